@@ -1,0 +1,1 @@
+//! Agent definitions, their registry, and resolving what was said into what is meant

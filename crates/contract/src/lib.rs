@@ -1,0 +1,1 @@
+//! The Task tool's JSON dialects: schema, decode, encode

@@ -1,0 +1,1 @@
+//! The loop, the gate, the supervisor of the task tree

@@ -1,0 +1,27 @@
+//! Why the journal cannot be used. Each message says what to do next.
+
+use std::path::PathBuf;
+
+use sortie_protocol::TaskId;
+
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum JournalError {
+    #[error("the journal {path} cannot be opened: {cause}; check the directory, or set SORTIE_HOME to one you can write to", path = path.display())]
+    Open { path: PathBuf, cause: String },
+    #[error("the journal {path} is locked by another program ({cause}); end it, or set SORTIE_HOME to another directory", path = path.display())]
+    Locked { path: PathBuf, cause: String },
+    #[error("the journal {path} is read-only; make it and its directory writable, or set SORTIE_HOME to another directory", path = path.display())]
+    ReadOnly { path: PathBuf },
+    #[error("the journal {path} was written by a newer version (format {found}, this program knows up to {known}); use that version, or set SORTIE_HOME to another directory", path = path.display())]
+    Newer { path: PathBuf, found: u32, known: u32 },
+    #[error("the journal {path} is damaged: {cause}; move it away to start a new one, or restore it from a copy", path = path.display())]
+    Damaged { path: PathBuf, cause: String },
+    #[error("the log of {task} is damaged at event {seq}: {cause}; events before it are intact")]
+    DamagedTask { task: TaskId, seq: u64, cause: String },
+    #[error("{task} has been taken over by another process (attempt {current}, ours is {ours}); this one must stop")]
+    Fenced { task: TaskId, ours: u32, current: u32 },
+    #[error("the journal could not be written: {cause}; nothing after this point is recorded")]
+    Write { cause: String },
+    #[error("no task {asked}")]
+    NoSuchTask { asked: String },
+}

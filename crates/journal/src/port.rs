@@ -1,0 +1,97 @@
+//! The port to a journal, in plain data.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use sortie_protocol::{Event, Fact, Status, TaskId, Timestamp};
+
+use crate::JournalError;
+
+/// A durable, append-only log of events, ordered within each task.
+///
+/// Reading blocks (it touches a disk): call it from a thread that may wait.
+pub trait Journal: Send + Sync {
+    /// Appends all entries or none, in this order, and numbers them within their tasks.
+    ///
+    /// After a failed write nothing more is acknowledged: every later append fails too.
+    fn append(
+        &self,
+        entries: Vec<Entry>,
+        durability: Durability,
+    ) -> Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send + '_>>;
+
+    /// All events of one task, checked against their checksums.
+    fn read(&self, task: TaskId) -> Result<Vec<Event>, JournalError>;
+
+    /// Events of all tasks behind `after`, oldest first, at most `limit`. How displays follow a run.
+    fn read_after(&self, after: Position, limit: usize) -> Result<Vec<(Position, Event)>, JournalError>;
+
+    /// Where the log ends now.
+    fn end(&self) -> Result<Position, JournalError>;
+
+    /// Waits, blocking, until this process has written something behind `after` or the time is over.
+    fn wait_beyond(&self, after: Position, at_most: Duration);
+
+    /// Headers of the newest tasks, newest first. Reads no events.
+    fn tasks(&self, limit: usize) -> Result<Vec<TaskHeader>, JournalError>;
+
+    /// Headers of all tasks whose id begins with `prefix` (with or without `agent-`), oldest first.
+    fn find(&self, prefix: &str) -> Result<Vec<TaskHeader>, JournalError>;
+
+    /// Headers of a task's whole tree, the root first, parents before children, each in order of starting.
+    fn tree(&self, root: TaskId) -> Result<Vec<TaskHeader>, JournalError>;
+}
+
+/// A fact to be recorded. The journal numbers it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    pub task_id: TaskId,
+    pub parent_id: Option<TaskId>,
+    pub depth: u32,
+    pub leg: u32,
+    /// The fence: which run of the task's loop writes this. A takeover raises it and shuts the old one out.
+    pub attempt: u32,
+    pub time: Timestamp,
+    pub fact: Fact,
+}
+
+/// What an append waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// Its place in the order. Survives the death of the process as soon as it is committed, which follows shortly.
+    Ordered,
+    /// The sync to disk: asked for before an effect that must not happen twice, an answer that leaves the process,
+    /// or a delivery.
+    Synced,
+}
+
+/// A place in the whole log. Later is greater; 0 is before everything.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position(pub i64);
+
+/// What a list shows of a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskHeader {
+    pub task_id: TaskId,
+    pub parent_id: Option<TaskId>,
+    pub root_id: TaskId,
+    pub depth: u32,
+    pub leg: u32,
+    pub agent: String,
+    pub title: String,
+    pub workspace: String,
+    pub state: TaskState,
+    pub started: Timestamp,
+    /// Time of its last event.
+    pub updated: Timestamp,
+}
+
+/// Where a task stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskState {
+    Running,
+    /// It has no ending, and the process that ran it is gone.
+    Interrupted,
+    Ended(Status),
+}

@@ -1,0 +1,75 @@
+//! The port to a model, and to the set of models that a process can reach.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sortie_protocol::{Message, ModelChoice, Reply, ToolSpec};
+
+use crate::ModelError;
+
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A way to ask one model.
+pub trait Model: Send + Sync {
+    /// Makes one model call, retries included; a whole reply or an error comes back, never half a call.
+    ///
+    /// Dropping the future ends the call and closes its connection.
+    fn call<'a>(
+        &'a self,
+        request: ModelRequest<'a>,
+        observe: &'a mut (dyn FnMut(ModelEvent<'_>) + Send),
+    ) -> BoxFuture<'a, Result<Reply, ModelError>>;
+}
+
+/// All that a model is told. Borrowed from the task: no turn copies the history.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelRequest<'a> {
+    /// The model's id at its provider.
+    pub model: &'a str,
+    pub system: &'a str,
+    pub tools: &'a [ToolSpec],
+    pub messages: &'a [Message],
+    pub tool_choice: ToolChoice,
+    /// Retries do not start after it.
+    pub deadline: Option<tokio::time::Instant>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolChoice {
+    Auto,
+    /// The tools stay in the request, so that its prefix stays the same, but must not be called.
+    None,
+}
+
+/// Progress of a call, for displays and for what is kept when a call is broken off. Never the result itself.
+#[derive(Debug)]
+pub enum ModelEvent<'a> {
+    /// More text of the reply.
+    Text(&'a str),
+    /// More reasoning, where the provider shows it.
+    Reasoning(&'a str),
+    /// A tool call begins; its arguments follow.
+    CallBegan { tool: &'a str },
+    /// This try failed; all that it streamed is void, and another try follows after `wait`.
+    Retrying { attempt: u32, wait: Duration, error: &'a ModelError },
+}
+
+/// The models that a process can reach.
+pub trait Models: Send + Sync {
+    /// Says which model is meant: by what was asked for, else what the parent has, else the main route.
+    fn choose(&self, asked: Option<&str>, inherited: Option<&ModelChoice>) -> Result<ModelChoice, UnknownModel>;
+
+    /// Opens the way to a chosen model. Cheap: connections are made by calls and shared.
+    fn open(&self, choice: &ModelChoice) -> Result<Arc<dyn Model>, ModelError>;
+}
+
+/// Nobody here knows a model by that name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown model `{asked}`; {hint}")]
+pub struct UnknownModel {
+    pub asked: String,
+    /// What could have been meant, or what to set.
+    pub hint: String,
+}

@@ -1,0 +1,1 @@
+//! What a task may do: decide a call, narrow a grant

@@ -1,0 +1,46 @@
+//! What it means to run an agent: complete, immutable, serialisable. Nothing after it reads a flag or a file.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Grant, Limits, TaskId};
+
+/// An agent with everything decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentConfig {
+    pub agent: String,
+    pub model: ModelChoice,
+    /// The system prompt, complete.
+    pub system: String,
+    /// The tools offered to the model, in the order in which they are offered.
+    pub tools: Vec<String>,
+    pub grant: Grant,
+    pub limits: Limits,
+    /// 0 for a task without a parent.
+    pub depth: u32,
+    /// Names of the agents from the root down to this one, itself included.
+    pub chain: Vec<String>,
+}
+
+/// A way to a model and the model's id there.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ModelChoice {
+    pub route: String,
+    pub id: String,
+}
+
+/// The parcel that an executor takes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    pub task: TaskId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<TaskId>,
+    /// The top of the tree that this task belongs to; itself for a task without a parent.
+    pub root: TaskId,
+    /// A few words for lists and displays.
+    pub title: String,
+    /// The first user message, sent unchanged.
+    pub prompt: String,
+    /// Absolute path of the workspace root.
+    pub workspace: String,
+    pub config: AgentConfig,
+}

@@ -1,0 +1,104 @@
+//! The facts of a task, numbered and versioned: all that anyone ever sees of it is made from them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{CallId, CallOutput, Failure, Job, Reply, TaskId, TaskOutcome, Timestamp, ToolCall};
+
+/// The version that is written. A change of a stored shape raises it and gets golden files of its own.
+pub const VERSION: u32 = 1;
+
+/// One fact about one task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    pub v: u32,
+    /// Counts from 1 within the task, without gaps, across its legs.
+    pub seq: u64,
+    pub task_id: TaskId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<TaskId>,
+    pub depth: u32,
+    /// Counts from 1: start, resume and follow-up each open a leg, and each leg has one ending.
+    pub leg: u32,
+    pub time: Timestamp,
+    #[serde(flatten)]
+    pub fact: Fact,
+}
+
+/// What happened. Past tense, and complete enough to rebuild the task's history from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Fact {
+    /// The task exists. It holds all that a resume needs.
+    TaskStarted {
+        job: Box<Job>,
+    },
+    /// The task got a slot and runs.
+    TaskAdmitted,
+    /// A request went to the model.
+    ModelCalled {
+        turn: u32,
+    },
+    /// A try failed and another one follows.
+    ModelRetried {
+        turn: u32,
+        attempt: u32,
+        wait_ms: u64,
+        error: Failure,
+    },
+    ModelReplied {
+        turn: u32,
+        reply: Reply,
+    },
+    /// Something was said to the task after its brief, e.g. the request for a report at a limit.
+    MessageReceived {
+        text: String,
+    },
+    /// A tool is about to run. `idempotent` tells a recovery whether it may run again.
+    CallStarted {
+        call: ToolCall,
+        idempotent: bool,
+    },
+    /// The call in `call` was answered by starting a task; an interrupted call re-attaches to it.
+    ChildStarted {
+        call: CallId,
+        child: TaskId,
+    },
+    CallFinished {
+        #[serde(flatten)]
+        output: CallOutput,
+        /// Refused before it ran.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        refused: bool,
+    },
+    /// Something a person should know that changed nothing.
+    Noticed {
+        text: String,
+    },
+    /// The leg is over.
+    TaskEnded {
+        outcome: Box<TaskOutcome>,
+    },
+    /// A fact that this version does not know; readers pass over it.
+    #[serde(other)]
+    Unknown,
+}
+
+impl Fact {
+    /// The name under which the fact is stored.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::TaskStarted { .. } => "task_started",
+            Self::TaskAdmitted => "task_admitted",
+            Self::ModelCalled { .. } => "model_called",
+            Self::ModelRetried { .. } => "model_retried",
+            Self::ModelReplied { .. } => "model_replied",
+            Self::MessageReceived { .. } => "message_received",
+            Self::CallStarted { .. } => "call_started",
+            Self::ChildStarted { .. } => "child_started",
+            Self::CallFinished { .. } => "call_finished",
+            Self::Noticed { .. } => "noticed",
+            Self::TaskEnded { .. } => "task_ended",
+            Self::Unknown => "unknown",
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! The nouns of Sortie: plain, serialisable data that every other crate speaks.
+//!
+//! Nothing here does I/O, waits, reads a default from anywhere or knows a foreign wire format.
+//! What is stored (events, and all that they hold) is versioned: see [`event::VERSION`].
+
+mod agent;
+mod event;
+mod grant;
+mod id;
+mod limits;
+mod message;
+mod outcome;
+mod request;
+mod time;
+mod tool;
+mod usage;
+
+pub use agent::{AgentConfig, Job, ModelChoice};
+pub use event::{Event, Fact, VERSION};
+pub use grant::{Grant, GrantLayer};
+pub use id::{CallId, TaskId, TaskIdError};
+pub use limits::Limits;
+pub use message::{Message, Part, Reasoning, Reply, StopReason, ToolCall};
+pub use outcome::{Failure, Limit, Status, TaskOutcome, ToolCount};
+pub use request::TaskRequest;
+pub use time::Timestamp;
+pub use tool::{CallOutput, ToolOutput, ToolSpec};
+pub use usage::Usage;

@@ -1,0 +1,112 @@
+//! The conversation of one task, as plain data. Wire formats are made from it and never shape it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{CallId, CallOutput, Usage};
+
+/// One element of a task's history.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "role", rename_all = "snake_case")]
+pub enum Message {
+    /// What the one who asked said: the brief first, later messages after it.
+    User { text: String },
+    /// One reply of the model, its parts in the order in which they came.
+    Assistant { parts: Vec<Part> },
+    /// The outputs of all calls of the reply before, in call order: exactly one for each.
+    Outputs { outputs: Vec<CallOutput> },
+}
+
+/// A piece of a model's reply.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "part", rename_all = "snake_case")]
+pub enum Part {
+    Text { text: String },
+    Reasoning(Reasoning),
+    Call(ToolCall),
+}
+
+/// Reasoning as the provider gave it: opaque, stored and replayed unchanged, to the same wire only.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reasoning {
+    /// The wire that produced it and that alone can take it back.
+    pub wire: String,
+    pub item: Value,
+}
+
+/// A model's wish to run a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCall {
+    pub id: CallId,
+    pub tool: String,
+    /// The arguments exactly as the model wrote them: usually a JSON object, not always valid JSON.
+    pub arguments: String,
+}
+
+/// A whole answer of a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reply {
+    pub parts: Vec<Part>,
+    pub stop: StopReason,
+    pub usage: Usage,
+    /// The model id that the provider says has answered.
+    pub model: String,
+}
+
+/// Why a model stopped writing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// It was done.
+    End,
+    /// It wants its calls run.
+    Calls,
+    /// It ran into the cap on its output.
+    Length,
+    /// The provider withheld the answer.
+    Refusal,
+}
+
+impl Message {
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::User { text: text.into() }
+    }
+}
+
+impl Reply {
+    /// The text parts, joined as they came.
+    pub fn text(&self) -> String {
+        text_of(&self.parts)
+    }
+
+    pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
+        calls_of(&self.parts)
+    }
+}
+
+impl Message {
+    /// The text that a model wrote in this message; empty for all other messages.
+    pub fn assistant_text(&self) -> String {
+        match self {
+            Self::Assistant { parts } => text_of(parts),
+            Self::User { .. } | Self::Outputs { .. } => String::new(),
+        }
+    }
+}
+
+fn text_of(parts: &[Part]) -> String {
+    parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Text { text } => Some(text.as_str()),
+            Part::Reasoning(_) | Part::Call(_) => None,
+        })
+        .collect()
+}
+
+fn calls_of(parts: &[Part]) -> impl Iterator<Item = &ToolCall> {
+    parts.iter().filter_map(|part| match part {
+        Part::Call(call) => Some(call),
+        Part::Text { .. } | Part::Reasoning(_) => None,
+    })
+}

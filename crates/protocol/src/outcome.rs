@@ -1,0 +1,107 @@
+//! How one leg of a task ended: exactly one of these, and it says what happened.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ModelChoice, TaskId, Usage};
+
+/// The ending of a task's leg, in the words of the `sortie` contract; other contracts render it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskOutcome {
+    pub task_id: TaskId,
+    pub agent: String,
+    pub status: Status,
+    /// Which limit made it partial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Limit>,
+    /// The report, or what there was of it.
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files_changed: Vec<String>,
+    /// Calls that ran, by tool, in alphabetical order. Refused calls do not count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_summary: Vec<ToolCount>,
+    pub model: ModelChoice,
+    /// Of the task with its descendants.
+    pub usage: Usage,
+    /// Set when `text` was cut; the whole is then at `full_text_path`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full_text_path: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+}
+
+/// In one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    Completed,
+    /// A limit ended it; `reason` names the limit, `text` has what there was.
+    Partial,
+    /// It ran and broke; `error` says how.
+    Failed,
+    Cancelled,
+    /// It never ran; `error` says why.
+    Rejected,
+}
+
+/// A limit that ended a task before its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    Turns,
+    Tokens,
+    Cost,
+    Deadline,
+    Stalled,
+    Context,
+}
+
+/// What went wrong: a stable code for programs, a message for people that says what to do next.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    pub code: String,
+    pub message: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCount {
+    pub tool: String,
+    pub count: u64,
+}
+
+impl Failure {
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into() }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Completed => "completed",
+            Self::Partial => "partial",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Rejected => "rejected",
+        })
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Turns => "turns",
+            Self::Tokens => "tokens",
+            Self::Cost => "cost",
+            Self::Deadline => "deadline",
+            Self::Stalled => "stalled",
+            Self::Context => "context",
+        })
+    }
+}

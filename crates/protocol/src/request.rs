@@ -1,0 +1,20 @@
+//! What someone asked for, in any dialect, before anything is decided.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Limits;
+
+/// A wish to have a task done. Contracts decode into it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskRequest {
+    pub title: String,
+    pub prompt: String,
+    pub agent: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(default)]
+    pub limits: Limits,
+    /// What was odd about the request but did not stop it, e.g. ignored keys. They end in the outcome.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
+}

@@ -1,0 +1,49 @@
+//! What a tool is to a model, and what comes back from one.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::CallId;
+
+/// A tool as the model sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    pub name: String,
+    pub description: String,
+    /// JSON schema of the arguments: an object schema.
+    pub schema: Value,
+}
+
+/// What a tool returned. A failure is data: the model reads it and acts on it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolOutput {
+    pub for_model: String,
+    /// One short line for a progress display, e.g. `12 matches in 3 files`.
+    pub for_people: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
+    /// Paths relative to the workspace root.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files_changed: Vec<String>,
+}
+
+/// A tool's output, bound to the call that asked for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallOutput {
+    pub call: CallId,
+    #[serde(flatten)]
+    pub output: ToolOutput,
+}
+
+impl ToolOutput {
+    pub fn done(for_model: impl Into<String>, for_people: impl Into<String>) -> Self {
+        Self { for_model: for_model.into(), for_people: for_people.into(), failed: false, files_changed: Vec::new() }
+    }
+
+    /// A failure. The text says what happened and what to do next.
+    pub fn failure(for_model: impl Into<String>) -> Self {
+        let for_model = for_model.into();
+        let for_people = for_model.lines().next().unwrap_or_default().to_owned();
+        Self { for_model, for_people, failed: true, files_changed: Vec::new() }
+    }
+}
