@@ -1,1 +1,76 @@
-fn main() {}
+//! What a contributor runs: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask bench`.
+//!
+//! It drives cargo and reads the repository as text. It links none of the other crates, so that it builds at once
+//! and still works while one of them does not compile.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "its output is for the person who runs it")]
+
+mod bench;
+mod process;
+mod test;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+const USAGE: &str = "\
+Usage: cargo xtask <command>
+
+  test [SUITE...]   Format, tidy, clippy, every crate's tests within its time budget, examples, doc tests.
+                    With names (`journal`, `cli`), the tests of these crates only.
+  tidy              The rules that no compiler checks: walls between crates, sizes, names, doors.
+  bench             What the release build reaches, beside its targets.
+      --check       Exit with an error when a target is missed.
+      --write       Put the table into docs/benchmarks.md.
+      --cold        Measure a build from nothing as well (minutes).
+      --runs N      Repeat each measurement N times (default 20).
+      --only NAMES  Some parts only: start, delegation, parallel, live, size.
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&arguments) {
+        Ok(Verdict::Good) => ExitCode::SUCCESS,
+        Ok(Verdict::Bad) => ExitCode::FAILURE,
+        Ok(Verdict::WrongUsage) => {
+            eprint!("{USAGE}");
+            ExitCode::from(2)
+        }
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// How a command ended. What was bad is already on the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Good,
+    Bad,
+    WrongUsage,
+}
+
+impl Verdict {
+    fn good_if(condition: bool) -> Self {
+        if condition { Self::Good } else { Self::Bad }
+    }
+}
+
+fn dispatch(arguments: &[String]) -> Result<Verdict> {
+    let Some((command, rest)) = arguments.split_first() else {
+        return Ok(Verdict::WrongUsage);
+    };
+    match (command.as_str(), rest) {
+        ("help" | "--help" | "-h", _) => {
+            print!("{USAGE}");
+            Ok(Verdict::Good)
+        }
+        ("test", names) if names.iter().all(|name| !name.starts_with('-')) => test::run(names),
+        ("tidy", []) => tidy::run(),
+        ("bench", flags) => bench::run(flags),
+        _ => Ok(Verdict::WrongUsage),
+    }
+}

@@ -1,1 +1,25 @@
-fn main() {}
+//! `sortie`, the command line: arguments, files and environment become settings, settings become an engine, and what
+//! the engine did becomes text and an exit code. It holds no logic of its own, and is the only reader of the environment.
+
+mod args;
+mod command;
+mod drive;
+mod error;
+mod exit;
+mod input;
+mod render;
+mod settings;
+mod signal;
+mod suggest;
+mod wiring;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    command::execute(args::Cli::parse()).unwrap_or_else(|error| {
+        error.report();
+        exit::of_error(error.kind)
+    })
+}

@@ -16,12 +16,16 @@ pub enum JournalError {
     Newer { path: PathBuf, found: u32, known: u32 },
     #[error("the journal {path} is damaged: {cause}; move it away to start a new one, or restore it from a copy", path = path.display())]
     Damaged { path: PathBuf, cause: String },
+    #[error("the journal {path} cannot be read: {cause}; check the disk and the file's permissions", path = path.display())]
+    Read { path: PathBuf, cause: String },
     #[error("the log of {task} is damaged at event {seq}: {cause}; events before it are intact")]
     DamagedTask { task: TaskId, seq: u64, cause: String },
     #[error("{task} has been taken over by another process (attempt {current}, ours is {ours}); this one must stop")]
     Fenced { task: TaskId, ours: u32, current: u32 },
     #[error("the journal could not be written: {cause}; nothing after this point is recorded")]
     Write { cause: String },
+    #[error("{task} has already been started; a new task needs a new id")]
+    AlreadyStarted { task: TaskId },
     #[error("no task {asked}")]
     NoSuchTask { asked: String },
 }

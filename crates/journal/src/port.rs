@@ -14,14 +14,21 @@ use crate::JournalError;
 pub trait Journal: Send + Sync {
     /// Appends all entries or none, in this order, and numbers them within their tasks.
     ///
+    /// Refused are a fact for a task that has not started, a second start, and an attempt that has been shut out
+    /// ([`JournalError::Fenced`]). A refusal touches no other append, except where nobody waited for it
+    /// ([`Durability::Ordered`]): then every later append of that attempt to one of its tasks gets the same refusal,
+    /// so that no log has a hole that its writer does not know of.
+    ///
     /// After a failed write nothing more is acknowledged: every later append fails too.
+    ///
+    /// Dropping the future before it is done may or may not append; it never appends half.
     fn append(
         &self,
         entries: Vec<Entry>,
         durability: Durability,
     ) -> Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send + '_>>;
 
-    /// All events of one task, checked against their checksums.
+    /// All events of one task, checked against their checksums. A task that never started is an error.
     fn read(&self, task: TaskId) -> Result<Vec<Event>, JournalError>;
 
     /// Events of all tasks behind `after`, oldest first, at most `limit`. How displays follow a run.
@@ -39,7 +46,8 @@ pub trait Journal: Send + Sync {
     /// Headers of all tasks whose id begins with `prefix` (with or without `agent-`), oldest first.
     fn find(&self, prefix: &str) -> Result<Vec<TaskHeader>, JournalError>;
 
-    /// Headers of a task's whole tree, the root first, parents before children, each in order of starting.
+    /// Headers of a task and all its descendants, the task first, in order of starting, so that parents stand before
+    /// their children. A task that never started is an error.
     fn tree(&self, root: TaskId) -> Result<Vec<TaskHeader>, JournalError>;
 }
 
@@ -50,7 +58,8 @@ pub struct Entry {
     pub parent_id: Option<TaskId>,
     pub depth: u32,
     pub leg: u32,
-    /// The fence: which run of the task's loop writes this. A takeover raises it and shuts the old one out.
+    /// The fence: which run of the task's loop writes this. The first entry with a higher attempt is a takeover: its
+    /// process owns the task from then on, and all others are shut out.
     pub attempt: u32,
     pub time: Timestamp,
     pub fact: Fact,

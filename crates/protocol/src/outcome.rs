@@ -63,7 +63,8 @@ pub enum Limit {
 }
 
 /// What went wrong: a stable code for programs, a message for people that says what to do next.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
 pub struct Failure {
     pub code: String,
     pub message: String,

@@ -1,5 +1,18 @@
 //! The only door to files: a workspace root that is pinned once, and opens that cannot leave it.
+//!
+//! Every path is judged by where it leads, never by how it is written. This crate does not decide which tool or task
+//! may ask (that is policy), and it keeps no open files of its own beyond the pinned root.
 
+mod beneath;
+mod entries;
+mod error;
+mod follow;
+mod kind;
+mod spill;
 mod workspace;
 
-pub use workspace::Workspace;
+pub use entries::{Entries, Entry};
+pub use error::{AccessError, SpillError, WorkspaceError};
+pub use kind::FileKind;
+pub use spill::SpillDir;
+pub use workspace::{Resolved, Workspace};

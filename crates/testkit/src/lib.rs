@@ -1,1 +1,27 @@
-//! Scripted model and HTTP server, fake clock and ids, suites run over every journal
+//! What tests are made with: a scripted model in memory, a scripted HTTP server that speaks the providers' wires,
+//! temp workspaces, and a renderer of events for snapshots.
+//!
+//! One [`Script`] drives both the [`ScriptedModel`] and the [`ScriptedServer`]. Nothing here is part of the program.
+
+mod gate;
+mod model;
+mod pairing;
+mod pieces;
+mod render;
+mod script;
+mod seen;
+mod server;
+mod tempdir;
+mod traffic;
+
+pub use gate::Gate;
+pub use model::{ScriptedModel, ScriptedModels, WIRE};
+pub use render::render;
+pub use script::{
+    Asked, Fault, NoRule, Playback, Rule, Script, ScriptedCall, ScriptedPart, ScriptedReply, StatusFault, When, reply,
+    when,
+};
+pub use seen::Seen;
+pub use server::{RecordedRequest, ScriptedServer, ServerEvent, ServerOptions, Watch};
+pub use tempdir::workspace;
+pub use traffic::Traffic;

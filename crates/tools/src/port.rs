@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use sortie_protocol::{CallId, TaskOutcome, TaskRequest, ToolOutput, ToolSpec};
+use sortie_protocol::{CallId, Failure, TaskOutcome, TaskRequest, ToolOutput, ToolSpec};
 use sortie_sandbox::Workspace;
 use tokio_util::sync::CancellationToken;
 
@@ -55,8 +55,11 @@ pub struct CallContext<'a> {
 
 /// The door to other tasks, bound to the task that makes the call.
 pub trait Delegation: Send + Sync {
-    /// Starts a child, waits for its end and returns how it ended. A child that may not start is `rejected`.
-    fn delegate<'a>(&'a self, call: &'a CallId, request: TaskRequest) -> BoxFuture<'a, TaskOutcome>;
+    /// Starts a child, waits for its end and returns how it ended; an error if it may not start.
+    fn delegate<'a>(&'a self, call: &'a CallId, request: TaskRequest) -> BoxFuture<'a, Result<TaskOutcome, Failure>>;
+
+    /// A random word that no child can know, to fence its report with.
+    fn fresh_mark(&self) -> String;
 }
 
 impl<T: TypedTool> Tool for T {

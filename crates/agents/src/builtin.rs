@@ -1,0 +1,67 @@
+//! The agents that are always there. Their role prompts are files, so that they are read and reviewed as prose.
+
+use crate::AgentDefinition;
+
+const READ_TOOLS: [&str; 4] = ["Read", "LS", "Glob", "Grep"];
+
+/// The main agent first, then those that it can delegate to.
+pub(crate) fn definitions() -> Vec<AgentDefinition> {
+    vec![
+        AgentDefinition {
+            name: "main".to_owned(),
+            aliases: Vec::new(),
+            description: "Answers a person's request; delegates what takes many calls".to_owned(),
+            prompt: text(include_str!("../../../prompts/main_prompt.md")),
+            tools: None,
+            model: None,
+            max_turns: 100,
+            delegable: false,
+        },
+        AgentDefinition {
+            name: "general-purpose".to_owned(),
+            aliases: vec!["general".to_owned()],
+            description: "any work, all tools".to_owned(),
+            prompt: text(include_str!("../../../prompts/agents_prompts/subagent_general_prompt.md")),
+            tools: None,
+            model: None,
+            max_turns: 50,
+            delegable: true,
+        },
+        reader(
+            "explore",
+            "find things in the workspace, read-only",
+            include_str!("../../../prompts/agents_prompts/subagent_explore_prompt.md"),
+            &[],
+        ),
+        reader(
+            "plan",
+            "plan a change from the code, read-only",
+            include_str!("../../../prompts/agents_prompts/subagent_plan_prompt.md"),
+            &["TodoWrite"],
+        ),
+        reader(
+            "summary",
+            "sum up files or texts",
+            include_str!("../../../prompts/agents_prompts/subagent_summary_prompt.md"),
+            &[],
+        ),
+    ]
+}
+
+fn reader(name: &str, description: &str, prompt: &str, more_tools: &[&str]) -> AgentDefinition {
+    AgentDefinition {
+        name: name.to_owned(),
+        aliases: Vec::new(),
+        description: description.to_owned(),
+        prompt: text(prompt),
+        tools: Some(READ_TOOLS.iter().chain(more_tools).map(|&tool| tool.to_owned()).collect()),
+        model: None,
+        max_turns: 30,
+        delegable: true,
+    }
+}
+
+/// A file ends with a newline; a prompt does not.
+fn text(file: &str) -> String {
+    file.trim_end().to_owned()
+}

@@ -1,0 +1,120 @@
+//! The command line as clap sees it. What a flag means is decided where its command is.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueHint};
+
+use crate::command::{agents, completions, config, run, schema, task, tasks};
+use crate::settings::{Assignment, Sources};
+
+/// Send sub-agents out to work, each with a clean context, and get their reports back.
+#[derive(Debug, Parser)]
+#[command(name = "sortie", version, arg_required_else_help = true, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) sources: SourceArgs,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  sortie run \"Where are authentication errors handled?\"
+  ANTHROPIC_API_KEY=… sortie run \"Explain how requests are retried\"
+  sortie task --agent explore --description \"Find it\" --prompt \"Where is X?\"
+  sortie tasks list
+
+Exit codes:
+  0    completed
+  1    failed, partial, cancelled or rejected; no such task or agent
+  2    wrong usage or configuration
+  130  ended by SIGINT, 143 by SIGTERM";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Run(run::RunArgs),
+    Task(task::TaskArgs),
+    Agents(agents::AgentsArgs),
+    Tasks(tasks::TasksArgs),
+    Schema(schema::SchemaArgs),
+    Config(config::ConfigArgs),
+    Completions(completions::CompletionsArgs),
+}
+
+/// Where settings come from; every command takes these.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Settings")]
+pub(crate) struct SourceArgs {
+    /// Read this configuration instead of the user's own
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    config: Option<PathBuf>,
+
+    /// Read variables like `LLM_API_KEY` from this file; they win over the environment
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    env_file: Option<PathBuf>,
+
+    /// Work in this directory's project instead of the current one's
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    cwd: Option<PathBuf>,
+
+    /// Set one setting for this run, e.g. `task_tool.max_depth=1`; `sortie config show` lists them
+    #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = parse_assignment)]
+    set: Vec<Assignment>,
+}
+
+impl From<SourceArgs> for Sources {
+    fn from(args: SourceArgs) -> Self {
+        let SourceArgs { config, env_file, cwd, set } = args;
+        Self { config, env_file, cwd, set }
+    }
+}
+
+fn parse_assignment(text: &str) -> Result<Assignment, String> {
+    let (path, value) = text.split_once('=').ok_or("it must be KEY=VALUE")?;
+    Ok(Assignment { path: path.trim().to_owned(), value: value.to_owned() })
+}
+
+/// Reads `90s`, `5m`, `1h`, `1500ms`, or a bare number of seconds.
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
+    const MOST: Duration = Duration::from_hours(24 * 3650);
+    let digits = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let seconds = match unit.trim() {
+        "" | "s" => 1.0,
+        "ms" => 0.001,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("write it like 90s, 5m or 1h; a bare number is seconds".to_owned()),
+    };
+    let number: f64 = number.parse().map_err(|_| "write it like 90s, 5m or 1h; a bare number is seconds".to_owned())?;
+    match Duration::try_from_secs_f64(number * seconds) {
+        Ok(Duration::ZERO) => Err("it must be more than nothing".to_owned()),
+        Ok(duration) if duration <= MOST => Ok(duration),
+        _ => Err("it is too long".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_definition_of_the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn durations_have_units_and_a_bare_number_is_seconds() {
+        for (text, ms) in
+            [("90s", 90_000), ("5m", 300_000), ("1h", 3_600_000), ("1500ms", 1_500), ("7", 7_000), ("0.5", 500)]
+        {
+            assert_eq!(parse_duration(text), Ok(Duration::from_millis(ms)), "{text}");
+        }
+        for text in ["", "s", "0", "0s", "-1", "5 minutes", "1e9", "1.2.3", "99999999999999h"] {
+            assert!(parse_duration(text).is_err(), "{text}");
+        }
+    }
+}

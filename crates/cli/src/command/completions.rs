@@ -1,0 +1,31 @@
+//! `sortie completions`: a completion script for a shell.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory as _};
+use clap_complete::Shell;
+
+use crate::args::Cli;
+use crate::error::CommandError;
+
+/// Print a completion script for a shell
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CompletionsArgs {
+    shell: Shell,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  source <(sortie completions bash)
+  sortie completions zsh > ~/.zfunc/_sortie
+  sortie completions fish > ~/.config/fish/completions/sortie.fish";
+
+pub(crate) fn run(args: &CompletionsArgs) -> Result<ExitCode, CommandError> {
+    // Made in memory first: the generator panics where a write fails.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "sortie", &mut script);
+    io::stdout().lock().write_all(&script)?;
+    Ok(ExitCode::SUCCESS)
+}

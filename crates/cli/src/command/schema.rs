@@ -1,0 +1,50 @@
+//! `sortie schema`: the Task tool as a host declares it to its model.
+
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+use crate::error::CommandError;
+use crate::render::print_json;
+use crate::wiring;
+
+/// Print the Task tool's schema
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct SchemaArgs {
+    #[arg(long, value_enum, default_value_t = Format::Json)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// The JSON schema of the arguments alone
+    Json,
+    /// A tool of Anthropic's Messages API
+    Anthropic,
+    /// A tool of OpenAI's Chat Completions API
+    Openai,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  sortie schema
+  sortie schema --format anthropic
+  sortie schema --format openai | jq .function.parameters";
+
+pub(crate) fn run(args: &SchemaArgs) -> Result<ExitCode, CommandError> {
+    let contract = wiring::contract();
+    let agents = wiring::agent_lines(&wiring::agents());
+    let schema = contract.schema(&agents);
+    let (name, description) = (contract.tool_name(), contract.description(&agents));
+    print_json(&match args.format {
+        Format::Json => schema,
+        Format::Anthropic => json!({"name": name, "description": description, "input_schema": schema}),
+        Format::Openai => json!({
+            "type": "function",
+            "function": {"name": name, "description": description, "parameters": schema},
+        }),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,120 @@
+//! `sortie task`: one delegation without a parent model, in the contract's own words, in and out.
+
+use std::io;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{ArgGroup, Args};
+use serde_json::{Map, Value};
+use sortie_contract::Contract;
+use sortie_protocol::{Event, Failure, TaskOutcome};
+
+use crate::drive::{Start, drive};
+use crate::error::CommandError;
+use crate::input::{Input, read_stdin};
+use crate::render::{Display, Interest, Pace, TextDisplay, print_json};
+use crate::settings::Settings;
+use crate::wiring;
+
+/// Run one sub-agent and print its result
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+#[command(group = ArgGroup::new("request").required(true).multiple(true).args(["json", "prompt"]))]
+pub(crate) struct TaskArgs {
+    /// The whole request as a JSON object (`sortie schema` describes it); `-` reads it from stdin
+    #[arg(long, value_name = "JSON", conflicts_with_all = ["agent", "description", "prompt", "model"])]
+    json: Option<String>,
+
+    /// The agent; `general-purpose` if not given
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+
+    /// A few words for lists and displays
+    #[arg(long, value_name = "TEXT", requires = "prompt")]
+    description: Option<String>,
+
+    /// The whole brief
+    #[arg(long, value_name = "TEXT", requires = "description")]
+    prompt: Option<String>,
+
+    /// A model id of the main route's provider, or a route: `main`, `offline`
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  sortie task --agent explore --description \"Find it\" --prompt \"Where is X?\"
+  sortie task --json '{\"description\": \"Find it\", \"prompt\": \"Where is X?\"}'
+  sortie task --json - < request.json | jq -r .text";
+
+/// JSON may spell one byte of a prompt in six, and has other fields beside it.
+const JSON_GROWTH: usize = 6;
+const JSON_BESIDES: usize = 64 * 1024;
+
+pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
+    let contract = wiring::contract();
+    let request = match arguments(args, settings.max_prompt_bytes())?.and_then(|json| contract.decode(&json)) {
+        Ok(request) => request,
+        Err(failure) => return reject(contract.as_ref(), &failure),
+    };
+    let progress = TextDisplay::new(Interest { calls: false, root: true }, settings.environment.has_smart_terminal());
+    let display = Box::new(ContractDisplay { progress, contract: Arc::clone(&contract) });
+    match drive(wiring::engine(settings)?, Start::Delegated(request), Pace::Framed, display)? {
+        Ok(code) => Ok(code),
+        Err(failure) => reject(contract.as_ref(), &failure),
+    }
+}
+
+/// The request's JSON. The inner failure is one that the contract answers.
+fn arguments(args: &TaskArgs, most_bytes: usize) -> Result<Result<String, Failure>, CommandError> {
+    match args.json.as_deref() {
+        Some("-") => match read_stdin(most_bytes.saturating_mul(JSON_GROWTH).saturating_add(JSON_BESIDES))? {
+            Input::Text(text) => Ok(Ok(text)),
+            Input::TooLong => {
+                let message = format!("the prompt has more than {most_bytes} bytes (`task_tool.max_prompt_bytes`)");
+                Ok(Err(Failure::new("prompt_too_long", message)))
+            }
+        },
+        Some(json) => Ok(Ok(json.to_owned())),
+        None => {
+            let fields = [
+                ("description", &args.description),
+                ("prompt", &args.prompt),
+                ("subagent_type", &args.agent),
+                ("model", &args.model),
+            ];
+            let object: Map<String, Value> = fields
+                .into_iter()
+                .filter_map(|(name, value)| Some((name.to_owned(), Value::from(value.clone()?))))
+                .collect();
+            Ok(Ok(Value::from(object).to_string()))
+        }
+    }
+}
+
+fn reject(contract: &dyn Contract, failure: &Failure) -> Result<ExitCode, CommandError> {
+    print_json(&contract.encode_rejection(failure))?;
+    Ok(ExitCode::from(1))
+}
+
+/// Progress as text on stderr, the contract's result on stdout.
+struct ContractDisplay {
+    progress: TextDisplay,
+    contract: Arc<dyn Contract>,
+}
+
+impl Display for ContractDisplay {
+    fn show(&mut self, event: &Event) -> io::Result<()> {
+        self.progress.show(event)
+    }
+
+    fn refresh(&mut self) -> io::Result<()> {
+        self.progress.refresh()
+    }
+
+    fn finish(mut self: Box<Self>, outcome: &TaskOutcome) -> io::Result<()> {
+        self.progress.clear();
+        print_json(&self.contract.encode(outcome))
+    }
+}

@@ -1,0 +1,123 @@
+//! Why a command could not do its work: a kind that decides the exit code, a message, and what to try next.
+//!
+//! How a task ended is not an error here; see [`crate::exit`].
+
+use std::fmt;
+use std::io;
+use std::io::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use sortie_protocol::Failure;
+
+use crate::render::neutral;
+
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const HINT: Style = AnsiColor::Cyan.on_default().bold();
+
+#[derive(Debug)]
+pub(crate) struct CommandError {
+    pub(crate) kind: ErrorKind,
+    /// Lower case, one sentence: what happened and where.
+    pub(crate) message: String,
+    /// What to do next, one line each.
+    pub(crate) hints: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ErrorKind {
+    /// The command line asks for something that cannot be.
+    Usage,
+    /// Settings, files or directories are not as they must be.
+    Config,
+    /// What was named does not exist.
+    NotFound,
+    /// Sortie itself, or the machine under it, failed.
+    Internal,
+    /// Nobody reads our output any more. Said to nobody.
+    OutputClosed,
+}
+
+impl CommandError {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hints: Vec::new() }
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Usage, message)
+    }
+
+    pub(crate) fn config(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Config, message)
+    }
+
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Internal, message)
+    }
+
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Says it on stderr, coloured where stderr is a terminal.
+    pub(crate) fn report(&self) {
+        if self.kind == ErrorKind::OutputClosed {
+            return;
+        }
+        say("error", ERROR, &self.message);
+        for hint in &self.hints {
+            say("hint", HINT, hint);
+        }
+    }
+}
+
+impl fmt::Display for CommandError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// A failed write to stdout.
+impl From<io::Error> for CommandError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::new(ErrorKind::OutputClosed, "the output was closed"),
+            _ => Self::internal(format!("the output could not be written: {error}")),
+        }
+    }
+}
+
+impl From<sortie_journal::JournalError> for CommandError {
+    fn from(error: sortie_journal::JournalError) -> Self {
+        Self::config(error.to_string())
+    }
+}
+
+/// A request that was refused before anything was started.
+impl From<Failure> for CommandError {
+    fn from(failure: Failure) -> Self {
+        Self::usage(failure.message)
+    }
+}
+
+/// Says on stderr that something failed, where the exit code is decided elsewhere.
+pub(crate) fn fail(message: &str) {
+    say("error", ERROR, message);
+}
+
+/// Says something on stderr that the person may not have wanted.
+pub(crate) fn warn(message: &str) {
+    say("warning", WARNING, message);
+}
+
+/// Says something on stderr that is good to know.
+pub(crate) fn note(message: &str) {
+    say("note", HINT, message);
+}
+
+fn say(label: &str, style: Style, message: &str) {
+    // Messages quote what models, servers and files said. Where stderr is closed there is nobody left to tell.
+    writeln!(anstream::stderr(), "{style}{label}:{style:#} {}", neutral::block(message)).unwrap_or_default();
+}

@@ -1,0 +1,34 @@
+//! Text from stdin, bounded.
+
+use std::io::{self, Read as _};
+
+use crate::error::CommandError;
+
+/// What was read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Input {
+    Text(String),
+    /// There was more than the bound.
+    TooLong,
+}
+
+/// Reads stdin to its end, but never more than one byte above `most`.
+pub(crate) fn read_stdin(most: usize) -> Result<Input, CommandError> {
+    let mut bytes = Vec::new();
+    let bound = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+    io::stdin()
+        .lock()
+        .take(bound)
+        .read_to_end(&mut bytes)
+        .map_err(|error| CommandError::usage(format!("stdin cannot be read: {error}")))?;
+    if bytes.len() > most {
+        return Ok(Input::TooLong);
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Input::Text(text)),
+        Err(error) => Err(CommandError::usage(format!(
+            "stdin is not valid UTF-8 (byte {})",
+            error.utf8_error().valid_up_to() + 1
+        ))),
+    }
+}

@@ -1,0 +1,36 @@
+//! What a run looks like: folds over its events, as the journal gives them, never a look into the engine.
+
+mod follow;
+mod frame;
+mod machine;
+pub(crate) mod neutral;
+mod plain;
+mod progress;
+mod screen;
+mod text;
+pub(crate) mod width;
+pub(crate) mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::io;
+
+use sortie_protocol::{Event, TaskOutcome};
+
+pub(crate) use follow::{FollowError, Follower, Pace};
+pub(crate) use machine::{JsonDisplay, OutcomeTree, StreamDisplay, print_json};
+pub(crate) use progress::Interest;
+pub(crate) use text::TextDisplay;
+
+/// A format in which a run is shown.
+pub(crate) trait Display: Send {
+    /// Takes in one event of the tree.
+    fn show(&mut self, event: &Event) -> io::Result<()>;
+
+    /// Called after each batch of events, and at a steady rate while there are none.
+    fn refresh(&mut self) -> io::Result<()>;
+
+    /// The run is over: shows the outcome, and nothing after it.
+    fn finish(self: Box<Self>, outcome: &TaskOutcome) -> io::Result<()>;
+}

@@ -1,0 +1,129 @@
+//! The thread that reads a run's events from the journal and hands them to a display.
+
+use std::collections::HashSet;
+use std::convert::Infallible;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use sortie_journal::{Journal, JournalError, Position};
+use sortie_protocol::{Event, Fact, TaskId};
+use tokio_util::sync::CancellationToken;
+
+use super::Display;
+
+/// The steady rate of displays: ten times a second.
+const FRAME: Duration = Duration::from_millis(100);
+const BATCH: usize = 512;
+
+/// How soon a display hears of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// As soon as it is in the journal.
+    AtOnce,
+    /// With the next frame: enough for eyes, and cheap.
+    Framed,
+}
+
+/// Why a display ended before its run.
+#[derive(Debug)]
+pub(crate) enum FollowError {
+    /// Nobody reads the output any more, or it cannot be written.
+    Output(io::Error),
+    Journal(JournalError),
+    /// The thread broke.
+    Broken,
+}
+
+/// A running display.
+pub(crate) struct Follower {
+    /// Dropped when the run is over.
+    run: Sender<Infallible>,
+    thread: JoinHandle<Result<Box<dyn Display>, FollowError>>,
+    failed: CancellationToken,
+}
+
+impl Follower {
+    /// Shows the tree of `root` from `after` on.
+    pub(crate) fn start(
+        journal: Arc<dyn Journal>,
+        after: Position,
+        root: TaskId,
+        pace: Pace,
+        display: Box<dyn Display>,
+    ) -> io::Result<Self> {
+        let (run, over) = channel();
+        let failed = CancellationToken::new();
+        let failure = failed.clone();
+        let mut following = Following { journal, after, tree: HashSet::from([root]), root, ended: false, display };
+        let thread = std::thread::Builder::new().name("display".to_owned()).spawn(move || {
+            let shown = following.run(&over, pace).map(|()| following.display);
+            if shown.is_err() {
+                failure.cancel();
+            }
+            shown
+        })?;
+        Ok(Self { run, thread, failed })
+    }
+
+    /// Resolves when the display has failed; else never.
+    pub(crate) async fn failed(&self) {
+        self.failed.cancelled().await;
+    }
+
+    /// The run is over: shows what is left of its events and gives the display back.
+    pub(crate) fn join(self) -> Result<Box<dyn Display>, FollowError> {
+        drop(self.run);
+        self.thread.join().unwrap_or(Err(FollowError::Broken))
+    }
+}
+
+struct Following {
+    journal: Arc<dyn Journal>,
+    after: Position,
+    root: TaskId,
+    /// The root and its descendants so far; other processes write to the same journal.
+    tree: HashSet<TaskId>,
+    ended: bool,
+    display: Box<dyn Display>,
+}
+
+impl Following {
+    fn run(&mut self, over: &Receiver<Infallible>, pace: Pace) -> Result<(), FollowError> {
+        loop {
+            // Asked before reading: what was written before the end is then sure to be read.
+            let over_now = over.try_recv() == Err(TryRecvError::Disconnected);
+            let batch = self.journal.read_after(self.after, BATCH).map_err(FollowError::Journal)?;
+            let more = batch.len() == BATCH;
+            for (position, event) in batch {
+                self.after = position;
+                self.take(&event).map_err(FollowError::Output)?;
+            }
+            self.display.refresh().map_err(FollowError::Output)?;
+            if more {
+                continue;
+            }
+            if over_now || self.ended {
+                return Ok(());
+            }
+            match pace {
+                Pace::AtOnce => self.journal.wait_beyond(self.after, FRAME),
+                // Ends at once when the run does.
+                Pace::Framed => over.recv_timeout(FRAME).map_or((), |never| match never {}),
+            }
+        }
+    }
+
+    fn take(&mut self, event: &Event) -> io::Result<()> {
+        if !self.tree.contains(&event.task_id) {
+            if !event.parent_id.is_some_and(|parent| self.tree.contains(&parent)) {
+                return Ok(());
+            }
+            self.tree.insert(event.task_id);
+        }
+        self.ended |= event.task_id == self.root && matches!(event.fact, Fact::TaskEnded { .. });
+        self.display.show(event)
+    }
+}

@@ -1,0 +1,40 @@
+//! Boxes of text.
+
+use super::width;
+
+const LEAST_INNER: usize = 46;
+/// Left and right edge with their spaces.
+const EDGES: usize = 4;
+
+/// A box with a title in its upper edge, as wide as its content asks for and `columns` allow. Never wraps.
+pub(crate) fn boxed(title: &str, lines: &[String], columns: usize) -> Vec<String> {
+    let most = columns.saturating_sub(EDGES).max(1);
+    let asked = lines.iter().map(|line| width::of(line)).chain([width::of(title) + 2]).max().unwrap_or_default();
+    let inner = asked.max(LEAST_INNER).min(most);
+    let title = width::cut(title, inner.saturating_sub(2));
+    let rule = "─".repeat((inner + 2).saturating_sub(width::of(&title) + 3));
+    let mut rows = vec![format!("┌─ {title} {rule}┐")];
+    for line in lines {
+        let line = width::cut(line, inner);
+        let space = " ".repeat(inner - width::of(&line));
+        rows.push(format!("│ {line}{space} │"));
+    }
+    rows.push(format!("└{}┘", "─".repeat(inner + 2)));
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_of_a_box_is_equally_wide_and_fits() {
+        for columns in [5, 12, 20, 60, 200] {
+            let lines = ["short".to_owned(), "漢字 wide letters".to_owned(), "x".repeat(100)];
+            let rows = boxed("explore · agent-abcdefghijkl", &lines, columns);
+            let widths: Vec<usize> = rows.iter().map(|row| width::of(row)).collect();
+            assert!(widths.iter().all(|width| *width == widths[0]), "{rows:#?}");
+            assert!(widths[0] <= columns.max(8), "{columns}: {rows:#?}");
+        }
+    }
+}

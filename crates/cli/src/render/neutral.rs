@@ -1,0 +1,66 @@
+//! Text of models, files and tools made harmless for a terminal: nothing in it can move the cursor, recolour,
+//! set a clipboard, hide itself or turn the direction of writing. What was there stays visible as a mark.
+
+use std::borrow::Cow;
+
+/// Several lines: line feeds and tabs stay, all other control characters become marks.
+pub(crate) fn block(text: &str) -> Cow<'_, str> {
+    // A carriage return before a line feed is only another way to end a line.
+    let text = if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) };
+    if !text.chars().any(|letter| mark(letter).is_some() && !matches!(letter, '\n' | '\t')) {
+        return text;
+    }
+    let keep_layout = |letter| if matches!(letter, '\n' | '\t') { letter } else { mark(letter).unwrap_or(letter) };
+    Cow::Owned(text.chars().map(keep_layout).collect())
+}
+
+/// One line: every run of white space is a single space, all control characters become marks.
+pub(crate) fn line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.extend(word.chars().map(|letter| mark(letter).unwrap_or(letter)));
+    }
+    line
+}
+
+/// The visible stand-in of a character that must not reach a terminal.
+fn mark(letter: char) -> Option<char> {
+    match letter {
+        // The pictures of the control characters stand in their order from U+2400.
+        '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(letter)),
+        '\u{7f}' => Some('\u{2421}'),
+        // C1 controls, line and paragraph separators, marks and overrides of direction, the byte order mark.
+        '\u{80}'..='\u{9f}'
+        | '\u{61c}'
+        | '\u{200e}'
+        | '\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2066}'..='\u{2069}'
+        | '\u{feff}' => Some('\u{fffd}'),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_survives() {
+        for (given, expected) in [
+            ("plain äöü 漢字 🦀", "plain äöü 漢字 🦀"),
+            ("\u{1b}[2J\u{1b}]52;c;aGk=\u{7}", "␛[2J␛]52;c;aGk=␇"),
+            ("\u{1b}]8;;http://x\u{1b}\\link", "␛]8;;http://x␛\\link"),
+            ("\u{9b}31mred\u{90}", "\u{fffd}31mred\u{fffd}"),
+            ("over\rwrite\u{8}\u{7f}", "over␍write␈␡"),
+            ("abc\u{202e}cba\u{2066}\u{200f}", "abc\u{fffd}cba\u{fffd}\u{fffd}"),
+            ("two\r\nlines\tand a tab\n", "two\nlines\tand a tab\n"),
+        ] {
+            assert_eq!(block(given), expected, "{given:?}");
+        }
+        assert_eq!(line("  a\n\tb\r\nc\u{1b}[0m \u{2028} d "), "a b c␛[0m d");
+    }
+}

@@ -1,0 +1,344 @@
+//! Displays as folds: event lists in, screens out.
+
+mod terminal;
+
+use expect_test::{Expect, expect};
+use sortie_protocol::{
+    AgentConfig, CallOutput, Event, Fact, Failure, Grant, Job, Limit, Limits, ModelChoice, Part, Reply, Status,
+    StopReason, TaskId, TaskOutcome, Timestamp, ToolCall, ToolOutput, Usage, VERSION,
+};
+
+use super::machine::OutcomeTree;
+use super::plain;
+use super::progress::{Happening, Interest, Progress};
+use super::screen::{Extent, Screen};
+use terminal::Terminal;
+
+const CALM: Interest = Interest { calls: false, root: false };
+const VERBOSE: Interest = Interest { calls: true, root: false };
+
+/// A run that is told event by event.
+#[derive(Default)]
+struct Tale {
+    events: Vec<Event>,
+    now: u64,
+}
+
+fn id(letter: char) -> TaskId {
+    letter.to_string().repeat(12).parse().unwrap()
+}
+
+fn config(agent: &str, depth: u32) -> AgentConfig {
+    AgentConfig {
+        agent: agent.to_owned(),
+        model: ModelChoice { route: "main".to_owned(), id: "test-model".to_owned() },
+        system: String::new(),
+        tools: Vec::new(),
+        grant: Grant::default(),
+        limits: Limits::default(),
+        depth,
+        chain: Vec::new(),
+    }
+}
+
+fn outcome(task: char, agent: &str, status: Status, text: &str) -> TaskOutcome {
+    TaskOutcome {
+        task_id: id(task),
+        agent: agent.to_owned(),
+        status,
+        reason: None,
+        text: text.to_owned(),
+        files_changed: Vec::new(),
+        tool_summary: Vec::new(),
+        model: config(agent, 0).model,
+        usage: Usage {
+            input_tokens: 12_000,
+            output_tokens: 400,
+            tool_calls: 7,
+            duration_ms: 3_200,
+            ..Usage::default()
+        },
+        truncated: false,
+        full_text_path: None,
+        notices: Vec::new(),
+        error: None,
+    }
+}
+
+impl Tale {
+    fn fact(mut self, task: char, fact: Fact) -> Self {
+        let parent_id = (task != 'm').then(|| id('m'));
+        let depth = u32::from(task != 'm');
+        let seq = self.events.iter().filter(|event| event.task_id == id(task)).count() as u64 + 1;
+        let (task_id, time) = (id(task), Timestamp(self.now));
+        self.events.push(Event { v: VERSION, seq, task_id, parent_id, depth, leg: 1, time, fact });
+        self
+    }
+
+    fn wait(mut self, ms: u64) -> Self {
+        self.now += ms;
+        self
+    }
+
+    fn started(self, task: char, agent: &str, title: &str) -> Self {
+        let depth = u32::from(task != 'm');
+        let job = Box::new(Job {
+            task: id(task),
+            parent: (task != 'm').then(|| id('m')),
+            root: id('m'),
+            title: title.to_owned(),
+            prompt: String::new(),
+            workspace: "/w".to_owned(),
+            config: config(agent, depth),
+        });
+        self.fact(task, Fact::TaskStarted { job })
+    }
+
+    fn admitted(self, task: char) -> Self {
+        self.fact(task, Fact::TaskAdmitted)
+    }
+
+    fn asked(self, task: char, tool: &str, arguments: &str) -> Self {
+        let parts = vec![Part::Call(call(tool, arguments))];
+        let reply = Reply { parts, stop: StopReason::Calls, usage: Usage::default(), model: "test-model".to_owned() };
+        self.fact(task, Fact::ModelReplied { turn: 1, reply })
+    }
+
+    fn called(self, task: char, tool: &str, arguments: &str) -> Self {
+        let fact = Fact::CallStarted { call: call(tool, arguments), idempotent: true };
+        self.asked(task, tool, arguments).fact(task, fact)
+    }
+
+    fn answered(self, task: char, tool: &str, output: ToolOutput, refused: bool) -> Self {
+        self.fact(task, Fact::CallFinished { output: CallOutput { call: tool.into(), output }, refused })
+    }
+
+    fn ended(self, task: char, outcome: TaskOutcome) -> Self {
+        self.fact(task, Fact::TaskEnded { outcome: Box::new(outcome) })
+    }
+}
+
+fn call(tool: &str, arguments: &str) -> ToolCall {
+    ToolCall { id: tool.into(), tool: tool.to_owned(), arguments: arguments.to_owned() }
+}
+
+/// Two explorers at work below a main agent, one of them already done.
+fn two_explorers() -> Tale {
+    Tale::default()
+        .started('m', "main", "Where are auth errors handled?")
+        .admitted('m')
+        .started('a', "explore", "Find auth error handling")
+        .started('b', "explore", "Find its tests")
+        .admitted('a')
+        .admitted('b')
+        .called('a', "Grep", r#"{"pattern":"auth"}"#)
+        .wait(2_100)
+        .answered('a', "Grep", ToolOutput::done("…", "12 matches in 3 files"), false)
+        .ended(
+            'a',
+            outcome('a', "explore", Status::Completed, "# Found\n\nsrc/auth.rs:12\nsrc/b.rs\nsrc/c.rs\nsrc/d.rs"),
+        )
+}
+
+/// What a terminal shows after all events came in one batch.
+fn screen(interest: Interest, tale: &Tale, extent: Extent) -> String {
+    let (mut progress, mut screen, mut terminal) = (Progress::new(interest), Screen::default(), Terminal::default());
+    let happenings: Vec<Happening> = tale.events.iter().filter_map(|event| progress.apply(event)).collect();
+    terminal.write(&screen.draw(&happenings, &progress, Timestamp(tale.now), extent));
+    terminal.text()
+}
+
+fn lines(interest: Interest, tale: &Tale) -> String {
+    let mut progress = Progress::new(interest);
+    let happenings = tale.events.iter().filter_map(|event| progress.apply(event));
+    happenings.map(|happening| plain::line(&happening) + "\n").collect()
+}
+
+const WIDE: Extent = Extent { columns: 80, rows: 24, colour: false };
+
+fn check(actual: &str, expected: &Expect) {
+    expected.assert_eq(actual);
+}
+
+#[test]
+fn a_terminal_shows_a_box_for_each_launch_a_line_for_each_worker_and_a_box_for_each_result() {
+    check(&screen(CALM, &two_explorers(), WIDE), &expect![[""]]);
+}
+
+#[test]
+fn the_main_agent_has_a_line_only_while_it_works_alone() {
+    let tale = Tale::default().started('m', "main", "Where?").admitted('m').wait(1_500);
+    check(&screen(CALM, &tale, WIDE), &expect![[""]]);
+    let tale = tale.started('a', "explore", "Find it");
+    assert!(!screen(CALM, &tale, WIDE).contains("main working"));
+}
+
+#[test]
+fn redrawing_replaces_the_working_lines_and_keeps_everything_else() {
+    let (mut progress, mut screen, mut terminal) = (Progress::new(CALM), Screen::default(), Terminal::default());
+    let mut draws = Vec::new();
+    for event in &two_explorers().events {
+        let happening = progress.apply(event);
+        draws.push(screen.draw(happening.as_slice(), &progress, event.time, WIDE));
+    }
+    for draw in &draws {
+        terminal.write(draw);
+    }
+    let whole = self::screen(CALM, &two_explorers(), WIDE);
+    assert_eq!(terminal.text(), whole, "many small draws look like one");
+    terminal.write(&screen.erase(WIDE.columns));
+    let (kept, _working) = whole.trim_end().rsplit_once('\n').unwrap();
+    assert_eq!(terminal.text().trim_end(), kept, "erasing leaves the boxes alone");
+}
+
+#[test]
+fn a_terminal_made_narrower_is_still_erased_whole() {
+    let tale = Tale::default().started('m', "main", "x").started('a', "explore", "y").admitted('a').called(
+        'a',
+        "Grep",
+        r#"{"pattern":"a long pattern that makes a long working line"}"#,
+    );
+    let (mut progress, mut screen) = (Progress::new(CALM), Screen::default());
+    let happenings: Vec<Happening> = tale.events.iter().filter_map(|event| progress.apply(event)).collect();
+    screen.draw(&happenings, &progress, Timestamp(0), Extent { columns: 120, ..WIDE });
+    assert_eq!(screen.erase(30), "\x1b[4A\r\x1b[J", "one line of 100 columns is four rows of 30");
+    assert_eq!(screen.erase(30), "", "there is nothing left to erase");
+}
+
+#[test]
+fn more_workers_than_rows_are_counted_instead_of_shown() {
+    let mut tale = Tale::default().started('m', "main", "x");
+    for letter in 'a'..='h' {
+        tale = tale.started(letter, "explore", "y").admitted(letter);
+    }
+    let text = screen(CALM, &tale, Extent { rows: 5, ..WIDE });
+    check(&text.lines().rev().take(4).collect::<Vec<_>>().join("\n"), &expect![[""]]);
+}
+
+#[test]
+fn nothing_is_wider_than_the_terminal() {
+    for columns in [20, 41, 60, 200] {
+        let text = screen(VERBOSE, &two_explorers(), Extent { columns, ..WIDE });
+        for line in text.lines() {
+            assert!(super::width::of(line) < columns, "{columns}: {line}");
+        }
+    }
+}
+
+#[test]
+fn without_a_terminal_there_are_plain_lines() {
+    let text = lines(CALM, &two_explorers());
+    assert!(!text.contains('\x1b'));
+    check(&text, &expect![[""]]);
+}
+
+#[test]
+fn verbose_shows_each_call() {
+    let tale = two_explorers().called('b', "Read", r#"{"file_path":"src/a.rs"}"#).answered(
+        'b',
+        "Read",
+        ToolOutput::failure("no such file"),
+        false,
+    );
+    let calls = |interest| lines(interest, &tale).lines().filter(|line| line.contains(": ")).count();
+    assert!(calls(CALM) < calls(VERBOSE));
+    let shown: String =
+        lines(VERBOSE, &tale).lines().filter(|line| line.contains("Grep") || line.contains("Read")).collect();
+    check(&shown.replace("explore", "\nexplore"), &expect![[""]]);
+}
+
+#[test]
+fn retries_refusals_notices_and_limits_are_never_silent() {
+    let error = Failure::new("rate_limited", "429 from the server");
+    let mut partial = outcome('a', "explore", Status::Partial, "so far");
+    partial.reason = Some(Limit::Turns);
+    let mut failed = outcome('b', "explore", Status::Failed, "");
+    failed.error = Some(Failure::new("model_auth", "the key was refused; check ANTHROPIC_API_KEY"));
+    failed.notices = vec!["unknown key `x` was ignored".to_owned()];
+    let tale = Tale::default()
+        .started('m', "main", "x")
+        .started('a', "explore", "first")
+        .started('b', "plan", "second")
+        .admitted('a')
+        .fact('a', Fact::ModelRetried { turn: 1, attempt: 1, wait_ms: 1_500, error })
+        .asked('a', "Write", r#"{"file_path":"x"}"#)
+        .answered('a', "Write", ToolOutput::failure("Write is not allowed: agent explore admits only Read"), true)
+        .fact('a', Fact::Noticed { text: "the context was shortened".to_owned() })
+        .ended('a', partial)
+        .ended('b', failed);
+    check(&lines(CALM, &tale), &expect![[""]]);
+    check(&screen(CALM, &tale, WIDE), &expect![[""]]);
+}
+
+#[test]
+fn text_from_models_and_tools_cannot_drive_the_terminal() {
+    let evil = "\u{1b}[2J\u{1b}]52;c;aGk=\u{7}\r\u{9b}1mname\u{202e}";
+    let mut ending = outcome('a', "explore", Status::Failed, &format!("{evil}\n{evil}"));
+    ending.error = Some(Failure::new(evil, evil));
+    ending.notices = vec![evil.to_owned()];
+    let tale = Tale::default()
+        .started('m', "main", evil)
+        .started('a', evil, evil)
+        .admitted('a')
+        .called('a', evil, &serde_json::json!({ "pattern": evil }).to_string())
+        .answered('a', evil, ToolOutput::done("", evil), true)
+        .fact('a', Fact::Noticed { text: evil.to_owned() })
+        .fact('a', Fact::ModelRetried { turn: 1, attempt: 1, wait_ms: 1, error: Failure::new(evil, evil) })
+        .ended('a', ending);
+    let obeyed =
+        |text: &str| text.chars().any(|letter| letter != '\n' && (letter.is_control() || letter == '\u{202e}'));
+    for text in [lines(VERBOSE, &tale), screen(VERBOSE, &tale, Extent { columns: 500, ..WIDE })] {
+        assert!(!obeyed(&text), "{text:?}");
+        assert!(text.contains("␛[2J"), "what was there stays visible: {text}");
+    }
+}
+
+#[test]
+fn colour_is_used_only_where_it_is_wanted() {
+    let draw = |colour| {
+        let mut progress = Progress::new(CALM);
+        let happenings: Vec<Happening> =
+            two_explorers().events.iter().filter_map(|event| progress.apply(event)).collect();
+        Screen::default().draw(&happenings, &progress, Timestamp(0), Extent { colour, ..WIDE })
+    };
+    assert!(draw(true).contains("\x1b[3"));
+    assert!(!draw(false).contains('\x1b'));
+}
+
+#[test]
+fn a_delegation_of_its_own_is_shown_like_a_sub_agent() {
+    let interest = Interest { calls: false, root: true };
+    let tale = Tale::default()
+        .started('m', "explore", "Find it")
+        .admitted('m')
+        .ended('m', outcome('m', "explore", Status::Completed, "src/a.rs:1"));
+    check(&lines(interest, &tale), &expect![[""]]);
+}
+
+#[test]
+fn outcomes_stand_below_their_parents_in_order_of_starting_and_none_is_missing() {
+    let tale = Tale::default()
+        .started('m', "main", "x")
+        .started('a', "explore", "first")
+        .started('b', "plan", "second")
+        .started('c', "plan", "third")
+        .ended('b', outcome('b', "plan", Status::Completed, "two"))
+        .ended('a', outcome('a', "explore", Status::Completed, "one"))
+        .ended('m', outcome('m', "main", Status::Completed, "all"));
+    let mut tree = OutcomeTree::default();
+    for event in &tale.events {
+        tree.take(event);
+    }
+    let object = tree.object(id('m'));
+    assert_eq!(object["text"], "all");
+    let children: Vec<String> = object["children"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|child| format!("{} {}", child["task_id"].as_str().unwrap(), child["status"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        children,
+        ["agent-aaaaaaaaaaaa completed", "agent-bbbbbbbbbbbb completed", "agent-cccccccccccc running"]
+    );
+}

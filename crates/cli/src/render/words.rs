@@ -1,0 +1,98 @@
+//! Numbers, times and calls in the few words that a line has room for.
+
+use serde_json::Value;
+use sortie_protocol::{ModelChoice, ToolCall, Usage};
+
+use super::{neutral, width};
+
+const CALL_COLUMNS: usize = 60;
+
+/// `1 call`, `7 calls`.
+pub(crate) fn calls(count: u64) -> String {
+    if count == 1 { "1 call".to_owned() } else { format!("{count} calls") }
+}
+
+/// `812 tokens`, `12.4k tokens`, `1.2M tokens`.
+pub(crate) fn tokens(count: u64) -> String {
+    match count {
+        0..1_000 => format!("{count} tokens"),
+        1_000..999_950 => format!("{:.1}k tokens", count as f64 / 1e3),
+        _ => format!("{:.1}M tokens", count as f64 / 1e6),
+    }
+}
+
+/// `0.3s`, `59.9s`, `2m05s`, `1h02m`.
+pub(crate) fn elapsed(ms: u64) -> String {
+    let tenths = ms / 100;
+    let seconds = ms / 1000;
+    match seconds {
+        0..60 => format!("{}.{}s", tenths / 10, tenths % 10),
+        60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        _ => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// `7 calls · 12.4k tokens · 3.2s`.
+pub(crate) fn usage(usage: &Usage) -> String {
+    format!("{} · {} · {}", calls(usage.tool_calls), tokens(usage.total_tokens()), elapsed(usage.duration_ms))
+}
+
+/// `main (claude-sonnet-4-5)`.
+pub(crate) fn model(model: &ModelChoice) -> String {
+    neutral::line(&format!("{} ({})", model.route, model.id))
+}
+
+/// A call in a few words: the tool and the one argument that says most, e.g. `Grep "auth"`.
+pub(crate) fn call(call: &ToolCall) -> String {
+    let tool = neutral::line(&call.tool);
+    let text = match telling_argument(&call.arguments) {
+        Some((name, argument)) if matches!(name, "file_path" | "path") => {
+            format!("{tool} {}", neutral::line(&argument))
+        }
+        Some((_, argument)) => format!("{tool} \"{}\"", neutral::line(&argument)),
+        None => tool,
+    };
+    width::cut(&text, CALL_COLUMNS)
+}
+
+fn telling_argument(arguments: &str) -> Option<(&'static str, String)> {
+    let Ok(Value::Object(mut arguments)) = serde_json::from_str(arguments) else { return None };
+    ["pattern", "file_path", "description", "command", "query", "url", "path"].into_iter().find_map(|name| {
+        match arguments.remove(name) {
+            Some(Value::String(text)) => Some((name, text)),
+            _ => None,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!(
+            [0, 999, 1_000, 12_400, 999_949, 999_950].map(tokens),
+            ["0 tokens", "999 tokens", "1.0k tokens", "12.4k tokens", "999.9k tokens", "1.0M tokens"]
+        );
+        assert_eq!(
+            [0, 349, 59_999, 60_000, 125_000, 3_720_000].map(elapsed),
+            ["0.0s", "0.3s", "59.9s", "1m00s", "2m05s", "1h02m"]
+        );
+        assert_eq!([0, 1, 2].map(calls), ["0 calls", "1 call", "2 calls"]);
+    }
+
+    #[test]
+    fn a_call_shows_the_argument_that_says_most() {
+        for (tool, arguments, expected) in [
+            ("Grep", r#"{"path":"src","pattern":"auth"}"#, "Grep \"auth\""),
+            ("Read", r#"{"file_path":"src/a.rs"}"#, "Read src/a.rs"),
+            ("LS", "{}", "LS"),
+            ("Grep", "not json", "Grep"),
+            ("Grep", "{\"pattern\":\"\\u001b[2Jx\\ny\"}", "Grep \"␛[2Jx y\""),
+        ] {
+            let given = ToolCall { id: "1".into(), tool: tool.to_owned(), arguments: arguments.to_owned() };
+            assert_eq!(call(&given), expected);
+        }
+    }
+}

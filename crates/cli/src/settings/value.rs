@@ -1,0 +1,129 @@
+//! A setting's value, what kinds there are, and where a value came from.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use sortie_llm::WireKind;
+
+/// What a key accepts.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Kind {
+    Switch,
+    /// A whole number within bounds, both included.
+    Number {
+        least: u64,
+        most: u64,
+    },
+    Text,
+    /// Text that is never shown.
+    Secret,
+    /// An http or https URL.
+    Url,
+    /// The name of a wire.
+    Wire,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Value {
+    Switch(bool),
+    Number(u64),
+    Text(String),
+}
+
+/// Where a value was said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Default,
+    File {
+        path: PathBuf,
+        line: usize,
+    },
+    Variable {
+        name: String,
+        /// The file and line it was read from, when it is not in the process's own environment.
+        file: Option<(PathBuf, usize)>,
+    },
+    Flag(&'static str),
+}
+
+impl Kind {
+    /// What is expected, for messages.
+    pub(super) fn expected(self) -> String {
+        match self {
+            Self::Switch => "true or false".to_owned(),
+            Self::Number { least, most: u64::MAX } => format!("a whole number of at least {least}"),
+            Self::Number { least, most } => format!("a whole number from {least} to {most}"),
+            Self::Text | Self::Secret => "a non-empty string".to_owned(),
+            Self::Url => "a URL that begins with http:// or https://".to_owned(),
+            Self::Wire => format!("one of {}", WireKind::ALL.map(|wire| wire.to_string()).join(", ")),
+        }
+    }
+
+    /// Whether a wrong value may be quoted back.
+    pub(super) fn quotable(self) -> bool {
+        !matches!(self, Self::Secret | Self::Url)
+    }
+
+    /// Reads a value from text, as variables and flags give it.
+    pub(super) fn parse(self, text: &str) -> Option<Value> {
+        let text = text.trim();
+        match self {
+            Self::Switch => text.parse().ok().map(Value::Switch),
+            Self::Number { .. } => text.parse().ok().and_then(|number| self.number(number)),
+            Self::Text | Self::Secret | Self::Url | Self::Wire => self.text(text),
+        }
+    }
+
+    pub(super) fn number(self, number: u64) -> Option<Value> {
+        match self {
+            Self::Number { least, most } if (least..=most).contains(&number) => Some(Value::Number(number)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn text(self, text: &str) -> Option<Value> {
+        let fits = match self {
+            Self::Text | Self::Secret => !text.is_empty(),
+            Self::Url => {
+                ["http://", "https://"].iter().any(|scheme| text.len() > scheme.len() && text.starts_with(scheme))
+            }
+            Self::Wire => text.parse::<WireKind>().is_ok(),
+            Self::Switch | Self::Number { .. } => false,
+        };
+        fits.then(|| Value::Text(text.to_owned()))
+    }
+
+    /// The value as `config show` writes it. Secrets stay hidden, also those inside a URL.
+    pub(super) fn render(self, value: &Value) -> String {
+        match (self, value) {
+            (Self::Secret, _) => "********".to_owned(),
+            (Self::Url, Value::Text(url)) => without_credentials(url),
+            (_, Value::Switch(on)) => on.to_string(),
+            (_, Value::Number(number)) => number.to_string(),
+            (_, Value::Text(text)) => format!("{text:?}"),
+        }
+    }
+}
+
+/// The URL with `user:password@` masked, and without its query, which may carry a key too.
+fn without_credentials(url: &str) -> String {
+    let url = url.split_once('?').map_or(url, |(before, _)| before);
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+    match authority.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}://********@{host}{path}"),
+        None => url.to_owned(),
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File { path, line } => write!(f, "{}:{line}", path.display()),
+            Self::Variable { name, file: None } => f.write_str(name),
+            Self::Variable { name, file: Some((path, line)) } => write!(f, "{name} ({}:{line})", path.display()),
+            Self::Flag(flag) => f.write_str(flag),
+        }
+    }
+}

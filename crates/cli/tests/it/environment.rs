@@ -1,0 +1,107 @@
+//! Variables, env files, and the directories that are found through them.
+
+use std::fs;
+
+use expect_test::expect;
+
+use crate::world::World;
+
+#[test]
+fn wrong_and_unknown_variables_are_named() {
+    let world = World::new();
+    let ended = world.sortie(["agents", "list"]).env("SORTIE_TASK_TOOL__MAX_DEPTH", "deep").run();
+    expect![[""]].assert_eq(&ended.transcript());
+    let ended = world
+        .sortie(["agents", "list"])
+        .env("SORTIE_TASK_TOOL__MAX_DEPHT", "3")
+        .env("SORTIE_PERMISSIONS__MODE", "bypass")
+        .env("LIGHT_LLM_MODEL_ID", "x")
+        .env("SORTIE_HOME_SWEET_HOME", "no setting")
+        .run();
+    assert_eq!(ended.code, 0);
+    expect![[""]].assert_eq(&ended.stderr);
+}
+
+#[test]
+fn a_flag_that_sets_nothing_known_is_wrong_usage() {
+    let world = World::new();
+    let ended = world.sortie(["--set", "task_tool.max_dept=1", "config", "show"]).run();
+    expect![[""]].assert_eq(&ended.transcript());
+    let ended = world.sortie(["--set", "task_tool.max_depth=x", "config", "show"]).run();
+    expect![[""]].assert_eq(&ended.transcript());
+    let ended = world.sortie(["--set", "nonsense", "config", "show"]).run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
+    let ended = world.sortie(["--set", "routes.main.api_key=canary", "config", "show"]).run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
+    assert!(!ended.stderr.contains("canary"), "{}", ended.stderr);
+}
+
+#[test]
+fn an_env_file_is_read_and_wins_over_the_environment() {
+    let world = World::new();
+    let file =
+        world.write("work.env", "# keys\nexport LLM_MODEL_ID='from-file'\nLLM_BASE_URL=\"http://127.0.0.1:1\"\n");
+    let ended = world
+        .sortie(["config", "show", "--env-file", file.to_str().unwrap()])
+        .env("LLM_MODEL_ID", "from-environment")
+        .run();
+    assert_eq!(ended.code, 0);
+    let line = ended.stdout.lines().find(|line| line.starts_with("routes.main.model ")).unwrap();
+    assert!(line.contains("\"from-file\"") && line.contains(&format!("LLM_MODEL_ID ({}:2)", file.display())), "{line}");
+}
+
+#[test]
+fn a_wrong_env_file_is_named_with_its_line_and_without_its_content() {
+    let world = World::new();
+    let file = world.write("work.env", "A=1\nLLM_API_KEY='canary\n");
+    let ended = world.sortie(["config", "show", "--env-file", file.to_str().unwrap()]).run();
+    assert!(!ended.stderr.contains("canary"));
+    expect![[""]].assert_eq(&ended.transcript());
+    let ended = world.sortie(["config", "show", "--env-file", "missing.env"]).run();
+    expect![[""]].assert_eq(&ended.transcript());
+}
+
+#[test]
+fn a_projects_own_files_are_not_read_and_that_is_said_once() {
+    let world = World::new();
+    world.write("workspace/.env", "LLM_MODEL_ID=evil\nLLM_BASE_URL=http://127.0.0.1:1\n");
+    world.write("workspace/.sortie/config.toml", "[task_tool]\nmax_depth = 99\n");
+    let ended = world.sortie(["config", "show"]).run();
+    assert_eq!(ended.code, 0);
+    assert!(!ended.stdout.contains("evil") && !ended.stdout.contains("99"), "{}", ended.stdout);
+    expect![[""]].assert_eq(&ended.stderr);
+}
+
+#[test]
+fn the_project_root_is_the_nearest_ancestor_with_a_mark() {
+    let world = World::new();
+    let root = |directory: &str, args: &[&str]| {
+        let ended = world.sortie(args).cwd(world.path(directory)).run();
+        ended.stdout.lines().next().unwrap().replace("workspace  ", "")
+    };
+    let project = world.path("workspace").display().to_string();
+    assert_eq!(root("workspace/src", &["config", "show"]), project);
+    fs::create_dir_all(world.path("workspace/inner/.sortie")).unwrap();
+    fs::create_dir_all(world.path("workspace/inner/deep")).unwrap();
+    assert_eq!(root("workspace/inner/deep", &["config", "show"]), format!("{project}/inner"));
+    let elsewhere = world.path("home").display().to_string();
+    assert_eq!(root("workspace", &["config", "show", "--cwd", &elsewhere]), elsewhere);
+}
+
+#[test]
+fn home_is_found_through_sortie_home_xdg_and_home() {
+    let world = World::new();
+    let home = |invocation: crate::world::Invocation| {
+        let ended = invocation.run();
+        ended.stdout.lines().nth(2).unwrap_or_else(|| panic!("{ended:#?}")).replace("home       ", "")
+    };
+    let show = || world.sortie(["config", "show"]);
+    let path = |relative: &str| world.path(relative).display().to_string();
+    assert_eq!(home(show()), path("state"));
+    assert_eq!(home(show().env("SORTIE_HOME", "relative")), path("workspace/relative"));
+    let without = || show().without_env("SORTIE_HOME");
+    assert_eq!(home(without().env("XDG_STATE_HOME", world.path("xdg"))), path("xdg/sortie"));
+    assert_eq!(home(without()), path("home/.local/state/sortie"));
+    let nowhere = without().without_env("HOME").run();
+    expect![[""]].assert_eq(&nowhere.transcript());
+}

@@ -1,0 +1,116 @@
+//! `sortie task`: one delegation, in the contract's own words.
+
+use expect_test::{Expect, expect};
+use serde_json::json;
+use sortie_testkit::{Script, ScriptedServer, reply, when};
+
+use crate::world::{Invocation, World};
+
+fn explorer() -> Script {
+    Script::new()
+        .on(when::any().turn(0), reply::calls([reply::call("Grep", json!({"pattern": "login"}))]))
+        .otherwise(reply::text("src/auth.rs:1"))
+}
+
+#[test]
+fn a_request_as_json_from_stdin_or_as_flags_means_the_same() {
+    let world = World::new();
+    let server = ScriptedServer::start(explorer()).unwrap();
+    let request =
+        json!({"description": "Find it", "prompt": "Where is login?", "subagent_type": "explore"}).to_string();
+    let flags = ["--agent", "explore", "--description", "Find it", "--prompt", "Where is login?"];
+    for invocation in [
+        world.sortie(["task", "--json", &request]),
+        world.sortie(["task", "--json", "-"]).stdin(request.clone()),
+        world.sortie(["task"].iter().chain(&flags)),
+    ] {
+        let ended = invocation.on(&server, "anthropic").run();
+        assert_eq!(ended.code, 0, "{ended:#?}");
+        let outcome = ended.stdout_json();
+        assert_eq!(outcome["agent"], "explore");
+        assert_eq!(outcome["status"], "completed");
+        assert_eq!(outcome["text"], "src/auth.rs:1");
+        assert_eq!(outcome["tool_summary"], json!([{"tool": "Grep", "count": 1}]));
+        assert!(ended.stderr.contains("started: Find it · main (test-model)"), "{}", ended.stderr);
+        assert!(
+            outcome.get("error").is_none() && outcome.get("reason").is_none(),
+            "absent rather than null: {outcome}"
+        );
+    }
+    let bodies: Vec<_> = server.requests().iter().map(|request| request.body.clone()).collect();
+    assert_eq!(bodies[0], bodies[2]);
+    assert_eq!(bodies[0], bodies[4]);
+}
+
+/// Exit 1, and the contract's own error form on stdout.
+fn check(invocation: Invocation, expected: &Expect) {
+    expected.assert_eq(&invocation.run().transcript());
+}
+
+#[test]
+fn a_request_that_cannot_be_understood_is_answered_in_the_contracts_form() {
+    let world = World::new();
+    check(world.sortie(["task", "--json", "not json"]), &expect![[""]]);
+    check(world.sortie(["task", "--json", "[1]"]), &expect![[""]]);
+    check(world.sortie(["task", "--json", r#"{"prompt":"a","prompt":"b","description":"c"}"#]), &expect![[""]]);
+    check(world.sortie(["task", "--json", r#"{"description":"c"}"#]), &expect![[""]]);
+    check(world.sortie(["task", "--json", r#"{"description":"c","prompt":7}"#]), &expect![[""]]);
+    check(world.sortie(["task", "--json", "-"]).stdin(""), &expect![[""]]);
+    check(world.sortie(["task", "--description", "c", "--prompt", " "]), &expect![[""]]);
+    assert!(world.kept_nothing());
+}
+
+#[test]
+fn a_request_that_cannot_be_started_is_answered_in_the_contracts_form() {
+    let world = World::new();
+    check(world.sortie(["task", "--agent", "nobody", "--description", "c", "--prompt", "p"]), &expect![[""]]);
+    check(world.sortie(["task", "--agent", "main", "--description", "c", "--prompt", "p"]), &expect![[""]]);
+    check(world.sortie(["task", "--model", "gpt-99", "--description", "c", "--prompt", "p"]), &expect![[""]]);
+    let capped = ["--set", "task_tool.max_prompt_bytes=4", "task"];
+    check(world.sortie(capped.iter().chain(&["--description", "c", "--prompt", "12345"])), &expect![[""]]);
+    check(world.sortie(capped.iter().chain(&["--json", "-"])).stdin("x".repeat(1 << 20)), &expect![[""]]);
+}
+
+#[test]
+fn flags_that_do_not_go_together_are_wrong_usage() {
+    let world = World::new();
+    for args in [
+        vec!["task"],
+        vec!["task", "--agent", "explore"],
+        vec!["task", "--prompt", "p"],
+        vec!["task", "--description", "d"],
+        vec!["task", "--json", "{}", "--prompt", "p", "--description", "d"],
+        vec!["task", "--json", "{}", "--agent", "explore"],
+    ] {
+        let ended = world.sortie(&args).run();
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{args:?}");
+        assert!(ended.stderr.starts_with("error: "), "{}", ended.stderr);
+    }
+    assert!(world.kept_nothing());
+}
+
+#[test]
+fn a_long_report_is_cut_and_kept_whole_in_a_file() {
+    let world = World::new();
+    let report = "A sentence of the report. ".repeat(1000);
+    let server = ScriptedServer::start(Script::always(reply::text(&report))).unwrap();
+    let ended = world.sortie(["task", "--description", "c", "--prompt", "p"]).on(&server, "anthropic").run();
+    assert_eq!(ended.code, 0, "a report that was cut is still completed");
+    let outcome = ended.stdout_json();
+    assert_eq!(outcome["truncated"], true);
+    assert!(outcome["text"].as_str().unwrap().len() < report.len());
+    let whole = std::fs::read_to_string(outcome["full_text_path"].as_str().unwrap()).unwrap();
+    assert_eq!(whole, report);
+}
+
+#[test]
+fn the_default_timeout_holds_for_a_delegation() {
+    let world = World::new();
+    let server = ScriptedServer::start(Script::always(reply::never())).unwrap();
+    let ended = world
+        .sortie(["--set", "task_tool.default_timeout_seconds=1", "task", "--description", "c", "--prompt", "p"])
+        .on(&server, "anthropic")
+        .run();
+    assert_eq!(ended.code, 1);
+    assert_eq!(ended.stdout_json()["error"]["code"], "timeout");
+}

@@ -1,0 +1,116 @@
+//! `sortie tasks`: what was run is found again.
+
+use expect_test::expect;
+use serde_json::Value;
+use sortie_testkit::{Script, ScriptedServer, reply};
+
+use crate::run::delegating;
+use crate::world::{World, wait_for};
+
+/// A world in which one delegated run has ended, and the ids of its tasks, the root's first.
+fn after_a_run() -> (World, Vec<String>) {
+    let (world, server) = (World::new(), ScriptedServer::start(delegating()).unwrap());
+    let outcome =
+        world.sortie(["run", "--output-format", "json", "QUESTION"]).on(&server, "anthropic").run().stdout_json();
+    let id = |task: &Value| task["task_id"].as_str().unwrap().to_owned();
+    let mut ids = vec![id(&outcome)];
+    ids.extend(outcome["children"].as_array().unwrap().iter().map(id));
+    (world, ids)
+}
+
+#[test]
+fn a_fresh_machine_has_no_tasks_and_none_are_made_by_asking() {
+    let world = World::new();
+    expect![[""]].assert_eq(&world.sortie(["tasks", "list"]).run().transcript());
+    expect![[""]].assert_eq(&world.sortie(["tasks", "show", "abc"]).run().transcript());
+    assert_eq!(world.sortie(["tasks", "list", "--json"]).run().stdout, "[]\n");
+    assert!(world.kept_nothing());
+}
+
+#[test]
+fn the_list_shows_runs_and_on_request_their_sub_agents() {
+    let (world, ids) = after_a_run();
+    let list = world.sortie(["tasks", "list"]).run();
+    assert_eq!(list.stdout.lines().count(), 1, "{}", list.stdout);
+    assert!(list.stdout.starts_with(&format!("{}  completed    main  20", ids[0])), "{}", list.stdout);
+    assert!(list.stdout.ends_with("  QUESTION\n"), "{}", list.stdout);
+    let all = world.sortie(["tasks", "list", "--all"]).run();
+    assert!(ids.iter().all(|id| all.stdout.contains(id)), "{}", all.stdout);
+    let one = world.sortie(["tasks", "list", "--all", "--limit", "1"]).run();
+    assert_eq!(one.stdout.lines().count(), 2);
+    assert!(one.stdout.ends_with("… there are more; see --limit\n"), "{}", one.stdout);
+    let json = world.sortie(["tasks", "list", "--json"]).run().stdout_json();
+    assert_eq!(json[0]["task_id"], ids[0].as_str());
+    assert_eq!(json[0]["status"], "completed");
+}
+
+#[test]
+fn a_task_is_shown_with_its_tree_and_its_report_by_any_unique_beginning_of_its_id() {
+    let (world, ids) = after_a_run();
+    let whole = world.sortie(["tasks", "show", &ids[0]]).run();
+    assert_eq!(whole.code, 0);
+    let letters = ids[0].strip_prefix("agent-").unwrap();
+    let unique = (1..=letters.len())
+        .map(|length| &letters[..length])
+        .find(|prefix| ids.iter().filter(|id| id["agent-".len()..].starts_with(prefix)).count() == 1)
+        .unwrap();
+    for id in [letters, unique, &format!("agent-{unique}")] {
+        assert_eq!(world.sortie(["tasks", "show", id]).run().stdout, whole.stdout, "{id}");
+    }
+    for part in ["QUESTION", "main (test-model)", "4 calls", "Errors are made in `src/auth.rs:2`."] {
+        assert!(whole.stdout.contains(part), "{part}: {}", whole.stdout);
+    }
+    for id in &ids[1..] {
+        assert!(whole.stdout.contains(&format!("\n  explore {id} completed · ")), "{}", whole.stdout);
+    }
+}
+
+#[test]
+fn a_child_is_shown_on_its_own() {
+    let (world, ids) = after_a_run();
+    let child = world.sortie(["tasks", "show", &ids[1]]).run();
+    assert!(child.stdout.contains(&format!("parent     {}\n", ids[0])), "{}", child.stdout);
+    assert!(!child.stdout.contains(&ids[2]), "not its sibling: {}", child.stdout);
+    let json = world.sortie(["tasks", "show", &ids[1], "--json"]).run().stdout_json();
+    assert_eq!(json["agent"], "explore");
+    assert_eq!(json["children"], serde_json::json!([]));
+}
+
+#[test]
+fn a_task_as_json_is_its_outcome_with_those_of_the_children() {
+    let (world, ids) = after_a_run();
+    let json = world.sortie(["tasks", "show", &ids[0], "--json"]).run().stdout_json();
+    assert_eq!(json["status"], "completed");
+    let children: Vec<&str> =
+        json["children"].as_array().unwrap().iter().map(|child| child["task_id"].as_str().unwrap()).collect();
+    assert_eq!(children, ids[1..]);
+}
+
+#[test]
+fn an_id_that_does_not_exist_is_exit_1_and_one_that_is_not_unique_is_wrong_usage() {
+    let (world, ids) = after_a_run();
+    let none = world.sortie(["tasks", "show", "agent-zzzzzzzzzzzz9"]).run();
+    expect![[""]].assert_eq(&none.transcript());
+    let every = world.sortie(["tasks", "show", "agent-"]).run();
+    assert_eq!((every.code, every.stdout.as_str()), (2, ""));
+    assert!(every.stderr.starts_with("error: `agent-` is the beginning of 3 ids\n"), "{}", every.stderr);
+    assert!(ids.iter().all(|id| every.stderr.contains(&format!("hint: {id} "))), "{}", every.stderr);
+}
+
+#[test]
+fn a_run_that_was_killed_is_shown_as_interrupted() {
+    let world = World::new();
+    let server = ScriptedServer::start(Script::always(reply::never())).unwrap();
+    let mut live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls >= 1);
+    let running = world.sortie(["tasks", "list", "--json"]).run().stdout_json();
+    assert_eq!(running[0]["status"], "running");
+    live.child.kill().unwrap();
+    assert_eq!(live.wait().code, 137);
+    let list = world.sortie(["tasks", "list", "--json"]).run().stdout_json();
+    assert_eq!(list[0]["status"], "interrupted");
+    let id = list[0]["task_id"].as_str().unwrap();
+    let shown = world.sortie(["tasks", "show", id]).run();
+    assert!(shown.stdout.starts_with(&format!("{id} main interrupted\n")), "{}", shown.stdout);
+    assert_eq!(world.sortie(["tasks", "show", id, "--json"]).run().stdout_json()["status"], "interrupted");
+}

@@ -1,0 +1,185 @@
+//! A home, a workspace and an empty environment for one test, and the program run in them.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
+
+use sortie_testkit::{ScriptedServer, Traffic};
+use tempfile::TempDir;
+
+use crate::transcript::normalised;
+
+/// One test's world. Nothing of the machine's own configuration reaches it.
+pub(crate) struct World {
+    dir: TempDir,
+}
+
+/// A command line that is about to be run.
+pub(crate) struct Invocation {
+    command: Command,
+    stdin: Option<Vec<u8>>,
+    root: PathBuf,
+}
+
+/// A program that runs.
+pub(crate) struct Live {
+    pub(crate) child: Child,
+    stdout: JoinHandle<Vec<u8>>,
+    stderr: JoinHandle<Vec<u8>>,
+    root: PathBuf,
+}
+
+/// A program that has ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// As a shell would report it: 128 and the number for one that a signal killed.
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    root: PathBuf,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let world = Self { dir };
+        for directory in ["home", "workspace/.git", "workspace/src", "state"] {
+            fs::create_dir_all(world.path(directory)).unwrap();
+        }
+        world.write("workspace/src/auth.rs", "pub fn login() -> Result<(), AuthError> {\n    Err(AuthError)\n}\n");
+        world.write("workspace/src/main.rs", "mod auth;\n\nfn main() {}\n");
+        world
+    }
+
+    pub(crate) fn path(&self, relative: &str) -> PathBuf {
+        // Paths in messages are canonical; the test's must be, too.
+        self.dir.path().canonicalize().unwrap().join(relative)
+    }
+
+    pub(crate) fn write(&self, relative: &str, text: &str) -> PathBuf {
+        let path = self.path(relative);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The user's configuration file.
+    pub(crate) fn config(&self, text: &str) -> PathBuf {
+        self.write("home/.config/sortie/config.toml", text)
+    }
+
+    pub(crate) fn sortie(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Invocation {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
+        command
+            .args(args)
+            .env_clear()
+            .env("HOME", self.path("home"))
+            .env("SORTIE_HOME", self.path("state"))
+            .current_dir(self.path("workspace"));
+        Invocation { command, stdin: None, root: self.path("") }
+    }
+
+    /// Whether anything was kept.
+    pub(crate) fn kept_nothing(&self) -> bool {
+        fs::read_dir(self.path("state")).unwrap().next().is_none()
+    }
+}
+
+impl Invocation {
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    pub(crate) fn without_env(mut self, name: &str) -> Self {
+        self.command.env_remove(name);
+        self
+    }
+
+    pub(crate) fn envs<'a>(self, variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        variables.into_iter().fold(self, |invocation, (name, value)| invocation.env(name, value))
+    }
+
+    /// Uses the scripted server as the main route.
+    pub(crate) fn on(self, server: &ScriptedServer, wire: &str) -> Self {
+        let url = server.base_url();
+        self.envs([("LLM_BASE_URL", &*url), ("LLM_WIRE", wire), ("LLM_API_KEY", "key"), ("LLM_MODEL_ID", "test-model")])
+    }
+
+    pub(crate) fn stdin(mut self, text: impl Into<Vec<u8>>) -> Self {
+        self.stdin = Some(text.into());
+        self
+    }
+
+    pub(crate) fn cwd(mut self, directory: impl AsRef<Path>) -> Self {
+        self.command.current_dir(directory);
+        self
+    }
+
+    pub(crate) fn start(mut self) -> Live {
+        self.command.stdin(if self.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
+        let mut child = self.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        if let (Some(text), Some(mut pipe)) = (self.stdin, child.stdin.take()) {
+            // Written aside: a program that never reads its stdin must not hold the test. It may also close it early.
+            std::thread::spawn(move || pipe.write_all(&text).ok());
+        }
+        let mut out = child.stdout.take().unwrap();
+        let mut err = child.stderr.take().unwrap();
+        let stdout = std::thread::spawn(move || drain(&mut out));
+        let stderr = std::thread::spawn(move || drain(&mut err));
+        Live { child, stdout, stderr, root: self.root }
+    }
+
+    pub(crate) fn run(self) -> Ended {
+        self.start().wait()
+    }
+
+    /// The bare command, for tests that handle its pipes themselves.
+    pub(crate) fn into_command(self) -> Command {
+        self.command
+    }
+}
+
+fn drain(pipe: &mut impl std::io::Read) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    pipe.read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+impl Live {
+    pub(crate) fn wait(mut self) -> Ended {
+        use std::os::unix::process::ExitStatusExt as _;
+        let status = self.child.wait().unwrap();
+        let text = |thread: JoinHandle<Vec<u8>>| String::from_utf8(thread.join().unwrap()).unwrap();
+        Ended {
+            code: status.code().unwrap_or_else(|| 128 + status.signal().unwrap()),
+            stdout: text(self.stdout),
+            stderr: text(self.stderr),
+            root: self.root,
+        }
+    }
+}
+
+impl Ended {
+    /// Everything that came out, with ids, times, ports and directories replaced by stable names.
+    pub(crate) fn transcript(&self) -> String {
+        let section = |name: &str, text: &str| match text {
+            "" => String::new(),
+            text => format!("--- {name}\n{}", normalised(text, &self.root)),
+        };
+        format!("exit {}\n{}{}", self.code, section("stdout", &self.stdout), section("stderr", &self.stderr))
+    }
+
+    pub(crate) fn stdout_json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {self:#?}"))
+    }
+}
+
+/// Waits until the server's counts are as wanted.
+pub(crate) fn wait_for(server: &ScriptedServer, wanted: impl FnMut(&Traffic) -> bool) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(server.traffic_reaches(wanted));
+}

@@ -1,0 +1,95 @@
+//! Reading JSON that someone else wrote: an object, without duplicate keys at any depth.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+use sortie_protocol::Failure;
+
+/// The code of every failure to understand the arguments.
+pub(crate) const INVALID: &str = "invalid_arguments";
+
+/// Reads a JSON object. The failure says what is wrong and where.
+pub(crate) fn object(text: &str) -> Result<Map<String, Value>, Failure> {
+    match serde_json::from_str::<Unique>(text) {
+        Ok(Unique(Value::Object(object))) => Ok(object),
+        Ok(Unique(other)) => {
+            Err(Failure::new(INVALID, format!("the arguments must be a JSON object, not {}", kind(&other))))
+        }
+        Err(error) => Err(Failure::new(INVALID, format!("the arguments are not valid JSON: {error}"))),
+    }
+}
+
+/// Names a value's kind, for messages.
+pub(crate) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// A value in which no object has a key twice. `serde_json` alone would keep the last one, silently.
+struct Unique(Value);
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(UniqueVisitor).map(Self)
+    }
+}
+
+struct UniqueVisitor;
+
+impl<'de> Visitor<'de> for UniqueVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut array = Vec::new();
+        while let Some(Unique(item)) = items.next_element()? {
+            array.push(item);
+        }
+        Ok(array.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some((key, Unique(value))) = entries.next_entry::<String, Unique>()? {
+            if object.contains_key(&key) {
+                return Err(serde::de::Error::custom(format!("the key `{key}` stands there twice")));
+            }
+            object.insert(key, value);
+        }
+        Ok(object.into())
+    }
+}

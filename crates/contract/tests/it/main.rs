@@ -1,0 +1,3 @@
+//! The dialects of the Task tool: what they accept, what they answer.
+
+mod sortie;

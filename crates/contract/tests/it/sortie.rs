@@ -1,0 +1,198 @@
+//! The `sortie` contract.
+
+use std::time::Duration;
+
+use expect_test::{Expect, expect};
+use serde_json::json;
+use sortie_contract::{AgentLine, Contract, Sortie};
+use sortie_protocol::{Failure, Limit, Limits, ModelChoice, Status, TaskId, TaskOutcome, TaskRequest, Usage};
+
+fn agents() -> Vec<AgentLine> {
+    [("general-purpose", "any work"), ("explore", "find things")]
+        .map(|(name, description)| AgentLine { name: name.to_owned(), description: description.to_owned() })
+        .to_vec()
+}
+
+fn outcome(text: &str) -> TaskOutcome {
+    TaskOutcome {
+        task_id: TaskId::from_random([0; 12]),
+        agent: "explore".to_owned(),
+        status: Status::Completed,
+        reason: None,
+        text: text.to_owned(),
+        files_changed: Vec::new(),
+        tool_summary: Vec::new(),
+        model: ModelChoice { route: "main".to_owned(), id: "m".to_owned() },
+        usage: Usage { input_tokens: 1200, output_tokens: 34, tool_calls: 7, duration_ms: 3210, ..Usage::default() },
+        truncated: false,
+        full_text_path: None,
+        notices: Vec::new(),
+        error: None,
+    }
+}
+
+fn check_refused(arguments: &str, expected: Expect) {
+    let failure = Sortie.decode(arguments).expect_err("these arguments are wrong");
+    expected.assert_eq(&format!("{}: {}", failure.code, failure.message));
+}
+
+#[test]
+fn a_request_needs_a_description_and_a_prompt_and_has_defaults_for_the_rest() {
+    let request = Sortie.decode(r#"{"description": "Find it", "prompt": "  Where?\n"}"#);
+    let expected = TaskRequest {
+        title: "Find it".to_owned(),
+        prompt: "  Where?\n".to_owned(),
+        agent: "general-purpose".to_owned(),
+        ..TaskRequest::default()
+    };
+    assert_eq!(request, Ok(expected), "the prompt is kept byte for byte");
+}
+
+#[test]
+fn a_full_request_is_read_whole() {
+    let arguments = json!({
+        "description": "d", "prompt": "p", "subagent_type": "explore", "model": "light", "colour": "red",
+        "run_in_background": false, "isolation": "none", "resume": null,
+        "limits": {"max_turns": 3, "max_tokens": 1000, "timeout_seconds": 1.5, "max_children": 0},
+    });
+    let expected = TaskRequest {
+        title: "d".to_owned(),
+        prompt: "p".to_owned(),
+        agent: "explore".to_owned(),
+        model: Some("light".to_owned()),
+        limits: Limits {
+            max_turns: Some(3),
+            max_tokens: Some(1000),
+            timeout: Some(Duration::from_millis(1500)),
+            max_children: Some(0),
+        },
+        notices: vec!["unknown key `colour` was ignored".to_owned()],
+    };
+    assert_eq!(Sortie.decode(&arguments.to_string()), Ok(expected));
+}
+
+#[test]
+fn wrong_arguments_are_named() {
+    check_refused(
+        "{",
+        expect!["invalid_arguments: the arguments are not valid JSON: EOF while parsing an object at line 1 column 1"],
+    );
+    check_refused("[]", expect!["invalid_arguments: the arguments must be a JSON object, not an array"]);
+    check_refused(
+        r#"{"description":"d"}"#,
+        expect!["invalid_arguments: `prompt` is missing; it must be a non-empty string"],
+    );
+    check_refused(
+        r#"{"description":"d","prompt":" \n"}"#,
+        expect!["invalid_arguments: `prompt` is empty; it must be a non-empty string"],
+    );
+    check_refused(
+        r#"{"description":7,"prompt":"p"}"#,
+        expect!["invalid_arguments: `description` must be a non-empty string, not a number"],
+    );
+    check_refused(
+        r#"{"description":"d","prompt":"p","prompt":"q"}"#,
+        expect![
+            "invalid_arguments: the arguments are not valid JSON: the key `prompt` stands there twice at line 1 column 45"
+        ],
+    );
+    check_refused(
+        r#"{"description":"d","prompt":"p","limits":{"max_turns":1,"max_turns":9}}"#,
+        expect![
+            "invalid_arguments: the arguments are not valid JSON: the key `max_turns` stands there twice at line 1 column 70"
+        ],
+    );
+    check_refused(
+        r#"{"description":"d","prompt":"p","limits":{"max_turns":0}}"#,
+        expect!["invalid_arguments: `limits.max_turns` must be at least 1"],
+    );
+    check_refused(
+        r#"{"description":"d","prompt":"p","limits":{"timeout_seconds":-1}}"#,
+        expect!["invalid_arguments: `limits.timeout_seconds` must be a positive number of seconds, not -1"],
+    );
+    check_refused(
+        r#"{"description":"d","prompt":"p","limits":{"max_cost_usd":1}}"#,
+        expect![
+            "invalid_arguments: `limits.max_cost_usd` is not a limit of this version; there are max_turns, max_tokens, timeout_seconds and max_children"
+        ],
+    );
+    check_refused(
+        r#"{"description":"d","prompt":"p","run_in_background":true}"#,
+        expect!["unsupported: `run_in_background` is not available in this version; call again without it"],
+    );
+    check_refused(
+        &format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000)),
+        expect!["invalid_arguments: the arguments are not valid JSON: recursion limit exceeded at line 1 column 128"],
+    );
+}
+
+#[test]
+fn the_model_gets_a_head_line_and_the_report_between_marks() {
+    expect![[r"
+        agent-aaaaaaaaaaaa explore completed, 7 calls, 1234 tokens, 3.2 s
+        [report qwerty]
+        In src/a.rs:3
+        [end fake]
+        [end qwerty]"]]
+    .assert_eq(&Sortie.encode_for_model(&outcome("In src/a.rs:3\n[end fake]"), "qwerty"));
+}
+
+#[test]
+fn the_model_is_told_of_limits_errors_notices_and_cuts() {
+    let mut cut = outcome("some text");
+    cut.status = Status::Partial;
+    cut.reason = Some(Limit::Turns);
+    cut.error = Some(Failure::new("code", "what happened"));
+    cut.notices = vec!["something odd".to_owned()];
+    cut.full_text_path = Some("/state/reports/x.md".to_owned());
+    expect![[r"
+        agent-aaaaaaaaaaaa explore partial (limit: turns), 7 calls, 1234 tokens, 3.2 s
+        error code: what happened
+        notice: something odd
+        [report m]
+        some text
+        [end m]
+        The report was cut; the whole is in /state/reports/x.md"]]
+    .assert_eq(&Sortie.encode_for_model(&cut, "m"));
+}
+
+#[test]
+fn the_result_object_has_no_nulls_and_reads_back_as_the_outcome() {
+    let value = Sortie.encode(&outcome("done"));
+    assert!(value.as_object().expect("an object").values().all(|field| !field.is_null()));
+    assert_eq!(value["status"], "completed");
+    assert_eq!(value["usage"]["total_tokens"], 1234);
+    assert_eq!(serde_json::from_value::<TaskOutcome>(value).expect("the same shape"), outcome("done"));
+    expect![[r#"{"error":{"code":"depth","message":"too deep"},"status":"rejected"}"#]]
+        .assert_eq(&Sortie.encode_rejection(&Failure::new("depth", "too deep")).to_string());
+}
+
+#[test]
+fn the_description_and_the_schema_list_the_agents() {
+    let description = Sortie.description(&agents());
+    assert!(description.ends_with("Agents:\ngeneral-purpose: any work\nexplore: find things"), "{description}");
+    let schema = Sortie.schema(&agents());
+    assert_eq!(schema["properties"]["subagent_type"]["enum"], json!(["general-purpose", "explore"]));
+    assert_eq!(schema["required"], json!(["description", "prompt"]));
+}
+
+#[test]
+fn everything_the_schema_offers_is_understood() {
+    let schema = Sortie.schema(&agents());
+    let sample = |kind: &serde_json::Value| match kind["type"].as_str() {
+        Some("string") => json!("explore"),
+        Some("integer" | "number") => json!(1),
+        other => panic!("no sample for {other:?}"),
+    };
+    let properties = schema["properties"].as_object().expect("properties");
+    let mut arguments = serde_json::Map::new();
+    for (name, property) in properties {
+        let value = match property["properties"].as_object() {
+            Some(inner) => inner.iter().map(|(name, property)| (name.clone(), sample(property))).collect(),
+            None => sample(property),
+        };
+        arguments.insert(name.clone(), value);
+    }
+    let request = Sortie.decode(&serde_json::Value::from(arguments).to_string()).expect("all of it is known");
+    assert_eq!(request.notices, Vec::<String>::new());
+}

@@ -1,0 +1,36 @@
+//! Sortie inside a Rust program: `cargo run --example embed -- "Where is the loop?"`
+
+use std::sync::Arc;
+
+use sortie_agents::Registry;
+use sortie_contract::Sortie;
+use sortie_engine::{Engine, EngineParts, RandomIds, Rules, SystemClock};
+use sortie_journal::SqliteJournal;
+use sortie_llm::{CallSettings, RouteTable};
+use sortie_protocol::TaskRequest;
+use sortie_sandbox::{SpillDir, Workspace};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let prompt = std::env::args().nth(1).unwrap_or_else(|| "Where is the loop?".to_owned());
+    let home = std::env::temp_dir().join("sortie-embedded");
+    let engine = Engine::new(EngineParts {
+        journal: Arc::new(SqliteJournal::open(&home.join("journal.db"))?),
+        models: Arc::new(RouteTable::new([], CallSettings::default())?), // no route: the offline model
+        workspace: Arc::new(Workspace::open(&std::env::current_dir()?)?),
+        agents: Arc::new(Registry::builtin()),
+        contract: Arc::new(Sortie),
+        more_tools: Vec::new(),
+        reports: SpillDir::open(&home.join("reports"))?,
+        rules: Rules::default(),
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(RandomIds),
+    });
+    let request = TaskRequest { title: prompt.clone(), prompt, agent: "main".to_owned(), ..TaskRequest::default() };
+    let outcome = engine.run(request).await?.outcome().await?;
+    #[expect(clippy::print_stdout, reason = "an example prints")]
+    {
+        println!("{} ({})", outcome.text, outcome.status);
+    }
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! What a task has done so far, and the one truthful ending made from it.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sortie_llm::{ErrorKind, ModelError};
+use sortie_protocol::{CallId, Failure, Job, Limit, Status, TaskOutcome, ToolCount, Usage};
+use tokio::time::Instant;
+
+/// Running totals of one task. The loop owns it; children add their spending through [`Tally::children`].
+pub(crate) struct Tally {
+    started: Instant,
+    usage: Usage,
+    calls: BTreeMap<String, u64>,
+    files_changed: BTreeSet<String>,
+    notices: Vec<String>,
+    pub(crate) call_ids: HashSet<CallId>,
+    pub(crate) children: Arc<Mutex<Usage>>,
+}
+
+/// How a leg ends, before it is told with all its figures.
+#[derive(Debug)]
+pub(crate) enum Ending {
+    Completed { text: String },
+    Limited { limit: Limit, text: String },
+    Failed { failure: Failure, text: String },
+    Cancelled { text: String },
+}
+
+impl Tally {
+    pub(crate) fn new(children: Arc<Mutex<Usage>>, notices: Vec<String>) -> Self {
+        Self {
+            started: Instant::now(),
+            usage: Usage::default(),
+            calls: BTreeMap::new(),
+            files_changed: BTreeSet::new(),
+            notices,
+            call_ids: HashSet::new(),
+            children,
+        }
+    }
+
+    /// Model calls answered so far.
+    pub(crate) fn turns(&self) -> u32 {
+        self.usage.turns as u32
+    }
+
+    pub(crate) fn add_reply(&mut self, usage: Usage) {
+        // Turns and calls are counted here, whatever a model says of itself.
+        self.usage += Usage { turns: 1, tool_calls: 0, ..usage };
+    }
+
+    pub(crate) fn add_call(&mut self, tool: &str, files_changed: &[String]) {
+        self.usage.tool_calls += 1;
+        *self.calls.entry(tool.to_owned()).or_default() += 1;
+        self.files_changed.extend(files_changed.iter().cloned());
+    }
+
+    pub(crate) fn notice(&mut self, text: impl Into<String>) {
+        self.notices.push(text.into());
+    }
+
+    pub(crate) fn usage_with_children(&self) -> Usage {
+        let mut usage = self.usage;
+        usage += *self.children.lock().unwrap_or_else(PoisonError::into_inner);
+        usage
+    }
+
+    /// Tells the ending with everything that was spent and done.
+    pub(crate) fn outcome(self, job: &Job, ending: Ending) -> TaskOutcome {
+        let (status, reason, error, text) = match ending {
+            Ending::Completed { text } => (Status::Completed, None, None, text),
+            Ending::Limited { limit, text } => (Status::Partial, Some(limit), None, text),
+            Ending::Failed { failure, text } => (Status::Failed, None, Some(failure), text),
+            Ending::Cancelled { text } => (Status::Cancelled, None, None, text),
+        };
+        let mut usage = self.usage_with_children();
+        usage.duration_ms = self.started.elapsed().as_millis() as u64;
+        TaskOutcome {
+            task_id: job.task,
+            agent: job.config.agent.clone(),
+            status,
+            reason,
+            text,
+            files_changed: self.files_changed.into_iter().collect(),
+            tool_summary: self.calls.into_iter().map(|(tool, count)| ToolCount { tool, count }).collect(),
+            model: job.config.model.clone(),
+            usage,
+            truncated: false,
+            full_text_path: None,
+            notices: self.notices,
+            error,
+        }
+    }
+}
+
+impl Ending {
+    /// A limit that leaves no text is not a result: out of time, it is a failure that says so.
+    pub(crate) fn limited(limit: Limit, text: String) -> Self {
+        if !text.trim().is_empty() {
+            return Self::Limited { limit, text };
+        }
+        let failure = match limit {
+            Limit::Deadline => Failure::new("timeout", "the time ran out before the model wrote anything"),
+            Limit::Stalled => Failure::new("timeout", "the model sent no content for too long, on every try"),
+            limit => Failure::new(format!("limit_{limit}"), format!("the {limit} limit was reached before any report")),
+        };
+        Self::Failed { failure, text }
+    }
+
+    /// A model that could not answer. What it had written, now or before, is kept.
+    pub(crate) fn model_failed(error: ModelError, last_text: String) -> Self {
+        let text = if error.partial.trim().is_empty() { last_text } else { error.partial };
+        match error.kind {
+            ErrorKind::Stalled => Self::limited(Limit::Stalled, text),
+            ErrorKind::ContextLength if !text.trim().is_empty() => Self::Limited { limit: Limit::Context, text },
+            kind => Self::Failed { failure: Failure::new(kind.code(), error.message), text },
+        }
+    }
+}

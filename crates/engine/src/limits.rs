@@ -1,0 +1,40 @@
+//! The one place that decides whether another model call may be paid for.
+
+use sortie_protocol::{Limit, Limits};
+use tokio::time::Instant;
+
+use crate::end::Tally;
+
+/// What one task may still spend.
+pub(crate) struct Allowance {
+    limits: Limits,
+    /// The task's own deadline or its parent's, whichever comes first.
+    pub(crate) deadline: Option<Instant>,
+}
+
+impl Allowance {
+    /// Starts the clock. A child's deadline never passes its parent's.
+    pub(crate) fn start(limits: Limits, parents_deadline: Option<Instant>) -> Self {
+        let own = limits.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let deadline = match (own, parents_deadline) {
+            (Some(own), Some(parents)) => Some(own.min(parents)),
+            (own, parents) => own.or(parents),
+        };
+        Self { limits, deadline }
+    }
+
+    /// Says which limit forbids the next call, if one does.
+    pub(crate) fn check(&self, tally: &Tally) -> Result<(), Limit> {
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(Limit::Deadline);
+        }
+        let usage = tally.usage_with_children();
+        if self.limits.max_turns.is_some_and(|max| tally.turns() >= max) {
+            return Err(Limit::Turns);
+        }
+        if self.limits.max_tokens.is_some_and(|max| usage.total_tokens() >= max) {
+            return Err(Limit::Tokens);
+        }
+        Ok(())
+    }
+}

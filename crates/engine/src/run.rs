@@ -1,0 +1,112 @@
+//! The loop. There is one, for main agents and sub-agents alike.
+
+use sortie_journal::JournalError;
+use sortie_llm::ToolChoice;
+use sortie_protocol::{CallOutput, Fact, Failure, Job, Limit, Reply, StopReason, TaskOutcome, ToolOutput};
+use tokio_util::sync::CancellationToken;
+
+use crate::end::{Ending, Tally};
+use crate::gate::Gate;
+use crate::history::{History, with_unique_calls};
+use crate::limits::Allowance;
+use crate::sink::Sink;
+use crate::turn::Speaker;
+
+/// One leg of a task, under way.
+pub(crate) struct Run<'a> {
+    pub(crate) job: &'a Job,
+    pub(crate) history: History,
+    pub(crate) tally: Tally,
+    pub(crate) services: &'a Services,
+    pub(crate) sink: &'a Sink,
+    pub(crate) cancel: &'a CancellationToken,
+}
+
+/// What a task works with.
+pub(crate) struct Services {
+    pub(crate) speaker: Speaker,
+    pub(crate) gate: Gate,
+    pub(crate) allowance: Allowance,
+}
+
+/// Asked for at a limit, as the one message that is appended to the conversation then.
+const REPORT_NOW: &str = "You have reached a limit: no more tool calls are possible. Write your report now, from what \
+                          you have found so far, and say what is missing.";
+
+impl Run<'_> {
+    /// Runs the task to its end. `Err` means that the journal is lost; everything else is an outcome.
+    pub(crate) async fn finish(mut self) -> Result<TaskOutcome, JournalError> {
+        let ending = loop {
+            if let Err(limit) = self.services.allowance.check(&self.tally) {
+                break self.at_limit(limit).await?;
+            }
+            let reply = match self.ask(ToolChoice::Auto).await? {
+                Ok(reply) => reply,
+                Err(ending) => break ending,
+            };
+            if reply.calls().next().is_none() {
+                break self.final_answer(&reply);
+            }
+            let outputs = self.services.gate.run_all(&reply, &mut self.tally, self.sink, self.cancel).await?;
+            self.history.push_outputs(outputs);
+        };
+        Ok(self.tally.outcome(self.job, ending))
+    }
+
+    /// One model call, recorded: a reply, or the ending because none came.
+    async fn ask(&mut self, tool_choice: ToolChoice) -> Result<Result<Reply, Ending>, JournalError> {
+        let turn = self.tally.turns() + 1;
+        let speaker = &self.services.speaker;
+        let reply = match speaker.call(self.job, &self.history, (turn, tool_choice), self.sink, self.cancel).await? {
+            Ok(reply) => with_unique_calls(reply, &mut self.tally.call_ids),
+            Err(ending) => return Ok(Err(ending)),
+        };
+        self.tally.add_reply(reply.usage);
+        self.history.push_reply(&reply);
+        self.sink.append(Fact::ModelReplied { turn, reply: reply.clone() }).await?;
+        Ok(Ok(reply))
+    }
+
+    /// What a reply without calls means.
+    fn final_answer(&mut self, reply: &Reply) -> Ending {
+        let text = reply.text();
+        match reply.stop {
+            StopReason::Refusal => {
+                let failure = Failure::new("refusal", "the model's provider withheld the answer; ask in another way");
+                Ending::Failed { failure, text }
+            }
+            _ if text.trim().is_empty() => {
+                let failure = Failure::new("empty_answer", "the model ended its turn without writing anything");
+                Ending::Failed { failure, text: self.history.last_text() }
+            }
+            StopReason::Length => {
+                self.tally.notice("the answer was cut by the model's output limit; the route's `max_output` raises it");
+                Ending::Limited { limit: Limit::Tokens, text }
+            }
+            StopReason::End | StopReason::Calls => Ending::Completed { text },
+        }
+    }
+
+    /// At a limit that leaves time, one more call asks for the report: the same tools in the request, none allowed.
+    async fn at_limit(&mut self, limit: Limit) -> Result<Ending, JournalError> {
+        if limit == Limit::Deadline {
+            return Ok(Ending::limited(limit, self.history.last_text()));
+        }
+        self.history.push_user(REPORT_NOW);
+        self.sink.append(Fact::MessageReceived { text: REPORT_NOW.to_owned() }).await?;
+        let reply = match self.ask(ToolChoice::None).await? {
+            Ok(reply) => reply,
+            Err(Ending::Cancelled { text }) => return Ok(Ending::Cancelled { text }),
+            Err(Ending::Completed { text } | Ending::Limited { text, .. } | Ending::Failed { text, .. }) => {
+                self.tally.notice("the report that was asked for at the limit did not come");
+                return Ok(Ending::limited(limit, text));
+            }
+        };
+        for call in reply.calls() {
+            let refusal = format!("{} was not run: the {limit} limit was reached", call.tool);
+            let output = CallOutput { call: call.id.clone(), output: ToolOutput::failure(refusal) };
+            self.sink.append(Fact::CallFinished { output, refused: true }).await?;
+        }
+        Ok(Ending::limited(limit, self.history.last_text()))
+    }
+}

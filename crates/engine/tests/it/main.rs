@@ -1,0 +1,10 @@
+//! The engine at its public door: scripted models, a real workspace, real tools, the journal's facts as transcripts.
+
+#![expect(clippy::expect_used, clippy::panic, reason = "a test says what it relies on")]
+
+mod context;
+mod delegation;
+mod endings;
+mod gate;
+mod support;
+mod turns;

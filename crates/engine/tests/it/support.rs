@@ -1,0 +1,158 @@
+//! A small world for one engine: a temp workspace, a scripted model, a journal in memory, fixed ids and time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use sortie_agents::Registry;
+use sortie_contract::Sortie;
+use sortie_engine::{Clock, Engine, EngineParts, Ids, Rules, Running};
+use sortie_journal::{Journal, MemoryJournal, Position};
+use sortie_llm::Models;
+use sortie_protocol::{Event, TaskId, TaskOutcome, TaskRequest, Timestamp};
+use sortie_sandbox::{SpillDir, Workspace};
+use sortie_testkit::{Script, ScriptedModel, ScriptedModels, Seen, render};
+use sortie_tools::Tool;
+use tempfile::TempDir;
+
+/// Time advances by one millisecond whenever someone looks.
+#[derive(Default)]
+struct StepClock(AtomicU64);
+
+impl Clock for StepClock {
+    fn now(&self) -> Timestamp {
+        Timestamp(self.0.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// `agent-aaaaaaaaaaaa`, `agent-bbbbbbbbbbbb`, and so on.
+#[derive(Default)]
+struct CountingIds(AtomicU8);
+
+impl Ids for CountingIds {
+    fn task(&self) -> TaskId {
+        let count = self.0.fetch_add(1, Ordering::Relaxed);
+        let mut letters = [0; 12];
+        letters[10] = count / 26;
+        letters[11] = count % 26;
+        TaskId::from_random(letters)
+    }
+
+    fn mark(&self) -> String {
+        "mark".to_owned()
+    }
+}
+
+pub(crate) struct World {
+    pub(crate) engine: Engine,
+    pub(crate) model: Arc<ScriptedModel>,
+    pub(crate) journal: Arc<MemoryJournal>,
+    pub(crate) home: TempDir,
+}
+
+pub(crate) struct Plan {
+    pub(crate) files: Vec<(&'static str, &'static str)>,
+    pub(crate) model: ScriptedModel,
+    pub(crate) rules: Rules,
+    pub(crate) more_tools: Vec<Arc<dyn Tool>>,
+}
+
+impl Plan {
+    pub(crate) fn of(model: ScriptedModel) -> Self {
+        Self { files: Vec::new(), model, rules: Rules::default(), more_tools: Vec::new() }
+    }
+
+    pub(crate) fn script(script: Script) -> Self {
+        Self::of(ScriptedModel::new(script))
+    }
+
+    pub(crate) fn files(self, files: &[(&'static str, &'static str)]) -> Self {
+        Self { files: files.to_vec(), ..self }
+    }
+
+    pub(crate) fn rules(self, rules: Rules) -> Self {
+        Self { rules, ..self }
+    }
+
+    pub(crate) fn tool(mut self, tool: impl Tool + 'static) -> Self {
+        self.more_tools.push(Arc::new(tool));
+        self
+    }
+
+    pub(crate) fn build(self) -> World {
+        let model = Arc::new(self.model);
+        let models = Arc::new(ScriptedModels::of(Arc::clone(&model)));
+        Self {
+            files: self.files,
+            model: ScriptedModel::new(Script::new()),
+            rules: self.rules,
+            more_tools: self.more_tools,
+        }
+        .build_over(model, models)
+    }
+
+    /// Over models of the test's own; the script is then never asked.
+    pub(crate) fn build_with(self, models: Arc<dyn Models>) -> World {
+        self.build_over(Arc::new(ScriptedModel::new(Script::new())), models)
+    }
+
+    fn build_over(self, model: Arc<ScriptedModel>, models: Arc<dyn Models>) -> World {
+        let home = tempfile::tempdir().expect("a temp directory");
+        let root = home.path().join("workspace");
+        std::fs::create_dir(&root).expect("a fresh directory");
+        for (name, text) in &self.files {
+            let path = root.join(name);
+            std::fs::create_dir_all(path.parent().expect("inside the workspace")).expect("a fresh directory");
+            std::fs::write(path, text).expect("a fresh file");
+        }
+        let journal = Arc::new(MemoryJournal::new());
+        let engine = Engine::new(EngineParts {
+            journal: Arc::clone(&journal) as Arc<dyn Journal>,
+            models,
+            workspace: Arc::new(Workspace::open(&root).expect("the workspace is there")),
+            agents: Arc::new(Registry::builtin()),
+            contract: Arc::new(Sortie),
+            more_tools: self.more_tools,
+            reports: SpillDir::open(&home.path().join("reports")).expect("a fresh directory"),
+            rules: self.rules,
+            clock: Arc::new(StepClock::default()),
+            ids: Arc::new(CountingIds::default()),
+        });
+        World { engine, model, journal, home }
+    }
+}
+
+/// What a person asks of the main agent.
+pub(crate) fn ask(prompt: &str) -> TaskRequest {
+    TaskRequest {
+        title: "a question".to_owned(),
+        prompt: prompt.to_owned(),
+        agent: "main".to_owned(),
+        ..TaskRequest::default()
+    }
+}
+
+impl World {
+    pub(crate) async fn start(&self, request: TaskRequest) -> Running {
+        self.engine.run(request).await.expect("the request can be started")
+    }
+
+    pub(crate) async fn run(&self, request: TaskRequest) -> TaskOutcome {
+        self.start(request).await.outcome().await.expect("the journal works")
+    }
+
+    pub(crate) fn events(&self) -> Vec<Event> {
+        let events = self.journal.read_after(Position::default(), usize::MAX).expect("the journal reads");
+        events.into_iter().map(|(_, event)| event).collect()
+    }
+
+    /// The facts as one line each.
+    pub(crate) fn transcript(&self) -> String {
+        render(&self.events())
+    }
+
+    /// The requests whose brief contains `text`, in order.
+    pub(crate) fn seen_by(&self, text: &str) -> Vec<Seen> {
+        let first_user = |seen: &Seen| format!("{:?}", seen.messages.first());
+        self.model.seen().into_iter().filter(|seen| first_user(seen).contains(text)).collect()
+    }
+}

@@ -1,0 +1,27 @@
+//! How far this process has written, for those who wait for more.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::Position;
+
+#[derive(Debug, Default)]
+pub(crate) struct Horizon {
+    end: Mutex<Position>,
+    moved: Condvar,
+}
+
+impl Horizon {
+    /// Announces that everything up to `end` can be read.
+    pub(crate) fn reach(&self, end: Position) {
+        *self.end.lock().unwrap_or_else(PoisonError::into_inner) = end;
+        self.moved.notify_all();
+    }
+
+    /// Blocks until the end lies behind `after`, or until the time is over.
+    pub(crate) fn wait_beyond(&self, after: Position, at_most: Duration) {
+        let end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        // Neither a poisoned lock nor the end of the time is an error here: the caller reads, and sees what there is.
+        drop(self.moved.wait_timeout_while(end, at_most, |end| *end <= after));
+    }
+}

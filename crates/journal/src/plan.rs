@@ -1,0 +1,44 @@
+//! The rules of an append, decided before anything is written; the same for every journal.
+
+use std::collections::HashMap;
+
+use sortie_protocol::{Fact, TaskId};
+
+use crate::owner::Owner;
+use crate::task::{Origin, Progress};
+use crate::{Entry, JournalError};
+
+/// What an append will do: it is carried out whole or not at all.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    /// The number of each entry within its task, in the order of the entries.
+    pub(crate) seqs: Vec<u64>,
+    /// The tasks that the append starts, in order.
+    pub(crate) started: Vec<Origin>,
+    /// Where each touched task will stand.
+    pub(crate) progress: HashMap<TaskId, Progress>,
+}
+
+/// Numbers the entries, or says why the append is refused. `known` tells where a task stands now.
+pub(crate) fn plan<'a>(
+    entries: impl IntoIterator<Item = &'a Entry>,
+    owner: Owner,
+    known: impl Fn(TaskId) -> Option<Progress>,
+) -> Result<Plan, JournalError> {
+    let mut plan = Plan::default();
+    for entry in entries {
+        let stands = plan.progress.get(&entry.task_id).copied().or_else(|| known(entry.task_id));
+        let mut progress = match (&entry.fact, stands) {
+            (Fact::TaskStarted { .. }, Some(_)) => return Err(JournalError::AlreadyStarted { task: entry.task_id }),
+            (Fact::TaskStarted { job }, None) => {
+                plan.started.push(Origin::new(entry, job));
+                Progress::before(entry, owner)
+            }
+            (_, Some(progress)) => progress,
+            (_, None) => return Err(JournalError::NoSuchTask { asked: entry.task_id.to_string() }),
+        };
+        plan.seqs.push(progress.advance(entry, owner)?);
+        plan.progress.insert(entry.task_id, progress);
+    }
+    Ok(plan)
+}

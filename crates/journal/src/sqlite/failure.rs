@@ -1,0 +1,55 @@
+//! SQLite's errors in the journal's words.
+
+use std::path::Path;
+
+use rusqlite::ErrorCode;
+
+use crate::JournalError;
+
+/// Why some step inside failed, before it is known which file it was and what was being done with it.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+/// What was being done with the file.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Doing {
+    Opening,
+    Reading,
+    Writing,
+}
+
+impl Doing {
+    pub(super) fn failed(self, path: &Path, failure: impl Into<Failure>) -> JournalError {
+        let error = match failure.into() {
+            Failure::Journal(error) => return error,
+            Failure::Sqlite(error) => error,
+        };
+        let (path, cause) = (path.to_owned(), error.to_string());
+        match (error.sqlite_error_code(), self) {
+            (Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked), _) => JournalError::Locked { path, cause },
+            (Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt), _) => JournalError::Damaged { path, cause },
+            (Some(ErrorCode::ReadOnly), Self::Opening | Self::Writing) => JournalError::ReadOnly { path },
+            (None, _) if is_unreadable_value(&error) => JournalError::Damaged { path, cause },
+            (_, Self::Opening) => JournalError::Open { path, cause },
+            (_, Self::Reading) => JournalError::Read { path, cause },
+            (_, Self::Writing) => JournalError::Write { cause },
+        }
+    }
+}
+
+/// Whether a row was there but held something that no version has ever written.
+fn is_unreadable_value(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error;
+    matches!(
+        error,
+        Error::FromSqlConversionFailure(..)
+            | Error::InvalidColumnType(..)
+            | Error::IntegralValueOutOfRange(..)
+            | Error::Utf8Error(..)
+    )
+}

@@ -1,0 +1,224 @@
+//! Finding or making the file, and refusing the ones that must not be touched.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::failure::Doing;
+use super::schema::{self, Format, STEPS};
+use crate::JournalError;
+
+/// A file that is ready to be written.
+pub(super) struct Opened {
+    pub(super) connection: Connection,
+    /// The file itself if it was made just now and is not yet synced, which must happen before anything in it counts
+    /// as synced. It takes milliseconds, so it is left to the writer thread.
+    pub(super) unsynced: Option<File>,
+}
+
+/// Opens the file for the writer: made if missing, migrated if older, in WAL mode.
+pub(super) fn for_writing(path: &Path, patience: Duration) -> Result<Opened, JournalError> {
+    let unsynced = create(path)?;
+    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, patience)?;
+    let format = inspect(path, &connection)?;
+    let failed = |error| Doing::Opening.failed(path, error);
+    // SQLite opens for reading what it may not write, without a word.
+    if connection.is_readonly("main").map_err(failed)? {
+        return Err(JournalError::ReadOnly { path: path.to_owned() });
+    }
+    if unsynced.is_some() {
+        connection.pragma_update(None, "synchronous", "OFF").map_err(failed)?;
+    }
+    let mode = enter_wal_mode(&connection, patience).map_err(failed)?;
+    if mode != "wal" {
+        let cause = format!("its file system does not support write-ahead logs (SQLite offers `{mode}`)");
+        return Err(JournalError::Open { path: path.to_owned(), cause });
+    }
+    if format != (Format::Ours { version: schema::newest(STEPS) }) {
+        schema::migrate(&mut connection, STEPS).map_err(failed)?;
+    }
+    Ok(Opened { connection, unsynced })
+}
+
+/// Opens the file for reading. One that is missing or empty is read as an empty journal, and nothing is created.
+pub(super) fn for_reading(path: &Path, patience: Duration) -> Result<Connection, JournalError> {
+    match fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return empty(path),
+        Err(error) => return Err(unopened(path, &error)),
+        Ok(_) => {}
+    }
+    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, patience)?;
+    let format = match inspect(path, &connection) {
+        Err(JournalError::ReadOnly { .. }) if !has_log_beside(path) => {
+            connection = connect_to_unchanging(path)?;
+            inspect(path, &connection)?
+        }
+        inspected => inspected?,
+    };
+    match format {
+        Format::Ours { version } if version < schema::newest(STEPS) => {
+            drop(connection);
+            drop(for_writing(path, patience)?);
+            connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, patience)
+        }
+        Format::Empty => empty(path),
+        Format::Ours { .. } | Format::Foreign => Ok(connection),
+    }
+}
+
+/// A second connection to a file that has been opened for writing.
+pub(super) fn beside_the_writer(path: &Path, patience: Duration) -> Result<Connection, JournalError> {
+    connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, patience)
+}
+
+/// A journal that is nowhere and holds nothing, so that reading need not ask whether there is a file.
+fn empty(path: &Path) -> Result<Connection, JournalError> {
+    let made = Connection::open_in_memory().and_then(|mut connection| {
+        schema::migrate(&mut connection, STEPS)?;
+        Ok(connection)
+    });
+    made.map_err(|error| Doing::Opening.failed(path, error))
+}
+
+fn connect(path: &Path, access: OpenFlags, patience: Duration) -> Result<Connection, JournalError> {
+    // Each connection is used by one thread at a time; SQLite need not lock as well.
+    let connected = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .and_then(|connection| connection.busy_timeout(patience).map(|()| connection));
+    connected.map_err(|error| match error.sqlite_error_code() {
+        Some(ErrorCode::CannotOpen) => JournalError::Open { path: path.to_owned(), cause: why_not(path, &error) },
+        _ => Doing::Opening.failed(path, error),
+    })
+}
+
+/// The system's reason why SQLite could not open the file, since SQLite does not tell.
+fn why_not(path: &Path, error: &rusqlite::Error) -> String {
+    if path.is_dir() {
+        return "it is a directory".to_owned();
+    }
+    match File::open(path) {
+        Err(reason) => reason.to_string(),
+        Ok(file) => {
+            keep_open_for_ever(file);
+            error.to_string()
+        }
+    }
+}
+
+/// Closing any handle of a file takes away all locks that this process has on it, SQLite's included, and with them its
+/// protection against other processes. A lost handle costs less.
+pub(super) fn keep_open_for_ever(file: File) {
+    std::mem::forget(file);
+}
+
+/// Whether some of the journal is still in SQLite's write-ahead log beside the file.
+fn has_log_beside(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    Path::new(&log).exists()
+}
+
+/// Opens a file in a place where nothing can be written: SQLite reads it without the files that it keeps beside others.
+fn connect_to_unchanging(path: &Path) -> Result<Connection, JournalError> {
+    let mut address = "file:".to_owned();
+    for character in path.to_string_lossy().chars() {
+        match character {
+            '%' | '?' | '#' => address.push_str(&format!("%{:02x}", u32::from(character))),
+            _ => address.push(character),
+        }
+    }
+    address.push_str("?immutable=1");
+    let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(address, access).map_err(|error| Doing::Opening.failed(path, error))
+}
+
+/// Looks at the file before anything in it is changed.
+fn inspect(path: &Path, connection: &Connection) -> Result<Format, JournalError> {
+    let path = path.to_owned();
+    match schema::format(connection) {
+        Ok(Format::Ours { version }) if version > schema::newest(STEPS) => {
+            Err(JournalError::Newer { path, found: version, known: schema::newest(STEPS) })
+        }
+        Ok(Format::Foreign) => Err(JournalError::Open { path, cause: "it belongs to another program".to_owned() }),
+        Ok(format) => Ok(format),
+        // The file itself could be opened, so it is the files beside it that cannot be made.
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => Err(JournalError::ReadOnly { path }),
+        Err(error) => Err(Doing::Opening.failed(&path, error)),
+    }
+}
+
+/// Puts the file into WAL mode, where it stays, and returns the mode that SQLite settled on.
+fn enter_wal_mode(connection: &Connection, patience: Duration) -> rusqlite::Result<String> {
+    // macOS syncs to the drive, not only to its cache, if told so; elsewhere this changes nothing.
+    connection.execute_batch("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON")?;
+    let deadline = Instant::now() + patience;
+    loop {
+        match connection.query_row("PRAGMA journal_mode = WAL", (), |row| row.get(0)) {
+            // SQLite's own waiting does not cover two processes that make the same new file.
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            settled => return settled,
+        }
+    }
+}
+
+/// Makes the file, and its directory, for their owner alone. `None` if there is a file; it is not opened then.
+fn create(path: &Path) -> Result<Option<File>, JournalError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    owner_only::file(&mut options);
+    let mut made = options.open(path);
+    if made.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+        let directory = path.parent().unwrap_or(path);
+        let mut builder = DirBuilder::new();
+        owner_only::directory(builder.recursive(true));
+        builder.create(directory).map_err(|error| JournalError::Open {
+            path: path.to_owned(),
+            cause: format!("the directory {} cannot be made: {error}", directory.display()),
+        })?;
+        made = options.open(path);
+    }
+    match made {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(None),
+        Err(error) => Err(unopened(path, &error)),
+    }
+}
+
+fn unopened(path: &Path, error: &io::Error) -> JournalError {
+    let path = path.to_owned();
+    match error.kind() {
+        // Nothing stands in the way but the right to make a file there.
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem if path.parent().is_some_and(Path::is_dir) => {
+            JournalError::ReadOnly { path }
+        }
+        _ => JournalError::Open { path, cause: error.to_string() },
+    }
+}
+
+#[cfg(unix)]
+mod owner_only {
+    use std::fs::{DirBuilder, OpenOptions};
+    use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+
+    pub(super) fn file(options: &mut OpenOptions) {
+        options.mode(0o600);
+    }
+
+    pub(super) fn directory(builder: &mut DirBuilder) {
+        builder.mode(0o700);
+    }
+}
+
+#[cfg(not(unix))]
+mod owner_only {
+    use std::fs::{DirBuilder, OpenOptions};
+
+    // A user's own directories are closed to others there by default.
+    pub(super) fn file(_options: &mut OpenOptions) {}
+
+    pub(super) fn directory(_builder: &mut DirBuilder) {}
+}

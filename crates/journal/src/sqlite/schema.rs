@@ -1,0 +1,146 @@
+//! What the file holds, in which version, and how an older one becomes a newer one.
+//!
+//! The version lives in SQLite's `user_version`; `application_id` tells our files from those of other programs.
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+/// "SRTJ", in the header of every journal.
+pub(super) const APPLICATION: i32 = i32::from_be_bytes(*b"SRTJ");
+
+/// The steps of all migrations: the one at index `n` leads from version `n` to version `n + 1`. Never edited once shipped.
+pub(super) const STEPS: &[&str] = &[VERSION_1];
+
+/// Ids are stored as their twelve letters, times as milliseconds since 1970, sums as 16 bytes. In `events` the body
+/// comes last, so that reading the sum of a row never walks through a long body.
+const VERSION_1: &str = "
+    CREATE TABLE tasks (
+        number        INTEGER PRIMARY KEY, -- order of starting
+        task          TEXT NOT NULL UNIQUE,
+        parent        TEXT,
+        root          TEXT NOT NULL,
+        depth         INTEGER NOT NULL,
+        agent         TEXT NOT NULL,
+        title         TEXT NOT NULL,
+        workspace     TEXT NOT NULL,
+        started       INTEGER NOT NULL,
+        attempt       INTEGER NOT NULL,
+        owner_pid     INTEGER NOT NULL,
+        owner_started INTEGER NOT NULL,
+        leg           INTEGER NOT NULL,
+        last_seq      INTEGER NOT NULL,
+        updated       INTEGER NOT NULL,
+        status        TEXT, -- null until the leg has ended
+        last_sum      BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX tasks_by_parent ON tasks (parent);
+    CREATE TABLE events (
+        position INTEGER PRIMARY KEY, -- order of writing, over all tasks
+        task     TEXT NOT NULL,
+        seq      INTEGER NOT NULL,
+        leg      INTEGER NOT NULL,
+        time     INTEGER NOT NULL,
+        version  INTEGER NOT NULL,
+        kind     TEXT NOT NULL,
+        sum      BLOB NOT NULL,
+        body     TEXT NOT NULL,
+        UNIQUE (task, seq)
+    ) STRICT;
+";
+
+/// What a file turned out to be.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    /// It holds nothing yet.
+    Empty,
+    Ours {
+        version: u32,
+    },
+    Foreign,
+}
+
+pub(super) fn format(connection: &Connection) -> rusqlite::Result<Format> {
+    let query = "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+        FROM pragma_application_id, pragma_user_version";
+    connection.query_row(query, (), |row| {
+        Ok(match (row.get(0)?, row.get(1)?, row.get(2)?) {
+            (APPLICATION, version, _) => Format::Ours { version },
+            (0, 0_u32, 0_i64) => Format::Empty,
+            _ => Format::Foreign,
+        })
+    })
+}
+
+/// The version that `steps` lead to.
+pub(super) fn newest(steps: &[&str]) -> u32 {
+    u32::try_from(steps.len()).unwrap_or(u32::MAX)
+}
+
+/// Takes the steps that the file still lacks, all in one transaction. Only for files that are empty or ours.
+pub(super) fn migrate(connection: &mut Connection, steps: &[&str]) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Asked again under the lock: another process may just have done it.
+    let taken = match format(&transaction)? {
+        Format::Ours { version } => version,
+        Format::Empty | Format::Foreign => 0,
+    };
+    for step in steps.iter().skip(taken as usize) {
+        transaction.execute_batch(step)?;
+    }
+    mark(&transaction, newest(steps).max(taken))?;
+    transaction.commit()
+}
+
+fn mark(transaction: &Transaction<'_>, version: u32) -> rusqlite::Result<()> {
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A history in which version 1 had one table, version 2 added a column and version 3 filled it.
+    const MADE_UP: &[&str] = &[
+        "CREATE TABLE notes (text TEXT)",
+        "ALTER TABLE notes ADD COLUMN length INTEGER",
+        "UPDATE notes SET length = length(text)",
+    ];
+
+    fn at_version_1() -> Connection {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, &MADE_UP[..1]).unwrap();
+        connection.execute("INSERT INTO notes VALUES ('four')", ()).unwrap();
+        connection
+    }
+
+    #[test]
+    fn an_older_file_takes_only_the_steps_it_lacks_and_keeps_its_rows() {
+        let mut connection = at_version_1();
+        migrate(&mut connection, MADE_UP).unwrap();
+        let length: i64 = connection.query_row("SELECT length FROM notes", (), |row| row.get(0)).unwrap();
+        assert_eq!(length, 4);
+        assert_eq!(format(&connection).unwrap(), Format::Ours { version: 3 });
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_file_at_its_old_version() {
+        let mut connection = at_version_1();
+        let broken = [MADE_UP[0], MADE_UP[1], "UPDATE nowhere SET length = 0"];
+        migrate(&mut connection, &broken).unwrap_err();
+        assert_eq!(format(&connection).unwrap(), Format::Ours { version: 1 });
+        let columns = connection.prepare("SELECT * FROM notes").unwrap().column_count();
+        assert_eq!(columns, 1, "the step that succeeded before it is undone too");
+    }
+
+    #[test]
+    fn a_file_of_another_program_is_told_from_an_empty_one_and_from_ours() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        assert_eq!(format(&connection).unwrap(), Format::Empty);
+        migrate(&mut connection, STEPS).unwrap();
+        assert_eq!(format(&connection).unwrap(), Format::Ours { version: newest(STEPS) });
+
+        let foreign = Connection::open_in_memory().unwrap();
+        foreign.execute_batch("CREATE TABLE cookies (name TEXT)").unwrap();
+        assert_eq!(format(&foreign).unwrap(), Format::Foreign);
+    }
+}

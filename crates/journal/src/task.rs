@@ -1,0 +1,97 @@
+//! What a journal keeps of a task besides its events: where it came from and how far it has come.
+
+use sortie_protocol::{Fact, Job, Status, TaskId, Timestamp};
+
+use crate::owner::Owner;
+use crate::{Entry, JournalError, TaskHeader, TaskState};
+
+/// What the first fact of a task fixes for good.
+#[derive(Debug, Clone)]
+pub(crate) struct Origin {
+    pub(crate) task_id: TaskId,
+    pub(crate) parent_id: Option<TaskId>,
+    pub(crate) root_id: TaskId,
+    pub(crate) depth: u32,
+    pub(crate) agent: String,
+    pub(crate) title: String,
+    pub(crate) workspace: String,
+    pub(crate) started: Timestamp,
+}
+
+/// What moves with every event.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Progress {
+    /// The highest attempt that has written; lower ones are shut out.
+    pub(crate) attempt: u32,
+    pub(crate) owner: Owner,
+    pub(crate) leg: u32,
+    pub(crate) last_seq: u64,
+    pub(crate) updated: Timestamp,
+    /// How the leg ended, once it has.
+    pub(crate) status: Option<Status>,
+}
+
+impl Origin {
+    pub(crate) fn new(entry: &Entry, job: &Job) -> Self {
+        Self {
+            task_id: entry.task_id,
+            parent_id: entry.parent_id,
+            root_id: job.root,
+            depth: entry.depth,
+            agent: job.config.agent.clone(),
+            title: job.title.clone(),
+            workspace: job.workspace.clone(),
+            started: entry.time,
+        }
+    }
+
+    /// The task as a list shows it. `is_alive` is asked only about a task that has not ended.
+    pub(crate) fn header(self, progress: &Progress, is_alive: impl FnOnce(Owner) -> bool) -> TaskHeader {
+        let state = match progress.status {
+            Some(status) => TaskState::Ended(status),
+            None if is_alive(progress.owner) => TaskState::Running,
+            None => TaskState::Interrupted,
+        };
+        TaskHeader {
+            task_id: self.task_id,
+            parent_id: self.parent_id,
+            root_id: self.root_id,
+            depth: self.depth,
+            leg: progress.leg,
+            agent: self.agent,
+            title: self.title,
+            workspace: self.workspace,
+            state,
+            started: self.started,
+            updated: progress.updated,
+        }
+    }
+}
+
+impl Progress {
+    /// Where a task stands before its first event.
+    pub(crate) fn before(entry: &Entry, owner: Owner) -> Self {
+        Self { attempt: entry.attempt, owner, leg: entry.leg, last_seq: 0, updated: entry.time, status: None }
+    }
+
+    /// Takes the next event and returns its number, or refuses a writer that has been shut out.
+    pub(crate) fn advance(&mut self, entry: &Entry, owner: Owner) -> Result<u64, JournalError> {
+        // Two processes may take over at once with the same attempt: the first to write is the owner.
+        let shut_out = entry.attempt < self.attempt || (entry.attempt == self.attempt && owner != self.owner);
+        if shut_out {
+            return Err(JournalError::Fenced { task: entry.task_id, ours: entry.attempt, current: self.attempt });
+        }
+        self.attempt = entry.attempt;
+        self.owner = owner;
+        if entry.leg > self.leg {
+            self.leg = entry.leg;
+            self.status = None;
+        }
+        if let Fact::TaskEnded { outcome } = &entry.fact {
+            self.status = Some(outcome.status);
+        }
+        self.updated = entry.time;
+        self.last_seq += 1;
+        Ok(self.last_seq)
+    }
+}

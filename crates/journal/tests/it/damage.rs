@@ -1,0 +1,198 @@
+//! What SQLite would not notice: rows that are not what was written.
+
+use expect_test::{Expect, expect};
+use rusqlite::types::Value;
+use sha2::{Digest, Sha256};
+use sortie_journal::{Journal, JournalError, Position};
+use sortie_protocol::Fact;
+
+use crate::support::{Place, append, noticed, render, started, started_by, task};
+
+/// A journal with a task of five events, a child of it with one, and a change made behind its back.
+async fn damaged_by(change: &str) -> Place {
+    let place = Place::new();
+    let journal = place.open();
+    append(&journal, [started(task('a')), started_by(task('a'), task('b'), task('a'))]).await.unwrap();
+    append(&journal, ["two", "three", "four", "five"].map(|text| noticed(task('a'), text))).await.unwrap();
+    drop(journal);
+    let changed = place.sql().execute(change, ()).unwrap();
+    assert_eq!(changed, 1, "{change}");
+    place
+}
+
+async fn check_read(change: &str, expected: Expect) {
+    let place = damaged_by(change).await;
+    expected.assert_eq(&place.open().read(task('a')).unwrap_err().to_string());
+}
+
+#[tokio::test]
+async fn a_flipped_bit_in_any_column_of_an_event_is_found() {
+    let place = damaged_by("UPDATE events SET leg = leg WHERE task = 'aaaaaaaaaaaa' AND seq = 3").await;
+    place.open().read(task('a')).unwrap();
+
+    let sql = place.sql();
+    let statement = sql.prepare("SELECT * FROM events").unwrap();
+    let columns = statement.column_names().collect::<Vec<_>>().join(" ");
+    assert_eq!(columns, "position task seq leg time version kind sum body", "each of them is flipped below");
+    for column in columns.split(' ') {
+        let place = damaged_by("UPDATE events SET leg = leg WHERE task = 'aaaaaaaaaaaa' AND seq = 3").await;
+        flip_a_bit(&place, column);
+        let read = place.open().read(task('a'));
+        assert!(matches!(read, Err(JournalError::DamagedTask { seq: 3, .. })), "{column}: {read:?}");
+        let followed = place.open().read_after(Position(0), 100);
+        let damage = matches!(followed, Err(JournalError::DamagedTask { .. } | JournalError::Damaged { .. }));
+        assert!(damage, "{column}: {followed:?}");
+    }
+}
+
+/// Flips the lowest bit of a value of the third event, as a failing disk would: without asking for constraints.
+fn flip_a_bit(place: &Place, column: &str) {
+    let connection = place.sql();
+    let which = "WHERE task = 'aaaaaaaaaaaa' AND seq = 3";
+    let value = connection.query_row(&format!("SELECT {column} FROM events {which}"), (), |row| row.get(0)).unwrap();
+    let flipped = match value {
+        // The lowest bit of a key would make it that of a neighbour; the row would be refused, not wrong.
+        Value::Integer(number) if matches!(column, "position" | "seq") => Value::Integer(number ^ (1 << 20)),
+        Value::Integer(number) => Value::Integer(number ^ 1),
+        Value::Text(text) => {
+            let mut bytes = text.into_bytes();
+            *bytes.last_mut().unwrap() ^= 1;
+            Value::Text(String::from_utf8(bytes).unwrap())
+        }
+        Value::Blob(mut bytes) => {
+            bytes[7] ^= 1;
+            Value::Blob(bytes)
+        }
+        other => panic!("{column} holds {other:?}"),
+    };
+    assert_eq!(connection.execute(&format!("UPDATE events SET {column} = ?1 {which}"), [flipped]).unwrap(), 1);
+}
+
+#[tokio::test]
+async fn a_changed_event_is_named_with_its_number() {
+    check_read(
+        "UPDATE events SET body = replace(body, 'three', 'threw') WHERE task = 'aaaaaaaaaaaa' AND seq = 3",
+        expect!["the log of agent-aaaaaaaaaaaa is damaged at event 3: its checksum does not match; events before it are intact"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_lost_event_in_the_middle_is_found() {
+    check_read(
+        "DELETE FROM events WHERE task = 'aaaaaaaaaaaa' AND seq = 3",
+        expect!["the log of agent-aaaaaaaaaaaa is damaged at event 3: it is missing; events before it are intact"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_lost_tail_is_found() {
+    check_read("DELETE FROM events WHERE task = 'aaaaaaaaaaaa' AND seq = 5", expect!["the log of agent-aaaaaaaaaaaa is damaged at event 5: it and all after it are missing (5 have been written); events before it are intact"]).await;
+}
+
+#[tokio::test]
+async fn an_event_that_was_never_written_is_found() {
+    check_read(
+        "INSERT INTO events SELECT 100, task, 6, leg, time, version, kind, sum, body FROM events WHERE seq = 5",
+        expect!["the log of agent-aaaaaaaaaaaa is damaged at event 6: its checksum does not match; events before it are intact"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_tail_from_another_time_is_found() {
+    check_read("UPDATE tasks SET last_sum = zeroblob(16) WHERE task = 'aaaaaaaaaaaa'", expect!["the log of agent-aaaaaaaaaaaa is damaged at event 5: it is not the one that was written last; events before it are intact"]).await;
+}
+
+#[tokio::test]
+async fn an_event_behind_the_recorded_end_is_found() {
+    check_read(
+        "UPDATE tasks SET last_seq = 4 WHERE task = 'aaaaaaaaaaaa'",
+        expect![
+            "the log of agent-aaaaaaaaaaaa is damaged at event 5: only 4 have been written; events before it are intact"
+        ],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_lost_row_of_a_task_is_found() {
+    check_read("DELETE FROM tasks WHERE task = 'aaaaaaaaaaaa'", expect!["the log of agent-aaaaaaaaaaaa is damaged at event 1: the row of its task is missing; events before it are intact"]).await;
+}
+
+#[tokio::test]
+async fn a_changed_origin_of_a_task_is_found() {
+    for change in [
+        "parent = NULL",
+        "root = 'bbbbbbbbbbbb'",
+        "depth = 0",
+        "agent = 'plan'",
+        "title = 'look away'",
+        "workspace = '/'",
+        "started = 0",
+    ] {
+        let place = damaged_by(&format!("UPDATE tasks SET {change} WHERE task = 'bbbbbbbbbbbb'")).await;
+        let found = place.open().read(task('b'));
+        assert!(matches!(found, Err(JournalError::DamagedTask { seq: 1, .. })), "{change}: {found:?}");
+        place.open().read(task('a')).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_row_of_a_task_that_makes_no_sense_is_damage() {
+    for change in ["status = 'jubilant'", "root = 'somewhere'", "last_sum = x'00'", "depth = -1"] {
+        let place = damaged_by(&format!("UPDATE tasks SET {change} WHERE task = 'aaaaaaaaaaaa'")).await;
+        let found = place.open().read(task('a'));
+        assert!(matches!(found, Err(JournalError::Damaged { .. })), "{change}: {found:?}");
+    }
+}
+
+#[tokio::test]
+async fn damage_in_one_task_leaves_the_others_readable_and_writable() {
+    let place = damaged_by("UPDATE events SET time = 0 WHERE task = 'aaaaaaaaaaaa' AND seq = 1").await;
+    let journal = place.open();
+    append(&journal, [noticed(task('b'), "unharmed")]).await.unwrap();
+    assert_eq!(journal.read(task('b')).unwrap().len(), 2);
+    assert_eq!(journal.tasks(10).unwrap().len(), 2);
+}
+
+/// Written as a later version would write it, by the documented rule for sums and without the journal's own code.
+#[tokio::test]
+async fn a_fact_of_a_later_version_is_kept_and_passed_over() {
+    let place = Place::new();
+    let a = task('a');
+    append(&place.open(), [started(a)]).await.unwrap();
+    let sql = place.sql();
+    let before: Vec<u8> = sql.query_row("SELECT last_sum FROM tasks", (), |row| row.get(0)).unwrap();
+    let body = r#"{"type":"task_dreamed","of":["sheep"]}"#;
+    let mut sum = Sha256::new();
+    let text = |sum: &mut Sha256, text: &[u8]| {
+        sum.update((text.len() as u64).to_le_bytes());
+        sum.update(text);
+    };
+    text(&mut sum, &before);
+    sum.update(2_i64.to_le_bytes());
+    text(&mut sum, a.letters().as_bytes());
+    for number in [2_i64, 1, 7_000, 1] {
+        sum.update(number.to_le_bytes());
+    }
+    text(&mut sum, b"task_dreamed");
+    text(&mut sum, body.as_bytes());
+    let sum = &sum.finalize()[..16];
+    sql.execute(
+        "INSERT INTO events (position, task, seq, leg, time, version, kind, sum, body)
+        VALUES (2, ?1, 2, 1, 7000, 1, 'task_dreamed', ?2, ?3)",
+        (a.letters(), sum, body),
+    )
+    .unwrap();
+    sql.execute("UPDATE tasks SET last_seq = 2, last_sum = ?1", [sum]).unwrap();
+
+    let journal = place.open();
+    append(&journal, [noticed(a, "after")]).await.unwrap();
+    let events = journal.read(a).unwrap();
+    assert_eq!(events[1].fact, Fact::Unknown);
+    assert_eq!(render(&events), "aaaa 1 task_started\naaaa 2 unknown\naaaa 3 noticed after\n");
+    let kept: String = sql.query_row("SELECT body FROM events WHERE seq = 2", (), |row| row.get(0)).unwrap();
+    assert_eq!(kept, body);
+}

@@ -1,0 +1,159 @@
+//! How appends share transactions, wait for each other and fail.
+
+use futures_util::FutureExt;
+use futures_util::future::join_all;
+use sortie_journal::{Durability, Entry, Journal, JournalError};
+use tokio::task::unconstrained;
+
+use crate::support::{Place, append, noticed, render, started, task};
+
+/// A write transaction of somebody else: nothing is committed as long as it is held.
+fn hold_the_write_lock(place: &Place) -> rusqlite::Connection {
+    let connection = place.sql();
+    connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+    connection
+}
+
+#[tokio::test]
+async fn a_thousand_synced_appends_that_come_together_share_a_few_commits() {
+    let place = Place::new();
+    let journal = place.open();
+    append(&journal, [started(task('a'))]).await.unwrap();
+    let before = journal.commits();
+
+    let held = hold_the_write_lock(&place);
+    let mut all = Box::pin(join_all((0..1000).map(|_| append(&journal, [noticed(task('a'), "one of many")]))));
+    assert!(unconstrained(&mut all).now_or_never().is_none(), "all are queued now, and none is acknowledged");
+    drop(held);
+    for acknowledged in all.await {
+        acknowledged.unwrap();
+    }
+
+    let commits = journal.commits() - before;
+    assert!(commits <= 3, "1000 appends took {commits} commits");
+    assert_eq!(journal.read(task('a')).unwrap().len(), 1001);
+}
+
+#[tokio::test]
+async fn a_refused_append_leaves_the_rest_of_its_batch_alone() {
+    let place = Place::new();
+    let journal = place.open();
+    append(&journal, [started(task('a')), started(task('b'))]).await.unwrap();
+    append(&journal, [Entry { attempt: 2, ..noticed(task('a'), "taken over") }]).await.unwrap();
+    let before = journal.commits();
+
+    let held = hold_the_write_lock(&place);
+    let mut all = Box::pin(join_all([
+        append(&journal, vec![noticed(task('b'), "one")]),
+        append(&journal, vec![noticed(task('b'), "lost with it"), noticed(task('a'), "too late")]),
+        append(&journal, vec![noticed(task('b'), "two")]),
+    ]));
+    assert!((&mut all).now_or_never().is_none());
+    drop(held);
+    let verdicts = all.await;
+
+    assert!(matches!(verdicts[..], [Ok(()), Err(JournalError::Fenced { ours: 1, current: 2, .. }), Ok(())]));
+    assert!(journal.commits() - before <= 2, "they were one batch, or the first was alone");
+    assert_eq!(
+        render(&journal.read(task('b')).unwrap()),
+        "bbbb 1 task_started\nbbbb 2 noticed one\nbbbb 3 noticed two\n"
+    );
+}
+
+#[tokio::test]
+async fn an_ordered_append_does_not_wait_for_its_commit_until_the_queue_is_full() {
+    let place = Place::new();
+    let journal = place.open();
+    append(&journal, [started(task('a'))]).await.unwrap();
+
+    let held = hold_the_write_lock(&place);
+    let mut queued = 0;
+    let waits = loop {
+        let mut one_more = journal.append(vec![noticed(task('a'), "more")], Durability::Ordered);
+        match unconstrained(&mut one_more).now_or_never() {
+            Some(has_its_place) => has_its_place.unwrap(),
+            None => break one_more,
+        }
+        queued += 1;
+        assert!(queued < 10_000, "the queue has no end");
+    };
+    assert!(queued >= 1000, "{queued} did not have to wait");
+    drop(held);
+    waits.await.unwrap();
+
+    append(&journal, [noticed(task('a'), "last")]).await.unwrap();
+    assert_eq!(journal.read(task('a')).unwrap().len(), queued + 3);
+}
+
+#[tokio::test]
+async fn an_attempt_that_lost_an_ordered_append_is_told_so_from_then_on() {
+    let place = Place::new();
+    let journal = place.open();
+    append(&journal, [started(task('a')), started(task('b'))]).await.unwrap();
+    append(&journal, [Entry { attempt: 2, ..noticed(task('a'), "taken over") }]).await.unwrap();
+
+    let over_both = vec![noticed(task('b'), "lost"), noticed(task('a'), "too late")];
+    journal.append(over_both, Durability::Ordered).await.unwrap();
+    for _ in 0..2 {
+        let told = append(&journal, [noticed(task('b'), "with a hole before it")]).await;
+        assert!(matches!(told, Err(JournalError::Fenced { .. })), "{told:?}");
+    }
+    let told = journal.append(vec![noticed(task('b'), "nor this")], Durability::Ordered).await;
+    assert!(matches!(told, Err(JournalError::Fenced { .. })), "{told:?}");
+    assert_eq!(journal.read(task('b')).unwrap().len(), 1);
+
+    append(&journal, [Entry { attempt: 2, ..noticed(task('b'), "a new attempt") }]).await.unwrap();
+    append(&journal, [Entry { attempt: 2, ..noticed(task('a'), "going on") }]).await.unwrap();
+}
+
+#[tokio::test]
+async fn after_a_failed_write_nothing_more_is_acknowledged() {
+    let place = Place::new();
+    let journal = place.open();
+    append(&journal, [started(task('a'))]).await.unwrap();
+    let saboteur = place.sql();
+    saboteur
+        .execute_batch("CREATE TRIGGER full BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'disk on fire'); END")
+        .unwrap();
+    let failed = append(&journal, [noticed(task('a'), "lost")]).await.unwrap_err();
+    assert_eq!(
+        failed.to_string(),
+        "the journal could not be written: disk on fire; nothing after this point is recorded"
+    );
+
+    saboteur.execute_batch("DROP TRIGGER full").unwrap();
+    for durability in [Durability::Synced, Durability::Ordered] {
+        let later = journal.append(vec![noticed(task('a'), "later")], durability).await.unwrap_err();
+        assert_eq!(later.to_string(), failed.to_string());
+    }
+    assert_eq!(journal.read(task('a')).unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn dropping_the_journal_writes_what_is_queued() {
+    let place = Place::new();
+    let journal = place.open();
+    append(&journal, [started(task('a'))]).await.unwrap();
+    for _ in 0..500 {
+        journal.append(vec![noticed(task('a'), "queued")], Durability::Ordered).await.unwrap();
+    }
+    drop(journal);
+    assert_eq!(place.open().read(task('a')).unwrap().len(), 501);
+}
+
+#[tokio::test]
+async fn an_append_that_nobody_waits_for_any_more_stands_all_the_same() {
+    let place = Place::new();
+    let journal = place.open();
+    append(&journal, [started(task('a'))]).await.unwrap();
+    let held = hold_the_write_lock(&place);
+    let mut given_up = Box::pin(append(&journal, [noticed(task('a'), "given up")]));
+    assert!((&mut given_up).now_or_never().is_none());
+    drop(given_up);
+    drop(held);
+    append(&journal, [noticed(task('a'), "next")]).await.unwrap();
+    assert_eq!(
+        render(&journal.read(task('a')).unwrap()),
+        "aaaa 1 task_started\naaaa 2 noticed given up\naaaa 3 noticed next\n"
+    );
+}

@@ -1,0 +1,11 @@
+//! The journals at their public door: one suite over both, and what only the one on disk can do.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
+
+mod crash;
+mod damage;
+mod group_commit;
+mod opening;
+mod process;
+mod suite;
+mod support;

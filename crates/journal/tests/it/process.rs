@@ -1,0 +1,146 @@
+//! Several processes on one journal.
+
+use std::io::{BufRead, BufReader, Lines, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdout};
+
+use sortie_journal::{Durability, Entry, Journal, JournalError, Position, SqliteJournal, TaskState};
+
+use crate::support::{Place, again, append, noticed, passes, render, role, started, task};
+
+/// A process that tells us, line by line, what it has done.
+struct Other {
+    process: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Other {
+    fn start(test: &str, role: &str) -> Self {
+        let mut process = again(test, role).spawn().unwrap();
+        let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        Self { process, lines }
+    }
+
+    fn wait_for(&mut self, line: &str) {
+        assert!(self.lines.any(|told| told.unwrap() == line), "the other process ended without saying `{line}`");
+    }
+
+    fn kill(mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+/// Says a line to the process that waits for it, past the test harness.
+fn tell(line: &str) {
+    let mut stdout = std::io::stdout();
+    writeln!(stdout, "\n{line}").unwrap();
+    stdout.flush().unwrap();
+}
+
+/// Waits until the other side goes away.
+fn linger() {
+    std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+}
+
+#[tokio::test]
+async fn another_process_is_read_while_it_writes_and_is_interrupted_once_it_is_gone() {
+    let test = "process::another_process_is_read_while_it_writes_and_is_interrupted_once_it_is_gone";
+    if let Some(path) = role() {
+        let journal = SqliteJournal::open(Path::new(&path)).unwrap();
+        append(&journal, [started(task('a')), noticed(task('a'), "live")]).await.unwrap();
+        tell("written");
+        return linger();
+    }
+    let place = Place::new();
+    let ours = place.open();
+    let mut other = Other::start(test, place.path().to_str().unwrap());
+    other.wait_for("written");
+
+    let reader = SqliteJournal::open_read_only(&place.path()).unwrap();
+    for journal in [&ours, &reader] {
+        assert_eq!(render(&journal.read(task('a')).unwrap()), "aaaa 1 task_started\naaaa 2 noticed live\n");
+        assert_eq!(journal.tasks(1).unwrap()[0].state, TaskState::Running);
+    }
+    other.kill();
+    for journal in [&ours, &reader] {
+        assert_eq!(journal.tasks(1).unwrap()[0].state, TaskState::Interrupted);
+    }
+}
+
+#[tokio::test]
+async fn a_task_of_another_process_must_be_taken_over_to_be_written() {
+    let test = "process::a_task_of_another_process_must_be_taken_over_to_be_written";
+    if let Some(path) = role() {
+        let journal = SqliteJournal::open(Path::new(&path)).unwrap();
+        append(&journal, [started(task('a'))]).await.unwrap();
+        tell("started");
+        std::io::stdin().read_exact(&mut [0]).unwrap();
+        let fenced = append(&journal, [noticed(task('a'), "still here")]).await;
+        assert!(matches!(fenced, Err(JournalError::Fenced { ours: 1, current: 2, .. })), "{fenced:?}");
+        return tell("fenced");
+    }
+    let place = Place::new();
+    let mut other = Other::start(test, place.path().to_str().unwrap());
+    other.wait_for("started");
+
+    let journal = place.open();
+    let fenced = append(&journal, [noticed(task('a'), "with the same attempt")]).await;
+    assert!(matches!(fenced, Err(JournalError::Fenced { ours: 1, current: 1, .. })), "{fenced:?}");
+    append(&journal, [Entry { attempt: 2, ..noticed(task('a'), "with a higher one") }]).await.unwrap();
+    other.process.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+    other.wait_for("fenced");
+    assert!(other.process.wait().unwrap().success());
+    assert_eq!(journal.tasks(1).unwrap()[0].state, TaskState::Running, "it is ours now");
+    assert_eq!(journal.read(task('a')).unwrap().len(), 2);
+}
+
+/// A process loses all its locks on a file when it closes any handle of it, which others would take for its end.
+#[tokio::test]
+async fn opening_a_journal_twice_does_not_lay_the_first_one_open_to_others() {
+    let test = "process::opening_a_journal_twice_does_not_lay_the_first_one_open_to_others";
+    if let Some(path) = role() {
+        let other = rusqlite::Connection::open(path).unwrap();
+        let refused = other.pragma_update(None, "journal_mode", "DELETE").unwrap_err();
+        assert_eq!(refused.sqlite_error_code(), Some(rusqlite::ErrorCode::DatabaseBusy));
+        return;
+    }
+    let place = Place::new();
+    let journal = place.open();
+    append(&journal, [started(task('a'))]).await.unwrap();
+    drop(place.open());
+    drop(SqliteJournal::open_read_only(&place.path()).unwrap());
+    passes(&mut again(test, place.path().to_str().unwrap()));
+    append(&journal, [noticed(task('a'), "still ours")]).await.unwrap();
+}
+
+#[tokio::test]
+async fn two_processes_write_different_tasks_at_once() {
+    const EACH: usize = 300;
+    let test = "process::two_processes_write_different_tasks_at_once";
+    if let Some(role) = role() {
+        let (letter, path) = role.split_at(1);
+        let task = task(letter.parse().unwrap());
+        let journal = SqliteJournal::open(Path::new(path)).unwrap();
+        append(&journal, [started(task)]).await.unwrap();
+        for number in 2..=EACH {
+            let durability = if number % 3 == 0 { Durability::Synced } else { Durability::Ordered };
+            journal.append(vec![noticed(task, &number.to_string())], durability).await.unwrap();
+        }
+        return;
+    }
+    let place = Place::new();
+    let path = place.path();
+    std::thread::scope(|scope| {
+        for letter in ['a', 'b'] {
+            let role = format!("{letter}{}", path.display());
+            scope.spawn(move || passes(&mut again(test, &role)));
+        }
+    });
+    let journal = place.open();
+    assert_eq!(journal.read(task('a')).unwrap().len(), EACH);
+    assert_eq!(journal.read(task('b')).unwrap().len(), EACH);
+    let all = journal.read_after(Position(0), usize::MAX).unwrap();
+    assert_eq!(all.len(), 2 * EACH);
+    assert!(all.iter().zip(1..).all(|((position, _), expected)| *position == Position(expected)));
+}

@@ -1,0 +1,92 @@
+//! Everything that the searches of a task have shown, gathered again on each turn from the outputs alone.
+
+use std::collections::BTreeMap;
+
+use super::conversation::{Conversation, Exchange};
+use super::outputs::{self, SeenLine};
+use super::question::Question;
+
+#[derive(Debug, Default)]
+pub(super) struct Evidence {
+    /// For each term of the question: hits by file.
+    pub(super) counts: Vec<BTreeMap<String, usize>>,
+    /// Files whose names carry a term.
+    pub(super) named: Vec<String>,
+    /// Lines that were seen, by file and number.
+    pub(super) lines: BTreeMap<String, BTreeMap<usize, String>>,
+    /// What went wrong, in the tools' words.
+    pub(super) failures: Vec<String>,
+    pub(super) stage: Stage,
+}
+
+/// How far the search has come.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stage {
+    /// Nothing was searched yet.
+    #[default]
+    Start,
+    /// Hits were counted.
+    Counted,
+    /// Lines of the best files were shown.
+    Outlined,
+    /// The best places were read.
+    Read,
+}
+
+impl Evidence {
+    pub(super) fn gather(question: &Question, conversation: &Conversation<'_>) -> Self {
+        let mut evidence = Self { counts: vec![BTreeMap::new(); question.terms.len()], ..Self::default() };
+        for exchange in conversation.exchanges() {
+            evidence.take(question, exchange);
+        }
+        evidence
+    }
+
+    /// Whether no search has found anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.counts.iter().all(BTreeMap::is_empty) && self.lines.is_empty() && self.named.is_empty()
+    }
+
+    /// All files in which anything was found.
+    pub(super) fn files(&self) -> Vec<&str> {
+        let mut files: Vec<&str> = self.counts.iter().flat_map(|counts| counts.keys().map(String::as_str)).collect();
+        files.extend(self.named.iter().map(String::as_str));
+        files.extend(self.lines.keys().map(String::as_str));
+        files.sort_unstable();
+        files.dedup();
+        files
+    }
+
+    fn take(&mut self, question: &Question, exchange: &Exchange<'_>) {
+        let stage = match (exchange.tool, exchange.argument("output_mode")) {
+            ("Grep", "count") | ("Glob", _) => Stage::Counted,
+            ("Grep", _) => Stage::Outlined,
+            ("Read", _) => Stage::Read,
+            _ => return,
+        };
+        self.stage = self.stage.max(stage);
+        let output = &exchange.output.for_model;
+        if exchange.output.failed {
+            self.failures.push(format!("{}: {}", exchange.tool, output.lines().next().unwrap_or_default()));
+            return;
+        }
+        match (exchange.tool, stage) {
+            ("Glob", _) => self.named.extend(outputs::paths(output)),
+            (_, Stage::Counted) => self.count(question, exchange),
+            (_, Stage::Outlined) => self.see(outputs::grep_lines(output, exchange.argument("path"))),
+            _ => self.see(outputs::read_lines(output, exchange.argument("file_path"))),
+        }
+    }
+
+    fn count(&mut self, question: &Question, exchange: &Exchange<'_>) {
+        let pattern = exchange.argument("pattern");
+        let Some(term) = question.terms.iter().position(|term| term.pattern() == pattern) else { return };
+        self.counts[term].extend(outputs::grep_counts(&exchange.output.for_model));
+    }
+
+    fn see(&mut self, lines: Vec<SeenLine>) {
+        for line in lines {
+            self.lines.entry(line.path).or_default().insert(line.number, line.text);
+        }
+    }
+}

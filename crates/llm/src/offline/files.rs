@@ -1,0 +1,115 @@
+//! What kind of file a path names, and what a hit in it is worth for the question at hand.
+
+use super::question::{Focus, Question};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileKind {
+    Source,
+    Test,
+    Example,
+    Document,
+    Configuration,
+    Changelog,
+    /// Lock files, vendored and generated code.
+    Generated,
+}
+
+impl FileKind {
+    pub(super) fn of(path: &str) -> Self {
+        let lower = path.to_lowercase();
+        let name = lower.rsplit('/').next().unwrap_or(&lower);
+        let within = |folders: &[&str]| lower.split('/').rev().skip(1).any(|folder| folders.contains(&folder));
+        let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+        if within(&["vendor", "node_modules", "third_party", "dist", "target", "generated", "__pycache__"])
+            || [".lock", ".min.js", ".min.css", ".map", ".pb.go", "_pb2.py", ".orig", ".snap", ".sum"]
+                .iter()
+                .any(|ending| name.ends_with(ending))
+            || name == "package-lock.json"
+            || stem.starts_with("bindgen")
+            || stem.contains("generated")
+        {
+            Self::Generated
+        } else if ["changelog", "changes", "history", "releases", "news", "license", "copying", "authors"]
+            .iter()
+            .any(|known| stem.starts_with(known) && !is_code(extension))
+        {
+            Self::Changelog
+        } else if within(&["tests", "test", "__tests__", "testdata", "fixtures", "benches", "bench", "fuzz", "spec"])
+            || stem.starts_with("test_")
+            || ["_test", "_tests", ".test", ".spec"].iter().any(|ending| stem.ends_with(ending))
+            || ["test", "tests"].contains(&stem)
+        {
+            Self::Test
+        } else if within(&["examples", "example", "samples", "demo"]) {
+            Self::Example
+        } else if ["md", "rst", "txt", "adoc", "html"].contains(&extension) || within(&["docs", "doc"]) {
+            Self::Document
+        } else if ["toml", "yaml", "yml", "json", "ini", "cfg", "conf", "properties", "xml"].contains(&extension) {
+            Self::Configuration
+        } else {
+            Self::Source
+        }
+    }
+
+    /// What a hit in such a file is worth, between 0 and 1.
+    pub(super) fn worth(self, question: &Question) -> f64 {
+        let asked = match self {
+            Self::Source => true,
+            Self::Test => question.mentions(&["test", "tests", "tested", "testing", "benchmark", "benchmarks"]),
+            Self::Example => question.mentions(&["example", "examples", "sample", "demo"]),
+            Self::Document => question.mentions(&["doc", "docs", "documented", "documentation", "readme", "guide"]),
+            Self::Configuration => {
+                question.mentions(&["dependency", "dependencies", "feature", "features", "manifest"])
+            }
+            Self::Changelog => question.mentions(&["changelog", "changed", "release", "version", "license"]),
+            Self::Generated => question.mentions(&["generated", "vendored", "lock", "lockfile", "bindings"]),
+        };
+        if asked && self != Self::Source {
+            return 1.2;
+        }
+        let supporting = question.focus == Focus::Supporting;
+        match self {
+            Self::Source => {
+                if supporting {
+                    0.3
+                } else {
+                    1.0
+                }
+            }
+            Self::Test => {
+                if supporting {
+                    1.0
+                } else {
+                    0.4
+                }
+            }
+            Self::Example => {
+                if supporting {
+                    1.0
+                } else {
+                    0.4
+                }
+            }
+            Self::Document => {
+                if supporting {
+                    0.9
+                } else {
+                    0.35
+                }
+            }
+            Self::Configuration => {
+                if supporting {
+                    0.7
+                } else {
+                    0.4
+                }
+            }
+            Self::Changelog => 0.1,
+            Self::Generated => 0.05,
+        }
+    }
+}
+
+fn is_code(extension: &str) -> bool {
+    ["rs", "py", "js", "ts", "go", "c", "h", "java", "rb", "cpp", "cs", "kt", "swift", "php"].contains(&extension)
+}

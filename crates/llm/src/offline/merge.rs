@@ -1,0 +1,137 @@
+//! Several reports into one answer: references are pooled, ranked by how many angles put them how high, and shown
+//! once each. Reads any report that has `path:line` in it, whoever wrote it.
+
+use super::passages::label;
+use super::question::{Intent, Question};
+use super::report::cut;
+use super::syntax::Syntax;
+
+/// What one explorer reported.
+pub(super) struct AngleReport<'a> {
+    pub(super) description: &'a str,
+    pub(super) text: &'a str,
+    pub(super) failed: bool,
+}
+
+/// A reference out of a report.
+#[derive(Debug, Clone, PartialEq)]
+struct Reference {
+    path: String,
+    line: usize,
+    /// What is there, in the report's words.
+    what: String,
+    score: f64,
+}
+
+const MAX_REFERENCES: usize = 10;
+/// Each further angle counts this much of the one before it.
+const NEXT_ANGLE: f64 = 0.45;
+
+/// The answer: first where to look, then the evidence, then what is missing.
+pub(super) fn merge(question: &Question, reports: &[AngleReport<'_>]) -> String {
+    let references = pooled(reports);
+    let mut text = if references.is_empty() { nothing(reports) } else { opening(question, &references) };
+    for reference in references.iter().take(MAX_REFERENCES) {
+        text += &format!("\n{}:{} - {}", reference.path, reference.line, reference.what);
+    }
+    for report in reports.iter().filter(|report| report.failed) {
+        let reason = report.text.lines().next().unwrap_or_default();
+        text += &format!("\n\nOne search did not come back ({}): {}", report.description, cut(reason, 200));
+    }
+    if let Some(missing) = missing(reports) {
+        text += &format!("\n\n{missing}");
+    }
+    text
+}
+
+fn pooled(reports: &[AngleReport<'_>]) -> Vec<Reference> {
+    let mut pooled: Vec<Reference> = Vec::new();
+    let mut weight = 1.0;
+    for report in reports.iter().filter(|report| !report.failed) {
+        for (rank, found) in report.text.lines().filter_map(reference).enumerate() {
+            let score = weight / (rank as f64 + 1.5);
+            match pooled.iter_mut().find(|known| same_place(known, &found)) {
+                Some(known) => known.score += score,
+                None => pooled.push(Reference { score, ..found }),
+            }
+        }
+        weight *= NEXT_ANGLE;
+    }
+    // Stable: equals keep the order in which they were reported.
+    pooled.sort_by(|left, right| right.score.total_cmp(&left.score));
+    pooled
+}
+
+/// Reads `path:line - what`, with or without a bullet or backticks around it.
+fn reference(line: &str) -> Option<Reference> {
+    let line = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '*' | '`' | '•'));
+    let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let line = numbered.strip_prefix(". ").unwrap_or(line).trim_start_matches('`');
+    let (path, rest) = line.split_once(':')?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let number = rest.get(..digits)?.parse().ok()?;
+    if path.is_empty() || path.contains(' ') || path.contains("//") {
+        return None;
+    }
+    let what = rest[digits..].trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '`' | '-' | '–' | ':'));
+    Some(Reference { path: path.to_owned(), line: number, what: what.to_owned(), score: 0.0 })
+}
+
+/// Whether two references point into the same definition.
+fn same_place(left: &Reference, right: &Reference) -> bool {
+    if left.path != right.path {
+        return false;
+    }
+    let (own, other) = (standing_in(left), standing_in(right));
+    left.line == right.line || (own.is_some() && own == other)
+}
+
+/// The definition that a reference is, or is said to be in.
+fn standing_in(reference: &Reference) -> Option<String> {
+    if let Some((_, after)) = reference.what.split_once(" (in ") {
+        let whole = after.split_once(')').map_or(after, |(within, _)| within);
+        if whole.contains(", ") {
+            return whole.split(", ").next().map(str::to_owned);
+        }
+    }
+    let code = reference.what.split(" (in ").next().unwrap_or_default();
+    Syntax::of(&reference.path).definition(code).map(|definition| label(&definition)).or_else(|| {
+        let (_, after) = reference.what.split_once(" (in ")?;
+        Some(after.split_once(')')?.0.to_owned())
+    })
+}
+
+/// One sentence that names the best places.
+fn opening(question: &Question, references: &[Reference]) -> String {
+    let named: Vec<String> = references.iter().take(3).map(named).collect();
+    let (best, others) = named.split_first().map_or((String::new(), &[][..]), |(best, rest)| (best.clone(), rest));
+    let verb = match question.intent {
+        Intent::Uses => "The clearest use is",
+        Intent::Define => "Most likely defined at",
+        Intent::List => "The best match is",
+        Intent::Explain => "The heart of it is most likely",
+        Intent::Locate | Intent::Work => "Most likely at",
+    };
+    let rest = if others.is_empty() { String::new() } else { format!("; see also {}", others.join(" and ")) };
+    format!("{verb} {best}{rest}.\n")
+}
+
+fn named(reference: &Reference) -> String {
+    let place = format!("{}:{}", reference.path, reference.line);
+    standing_in(reference).map_or(place.clone(), |definition| format!("{place} (`{definition}`)"))
+}
+
+fn nothing(reports: &[AngleReport<'_>]) -> String {
+    let mut text = String::from("I found nothing in this workspace that fits.");
+    if let Some(report) = reports.iter().find(|report| !report.failed) {
+        text += &format!(" The report was:\n\n{}", cut(report.text, 600));
+    }
+    text
+}
+
+/// Words that no explorer found anywhere.
+fn missing(reports: &[AngleReport<'_>]) -> Option<String> {
+    let said = reports.iter().find_map(|report| report.text.split_once("No match at all for: "))?;
+    let words = said.1.split('.').next()?;
+    Some(format!("Nothing matched: {words}."))
+}

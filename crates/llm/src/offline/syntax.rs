@@ -1,0 +1,347 @@
+//! Source code by simple patterns: what a line defines, what it is, how deep it stands.
+//!
+//! One row per language family. No parser: a wrong guess costs rank, never correctness.
+
+/// What a line of source is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LineKind {
+    Blank,
+    /// Documentation that belongs to the definition below it.
+    Doc,
+    Comment,
+    Import,
+    Code,
+}
+
+/// A definition, as its first line tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Definition {
+    /// The keyword: `fn`, `class`, …; empty where the language has none.
+    pub(super) keyword: &'static str,
+    pub(super) name: String,
+}
+
+/// How the files of one family are written.
+#[derive(Debug)]
+pub(super) struct Syntax {
+    extensions: &'static [&'static str],
+    keywords: &'static [&'static str],
+    line_comments: &'static [&'static str],
+    docs: &'static [&'static str],
+    imports: &'static [&'static str],
+    /// Functions may be written without a keyword: `int main(void) {`.
+    bare_functions: bool,
+}
+
+const MODIFIERS: &[&str] = &[
+    "pub",
+    "async",
+    "unsafe",
+    "const",
+    "static",
+    "extern",
+    "default",
+    "export",
+    "public",
+    "private",
+    "protected",
+    "internal",
+    "final",
+    "abstract",
+    "override",
+    "virtual",
+    "inline",
+    "declare",
+    "open",
+    "sealed",
+    "data",
+    "readonly",
+    "suspend",
+    "partial",
+    "local",
+    "constexpr",
+    "typedef",
+    "fileprivate",
+    "mut",
+    "crate",
+];
+
+const SLASHES: &[&str] = &["//", "/*", "*/", "* "];
+const HASH: &[&str] = &["#"];
+
+const FAMILIES: &[Syntax] = &[
+    Syntax {
+        extensions: &["rs"],
+        keywords: &["fn", "struct", "enum", "trait", "impl", "type", "mod", "const", "static", "macro_rules!", "union"],
+        line_comments: SLASHES,
+        docs: &["///", "/**", "#["],
+        imports: &["use ", "pub use ", "extern crate ", "pub(crate) use "],
+        bare_functions: false,
+    },
+    Syntax {
+        extensions: &["py", "pyi", "rb"],
+        keywords: &["def", "class", "module"],
+        line_comments: HASH,
+        docs: &["@"],
+        imports: &["import ", "from ", "require "],
+        bare_functions: false,
+    },
+    Syntax {
+        extensions: &["js", "jsx", "ts", "tsx", "mjs", "cjs", "vue", "svelte"],
+        keywords: &["function", "function*", "class", "interface", "type", "enum", "namespace", "const", "let", "var"],
+        line_comments: SLASHES,
+        docs: &["/**", "@"],
+        imports: &["import ", "export * from", "require("],
+        bare_functions: true,
+    },
+    Syntax {
+        extensions: &["go"],
+        keywords: &["func", "type", "const", "var"],
+        line_comments: SLASHES,
+        docs: &[],
+        imports: &["import "],
+        bare_functions: false,
+    },
+    Syntax {
+        extensions: &["java", "c", "h", "cc", "cpp", "cxx", "hpp", "hh", "cs", "m", "mm", "dart", "d"],
+        keywords: &["class", "struct", "enum", "interface", "namespace", "union", "record", "#define", "using"],
+        line_comments: SLASHES,
+        docs: &["/**", "///", "@"],
+        imports: &["import ", "#include", "using "],
+        bare_functions: true,
+    },
+    Syntax {
+        extensions: &["kt", "kts", "swift", "scala", "php", "groovy", "zig", "ex", "exs", "lua"],
+        keywords: &[
+            "fun",
+            "func",
+            "fn",
+            "function",
+            "def",
+            "defp",
+            "class",
+            "object",
+            "interface",
+            "struct",
+            "enum",
+            "trait",
+            "protocol",
+            "extension",
+            "defmodule",
+            "val",
+            "const",
+            "type",
+        ],
+        line_comments: &["//", "/*", "*/", "* ", "#", "--"],
+        docs: &["/**", "///", "@"],
+        imports: &["import ", "use ", "require"],
+        bare_functions: false,
+    },
+    Syntax {
+        extensions: &["sh", "bash", "zsh", "mk", "cmake", "dockerfile", "pl", "pm", "r", "jl", "nix"],
+        keywords: &["function", "sub", "macro"],
+        line_comments: HASH,
+        docs: &[],
+        imports: &["source ", ". "],
+        bare_functions: true,
+    },
+    Syntax {
+        extensions: &["sql"],
+        keywords: &["create", "CREATE"],
+        line_comments: &["--", "/*"],
+        docs: &[],
+        imports: &[],
+        bare_functions: false,
+    },
+    Syntax {
+        extensions: &["md", "rst", "txt", "adoc"],
+        keywords: &["#", "##", "###", "####"],
+        line_comments: &[],
+        docs: &[],
+        imports: &[],
+        bare_functions: false,
+    },
+    Syntax {
+        extensions: &["toml", "ini", "cfg", "conf", "yaml", "yml", "json", "properties"],
+        keywords: &[],
+        line_comments: &["#", ";", "//"],
+        docs: &[],
+        imports: &[],
+        bare_functions: false,
+    },
+];
+
+/// For files of which nothing is known: prose.
+const UNKNOWN: Syntax =
+    Syntax { extensions: &[], keywords: &[], line_comments: &[], docs: &[], imports: &[], bare_functions: false };
+
+/// Words before `(` that are no function's name.
+const CONTROL: &[&str] = &["if", "for", "while", "switch", "catch", "return", "else", "match", "do", "with", "elif"];
+
+impl Syntax {
+    pub(super) fn of(path: &str) -> &'static Self {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let extension = name.rsplit_once('.').map_or(name, |(_, extension)| extension).to_lowercase();
+        FAMILIES.iter().find(|family| family.extensions.contains(&extension.as_str())).unwrap_or(&UNKNOWN)
+    }
+
+    pub(super) fn line_kind(&self, line: &str) -> LineKind {
+        let text = line.trim_start();
+        let starts = |openings: &[&str]| openings.iter().any(|opening| text.starts_with(opening));
+        if text.is_empty() {
+            LineKind::Blank
+        } else if starts(self.docs) {
+            LineKind::Doc
+        } else if starts(self.line_comments) && !self.keywords.contains(&"#") {
+            LineKind::Comment
+        } else if starts(self.imports) {
+            LineKind::Import
+        } else {
+            LineKind::Code
+        }
+    }
+
+    /// What the line defines, if it is the first line of a definition.
+    pub(super) fn definition(&self, line: &str) -> Option<Definition> {
+        if self.line_kind(line) != LineKind::Code {
+            return None;
+        }
+        let text = line.trim();
+        self.keyword_definition(text).or_else(|| if self.bare_functions { bare_function(text) } else { None })
+    }
+
+    fn keyword_definition(&self, text: &str) -> Option<Definition> {
+        let mut rest = text;
+        loop {
+            let end = rest.find(|c: char| c.is_whitespace() || c == '(' || c == '<').unwrap_or(rest.len());
+            let word = &rest[..end];
+            if let Some(keyword) = self.keywords.iter().find(|keyword| **keyword == word) {
+                // In `const fn` and `static inline` the first word is only a modifier.
+                let after = rest[end..].trim_start();
+                let next = after.split(|c: char| c.is_whitespace() || c == '<').next().unwrap_or_default();
+                let doubled = self.keywords.contains(&next) || next == "unsafe" || next == "async" || next == "extern";
+                if !(MODIFIERS.contains(&word) && doubled) {
+                    return named(keyword, &rest[end..]);
+                }
+            } else if !MODIFIERS.contains(&word) {
+                return None;
+            }
+            rest = rest[end..].trim_start();
+            if let Some(scope) = rest.strip_prefix('(') {
+                rest = scope.split_once(')')?.1.trim_start();
+            }
+            if let Some(abi) = rest.strip_prefix('"') {
+                rest = abi.split_once('"')?.1.trim_start();
+            }
+        }
+    }
+
+    /// A regular expression for the first lines of definitions; empty where the family has none.
+    pub(super) fn definition_pattern(&self) -> String {
+        let keywords: Vec<String> = self.keywords.iter().map(|keyword| super::terms::escape(keyword)).collect();
+        if keywords.is_empty() {
+            return String::new();
+        }
+        let modifiers = r#"(?:(?:pub\([^)]*\)|[a-z]+|extern "[^"]*")\s+){0,4}"#;
+        let keyworded = format!(r"^\s*{modifiers}(?:{})[\s<]", keywords.join("|"));
+        if self.bare_functions { format!(r"{keyworded}|^\s*[\w:<>*&,\s\[\]]+\([^;]*\{{?\s*$") } else { keyworded }
+    }
+}
+
+/// The name that follows a keyword. An `impl` is named after its type, a heading after its text.
+fn named(keyword: &'static str, after: &str) -> Option<Definition> {
+    let after = after.trim_start();
+    let name = match keyword {
+        "impl" => return Some(Definition { keyword, name: implemented(after) }),
+        "#" | "##" | "###" | "####" => return Some(Definition { keyword, name: after.trim().to_owned() }),
+        // A value is a definition worth a name only if it is a function or a constant.
+        "let" | "var" | "val" if !(after.contains("=>") || after.contains("function")) => return None,
+        "create" | "CREATE" => after.split_whitespace().nth(1)?,
+        // A Go method names its receiver first.
+        "func" if after.starts_with('(') => after.split_once(')')?.1.trim_start(),
+        _ => after.trim_start_matches("self."),
+    };
+    let end = name.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).unwrap_or(name.len());
+    let name = &name[..end];
+    (!name.is_empty() && name != "_").then(|| Definition { keyword, name: name.to_owned() })
+}
+
+/// `<T: X> Trait<T> for Type<T> where …` → `Trait for Type`.
+fn implemented(after: &str) -> String {
+    let mut depth = 0usize;
+    let mut flat = String::new();
+    for character in after.chars() {
+        match character {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            '{' => break,
+            _ if depth == 0 => flat.push(character),
+            _ => {}
+        }
+    }
+    let flat = flat.split(" where ").next().unwrap_or_default();
+    flat.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// `static int open_file(const char *path) {`, `render(props) {`, `deploy() {`.
+fn bare_function(text: &str) -> Option<Definition> {
+    let (head, tail) = text.split_once('(')?;
+    let opens_body = tail.trim_end().ends_with('{') || (!tail.contains(';') && head.contains(' '));
+    let name = head.rsplit(|c: char| c.is_whitespace() || c == '*' || c == '&' || c == ':').next()?;
+    let plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '~' || c == '$');
+    let declares = !head.contains(['=', '.', '"', '\'', '(', '{', '}', '!']) && !CONTROL.contains(&name);
+    let first = head.split_whitespace().next().unwrap_or_default();
+    (opens_body && plain && declares && !CONTROL.contains(&first) && !tail.starts_with('"'))
+        .then(|| Definition { keyword: "", name: name.to_owned() })
+}
+
+/// The number of leading blanks, a tab counting as four.
+pub(super) fn indent(line: &str) -> usize {
+    line.chars().take_while(|c| c.is_whitespace()).map(|c| if c == '\t' { 4 } else { 1 }).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_lines_of_definitions_are_known_in_many_languages() {
+        for (path, line, keyword, name) in [
+            ("a.rs", "    pub(crate) async fn parse_url(text: &str) -> Url {", "fn", "parse_url"),
+            ("a.rs", "pub const fn size() -> usize {", "fn", "size"),
+            ("a.rs", "pub unsafe extern \"C\" fn hook(", "fn", "hook"),
+            ("a.rs", "const MAX_SIZE: usize = 3;", "const", "MAX_SIZE"),
+            ("a.rs", "impl<T: Read> Iterator for Lines<T> {", "impl", "Iterator for Lines"),
+            ("a.rs", "macro_rules! check {", "macro_rules!", "check"),
+            ("a.py", "    async def fetch(self):", "def", "fetch"),
+            ("a.py", "class Parser(Base):", "class", "Parser"),
+            ("a.ts", "export default class Store {", "class", "Store"),
+            ("a.ts", "export const send = async (x) => {", "const", "send"),
+            ("a.ts", "  render(props) {", "", "render"),
+            ("a.go", "func (s *Server) Listen(port int) error {", "func", "Listen"),
+            ("a.c", "static int open_file(const char *path) {", "", "open_file"),
+            ("a.c", "#define MAX_PATH 260", "#define", "MAX_PATH"),
+            ("a.md", "## How to install", "##", "How to install"),
+            ("a.sql", "CREATE TABLE users (", "CREATE", "users"),
+        ] {
+            let expected = Definition { keyword, name: name.to_owned() };
+            assert_eq!(Syntax::of(path).definition(line), Some(expected), "{path}: {line}");
+        }
+    }
+
+    #[test]
+    fn other_lines_define_nothing() {
+        for (path, line) in [
+            ("a.rs", "    let fn_name = parse(text);"),
+            ("a.rs", "/// fn documented"),
+            ("a.rs", "use std::fmt;"),
+            ("a.py", "# def old():"),
+            ("a.c", "    if (ready) {"),
+            ("a.c", "    return send(x);"),
+            ("a.ts", "  let count = 3;"),
+            ("a.txt", "class struggle"),
+        ] {
+            assert_eq!(Syntax::of(path).definition(line), None, "{path}: {line}");
+        }
+    }
+}

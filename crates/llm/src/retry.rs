@@ -1,0 +1,145 @@
+//! When a failed call is tried again: a pure plan, without clock, randomness or connection of its own.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::route::CallSettings;
+use crate::{ErrorKind, ModelError};
+
+/// No wait grows beyond this, and a provider that asks for more is not waited for.
+const LONGEST_WAIT: Duration = Duration::from_mins(5);
+const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
+
+/// Retries where there is no server at all: a person with a wrong address wants to be told soon.
+const MAX_UNREACHABLE: u32 = 2;
+
+/// The retries of one call.
+#[derive(Debug)]
+pub(crate) struct Retries {
+    settings: CallSettings,
+    deadline: Option<Instant>,
+    made: u32,
+    unreachable: u32,
+}
+
+/// One retry that is allowed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Retry {
+    /// Counts from 1.
+    pub(crate) attempt: u32,
+    pub(crate) wait: Duration,
+}
+
+impl Retries {
+    pub(crate) fn new(settings: CallSettings, deadline: Option<Instant>) -> Self {
+        Self { settings, deadline, made: 0, unreachable: 0 }
+    }
+
+    /// The retry after `error`, or `None` when the error stands. `jitter` is drawn from 0 to 1.
+    pub(crate) fn after(&mut self, error: &ModelError, now: Instant, jitter: f64) -> Option<Retry> {
+        if !error.kind.is_retryable() || self.made >= self.settings.max_retries {
+            return None;
+        }
+        if error.kind == ErrorKind::Unreachable {
+            self.unreachable += 1;
+            if self.unreachable > MAX_UNREACHABLE {
+                return None;
+            }
+        }
+        let wait = self.wait(error.retry_after, jitter);
+        if wait > LONGEST_WAIT || self.deadline.is_some_and(|deadline| now + wait >= deadline) {
+            return None;
+        }
+        self.made += 1;
+        Some(Retry { attempt: self.made, wait })
+    }
+
+    /// How many tries there were, for the message of the error that stands.
+    pub(crate) fn tries(&self) -> u32 {
+        self.made + 1
+    }
+
+    /// Full jitter over a doubling bound. What the provider asked for comes first; jitter then only spreads the herd.
+    fn wait(&self, asked: Option<Duration>, jitter: f64) -> Duration {
+        let base = self.settings.retry_base;
+        let jitter = jitter.clamp(0.0, 1.0);
+        match asked {
+            Some(asked) => asked.saturating_add(base.mul_f64(jitter)),
+            None => base.saturating_mul(2_u32.saturating_pow(self.made)).min(LONGEST_BACKOFF).mul_f64(jitter),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings() -> CallSettings {
+        CallSettings { max_retries: 5, retry_base: Duration::from_millis(500), ..CallSettings::default() }
+    }
+
+    fn error(kind: ErrorKind) -> ModelError {
+        ModelError::new(kind, "it broke")
+    }
+
+    /// Fails again and again with the same error; the waits in milliseconds until it stands.
+    fn waits(error: &ModelError, deadline: Option<Duration>, jitter: f64) -> Vec<u128> {
+        let mut now = Instant::now();
+        let mut retries = Retries::new(settings(), deadline.map(|after| now + after));
+        let mut waits = Vec::new();
+        while let Some(retry) = retries.after(error, now, jitter) {
+            assert_eq!(retry.attempt as usize, waits.len() + 1);
+            now += retry.wait;
+            waits.push(retry.wait.as_millis());
+        }
+        waits
+    }
+
+    #[test]
+    fn waits_double_up_to_the_number_of_retries() {
+        assert_eq!(waits(&error(ErrorKind::Server), None, 1.0), [500, 1000, 2000, 4000, 8000]);
+    }
+
+    #[test]
+    fn jitter_takes_anything_from_nothing_to_the_whole_wait() {
+        assert_eq!(waits(&error(ErrorKind::Cut), None, 0.0), [0, 0, 0, 0, 0]);
+        assert_eq!(waits(&error(ErrorKind::Cut), None, 0.5), [250, 500, 1000, 2000, 4000]);
+    }
+
+    #[test]
+    fn the_provider_is_never_asked_earlier_than_it_said() {
+        let limited = ModelError { retry_after: Some(Duration::from_secs(7)), ..error(ErrorKind::RateLimited) };
+        assert_eq!(waits(&limited, None, 0.0), [7000; 5]);
+        assert_eq!(waits(&limited, None, 1.0), [7500; 5]);
+    }
+
+    #[test]
+    fn no_wait_passes_the_deadline() {
+        let server = error(ErrorKind::Server);
+        assert_eq!(waits(&server, Some(Duration::from_millis(3600)), 1.0), [500, 1000, 2000]);
+        assert_eq!(waits(&server, Some(Duration::ZERO), 0.0), [] as [u128; 0]);
+        let limited = ModelError { retry_after: Some(Duration::from_secs(7)), ..error(ErrorKind::RateLimited) };
+        assert_eq!(waits(&limited, Some(Duration::from_secs(7)), 0.0), [] as [u128; 0]);
+    }
+
+    #[test]
+    fn a_provider_that_wants_an_hour_is_not_waited_for() {
+        let limited = ModelError { retry_after: Some(Duration::from_hours(1)), ..error(ErrorKind::RateLimited) };
+        assert_eq!(waits(&limited, None, 0.0), [] as [u128; 0]);
+    }
+
+    #[test]
+    fn a_server_that_is_not_there_is_tried_three_times() {
+        assert_eq!(waits(&error(ErrorKind::Unreachable), None, 1.0), [500, 1000]);
+    }
+
+    #[test]
+    fn what_would_fail_again_is_not_retried() {
+        for kind in
+            [ErrorKind::Auth, ErrorKind::NotFound, ErrorKind::BadRequest, ErrorKind::ContextLength, ErrorKind::Setup]
+        {
+            assert_eq!(waits(&error(kind), None, 0.0), [] as [u128; 0], "{kind:?}");
+        }
+    }
+}

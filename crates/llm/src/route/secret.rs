@@ -1,0 +1,66 @@
+//! A key that cannot be shown by accident.
+
+use std::fmt;
+
+const MASK: &str = "***";
+
+/// A key. It prints as a mask; only [`Secret::reveal`] gives it out.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret {
+    value: String,
+    setting: Option<String>,
+}
+
+impl Secret {
+    pub fn new(value: impl Into<String>) -> Self {
+        Self { value: value.into(), setting: None }
+    }
+
+    /// Remembers where the key is set (e.g. `ANTHROPIC_API_KEY`), so that an error can send the person there.
+    #[must_use]
+    pub fn set_in(mut self, setting: impl Into<String>) -> Self {
+        self.setting = Some(setting.into());
+        self
+    }
+
+    /// Where the key is set, if that was said.
+    pub fn setting(&self) -> Option<&str> {
+        self.setting.as_deref()
+    }
+
+    /// The key itself, for the one header that carries it.
+    pub fn reveal(&self) -> &str {
+        &self.value
+    }
+
+    /// The text with every occurrence of the key masked.
+    pub(crate) fn mask_in(&self, text: &str) -> String {
+        if self.value.is_empty() { text.to_owned() } else { text.replace(&self.value, MASK) }
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(MASK)
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(MASK)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_shows_only_its_mask() {
+        let secret = Secret::new("sk-very-secret").set_in("LLM_API_KEY");
+        assert_eq!(format!("{secret} {secret:?}"), "*** ***");
+        assert_eq!(secret.mask_in("key sk-very-secret is wrong (sk-very-secret)"), "key *** is wrong (***)");
+        assert_eq!(secret.reveal(), "sk-very-secret");
+        assert_eq!(Secret::new("").mask_in("text"), "text");
+    }
+}

@@ -1,0 +1,170 @@
+//! Wires: the foreign JSON of the providers' interfaces, one file each, written by hand.
+//!
+//! A [`Wire`] turns a request into bytes and events of the answer's stream into a [`Reply`]. It does no I/O and keeps no
+//! time; sending, waiting and retrying are the driver's. A new wire is one file here and one row in [`WireKind`].
+
+mod anthropic;
+mod fault;
+mod openai_chat;
+mod replay;
+mod reply;
+mod tokens;
+
+use std::fmt;
+use std::str::FromStr;
+
+use bytes::Bytes;
+use reqwest::Url;
+use reqwest::header::{HeaderMap, HeaderValue};
+use serde::Serialize;
+use sortie_protocol::Reply;
+
+pub(crate) use fault::ProviderFault;
+
+use crate::route::Route;
+use crate::{ErrorKind, ModelError, ModelEvent, ModelRequest};
+
+/// One provider interface.
+pub trait Wire: Send + Sync {
+    /// The request, ready to be posted. The same request always gives the same bytes.
+    fn encode(&self, route: &Route, request: &ModelRequest<'_>) -> Result<EncodedRequest, ModelError>;
+
+    /// A decoder for the stream that answers one request.
+    fn decoder(&self) -> Box<dyn Decoder>;
+}
+
+/// A request as it goes out. The key stands in a header that is marked as sensitive and does not print.
+#[derive(Debug, Clone)]
+pub struct EncodedRequest {
+    pub url: Url,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+}
+
+/// Who is told of a call's progress.
+pub type Observe<'a> = &'a mut (dyn FnMut(ModelEvent<'_>) + Send);
+
+/// Puts one reply together from the events of its stream.
+pub trait Decoder: Send {
+    /// Takes the payload of the next event.
+    fn feed(&mut self, data: &str, observe: Observe<'_>) -> Result<Progress, ModelError>;
+
+    /// The reply, once the stream is over: whole, or an error that says what is missing. To be called once.
+    fn finish(&mut self) -> Result<Reply, ModelError>;
+}
+
+/// What an event meant for the call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// A sign of life without content.
+    Quiet,
+    /// More of the reply.
+    Content,
+    /// The reply is whole; only accounting may follow.
+    Whole,
+    /// The provider ended the stream.
+    Done,
+}
+
+/// The wires by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WireKind {
+    Anthropic,
+    OpenAiChat,
+}
+
+/// No wire has that name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown wire `{given}`; known wires: {}", WireKind::names())]
+pub struct UnknownWire {
+    given: String,
+}
+
+impl WireKind {
+    pub const ALL: [Self; 2] = [Self::Anthropic, Self::OpenAiChat];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Anthropic => anthropic::NAME,
+            Self::OpenAiChat => openai_chat::NAME,
+        }
+    }
+
+    /// The address of the provider that the wire comes from.
+    pub fn default_base_url(self) -> &'static str {
+        match self {
+            Self::Anthropic => "https://api.anthropic.com",
+            Self::OpenAiChat => "https://api.openai.com",
+        }
+    }
+
+    pub fn wire(self) -> &'static dyn Wire {
+        match self {
+            Self::Anthropic => &anthropic::Anthropic,
+            Self::OpenAiChat => &openai_chat::OpenAiChat,
+        }
+    }
+
+    fn names() -> String {
+        Self::ALL.map(Self::as_str).join(", ")
+    }
+}
+
+impl fmt::Display for WireKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for WireKind {
+    type Err = UnknownWire;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(|| UnknownWire { given: text.to_owned() })
+    }
+}
+
+fn json_body(body: &impl Serialize) -> Result<Bytes, ModelError> {
+    serde_json::to_vec(body).map(Bytes::from).map_err(|error| {
+        ModelError::new(ErrorKind::BadRequest, format!("the request cannot be written as JSON: {error}"))
+    })
+}
+
+/// The key as a header value, after `prefix`.
+fn key_header(route: &Route, prefix: &str) -> Result<Option<HeaderValue>, ModelError> {
+    let Some(key) = &route.api_key else { return Ok(None) };
+    let mut value = HeaderValue::from_str(&format!("{prefix}{}", key.reveal())).map_err(|_| {
+        let message = format!(
+            "the key of route `{}` has characters that no header can carry (a line end?); correct {}",
+            route.name,
+            route.key_setting()
+        );
+        ModelError::new(ErrorKind::Setup, message)
+    })?;
+    value.set_sensitive(true);
+    Ok(Some(value))
+}
+
+/// An error for a payload that the wire does not allow, with as much of it as helps.
+fn garbage(reason: impl fmt::Display, data: &str) -> ModelError {
+    const SHOWN: usize = 80;
+    let shown: String = data.chars().take(SHOWN).collect();
+    let more = if shown.len() < data.len() { "…" } else { "" };
+    ModelError::new(
+        ErrorKind::Garbage,
+        format!("the provider sent what is not its format: {reason} in `{shown}{more}`"),
+    )
+}
+
+fn cut() -> ModelError {
+    ModelError::new(ErrorKind::Cut, "the stream ended before the provider ended it")
+}
+
+/// Whether a delta says nothing: such deltas do not keep a call alive.
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
+}
+
+fn progress_of(text: &str) -> Progress {
+    if is_blank(text) { Progress::Quiet } else { Progress::Content }
+}

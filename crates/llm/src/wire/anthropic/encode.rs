@@ -1,0 +1,166 @@
+//! A [`ModelRequest`] as the body of an Anthropic request.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use sortie_protocol::{CallOutput, Message, Part, ToolSpec};
+
+use super::NAME;
+use crate::wire::replay::{arguments_object, is_sendable, output_text, portable_name};
+use crate::wire::{garbage, is_blank};
+use crate::{ModelError, ModelRequest, ToolChoice};
+
+/// The interface demands a cap on the output; this one holds where the route has none.
+const DEFAULT_MAX_TOKENS: u64 = 16_000;
+
+#[derive(Serialize)]
+pub(super) struct Body<'a> {
+    model: &'a str,
+    max_tokens: u64,
+    stream: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Tagged>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    system: Vec<Block<'a>>,
+    messages: Vec<Turn<'a>>,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    name: &'a str,
+    description: &'a str,
+    input_schema: &'a Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<Tagged>,
+}
+
+#[derive(Serialize)]
+struct Turn<'a> {
+    role: Role,
+    content: Vec<Block<'a>>,
+}
+
+#[derive(Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Role {
+    User,
+    Assistant,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block<'a> {
+    Text {
+        text: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Tagged>,
+    },
+    ToolUse {
+        id: Cow<'a, str>,
+        name: Cow<'a, str>,
+        input: Box<RawValue>,
+    },
+    ToolResult {
+        tool_use_id: Cow<'a, str>,
+        content: &'a str,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Tagged>,
+    },
+    /// Thinking, as it came.
+    #[serde(untagged)]
+    Opaque(&'a Value),
+}
+
+/// An object that has only a type.
+#[derive(Clone, Copy, Serialize)]
+struct Tagged {
+    r#type: &'static str,
+}
+
+const CACHE_MARK: Tagged = Tagged { r#type: "ephemeral" };
+
+/// The body, with its cache marks: one after tools and system, which the siblings of a task share, and one on each of
+/// the last two user turns. The older of these is where the request before this one ended, however many blocks ago.
+pub(super) fn body<'a>(request: &ModelRequest<'a>, max_output: Option<u64>) -> Result<Body<'a>, ModelError> {
+    let system: Vec<Block<'a>> = text_block(request.system, Some(CACHE_MARK)).into_iter().collect();
+    let mut tools: Vec<Tool<'a>> = request.tools.iter().map(tool).collect();
+    if system.is_empty()
+        && let Some(last) = tools.last_mut()
+    {
+        last.cache_control = Some(CACHE_MARK);
+    }
+    let no_calls = request.tool_choice == ToolChoice::None && !tools.is_empty();
+    let mut messages = Vec::with_capacity(request.messages.len());
+    for message in request.messages {
+        messages.extend(turn(message)?);
+    }
+    for turn in messages.iter_mut().rev().filter(|turn| turn.role == Role::User).take(2) {
+        mark(turn);
+    }
+    Ok(Body {
+        model: request.model,
+        max_tokens: max_output.unwrap_or(DEFAULT_MAX_TOKENS),
+        stream: true,
+        tools,
+        tool_choice: no_calls.then_some(Tagged { r#type: "none" }),
+        system,
+        messages,
+    })
+}
+
+fn tool(spec: &ToolSpec) -> Tool<'_> {
+    Tool { name: &spec.name, description: &spec.description, input_schema: &spec.schema, cache_control: None }
+}
+
+/// One message, or nothing for one that has nothing to say: the interface refuses empty content.
+fn turn(message: &Message) -> Result<Option<Turn<'_>>, ModelError> {
+    let (role, content) = match message {
+        Message::User { text } => (Role::User, text_block(text, None).into_iter().collect()),
+        Message::Assistant { parts } if is_sendable(parts) => (Role::Assistant, reply_blocks(parts)?),
+        Message::Assistant { .. } => return Ok(None),
+        Message::Outputs { outputs } => (Role::User, outputs.iter().map(tool_result).collect::<Vec<_>>()),
+    };
+    Ok((!content.is_empty()).then_some(Turn { role, content }))
+}
+
+fn text_block(text: &str, cache_control: Option<Tagged>) -> Option<Block<'_>> {
+    (!is_blank(text)).then_some(Block::Text { text, cache_control })
+}
+
+fn reply_blocks(parts: &[Part]) -> Result<Vec<Block<'_>>, ModelError> {
+    let mut blocks = Vec::with_capacity(parts.len());
+    for part in parts {
+        match part {
+            Part::Text { text } => blocks.extend(text_block(text, None)),
+            Part::Reasoning(reasoning) if reasoning.wire == NAME => blocks.push(Block::Opaque(&reasoning.item)),
+            Part::Reasoning(_) => {}
+            Part::Call(call) => blocks.push(Block::ToolUse {
+                id: portable_name(&call.id.0),
+                name: portable_name(&call.tool),
+                input: arguments_object(&call.arguments).map_err(|error| garbage(error, &call.arguments))?,
+            }),
+        }
+    }
+    Ok(blocks)
+}
+
+fn tool_result(output: &CallOutput) -> Block<'_> {
+    Block::ToolResult {
+        tool_use_id: portable_name(&output.call.0),
+        content: output_text(output),
+        is_error: output.output.failed,
+        cache_control: None,
+    }
+}
+
+fn mark(turn: &mut Turn<'_>) {
+    if let Some(Block::Text { cache_control, .. } | Block::ToolResult { cache_control, .. }) = turn.content.last_mut() {
+        *cache_control = Some(CACHE_MARK);
+    }
+}

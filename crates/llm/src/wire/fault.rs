@@ -1,0 +1,123 @@
+//! What providers say when they refuse or break off: one reading for all of them, because servers that are compatible
+//! with one provider report errors like another.
+
+use serde_json::Value;
+
+use crate::ErrorKind;
+
+const MAX_MESSAGE_CHARS: usize = 400;
+
+/// Phrases by which providers say that a conversation no longer fits.
+const CONTEXT_LENGTH: [&str; 8] = [
+    "context_length_exceeded",
+    "prompt is too long",
+    "exceed context limit",
+    "maximum context length",
+    "context window",
+    "context size",
+    "context length",
+    "reduce the length of the messages",
+];
+
+/// Phrases by which providers say that nothing is left to spend, so that waiting does not help.
+const NO_QUOTA: [&str; 3] = ["insufficient_quota", "credit balance is too low", "exceeded your current quota"];
+
+/// An error in a provider's own words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ProviderFault {
+    /// Its type and code, e.g. `overloaded_error`; empty where there is none.
+    code: String,
+    /// Its message on one line, bounded.
+    pub(crate) message: String,
+    /// The HTTP status that stands inside the payload, where one does.
+    status: Option<u16>,
+}
+
+impl ProviderFault {
+    /// Reads the body of a refused request, whatever it is: JSON of any known shape, else plain text.
+    pub(crate) fn from_body(body: &str) -> Self {
+        match serde_json::from_str::<Value>(body) {
+            Ok(value) => Self::from_json(&value).unwrap_or_else(|| Self::plain(body)),
+            Err(_) => Self::plain(body),
+        }
+    }
+
+    /// Reads an error object, either bare or under `error`; `None` when the payload is not about an error.
+    pub(crate) fn from_json(payload: &Value) -> Option<Self> {
+        match payload.get("error") {
+            Some(Value::String(message)) => Some(Self::plain(message)),
+            Some(error @ Value::Object(_)) => Some(Self::from_object(error)),
+            _ => ["message", "detail"].iter().find_map(|key| payload.get(key)?.as_str()).map(Self::plain),
+        }
+    }
+
+    /// Reads the error object itself.
+    pub(crate) fn from_object(error: &Value) -> Self {
+        let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
+        let codes = [text("type"), text("code")];
+        let message = match text("message") {
+            "" => error.to_string(),
+            message => message.to_owned(),
+        };
+        Self {
+            code: codes.into_iter().filter(|code| !code.is_empty()).collect::<Vec<_>>().join(" "),
+            message: one_line(&message),
+            status: error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok()),
+        }
+    }
+
+    fn plain(text: &str) -> Self {
+        let is_page = text.trim_start().starts_with('<');
+        Self { message: if is_page { "a web page".to_owned() } else { one_line(text) }, ..Self::default() }
+    }
+
+    /// What kind of failure a response with this status and error is.
+    pub(crate) fn kind_for_status(&self, status: u16) -> ErrorKind {
+        let refused = (400..500).contains(&status);
+        if matches!(status, 400 | 413 | 422) && self.says(&CONTEXT_LENGTH) {
+            return ErrorKind::ContextLength;
+        }
+        if refused && self.says(&NO_QUOTA) {
+            return ErrorKind::Auth;
+        }
+        match status {
+            401..=403 => ErrorKind::Auth,
+            300..=399 | 404 | 405 | 410 => ErrorKind::NotFound,
+            429 => ErrorKind::RateLimited,
+            503 | 529 => ErrorKind::Overloaded,
+            // Timeout, conflict and "too early" say "again", not "wrong".
+            408 | 409 | 425 | 500.. => ErrorKind::Server,
+            _ => ErrorKind::BadRequest,
+        }
+    }
+
+    /// What kind of failure this is inside a stream, where there is no status.
+    pub(crate) fn kind_in_stream(&self) -> ErrorKind {
+        let codes = |names: &[&str]| names.iter().any(|name| self.code.contains(name));
+        match self.status {
+            Some(status @ 300..) => self.kind_for_status(status),
+            _ if self.says(&["overloaded"]) => ErrorKind::Overloaded,
+            _ if self.says(&CONTEXT_LENGTH) => ErrorKind::ContextLength,
+            _ if self.says(&NO_QUOTA) || codes(&["authentication", "permission", "billing"]) => ErrorKind::Auth,
+            _ if codes(&["rate_limit"]) => ErrorKind::RateLimited,
+            _ if codes(&["not_found"]) => ErrorKind::NotFound,
+            _ if codes(&["invalid_request"]) => ErrorKind::BadRequest,
+            _ => ErrorKind::Server,
+        }
+    }
+
+    fn says(&self, phrases: &[&str]) -> bool {
+        let message = self.message.to_lowercase();
+        phrases.iter().any(|phrase| self.code.contains(phrase) || message.contains(phrase))
+    }
+}
+
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> =
+        text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(MAX_MESSAGE_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}

@@ -1,0 +1,150 @@
+//! The exact requests that go out.
+
+use expect_test::{Expect, expect};
+use serde_json::Value;
+use sortie_llm::{ModelRequest, Route, ToolChoice, WireKind};
+
+use crate::fixture::{elements, everything, request, route, tools};
+
+fn body(route: &Route, request: &ModelRequest<'_>) -> Value {
+    let encoded = route.wire.wire().encode(route, request).unwrap();
+    serde_json::from_slice(&encoded.body).unwrap()
+}
+
+fn check(wire: WireKind, expected: &Expect) {
+    let (tools, messages) = (tools(), everything());
+    let elements = elements(&route(wire, "https://host.example"), &request(&tools, &messages));
+    let lines = elements.iter().flat_map(|(key, values)| values.iter().map(move |value| format!("{key} {value}\n")));
+    expected.assert_eq(&lines.collect::<String>());
+}
+
+#[test]
+fn a_history_with_everything_in_it_on_anthropic() {
+    check(
+        WireKind::Anthropic,
+        &expect![[r#"
+            max_tokens 16000
+            messages {"role":"user","content":[{"type":"text","text":"Where is it?"}]}
+            messages {"role":"assistant","content":[{"signature":"c2lnbmVk46d02cd225beb602","thinking":"Hm. Größe?","type":"thinking"},{"type":"text","text":"Two looks."},{"type":"tool_use","id":"call_1","name":"Read","input":{"path":"a.rs"}},{"type":"tool_use","id":"call_2","name":"Grep","input":{"pattern": "size"}}]}
+            messages {"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1","content":"1\tfn size() {}"},{"type":"tool_result","tool_use_id":"call_2","content":"no such directory","is_error":true}]}
+            messages {"role":"assistant","content":[{"type":"tool_use","id":"functions_Read_3","name":"Read","input":{"malformed_arguments":"{\"path\": \"b"}}]}
+            messages {"role":"user","content":[{"type":"tool_result","tool_use_id":"functions_Read_3","content":"Error: arguments are not a JSON object","is_error":true}]}
+            messages {"role":"assistant","content":[{"type":"tool_use","id":"call_4","name":"dance_now","input":{}}]}
+            messages {"role":"user","content":[{"type":"tool_result","tool_use_id":"call_4","content":"(no output)"}]}
+            messages {"role":"user","content":[{"type":"text","text":"Go on.","cache_control":{"type":"ephemeral"}}]}
+            messages {"role":"assistant","content":[{"type":"text","text":"It is in a.rs."}]}
+            messages {"role":"user","content":[{"type":"text","text":"Thank you. And its test?","cache_control":{"type":"ephemeral"}}]}
+            model "some-model"
+            stream true
+            system {"type":"text","text":"You explore.","cache_control":{"type":"ephemeral"}}
+            tools {"name":"Read","description":"Reads.","input_schema":{"properties":{"path":{"type":"string"}},"required":["path"],"type":"object"}}
+            tools {"name":"Grep","description":"Greps.","input_schema":{"properties":{"pattern":{"type":"string"}},"required":["pattern"],"type":"object"}}
+        "#]],
+    );
+}
+
+#[test]
+fn a_history_with_everything_in_it_on_openai_chat() {
+    check(
+        WireKind::OpenAiChat,
+        &expect![[r#"
+        messages {"role":"system","content":"You explore."}
+        messages {"role":"user","content":"Where is it?"}
+        messages {"role":"assistant","content":"Two looks.","reasoning_content":"Hm. Größe?","tool_calls":[{"id":"call_1","type":"function","function":{"name":"Read","arguments":"{\"path\":\"a.rs\"}"}},{"id":"call_2","type":"function","function":{"name":"Grep","arguments":"{\"pattern\": \"size\"}"}}]}
+        messages {"role":"tool","content":"1\tfn size() {}","tool_call_id":"call_1"}
+        messages {"role":"tool","content":"Error: no such directory","tool_call_id":"call_2"}
+        messages {"role":"assistant","content":null,"tool_calls":[{"id":"functions_Read_3","type":"function","function":{"name":"Read","arguments":"{\"malformed_arguments\":\"{\\\"path\\\": \\\"b\"}"}}]}
+        messages {"role":"tool","content":"Error: arguments are not a JSON object","tool_call_id":"functions_Read_3"}
+        messages {"role":"assistant","content":null,"tool_calls":[{"id":"call_4","type":"function","function":{"name":"dance_now","arguments":"{}"}}]}
+        messages {"role":"tool","content":"(no output)","tool_call_id":"call_4"}
+        messages {"role":"user","content":"Go on."}
+        messages {"role":"assistant","content":"It is in a.rs."}
+        messages {"role":"user","content":"Thank you. And its test?"}
+        model "some-model"
+        stream true
+        stream_options {"include_usage":true}
+        tools {"type":"function","function":{"name":"Read","description":"Reads.","parameters":{"properties":{"path":{"type":"string"}},"required":["path"],"type":"object"}}}
+        tools {"type":"function","function":{"name":"Grep","description":"Greps.","parameters":{"properties":{"pattern":{"type":"string"}},"required":["pattern"],"type":"object"}}}
+    "#]],
+    );
+}
+
+#[test]
+fn the_key_goes_into_the_wires_header_and_nowhere_else() {
+    let (tools, messages) = (tools(), everything());
+    for (wire, header, value) in
+        [(WireKind::Anthropic, "x-api-key", "sk-test"), (WireKind::OpenAiChat, "authorization", "Bearer sk-test")]
+    {
+        let route = route(wire, "https://host.example");
+        let encoded = wire.wire().encode(&route, &request(&tools, &messages)).unwrap();
+        assert_eq!(encoded.headers[header], value);
+        assert!(!format!("{encoded:?} {route:?}").contains("sk-test"), "a key must not print");
+
+        let keyless = Route { api_key: None, ..route };
+        let encoded = wire.wire().encode(&keyless, &request(&tools, &messages)).unwrap();
+        assert!(!encoded.headers.contains_key(header));
+    }
+}
+
+#[test]
+fn anthropic_is_told_which_version_is_spoken() {
+    let encoded = WireKind::Anthropic
+        .wire()
+        .encode(&route(WireKind::Anthropic, "https://host.example"), &request(&[], &everything()))
+        .unwrap();
+    assert_eq!(encoded.headers["anthropic-version"], "2023-06-01");
+}
+
+#[test]
+fn a_key_that_no_header_can_carry_is_named_with_its_setting() {
+    for wire in WireKind::ALL {
+        let route = Route {
+            api_key: Some(sortie_llm::Secret::new("sk\n").set_in("OPENAI_API_KEY")),
+            ..route(wire, "https://host.example")
+        };
+        let error = wire.wire().encode(&route, &request(&[], &everything())).unwrap_err();
+        assert_eq!(error.kind, sortie_llm::ErrorKind::Setup);
+        assert!(error.message.contains("OPENAI_API_KEY") && !error.message.contains("sk"), "{error}");
+    }
+}
+
+#[test]
+fn without_calls_the_tools_stay_in_the_request() {
+    let (tools, messages) = (tools(), everything());
+    let auto = request(&tools, &messages);
+    let none = ModelRequest { tool_choice: ToolChoice::None, ..auto };
+    for (wire, choice) in
+        [(WireKind::Anthropic, serde_json::json!({ "type": "none" })), (WireKind::OpenAiChat, "none".into())]
+    {
+        let route = route(wire, "https://host.example");
+        let mut with_choice = body(&route, &none);
+        assert_eq!(with_choice["tool_choice"], choice);
+        with_choice.as_object_mut().unwrap().remove("tool_choice");
+        assert_eq!(with_choice, body(&route, &auto));
+
+        let no_tools = ModelRequest { tools: &[], ..none };
+        assert_eq!(body(&route, &no_tools).get("tool_choice"), None, "there is nothing to choose from");
+    }
+}
+
+#[test]
+fn the_cap_on_the_output_has_the_name_that_each_server_knows() {
+    let messages = everything();
+    let cap = |wire, base_url, max_output| {
+        let route = Route { max_output, ..route(wire, base_url) };
+        let body = body(&route, &request(&[], &messages));
+        ["max_tokens", "max_completion_tokens"].map(|key| body.get(key).and_then(Value::as_u64))
+    };
+    assert_eq!(cap(WireKind::Anthropic, "https://api.anthropic.com", None), [Some(16_000), None]);
+    assert_eq!(cap(WireKind::Anthropic, "https://api.anthropic.com", Some(9)), [Some(9), None]);
+    assert_eq!(cap(WireKind::OpenAiChat, "https://api.openai.com", None), [None, None]);
+    assert_eq!(cap(WireKind::OpenAiChat, "https://api.openai.com", Some(9)), [None, Some(9)]);
+    assert_eq!(cap(WireKind::OpenAiChat, "http://127.0.0.1:8080", Some(9)), [Some(9), None]);
+}
+
+#[test]
+fn openai_itself_gets_no_fields_that_it_does_not_know() {
+    let (tools, messages) = (tools(), everything());
+    let route = route(WireKind::OpenAiChat, "https://api.openai.com/v1");
+    assert!(!body(&route, &request(&tools, &messages)).to_string().contains("reasoning"));
+}

@@ -1,0 +1,101 @@
+//! What the tests of this crate talk about: routes, tools and a history with everything in it.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use serde_json::value::RawValue;
+use sortie_llm::{ModelRequest, Route, Secret, ToolChoice, WireKind};
+use sortie_protocol::{CallOutput, Message, Part, Reasoning, ToolCall, ToolOutput, ToolSpec};
+
+pub(crate) const SYSTEM: &str = "You explore.";
+
+pub(crate) fn route(wire: WireKind, base_url: &str) -> Route {
+    Route {
+        name: "main".to_owned(),
+        wire,
+        base_url: base_url.parse().unwrap(),
+        api_key: Some(Secret::new("sk-test")),
+        model: "some-model".to_owned(),
+        window: None,
+        max_output: None,
+    }
+}
+
+pub(crate) fn tools() -> Vec<ToolSpec> {
+    let spec = |name: &str, key: &str| ToolSpec {
+        name: name.to_owned(),
+        description: format!("{name}s."),
+        schema: json!({ "type": "object", "properties": { key: { "type": "string" } }, "required": [key] }),
+    };
+    vec![spec("Read", "path"), spec("Grep", "pattern")]
+}
+
+pub(crate) fn request<'a>(tools: &'a [ToolSpec], messages: &'a [Message]) -> ModelRequest<'a> {
+    ModelRequest { model: "some-model", system: SYSTEM, tools, messages, tool_choice: ToolChoice::Auto, deadline: None }
+}
+
+pub(crate) fn text(text: &str) -> Part {
+    Part::Text { text: text.to_owned() }
+}
+
+pub(crate) fn call(id: &str, tool: &str, arguments: &str) -> Part {
+    Part::Call(ToolCall { id: id.into(), tool: tool.to_owned(), arguments: arguments.to_owned() })
+}
+
+/// Reasoning of a wire, with the signature that the scripted server would have given it.
+pub(crate) fn thinking(wire: WireKind) -> Part {
+    let item = match wire {
+        WireKind::Anthropic => {
+            json!({ "type": "thinking", "thinking": "Hm. Größe?", "signature": "c2lnbmVk46d02cd225beb602" })
+        }
+        WireKind::OpenAiChat => json!({ "reasoning_content": "Hm. Größe?" }),
+    };
+    Part::Reasoning(Reasoning { wire: wire.to_string(), item })
+}
+
+pub(crate) fn reply(parts: Vec<Part>) -> Message {
+    Message::Assistant { parts }
+}
+
+pub(crate) fn outputs(outputs: Vec<(&str, ToolOutput)>) -> Message {
+    let bound = |(id, output): (&str, ToolOutput)| CallOutput { call: id.into(), output };
+    Message::Outputs { outputs: outputs.into_iter().map(bound).collect() }
+}
+
+/// Five turns: reasoning of both wires, parallel calls, a failure, malformed arguments, an unknown tool, an empty output,
+/// an empty reply, a late message.
+pub(crate) fn everything() -> Vec<Message> {
+    let everyones_thinking = || WireKind::ALL.map(thinking);
+    let parts = |more: Vec<Part>| everyones_thinking().into_iter().chain(more).collect();
+    vec![
+        Message::user("Where is it?"),
+        reply(parts(vec![
+            text("Two looks."),
+            call("call_1", "Read", r#"{"path":"a.rs"}"#),
+            call("call_2", "Grep", r#"{"pattern": "size"}"#),
+        ])),
+        outputs(vec![
+            ("call_1", ToolOutput::done("1\tfn size() {}", "1 line")),
+            ("call_2", ToolOutput::failure("no such directory")),
+        ]),
+        reply(vec![text(""), call("functions.Read:3", "Read", r#"{"path": "b"#)]),
+        outputs(vec![("functions.Read:3", ToolOutput::failure("Error: arguments are not a JSON object"))]),
+        reply(vec![call("call_4", "dance now", "")]),
+        outputs(vec![("call_4", ToolOutput::done("", "nothing"))]),
+        reply(everyones_thinking().into()),
+        Message::user("Go on."),
+        reply(vec![text("It is in a.rs.")]),
+        Message::user("Thank you. And its test?"),
+    ]
+}
+
+/// The fields of a request's body, each with the exact bytes of its elements: one for a field that is no list.
+pub(crate) fn elements(route: &Route, request: &ModelRequest<'_>) -> BTreeMap<String, Vec<String>> {
+    let encoded = route.wire.wire().encode(route, request).unwrap();
+    let fields: BTreeMap<String, Box<RawValue>> = serde_json::from_slice(&encoded.body).unwrap();
+    let split = |value: Box<RawValue>| match serde_json::from_str::<Vec<Box<RawValue>>>(value.get()) {
+        Ok(elements) => elements.iter().map(|element| element.get().to_owned()).collect(),
+        Err(_) => vec![value.get().to_owned()],
+    };
+    fields.into_iter().map(|(key, value)| (key, split(value))).collect()
+}

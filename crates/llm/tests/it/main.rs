@@ -1,0 +1,13 @@
+//! The wires, routes and calls of `sortie-llm`, tested at its public door.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic wherever it stands")]
+
+mod addresses;
+mod append_only;
+mod caller;
+mod decode;
+mod encode;
+mod environment;
+mod fixture;
+mod routes;
+mod wire_suite;

@@ -1,0 +1,58 @@
+//! What every wire must do, over real connections to a scripted server. A new wire is one row of the macro.
+
+mod conversation;
+mod failure;
+mod fault;
+
+macro_rules! wire_suite {
+    ($($wire:ident = $kind:ident),+ $(,)?) => {
+        $(mod $wire {
+            use sortie_llm::WireKind;
+
+            wire_suite!(@behaviours $kind, conversation:
+                parallel_calls_arrive_whole_and_in_order,
+                text_survives_being_cut_inside_its_characters,
+                a_history_with_everything_in_it_is_accepted,
+                reasoning_is_replayed_byte_for_byte,
+                an_empty_answer_is_an_answer,
+                truncated_arguments_are_kept_with_their_reason,
+                usage_and_the_answering_model_are_reported,
+                one_connection_serves_many_calls,
+            );
+            wire_suite!(@behaviours $kind, fault:
+                a_stream_cut_at_any_byte_is_never_half_a_reply,
+                a_reply_that_ends_too_early_is_cut,
+                a_cut_stream_is_tried_again,
+                a_stalled_stream_fails_with_its_partial_text,
+                keep_alives_do_not_keep_a_call_alive,
+                a_server_that_says_nothing_is_stalled,
+                slow_content_is_not_a_stall,
+                an_overload_inside_a_stream_is_retried,
+                garbage_is_retried_and_then_reported,
+                dropping_a_call_closes_its_connection,
+            );
+            wire_suite!(@behaviours $kind, failure:
+                statuses_have_their_kinds,
+                retry_after_is_the_shortest_wait,
+                no_retry_starts_after_the_deadline,
+                a_server_error_is_retried_and_announced,
+                retries_end_at_their_number,
+                a_wrong_key_is_told_with_its_setting_and_never_shown,
+                a_wrong_model_is_told_with_its_address,
+                a_conversation_that_no_longer_fits_is_recognised,
+                a_refused_connection_is_told_soon,
+            );
+        })+
+    };
+    (@behaviours $kind:ident, $module:ident: $($behaviour:ident),+ $(,)?) => {
+        $(#[tokio::test]
+        async fn $behaviour() {
+            crate::wire_suite::$module::$behaviour(WireKind::$kind).await;
+        })+
+    };
+}
+
+wire_suite! {
+    anthropic = Anthropic,
+    openai_chat = OpenAiChat,
+}

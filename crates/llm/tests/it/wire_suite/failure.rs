@@ -1,0 +1,156 @@
+//! Refusals: their kinds, what is told about them, and which are tried again.
+
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use sortie_llm::{CallSettings, ErrorKind, ModelEvent, ModelRequest, Secret, WireKind};
+use sortie_protocol::Message;
+use sortie_testkit::{Fault, Script, ScriptedReply, StatusFault, reply};
+use tokio::sync::Notify;
+
+use crate::caller::{ONE_TRY, QUICK, call, caller, open};
+use crate::fixture::{request, route, tools};
+
+fn status(code: u16, message: &str) -> ScriptedReply {
+    reply::fault(Fault::Status(StatusFault { code, message: Some(message.to_owned()), retry_after: None }))
+}
+
+fn endpoint(wire: WireKind) -> &'static str {
+    match wire {
+        WireKind::Anthropic => "/messages",
+        WireKind::OpenAiChat => "/chat/completions",
+    }
+}
+
+pub(super) async fn statuses_have_their_kinds(wire: WireKind) {
+    for (code, kind) in [
+        (307, ErrorKind::NotFound),
+        (400, ErrorKind::BadRequest),
+        (401, ErrorKind::Auth),
+        (402, ErrorKind::Auth),
+        (403, ErrorKind::Auth),
+        (404, ErrorKind::NotFound),
+        (405, ErrorKind::NotFound),
+        (408, ErrorKind::Server),
+        (413, ErrorKind::BadRequest),
+        (418, ErrorKind::BadRequest),
+        (422, ErrorKind::BadRequest),
+        (429, ErrorKind::RateLimited),
+        (500, ErrorKind::Server),
+        (502, ErrorKind::Server),
+        (503, ErrorKind::Overloaded),
+        (529, ErrorKind::Overloaded),
+    ] {
+        let caller = caller(wire, Script::always(reply::status(code)), ONE_TRY);
+        let error = caller.ask().await.1.unwrap_err();
+        assert_eq!((error.kind, error.status), (kind, Some(code)), "{error}");
+        assert!(error.message.contains(&format!("answered {code}: ")), "{error}");
+    }
+}
+
+pub(super) async fn retry_after_is_the_shortest_wait(wire: WireKind) {
+    let caller = caller(wire, Script::always(reply::fault(Fault::rate_limited("7"))), QUICK);
+    let (tools, messages) = (tools(), [Message::user("Where is it?")]);
+    let (mut waits, retrying) = (Vec::new(), Notify::new());
+    let mut observe = |event: ModelEvent<'_>| {
+        if let ModelEvent::Retrying { wait, error, .. } = event {
+            waits.push((wait, error.retry_after));
+            retrying.notify_one();
+        }
+    };
+    tokio::select! {
+        _ = caller.model.call(request(&tools, &messages), &mut observe) => panic!("it must wait"),
+        () = retrying.notified() => {}
+    }
+    assert_eq!(waits, [(Duration::from_secs(7), Some(Duration::from_secs(7)))]);
+    assert_eq!(caller.server.requests().len(), 1);
+}
+
+pub(super) async fn no_retry_starts_after_the_deadline(wire: WireKind) {
+    let caller = caller(wire, Script::always(reply::fault(Fault::rate_limited("7"))), QUICK);
+    let (tools, messages) = (tools(), [Message::user("Where is it?")]);
+    let deadline = Some(tokio::time::Instant::now() + Duration::from_secs(5));
+    let request = ModelRequest { deadline, ..request(&tools, &messages) };
+    let (observed, reply) = call(caller.model.as_ref(), request).await;
+    let error = reply.unwrap_err();
+    assert_eq!((error.kind, error.retry_after), (ErrorKind::RateLimited, Some(Duration::from_secs(7))));
+    assert_eq!(observed.retries, []);
+    assert!(error.message.contains("it asks to wait 7 s"), "{error}");
+}
+
+pub(super) async fn a_server_error_is_retried_and_announced(wire: WireKind) {
+    let script = Script::in_order([reply::status(500), reply::fault(Fault::rate_limited("0.3")), reply::text("Now.")]);
+    let before = Instant::now();
+    let (observed, reply) = caller(wire, script, QUICK).ask().await;
+    assert!(before.elapsed() >= Duration::from_millis(300), "the wait is waited for");
+    assert_eq!(reply.unwrap().text(), "Now.");
+    let retries: Vec<_> = observed.retries.iter().map(|(attempt, _, error)| (*attempt, error.kind)).collect();
+    assert_eq!(retries, [(1, ErrorKind::Server), (2, ErrorKind::RateLimited)]);
+}
+
+pub(super) async fn retries_end_at_their_number(wire: WireKind) {
+    let caller = caller(wire, Script::always(reply::status(503)), QUICK);
+    let error = caller.ask().await.1.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Overloaded);
+    assert!(error.message.ends_with("(after 3 tries)"), "{error}");
+    assert_eq!(caller.server.requests().len(), 3);
+}
+
+pub(super) async fn a_wrong_key_is_told_with_its_setting_and_never_shown(wire: WireKind) {
+    let caller = caller(wire, Script::always(status(401, "Incorrect API key provided: sk-test.")), QUICK);
+    let error = caller.ask().await.1.unwrap_err();
+    assert_eq!(caller.server.requests().len(), 1, "the same key will not be right later");
+    assert!(error.message.ends_with("key provided: ***.; check LLM_API_KEY or `api_key` in [routes.main]"), "{error}");
+
+    let mut route = route(wire, &caller.server.base_url());
+    route.api_key = Some(Secret::new("sk-test").set_in("ANTHROPIC_API_KEY"));
+    let messages = [Message::user("Where is it?")];
+    let error = call(open(route, QUICK).as_ref(), request(&[], &messages)).await.1.unwrap_err();
+    assert!(error.message.ends_with("; check ANTHROPIC_API_KEY"), "{error}");
+}
+
+pub(super) async fn a_wrong_model_is_told_with_its_address(wire: WireKind) {
+    let caller = caller(wire, Script::always(status(404, "no such model")), QUICK);
+    let error = caller.ask().await.1.unwrap_err();
+    let address = format!("{}/v1{}", caller.server.base_url(), endpoint(wire));
+    assert_eq!(
+        error.message,
+        format!(
+            "{address} answered 404: no such model; is `some-model` a model there (LLM_MODEL_ID or `model` in \
+             [routes.main]), and the address right (LLM_BASE_URL or `base_url` in [routes.main])?"
+        )
+    );
+}
+
+pub(super) async fn a_conversation_that_no_longer_fits_is_recognised(wire: WireKind) {
+    for message in [
+        "prompt is too long: 212345 tokens > 200000 maximum",
+        "input length and `max_tokens` exceed context limit: 199000 + 16000 > 200000",
+        "This model's maximum context length is 128000 tokens. However, your messages resulted in 130001 tokens.",
+        "Your input exceeds the context window of this model.",
+        "the request exceeds the available context size (8192 tokens)",
+    ] {
+        let caller = caller(wire, Script::always(status(400, message)), QUICK);
+        let error = caller.ask().await.1.unwrap_err();
+        assert_eq!((error.kind, error.status), (ErrorKind::ContextLength, Some(400)), "{message}");
+        assert!(error.message.contains(message), "{error}");
+    }
+}
+
+pub(super) async fn a_refused_connection_is_told_soon(wire: WireKind) {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let settings = CallSettings { retry_base: Duration::from_millis(1), ..CallSettings::default() };
+    let model = open(route(wire, &format!("http://{free}")), settings);
+    let messages = [Message::user("Where is it?")];
+    let before = Instant::now();
+    let (observed, reply) = call(model.as_ref(), request(&[], &messages)).await;
+    let error = reply.unwrap_err();
+    assert!(before.elapsed() < Duration::from_secs(5));
+    assert_eq!((error.kind, observed.retries.len()), (ErrorKind::Unreachable, 2));
+    let (said, next) = error.message.split_once("; ").unwrap();
+    assert!(said.starts_with(&format!("cannot reach http://{free}/v1{}: ", endpoint(wire))), "{said}");
+    assert_eq!(
+        next,
+        "is the server running? the address is set by LLM_BASE_URL or `base_url` in [routes.main] (after 3 tries)"
+    );
+}

@@ -1,0 +1,168 @@
+//! Each event is written exactly as its golden file says, and the golden file reads back as that event.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use expect_test::expect_file;
+use serde_json::json;
+use sortie_protocol::{
+    AgentConfig, CallId, CallOutput, Event, Fact, Failure, Grant, GrantLayer, Job, Limit, Limits, ModelChoice, Part,
+    Reasoning, Reply, Status, StopReason, TaskId, TaskOutcome, Timestamp, ToolCall, ToolCount, ToolOutput, Usage,
+    VERSION,
+};
+
+fn task(letter: u8) -> TaskId {
+    TaskId::from_random([letter; 12])
+}
+
+fn event(fact: Fact) -> Event {
+    Event {
+        v: VERSION,
+        seq: 7,
+        task_id: task(1),
+        parent_id: Some(task(0)),
+        depth: 1,
+        leg: 1,
+        time: Timestamp(1_791_979_199_999),
+        fact,
+    }
+}
+
+fn job() -> Job {
+    Job {
+        task: task(1),
+        parent: Some(task(0)),
+        root: task(0),
+        title: "Find the parser".to_owned(),
+        prompt: "Where is the parser? Ä\n".to_owned(),
+        workspace: "/project".to_owned(),
+        config: AgentConfig {
+            agent: "explore".to_owned(),
+            model: ModelChoice { route: "main".to_owned(), id: "some-model".to_owned() },
+            system: "You find things.".to_owned(),
+            tools: vec!["Read".to_owned(), "Grep".to_owned()],
+            grant: Grant {
+                layers: vec![
+                    GrantLayer { owner: "agent main".to_owned(), tools: None },
+                    GrantLayer { owner: "agent explore".to_owned(), tools: Some(vec!["Read".to_owned()]) },
+                ],
+            },
+            limits: Limits {
+                max_turns: Some(30),
+                max_tokens: None,
+                timeout: Some(Duration::from_millis(2500)),
+                max_children: Some(3),
+            },
+            depth: 1,
+            chain: vec!["main".to_owned(), "explore".to_owned()],
+        },
+    }
+}
+
+fn call() -> ToolCall {
+    ToolCall { id: CallId::from("call_1"), tool: "Read".to_owned(), arguments: r#"{"file_path":"a.rs"}"#.to_owned() }
+}
+
+fn usage() -> Usage {
+    Usage {
+        input_tokens: 10,
+        output_tokens: 5,
+        cache_read_tokens: 100,
+        cache_write_tokens: 20,
+        turns: 2,
+        tool_calls: 3,
+        duration_ms: 1234,
+    }
+}
+
+fn reply() -> Reply {
+    Reply {
+        parts: vec![
+            Part::Reasoning(Reasoning {
+                wire: "anthropic".to_owned(),
+                item: json!({"type": "thinking", "signature": "c2ln"}),
+            }),
+            Part::Text { text: "I will look.".to_owned() },
+            Part::Call(call()),
+        ],
+        stop: StopReason::Calls,
+        usage: usage(),
+        model: "some-model-2026".to_owned(),
+    }
+}
+
+fn outcome() -> TaskOutcome {
+    TaskOutcome {
+        task_id: task(1),
+        agent: "explore".to_owned(),
+        status: Status::Partial,
+        reason: Some(Limit::Turns),
+        text: "In src/parse.rs:12".to_owned(),
+        files_changed: vec!["notes.md".to_owned()],
+        tool_summary: vec![ToolCount { tool: "Read".to_owned(), count: 3 }],
+        model: ModelChoice { route: "main".to_owned(), id: "some-model".to_owned() },
+        usage: usage(),
+        truncated: true,
+        full_text_path: Some("/state/reports/x.md".to_owned()),
+        notices: vec!["unknown key `x` was ignored".to_owned()],
+        error: Some(Failure::new("a_code", "a message")),
+    }
+}
+
+fn facts() -> Vec<Fact> {
+    let output = ToolOutput {
+        for_model: "1\tfn main() {}".to_owned(),
+        for_people: "1 line".to_owned(),
+        failed: true,
+        files_changed: vec!["a.rs".to_owned()],
+    };
+    vec![
+        Fact::TaskStarted { job: Box::new(job()) },
+        Fact::TaskAdmitted,
+        Fact::ModelCalled { turn: 1 },
+        Fact::ModelRetried { turn: 1, attempt: 2, wait_ms: 1500, error: Failure::new("rate_limited", "429") },
+        Fact::ModelReplied { turn: 1, reply: reply() },
+        Fact::MessageReceived { text: "Write your report now.".to_owned() },
+        Fact::CallStarted { call: call(), idempotent: true },
+        Fact::ChildStarted { call: CallId::from("call_2"), child: task(2) },
+        Fact::CallFinished { output: CallOutput { call: CallId::from("call_1"), output }, refused: true },
+        Fact::Noticed { text: "something odd".to_owned() },
+        Fact::TaskEnded { outcome: Box::new(outcome()) },
+    ]
+}
+
+#[test]
+fn every_event_is_written_as_its_golden_file_says_and_reads_back() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1");
+    let mut written = BTreeSet::new();
+    for fact in facts() {
+        let event = event(fact);
+        let file = directory.join(format!("{}.json", event.fact.kind()));
+        let text = serde_json::to_string_pretty(&event).expect("events are plain data") + "\n";
+        expect_file![&file].assert_eq(&text);
+        assert_eq!(serde_json::from_str::<Event>(&text).expect("a golden file reads back"), event);
+        written.insert(file);
+    }
+    let on_disk: BTreeSet<_> = std::fs::read_dir(&directory)
+        .expect("there are golden files")
+        .map(|entry| entry.expect("readable").path())
+        .collect();
+    assert_eq!(on_disk, written, "each kind of event has its golden file, and no other file lies there");
+}
+
+#[test]
+fn the_stored_kind_is_the_type_that_readers_see() {
+    for fact in facts() {
+        let value = serde_json::to_value(&fact).expect("facts are plain data");
+        assert_eq!(value["type"], fact.kind());
+    }
+}
+
+#[test]
+fn an_event_of_an_unknown_kind_is_passed_over_not_an_error() {
+    let text = r#"{"v":2,"seq":1,"task_id":"agent-bbbbbbbbbbbb","depth":0,"leg":1,
+        "time":"2026-01-31T12:00:00.000Z","type":"moon_landed","where":"mare"}"#;
+    let event: Event = serde_json::from_str(text).expect("a newer event still has its frame");
+    assert_eq!(event.fact, Fact::Unknown);
+}

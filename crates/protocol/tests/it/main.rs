@@ -1,0 +1,4 @@
+//! What is stored stays readable: one golden file for each kind of event, and words that never change by accident.
+
+mod events;
+mod nouns;

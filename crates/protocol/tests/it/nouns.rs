@@ -1,0 +1,45 @@
+//! Ids, limits and spending.
+
+use std::time::Duration;
+
+use sortie_protocol::{Limits, TaskId, Usage};
+
+#[test]
+fn task_ids_read_with_and_without_their_prefix_and_nothing_else_reads() {
+    let id: TaskId = "agent-abcdefghijkl".parse().expect("a whole id");
+    assert_eq!("abcdefghijkl".parse(), Ok(id));
+    assert_eq!(id.to_string(), "agent-abcdefghijkl");
+    for wrong in [
+        "",
+        "agent-",
+        "agent-abc",
+        "agent-ABCDEFGHIJKL",
+        "agent-abcdefghijk1",
+        "agent-abcdefghijklm",
+        "../../etc/passwd",
+    ] {
+        assert!(wrong.parse::<TaskId>().is_err(), "{wrong:?} is not an id");
+    }
+}
+
+#[test]
+fn a_limit_can_only_be_tightened() {
+    let wide = Limits { max_turns: Some(30), timeout: Some(Duration::from_mins(5)), ..Limits::default() };
+    let asked = Limits { max_turns: Some(100), max_tokens: Some(5), ..Limits::default() };
+    let expected = Limits {
+        max_turns: Some(30),
+        max_tokens: Some(5),
+        timeout: Some(Duration::from_mins(5)),
+        max_children: None,
+    };
+    assert_eq!(wide.tighter(asked), expected);
+    assert_eq!(asked.tighter(wide), expected);
+}
+
+#[test]
+fn absurd_spending_saturates_instead_of_wrapping_to_nothing() {
+    let mut usage = Usage { input_tokens: u64::MAX, output_tokens: 1, ..Usage::default() };
+    assert_eq!(usage.total_tokens(), u64::MAX);
+    usage += Usage { input_tokens: 5, ..Usage::default() };
+    assert_eq!(usage.input_tokens, u64::MAX);
+}

@@ -1,0 +1,84 @@
+//! Texts too long for a history, kept whole in files that only this user can read.
+//!
+//! Nobody can prepare a name that will be used: names are random, and a file is only ever created, never opened.
+
+use std::fs::{DirBuilder, File};
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, unlinkat};
+use rustix::io::Errno;
+
+use crate::error::SpillError;
+
+const MAX_HINT_CHARS: usize = 40;
+
+/// A directory of mode 0700 that takes spilled texts.
+#[derive(Debug)]
+pub struct SpillDir {
+    path: PathBuf,
+    directory: OwnedFd,
+}
+
+impl SpillDir {
+    /// Opens `directory`, making it if there is none. One that others own or can enter is refused, not repaired.
+    pub fn open(directory: &Path) -> Result<Self, SpillError> {
+        let fail = |source: io::Error| SpillError::Open { directory: directory.to_owned(), source };
+        DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(fail)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = openat(CWD, directory, flags, Mode::empty()).map_err(|errno| fail(errno.into()))?;
+        let stat = fstat(&opened).map_err(|errno| fail(errno.into()))?;
+        let mode = Mode::from_raw_mode(stat.st_mode);
+        if stat.st_uid != rustix::process::geteuid().as_raw() {
+            return Err(SpillError::Foreign { directory: directory.to_owned() });
+        }
+        if mode.intersects(Mode::RWXG | Mode::RWXO) {
+            let mode = mode.bits();
+            return Err(SpillError::Exposed { directory: directory.to_owned(), mode });
+        }
+        let path = directory.canonicalize().map_err(fail)?;
+        Ok(Self { path, directory: opened })
+    }
+
+    /// Writes `text` to a new file of mode 0600, synced to disk, and returns its absolute path. The name starts with
+    /// what is harmless in `name_hint`.
+    pub fn spill(&self, name_hint: &str, text: &str) -> Result<PathBuf, SpillError> {
+        let (name, file) = self.create(name_hint)?;
+        let path = self.path.join(&name);
+        if let Err(source) = write_synced(file, text) {
+            // A half-written spill must not be mistaken for a whole one. If it cannot be removed either, the error
+            // below still keeps its path from being handed out.
+            unlinkat(&self.directory, &name, AtFlags::empty()).ok();
+            return Err(SpillError::Write { path, source });
+        }
+        Ok(path)
+    }
+
+    fn create(&self, name_hint: &str) -> Result<(String, File), SpillError> {
+        const MAX_ATTEMPTS: usize = 8;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut attempt = 1;
+        loop {
+            let name = random_name(name_hint)?;
+            match openat(&self.directory, &name, flags, Mode::RUSR | Mode::WUSR) {
+                Ok(file) => return Ok((name, File::from(file))),
+                Err(Errno::EXIST) if attempt < MAX_ATTEMPTS => attempt += 1,
+                Err(errno) => return Err(SpillError::Write { path: self.path.join(&name), source: errno.into() }),
+            }
+        }
+    }
+}
+
+fn random_name(name_hint: &str) -> Result<String, SpillError> {
+    let random = getrandom::u64().map_err(|source| SpillError::Random { source })?;
+    let harmless = |character: &char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
+    let hint: String = name_hint.chars().filter(harmless).take(MAX_HINT_CHARS).collect();
+    Ok(if hint.is_empty() { format!("{random:016x}.txt") } else { format!("{hint}-{random:016x}.txt") })
+}
+
+fn write_synced(mut file: File, text: &str) -> io::Result<()> {
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}

@@ -1,0 +1,188 @@
+//! A model in memory that follows a script: no sockets, no wires, and time only as tokio's clock tells it.
+//!
+//! It holds callers to the rules that all providers have (see `pairing`), records what it was asked, counts calls in
+//! flight, and tells its faults as the typed errors that a wire would make of them.
+
+mod delivery;
+mod models;
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::json;
+use sortie_llm::{BoxFuture, ErrorKind, Model, ModelError, ModelEvent, ModelRequest};
+use sortie_protocol::{Message, Part, Reasoning, Reply};
+
+use crate::gate::{Gate, Gates};
+use crate::pairing;
+use crate::script::{Asked, Composition, Playback, Script, ScriptedReply, compose};
+use crate::seen::Seen;
+use crate::traffic::{Traffic, TrafficCounter};
+
+pub use models::ScriptedModels;
+
+type ReplyFunction = dyn Fn(&ModelRequest<'_>) -> ScriptedReply + Send + Sync;
+
+/// The wire name on reasoning that this model made.
+pub const WIRE: &str = "scripted";
+
+/// Implements [`Model`] from a script or a function.
+pub struct ScriptedModel {
+    source: Source,
+    max_retries: u32,
+    gates: Gates,
+    traffic: TrafficCounter,
+    /// Absent when it was told not to record.
+    seen: Option<Mutex<Vec<Seen>>>,
+}
+
+enum Source {
+    Script(Playback),
+    Function(Box<ReplyFunction>),
+}
+
+impl ScriptedModel {
+    pub fn new(script: Script) -> Self {
+        Self::from_source(Source::Script(Playback::new(script)))
+    }
+
+    /// Asks `answer` for each reply; for scripts that depend on more than a rule can say, and for many calls.
+    pub fn answering(answer: impl Fn(&ModelRequest<'_>) -> ScriptedReply + Send + Sync + 'static) -> Self {
+        Self::from_source(Source::Function(Box::new(answer)))
+    }
+
+    fn from_source(source: Source) -> Self {
+        Self {
+            source,
+            max_retries: 0,
+            gates: Gates::default(),
+            traffic: TrafficCounter::new(),
+            seen: Some(Mutex::default()),
+        }
+    }
+
+    /// Keeps no requests, for runs whose requests would not fit in memory.
+    #[must_use]
+    pub fn without_recording(self) -> Self {
+        Self { seen: None, ..self }
+    }
+
+    /// Tries again after a fault that a wire would retry, and announces it as a wire does.
+    #[must_use]
+    pub fn retrying(self, max_retries: u32) -> Self {
+        Self { max_retries, ..self }
+    }
+
+    /// The requests so far, in the order of their beginning. Empty when it does not record.
+    pub fn seen(&self) -> Vec<Seen> {
+        self.seen.as_ref().map(|seen| seen.lock().unwrap_or_else(PoisonError::into_inner).clone()).unwrap_or_default()
+    }
+
+    /// The gate that a script names with `held_by`.
+    pub fn gate(&self, name: &str) -> Gate {
+        self.gates.gate(name)
+    }
+
+    pub fn traffic(&self) -> Traffic {
+        self.traffic.counts()
+    }
+
+    /// Waits until the counts are as wanted, e.g. `|traffic| traffic.in_flight == 3`.
+    pub async fn traffic_reaches(&self, wanted: impl FnMut(&Traffic) -> bool) -> Traffic {
+        self.traffic.reaches(wanted).await
+    }
+
+    fn record(&self, request: &ModelRequest<'_>) {
+        if let Some(seen) = &self.seen {
+            seen.lock().unwrap_or_else(PoisonError::into_inner).push(Seen::from(request));
+        }
+    }
+
+    async fn answer(
+        &self,
+        request: &ModelRequest<'_>,
+        observe: &mut (dyn FnMut(ModelEvent<'_>) + Send),
+    ) -> Result<Reply, ModelError> {
+        const USUAL_WAIT: Duration = Duration::from_millis(10);
+        let mut attempt = 0;
+        loop {
+            match self.answer_once(request, observe).await {
+                Err(error) if error.kind.is_retryable() && attempt < self.max_retries => {
+                    attempt += 1;
+                    let wait = error.retry_after.unwrap_or(USUAL_WAIT);
+                    observe(ModelEvent::Retrying { attempt, wait, error: &error });
+                    tokio::time::sleep(wait).await;
+                }
+                result => return result,
+            }
+        }
+    }
+
+    async fn answer_once(
+        &self,
+        request: &ModelRequest<'_>,
+        observe: &mut (dyn FnMut(ModelEvent<'_>) + Send),
+    ) -> Result<Reply, ModelError> {
+        let refused = |message: String| ModelError::new(ErrorKind::BadRequest, message);
+        pairing::check(request.messages)
+            .map_err(|problem| refused(format!("no provider would accept this history: {problem}")))?;
+        let asked = Asked::from(request);
+        let computed;
+        let scripted = match &self.source {
+            Source::Script(playback) => playback.choose(&asked).map_err(|error| refused(error.to_string()))?,
+            Source::Function(answer) => {
+                computed = answer(request);
+                &computed
+            }
+        };
+        if scripted.delay_ms > 0 {
+            tokio::time::sleep(Duration::from_millis(scripted.delay_ms)).await;
+        }
+        if let Some(name) = &scripted.gate {
+            self.gates.gate(name).pass().await;
+        }
+        let composition = Composition {
+            model: request.model,
+            turn: asked.turn,
+            input_bytes: request.system.len() + request.messages.iter().map(size).sum::<usize>(),
+            id_prefix: "call",
+            reasoning,
+        };
+        delivery::deliver(scripted, compose(scripted, composition), observe).await
+    }
+}
+
+impl Model for ScriptedModel {
+    fn call<'a>(
+        &'a self,
+        request: ModelRequest<'a>,
+        observe: &'a mut (dyn FnMut(ModelEvent<'_>) + Send),
+    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        Box::pin(async move {
+            let call = self.traffic.begin_call();
+            self.record(&request);
+            let result = self.answer(&request, observe).await;
+            call.answered();
+            result
+        })
+    }
+}
+
+fn reasoning(text: &str) -> Reasoning {
+    Reasoning { wire: WIRE.to_owned(), item: json!({ "text": text }) }
+}
+
+fn size(message: &Message) -> usize {
+    match message {
+        Message::User { text } => text.len(),
+        Message::Outputs { outputs } => outputs.iter().map(|output| output.output.for_model.len()).sum(),
+        Message::Assistant { parts } => parts
+            .iter()
+            .map(|part| match part {
+                Part::Text { text } => text.len(),
+                Part::Reasoning(_) => 0,
+                Part::Call(call) => call.tool.len() + call.arguments.len(),
+            })
+            .sum(),
+    }
+}

@@ -1,0 +1,59 @@
+//! The set of models that a test can reach: one scripted model, under any name the test allows.
+
+use std::sync::Arc;
+
+use sortie_llm::{Model, ModelError, Models, UnknownModel};
+use sortie_protocol::ModelChoice;
+
+use super::ScriptedModel;
+use crate::script::Script;
+
+/// The route of every choice.
+const ROUTE: &str = "main";
+/// The id of the model when none was asked for.
+const MODEL: &str = "scripted";
+
+/// Implements [`Models`]: every choice leads to the same [`ScriptedModel`].
+#[derive(Clone)]
+pub struct ScriptedModels {
+    model: Arc<ScriptedModel>,
+    also_known: Vec<String>,
+}
+
+impl ScriptedModels {
+    pub fn new(script: Script) -> Self {
+        Self::of(Arc::new(ScriptedModel::new(script)))
+    }
+
+    pub fn of(model: Arc<ScriptedModel>) -> Self {
+        Self { model, also_known: Vec::new() }
+    }
+
+    /// Accepts one more model id beside `scripted`.
+    #[must_use]
+    pub fn also_known_as(mut self, id: impl Into<String>) -> Self {
+        self.also_known.push(id.into());
+        self
+    }
+
+    /// The model behind every choice.
+    pub fn model(&self) -> &Arc<ScriptedModel> {
+        &self.model
+    }
+}
+
+impl Models for ScriptedModels {
+    fn choose(&self, asked: Option<&str>, inherited: Option<&ModelChoice>) -> Result<ModelChoice, UnknownModel> {
+        let choice = |id: &str| ModelChoice { route: ROUTE.to_owned(), id: id.to_owned() };
+        match asked {
+            None => Ok(inherited.cloned().unwrap_or_else(|| choice(MODEL))),
+            Some(ROUTE | MODEL) => Ok(choice(MODEL)),
+            Some(id) if self.also_known.iter().any(|known| known == id) => Ok(choice(id)),
+            Some(id) => Err(UnknownModel { asked: id.to_owned(), hint: format!("this test knows `{MODEL}` only") }),
+        }
+    }
+
+    fn open(&self, _choice: &ModelChoice) -> Result<Arc<dyn Model>, ModelError> {
+        Ok(Arc::clone(&self.model) as Arc<dyn Model>)
+    }
+}

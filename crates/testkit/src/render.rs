@@ -1,0 +1,117 @@
+//! Events as text for snapshots: one line each, the same in every run.
+//!
+//! Task ids become `task-1`, `task-2` in order of appearance, wherever they stand; times and durations are left out.
+
+use sortie_protocol::{Event, Fact, Reply, StopReason, TaskId, TaskOutcome};
+
+/// Renders events in the order given.
+pub fn render(events: &[Event]) -> String {
+    let mut names = Names::default();
+    events.iter().map(|event| names.rename(&render_event(event))).collect()
+}
+
+fn render_event(event: &Event) -> String {
+    let indent = "  ".repeat(event.depth as usize);
+    let leg = if event.leg == 1 { String::new() } else { format!(" leg {}", event.leg) };
+    format!("{indent}{}{leg} #{} {}\n", event.task_id, event.seq, render_fact(&event.fact))
+}
+
+fn render_fact(fact: &Fact) -> String {
+    let kind = fact.kind();
+    match fact {
+        Fact::TaskStarted { job } => format!("{kind} {} {:?}: {:?}", job.config.agent, job.title, job.prompt),
+        Fact::TaskAdmitted | Fact::Unknown => kind.to_owned(),
+        Fact::ModelCalled { turn } => format!("{kind} turn {turn}"),
+        Fact::ModelRetried { turn, attempt, error, .. } => {
+            format!("{kind} turn {turn} attempt {attempt}: {}", error.code)
+        }
+        Fact::ModelReplied { turn, reply } => format!("{kind} turn {turn}: {}", render_reply(reply)),
+        Fact::MessageReceived { text } | Fact::Noticed { text } => format!("{kind} {text:?}"),
+        Fact::CallStarted { call, idempotent } => {
+            let once = if *idempotent { "" } else { " (once)" };
+            format!("{kind} {}: {} {}{once}", call.id, call.tool, call.arguments)
+        }
+        Fact::ChildStarted { call, child } => format!("{kind} {call}: {child}"),
+        Fact::CallFinished { output, refused } => {
+            let manner = match (refused, output.output.failed) {
+                (true, _) => " refused",
+                (false, true) => " failed",
+                (false, false) => "",
+            };
+            format!("{kind} {}{manner}: {:?}", output.call, output.output.for_model)
+        }
+        Fact::TaskEnded { outcome } => format!("{kind} {}", render_outcome(outcome)),
+    }
+}
+
+fn render_reply(reply: &Reply) -> String {
+    let mut pieces = Vec::new();
+    let text = reply.text();
+    if !text.is_empty() {
+        pieces.push(format!("{text:?}"));
+    }
+    pieces.extend(reply.calls().map(|call| format!("{} {} {}", call.id, call.tool, call.arguments)));
+    match reply.stop {
+        StopReason::End | StopReason::Calls => {}
+        StopReason::Length => pieces.push("(cut at the output cap)".to_owned()),
+        StopReason::Refusal => pieces.push("(refused)".to_owned()),
+    }
+    if pieces.is_empty() { "nothing".to_owned() } else { pieces.join(" + ") }
+}
+
+fn render_outcome(outcome: &TaskOutcome) -> String {
+    let mut line = outcome.status.to_string();
+    if let Some(reason) = outcome.reason {
+        line.push_str(&format!(" ({reason})"));
+    }
+    if let Some(error) = &outcome.error {
+        line.push_str(&format!(" [{}: {}]", error.code, error.message));
+    }
+    line.push_str(&format!(": {:?}", outcome.text));
+    for count in &outcome.tool_summary {
+        line.push_str(&format!(" {}×{}", count.tool, count.count));
+    }
+    if outcome.truncated {
+        line.push_str(" truncated");
+    }
+    for notice in &outcome.notices {
+        line.push_str(&format!(" notice {notice:?}"));
+    }
+    line
+}
+
+/// Stable names for the ids that have appeared.
+#[derive(Default)]
+struct Names {
+    known: Vec<TaskId>,
+}
+
+impl Names {
+    /// Replaces every task id in a line, also those inside of quoted text.
+    fn rename(&mut self, line: &str) -> String {
+        const PREFIX: &str = "agent-";
+        const LETTERS: usize = 12;
+        let mut renamed = String::with_capacity(line.len());
+        let mut rest = line;
+        while let Some(at) = rest.find(PREFIX) {
+            let id = rest.get(at..at + PREFIX.len() + LETTERS).and_then(|text| text.parse().ok());
+            let end = if let Some(id) = id {
+                renamed.push_str(&format!("{}task-{}", &rest[..at], self.number(id)));
+                at + PREFIX.len() + LETTERS
+            } else {
+                renamed.push_str(&rest[..at + PREFIX.len()]);
+                at + PREFIX.len()
+            };
+            rest = &rest[end..];
+        }
+        renamed + rest
+    }
+
+    fn number(&mut self, id: TaskId) -> usize {
+        let at = self.known.iter().position(|known| *known == id).unwrap_or_else(|| {
+            self.known.push(id);
+            self.known.len() - 1
+        });
+        at + 1
+    }
+}

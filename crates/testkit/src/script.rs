@@ -1,0 +1,174 @@
+//! What a scripted model says, and when: one type for the in-memory model and for the HTTP server.
+//!
+//! A script is plain data, built in Rust or read from JSON. The first rule that matches a request serves it.
+//! It keeps no count of what was served; that is [`Playback`]'s.
+
+mod asked;
+mod composition;
+mod playback;
+pub mod reply;
+pub mod when;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sortie_protocol::{StopReason, Usage};
+
+pub use asked::Asked;
+pub(crate) use composition::{Composition, compose};
+pub use playback::{NoRule, Playback};
+pub use when::When;
+
+/// Rules in order; the first that matches wins.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Script {
+    pub rules: Vec<Rule>,
+}
+
+/// A reply and the requests that it is meant for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    #[serde(default)]
+    pub when: When,
+    /// How often it may serve; then it is passed over. Absent: for ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<u32>,
+    pub reply: ScriptedReply,
+}
+
+/// One answer of the model, and how it travels. Built with [`reply`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ScriptedReply {
+    /// Time from the request's arrival to the first byte of the answer.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub delay_ms: u64,
+    /// The name of a gate that holds the answer back until a test lets it through.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<String>,
+    pub parts: Vec<ScriptedPart>,
+    /// Absent: `calls` if there is a call, else `end`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<StopReason>,
+    /// Absent: a quarter of the bytes that went each way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// Bytes of the body in each network chunk. Absent: the whole body at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chunk: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
+}
+
+/// A piece of an answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScriptedPart {
+    Text(String),
+    Reasoning(String),
+    Call(ScriptedCall<Value>),
+    /// A call whose arguments are sent as this text, valid JSON or not.
+    RawCall(ScriptedCall<String>),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptedCall<Arguments> {
+    pub tool: String,
+    pub arguments: Arguments,
+    /// Absent: made from the turn and the call's place in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+}
+
+/// What goes wrong with an answer. Bytes are counted in the body, framing excluded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fault {
+    /// An HTTP error in the provider's own shape.
+    Status(StatusFault),
+    /// The connection breaks after so many bytes.
+    CutAfter(usize),
+    /// The response ends in good order after so many bytes, the rest is never sent.
+    EndAfter(usize),
+    /// After so many bytes nothing more comes, and the connection stays open.
+    StallAfter(usize),
+    /// Comments, pings and blank deltas for ever, never content.
+    KeepAlivesOnly,
+    /// Nothing at all comes back, not even a status.
+    Silence,
+    /// Half of the answer, then something that is not JSON.
+    Garbage,
+    /// Half of the answer, then the provider's overload error inside the stream.
+    OverloadedMidStream,
+    /// A valid answer without content.
+    Empty,
+    /// The output cap hits in the middle of the last call's arguments.
+    TruncatedArguments,
+    /// The answer comes whole, a few bytes at a time with a pause after each.
+    SlowDrip { ms: u64 },
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StatusFault {
+    pub code: u16,
+    /// The `retry-after` header as it is sent: seconds or a date.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<String>,
+    /// Absent: the provider's usual words for that status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+impl Script {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same reply to everything.
+    pub fn always(reply: ScriptedReply) -> Self {
+        Self::new().otherwise(reply)
+    }
+
+    /// One reply after the other, whatever is asked; then nothing matches any more.
+    pub fn in_order(replies: impl IntoIterator<Item = ScriptedReply>) -> Self {
+        replies.into_iter().fold(Self::new(), |script, reply| script.once(when::any(), reply))
+    }
+
+    /// Serves `reply` whenever `when` matches.
+    #[must_use]
+    pub fn on(self, when: When, reply: ScriptedReply) -> Self {
+        self.with(Rule { when, times: None, reply })
+    }
+
+    /// Serves `reply` the first time that `when` matches.
+    #[must_use]
+    pub fn once(self, when: When, reply: ScriptedReply) -> Self {
+        self.times(1, when, reply)
+    }
+
+    /// Serves `reply` the first `times` times that `when` matches.
+    #[must_use]
+    pub fn times(self, times: u32, when: When, reply: ScriptedReply) -> Self {
+        self.with(Rule { when, times: Some(times), reply })
+    }
+
+    /// Serves `reply` to all that no rule before this one took.
+    #[must_use]
+    pub fn otherwise(self, reply: ScriptedReply) -> Self {
+        self.on(when::any(), reply)
+    }
+
+    #[must_use]
+    pub fn with(mut self, rule: Rule) -> Self {
+        self.rules.push(rule);
+        self
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
+}

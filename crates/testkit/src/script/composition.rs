@@ -1,0 +1,73 @@
+//! From a scripted reply to the whole [`Reply`] that it means: ids, stop reason and usage filled in.
+
+use sortie_protocol::{CallId, Part, Reasoning, Reply, StopReason, ToolCall, Usage};
+
+use super::{Fault, ScriptedPart, ScriptedReply};
+
+/// Where and to whom a reply is given.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Composition<'a> {
+    pub(crate) model: &'a str,
+    pub(crate) turn: u32,
+    /// Size of the request, for the usage.
+    pub(crate) input_bytes: usize,
+    /// What the ids of calls begin with: `call` or `toolu`.
+    pub(crate) id_prefix: &'a str,
+    pub(crate) reasoning: fn(&str) -> Reasoning,
+}
+
+/// Fills in what the script left open. The faults that are only odd content are applied here, all others are not.
+pub(crate) fn compose(scripted: &ScriptedReply, composition: Composition<'_>) -> Reply {
+    let mut parts = Vec::with_capacity(scripted.parts.len());
+    if scripted.fault != Some(Fault::Empty) {
+        for part in &scripted.parts {
+            let place = parts.iter().filter(|part| matches!(part, Part::Call(_))).count();
+            parts.push(compose_part(part, place, composition));
+        }
+    }
+    let has_calls = parts.iter().any(|part| matches!(part, Part::Call(_)));
+    let mut stop = scripted.stop.unwrap_or(if has_calls { StopReason::Calls } else { StopReason::End });
+    if scripted.fault == Some(Fault::TruncatedArguments) {
+        truncate_last_call(&mut parts);
+        stop = StopReason::Length;
+    }
+    let usage = scripted.usage.unwrap_or_else(|| usage_of(&parts, composition.input_bytes));
+    Reply { parts, stop, usage, model: composition.model.to_owned() }
+}
+
+fn compose_part(part: &ScriptedPart, place: usize, composition: Composition<'_>) -> Part {
+    let call = |id: &Option<String>, tool: &str, arguments: String| {
+        let id = id.clone().unwrap_or_else(|| format!("{}_{}_{}", composition.id_prefix, composition.turn, place + 1));
+        Part::Call(ToolCall { id: CallId(id), tool: tool.to_owned(), arguments })
+    };
+    match part {
+        ScriptedPart::Text(text) => Part::Text { text: text.clone() },
+        ScriptedPart::Reasoning(text) => Part::Reasoning((composition.reasoning)(text)),
+        ScriptedPart::Call(scripted) => call(&scripted.id, &scripted.tool, scripted.arguments.to_string()),
+        ScriptedPart::RawCall(scripted) => call(&scripted.id, &scripted.tool, scripted.arguments.clone()),
+    }
+}
+
+fn truncate_last_call(parts: &mut [Part]) {
+    if let Some(Part::Call(call)) = parts.iter_mut().rev().find(|part| matches!(part, Part::Call(_))) {
+        let half = call.arguments.floor_char_boundary(call.arguments.len() / 2);
+        call.arguments.truncate(half);
+    }
+}
+
+fn usage_of(parts: &[Part], input_bytes: usize) -> Usage {
+    let output_bytes: usize = parts
+        .iter()
+        .map(|part| match part {
+            Part::Text { text } => text.len(),
+            Part::Reasoning(reasoning) => reasoning.item.to_string().len(),
+            Part::Call(call) => call.tool.len() + call.arguments.len(),
+        })
+        .sum();
+    Usage { input_tokens: tokens(input_bytes), output_tokens: tokens(output_bytes), turns: 1, ..Usage::default() }
+}
+
+/// A rough count that never says that something was nothing.
+fn tokens(bytes: usize) -> u64 {
+    bytes.div_ceil(4) as u64
+}

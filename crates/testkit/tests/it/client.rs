@@ -1,0 +1,174 @@
+//! A client that shows every byte of an answer, in order: what a library would hide is what these tests look at.
+
+use std::io::{Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+
+use serde_json::{Value, json};
+use sortie_testkit::ScriptedServer;
+
+/// One connection to a scripted server.
+pub(crate) struct Client {
+    stream: TcpStream,
+    /// Arrived and not yet taken.
+    inbox: Vec<u8>,
+}
+
+/// An answer, its framing taken off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+    /// The sizes of the HTTP chunks; empty where the length was announced.
+    pub(crate) chunks: Vec<usize>,
+    /// Whether the answer came to its proper end.
+    pub(crate) whole: bool,
+}
+
+impl Response {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+    }
+}
+
+impl Client {
+    pub(crate) fn connect(server: &ScriptedServer) -> Self {
+        Self::to(server.address())
+    }
+
+    pub(crate) fn to(address: impl ToSocketAddrs) -> Self {
+        Self { stream: TcpStream::connect(address).unwrap(), inbox: Vec::new() }
+    }
+
+    /// Sends bytes as they are.
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).unwrap();
+    }
+
+    pub(crate) fn post(&mut self, path: &str, headers: &[(&str, &str)], body: &Value) {
+        let body = body.to_string();
+        let mut request = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n", body.len());
+        for (name, value) in headers {
+            request += &format!("{name}: {value}\r\n");
+        }
+        self.send(format!("{request}\r\n{body}").as_bytes());
+    }
+
+    pub(crate) fn post_anthropic(&mut self, body: &Value) {
+        self.post("/v1/messages", &[("anthropic-version", "2023-06-01")], body);
+    }
+
+    pub(crate) fn post_openai(&mut self, body: &Value) {
+        self.post("/v1/chat/completions", &[], body);
+    }
+
+    /// Reads one answer, however it ends.
+    pub(crate) fn receive(&mut self) -> Response {
+        let head = self.take_through("\r\n\r\n").expect("an answer has a head");
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a head has a status");
+        let mut response = Response { status, head, body: String::new(), chunks: Vec::new(), whole: false };
+        let mut body = Vec::new();
+        if let Some(length) = response.header("content-length") {
+            let length: usize = length.parse().unwrap();
+            body = self.take(length);
+            response.whole = body.len() == length;
+        } else {
+            response.whole = self.receive_chunks(&mut body, &mut response.chunks);
+        }
+        response.body = String::from_utf8_lossy(&body).into_owned();
+        response
+    }
+
+    fn receive_chunks(&mut self, body: &mut Vec<u8>, chunks: &mut Vec<usize>) -> bool {
+        while let Some(line) = self.take_through("\r\n") {
+            let size = usize::from_str_radix(line.trim_end(), 16).unwrap();
+            body.extend(self.take(size));
+            if self.take(2) != b"\r\n" {
+                return false;
+            }
+            if size == 0 {
+                return true;
+            }
+            chunks.push(size);
+        }
+        false
+    }
+
+    /// Reads until `text` has arrived, and takes what came up to its end. `None`: the server hung up before.
+    pub(crate) fn take_through(&mut self, text: &str) -> Option<String> {
+        loop {
+            if let Some(at) = self.inbox.windows(text.len()).position(|window| window == text.as_bytes()) {
+                return String::from_utf8(self.take(at + text.len())).ok();
+            }
+            if !self.read_more() {
+                return None;
+            }
+        }
+    }
+
+    /// Takes so many bytes, or fewer where the server hung up before.
+    fn take(&mut self, bytes: usize) -> Vec<u8> {
+        while self.inbox.len() < bytes && self.read_more() {}
+        let rest = self.inbox.split_off(bytes.min(self.inbox.len()));
+        std::mem::replace(&mut self.inbox, rest)
+    }
+
+    fn read_more(&mut self) -> bool {
+        let mut buffer = [0; 4096];
+        let count = self.stream.read(&mut buffer).unwrap_or(0);
+        self.inbox.extend_from_slice(&buffer[..count]);
+        count > 0
+    }
+
+    /// Whether the server has closed the connection, or does so now.
+    pub(crate) fn is_closed_by_server(&mut self) -> bool {
+        !self.read_more()
+    }
+}
+
+/// A small valid request to Anthropic.
+pub(crate) fn anthropic_request(prompt: &str) -> Value {
+    json!({ "model": "scripted", "max_tokens": 64, "messages": [{ "role": "user", "content": prompt }] })
+}
+
+/// A small valid request to OpenAI.
+pub(crate) fn openai_request(prompt: &str) -> Value {
+    json!({ "model": "scripted", "messages": [{ "role": "user", "content": prompt }] })
+}
+
+/// The same request, streaming.
+pub(crate) fn streaming(mut request: Value) -> Value {
+    request["stream"] = Value::from(true);
+    request
+}
+
+/// Sends one request over a connection of its own.
+pub(crate) fn ask(server: &ScriptedServer, wire: Wire, request: &Value) -> Response {
+    let mut client = Client::connect(server);
+    match wire {
+        Wire::Anthropic => client.post_anthropic(request),
+        Wire::OpenAi => client.post_openai(request),
+    }
+    client.receive()
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wire {
+    Anthropic,
+    OpenAi,
+}
+
+impl Wire {
+    pub(crate) const ALL: [Self; 2] = [Self::Anthropic, Self::OpenAi];
+
+    pub(crate) fn request(self, prompt: &str) -> Value {
+        match self {
+            Self::Anthropic => anthropic_request(prompt),
+            Self::OpenAi => openai_request(prompt),
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! The test kit's own tests: a kit that is wrong makes every other test wrong.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on must fail")]
+
+mod binary;
+mod client;
+mod edit;
+mod fault;
+mod model;
+mod model_fault;
+mod render;
+mod script;
+mod sdk;
+mod server;
+mod strict_anthropic;
+mod strict_openai;
+mod tempdir;
+mod wire;

@@ -1,0 +1,72 @@
+//! A tool's answer: a body within a fixed size, and one last line that says what was left out.
+
+use std::error::Error;
+
+use sortie_protocol::ToolOutput;
+
+use crate::arguments::Unknown;
+
+/// The most that the body of an answer holds.
+pub(crate) const MAX_BYTES: usize = 50 * 1024;
+
+#[derive(Default)]
+pub(crate) struct Answer {
+    body: String,
+    notes: Vec<String>,
+}
+
+impl Answer {
+    /// Adds a line, unless the body would grow too large. Says whether it was added.
+    pub(crate) fn line(&mut self, line: &str) -> bool {
+        if self.body.len() + line.len() + 1 > MAX_BYTES {
+            return false;
+        }
+        self.body.push_str(line);
+        self.body.push('\n');
+        true
+    }
+
+    /// Adds to the last line.
+    pub(crate) fn note(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
+    }
+
+    pub(crate) fn note_unknown(&mut self, unknown: &Unknown) {
+        self.notes.extend(unknown.note());
+    }
+
+    pub(crate) fn done(self, for_people: impl Into<String>) -> ToolOutput {
+        ToolOutput::done(self.text(), for_people)
+    }
+
+    /// A failure whose text is `reason`, followed by the notes.
+    pub(crate) fn failed(mut self, reason: &str) -> ToolOutput {
+        self.body = format!("{reason}\n");
+        ToolOutput::failure(self.text())
+    }
+
+    fn text(mut self) -> String {
+        if self.notes.is_empty() {
+            self.body.truncate(self.body.trim_end_matches('\n').len());
+        } else {
+            self.body.push_str(&format!("[{}]", self.notes.join("; ")));
+        }
+        self.body
+    }
+}
+
+/// An error with its causes, in one line.
+pub(crate) fn explain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}
+
+/// `1 file`, `2 files`.
+pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+}

@@ -1,0 +1,126 @@
+//! Glob patterns, as people and models write them.
+//!
+//! A pattern without `/` means a name at any depth; one with `/` means a path from where the search begins.
+
+use std::path::Path;
+
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+
+const MAX_PATTERN_BYTES: usize = 1000;
+
+/// Which paths are wanted: all that match one of some patterns, and none of those marked with `!`.
+pub(crate) struct Globs {
+    wanted: GlobSet,
+    unwanted: GlobSet,
+}
+
+impl Globs {
+    /// The reason is for the model.
+    pub(crate) fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
+        let (mut wanted, mut unwanted) = (GlobSetBuilder::new(), GlobSetBuilder::new());
+        for pattern in patterns {
+            let (set, pattern) = match pattern.strip_prefix('!') {
+                Some(pattern) => (&mut unwanted, pattern),
+                None => (&mut wanted, pattern),
+            };
+            let pattern = from_start(pattern.trim_end_matches('/'));
+            set.add(compile_anchored(&pattern)?);
+            // What names a directory means all that is in it.
+            set.add(compile_anchored(&format!("{pattern}/**"))?);
+        }
+        let build = |set: GlobSetBuilder| set.build().map_err(|error| error.to_string());
+        Ok(Self { wanted: build(wanted)?, unwanted: build(unwanted)? })
+    }
+
+    /// `path` in one or several spellings, each of which the patterns may have meant.
+    pub(crate) fn admit(&self, path: &[&Path]) -> bool {
+        let is_wanted = self.wanted.is_empty() || path.iter().any(|path| self.wanted.is_match(path));
+        is_wanted && !path.iter().any(|path| self.unwanted.is_match(path))
+    }
+}
+
+/// One pattern, for whole paths.
+pub(crate) fn compile(pattern: &str) -> Result<Glob, String> {
+    compile_anchored(&from_start(pattern))
+}
+
+/// The same pattern, written so that it starts where the search begins.
+fn from_start(pattern: &str) -> String {
+    match pattern.strip_prefix("./").or_else(|| pattern.strip_prefix('/')) {
+        Some(anchored) => anchored.to_owned(),
+        None if pattern.contains('/') => pattern.to_owned(),
+        None => format!("**/{pattern}"),
+    }
+}
+
+/// A pattern that starts where the search begins, even without a `/`.
+pub(crate) fn compile_anchored(pattern: &str) -> Result<Glob, String> {
+    if pattern.len() > MAX_PATTERN_BYTES {
+        return Err(format!("the glob has {} bytes, at most {MAX_PATTERN_BYTES} are allowed", pattern.len()));
+    }
+    GlobBuilder::new(pattern).literal_separator(true).build().map_err(|error| error.to_string())
+}
+
+/// Patterns in one text, separated by commas or spaces outside of braces.
+pub(crate) fn split(text: &str) -> Vec<&str> {
+    let mut depth = 0_usize;
+    let separates = |character: char| {
+        match character {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && (character == ',' || character.is_whitespace())
+    };
+    text.split(separates).filter(|pattern| !pattern.is_empty()).collect()
+}
+
+/// Splits a pattern into the directory that it names literally and the rest, which has the wildcards.
+pub(crate) fn split_directory(pattern: &str) -> (&str, &str) {
+    let wildcard = pattern.find(['*', '?', '[', '{', '\\']).unwrap_or(pattern.len());
+    match pattern[..wildcard].rfind('/') {
+        Some(0) => ("/", &pattern[1..]),
+        Some(at) => (&pattern[..at], pattern[at + 1..].trim_start_matches('/')),
+        None => ("", pattern),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_without_slash_matches_at_any_depth_and_one_with_slash_from_the_start() {
+        let admits = |pattern: &str, path: &str| Globs::new([pattern]).unwrap().admit(&[Path::new(path)]);
+        assert!(admits("*.rs", "a.rs") && admits("*.rs", "src/deep/a.rs"));
+        assert!(admits("src/*.rs", "src/a.rs") && !admits("src/*.rs", "lib/src/a.rs"));
+        assert!(!admits("src/*.rs", "src/deep/a.rs") && admits("src/**/*.rs", "src/deep/a.rs"));
+        assert!(admits("/a.rs", "a.rs") && !admits("/a.rs", "src/a.rs"));
+        assert!(admits("src/**", "src/a.rs") && !admits("src/**", "lib/src/a.rs"));
+        assert!(admits("target", "target/x") && admits("target/", "deep/target/x"));
+        assert!(!admits("!*.rs", "a.rs") && admits("!*.rs", "a.py"));
+        assert!(admits("*.{ts,tsx}", "src/a.tsx"));
+    }
+
+    #[test]
+    fn lists_of_patterns_are_split_outside_of_braces() {
+        assert_eq!(split("*.ts, *.{js,jsx} !x.js"), ["*.ts", "*.{js,jsx}", "!x.js"]);
+    }
+
+    #[test]
+    fn the_literal_directory_of_a_pattern_is_split_off() {
+        assert_eq!(split_directory("*.rs"), ("", "*.rs"));
+        assert_eq!(split_directory("src/main.rs"), ("src", "main.rs"));
+        assert_eq!(split_directory("src//a/*.rs"), ("src//a", "*.rs"));
+        assert_eq!(split_directory("/abs/{a,b}/c"), ("/abs", "{a,b}/c"));
+        assert_eq!(split_directory("/*.rs"), ("/", "*.rs"));
+        assert_eq!(split_directory("src/"), ("src", ""));
+    }
+
+    #[test]
+    fn a_glob_bomb_is_refused_or_cheap() {
+        assert!(compile(&"{a,b}".repeat(30)).is_ok());
+        assert!(compile(&"**/".repeat(400)).is_err());
+        assert!(compile("[").is_err());
+    }
+}

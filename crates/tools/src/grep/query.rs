@@ -1,0 +1,137 @@
+//! What a call means: its arguments, checked and compiled once.
+
+use std::path::Path;
+
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+use ignore::types::{Types, TypesBuilder};
+
+use super::search::Searched;
+use super::{GrepInput, OutputMode};
+use crate::globs::{self, Globs};
+use crate::nearest::nearest;
+
+const DEFAULT_RESULTS: usize = 250;
+const MAX_CONTEXT_LINES: u64 = 50;
+const MAX_PATTERN_BYTES: usize = 4096;
+/// Bounds on a compiled pattern, so that a small one cannot become a huge machine.
+const MAX_REGEX_BYTES: usize = 8 * 1024 * 1024;
+/// The longest line, or in multi-line searches the largest file, that is searched.
+pub(super) const MAX_HEAP_BYTES: usize = 8 * 1024 * 1024;
+
+pub(super) struct Query {
+    pub(super) matcher: RegexMatcher,
+    pub(super) mode: OutputMode,
+    pub(super) line_numbers: bool,
+    /// Matches in content mode, else files. `usize::MAX` for "no limit but the size of the answer".
+    pub(super) max_results: usize,
+    pub(super) has_filter: bool,
+    multiline: bool,
+    before: usize,
+    after: usize,
+    globs: Option<Globs>,
+    types: Option<Types>,
+}
+
+impl Query {
+    /// The reason is for the model.
+    pub(super) fn new(input: &GrepInput) -> Result<Self, String> {
+        let mode = input.output_mode.unwrap_or_default();
+        let multiline = input.multiline.unwrap_or(false);
+        let context = |side: Option<u64>| match mode {
+            OutputMode::Content => side.or(input.around).unwrap_or(0).min(MAX_CONTEXT_LINES) as usize,
+            OutputMode::FilesWithMatches | OutputMode::Count => 0,
+        };
+        let max_results = match input.head_limit {
+            None => DEFAULT_RESULTS,
+            Some(0) => usize::MAX,
+            Some(limit) => usize::try_from(limit).unwrap_or(usize::MAX),
+        };
+        Ok(Self {
+            matcher: matcher(&input.pattern, input.ignore_case.unwrap_or(false), multiline)?,
+            mode,
+            line_numbers: input.line_numbers.unwrap_or(true),
+            max_results,
+            has_filter: input.glob.is_some() || input.file_type.is_some(),
+            multiline,
+            before: context(input.before),
+            after: context(input.after),
+            globs: input.glob.as_deref().map(|text| Globs::new(globs::split(text))).transpose()?,
+            types: input.file_type.as_deref().map(types).transpose()?,
+        })
+    }
+
+    /// Whether a file is to be searched. A glob may be meant from the root or from where the search begins.
+    pub(super) fn admits(&self, from_root: &Path, from_base: &Path) -> bool {
+        self.globs.as_ref().is_none_or(|globs| globs.admit(&[from_root, from_base]))
+            && self.types.as_ref().is_none_or(|types| types.matched(from_root, false).is_whitelist())
+    }
+
+    pub(super) fn searcher(&self) -> Searcher {
+        SearcherBuilder::new()
+            .binary_detection(BinaryDetection::quit(0))
+            .heap_limit(Some(MAX_HEAP_BYTES))
+            .multi_line(self.multiline)
+            .line_number(true)
+            .before_context(self.before)
+            .after_context(self.after)
+            .build()
+    }
+
+    /// How much of the limit a file's matches take.
+    pub(super) fn n_results(&self, searched: &Searched) -> usize {
+        match self.mode {
+            OutputMode::Content => searched.n_matches(),
+            OutputMode::FilesWithMatches | OutputMode::Count => usize::from(searched.n_matches() > 0),
+        }
+    }
+}
+
+fn matcher(pattern: &str, ignore_case: bool, multiline: bool) -> Result<RegexMatcher, String> {
+    if pattern.is_empty() {
+        return Err("the pattern is empty".to_owned());
+    }
+    if pattern.len() > MAX_PATTERN_BYTES {
+        return Err(format!("the pattern has {} bytes, at most {MAX_PATTERN_BYTES} are allowed", pattern.len()));
+    }
+    let mut builder = RegexMatcherBuilder::new();
+    builder
+        .multi_line(true)
+        .case_insensitive(ignore_case)
+        .dot_matches_new_line(multiline)
+        .size_limit(MAX_REGEX_BYTES)
+        .dfa_size_limit(MAX_REGEX_BYTES);
+    // In both modes `$` also matches before `\r\n`.
+    builder.crlf(true);
+    if multiline {
+        builder.line_terminator(None);
+    }
+    builder.build(pattern).map_err(|error| regex_problem(pattern, &error.to_string()))
+}
+
+fn regex_problem(pattern: &str, reason: &str) -> String {
+    let hint = if reason.contains("\"\\n\"") || reason.contains("\"\\r\"") {
+        "set multiline to match across lines"
+    } else if reason.contains("look-around") || reason.contains("backreference") {
+        "look-around and backreferences are not supported; search for less and read the matches"
+    } else if reason.contains("size limit") {
+        "use a simpler pattern"
+    } else if pattern.contains('{') {
+        "to match a literal { write \\{"
+    } else {
+        "to match special characters literally put \\ before them"
+    };
+    format!("the pattern is not a valid regex. {}\n{hint}", reason.trim_end())
+}
+
+fn types(name: &str) -> Result<Types, String> {
+    let mut builder = TypesBuilder::new();
+    builder.add_defaults();
+    builder.select(name);
+    builder.build().map_err(|_| {
+        let definitions = builder.definitions();
+        let suggestion = nearest(name, definitions.iter().map(ignore::types::FileTypeDef::name))
+            .map_or_else(String::new, |name| format!("did you mean `{name}`? Or "));
+        format!("there is no file type `{name}`; {suggestion}use glob `*.{name}`")
+    })
+}

@@ -1,0 +1,159 @@
+//! The answer of a search: matches grouped by file, and what was left out.
+
+use sortie_protocol::ToolOutput;
+
+use super::OutputMode;
+use super::query::{MAX_HEAP_BYTES, Query};
+use super::search::{FileMatches, Line, Searched};
+use crate::answer::{Answer, counted};
+use crate::blocking::Halt;
+use crate::walk::Found;
+
+pub(super) struct Report<'a> {
+    pub(super) query: &'a Query,
+    pub(super) found: &'a Found,
+    pub(super) searched: &'a [Searched],
+    pub(super) halt: Option<Halt>,
+}
+
+/// What has been written so far.
+#[derive(Default)]
+struct Written {
+    n_matches: usize,
+    n_files: usize,
+    is_cut: bool,
+}
+
+impl Report<'_> {
+    pub(super) fn render(&self, mut answer: Answer) -> ToolOutput {
+        let mut written = Written::default();
+        for matches in self.matches() {
+            if !self.write_file(&mut answer, matches, &mut written) {
+                written.is_cut = true;
+                break;
+            }
+        }
+        if written.n_files == 0 {
+            self.note_nothing(&mut answer);
+        }
+        if written.is_cut {
+            let what = match self.query.mode {
+                OutputMode::Content => counted(written.n_matches, "match", "matches"),
+                OutputMode::FilesWithMatches | OutputMode::Count => counted(written.n_files, "file", "files"),
+            };
+            answer.note(format!(
+                "first {what}; more follow: narrow the pattern, path, glob or type, or raise head_limit"
+            ));
+        }
+        self.note_omissions(&mut answer, written.is_cut);
+        answer.done(self.summary(&written))
+    }
+
+    fn matches(&self) -> impl Iterator<Item = &FileMatches> {
+        self.searched.iter().filter_map(|searched| match searched {
+            Searched::Matches(matches) if matches.n_matches > 0 => Some(matches),
+            _ => None,
+        })
+    }
+
+    /// Whether all of it fitted.
+    fn write_file(&self, answer: &mut Answer, matches: &FileMatches, written: &mut Written) -> bool {
+        let path = matches.path.to_string_lossy();
+        match self.query.mode {
+            OutputMode::Content => self.write_lines(answer, &path, &matches.lines, written),
+            OutputMode::FilesWithMatches | OutputMode::Count => {
+                let line = match self.query.mode {
+                    OutputMode::Count => format!("{path}:{}", matches.n_matches),
+                    _ => path.into_owned(),
+                };
+                if written.n_files == self.query.max_results || !answer.line(&line) {
+                    return false;
+                }
+                written.n_files += 1;
+                written.n_matches += matches.n_matches;
+                true
+            }
+        }
+    }
+
+    fn write_lines(&self, answer: &mut Answer, path: &str, lines: &[Line], written: &mut Written) -> bool {
+        let heading = if written.n_files > 0 { format!("\n{path}") } else { path.to_owned() };
+        if written.n_matches == self.query.max_results || !answer.line(&heading) {
+            return false;
+        }
+        written.n_files += 1;
+        for line in lines {
+            let is_match = matches!(line, Line::Match { .. });
+            if is_match && written.n_matches == self.query.max_results {
+                return false;
+            }
+            let text = match line {
+                Line::Gap => "--".to_owned(),
+                Line::Match { text, .. } | Line::Context { text, .. } if !self.query.line_numbers => text.clone(),
+                Line::Match { number, text } => format!("{number}:{text}"),
+                Line::Context { number, text } => format!("{number}-{text}"),
+            };
+            if !answer.line(&text) {
+                return false;
+            }
+            written.n_matches += usize::from(is_match);
+        }
+        true
+    }
+
+    fn note_nothing(&self, answer: &mut Answer) {
+        let n_searched = self.searched.iter().filter(|searched| matches!(searched, Searched::Matches(_))).count();
+        let searched = counted(n_searched, "file", "files");
+        if self.found.files.is_empty() && self.query.has_filter && self.found.n_files > 0 {
+            answer.note(format!(
+                "no match: the glob or type fits none of {}",
+                counted(self.found.n_files, "file", "files")
+            ));
+        } else if self.found.n_ignored > 0 {
+            let ignored = counted(self.found.n_ignored, "entry", "entries");
+            answer.note(format!("no match in {searched}; {ignored} hidden by ignore files"));
+        } else {
+            answer.note(format!("no match in {searched}"));
+        }
+    }
+
+    /// A cut answer says nothing about files that it may not have come to: how many those are is a matter of chance.
+    fn note_omissions(&self, answer: &mut Answer, is_cut: bool) {
+        if let (Some(halt), false) = (self.halt, self.found.is_halted()) {
+            answer.note(halt.note());
+        }
+        if !is_cut {
+            let count =
+                |wanted: fn(&Searched) -> bool| self.searched.iter().filter(|searched| wanted(searched)).count();
+            let too_long = format!("skipped: a line (or multiline file) over {} MiB", MAX_HEAP_BYTES >> 20);
+            let counts = [
+                (count(|searched| matches!(searched, Searched::Binary)), "binary file", "binary files", "skipped"),
+                (count(|searched| matches!(searched, Searched::Unreadable)), "file", "files", "could not be read"),
+                (count(|searched| matches!(searched, Searched::TooLong)), "file", "files", too_long.as_str()),
+                (count(is_cut_at_nul), "file", "files", "searched only up to a NUL byte"),
+            ];
+            for (count, one, many, what) in counts {
+                if count > 0 {
+                    answer.note(format!("{} {what}", counted(count, one, many)));
+                }
+            }
+        }
+        self.found.note_omissions(answer);
+    }
+
+    fn summary(&self, written: &Written) -> String {
+        let files = counted(written.n_files, "file", "files");
+        match (written.n_files, self.query.mode) {
+            (0, _) => "no match".to_owned(),
+            (_, OutputMode::FilesWithMatches) => format!("{}{files}", if written.is_cut { "first " } else { "" }),
+            _ => {
+                let first = if written.is_cut { "first " } else { "" };
+                format!("{first}{} in {files}", counted(written.n_matches, "match", "matches"))
+            }
+        }
+    }
+}
+
+fn is_cut_at_nul(searched: &Searched) -> bool {
+    matches!(searched, Searched::Matches(FileMatches { is_cut_at_nul: true, .. }))
+}

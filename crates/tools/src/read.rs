@@ -1,0 +1,180 @@
+//! Read: a text file, a page at a time, with line numbers.
+//!
+//! It never holds more than a page, however large the file or its lines, and always says what the page leaves out.
+
+mod page;
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sortie_protocol::ToolOutput;
+use sortie_sandbox::{AccessError, Workspace};
+
+use self::page::{End, MAX_LINE_CHARS, Page};
+use crate::answer::{Answer, counted, explain};
+use crate::arguments::{Unknown, optional_count};
+use crate::blocking::{self, Stop};
+use crate::interruptible::Interruptible;
+use crate::nearest::nearest;
+use crate::port::{CallContext, TypedTool};
+
+const DEFAULT_LINES: u64 = 2000;
+/// A NUL this early means that a file is not text.
+pub(crate) const BINARY_PROBE_BYTES: usize = 8 * 1024;
+
+pub(crate) struct Read;
+
+#[derive(Deserialize)]
+pub(crate) struct ReadInput {
+    file_path: String,
+    #[serde(default, deserialize_with = "optional_count")]
+    offset: Option<u64>,
+    #[serde(default, deserialize_with = "optional_count")]
+    limit: Option<u64>,
+    #[serde(flatten)]
+    unknown: Unknown,
+}
+
+impl TypedTool for Read {
+    type Input = ReadInput;
+
+    const NAME: &'static str = "Read";
+    const IDEMPOTENT: bool = true;
+
+    fn description(&self) -> String {
+        "Read a text file with line numbers.".to_owned()
+    }
+
+    fn schema(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "file_path": {"type": "string"},
+                "offset": {"type": "integer", "description": "first line"},
+                "limit": {"type": "integer", "description": "lines, default 2000"},
+            },
+            "required": ["file_path"],
+        })
+    }
+
+    async fn run(&self, input: Self::Input, context: CallContext<'_>) -> ToolOutput {
+        let workspace = context.workspace.clone();
+        blocking::run(context, move |stop| read(&workspace, &input, stop)).await
+    }
+}
+
+fn read(workspace: &Workspace, input: &ReadInput, stop: &Stop) -> ToolOutput {
+    let mut answer = Answer::default();
+    answer.note_unknown(&input.unknown);
+    let file = match workspace.open_file(&input.file_path) {
+        Ok(file) => file,
+        Err(error) => return answer.failed(&refusal(workspace, &error)),
+    };
+    // Zero is what some models write for "from the start" and "no limit".
+    let first = input.offset.unwrap_or(1).max(1);
+    let limit = input.limit.filter(|&limit| limit > 0).unwrap_or(DEFAULT_LINES);
+    match read_page(file, first, limit, stop) {
+        Ok(Text::Page(page)) => render(answer, input, &page),
+        Ok(Text::Binary { reason }) => {
+            answer.failed(&format!("`{}` was not read: {reason}; only text can be read", input.file_path))
+        }
+        Err(error) => {
+            let reason =
+                stop.halt().map_or_else(|| error.to_string(), |halt| format!("{} at line {first}", halt.note()));
+            answer.failed(&format!("`{}` could not be read: {reason}", input.file_path))
+        }
+    }
+}
+
+enum Text {
+    Page(Page),
+    Binary { reason: String },
+}
+
+fn read_page(file: File, first: u64, limit: u64, stop: &Stop) -> std::io::Result<Text> {
+    let n_bytes = file.metadata()?.len();
+    let mut reader = BufReader::with_capacity(64 * 1024, Interruptible::new(file, stop));
+    let start = reader.fill_buf()?;
+    let probe = &start[..start.len().min(BINARY_PROBE_BYTES)];
+    if probe.starts_with(b"\xff\xfe") || probe.starts_with(b"\xfe\xff") {
+        return Ok(Text::Binary {
+            reason: format!("it looks like UTF-16 text ({n_bytes} bytes), and only UTF-8 is known"),
+        });
+    }
+    if let Some(at) = probe.iter().position(|&byte| byte == 0) {
+        return Ok(Text::Binary { reason: format!("it is binary ({n_bytes} bytes, a NUL at byte {at})") });
+    }
+    page::read(&mut reader, first, limit, n_bytes).map(Text::Page)
+}
+
+fn render(mut answer: Answer, input: &ReadInput, page: &Page) -> ToolOutput {
+    let path = &input.file_path;
+    let (first, last) = (page.first, page.last);
+    for (number, line) in (first..).zip(&page.lines) {
+        answer.line(&format!("{number}\t{line}"));
+    }
+    let of_total = match page.end {
+        End::Past { n_lines: 0 } if first == 1 => {
+            answer.note("the file is empty");
+            return answer.done(format!("{path}: empty"));
+        }
+        End::Past { n_lines } => {
+            return answer.failed(&format!(
+                "`{path}` has {}; offset {first} is past its end",
+                counted(usize::try_from(n_lines).unwrap_or(usize::MAX), "line", "lines")
+            ));
+        }
+        End::Last => {
+            if first > 1 {
+                answer.note(format!("lines {first}-{last} of {last}"));
+            }
+            format!(" of {last}")
+        }
+        End::More { n_lines } => {
+            let total = n_lines.map_or_else(String::new, |n_lines| format!(" of {n_lines}"));
+            answer.note(format!("lines {first}-{last}{total}; continue with offset {}", last + 1));
+            total
+        }
+        End::Endless { n_bytes } => {
+            answer.note(format!("line {last} has no end within {n_bytes} bytes; what follows it was not looked at"));
+            String::new()
+        }
+    };
+    if page.n_cut > 0 {
+        answer.note(format!("{} cut at {MAX_LINE_CHARS} characters", counted(page.n_cut, "line", "lines")));
+    }
+    if page.n_invalid > 0 {
+        answer.note(format!("not UTF-8 in {}, shown as \u{fffd}", counted(page.n_invalid, "line", "lines")));
+    }
+    if page.crlf {
+        answer.note("lines end with CRLF");
+    }
+    answer.done(format!("{path}: lines {first}-{last}{of_total}"))
+}
+
+/// The error, with what to do instead.
+fn refusal(workspace: &Workspace, error: &AccessError) -> String {
+    let text = explain(error);
+    match error {
+        AccessError::IsDirectory { .. } => format!("{text}; use LS to list it"),
+        AccessError::NotFound { path, nearest: directory } => match similar(workspace, path, directory) {
+            Some(name) => format!("{text}; did you mean `{name}`?"),
+            None => text,
+        },
+        _ => text,
+    }
+}
+
+/// A name in the nearest existing directory that is close to the one asked for.
+fn similar(workspace: &Workspace, path: &str, directory: &Path) -> Option<String> {
+    const MAX_NAMES: usize = 2000;
+    let wanted = Path::new(path).file_name()?.to_str()?;
+    let relative = directory.strip_prefix(".").unwrap_or(directory);
+    let entries = workspace.read_dir(relative).ok()?;
+    let names: Vec<String> = entries.take(MAX_NAMES).filter_map(|entry| entry.ok()?.name.into_string().ok()).collect();
+    let name = nearest(wanted, names.iter().map(String::as_str))?;
+    Some(relative.join(name).to_string_lossy().into_owned())
+}

@@ -1,0 +1,81 @@
+//! The tools by name, in the order in which models are offered them.
+//!
+//! It does not decide who may use which tool; an agent's configuration names them and the gate checks each call.
+
+use std::sync::Arc;
+
+use sortie_protocol::ToolSpec;
+
+use crate::glob::Glob;
+use crate::grep::Grep;
+use crate::ls::Ls;
+use crate::nearest::nearest;
+use crate::port::Tool;
+use crate::read::Read;
+use crate::todo_write::TodoWrite;
+
+/// All tools of a process. Specs are made once, so that every request carries the same bytes.
+pub struct Registry {
+    tools: Vec<Arc<dyn Tool>>,
+    specs: Vec<ToolSpec>,
+}
+
+impl Registry {
+    /// Keeps the given order. A tool with the name of an earlier one takes that one's place.
+    pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
+        let mut registry = Self { tools: Vec::with_capacity(tools.len()), specs: Vec::with_capacity(tools.len()) };
+        for tool in tools {
+            let spec = tool.spec();
+            if let Some(at) = registry.position(&spec.name) {
+                (registry.tools[at], registry.specs[at]) = (tool, spec);
+            } else {
+                registry.tools.push(tool);
+                registry.specs.push(spec);
+            }
+        }
+        registry
+    }
+
+    /// The built-in tools. The read-only ones come first, so that agents that have only those share a request prefix
+    /// with agents that have more.
+    pub fn standard(task_tool: Option<Arc<dyn Tool>>) -> Self {
+        let mut tools: Vec<Arc<dyn Tool>> =
+            vec![Arc::new(Read), Arc::new(Ls), Arc::new(Glob), Arc::new(Grep), Arc::new(TodoWrite)];
+        tools.extend(task_tool);
+        Self::new(tools)
+    }
+
+    /// The same tools and more behind them. One with a known name takes that one's place.
+    #[must_use]
+    pub fn with(self, more: Vec<Arc<dyn Tool>>) -> Self {
+        if more.is_empty() { self } else { Self::new(self.tools.into_iter().chain(more).collect()) }
+    }
+
+    /// The tool of exactly this name.
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        self.position(name).map(|at| &self.tools[at])
+    }
+
+    /// What models read of the tool of exactly this name.
+    pub fn spec(&self, name: &str) -> Option<&ToolSpec> {
+        self.position(name).map(|at| &self.specs[at])
+    }
+
+    /// All specs, in the order of offering.
+    pub fn specs(&self) -> &[ToolSpec] {
+        &self.specs
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.specs.iter().map(|spec| spec.name.as_str())
+    }
+
+    /// The name that someone who wrote `name` may have meant, for an error that suggests it.
+    pub fn suggest(&self, name: &str) -> Option<&str> {
+        nearest(name, self.names())
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        self.specs.iter().position(|spec| spec.name == name)
+    }
+}

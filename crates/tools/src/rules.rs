@@ -1,0 +1,101 @@
+//! What ignore files say: `.gitignore` and `.ignore`, of every directory from the root down, the nearest first.
+//!
+//! Only files of the workspace count: nothing above its root, nothing of the user's, and no link is followed to one.
+
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use sortie_sandbox::Workspace;
+
+/// Later files win over earlier ones in the same directory.
+pub(crate) const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
+/// A larger ignore file is not used: its patterns could cost more than the whole search.
+const MAX_FILE_BYTES: u64 = 256 * 1024;
+
+/// The rules that hold in one directory.
+#[derive(Default)]
+pub(crate) struct Rules {
+    above: Option<Arc<Rules>>,
+    own: Option<Gitignore>,
+}
+
+impl Rules {
+    /// The rules that hold in `directory` by its ancestors' ignore files.
+    ///
+    /// None of them, if they ignore `directory` itself: whoever names an ignored directory wants to see what is in it.
+    pub(crate) fn above(workspace: &Workspace, directory: &Path) -> Arc<Self> {
+        let mut rules = Arc::new(Self::default());
+        let mut ancestors: Vec<&Path> = directory.ancestors().collect();
+        ancestors.reverse();
+        for pair in ancestors.windows(2) {
+            let [ancestor, below] = pair else { continue };
+            rules = rules.enter(workspace, ancestor, &IGNORE_FILES).0;
+            if rules.ignores(below, true) {
+                return Arc::default();
+            }
+        }
+        rules
+    }
+
+    /// The rules in `directory`, which has these `files` among the [`IGNORE_FILES`], and how many could not be used.
+    pub(crate) fn enter(
+        self: &Arc<Self>,
+        workspace: &Workspace,
+        directory: &Path,
+        files: &[&str],
+    ) -> (Arc<Self>, usize) {
+        let mut builder = GitignoreBuilder::new(directory);
+        let (mut n_used, mut n_unusable) = (0, 0);
+        for file in files {
+            match read(workspace, &directory.join(file)) {
+                Lines::Text(text) => {
+                    n_used += 1;
+                    for line in text.trim_start_matches('\u{feff}').lines() {
+                        // A line that is no pattern means nothing, as in Git.
+                        builder.add_line(None, line).ok();
+                    }
+                }
+                Lines::Absent => {}
+                Lines::Unusable => n_unusable += 1,
+            }
+        }
+        if n_used == 0 {
+            return (Arc::clone(self), n_unusable);
+        }
+        match builder.build() {
+            Ok(own) => (Arc::new(Self { above: Some(Arc::clone(self)), own: Some(own) }), n_unusable),
+            Err(_) => (Arc::clone(self), n_unusable + n_used),
+        }
+    }
+
+    /// Whether `path`, relative to the root, is ignored, its parents not being so.
+    pub(crate) fn ignores(&self, path: &Path, is_directory: bool) -> bool {
+        let mut level = Some(self);
+        while let Some(rules) = level {
+            match rules.own.as_ref().map_or(Match::None, |own| own.matched(path, is_directory)) {
+                Match::Ignore(_) => return true,
+                Match::Whitelist(_) => return false,
+                Match::None => level = rules.above.as_deref(),
+            }
+        }
+        false
+    }
+}
+
+enum Lines {
+    Text(String),
+    Absent,
+    Unusable,
+}
+
+fn read(workspace: &Workspace, path: &Path) -> Lines {
+    let Ok(file) = workspace.open_relative(path) else { return Lines::Absent };
+    let mut bytes = Vec::new();
+    match file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes) {
+        Ok(_) if bytes.len() as u64 <= MAX_FILE_BYTES => Lines::Text(String::from_utf8_lossy(&bytes).into_owned()),
+        _ => Lines::Unusable,
+    }
+}

@@ -1,0 +1,109 @@
+//! Sizes and shapes that must not cost memory, time or the stack.
+
+use std::fs::{self, OpenOptions};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::project::Project;
+use crate::read::peak_memory_kib;
+
+#[tokio::test]
+async fn a_line_of_two_gibibytes_is_not_held_in_memory_by_a_search() {
+    let project = Project::new(&[("a.txt", "needle\n"), ("big", &"a".repeat(16 * 1024))]);
+    // Not sparse where it counts: a NUL would end the search at once.
+    fs::write(project.path("long"), vec![b'a'; 20 << 20]).unwrap();
+    OpenOptions::new().write(true).open(project.path("big")).unwrap().set_len(2 << 30).unwrap();
+    let text = project.done("Grep", json!({"pattern": "needle"})).await;
+    assert_eq!(
+        text,
+        "a.txt\n[1 file skipped: a line (or multiline file) over 8 MiB; 1 file searched only up to a NUL byte]"
+    );
+    assert!(peak_memory_kib() < 512 * 1024);
+}
+
+#[tokio::test]
+async fn a_tree_too_deep_for_paths_is_searched_as_far_as_paths_go() {
+    let project = Project::new(&[("a.txt", "needle\n")]);
+    let deep = deep_directory(&project, 900, "dddd");
+    let text = project.done("Grep", json!({"pattern": "needle"})).await;
+    assert_eq!(text, "a.txt\n[1 directory could not be listed]");
+    let found = project.done("Glob", json!({"pattern": "**"})).await;
+    assert_eq!(found, "a.txt\n[1 directory could not be listed]");
+    drop(deep);
+}
+
+/// Makes a chain of directories that is longer than any path may be.
+fn deep_directory(project: &Project, levels: usize, name: &str) -> rustix::fd::OwnedFd {
+    use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
+    let open = OFlags::RDONLY | OFlags::DIRECTORY;
+    let mut directory = openat(CWD, project.path("."), open, Mode::empty()).unwrap();
+    for _ in 0..levels {
+        mkdirat(&directory, name, Mode::RWXU).unwrap();
+        directory = openat(&directory, name, open, Mode::empty()).unwrap();
+    }
+    directory
+}
+
+#[tokio::test]
+async fn special_files_are_answered_at_once() {
+    let project = Project::new(&[("a.txt", "needle\n")]);
+    project.fifo("pipe");
+    project.fifo(".gitignore");
+    let _socket = std::os::unix::net::UnixListener::bind(project.path("socket")).unwrap();
+    let start = Instant::now();
+    for path in ["pipe", ".gitignore", "socket"] {
+        assert!(project.failed("Read", json!({"file_path": path})).await.contains("only regular files can be read"));
+    }
+    assert_eq!(project.done("Grep", json!({"pattern": "needle"})).await, "a.txt\n[3 special files skipped]");
+    assert!(start.elapsed() < Duration::from_millis(400), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn ignore_files_are_not_followed_out_of_the_workspace_and_not_trusted_to_be_small() {
+    let project = Project::new(&[("a.txt", "needle\n"), ("sub/b.txt", "needle\n")]);
+    fs::write(project.outside("rules"), "*.txt\n").unwrap();
+    project.link(project.outside("rules"), ".gitignore");
+    project.write("sub/.ignore", "x*y*z\n".repeat(100_000));
+    assert_eq!(
+        project.done("Grep", json!({"pattern": "needle"})).await,
+        "a.txt\nsub/b.txt\n[1 ignore file not used (unreadable or too large); 1 symbolic link not followed]"
+    );
+}
+
+#[tokio::test]
+async fn an_ignore_file_full_of_wildcards_does_not_stop_a_search() {
+    let project = Project::new(&[("a.txt", "needle\n")]);
+    let rules: String = (0..12_000).map(|n| format!("*{n}*x*y*z\n")).collect();
+    project.write(".gitignore", &rules);
+    let start = Instant::now();
+    let text = project.done("Grep", json!({"pattern": "needle"})).await;
+    assert!(text.starts_with("a.txt"), "{text}");
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn files_that_vanish_during_a_search_do_no_harm() {
+    let project = Project::new(&[("keep.txt", "needle\n")]);
+    let root = project.path(".");
+    let running = std::sync::atomic::AtomicBool::new(true);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut n = 0_u64;
+            while running.load(std::sync::atomic::Ordering::Relaxed) {
+                n += 1;
+                let directory = root.join(format!("d{}", n % 20));
+                fs::create_dir_all(&directory).unwrap();
+                fs::write(directory.join("x.txt"), "needle\n").unwrap();
+                fs::remove_dir_all(&directory).unwrap();
+            }
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            for _ in 0..100 {
+                assert!(project.done("Grep", json!({"pattern": "needle"})).await.contains("keep.txt"));
+            }
+        });
+        running.store(false, std::sync::atomic::Ordering::Relaxed);
+    });
+}

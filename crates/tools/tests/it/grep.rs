@@ -1,0 +1,214 @@
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+use crate::project::Project;
+
+fn tree() -> Project {
+    Project::new(&[
+        ("src/main.rs", "fn main() {\n    run();\n}\n"),
+        ("src/run.rs", "use x;\n\npub fn run() {\n    // Run it\n}\n\nfn other() {}\n\nfn last() { run() }\n"),
+        ("docs/run.md", "How to run it\n"),
+    ])
+}
+
+async fn check(project: &Project, arguments: Value, expected: Expect) {
+    expected.assert_eq(&project.done("Grep", arguments).await);
+}
+
+#[tokio::test]
+async fn files_with_matches_are_listed_unless_said_otherwise() {
+    let output = tree().run("Grep", json!({"pattern": "run"})).await;
+    assert_eq!(output.for_model, "docs/run.md\nsrc/main.rs\nsrc/run.rs");
+    assert_eq!(output.for_people, "3 files");
+}
+
+#[tokio::test]
+async fn content_is_grouped_by_file_with_line_numbers() {
+    let project = tree();
+    let output = project.run("Grep", json!({"pattern": r"run\(", "output_mode": "content"})).await;
+    expect![[r"
+        src/main.rs
+        2:    run();
+
+        src/run.rs
+        3:pub fn run() {
+        9:fn last() { run() }"]]
+    .assert_eq(&output.for_model);
+    assert_eq!(output.for_people, "3 matches in 2 files");
+    check(
+        &project,
+        json!({"pattern": "other", "output_mode": "content", "-n": false, "path": "src/run.rs"}),
+        expect!["src/run.rs\nfn other() {}"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn context_is_marked_and_gaps_are_shown() {
+    let project = tree();
+    check(
+        &project,
+        json!({"pattern": "fn run|fn last", "output_mode": "content", "-A": 1, "-B": "1"}),
+        expect![[r"
+            src/run.rs
+            2-
+            3:pub fn run() {
+            4-    // Run it
+            --
+            8-
+            9:fn last() { run() }"]],
+    )
+    .await;
+    check(
+        &project,
+        json!({"pattern": "// Run", "output_mode": "content", "-C": 1}),
+        expect!["src/run.rs\n3-pub fn run() {\n4:    // Run it\n5-}"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn counts_are_of_matching_lines() {
+    let output = tree().run("Grep", json!({"pattern": "run", "-i": true, "output_mode": "count"})).await;
+    assert_eq!(output.for_model, "docs/run.md:1\nsrc/main.rs:1\nsrc/run.rs:3");
+    assert_eq!(output.for_people, "5 matches in 3 files");
+}
+
+#[tokio::test]
+async fn files_are_chosen_by_path_glob_and_type() {
+    let project = tree();
+    for (arguments, expected) in [
+        (json!({"pattern": "run", "path": "docs"}), "docs/run.md"),
+        (json!({"pattern": "run", "path": project.path("src/main.rs")}), "src/main.rs"),
+        (json!({"pattern": "run", "glob": "*.md"}), "docs/run.md"),
+        (json!({"pattern": "run", "glob": "src/**"}), "src/main.rs\nsrc/run.rs"),
+        (json!({"pattern": "run", "glob": "run.*", "path": "src"}), "src/run.rs"),
+        (json!({"pattern": "run", "glob": "*.{rs,md} !run.*"}), "src/main.rs"),
+        (json!({"pattern": "run", "type": "md"}), "docs/run.md"),
+        (json!({"pattern": "run", "type": "rust", "glob": "!main.rs"}), "src/run.rs"),
+    ] {
+        assert_eq!(project.done("Grep", arguments.clone()).await, expected, "{arguments}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_found_says_how_much_was_searched_and_why() {
+    let project = tree();
+    check(&project, json!({"pattern": "absent"}), expect!["[no match in 3 files]"]).await;
+    check(
+        &project,
+        json!({"pattern": "run", "glob": "*.py"}),
+        expect!["[no match: the glob or type fits none of 3 files]"],
+    )
+    .await;
+    project.write(".gitignore", "docs\n");
+    check(&project, json!({"pattern": "How to"}), expect!["[no match in 3 files; 1 entry hidden by ignore files]"])
+        .await;
+    check(&project, json!({"pattern": "How to", "path": "docs"}), expect!["docs/run.md"]).await;
+    check(&project, json!({"pattern": "How to", "path": "docs/run.md"}), expect!["docs/run.md"]).await;
+}
+
+#[tokio::test]
+async fn a_match_can_span_lines_when_asked() {
+    let project = tree();
+    check(
+        &project,
+        json!({"pattern": r"main\(\) \{.*?run", "multiline": true, "output_mode": "content"}),
+        expect!["src/main.rs\n1:fn main() {\n2:    run();"],
+    )
+    .await;
+    assert!(project.failed("Grep", json!({"pattern": "a\\nb"})).await.contains("set multiline"));
+}
+
+#[tokio::test]
+async fn line_ends_of_both_kinds_are_line_ends() {
+    let project = Project::new(&[("dos", "one two\r\nthree\r\n"), ("unix", "one two\nthree\n")]);
+    check(&project, json!({"pattern": "two$"}), expect!["dos\nunix"]).await;
+    check(&project, json!({"pattern": "^three$", "output_mode": "content"}), expect!["dos\n2:three\n\nunix\n2:three"])
+        .await;
+}
+
+#[tokio::test]
+async fn patterns_that_are_no_regex_come_back_with_a_hint() {
+    let project = tree();
+    let brace = project.failed("Grep", json!({"pattern": "interface{"})).await;
+    assert!(brace.contains("not a valid regex") && brace.contains(r"write \{"), "{brace}");
+    let around = project.failed("Grep", json!({"pattern": "(?=x)"})).await;
+    assert!(around.contains("look-around and backreferences are not supported"), "{around}");
+    let bomb = project.failed("Grep", json!({"pattern": "((a{100}){100}){100}"})).await;
+    assert!(bomb.contains("use a simpler pattern"), "{bomb}");
+    assert!(project.failed("Grep", json!({"pattern": ""})).await.contains("the pattern is empty"));
+    assert!(project.failed("Grep", json!({"pattern": "x".repeat(5000)})).await.contains("at most 4096"));
+    assert!(project.failed("Grep", json!({"pattern": "x", "glob": "["})).await.contains("nothing was searched"));
+    let file_type = project.failed("Grep", json!({"pattern": "x", "type": "rustt"})).await;
+    assert!(file_type.contains("no file type `rustt`; did you mean `rust`? Or use glob `*.rustt`"), "{file_type}");
+    assert!(project.failed("Grep", json!({"pattern": "x", "output_mode": "lines"})).await.contains("`lines`"));
+}
+
+#[tokio::test]
+async fn a_limit_keeps_the_first_matches_and_says_that_more_follow() {
+    let project = Project::new(&[]);
+    for n in 0..40 {
+        project.write(&format!("f{n:02}.txt"), "hit\nmiss\nhit\n");
+    }
+    check(
+        &project,
+        json!({"pattern": "hit", "output_mode": "content", "head_limit": 3}),
+        expect![[r"
+            f00.txt
+            1:hit
+            3:hit
+
+            f01.txt
+            1:hit
+            [first 3 matches; more follow: narrow the pattern, path, glob or type, or raise head_limit]"]],
+    )
+    .await;
+    let files = project.run("Grep", json!({"pattern": "hit", "head_limit": "2"})).await;
+    assert!(files.for_model.starts_with("f00.txt\nf01.txt\n[first 2 files; more follow"));
+    assert_eq!(files.for_people, "first 2 files");
+    let all = project.done("Grep", json!({"pattern": "hit", "head_limit": 40})).await;
+    assert!(all.ends_with("f39.txt"), "exactly as many as the limit is not a cut: {all}");
+    let content = project.run("Grep", json!({"pattern": "hit", "output_mode": "content", "head_limit": 0})).await;
+    assert_eq!(content.for_people, "80 matches in 40 files");
+}
+
+#[tokio::test]
+async fn a_cut_answer_is_always_the_same() {
+    let project = Project::new(&[]);
+    for n in 0..600 {
+        project.write(&format!("d{}/f{n}.txt", n % 10), "needle in a line\n".repeat(n % 9));
+    }
+    let arguments = json!({"pattern": "needle", "output_mode": "content", "head_limit": 0});
+    let first = project.done("Grep", arguments.clone()).await;
+    assert!(first.contains("more follow") && first.len() <= 51 * 1024);
+    for _ in 0..20 {
+        assert_eq!(project.done("Grep", arguments.clone()).await, first);
+    }
+}
+
+#[tokio::test]
+async fn what_was_not_searched_is_counted() {
+    let project = Project::new(&[("a.txt", "needle\n")]);
+    project.write("b.bin", b"\x00needle\n");
+    project.write("late.txt", [b"needle\n".repeat(3000), b"\x00".to_vec(), b"needle\n".to_vec()].concat());
+    project.fifo("pipe");
+    project.link("a.txt", "link.txt");
+    check(
+        &project,
+        json!({"pattern": "needle", "output_mode": "count"}),
+        expect![[r"
+            a.txt:1
+            late.txt:3000
+            [1 binary file skipped; 1 file searched only up to a NUL byte; 1 symbolic link not followed; 1 special file skipped]"]],
+    )
+    .await;
+    assert!(project.failed("Grep", json!({"pattern": "x", "path": "pipe"})).await.contains("named pipe"));
+}
+
+#[tokio::test]
+async fn long_lines_are_cut_around_the_match() {
+    let project = Project::new(&[("min.js", &format!("{}needle{}\n", "a".repeat(5000), "b".repeat(5000)))]);
+    let text = project.done("Grep", json!({"pattern": "needle", "output_mode": "content"})).await;
+    assert!(text.starts_with("min.js\n1:[4900 chars] aaa") && text.ends_with("bbb [4706 chars]"), "{text}");
+}

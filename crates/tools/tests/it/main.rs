@@ -1,0 +1,12 @@
+//! The built-in tools, called as the engine calls them, on real temporary workspaces.
+
+mod bounds;
+mod cancel;
+mod confinement;
+mod glob;
+mod grep;
+mod ls;
+mod project;
+mod read;
+mod registry;
+mod todo_write;

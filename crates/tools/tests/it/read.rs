@@ -1,0 +1,165 @@
+use std::fs::OpenOptions;
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+use crate::project::Project;
+
+async fn check(project: &Project, arguments: Value, expected: Expect) {
+    expected.assert_eq(&project.run("Read", arguments).await.for_model);
+}
+
+#[tokio::test]
+async fn lines_are_numbered_and_a_whole_file_needs_no_note() {
+    let project = Project::new(&[("src/a.rs", "fn a() {\n\n}\n"), ("no_end", "one\ntwo")]);
+    check(&project, json!({"file_path": "src/a.rs"}), expect!["1\tfn a() {\n2\t\n3\t}"]).await;
+    check(&project, json!({"file_path": "no_end"}), expect!["1\tone\n2\ttwo"]).await;
+    let absolute = project.path("src/../src/a.rs");
+    assert_eq!(project.done("Read", json!({"file_path": absolute})).await, "1\tfn a() {\n2\t\n3\t}");
+    let output = project.run("Read", json!({"file_path": "no_end"})).await;
+    assert_eq!(output.for_people, "no_end: lines 1-2 of 2");
+}
+
+#[tokio::test]
+async fn a_page_says_where_it_stands_and_how_to_go_on() {
+    let text: String = (1..=30).map(|n| format!("line {n}\n")).collect();
+    let project = Project::new(&[("a.txt", &text)]);
+    let middle = json!({"file_path": "a.txt", "offset": 10, "limit": "2"});
+    check(&project, middle, expect!["10\tline 10\n11\tline 11\n[lines 10-11 of 30; continue with offset 12]"]).await;
+    let end = json!({"file_path": "a.txt", "offset": 29.0, "limit": null});
+    check(&project, end, expect!["29\tline 29\n30\tline 30\n[lines 29-30 of 30]"]).await;
+    let exact = json!({"file_path": "a.txt", "offset": 30, "limit": 1});
+    check(&project, exact, expect!["30\tline 30\n[lines 30-30 of 30]"]).await;
+    let past = json!({"file_path": "a.txt", "offset": 31});
+    assert_eq!(project.failed("Read", past).await, "`a.txt` has 30 lines; offset 31 is past its end");
+}
+
+#[tokio::test]
+async fn pages_put_together_are_the_file() {
+    let lines: Vec<String> = (1..=5000).map(|n| format!("{n} {}", "x".repeat(n % 90))).collect();
+    let project = Project::new(&[("a.txt", &lines.join("\n"))]);
+    let (mut offset, mut seen) = (1, Vec::new());
+    loop {
+        let page = project.done("Read", json!({"file_path": "a.txt", "offset": offset})).await;
+        assert!(page.len() <= 50 * 1024);
+        seen.extend(page.lines().filter_map(|line| Some(line.split_once('\t')?.1.to_owned())));
+        match page.rsplit_once("continue with offset ") {
+            Some((_, next)) => offset = next.trim_end_matches(']').parse().unwrap(),
+            None => break,
+        }
+    }
+    assert_eq!(seen, lines);
+}
+
+#[tokio::test]
+async fn two_thousand_lines_are_shown_unless_said_otherwise() {
+    let project = Project::new(&[("a.txt", &"x\n".repeat(3000))]);
+    let text = project.done("Read", json!({"file_path": "a.txt"})).await;
+    assert!(text.ends_with("\n2000\tx\n[lines 1-2000 of 3000; continue with offset 2001]"), "{text}");
+}
+
+#[tokio::test]
+async fn a_long_line_is_cut_and_marked_with_its_length() {
+    let project = Project::new(&[("a.txt", &format!("{}\nshort\n", "ä".repeat(5000)))]);
+    let text = project.done("Read", json!({"file_path": "a.txt"})).await;
+    let cut = format!("1\t{} [cut; 10001 bytes in all]\n2\tshort\n[1 line cut at 2000 characters]", "ä".repeat(2000));
+    assert_eq!(text, cut);
+    project.write("b.txt", "𝄞".repeat(2001));
+    assert!(project.done("Read", json!({"file_path": "b.txt"})).await.contains("[cut; 8004 bytes in all]"));
+    project.write("c.txt", "𝄞".repeat(2000));
+    assert_eq!(project.done("Read", json!({"file_path": "c.txt"})).await, format!("1\t{}", "𝄞".repeat(2000)));
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_text_are_told_apart() {
+    let project = Project::new(&[("empty", "")]);
+    project.write("binary", b"\x7fELF\x00\x01");
+    project.write("utf16", b"\xff\xfeh\x00i\x00");
+    project.write("latin1", b"caf\xe9\nok\n");
+    project.write("crlf", "one\r\ntwo\r\n");
+    check(&project, json!({"file_path": "empty"}), expect!["[the file is empty]"]).await;
+    check(
+        &project,
+        json!({"file_path": "binary"}),
+        expect!["`binary` was not read: it is binary (6 bytes, a NUL at byte 4); only text can be read"],
+    )
+    .await;
+    check(
+        &project,
+        json!({"file_path": "utf16"}),
+        expect![
+            "`utf16` was not read: it looks like UTF-16 text (6 bytes), and only UTF-8 is known; only text can be read"
+        ],
+    )
+    .await;
+    check(&project, json!({"file_path": "latin1"}), expect!["1\tcaf�\n2\tok\n[not UTF-8 in 1 line, shown as �]"]).await;
+    check(&project, json!({"file_path": "crlf"}), expect!["1\tone\n2\ttwo\n[lines end with CRLF]"]).await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_refused_with_what_to_do_instead() {
+    let project = Project::new(&[("src/main.rs", "x")]);
+    project.fifo("pipe");
+    check(&project, json!({"file_path": "src"}), expect!["`src` is a directory, not a file; use LS to list it"]).await;
+    check(
+        &project,
+        json!({"file_path": "src/mian.rs"}),
+        expect!["`src/mian.rs` does not exist; the nearest existing directory is `src`; did you mean `src/main.rs`?"],
+    )
+    .await;
+    check(
+        &project,
+        json!({"file_path": "lib/deep/a.rs"}),
+        expect!["`lib/deep/a.rs` does not exist; the nearest existing directory is `.`"],
+    )
+    .await;
+    check(&project, json!({"file_path": "pipe"}), expect!["`pipe` is a named pipe; only regular files can be read"])
+        .await;
+    check(
+        &project,
+        json!({"file_path": "src/main.rs/x"}),
+        expect!["`src/main.rs/x` is not a directory, or passes through something that is not one"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn wrong_arguments_are_explained_with_the_schema() {
+    let project = Project::new(&[("a", "x\n")]);
+    let missing = project.failed("Read", json!({"path": "a"})).await;
+    assert!(
+        missing.contains("missing field `file_path`") && missing.contains("\"required\":[\"file_path\"]"),
+        "{missing}"
+    );
+    let wrong = project.failed("Read", json!({"file_path": "a", "limit": "all"})).await;
+    assert!(wrong.contains("`all` is not a whole number"), "{wrong}");
+    let unknown = project.done("Read", json!({"file_path": "a", "encoding": "utf-8"})).await;
+    assert_eq!(unknown, "1\tx\n[unknown arguments ignored: encoding]");
+}
+
+#[tokio::test]
+async fn a_huge_sparse_file_is_paged_without_reading_it_all() {
+    let project = Project::new(&[("big", &"line\n".repeat(5000))]);
+    OpenOptions::new().write(true).open(project.path("big")).unwrap().set_len(1 << 40).unwrap();
+    let text = project.done("Read", json!({"file_path": "big", "offset": 10, "limit": 2})).await;
+    assert_eq!(text, "10\tline\n11\tline\n[lines 10-11; continue with offset 12]");
+}
+
+#[tokio::test]
+async fn a_line_of_two_gibibytes_is_cut_within_bounded_memory() {
+    let project = Project::new(&[("big", &"a".repeat(16 * 1024))]);
+    OpenOptions::new().write(true).open(project.path("big")).unwrap().set_len(2 << 30).unwrap();
+    let text = project.done("Read", json!({"file_path": "big"})).await;
+    assert!(text.contains("[cut; at least 67116868 bytes in all]"), "{}", &text[2000..]);
+    assert!(text.ends_with(
+        "line 1 has no end within 67116868 bytes; what follows it was not looked at; 1 line cut at 2000 characters]"
+    ));
+    assert!(peak_memory_kib() < 512 * 1024);
+}
+
+/// The most memory this process has had at any time.
+pub(crate) fn peak_memory_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}

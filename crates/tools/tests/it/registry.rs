@@ -1,0 +1,96 @@
+use std::sync::Arc;
+
+use serde_json::Value;
+use sortie_tools::{Registry, Tool, TypedTool};
+
+fn tokens(names: &[&str]) -> usize {
+    let registry = Registry::standard(None);
+    let specs: Vec<_> = names.iter().map(|name| registry.spec(name).unwrap()).collect();
+    bpe_openai::o200k_base().count(&serde_json::to_string(&specs).unwrap())
+}
+
+#[test]
+fn what_models_read_of_the_tools_is_short() {
+    let search = tokens(&["Read", "LS", "Glob", "Grep"]);
+    assert!(search <= 400, "{search} tokens");
+    let todo = tokens(&["TodoWrite"]);
+    assert!(todo <= 90, "{todo} tokens");
+}
+
+#[test]
+fn schemas_are_plain_object_schemas() {
+    for spec in Registry::standard(None).specs() {
+        assert_eq!(spec.schema["type"], "object", "{}", spec.name);
+        let text = spec.schema.to_string();
+        assert!(!text.contains("$schema") && !text.contains("\"title\""), "{text}");
+    }
+}
+
+#[test]
+fn tools_are_offered_in_a_fixed_order_and_found_by_exact_name() {
+    let registry = Registry::standard(Some(Arc::new(Other("Task"))));
+    assert_eq!(registry.names().collect::<Vec<_>>(), ["Read", "LS", "Glob", "Grep", "TodoWrite", "Task"]);
+    assert!(registry.get("Read").is_some() && registry.get("read").is_none());
+    assert!(registry.specs().iter().all(|spec| registry.get(&spec.name).unwrap().spec() == *spec));
+    assert!(registry.specs().iter().take(5).all(|spec| registry.get(&spec.name).unwrap().idempotent()));
+}
+
+#[test]
+fn a_later_tool_takes_the_place_of_an_earlier_one_of_the_same_name() {
+    let registry = Registry::new(vec![Arc::new(Other("A")), Arc::new(Other("B")), Arc::new(Loud)]);
+    assert_eq!(registry.names().collect::<Vec<_>>(), ["A", "B"]);
+    assert_eq!(registry.spec("A").unwrap().description, "loud");
+}
+
+#[test]
+fn an_unknown_name_gets_the_nearest_one() {
+    let registry = Registry::standard(None);
+    assert_eq!(registry.suggest("read_file"), Some("Read"));
+    assert_eq!(registry.suggest("grep"), Some("Grep"));
+    assert_eq!(registry.suggest("Teleport"), None);
+}
+
+struct Other(&'static str);
+
+impl Tool for Other {
+    fn spec(&self) -> sortie_protocol::ToolSpec {
+        sortie_protocol::ToolSpec { name: self.0.to_owned(), description: String::new(), schema: Value::Null }
+    }
+
+    fn idempotent(&self) -> bool {
+        false
+    }
+
+    fn delegates(&self) -> bool {
+        true
+    }
+
+    fn run<'a>(
+        &'a self,
+        _: &'a str,
+        _: sortie_tools::CallContext<'a>,
+    ) -> sortie_tools::BoxFuture<'a, sortie_protocol::ToolOutput> {
+        Box::pin(async { sortie_protocol::ToolOutput::failure("not to be run") })
+    }
+}
+
+struct Loud;
+
+impl TypedTool for Loud {
+    type Input = Value;
+
+    const NAME: &'static str = "A";
+    const IDEMPOTENT: bool = true;
+
+    fn description(&self) -> String {
+        "loud".to_owned()
+    }
+
+    fn schema(&self) -> Value {
+        Value::Null
+    }
+
+    async fn run(&self, _: Value, _: sortie_tools::CallContext<'_>) -> sortie_protocol::ToolOutput {
+        sortie_protocol::ToolOutput::done("loud", "loud")
+    }
+}

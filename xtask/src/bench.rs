@@ -1,0 +1,116 @@
+//! `cargo xtask bench`: what the release build reaches, measured from outside, beside its targets.
+//!
+//! The program is run as a user runs it, against `scripted-server`; its time, processor time and memory are what the
+//! kernel says of the process. Figures that compare two ways of working come from interleaved runs.
+
+mod delegation;
+mod figure;
+mod live;
+mod options;
+mod page;
+mod parallel;
+mod program;
+mod sample;
+mod script;
+mod server;
+mod size;
+mod start;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use tempfile::TempDir;
+
+use self::figure::{Figure, table};
+use self::options::{Options, Part};
+use crate::workspace::{Workspace, cargo};
+use crate::{Verdict, process};
+
+/// What the measurements share: the binaries, and a folder that is theirs.
+struct Bench {
+    workspace: Workspace,
+    sortie: PathBuf,
+    scripted_server: PathBuf,
+    many_children: PathBuf,
+    /// For journals, scripts and logs; gone at the end.
+    folder: TempDir,
+    runs: usize,
+    cold: bool,
+}
+
+pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
+    let Some(options) = Options::parse(flags) else { return Ok(Verdict::WrongUsage) };
+    let bench = Bench::prepare(&options)?;
+    let mut figures: Vec<Figure> = Vec::new();
+    for part in &options.parts {
+        eprintln!("==> {part}");
+        figures.extend(match part {
+            Part::Start => start::measure(&bench)?,
+            Part::Delegation => delegation::measure(&bench)?,
+            Part::Parallel => parallel::measure(&bench)?,
+            Part::Live => live::measure(&bench)?,
+            Part::Size => size::measure(&bench)?,
+        });
+    }
+    let table = table(&figures);
+    println!("{table}");
+    if options.write {
+        page::write(&bench.workspace.root.join("docs/benchmarks.md"), &table)?;
+    }
+    let missed: Vec<&Figure> = figures.iter().filter(|figure| figure.is_missed()).collect();
+    for figure in &missed {
+        println!("missed: {figure}");
+    }
+    Ok(Verdict::good_if(!options.check || missed.is_empty()))
+}
+
+impl Bench {
+    /// Builds what is measured and what measures it.
+    fn prepare(options: &Options) -> Result<Self> {
+        eprintln!("==> release build");
+        let workspace = Workspace::load()?;
+        build(&["--package", "sortie"])?;
+        build(&["--package", "sortie-testkit", "--bin", "scripted-server"])?;
+        build(&["--package", "sortie-engine", "--example", "many_children"])?;
+        let release = workspace.target.join("release");
+        Ok(Self {
+            sortie: release.join("sortie"),
+            scripted_server: release.join("scripted-server"),
+            many_children: release.join("examples/many_children"),
+            folder: tempfile::tempdir()?,
+            workspace,
+            runs: options.runs,
+            cold: options.cold,
+        })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// A folder with the three files that the scripts read.
+    fn sources(&self) -> Result<PathBuf> {
+        let folder = self.path("workspace");
+        std::fs::create_dir_all(&folder)?;
+        for name in script::FILES {
+            let lines: String = (1..=40).map(|line| script::line_of(name, line)).collect();
+            std::fs::write(folder.join(name), lines)?;
+        }
+        Ok(folder)
+    }
+}
+
+fn build(selection: &[&str]) -> Result<()> {
+    if !process::succeeds(cargo().args(["build", "--quiet", "--release"]).args(selection))? {
+        bail!("the release build failed");
+    }
+    Ok(())
+}
+
+/// Removes a folder if it is there.
+fn remove(folder: &Path) -> Result<()> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
+    }
+}

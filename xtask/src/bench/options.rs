@@ -1,0 +1,85 @@
+//! What was asked of `cargo xtask bench`.
+
+use std::fmt;
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Options {
+    pub(super) parts: Vec<Part>,
+    /// Repetitions of each measurement.
+    pub(super) runs: usize,
+    pub(super) check: bool,
+    pub(super) write: bool,
+    pub(super) cold: bool,
+}
+
+/// A group of figures that is measured together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Start,
+    Delegation,
+    Parallel,
+    Live,
+    Size,
+}
+
+const PARTS: [Part; 5] = [Part::Start, Part::Delegation, Part::Parallel, Part::Live, Part::Size];
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Start => "start",
+            Self::Delegation => "delegation",
+            Self::Parallel => "parallel",
+            Self::Live => "live",
+            Self::Size => "size",
+        })
+    }
+}
+
+impl Options {
+    /// `None` for flags that nobody knows.
+    pub(super) fn parse(flags: &[String]) -> Option<Self> {
+        let mut options = Self { parts: PARTS.to_vec(), runs: 20, check: false, write: false, cold: false };
+        let mut flags = flags.iter();
+        while let Some(flag) = flags.next() {
+            match flag.as_str() {
+                "--check" => options.check = true,
+                "--write" => options.write = true,
+                "--cold" => options.cold = true,
+                "--runs" => options.runs = flags.next()?.parse().ok().filter(|&runs| runs > 0)?,
+                "--only" => options.parts = flags.next()?.split(',').map(part).collect::<Option<_>>()?,
+                _ => return None,
+            }
+        }
+        // A page with some of the figures would pass for one with all of them.
+        (!options.write || options.parts == PARTS).then_some(options)
+    }
+}
+
+fn part(name: &str) -> Option<Part> {
+    PARTS.into_iter().find(|part| part.to_string() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(flags: &str) -> Option<Options> {
+        Options::parse(&flags.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn flags_are_read() {
+        let options = parse("--check --runs 5 --only start,live").unwrap();
+        assert_eq!((options.check, options.runs), (true, 5));
+        assert_eq!(options.parts, [Part::Start, Part::Live]);
+        assert_eq!(parse("").unwrap().parts, PARTS);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for flags in ["--chek", "--runs", "--runs 0", "--only start,nothing", "--write --only start"] {
+            assert_eq!(parse(flags), None, "{flags}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What the scripted server says: the same three reads, done by the main agent or by children.
+
+use serde_json::{Value, json};
+
+/// The files that are read, one a turn.
+pub(super) const FILES: [&str; 3] = ["accounts.txt", "billing.txt", "sessions.txt"];
+
+/// Prompts of the main agent.
+pub(super) const INLINE: &str = "Read the three files yourself.";
+pub(super) const DELEGATED: &str = "Have the three files read.";
+
+const BRIEF: &str = "Report on the three files";
+
+/// Model replies from the first to the last of a run with children, which all work at once.
+pub(super) const REPLIES_IN_A_ROW: u32 = 1 + 4 + 1;
+
+pub(super) fn line_of(file: &str, line: u32) -> String {
+    format!("{line} of {file}: nothing here is worth more than a glance\n")
+}
+
+/// `children` delegations at once, or the reads inline, each reply after `delay_ms`.
+pub(super) fn reads(children: usize, delay_ms: u32) -> Value {
+    let task = |child: usize| {
+        call(
+            "Task",
+            &json!({ "description": "Read three files", "prompt": format!("{BRIEF} ({child})."), "subagent_type": "explore" }),
+        )
+    };
+    let mut rules = vec![
+        rule(DELEGATED, 0, delay_ms, &(0..children).map(task).collect::<Vec<_>>()),
+        rule(DELEGATED, 1, delay_ms, &[json!({ "text": "They were read." })]),
+    ];
+    for reader in [INLINE, BRIEF] {
+        for (turn, file) in FILES.iter().enumerate() {
+            rules.push(rule(reader, turn, delay_ms, &[call("Read", &json!({ "file_path": file }))]));
+        }
+        rules.push(rule(reader, FILES.len(), delay_ms, &[json!({ "text": "All three say little." })]));
+    }
+    json!({ "rules": rules })
+}
+
+fn rule(prompt: &str, turn: usize, delay_ms: u32, parts: &[Value]) -> Value {
+    json!({
+        "when": { "prompt_contains": prompt, "turn": turn },
+        "reply": { "delay_ms": delay_ms, "parts": parts },
+    })
+}
+
+fn call(tool: &str, arguments: &Value) -> Value {
+    json!({ "call": { "tool": tool, "arguments": arguments } })
+}

@@ -1,0 +1,76 @@
+//! Building every test before any of them runs, and learning from cargo where the binaries are.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+use crate::workspace::cargo;
+
+/// A compiled binary that holds tests.
+#[derive(Debug)]
+pub(super) struct TestBinary {
+    /// Id of its package.
+    pub(super) package: String,
+    /// The target's name: `it` for integration tests, the crate's for unit tests.
+    pub(super) target: String,
+    pub(super) path: PathBuf,
+}
+
+/// Builds the tests of the selected packages; `None` when they do not compile.
+pub(super) fn tests(selection: &[String]) -> Result<Option<Vec<TestBinary>>> {
+    eprintln!("==> build");
+    let output = cargo()
+        .args(["test", "--no-run", "--tests", "--message-format", "json-render-diagnostics"])
+        .args(selection)
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot run cargo")?;
+    if !output.status.success() {
+        return Ok(None);
+    }
+    Ok(Some(String::from_utf8(output.stdout)?.lines().filter_map(test_binary).collect()))
+}
+
+/// The test binary that one of cargo's messages reports.
+fn test_binary(line: &str) -> Option<TestBinary> {
+    #[derive(Deserialize)]
+    struct Artifact {
+        package_id: String,
+        target: Target,
+        profile: Profile,
+        executable: Option<PathBuf>,
+    }
+    #[derive(Deserialize)]
+    struct Target {
+        name: String,
+    }
+    #[derive(Deserialize)]
+    struct Profile {
+        test: bool,
+    }
+    // Other messages have other fields.
+    let artifact: Artifact = serde_json::from_str(line).ok()?;
+    let path = artifact.executable.filter(|_| artifact.profile.test)?;
+    Some(TestBinary { package: artifact.package_id, target: artifact.target.name, path })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_test_binaries_are_taken() {
+        let message = |test: bool, executable: &str| {
+            format!(
+                r#"{{"reason":"compiler-artifact","package_id":"p","target":{{"name":"it"}},"profile":{{"test":{test}}},"executable":{executable}}}"#
+            )
+        };
+        let found = test_binary(&message(true, "\"target/it\"")).unwrap();
+        assert_eq!((found.package.as_str(), found.target.as_str()), ("p", "it"));
+        assert!(test_binary(&message(false, "\"target/sortie\"")).is_none());
+        assert!(test_binary(&message(true, "null")).is_none());
+        assert!(test_binary(r#"{"reason":"build-finished","success":true}"#).is_none());
+    }
+}

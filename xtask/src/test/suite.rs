@@ -1,0 +1,138 @@
+//! One suite: the tests of one crate, run within a budget.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::build::TestBinary;
+use super::libtest::{self, Count};
+use super::python;
+use super::report::Row;
+use crate::process::{self, Finished};
+use crate::workspace::{Package, cargo};
+
+/// Minutes that a suite may take. A suite that needs more is too slow to be run often; make it faster first.
+const USUAL_BUDGET: u64 = 1;
+const BUDGETS: &[(&str, u64)] = &[("cli", 3), ("engine", 2), ("journal", 2), ("llm", 2), ("testkit", 2)];
+/// Building is part of this one: rustdoc compiles as it goes.
+const DOC_BUDGET: u64 = 10;
+
+/// Crates that may have no tests.
+const MAY_BE_EMPTY: &[&str] = &["xtask"];
+
+/// Runs all binaries of one crate, one after the other.
+pub(super) fn run<'a>(
+    package: &Package,
+    binaries: impl Iterator<Item = &'a TestBinary>,
+    python: Option<&Path>,
+) -> Result<Row> {
+    let budget = budget(package.folder());
+    let mut row = Row::suite(package.folder(), budget);
+    let mut integration_tests = 0;
+    for binary in binaries {
+        let finished = process::within(command(package, binary, python), budget.saturating_sub(row.elapsed))?;
+        let verdict = judge(&finished, &format!("{} ({})", package.folder(), binary.target), || list(package, binary));
+        if binary.target == "it" {
+            integration_tests = verdict.count.passed + verdict.count.failed;
+        }
+        if !verdict.failures.is_empty() {
+            println!("{}", finished.output);
+        }
+        row.elapsed += finished.elapsed;
+        row.count += verdict.count;
+        row.failures.extend(verdict.failures);
+    }
+    row.failures.extend(emptiness(package, row.count, integration_tests));
+    Ok(row)
+}
+
+/// The examples in the documentation of these crates.
+pub(super) fn run_doc_tests(packages: &[&Package]) -> Result<Row> {
+    let budget = Duration::from_mins(DOC_BUDGET);
+    let mut command = cargo();
+    command.args(["test", "--doc", "--no-fail-fast"]);
+    for package in packages.iter().filter(|package| package.has_library()) {
+        command.args(["--package", &package.name]);
+    }
+    let finished = process::within(command, budget)?;
+    let verdict = judge(&finished, "doc tests", Vec::new);
+    if !verdict.failures.is_empty() {
+        println!("{}", finished.output);
+    }
+    let mut row = Row::suite("doc tests", budget);
+    row.elapsed = finished.elapsed;
+    row.count = verdict.count;
+    row.failures = verdict.failures;
+    Ok(row)
+}
+
+fn budget(folder: &str) -> Duration {
+    let minutes = BUDGETS.iter().find(|(name, _)| *name == folder).map_or(USUAL_BUDGET, |&(_, minutes)| minutes);
+    Duration::from_mins(minutes)
+}
+
+/// Starts a test binary as cargo would.
+fn command(package: &Package, binary: &TestBinary, python: Option<&Path>) -> Command {
+    let mut command = Command::new(&binary.path);
+    command
+        .current_dir(package.directory())
+        .env("CARGO_MANIFEST_DIR", package.directory())
+        .env("CARGO_PKG_NAME", &package.name)
+        .env("CARGO_PKG_VERSION", &package.version);
+    if let Some(python) = python {
+        command.env(python::VARIABLE, python);
+    }
+    command
+}
+
+/// All tests of a binary, so that those which did not end can be named.
+fn list(package: &Package, binary: &TestBinary) -> Vec<String> {
+    let output = process::stdout_of(command(package, binary, None).arg("--list")).unwrap_or_default();
+    libtest::listed(&output).map(str::to_owned).collect()
+}
+
+struct Judgement {
+    count: Count,
+    failures: Vec<String>,
+}
+
+/// What a finished run amounts to. `list` is asked only when the runner did not get to its end.
+fn judge(finished: &Finished, who: &str, list: impl FnOnce() -> Vec<String>) -> Judgement {
+    let output = &finished.output;
+    let mut failures: Vec<String> =
+        libtest::tests_that_were("FAILED", output).map(|test| format!("{who}: {test}")).collect();
+    let totals = libtest::totals(output).filter(|_| !finished.overran);
+    let count = totals.unwrap_or_else(|| Count {
+        passed: libtest::tests_that_were("ok", output).count() as u64,
+        // The run itself is what failed, beside the tests that did.
+        failed: failures.len() as u64 + 1,
+        ignored: 0,
+    });
+    if totals.is_none() {
+        let ended: HashSet<&str> =
+            ["ok", "FAILED", "ignored"].iter().flat_map(|verdict| libtest::tests_that_were(verdict, output)).collect();
+        let unfinished: Vec<String> = list().into_iter().filter(|test| !ended.contains(test.as_str())).collect();
+        let why =
+            if finished.overran { "killed: its budget is used up".to_owned() } else { finished.status.to_string() };
+        failures.push(format!("{who}: did not get to its end ({why}); not ended: {}", unfinished.join(", ")));
+    } else if !finished.status.success() && count.failed == 0 {
+        failures.push(format!("{who}: {} although no test failed", finished.status));
+    }
+    if count.ignored > 0 {
+        failures.push(format!("{who}: {} tests are ignored; run them or delete them", count.ignored));
+    }
+    Judgement { count, failures }
+}
+
+/// A suite that tests nothing is a failure too, or nobody would notice.
+fn emptiness(package: &Package, count: Count, integration_tests: u64) -> Option<String> {
+    let folder = package.folder();
+    if package.directory().join("tests/it/main.rs").exists() && integration_tests == 0 {
+        return Some(format!("{folder}: tests/it is there, but none of its tests ran"));
+    }
+    let empty = count.passed + count.failed == 0;
+    (empty && !MAY_BE_EMPTY.contains(&folder)).then(|| format!("{folder}: no test ran"))
+}

@@ -1,0 +1,166 @@
+//! The walls between crates: which may link which, and which alone may link something heavy.
+//!
+//! Dependencies point downwards, layer by layer. Tests may use anything.
+
+use super::finding::Finding;
+use crate::workspace::{Dependency, Package};
+
+/// Each crate's layer, by package name. A new crate gets its line here first.
+const LAYERS: &[(&str, u8)] = &[
+    ("sortie-protocol", 0),
+    ("sortie-agents", 1),
+    ("sortie-contract", 1),
+    ("sortie-journal", 1),
+    ("sortie-llm", 1),
+    ("sortie-policy", 1),
+    ("sortie-sandbox", 1),
+    ("sortie-tools", 2),
+    ("sortie-engine", 3),
+    ("sortie-fleet", 4),
+    ("sortie-mcp", 4),
+    ("sortie-tui", 4),
+    ("sortie-web", 4),
+    ("sortie", 5),
+    ("sortie-testkit", 6),
+    ("xtask", 6),
+];
+
+/// Edges inside one layer.
+const EXCEPTIONS: &[(&str, &str)] = &[("sortie-agents", "sortie-policy")];
+
+/// Edges that point downwards and are still wrong: screens read events, they do not see the engine's inside.
+const FORBIDDEN: &[(&str, &str)] = &[
+    ("sortie-tui", "sortie-engine"),
+    ("sortie-web", "sortie-engine"),
+    ("sortie-testkit", "sortie"),
+    ("sortie-testkit", "sortie-engine"),
+];
+
+/// Foreign crates that are confined to some of ours.
+const CONFINED: &[(&str, &[&str])] = &[
+    ("anyhow", &["sortie", "xtask"]),
+    ("clap", &["sortie"]),
+    ("reqwest", &["sortie-llm"]),
+    ("rusqlite", &["sortie-journal"]),
+    ("rustls", &["sortie-llm"]),
+];
+
+/// Crates of plain data and decisions: nothing in them waits.
+const WITHOUT_ASYNC: &[&str] = &["sortie-agents", "sortie-contract", "sortie-policy", "sortie-protocol"];
+
+pub(super) fn check(packages: &[Package]) -> Vec<Finding> {
+    packages.iter().flat_map(check_package).collect()
+}
+
+fn check_package(package: &Package) -> Vec<Finding> {
+    let place = format!("{}/Cargo.toml", package.folder());
+    let Some(layer) = layer(&package.name) else {
+        let mend = "give it a layer in xtask/src/tidy/dependencies.rs, and a row in ARCHITECTURE.md";
+        return vec![Finding::error(place, format!("`{}` stands in no layer", package.name), mend)];
+    };
+    let linked = package.dependencies.iter().filter(|dependency| !dependency.is_for_tests());
+    linked
+        .filter_map(|dependency| {
+            let (what, mend) = wrong(&package.name, layer, &dependency.name)?;
+            Some(Finding::error(place.clone(), what, mend))
+        })
+        .collect()
+}
+
+/// What is wrong with an edge, and how to mend it.
+fn wrong(from: &str, from_layer: u8, to: &str) -> Option<(String, &'static str)> {
+    if to == "sortie-testkit" {
+        let what = format!("`{from}` links `{to}`, which is for tests");
+        return Some((what, "move it to [dev-dependencies]"));
+    }
+    if from == "xtask" && layer(to).is_some() {
+        let what = format!("`xtask` links `{to}`, so it no longer builds when that one does not");
+        return Some((what, "run the program instead of linking it"));
+    }
+    if let Some(to_layer) = layer(to) {
+        let fine = (to_layer < from_layer && !FORBIDDEN.contains(&(from, to))) || EXCEPTIONS.contains(&(from, to));
+        let what =
+            format!("`{from}` (layer {from_layer}) links `{to}` (layer {to_layer}), against the table of crates");
+        return (!fine)
+            .then_some((what, "depend downwards only: put the shared noun into protocol, or the wiring into cli"));
+    }
+    if let Some((_, allowed)) = CONFINED.iter().find(|(name, _)| *name == to) {
+        let what = format!("`{from}` links `{to}`, which is confined to {}", allowed.join(", "));
+        return (!allowed.contains(&from)).then_some((what, "use the port of the crate that has it"));
+    }
+    let what = format!("`{from}` links `{to}`, but nothing in it waits or does I/O");
+    (to == "tokio" && WITHOUT_ASYNC.contains(&from)).then_some((what, "keep it pure; let the caller wait"))
+}
+
+fn layer(package: &str) -> Option<u8> {
+    LAYERS.iter().find(|(name, _)| *name == package).map(|&(_, layer)| layer)
+}
+
+impl Dependency {
+    fn is_for_tests(&self) -> bool {
+        self.kind.as_deref() == Some("dev")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::render;
+    use super::*;
+    use crate::workspace::Workspace;
+
+    fn check_edge(from: &str, kind: Option<&str>, to: &str) -> String {
+        let metadata = serde_json::json!({
+            "workspace_root": "", "target_directory": "",
+            "packages": [{
+                "id": from, "name": from, "version": "0.1.0", "manifest_path": "crates/a/Cargo.toml", "targets": [],
+                "dependencies": [{ "name": to, "kind": kind }],
+            }],
+        });
+        let workspace: Workspace = serde_json::from_value(metadata).unwrap();
+        render(&check(&workspace.packages))
+    }
+
+    #[test]
+    fn dependencies_point_downwards() {
+        assert_eq!(check_edge("sortie-engine", None, "sortie-tools"), "");
+        assert_eq!(check_edge("sortie-agents", None, "sortie-policy"), "");
+        assert_eq!(
+            check_edge("sortie-journal", None, "sortie-llm"),
+            "a/Cargo.toml: `sortie-journal` (layer 1) links `sortie-llm` (layer 1), against the table of crates\n"
+        );
+        assert_ne!(check_edge("sortie-policy", None, "sortie-agents"), "");
+        assert_ne!(check_edge("sortie-protocol", Some("build"), "sortie-journal"), "");
+        assert_ne!(check_edge("sortie-web", None, "sortie-engine"), "");
+        assert_ne!(check_edge("sortie-engine", None, "sortie"), "");
+    }
+
+    #[test]
+    fn only_tests_use_the_testkit() {
+        assert_eq!(check_edge("sortie-engine", Some("dev"), "sortie-testkit"), "");
+        assert_eq!(
+            check_edge("sortie-engine", None, "sortie-testkit"),
+            "a/Cargo.toml: `sortie-engine` links `sortie-testkit`, which is for tests\n"
+        );
+    }
+
+    #[test]
+    fn xtask_links_none_of_ours() {
+        assert_ne!(check_edge("xtask", None, "sortie-protocol"), "");
+    }
+
+    #[test]
+    fn heavy_crates_are_confined() {
+        assert_eq!(check_edge("sortie-llm", None, "reqwest"), "");
+        assert_eq!(
+            check_edge("sortie-engine", None, "reqwest"),
+            "a/Cargo.toml: `sortie-engine` links `reqwest`, which is confined to sortie-llm\n"
+        );
+        assert_ne!(check_edge("sortie-protocol", None, "tokio"), "");
+        assert_eq!(check_edge("sortie-engine", None, "tokio"), "");
+    }
+
+    #[test]
+    fn a_crate_that_the_table_does_not_know_is_found() {
+        assert_eq!(check_edge("sortie-new", None, "serde"), "a/Cargo.toml: `sortie-new` stands in no layer\n");
+    }
+}

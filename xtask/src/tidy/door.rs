@@ -1,0 +1,144 @@
+//! Doors: what only some crates may do. A change that needs a door opened somewhere else changes this table, and so
+//! says in review that a wall has moved.
+
+use super::file::{CodeLine, File, has_word};
+use super::finding::Finding;
+
+struct Door {
+    /// Names in code that go through the door.
+    words: &'static [&'static str],
+    /// Imports that do not: types of what another has already opened.
+    except: &'static [&'static str],
+    /// Folders of crates, or longer path prefixes below `crates/`, that may.
+    open_to: &'static [&'static str],
+    /// Whether tests, benches and examples of any crate may.
+    open_to_tests: bool,
+    what: &'static str,
+    mend: &'static str,
+}
+
+const DOORS: &[Door] = &[
+    Door {
+        words: &["unsafe"],
+        except: &[],
+        open_to: &["sandbox"],
+        open_to_tests: false,
+        what: "unsafe code outside the sandbox",
+        mend: "use a safe interface (rustix has most system calls), or move it into crates/sandbox and say why it is sound",
+    },
+    Door {
+        words: &["env::var", "env::var_os", "env::vars", "env::vars_os", "env::set_var", "env::remove_var"],
+        except: &[],
+        open_to: &["cli", "testkit", "xtask"],
+        open_to_tests: true,
+        what: "the environment is read outside the command line",
+        mend: "read it in the cli's settings and pass the value down",
+    },
+    Door {
+        words: &["std::fs", "fs::", "File::", "OpenOptions"],
+        except: &["use std::fs::File;", "use std::fs::Metadata;"],
+        open_to: &["sandbox", "journal", "cli", "testkit", "xtask"],
+        open_to_tests: true,
+        what: "files are touched outside the sandbox and the journal",
+        mend: "go through sortie-sandbox, which keeps every path inside the workspace",
+    },
+    Door {
+        words: &["process::Command"],
+        except: &[],
+        open_to: &["sandbox", "testkit", "xtask"],
+        open_to_tests: true,
+        what: "a process is started outside the sandbox",
+        mend: "start it through sortie-sandbox, which confines and ends it",
+    },
+    Door {
+        words: &["TcpStream", "TcpListener", "UdpSocket", "UnixStream", "UnixListener"],
+        except: &[],
+        open_to: &["testkit"],
+        open_to_tests: true,
+        what: "a socket is opened by hand",
+        mend: "ask a model through sortie-llm; the rest has no business on the network",
+    },
+    Door {
+        words: &["println!", "eprintln!", "print!", "eprint!"],
+        except: &[],
+        open_to: &["cli", "xtask", "testkit/src/bin"],
+        open_to_tests: true,
+        what: "a library prints",
+        mend: "return the value, or record an event; the cli shows it",
+    },
+];
+
+pub(super) fn closed(file: &File) -> Vec<Finding> {
+    let Some(owner) = file.owner() else { return Vec::new() };
+    let shut: Vec<&Door> = DOORS.iter().filter(|door| !door.admits(file, owner)).collect();
+    let through = |line: CodeLine<'_>| {
+        let door = shut.iter().find(|door| door.is_used_by(line))?;
+        Some(Finding::at(file, line.number, door.what, door.mend))
+    };
+    file.lines().filter_map(through).collect()
+}
+
+impl Door {
+    fn is_used_by(&self, line: CodeLine<'_>) -> bool {
+        let exempt = line.test && self.open_to_tests || self.except.contains(&line.code.trim());
+        !exempt && self.words.iter().any(|word| has_word(line.code, word))
+    }
+
+    fn admits(&self, file: &File, owner: &str) -> bool {
+        let example = file.path().contains("/examples/") && self.open_to_tests;
+        let below = |place: &&str| file.path().strip_prefix("crates/").is_some_and(|path| path.starts_with(*place));
+        example || self.open_to.contains(&owner) || self.open_to.iter().filter(|place| place.contains('/')).any(below)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::render;
+    use super::*;
+
+    fn check(path: &str, text: &str) -> String {
+        render(&closed(&File::new(path, text)))
+    }
+
+    #[test]
+    fn each_door_is_shut_to_the_engine() {
+        for (code, what) in [
+            ("unsafe { x() }", "unsafe code outside the sandbox"),
+            ("std::env::var(\"HOME\")", "the environment is read outside the command line"),
+            ("use std::fs;", "files are touched outside the sandbox and the journal"),
+            ("let f = File::open(p)?;", "files are touched outside the sandbox and the journal"),
+            ("std::process::Command::new(\"sh\")", "a process is started outside the sandbox"),
+            ("TcpStream::connect(a)", "a socket is opened by hand"),
+            ("println!(\"x\")", "a library prints"),
+        ] {
+            assert_eq!(check("crates/engine/src/a.rs", code), format!("crates/engine/src/a.rs:1: {what}\n"));
+        }
+    }
+
+    #[test]
+    fn doors_are_open_to_those_who_may() {
+        assert_eq!(check("crates/sandbox/src/a.rs", "unsafe { std::fs::read(p) }"), "");
+        assert_eq!(check("crates/cli/src/a.rs", "println!(\"{}\", std::env::var(\"HOME\"))"), "");
+        assert_eq!(check("crates/testkit/src/bin/a.rs", "println!(\"x\")"), "");
+        assert_ne!(check("crates/testkit/src/a.rs", "println!(\"x\")"), "");
+        assert_eq!(check("crates/engine/examples/a.rs", "println!(\"x\")"), "");
+    }
+
+    #[test]
+    fn tests_may_touch_files_but_not_be_unsafe() {
+        assert_eq!(check("crates/tools/tests/it/a.rs", "std::fs::write(p, b)"), "");
+        assert_eq!(check("crates/tools/src/a.rs", "#[cfg(test)]\nmod tests {\n    use std::fs;\n}\n"), "");
+        assert_ne!(check("crates/tools/tests/it/a.rs", "unsafe { x() }"), "");
+    }
+
+    #[test]
+    fn an_open_file_may_be_held_by_anyone() {
+        assert_eq!(check("crates/tools/src/a.rs", "use std::fs::File;\nfn read(file: File) {}\n"), "");
+        assert_ne!(check("crates/tools/src/a.rs", "use std::fs::{self, File};\n"), "");
+    }
+
+    #[test]
+    fn prose_goes_through_no_door() {
+        assert_eq!(check("crates/engine/src/a.rs", "// never println! here\nlet a = \"std::fs\";"), "");
+    }
+}

@@ -1,0 +1,305 @@
+//! A file of the repository, and what the rules ask about it: whose it is, which of its lines are tests, and for
+//! Rust its code without comments and literals, so that a rule never trips over prose.
+
+use std::iter::Peekable;
+use std::path::Path;
+use std::str::Chars;
+
+#[derive(Debug)]
+pub(super) struct File {
+    path: String,
+    text: String,
+    /// For Rust: the text with comments and literals blanked, line for line. Empty for all else.
+    code: String,
+    /// For Rust: whether each line belongs to an item that is only there for tests.
+    test_lines: Vec<bool>,
+}
+
+/// One line of Rust code.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CodeLine<'a> {
+    /// Counts from 1.
+    pub(super) number: usize,
+    /// Without comments and literals.
+    pub(super) code: &'a str,
+    /// Part of a test.
+    pub(super) test: bool,
+}
+
+impl File {
+    /// `path` is relative to the repository's root, with forward slashes.
+    pub(super) fn new(path: &str, text: impl Into<String>) -> Self {
+        let text = text.into();
+        let code = if is_rust(path) { blank(&text) } else { String::new() };
+        let whole = path.contains("/tests/")
+            || path.contains("/benches/")
+            || path.ends_with("_tests.rs")
+            || path.ends_with("/tests.rs");
+        let test_lines = if whole { vec![true; code.lines().count()] } else { test_items(&code) };
+        Self { path: path.to_owned(), text, code, test_lines }
+    }
+
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Rust without comments and literals; empty for other files.
+    pub(super) fn code(&self) -> &str {
+        &self.code
+    }
+
+    /// Whether it is code of ours, not a sample that a test reads.
+    pub(super) fn is_rust(&self) -> bool {
+        is_rust(&self.path)
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(&self.path)
+    }
+
+    /// The folder of the crate that the file belongs to.
+    pub(super) fn owner(&self) -> Option<&str> {
+        let mut parts = self.path.split('/');
+        match parts.next() {
+            Some("crates") => parts.next(),
+            Some("xtask") => Some("xtask"),
+            _ => None,
+        }
+    }
+
+    /// Whether it is the manifest of a member, not of the workspace.
+    pub(super) fn is_member_manifest(&self) -> bool {
+        self.owner().is_some() && self.name() == "Cargo.toml"
+    }
+
+    pub(super) fn lines(&self) -> impl Iterator<Item = CodeLine<'_>> {
+        self.code.lines().zip(&self.test_lines).enumerate().map(|(index, (code, &test))| CodeLine {
+            number: index + 1,
+            code,
+            test,
+        })
+    }
+}
+
+fn is_rust(path: &str) -> bool {
+    let sample = ["/golden/", "/fixtures/"].iter().any(|folder| path.contains(folder));
+    Path::new(path).extension().is_some_and(|extension| extension == "rs") && !sample
+}
+
+/// Whether `word` stands in `code` on its own, not as a part of a longer name.
+pub(super) fn has_word(code: &str, word: &str) -> bool {
+    let part_of_name = |c: char| c.is_alphanumeric() || c == '_';
+    code.match_indices(word).any(|(at, _)| {
+        let before = code[..at].chars().next_back();
+        let after = code[at + word.len()..].chars().next();
+        let open_left = word.starts_with(part_of_name) && before.is_some_and(part_of_name);
+        let open_right = word.ends_with(part_of_name) && after.is_some_and(part_of_name);
+        !open_left && !open_right
+    })
+}
+
+/// Replaces comments and the insides of literals by spaces; lines stay where they are.
+fn blank(text: &str) -> String {
+    let mut code = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    let mut before = ' ';
+    while let Some(c) = rest.next() {
+        match c {
+            '/' if rest.peek() == Some(&'/') => skip_line(&mut rest, &mut code),
+            '/' if rest.peek() == Some(&'*') => skip_block(&mut rest, &mut code),
+            '"' => skip_string(&mut rest, &mut code),
+            'r' if !is_name(before) && raw_hashes(&rest).is_some() => skip_raw(&mut rest, &mut code),
+            '\'' => skip_char(&mut rest, &mut code),
+            _ => code.push(c),
+        }
+        // `b` and `c` before a quote are the prefix of a literal, not the end of a name.
+        before = if matches!(c, 'b' | 'c') && !is_name(before) { ' ' } else { c };
+    }
+    code
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+fn push_blank(code: &mut String, c: char) {
+    code.push(if c == '\n' { '\n' } else { ' ' });
+}
+
+fn skip_line(rest: &mut Peekable<Chars<'_>>, code: &mut String) {
+    while rest.peek().is_some_and(|&c| c != '\n') {
+        rest.next();
+        code.push(' ');
+    }
+}
+
+fn skip_block(rest: &mut Peekable<Chars<'_>>, code: &mut String) {
+    let (mut depth, mut previous) = (0_u32, '/');
+    for c in rest.by_ref() {
+        push_blank(code, c);
+        match (previous, c) {
+            ('/', '*') => depth += 1,
+            ('*', '/') => depth -= 1,
+            _ => {
+                previous = c;
+                continue;
+            }
+        }
+        if depth == 0 {
+            return;
+        }
+        previous = ' ';
+    }
+}
+
+fn skip_string(rest: &mut Peekable<Chars<'_>>, code: &mut String) {
+    code.push('"');
+    while let Some(c) = rest.next() {
+        match c {
+            '"' => return code.push('"'),
+            '\\' => {
+                code.push(' ');
+                if let Some(escaped) = rest.next() {
+                    push_blank(code, escaped);
+                }
+            }
+            _ => push_blank(code, c),
+        }
+    }
+}
+
+/// The number of hashes of the raw string that begins here, if one does.
+fn raw_hashes(rest: &Peekable<Chars<'_>>) -> Option<usize> {
+    let mut ahead = rest.clone();
+    let mut hashes = 0;
+    loop {
+        match ahead.next() {
+            Some('#') => hashes += 1,
+            Some('"') => return Some(hashes),
+            _ => return None,
+        }
+    }
+}
+
+fn skip_raw(rest: &mut Peekable<Chars<'_>>, code: &mut String) {
+    let hashes = raw_hashes(rest).unwrap_or_default();
+    code.push('"');
+    for _ in 0..=hashes {
+        rest.next();
+    }
+    let mut closing = None;
+    for c in rest.by_ref() {
+        push_blank(code, c);
+        closing = match (c, closing) {
+            ('"', _) => Some(0),
+            ('#', Some(seen)) => Some(seen + 1),
+            _ => None,
+        };
+        if closing == Some(hashes) {
+            return code.push('"');
+        }
+    }
+}
+
+/// Skips a character literal; leaves a lifetime alone.
+fn skip_char(rest: &mut Peekable<Chars<'_>>, code: &mut String) {
+    let mut ahead = rest.clone();
+    let literal = match ahead.next() {
+        Some('\\') => true,
+        Some(_) => ahead.next() == Some('\''),
+        None => false,
+    };
+    code.push('\'');
+    if !literal {
+        return;
+    }
+    let mut escaped = false;
+    for c in rest.by_ref() {
+        if c == '\'' && !escaped {
+            return code.push('\'');
+        }
+        push_blank(code, c);
+        escaped = c == '\\' && !escaped;
+    }
+}
+
+/// For each line, whether it belongs to an item under `#[cfg(test)]`.
+fn test_items(code: &str) -> Vec<bool> {
+    const MARK: &str = "#[cfg(test)]";
+    let mut lines = vec![false; code.lines().count()];
+    for (begin, _) in code.match_indices(MARK) {
+        let end = begin + MARK.len() + item_length(&code[begin + MARK.len()..]);
+        let line_of = |at: usize| code[..at].matches('\n').count();
+        for line in lines.iter_mut().take(line_of(end) + 1).skip(line_of(begin)) {
+            *line = true;
+        }
+    }
+    lines
+}
+
+/// The length of the item that begins here: up to its semicolon, or to the brace that closes its body.
+fn item_length(code: &str) -> usize {
+    let mut depth = 0_u32;
+    for (at, c) in code.char_indices() {
+        match c {
+            '{' | '[' | '(' => depth += 1,
+            '}' | ']' | ')' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 && c == '}' {
+                    return at + 1;
+                }
+            }
+            ';' if depth == 0 => return at + 1,
+            _ => {}
+        }
+    }
+    code.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_literals_are_blanked_and_lines_stay() {
+        let file = File::new(
+            "crates/a/src/a.rs",
+            "let a = \"todo!() \\\" x\"; // unsafe\n/* one /* two\n */ three */ let b = 'x';\nlet c = r#\"env::var\" \"#;\n",
+        );
+        let lines: Vec<String> = file.lines().map(|line| line.code.split_whitespace().collect()).collect();
+        assert_eq!(lines, ["leta=\"\";", "", "letb='';", "letc=\"\";"]);
+    }
+
+    #[test]
+    fn lifetimes_and_names_that_end_in_r_are_code() {
+        let file = File::new("crates/a/src/a.rs", "fn a<'a>(b: &'a str, bar: &str) -> u8 { b'\\'' }\nlet var\"x\";\n");
+        assert!(file.code().contains("fn a<'a>(b: &'a str, bar: &str) -> u8 { b'  ' }"), "{}", file.code());
+    }
+
+    #[test]
+    fn lines_of_a_test_module_are_tests_and_those_after_it_are_not() {
+        let text =
+            "fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\nfn c() {}\n#[cfg(test)]\nmod more;\nfn d() {}\n";
+        let file = File::new("crates/a/src/a.rs", text);
+        let tests: Vec<usize> = file.lines().filter(|line| line.test).map(|line| line.number).collect();
+        assert_eq!(tests, [2, 3, 4, 5, 7, 8]);
+    }
+
+    #[test]
+    fn files_below_tests_are_tests_as_a_whole() {
+        let file = File::new("crates/a/tests/it/main.rs", "fn a() {}\n");
+        assert!(file.lines().all(|line| line.test));
+    }
+
+    #[test]
+    fn words_are_whole_words() {
+        assert!(has_word("if x { unsafe { y } }", "unsafe"));
+        assert!(!has_word("unsafe_code", "unsafe"));
+        assert!(has_word("rustix::fs::open()", "fs::"));
+        assert!(!has_word("dirfs::open()", "fs::"));
+    }
+}

@@ -1,0 +1,68 @@
+//! The workspace as cargo describes it: its members, their dependencies and where things are.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+use crate::process;
+
+/// The part of `cargo metadata` that anything here uses.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Workspace {
+    #[serde(rename = "workspace_root")]
+    pub(crate) root: PathBuf,
+    #[serde(rename = "target_directory")]
+    pub(crate) target: PathBuf,
+    pub(crate) packages: Vec<Package>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Package {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) version: String,
+    manifest_path: PathBuf,
+    pub(crate) dependencies: Vec<Dependency>,
+    pub(crate) targets: Vec<Target>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Dependency {
+    pub(crate) name: String,
+    /// Absent for what the crate itself links.
+    pub(crate) kind: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Target {
+    pub(crate) kind: Vec<String>,
+}
+
+impl Workspace {
+    pub(crate) fn load() -> Result<Self> {
+        let text = process::stdout_of(cargo().args(["metadata", "--no-deps", "--format-version", "1"]))?;
+        serde_json::from_str(&text).context("`cargo metadata` wrote something unexpected")
+    }
+}
+
+impl Package {
+    pub(crate) fn directory(&self) -> &Path {
+        self.manifest_path.parent().unwrap_or(&self.manifest_path)
+    }
+
+    /// What people call the crate: the name of its folder.
+    pub(crate) fn folder(&self) -> &str {
+        self.directory().file_name().and_then(|name| name.to_str()).unwrap_or(&self.name)
+    }
+
+    pub(crate) fn has_library(&self) -> bool {
+        self.targets.iter().any(|target| target.kind.iter().any(|kind| kind == "lib"))
+    }
+}
+
+/// The cargo that runs us, so that a toolchain chosen on the command line stays chosen.
+pub(crate) fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
