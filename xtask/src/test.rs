@@ -9,11 +9,13 @@ mod python;
 mod report;
 mod suite;
 
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
 
+use self::build::TestBinary;
 use self::report::{Report, Row};
 use crate::workspace::{Package, Workspace, cargo};
 use crate::{Verdict, process, tidy};
@@ -22,36 +24,27 @@ use crate::{Verdict, process, tidy};
 pub(crate) fn run(names: &[String]) -> Result<Verdict> {
     let workspace = Workspace::load()?;
     let packages = select(&workspace, names)?;
+    let everything = names.is_empty();
     let mut report = Report::default();
-    if names.is_empty() {
+    if everything {
         check(&mut report, "format", "run `cargo fmt --all`", || {
             process::succeeds(cargo().args(["fmt", "--all", "--check"]))
         })?;
-        check(&mut report, "tidy", "see what it says above", || Ok(tidy::run()? == Verdict::Good))?;
+        check(&mut report, "tidy", "mend what it says above", || Ok(tidy::run()? == Verdict::Good))?;
         check(&mut report, "clippy", "mend what it says above", || process::succeeds(&mut clippy()))?;
     }
-    let python = python::needed_by(&packages).then(|| {
-        let began = Instant::now();
-        let python = python::prepare(&workspace);
-        report.push(Row::step("python", began.elapsed(), python.as_ref().err().map(|error| format!("{error:#}"))));
-        python.ok()
-    });
-
-    let selection = select_arguments(&packages, names);
-    let began = Instant::now();
-    let binaries = build::tests(&selection)?;
-    let failure = binaries.is_none().then(|| "the tests do not compile".to_owned());
-    report.push(Row::step("build", began.elapsed(), failure));
-
-    for package in binaries.iter().flat_map(|_| &packages) {
-        announce(package.folder());
-        let binaries = binaries.iter().flatten().filter(|binary| binary.package == package.id);
-        report.push(suite::run(package, binaries, python.as_ref().and_then(Option::as_deref))?);
+    let python = prepare_python(&mut report, &workspace, &packages);
+    if let Some(binaries) = build_tests(&mut report, &packages, everything)? {
+        for package in &packages {
+            announce(package.folder());
+            let binaries = binaries.iter().filter(|binary| binary.package == package.id);
+            report.push(suite::run(package, binaries, python.as_deref())?);
+        }
     }
-    if names.is_empty() {
-        let mut examples = cargo();
-        examples.args(["build", "--quiet", "--workspace", "--examples"]);
-        check(&mut report, "examples", "they must compile", || process::succeeds(&mut examples))?;
+    if everything {
+        check(&mut report, "examples", "they must compile", || {
+            process::succeeds(cargo().args(["build", "--quiet", "--workspace", "--examples"]))
+        })?;
     }
     if packages.iter().any(|package| package.has_library()) {
         announce("doc tests");
@@ -76,12 +69,34 @@ fn select<'a>(workspace: &'a Workspace, names: &[String]) -> Result<Vec<&'a Pack
     Ok(packages)
 }
 
-/// How the selection is said to cargo.
-fn select_arguments(packages: &[&Package], names: &[String]) -> Vec<String> {
-    if names.is_empty() {
-        return vec!["--workspace".to_owned()];
+/// The interpreter for tests in Python, if one of these crates has any and it can be had.
+fn prepare_python(report: &mut Report, workspace: &Workspace, packages: &[&Package]) -> Option<PathBuf> {
+    if !python::needed_by(packages) {
+        return None;
     }
-    packages.iter().flat_map(|package| ["--package".to_owned(), package.name.clone()]).collect()
+    announce("python");
+    let began = Instant::now();
+    let (interpreter, failure) = match python::prepare(workspace) {
+        Ok(interpreter) => (Some(interpreter), None),
+        Err(error) => (None, Some(format!("{error:#}"))),
+    };
+    report.push(Row::step("python", began.elapsed(), failure));
+    interpreter
+}
+
+/// Builds all tests before the first of them runs. `None`, and a line in the report, when they do not compile.
+fn build_tests(report: &mut Report, packages: &[&Package], everything: bool) -> Result<Option<Vec<TestBinary>>> {
+    announce("build");
+    let selection: Vec<&str> = if everything {
+        vec!["--workspace"]
+    } else {
+        packages.iter().flat_map(|package| ["--package", &package.name]).collect()
+    };
+    let began = Instant::now();
+    let binaries = build::tests(&selection)?;
+    let failure = binaries.is_none().then(|| "the tests do not compile".to_owned());
+    report.push(Row::step("build", began.elapsed(), failure));
+    Ok(binaries)
 }
 
 fn clippy() -> Command {

@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::process::ExitCode;
 
-use sortie_engine::Running;
+use sortie_engine::{EngineError, Running};
 use sortie_protocol::{Failure, TaskOutcome, TaskRequest};
 use tokio::runtime::Builder;
 
@@ -58,7 +58,14 @@ async fn steer(
     };
     let follower = Follower::start(journal, before, running.task, pace, display)
         .map_err(|error| CommandError::internal(format!("the display could not be started: {error}")))?;
-    let (outcome, signal) = watch(running, &follower, &mut signals).await?;
+    let (outcome, signal) = match watch(running, &follower, &mut signals).await {
+        Ok(ended) => ended,
+        Err(error) => {
+            // Ends the display first, so that nothing is drawn over the message.
+            drop(follower.join());
+            return Err(error.into());
+        }
+    };
     let status = outcome.status;
     let mut finished = tokio::task::spawn_blocking(move || finish(follower, &outcome));
     tokio::select! {
@@ -78,16 +85,13 @@ async fn watch(
     running: Running,
     follower: &Follower,
     signals: &mut Signals,
-) -> Result<(TaskOutcome, Option<Signal>), CommandError> {
+) -> Result<(TaskOutcome, Option<Signal>), EngineError> {
     let stop = running.stopper();
     let mut ended = pin!(running.outcome());
     let mut received = None;
     loop {
         tokio::select! {
-            outcome = &mut ended => {
-                let outcome = outcome.map_err(|error| CommandError::internal(error.to_string()))?;
-                return Ok((outcome, received));
-            }
+            outcome = &mut ended => return Ok((outcome?, received)),
             signal = signals.next() => match received {
                 None => {
                     received = Some(signal);

@@ -7,6 +7,8 @@ use std::io;
 use std::io::Write as _;
 
 use anstyle::{AnsiColor, Style};
+use sortie_engine::EngineError;
+use sortie_journal::JournalError;
 use sortie_protocol::Failure;
 
 use crate::render::neutral;
@@ -89,9 +91,23 @@ impl From<io::Error> for CommandError {
     }
 }
 
-impl From<sortie_journal::JournalError> for CommandError {
-    fn from(error: sortie_journal::JournalError) -> Self {
-        Self::config(error.to_string())
+impl From<JournalError> for CommandError {
+    fn from(error: JournalError) -> Self {
+        let kind = match error {
+            JournalError::NoSuchTask { .. } => ErrorKind::NotFound,
+            JournalError::Write { .. } | JournalError::Fenced { .. } => ErrorKind::Internal,
+            _ => ErrorKind::Config,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+impl From<EngineError> for CommandError {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Journal(error) => error.into(),
+            other @ EngineError::Aborted => Self::internal(other.to_string()),
+        }
     }
 }
 

@@ -69,6 +69,9 @@ impl Task {
             }
             () = self.slot.take() => self.sink.append(Fact::TaskAdmitted).await?,
         }
+        for text in &self.notices {
+            self.sink.append(Fact::Noticed { text: text.clone() }).await?;
+        }
         let services = match self.services(&children) {
             Ok(services) => services,
             Err(error) => return Ok(tally.outcome(&self.job, Ending::model_failed(error, String::new()))),

@@ -89,3 +89,43 @@ fn retry<T>(mut open: impl FnMut() -> Result<T>) -> Result<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use rustix::fs::CWD;
+
+    use super::*;
+
+    type Open = fn(BorrowedFd<'_>, &Path, OFlags) -> Result<OwnedFd>;
+
+    /// The kernel's way and the portable way must not differ in what they open.
+    #[test]
+    fn both_ways_open_what_is_beneath_and_follow_no_link() {
+        let temporary = tempfile::tempdir().unwrap();
+        let root = temporary.path();
+        fs::create_dir_all(root.join("a/b")).unwrap();
+        fs::write(root.join("a/b/file"), "x").unwrap();
+        symlink("b", root.join("a/link")).unwrap();
+        symlink("b/file", root.join("a/file_link")).unwrap();
+        let directory = openat(CWD, root, LOOK | OFlags::DIRECTORY, Mode::empty()).unwrap();
+        for open in [open as Open, open_stepwise as Open] {
+            let error = |path: &str, flags| open(directory.as_fd(), Path::new(path), flags).err();
+            for flags in [LOOK, READ] {
+                assert_eq!(error("a/b/file", flags), None);
+                assert_eq!(error("", flags), None);
+                assert_eq!(error("a/b/absent", flags), Some(Errno::NOENT));
+                assert_eq!(error("a/b/file/x", flags), Some(Errno::NOTDIR));
+                assert_eq!(error("a/link/file", flags), Some(Errno::LOOP));
+                assert_eq!(error("a/file_link", flags), Some(Errno::LOOP));
+                assert_eq!(error("../x", flags), Some(Errno::XDEV));
+                assert_eq!(error("/etc", flags), Some(Errno::XDEV));
+            }
+            assert_eq!(error("a/b", LIST), None);
+            assert_eq!(error("a/link", LIST), Some(Errno::LOOP));
+            assert_eq!(error("a/b/file", LIST), Some(Errno::NOTDIR));
+        }
+    }
+}

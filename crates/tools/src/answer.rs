@@ -1,6 +1,7 @@
 //! A tool's answer: a body within a fixed size, and one last line that says what was left out.
 
 use std::error::Error;
+use std::ffi::OsStr;
 
 use sortie_protocol::ToolOutput;
 
@@ -13,6 +14,7 @@ pub(crate) const MAX_BYTES: usize = 50 * 1024;
 pub(crate) struct Answer {
     body: String,
     notes: Vec<String>,
+    n_altered_names: usize,
 }
 
 impl Answer {
@@ -24,6 +26,18 @@ impl Answer {
         self.body.push_str(line);
         self.body.push('\n');
         true
+    }
+
+    /// A name or path as it is shown. What would not survive as one line of text is replaced, and that is noted.
+    pub(crate) fn name(&mut self, name: impl AsRef<OsStr>) -> String {
+        let name = name.as_ref();
+        match name.to_str().filter(|name| !name.contains(char::is_control)) {
+            Some(name) => name.to_owned(),
+            None => {
+                self.n_altered_names += 1;
+                name.to_string_lossy().replace(char::is_control, "\u{fffd}")
+            }
+        }
     }
 
     /// Adds to the last line.
@@ -46,6 +60,10 @@ impl Answer {
     }
 
     fn text(mut self) -> String {
+        if self.n_altered_names > 0 {
+            let names = counted(self.n_altered_names, "name", "names");
+            self.notes.push(format!("{names} with control characters or not UTF-8, shown with \u{fffd}"));
+        }
         if self.notes.is_empty() {
             self.body.truncate(self.body.trim_end_matches('\n').len());
         } else {

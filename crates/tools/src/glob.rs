@@ -70,11 +70,14 @@ fn search(workspace: &Workspace, input: &GlobInput, stop: &Stop) -> Result<Found
         (_, rest) => globs::compile_anchored(rest),
     };
     let matcher = glob.map_err(|reason| format!("nothing was searched: {reason}"))?.compile_matcher();
-    let base = Path::new(input.path.as_deref().unwrap_or(".")).join(directory);
-    let base = base.to_string_lossy();
+    let base = match (&input.path, directory) {
+        (Some(path), _) => Path::new(path).join(directory).to_string_lossy().into_owned(),
+        (None, "") => ".".to_owned(),
+        (None, directory) => directory.to_owned(),
+    };
     let resolved = workspace.resolve(&base).map_err(|error| explain(&error))?;
     if resolved.kind != FileKind::Directory {
-        return Err(explain(&AccessError::NotADirectory { path: base.into_owned() }));
+        return Err(explain(&AccessError::NotADirectory { path: base }));
     }
     let is_wanted = |path: &Path| matcher.is_match(path.strip_prefix(&resolved.relative).unwrap_or(path));
     walk(workspace, &resolved.relative, stop, &is_wanted).map_err(|error| explain(&error))
@@ -84,7 +87,8 @@ fn render(mut answer: Answer, pattern: &str, found: &Found) -> ToolOutput {
     let n_found = found.files.len();
     let mut n_shown = 0;
     for path in found.files.iter().take(MAX_PATHS) {
-        if !answer.line(&path.to_string_lossy()) {
+        let path = answer.name(path);
+        if !answer.line(&path) {
             break;
         }
         n_shown += 1;

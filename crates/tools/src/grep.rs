@@ -56,11 +56,10 @@ pub(crate) struct GrepInput {
     unknown: Unknown,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum OutputMode {
     Content,
-    #[default]
     FilesWithMatches,
     Count,
 }

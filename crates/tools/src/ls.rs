@@ -77,7 +77,8 @@ fn render(mut answer: Answer, path: &str, listing: Listing, unwanted: Option<&Gl
     let n_unwanted = n_listed - entries.len();
     let mut n_shown = 0;
     for entry in entries.iter().take(MAX_NAMES) {
-        if !answer.line(&name(entry)) {
+        let name = answer.name(&entry.name);
+        if !answer.line(&marked(name, entry.kind)) {
             break;
         }
         n_shown += 1;
@@ -104,10 +105,10 @@ fn render(mut answer: Answer, path: &str, listing: Listing, unwanted: Option<&Gl
     answer.done(format!("{path}: {}", counted(entries.len(), "entry", "entries")))
 }
 
-fn name(entry: &Entry) -> String {
-    let name = entry.name.to_string_lossy();
-    match entry.kind {
-        FileKind::File => name.into_owned(),
+/// The name, with a mark for what is not a file.
+fn marked(name: String, kind: FileKind) -> String {
+    match kind {
+        FileKind::File => name,
         FileKind::Directory => format!("{name}/"),
         FileKind::Symlink => format!("{name}@"),
         other => format!("{name} ({other})"),

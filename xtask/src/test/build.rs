@@ -19,8 +19,7 @@ pub(super) struct TestBinary {
 }
 
 /// Builds the tests of the selected packages; `None` when they do not compile.
-pub(super) fn tests(selection: &[String]) -> Result<Option<Vec<TestBinary>>> {
-    eprintln!("==> build");
+pub(super) fn tests(selection: &[&str]) -> Result<Option<Vec<TestBinary>>> {
     let output = cargo()
         .args(["test", "--no-run", "--tests", "--message-format", "json-render-diagnostics"])
         .args(selection)

@@ -20,7 +20,6 @@ pub(super) fn needed_by(packages: &[&Package]) -> bool {
 
 /// The interpreter of a virtual environment in the target folder, made anew only when the requirements change.
 pub(super) fn prepare(workspace: &Workspace) -> Result<PathBuf> {
-    eprintln!("==> python");
     let folder = workspace.target.join("sortie-python");
     let interpreter = folder.join("bin/python");
     let stamp = folder.join("requirements.installed");

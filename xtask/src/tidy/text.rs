@@ -32,7 +32,7 @@ pub(super) fn no_machine_paths(file: &File) -> Vec<Finding> {
     let names_machine = |line: &str| {
         MACHINE_ROOTS.iter().any(|root| {
             line.match_indices(root).any(|(at, _)| {
-                let begins_path = !line[..at].ends_with(|c: char| c.is_alphanumeric() || "._-*}".contains(c));
+                let begins_path = !line[..at].ends_with(|c: char| c.is_alphanumeric() || "._-*}>".contains(c));
                 begins_path && !line[at..].starts_with(ANYBODY)
             })
         })
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn folders_that_only_sound_alike_are_fine() {
-        let text = format!("crates{}a and {ANYBODY}notes and $HOME/.cache", MACHINE_ROOTS[3]);
+        let text = format!("crates{0}a and <dir>{0}a and {ANYBODY}notes and $HOME/.cache", MACHINE_ROOTS[3]);
         assert_eq!(no_machine_paths(&File::new("docs/a.md", text)), []);
     }
 

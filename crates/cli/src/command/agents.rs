@@ -14,6 +14,7 @@ use crate::wiring;
 
 /// List agents, or show one
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  sortie agents list\n  sortie agents show explore")]
 pub(crate) struct AgentsArgs {
     #[command(subcommand)]
     command: AgentsCommand,
@@ -41,7 +42,10 @@ pub(crate) fn run(args: &AgentsArgs) -> Result<ExitCode, CommandError> {
 
 fn list(agents: &Registry) -> String {
     let columns = agents.all().iter().map(|agent| agent.name.len()).max().unwrap_or_default();
-    agents.all().iter().map(|agent| format!("{:columns$}  {}\n", agent.name, agent.description)).collect()
+    agents.all().iter().fold(String::new(), |mut text, agent| {
+        let _infallible = writeln!(text, "{:columns$}  {}", agent.name, agent.description);
+        text
+    })
 }
 
 fn show(agent: &AgentDefinition) -> String {

@@ -12,6 +12,7 @@ use crate::settings::{Listed, Settings};
 
 /// Show settings
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct ConfigArgs {
     #[command(subcommand)]
     command: ConfigCommand,

@@ -14,6 +14,7 @@ use crate::settings::Settings;
 
 /// List tasks, or show one with its sub-agents and its report
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  sortie tasks list\n  sortie tasks show agent-kvbqxmzrtyua")]
 pub(crate) struct TasksArgs {
     #[command(subcommand)]
     command: TasksCommand,

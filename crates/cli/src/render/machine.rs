@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use serde_json::{Value, json};
 use sortie_protocol::{Event, Fact, TaskId, TaskOutcome};
 
-use super::Display;
+use super::{Display, neutral};
 
 /// The tasks of a tree as objects, folded from its events.
 #[derive(Debug, Default)]
@@ -114,12 +114,15 @@ impl Display for StreamDisplay {
 
 /// Prints one JSON value: spread out for a person at a terminal, on one line for a program.
 pub(crate) fn print_json(value: &Value) -> io::Result<()> {
-    let text = if io::stdout().is_terminal() { format!("{value:#}") } else { value.to_string() };
-    print_line(&text)
+    print_line(&if io::stdout().is_terminal() { format!("{value:#}") } else { value.to_string() })
 }
 
 fn print_line(line: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    writeln!(stdout, "{line}")?;
+    if stdout.is_terminal() {
+        writeln!(stdout, "{}", neutral::json(line))?;
+    } else {
+        writeln!(stdout, "{line}")?;
+    }
     stdout.flush()
 }

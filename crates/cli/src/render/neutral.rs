@@ -2,6 +2,7 @@
 //! set a clipboard, hide itself or turn the direction of writing. What was there stays visible as a mark.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 /// Several lines: line feeds and tabs stay, all other control characters become marks.
 pub(crate) fn block(text: &str) -> Cow<'_, str> {
@@ -24,6 +25,20 @@ pub(crate) fn line(text: &str) -> String {
         line.extend(word.chars().map(|letter| mark(letter).unwrap_or(letter)));
     }
     line
+}
+
+/// JSON text that means the same: what a terminal would obey is written as an escape.
+pub(crate) fn json(text: &str) -> String {
+    let mut neutral = String::with_capacity(text.len());
+    for letter in text.chars() {
+        // Outside of strings JSON has no such characters but line feeds.
+        if letter != '\n' && mark(letter).is_some() {
+            let _infallible = write!(neutral, "\\u{:04x}", u32::from(letter));
+        } else {
+            neutral.push(letter);
+        }
+    }
+    neutral
 }
 
 /// The visible stand-in of a character that must not reach a terminal.
@@ -62,5 +77,13 @@ mod tests {
             assert_eq!(block(given), expected, "{given:?}");
         }
         assert_eq!(line("  a\n\tb\r\nc\u{1b}[0m \u{2028} d "), "a b c␛[0m d");
+    }
+
+    #[test]
+    fn json_for_a_terminal_means_the_same_and_is_harmless() {
+        let value = serde_json::json!({"text": "\u{1b}[2J\u{9b}1m\u{202e}\u{7f}\u{feff}ä"});
+        let text = json(&format!("{value:#}"));
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+        assert_eq!(text, "{\n  \"text\": \"\\u001b[2J\\u009b1m\\u202e\\u007f\\ufeffä\"\n}");
     }
 }

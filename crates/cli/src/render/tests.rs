@@ -162,13 +162,33 @@ fn check(actual: &str, expected: &Expect) {
 
 #[test]
 fn a_terminal_shows_a_box_for_each_launch_a_line_for_each_worker_and_a_box_for_each_result() {
-    check(&screen(CALM, &two_explorers(), WIDE), &expect![[""]]);
+    check(
+        &screen(CALM, &two_explorers(), WIDE),
+        &expect![[r#"
+        ┌─ explore · agent-aaaaaaaaaaaa ─────────────────┐
+        │ Task: Find auth error handling                 │
+        │ Model: main (test-model)                       │
+        └────────────────────────────────────────────────┘
+        ┌─ explore · agent-bbbbbbbbbbbb ─────────────────┐
+        │ Task: Find its tests                           │
+        │ Model: main (test-model)                       │
+        └────────────────────────────────────────────────┘
+        ┌─ completed · explore · agent-aaaaaaaaaaaa ─────┐
+        │ # Found                                        │
+        │ src/auth.rs:12                                 │
+        │ src/b.rs                                       │
+        │ … 2 more lines                                 │
+        │ 7 calls · 12.4k tokens · 3.2s                  │
+        └────────────────────────────────────────────────┘
+          explore agent-bbbbbbbbbbbb working… · 2.1s
+    "#]],
+    );
 }
 
 #[test]
 fn the_main_agent_has_a_line_only_while_it_works_alone() {
     let tale = Tale::default().started('m', "main", "Where?").admitted('m').wait(1_500);
-    check(&screen(CALM, &tale, WIDE), &expect![[""]]);
+    assert_eq!(screen(CALM, &tale, WIDE), "  main working… · 1.5s\n");
     let tale = tale.started('a', "explore", "Find it");
     assert!(!screen(CALM, &tale, WIDE).contains("main working"));
 }
@@ -212,7 +232,16 @@ fn more_workers_than_rows_are_counted_instead_of_shown() {
         tale = tale.started(letter, "explore", "y").admitted(letter);
     }
     let text = screen(CALM, &tale, Extent { rows: 5, ..WIDE });
-    check(&text.lines().rev().take(4).collect::<Vec<_>>().join("\n"), &expect![[""]]);
+    let live: Vec<&str> = text.lines().filter(|line| line.contains("work")).collect();
+    assert_eq!(
+        live,
+        [
+            "  explore agent-aaaaaaaaaaaa working… · 0.0s",
+            "  explore agent-bbbbbbbbbbbb working… · 0.0s",
+            "  explore agent-cccccccccccc working… · 0.0s",
+            "  … and 5 more at work",
+        ]
+    );
 }
 
 #[test]
@@ -229,7 +258,14 @@ fn nothing_is_wider_than_the_terminal() {
 fn without_a_terminal_there_are_plain_lines() {
     let text = lines(CALM, &two_explorers());
     assert!(!text.contains('\x1b'));
-    check(&text, &expect![[""]]);
+    check(
+        &text,
+        &expect![[r#"
+        explore agent-aaaaaaaaaaaa started: Find auth error handling · main (test-model)
+        explore agent-bbbbbbbbbbbb started: Find its tests · main (test-model)
+        explore agent-aaaaaaaaaaaa completed · 7 calls · 12.4k tokens · 3.2s
+    "#]],
+    );
 }
 
 #[test]
@@ -244,7 +280,13 @@ fn verbose_shows_each_call() {
     assert!(calls(CALM) < calls(VERBOSE));
     let shown: String =
         lines(VERBOSE, &tale).lines().filter(|line| line.contains("Grep") || line.contains("Read")).collect();
-    check(&shown.replace("explore", "\nexplore"), &expect![[""]]);
+    check(
+        &shown.replace("explore", "\nexplore"),
+        &expect![[r#"
+
+        explore agent-aaaaaaaaaaaa: Grep "auth" → 12 matches in 3 files
+        explore agent-bbbbbbbbbbbb: Read src/a.rs failed: no such file"#]],
+    );
 }
 
 #[test]
@@ -266,8 +308,46 @@ fn retries_refusals_notices_and_limits_are_never_silent() {
         .fact('a', Fact::Noticed { text: "the context was shortened".to_owned() })
         .ended('a', partial)
         .ended('b', failed);
-    check(&lines(CALM, &tale), &expect![[""]]);
-    check(&screen(CALM, &tale, WIDE), &expect![[""]]);
+    check(
+        &lines(CALM, &tale),
+        &expect![[r#"
+        explore agent-aaaaaaaaaaaa started: first · main (test-model)
+        plan agent-bbbbbbbbbbbb started: second · main (test-model)
+        explore agent-aaaaaaaaaaaa: model call failed (rate_limited: 429 from the server); try 2 in 1.5s
+        explore agent-aaaaaaaaaaaa: Write x refused: Write is not allowed: agent explore admits only Read
+        explore agent-aaaaaaaaaaaa: note: the context was shortened
+        explore agent-aaaaaaaaaaaa partial (turns) · 7 calls · 12.4k tokens · 3.2s
+        plan agent-bbbbbbbbbbbb failed: model_auth: the key was refused; check ANTHROPIC_API_KEY · 7 calls · 12.4k tokens · 3.2s
+    "#]],
+    );
+    check(
+        &screen(CALM, &tale, WIDE),
+        &expect![[r#"
+        ┌─ explore · agent-aaaaaaaaaaaa ─────────────────┐
+        │ Task: first                                    │
+        │ Model: main (test-model)                       │
+        └────────────────────────────────────────────────┘
+        ┌─ plan · agent-bbbbbbbbbbbb ────────────────────┐
+        │ Task: second                                   │
+        │ Model: main (test-model)                       │
+        └────────────────────────────────────────────────┘
+          explore agent-aaaaaaaaaaaa: model call failed (rate_limited: 429 from the
+            server); try 2 in 1.5s
+          explore agent-aaaaaaaaaaaa: Write x refused: Write is not allowed: agent
+            explore admits only Read
+          explore agent-aaaaaaaaaaaa: note: the context was shortened
+        ┌─ partial (turns) · explore · agent-aaaaaaaaaaaa ─┐
+        │ so far                                           │
+        │ 7 calls · 12.4k tokens · 3.2s                    │
+        └──────────────────────────────────────────────────┘
+        ┌─ failed · plan · agent-bbbbbbbbbbbb ─────────────────────┐
+        │ model_auth: the key was refused; check ANTHROPIC_API_KEY │
+        │ note: unknown key `x` was ignored                        │
+        │ 7 calls · 12.4k tokens · 3.2s                            │
+        └──────────────────────────────────────────────────────────┘
+          main waiting for a slot · 0.0s
+    "#]],
+    );
 }
 
 #[test]
@@ -312,7 +392,13 @@ fn a_delegation_of_its_own_is_shown_like_a_sub_agent() {
         .started('m', "explore", "Find it")
         .admitted('m')
         .ended('m', outcome('m', "explore", Status::Completed, "src/a.rs:1"));
-    check(&lines(interest, &tale), &expect![[""]]);
+    check(
+        &lines(interest, &tale),
+        &expect![[r#"
+        explore agent-mmmmmmmmmmmm started: Find it · main (test-model)
+        explore agent-mmmmmmmmmmmm completed · 7 calls · 12.4k tokens · 3.2s
+    "#]],
+    );
 }
 
 #[test]

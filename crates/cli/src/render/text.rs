@@ -26,11 +26,17 @@ impl TextDisplay {
         Self { progress: Progress::new(interest), happenings: Vec::new(), screen }
     }
 
-    /// Takes the working lines away.
+    /// Takes the working lines away. Done when it is dropped, too.
     pub(crate) fn clear(&mut self) {
         if let Some(screen) = &mut self.screen {
             write_stderr(&screen.erase(extent().columns));
         }
+    }
+}
+
+impl Drop for TextDisplay {
+    fn drop(&mut self) {
+        self.clear();
     }
 }
 

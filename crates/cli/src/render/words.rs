@@ -46,7 +46,7 @@ pub(crate) fn model(model: &ModelChoice) -> String {
 pub(crate) fn call(call: &ToolCall) -> String {
     let tool = neutral::line(&call.tool);
     let text = match telling_argument(&call.arguments) {
-        Some((name, argument)) if matches!(name, "file_path" | "path") => {
+        Some(("file_path" | "path", argument)) => {
             format!("{tool} {}", neutral::line(&argument))
         }
         Some((_, argument)) => format!("{tool} \"{}\"", neutral::line(&argument)),

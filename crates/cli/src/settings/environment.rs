@@ -71,16 +71,3 @@ impl Environment {
         self.variables.iter().filter(|(_, (value, _))| !value.is_empty()).map(|(name, (_, origin))| (&**name, origin))
     }
 }
-
-#[cfg(test)]
-impl<const N: usize> From<[(&str, &str); N]> for Environment {
-    fn from(variables: [(&str, &str); N]) -> Self {
-        let own = |name: &str| Origin::Variable { name: name.to_owned(), file: None };
-        Self {
-            variables: variables
-                .into_iter()
-                .map(|(name, value)| (name.to_owned(), (value.into(), own(name))))
-                .collect(),
-        }
-    }
-}

@@ -15,6 +15,7 @@ use crate::error::CommandError;
 #[derive(Debug, Default)]
 pub(super) struct FileLayer {
     pub(super) values: Vec<(&'static Key, Value, Origin)>,
+    /// In the order of the lines.
     pub(super) warnings: Vec<String>,
 }
 
@@ -46,9 +47,18 @@ fn parse(path: &Path, text: &str) -> Result<FileLayer, CommandError> {
         // The parser's message only: its long form quotes the line, which may hold a key.
         CommandError::config(format!("{}:{line}: this is not valid TOML: {}", path.display(), error.message()))
     })?;
-    let mut layer = FileLayer::default();
-    reading.table("", table.get_ref(), &mut layer)?;
-    Ok(layer)
+    let mut found = Found::default();
+    reading.table("", table.get_ref(), &mut found)?;
+    found.ignored.sort_unstable_by_key(|(line, _)| *line);
+    let warning = |(line, what): (usize, String)| format!("{}:{line} is ignored: {what}", path.display());
+    Ok(FileLayer { values: found.values, warnings: found.ignored.into_iter().map(warning).collect() })
+}
+
+/// What was found so far; the parser gives tables in the order of their names.
+#[derive(Default)]
+struct Found {
+    values: Vec<(&'static Key, Value, Origin)>,
+    ignored: Vec<(usize, String)>,
 }
 
 struct Reading<'a> {
@@ -61,11 +71,11 @@ impl Reading<'_> {
         self.text.as_bytes().iter().take(offset).filter(|byte| **byte == b'\n').count() + 1
     }
 
-    fn table(&self, section: &str, table: &DeTable<'_>, layer: &mut FileLayer) -> Result<(), CommandError> {
+    fn table(&self, section: &str, table: &DeTable<'_>, found: &mut Found) -> Result<(), CommandError> {
         for (name, value) in table {
             let path =
                 if section.is_empty() { name.get_ref().to_string() } else { format!("{section}.{}", name.get_ref()) };
-            self.entry(&path, name, value, layer)?;
+            self.entry(&path, name, value, found)?;
         }
         Ok(())
     }
@@ -75,7 +85,7 @@ impl Reading<'_> {
         path: &str,
         name: &Spanned<Cow<'_, str>>,
         value: &Spanned<DeValue<'_>>,
-        layer: &mut FileLayer,
+        found: &mut Found,
     ) -> Result<(), CommandError> {
         let line = self.line(name.span().start);
         let place = format!("{}:{line}", self.path.display());
@@ -83,17 +93,17 @@ impl Reading<'_> {
             let origin = Origin::File { path: self.path.to_owned(), line };
             let value =
                 read_value(key, value.get_ref()).map_err(|what| CommandError::config(format!("{place}: {what}")))?;
-            layer.values.push((key, value, origin));
+            found.values.push((key, value, origin));
             return Ok(());
         }
         match value.get_ref() {
-            DeValue::Table(table) if key::is_section(path) => self.table(path, table, layer),
+            DeValue::Table(table) if key::is_section(path) => self.table(path, table, found),
             other if key::is_section(path) => Err(CommandError::config(format!(
                 "{place}: `{path}` must be a table like [{path}], not {}",
                 with_article(other)
             ))),
             _ => {
-                layer.warnings.push(format!("{place}: {}", key::unknown(path)));
+                found.ignored.push((line, key::unknown(path)));
                 Ok(())
             }
         }
@@ -110,19 +120,20 @@ fn read_value(key: &Key, value: &DeValue<'_>) -> Result<Value, String> {
         _ => None,
     };
     read.ok_or_else(|| {
-        let shown = match value {
-            DeValue::String(text) => Some(text.as_ref()),
-            DeValue::Integer(number) => Some(number.as_str()),
-            _ => None,
+        let quoted = match value {
+            DeValue::String(text) => format!("{text:?}"),
+            DeValue::Integer(number) => number.as_str().to_owned(),
+            DeValue::Boolean(on) => on.to_string(),
+            _ => String::new(),
         };
-        key.misfit(with_article(value), shown)
+        key.misfit(with_article(value), &quoted)
     })
 }
 
 fn with_article(value: &DeValue<'_>) -> &'static str {
     match value {
-        DeValue::String(_) => "the string",
-        DeValue::Integer(_) => "the number",
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "a number",
         DeValue::Float(_) => "a fraction",
         DeValue::Boolean(_) => "a boolean",
         DeValue::Datetime(_) => "a date",

@@ -18,23 +18,25 @@ pub(super) struct Key {
 
 /// Ten years: far beyond any run, and safe to add to a clock.
 const MOST_SECONDS: u64 = 315_360_000;
-const MOST_U32: u64 = u32::MAX as u64;
+/// More tasks, levels or tokens of one reply than anyone means.
+const MOST: u64 = 1_000_000;
+const MOST_PROMPT_BYTES: u64 = 1 << 30;
 
 #[rustfmt::skip]
 pub(super) const KEYS: &[Key] = &[
     Key { path: "task_tool.enabled", kind: Kind::Switch, default: Some("true"), variable: None,
         doc: "whether agents may start sub-agents" },
-    Key { path: "task_tool.max_depth", kind: Kind::Number { least: 0, most: MOST_U32 }, default: Some("2"), variable: None,
+    Key { path: "task_tool.max_depth", kind: Kind::Number { least: 0, most: MOST }, default: Some("2"), variable: None,
         doc: "levels of sub-agents below the main agent" },
     Key { path: "task_tool.default_timeout_seconds", kind: Kind::Number { least: 1, most: MOST_SECONDS }, default: Some("300"), variable: None,
         doc: "time of a sub-agent that asks for none" },
     Key { path: "task_tool.max_tokens", kind: Kind::Number { least: 1, most: u64::MAX }, default: None, variable: None,
         doc: "tokens of each task with its descendants" },
-    Key { path: "task_tool.max_concurrent", kind: Kind::Number { least: 1, most: MOST_U32 }, default: Some("20"), variable: None,
+    Key { path: "task_tool.max_concurrent", kind: Kind::Number { least: 1, most: MOST }, default: Some("20"), variable: None,
         doc: "sub-agents that run at once; more wait" },
-    Key { path: "task_tool.max_children", kind: Kind::Number { least: 0, most: MOST_U32 }, default: Some("200"), variable: None,
+    Key { path: "task_tool.max_children", kind: Kind::Number { least: 0, most: MOST }, default: Some("200"), variable: None,
         doc: "sub-agents that one run may start in all" },
-    Key { path: "task_tool.max_prompt_bytes", kind: Kind::Number { least: 1, most: MOST_U32 }, default: Some("1048576"), variable: None,
+    Key { path: "task_tool.max_prompt_bytes", kind: Kind::Number { least: 1, most: MOST_PROMPT_BYTES }, default: Some("1048576"), variable: None,
         doc: "longest prompt that is accepted" },
     Key { path: "llm.max_retries", kind: Kind::Number { least: 0, most: 100 }, default: Some("5"), variable: None,
         doc: "tries after the first, never past the deadline" },
@@ -54,7 +56,7 @@ pub(super) const KEYS: &[Key] = &[
         doc: "the API it speaks; guessed from URL and model if not set" },
     Key { path: "routes.main.window", kind: Kind::Number { least: 1, most: u64::MAX }, default: None, variable: None,
         doc: "tokens that the model can take in" },
-    Key { path: "routes.main.max_output", kind: Kind::Number { least: 1, most: MOST_U32 }, default: None, variable: None,
+    Key { path: "routes.main.max_output", kind: Kind::Number { least: 1, most: MOST }, default: None, variable: None,
         doc: "tokens of one reply at most" },
 ];
 
@@ -84,10 +86,15 @@ impl Key {
         format!("SORTIE_{}", self.path.replace('.', "__").to_uppercase())
     }
 
-    /// What to say of a value that does not fit. `shown` is left out where it might be a secret.
-    pub(super) fn misfit(&self, found: &str, shown: Option<&str>) -> String {
-        let shown = shown.filter(|_| self.kind.quotable()).map(|text| format!(" {text:?}")).unwrap_or_default();
-        format!("`{}` must be {}, not {found}{shown}", self.path, self.kind.expected())
+    /// What to say of a value that does not fit. It is `quoted` only where it cannot be a secret.
+    pub(super) fn misfit(&self, found: &str, quoted: &str) -> String {
+        let found = if self.kind.quotable() && !quoted.is_empty() { quoted } else { found };
+        format!("`{}` must be {}, not {found}", self.path, self.kind.expected())
+    }
+
+    /// The same of a text, as variables and flags give it.
+    pub(super) fn misfit_text(&self, text: &str) -> String {
+        self.misfit("this text", &format!("{text:?}"))
     }
 }
 
@@ -103,11 +110,12 @@ pub(super) fn is_section(path: &str) -> bool {
 /// What to say of a path that no key has.
 pub(super) fn unknown(path: &str) -> String {
     if LATER.iter().any(|later| path == *later || is_below(path, later)) && !is_misspelt_route(path) {
-        return format!("`{path}` is not in this version and is ignored");
+        return format!("`{path}` is not in this version");
     }
-    match crate::suggest::nearest(path, KEYS.iter().map(|key| key.path)) {
-        Some(near) => format!("unknown setting `{path}` is ignored; did you mean `{near}`?"),
-        None => format!("unknown setting `{path}` is ignored; `sortie config show` lists all settings"),
+    let sections = KEYS.iter().filter_map(|key| key.path.rsplit_once('.')).map(|(section, _)| section);
+    match crate::suggest::nearest(path, KEYS.iter().map(|key| key.path).chain(sections).chain(["routes"])) {
+        Some(near) => format!("unknown setting `{path}`; did you mean `{near}`?"),
+        None => format!("unknown setting `{path}`; `sortie config show` lists all settings"),
     }
 }
 

@@ -62,7 +62,7 @@ impl Said {
             for name in key.variable.into_iter().chain([own.as_str()]) {
                 let Some(variable) = environment.text(name)? else { continue };
                 let value = key.kind.parse(variable.value).ok_or_else(|| {
-                    let what = key.misfit("the text", Some(variable.value));
+                    let what = key.misfit_text(variable.value);
                     CommandError::config(format!("the variable {}: {what}", variable.origin))
                 })?;
                 self.put(key, value, variable.origin.clone());
@@ -70,7 +70,7 @@ impl Said {
         }
         for (name, origin) in environment.names() {
             if let Some(what) = unknown_variable(name) {
-                self.warnings.push(format!("the variable {origin}: {what}"));
+                self.warnings.push(format!("the variable {origin} is ignored: {what}"));
             }
         }
         Ok(())
@@ -88,7 +88,7 @@ impl Said {
             .hint("set LLM_API_KEY, or name a variable in `routes.main.api_key_env`"));
         }
         let Some(value) = key.kind.parse(value) else {
-            return Err(CommandError::usage(format!("{SET_FLAG}: {}", key.misfit("the text", Some(value)))));
+            return Err(CommandError::usage(format!("{SET_FLAG}: {}", key.misfit_text(value))));
         };
         self.put(key, value, Origin::Flag(SET_FLAG));
         Ok(())
@@ -139,7 +139,7 @@ fn default_setting(key: &'static Key) -> Setting {
 /// What to say of a variable that looks like a setting and is none.
 fn unknown_variable(name: &str) -> Option<String> {
     if key::LATER_VARIABLES.contains(&name) {
-        return Some("this is not in this version and is ignored".to_owned());
+        return Some("it is not in this version".to_owned());
     }
     // Names without a double underscore, like SORTIE_HOME, are no settings.
     let path = name.strip_prefix("SORTIE_").filter(|rest| rest.contains("__"))?.to_lowercase().replace("__", ".");

@@ -6,7 +6,16 @@ use crate::world::World;
 
 #[test]
 fn agents_are_listed() {
-    expect![[""]].assert_eq(&World::new().sortie(["agents", "list"]).run().transcript());
+    expect![[r#"
+        exit 0
+        --- stdout
+        main             Answers a person's request; delegates what takes many calls
+        general-purpose  any work, all tools
+        explore          find things in the workspace, read-only
+        plan             plan a change from the code, read-only
+        summary          sum up files or texts
+    "#]]
+    .assert_eq(&World::new().sortie(["agents", "list"]).run().transcript());
 }
 
 #[test]
@@ -25,7 +34,13 @@ fn an_agent_is_shown_with_its_tools_and_its_role() {
 
 #[test]
 fn an_agent_that_does_not_exist_is_not_found() {
-    expect![[""]].assert_eq(&World::new().sortie(["agents", "show", "explor"]).run().transcript());
+    expect![[r#"
+        exit 1
+        --- stderr
+        error: unknown agent `explor`; there are main, general-purpose, explore, plan, summary
+        hint: did you mean `explore`?
+    "#]]
+    .assert_eq(&World::new().sortie(["agents", "show", "explor"]).run().transcript());
 }
 
 #[test]

@@ -16,39 +16,111 @@ fn check(invocation: Invocation, expected: &Expect) {
 #[test]
 fn an_unknown_flag_is_wrong_usage() {
     let world = World::new();
-    check(world.sortie(["run", "--speed", "9", "hello"]), &expect![[""]]);
-    check(world.sortie(["run", "--max-turns", "0", "hello"]), &expect![[""]]);
-    check(world.sortie(["run", "--timeout", "soon", "hello"]), &expect![[""]]);
-    check(world.sortie(["run", "--verbose", "--output-format", "json", "hello"]), &expect![[""]]);
+    check(
+        world.sortie(["run", "--speed", "9", "hello"]),
+        &expect![[r#"
+        exit 2
+        --- stderr
+        error: unexpected argument '--speed' found
+
+          tip: to pass '--speed' as a value, use '-- --speed'
+
+        Usage: sortie run [OPTIONS] [PROMPT]
+
+        For more information, try '--help'.
+    "#]],
+    );
+    check(
+        world.sortie(["run", "--max-turns", "0", "hello"]),
+        &expect![[r#"
+        exit 2
+        --- stderr
+        error: invalid value '0' for '--max-turns <N>': 0 is not in 1..=4294967295
+
+        For more information, try '--help'.
+    "#]],
+    );
+    check(
+        world.sortie(["run", "--timeout", "soon", "hello"]),
+        &expect![[r#"
+        exit 2
+        --- stderr
+        error: invalid value 'soon' for '--timeout <TIME>': write it like 90s, 5m or 1h; a bare number is seconds
+
+        For more information, try '--help'.
+    "#]],
+    );
+    check(
+        world.sortie(["run", "--verbose", "--output-format", "json", "hello"]),
+        &expect![[r#"
+        exit 2
+        --- stderr
+        error: --verbose is for --output-format text; stream-json has every call anyway
+    "#]],
+    );
     assert!(world.kept_nothing());
 }
 
 #[test]
 fn an_unknown_agent_is_wrong_usage() {
     let world = World::new();
-    check(world.sortie(["run", "--agent", "nobody", "hello"]), &expect![[""]]);
+    check(
+        world.sortie(["run", "--agent", "nobody", "hello"]),
+        &expect![[r#"
+        exit 2
+        --- stderr
+        error: unknown agent `nobody`; there are main, general-purpose, explore, plan, summary
+    "#]],
+    );
 }
 
 #[test]
 fn an_unknown_model_is_wrong_usage() {
     let world = World::new();
-    check(world.sortie(["run", "--model", "gpt-99", "hello"]), &expect![[""]]);
+    check(
+        world.sortie(["run", "--model", "gpt-99", "hello"]),
+        &expect![[r#"
+        exit 2
+        --- stderr
+        error: unknown model `gpt-99`; known routes: offline; to use a model by its id set ANTHROPIC_API_KEY or OPENAI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL
+    "#]],
+    );
 }
 
 #[test]
 fn an_unknown_wire_is_wrong_configuration() {
     let world = World::new();
-    check(world.sortie(["run", "hello"]).env("LLM_WIRE", "telegraph"), &expect![[""]]);
+    check(
+        world.sortie(["run", "hello"]).env("LLM_WIRE", "telegraph"),
+        &expect![[r#"
+            exit 2
+            --- stderr
+            error: the variable LLM_WIRE: `routes.main.wire` must be one of anthropic, openai-chat, not "telegraph"
+        "#]],
+    );
     assert!(world.kept_nothing());
 }
 
 #[test]
 fn a_missing_key_is_wrong_configuration() {
     let world = World::new();
-    check(world.sortie(["run", "hello"]).env("LLM_MODEL_ID", "claude-x"), &expect![[""]]);
+    check(
+        world.sortie(["run", "hello"]).env("LLM_MODEL_ID", "claude-x"),
+        &expect![[r#"
+        exit 2
+        --- stderr
+        error: there is no key for https://api.anthropic.com: ANTHROPIC_API_KEY is not set
+        hint: export ANTHROPIC_API_KEY=…, or name the variable that holds it in [routes.main] api_key_env
+    "#]],
+    );
     check(
         world.sortie(["run", "hello"]).envs([("LLM_MODEL_ID", "m"), ("LLM_BASE_URL", "https://models.example/v1")]),
-        &expect![[""]],
+        &expect![[r#"
+            exit 2
+            --- stderr
+            error: there is no key for https://models.example/v1: LLM_API_KEY is not set
+            hint: export LLM_API_KEY=…, or name the variable that holds it in [routes.main] api_key_env
+        "#]],
     );
     assert!(world.kept_nothing());
 }
@@ -56,10 +128,26 @@ fn a_missing_key_is_wrong_configuration() {
 #[test]
 fn an_unreadable_configuration_is_named() {
     let world = World::new();
-    check(world.sortie(["--config", "missing.toml", "run", "hello"]), &expect![[""]]);
+    check(
+        world.sortie(["--config", "missing.toml", "run", "hello"]),
+        &expect![[r#"
+        exit 2
+        --- stderr
+        error: the configuration <dir>/workspace/missing.toml cannot be read: No such file or directory (os error 2)
+        hint: correct the path or its permissions, or name another file with --config
+    "#]],
+    );
     // A directory can be read by nobody, not even by root.
     fs::create_dir_all(world.path("home/.config/sortie/config.toml")).unwrap();
-    check(world.sortie(["run", "hello"]), &expect![[""]]);
+    check(
+        world.sortie(["run", "hello"]),
+        &expect![[r#"
+        exit 2
+        --- stderr
+        error: the configuration <dir>/home/.config/sortie/config.toml cannot be read: Is a directory (os error 21)
+        hint: correct the path or its permissions, or name another file with --config
+    "#]],
+    );
     assert!(world.kept_nothing());
 }
 
@@ -67,34 +155,106 @@ fn an_unreadable_configuration_is_named() {
 fn a_configuration_with_a_wrong_type_is_named() {
     let world = World::new();
     world.config("[task_tool]\nmax_depth = \"deep\"\n");
-    check(world.sortie(["run", "hello"]), &expect![[""]]);
+    check(
+        world.sortie(["run", "hello"]),
+        &expect![[r#"
+            exit 2
+            --- stderr
+            error: <dir>/home/.config/sortie/config.toml:2: `task_tool.max_depth` must be a whole number from 0 to 1000000, not "deep"
+        "#]],
+    );
     assert!(world.kept_nothing());
 }
 
 #[test]
 fn an_empty_prompt_is_wrong_usage() {
     let world = World::new();
-    check(world.sortie(["run", ""]), &expect![[""]]);
-    check(world.sortie(["run", "-"]).stdin(" \n"), &expect![[""]]);
-    check(world.sortie(["run"]), &expect![[""]]);
+    check(
+        world.sortie(["run", ""]),
+        &expect![[r#"
+        exit 2
+        --- stderr
+        error: the prompt is empty; say what is to be done
+    "#]],
+    );
+    check(
+        world.sortie(["run", "-"]).stdin(" \n"),
+        &expect![[r#"
+        exit 2
+        --- stderr
+        error: the prompt is empty; say what is to be done
+    "#]],
+    );
+    check(
+        world.sortie(["run"]),
+        &expect![[r#"
+        exit 2
+        --- stderr
+        error: the prompt is empty; say what is to be done
+    "#]],
+    );
 }
 
 #[test]
 fn a_prompt_above_the_cap_is_wrong_usage_and_is_not_read_to_its_end() {
     let world = World::new();
     let small = || world.sortie(["run", "--set", "task_tool.max_prompt_bytes=10", "-"]);
-    check(small().stdin("0123456789-"), &expect![[""]]);
+    check(
+        small().stdin("0123456789-"),
+        &expect![[r#"
+        exit 2
+        --- stderr
+        error: the prompt on stdin has more than 10 bytes (`task_tool.max_prompt_bytes`)
+    "#]],
+    );
     // Far more than any pipe holds.
-    check(small().stdin(vec![b'x'; 4 << 20]), &expect![[""]]);
-    check(world.sortie(["run", "--set", "task_tool.max_prompt_bytes=10", "0123456789-"]), &expect![[""]]);
-    check(world.sortie(["run", "-"]).stdin([b'a', 0xff, b'b']), &expect![[""]]);
+    check(
+        small().stdin(vec![b'x'; 4 << 20]),
+        &expect![[r#"
+        exit 2
+        --- stderr
+        error: the prompt on stdin has more than 10 bytes (`task_tool.max_prompt_bytes`)
+    "#]],
+    );
+    check(
+        world.sortie(["run", "--set", "task_tool.max_prompt_bytes=10", "0123456789-"]),
+        &expect![[r#"
+        exit 2
+        --- stderr
+        error: the prompt has 11 bytes; the limit is 10 (`task_tool.max_prompt_bytes`)
+    "#]],
+    );
+    check(
+        world.sortie(["run", "-"]).stdin([b'a', 0xff, b'b']),
+        &expect![[r#"
+        exit 2
+        --- stderr
+        error: stdin is not valid UTF-8 (byte 2)
+    "#]],
+    );
 }
 
 #[test]
 fn a_workspace_that_is_not_there_is_named() {
     let world = World::new();
-    check(world.sortie(["run", "--cwd", "missing", "hello"]), &expect![[""]]);
-    check(world.sortie(["run", "--cwd", "src/main.rs", "hello"]), &expect![[""]]);
+    check(
+        world.sortie(["run", "--cwd", "missing", "hello"]),
+        &expect![[r#"
+        exit 2
+        --- stderr
+        error: the workspace missing cannot be used: No such file or directory (os error 2)
+        hint: name an existing directory with --cwd
+    "#]],
+    );
+    check(
+        world.sortie(["run", "--cwd", "src/main.rs", "hello"]),
+        &expect![[r#"
+        exit 2
+        --- stderr
+        error: the workspace <dir>/workspace/src/main.rs is not a directory
+        hint: name an existing directory with --cwd
+    "#]],
+    );
     assert!(world.kept_nothing());
 }
 
@@ -110,10 +270,24 @@ fn a_journal_that_cannot_be_used_is_named() {
     let ended = world.sortie(["tasks", "list"]).run();
     assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
 
-    world.write("not-a-directory", "");
-    let ended = world.sortie(["run", "hello"]).env("SORTIE_HOME", world.path("not-a-directory")).run();
+    let world = World::new();
+    assert_eq!(world.sortie(["run", "hello"]).run().code, 0);
+    let mut newer = fs::read(world.path("state/journal.db")).unwrap();
+    // Where a SQLite file keeps the number of its format.
+    newer[60..64].copy_from_slice(&99_u32.to_be_bytes());
+    fs::write(world.path("state/journal.db"), &newer).unwrap();
+    let ended = world.sortie(["run", "hello"]).run();
     assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
-    assert!(ended.stderr.contains("SORTIE_HOME"), "it says what to do: {}", ended.stderr);
+    assert!(ended.stderr.contains("was written by a newer version (format 99"), "{}", ended.stderr);
+    assert_eq!(fs::read(world.path("state/journal.db")).unwrap(), newer, "it is left as it was");
+
+    world.write("not-a-directory", "");
+    // Nobody can make a directory in the second one, not even root.
+    for home in [world.path("not-a-directory"), "/proc/self/sortie".into()] {
+        let ended = world.sortie(["run", "hello"]).env("SORTIE_HOME", home).run();
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
+        assert!(ended.stderr.contains("SORTIE_HOME"), "it says what to do: {}", ended.stderr);
+    }
 }
 
 #[test]

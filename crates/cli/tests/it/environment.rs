@@ -1,6 +1,8 @@
 //! Variables, env files, and the directories that are found through them.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 
 use expect_test::expect;
 
@@ -10,7 +12,11 @@ use crate::world::World;
 fn wrong_and_unknown_variables_are_named() {
     let world = World::new();
     let ended = world.sortie(["agents", "list"]).env("SORTIE_TASK_TOOL__MAX_DEPTH", "deep").run();
-    expect![[""]].assert_eq(&ended.transcript());
+    expect![[r#"
+        exit 2
+        --- stderr
+        error: the variable SORTIE_TASK_TOOL__MAX_DEPTH: `task_tool.max_depth` must be a whole number from 0 to 1000000, not "deep"
+    "#]].assert_eq(&ended.transcript());
     let ended = world
         .sortie(["agents", "list"])
         .env("SORTIE_TASK_TOOL__MAX_DEPHT", "3")
@@ -19,16 +25,44 @@ fn wrong_and_unknown_variables_are_named() {
         .env("SORTIE_HOME_SWEET_HOME", "no setting")
         .run();
     assert_eq!(ended.code, 0);
-    expect![[""]].assert_eq(&ended.stderr);
+    expect![[r#"
+        warning: the variable LIGHT_LLM_MODEL_ID is ignored: it is not in this version
+        warning: the variable SORTIE_PERMISSIONS__MODE is ignored: `permissions.mode` is not in this version
+        warning: the variable SORTIE_TASK_TOOL__MAX_DEPHT is ignored: unknown setting `task_tool.max_depht`; did you mean `task_tool.max_depth`?
+    "#]].assert_eq(&ended.stderr);
+}
+
+#[test]
+fn a_variable_that_is_not_text_is_named() {
+    let world = World::new();
+    let ended = world.sortie(["config", "show"]).env("LLM_MODEL_ID", OsStr::from_bytes(b"a\xffb")).run();
+    expect![[r#"
+        exit 2
+        --- stderr
+        error: the variable LLM_MODEL_ID is not valid UTF-8
+    "#]]
+    .assert_eq(&ended.transcript());
+    let ended = world.sortie(["config", "show"]).env("UNRELATED", OsStr::from_bytes(b"a\xffb")).run();
+    assert_eq!(ended.code, 0, "one that nobody asks for does not matter");
 }
 
 #[test]
 fn a_flag_that_sets_nothing_known_is_wrong_usage() {
     let world = World::new();
     let ended = world.sortie(["--set", "task_tool.max_dept=1", "config", "show"]).run();
-    expect![[""]].assert_eq(&ended.transcript());
+    expect![[r#"
+        exit 2
+        --- stderr
+        error: --set: unknown setting `task_tool.max_dept`; did you mean `task_tool.max_depth`?
+    "#]]
+    .assert_eq(&ended.transcript());
     let ended = world.sortie(["--set", "task_tool.max_depth=x", "config", "show"]).run();
-    expect![[""]].assert_eq(&ended.transcript());
+    expect![[r#"
+        exit 2
+        --- stderr
+        error: --set: `task_tool.max_depth` must be a whole number from 0 to 1000000, not "x"
+    "#]]
+    .assert_eq(&ended.transcript());
     let ended = world.sortie(["--set", "nonsense", "config", "show"]).run();
     assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
     let ended = world.sortie(["--set", "routes.main.api_key=canary", "config", "show"]).run();
@@ -56,9 +90,20 @@ fn a_wrong_env_file_is_named_with_its_line_and_without_its_content() {
     let file = world.write("work.env", "A=1\nLLM_API_KEY='canary\n");
     let ended = world.sortie(["config", "show", "--env-file", file.to_str().unwrap()]).run();
     assert!(!ended.stderr.contains("canary"));
-    expect![[""]].assert_eq(&ended.transcript());
+    expect![[r#"
+        exit 2
+        --- stderr
+        error: <dir>/work.env:2: the single quote is not closed
+        hint: each line is NAME=value, NAME='value' or NAME="value"; lines that begin with # are comments
+    "#]]
+    .assert_eq(&ended.transcript());
     let ended = world.sortie(["config", "show", "--env-file", "missing.env"]).run();
-    expect![[""]].assert_eq(&ended.transcript());
+    expect![[r#"
+        exit 2
+        --- stderr
+        error: the env file missing.env cannot be read: No such file or directory (os error 2)
+    "#]]
+    .assert_eq(&ended.transcript());
 }
 
 #[test]
@@ -69,7 +114,10 @@ fn a_projects_own_files_are_not_read_and_that_is_said_once() {
     let ended = world.sortie(["config", "show"]).run();
     assert_eq!(ended.code, 0);
     assert!(!ended.stdout.contains("evil") && !ended.stdout.contains("99"), "{}", ended.stdout);
-    expect![[""]].assert_eq(&ended.stderr);
+    expect![[r#"
+        warning: .sortie/config.toml and .env of the workspace are not read in this version; use --config or --env-file
+    "#]]
+    .assert_eq(&ended.stderr);
 }
 
 #[test]
@@ -103,5 +151,11 @@ fn home_is_found_through_sortie_home_xdg_and_home() {
     assert_eq!(home(without().env("XDG_STATE_HOME", world.path("xdg"))), path("xdg/sortie"));
     assert_eq!(home(without()), path("home/.local/state/sortie"));
     let nowhere = without().without_env("HOME").run();
-    expect![[""]].assert_eq(&nowhere.transcript());
+    expect![[r#"
+        exit 2
+        --- stderr
+        error: there is no place to keep the journal: HOME is not set
+        hint: set SORTIE_HOME to a directory that you can write to
+    "#]]
+    .assert_eq(&nowhere.transcript());
 }

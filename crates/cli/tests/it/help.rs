@@ -4,14 +4,17 @@ use expect_test::expect;
 
 use crate::world::World;
 
-const COMMANDS: [&[&str]; 9] = [
+const COMMANDS: [&[&str]; 12] = [
     &["run"],
     &["task"],
+    &["agents"],
     &["agents", "list"],
     &["agents", "show"],
+    &["tasks"],
     &["tasks", "list"],
     &["tasks", "show"],
     &["schema"],
+    &["config"],
     &["config", "show"],
     &["completions"],
 ];
@@ -32,7 +35,48 @@ fn every_command_has_help_with_examples() {
 #[test]
 fn the_first_screen_names_the_commands_and_the_exit_codes() {
     let help = World::new().sortie(["--help"]).run();
-    expect![[""]].assert_eq(&help.transcript());
+    expect![[r#"
+        exit 0
+        --- stdout
+        Send sub-agents out to work, each with a clean context, and get their reports back
+
+        Usage: sortie [OPTIONS] <COMMAND>
+
+        Commands:
+          run          Answer a request, with sub-agents where they help
+          task         Run one sub-agent and print its result
+          agents       List agents, or show one
+          tasks        List tasks, or show one with its sub-agents and its report
+          schema       Print the Task tool's schema
+          config       Show settings
+          completions  Print a completion script for a shell
+          help         Print this message or the help of the given subcommand(s)
+
+        Options:
+          -h, --help     Print help
+          -V, --version  Print version
+
+        Settings:
+              --config <FILE>    Read this configuration instead of the user's own
+              --env-file <FILE>  Read variables like `LLM_API_KEY` from this file; they win over the
+                                 environment
+              --cwd <DIR>        Work in this directory's project instead of the current one's
+              --set <KEY=VALUE>  Set one setting for this run, e.g. `task_tool.max_depth=1`; `sortie config
+                                 show` lists them
+
+        Examples:
+          sortie run "Where are authentication errors handled?"
+          ANTHROPIC_API_KEY=… sortie run "Explain how requests are retried"
+          sortie task --agent explore --description "Find it" --prompt "Where is X?"
+          sortie tasks list
+
+        Exit codes:
+          0    completed
+          1    failed, partial, cancelled or rejected; no such task or agent
+          2    wrong usage or configuration
+          130  ended by SIGINT, 143 by SIGTERM
+    "#]]
+    .assert_eq(&help.transcript());
 }
 
 #[test]
@@ -49,7 +93,7 @@ fn completions_are_made_for_each_shell_even_where_nothing_else_works() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let ended = world.sortie(["completions", shell]).run();
         assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
-        for word in ["stream-json", "completions", "max-turns"] {
+        for word in ["output-format", "completions", "max-turns"] {
             assert!(ended.stdout.contains(word), "{shell}: {word}");
         }
     }

@@ -1,5 +1,7 @@
 //! The command line as a person or a program meets it: the real binary, in a world of its own.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
+
 mod agents;
 mod bad_input;
 mod environment;
@@ -11,5 +13,6 @@ mod settings;
 mod signals;
 mod task;
 mod tasks;
+mod terminal;
 mod transcript;
 mod world;

@@ -46,7 +46,26 @@ fn routes_come_from_llm_variables_then_the_file_then_the_providers_keys() {
         ("", &[("LLM_BASE_URL", "https://notanthropic.com"), ("LLM_MODEL_ID", "x"), ("ANTHROPIC_API_KEY", "k")]),
     ];
     let text: String = rows.iter().map(|(config, variables)| model(config, variables) + "\n").collect();
-    expect![[""]].assert_eq(&text);
+    expect![[r#"
+        offline, the built-in rule-based model (no model is set)
+        claude-sonnet-4-5 over anthropic at https://api.anthropic.com, key from ANTHROPIC_API_KEY
+        gpt-5 over openai-chat at https://api.openai.com, key from OPENAI_API_KEY
+        claude-sonnet-4-5 over anthropic at https://api.anthropic.com, key from ANTHROPIC_API_KEY
+        claude-opus-4-1 over anthropic at https://api.anthropic.com, key from ANTHROPIC_API_KEY
+        gpt-5-mini over openai-chat at https://api.openai.com, key from OPENAI_API_KEY
+        local over openai-chat at http://127.0.0.1:9000, no key
+        claude-local over anthropic at http://localhost:9000/v1, no key
+        claude-x over openai-chat at http://[::1]:9000, no key
+        claude-sonnet-4-5 over anthropic at https://api.anthropic.com, key from LLM_API_KEY
+        file-model over openai-chat at https://file.example/v1, key from <dir>/home/.config/sortie/config.toml:4
+        file-model over openai-chat at https://file.example/v1, key from <dir>/home/.config/sortie/config.toml:4
+        env-model over openai-chat at https://file.example/v1, key from <dir>/home/.config/sortie/config.toml:4
+        m over openai-chat at https://x.example, key from MY_KEY
+        m over openai-chat at https://x.example, key from LLM_API_KEY
+        none: there is no key for https://anthropic.com.evil.example: LLM_API_KEY is not set
+        none: there is no key for https://notanthropic.com: LLM_API_KEY is not set
+    "#]]
+    .assert_eq(&text);
 }
 
 #[test]
@@ -60,5 +79,12 @@ fn what_is_missing_is_named() {
         ("[routes.main]\napi_key_env = \"MY_KEY\"\napi_key = \"k\"\n", &[("MY_KEY", "k")]),
     ];
     let text: String = rows.iter().map(|(config, variables)| model(config, variables) + "\n").collect();
-    expect![[""]].assert_eq(&text);
+    expect![[r#"
+        none: there is no key for https://x.example: LLM_API_KEY is not set
+        none: there is no key for https://api.anthropic.com: ANTHROPIC_API_KEY is not set
+        none: there is no key for https://api.openai.com: OPENAI_API_KEY is not set
+        none: no model is set for http://127.0.0.1:1
+        none: the variable MY_KEY is not set, but `routes.main.api_key_env` (<dir>/home/.config/sortie/config.toml:2) names it
+        none: `routes.main.api_key` (<dir>/home/.config/sortie/config.toml:3) and `routes.main.api_key_env` (<dir>/home/.config/sortie/config.toml:2) are both set; keep one
+    "#]].assert_eq(&text);
 }

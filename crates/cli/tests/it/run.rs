@@ -108,7 +108,15 @@ fn a_limit_that_is_reached_leaves_a_partial_answer_and_exit_1() {
     let server = ScriptedServer::start(script).unwrap();
     let ended = world.sortie(["run", "--max-turns", "2", "x"]).on(&server, "anthropic").run();
     assert_eq!(server.requests().len(), 3, "two turns and the report");
-    expect![[""]].assert_eq(&ended.transcript());
+    expect![[r#"
+        exit 1
+        --- stdout
+        What I have so far.
+        --- stderr
+        warning: partial: the limit of turns was reached
+        agent-1___________ partial · main (test-model) · 2 calls · 2.8k tokens · <t>s
+    "#]]
+    .assert_eq(&ended.transcript());
 }
 
 #[test]

@@ -119,7 +119,32 @@ fn the_whole_table_as_a_person_sees_it() {
     let world = World::new();
     world.config("[task_tool]\nmax_depth = 1\n\n[routes.main]\nmodel = \"claude-x\"\napi_key_env = \"MY_KEY\"\n");
     let ended = world.sortie(["config", "show"]).env("MY_KEY", "secret").env("SORTIE_LLM__MAX_RETRIES", "9").run();
-    expect![[""]].assert_eq(&ended.transcript());
+    expect![[r#"
+        exit 0
+        --- stdout
+        workspace  <dir>/workspace
+        config     <dir>/home/.config/sortie/config.toml
+        home       <dir>/state
+        model      claude-x over anthropic at https://api.anthropic.com, key from MY_KEY
+
+        task_tool.enabled                  true        default                                   # whether agents may start sub-agents
+        task_tool.max_depth                1           <dir>/home/.config/sortie/config.toml:2  # levels of sub-agents below the main agent
+        task_tool.default_timeout_seconds  300         default                                   # time of a sub-agent that asks for none
+        task_tool.max_tokens               (not set)   default                                   # tokens of each task with its descendants
+        task_tool.max_concurrent           20          default                                   # sub-agents that run at once; more wait
+        task_tool.max_children             200         default                                   # sub-agents that one run may start in all
+        task_tool.max_prompt_bytes         1048576     default                                   # longest prompt that is accepted
+        llm.max_retries                    9           SORTIE_LLM__MAX_RETRIES                   # tries after the first, never past the deadline
+        llm.retry_base_ms                  500         default                                   # first wait before a retry; it doubles
+        llm.idle_timeout_seconds           60          default                                   # a model call without content for so long has stalled
+        routes.main.model                  "claude-x"  <dir>/home/.config/sortie/config.toml:5  # the model's id at its provider
+        routes.main.api_key                (not set)   default                                   # the key itself
+        routes.main.api_key_env            "MY_KEY"    <dir>/home/.config/sortie/config.toml:6  # the variable that holds the key
+        routes.main.base_url               (not set)   default                                   # the provider's or any compatible server's URL
+        routes.main.wire                   (not set)   default                                   # the API it speaks; guessed from URL and model if not set
+        routes.main.window                 (not set)   default                                   # tokens that the model can take in
+        routes.main.max_output             (not set)   default                                   # tokens of one reply at most
+    "#]].assert_eq(&ended.transcript());
 }
 
 #[test]
@@ -155,23 +180,101 @@ fn check_config(text: &str, expected: &Expect) {
 
 #[test]
 fn a_value_of_the_wrong_type_is_named_with_file_line_and_key() {
-    check_config("[task_tool]\n\nmax_depth = \"three\"\n", &expect![[""]]);
-    check_config("[task_tool]\nenabled = 1\n", &expect![[""]]);
-    check_config("[task_tool]\nmax_concurrent = 0\n", &expect![[""]]);
-    check_config("[task_tool]\nmax_tokens = -1\n", &expect![[""]]);
-    check_config("[llm]\nmax_retries = 1.5\n", &expect![[""]]);
-    check_config("[routes.main]\nwire = \"smoke-signals\"\n", &expect![[""]]);
-    check_config("[routes.main]\nbase_url = \"api.example.com\"\n", &expect![[""]]);
-    check_config("[routes.main]\nmodel = \"\"\n", &expect![[""]]);
-    check_config("[routes.main]\napi_key = 12345\n", &expect![[""]]);
-    check_config("task_tool = 3\n", &expect![[""]]);
-    check_config("[task_tool]\nmax_depth = { a = 1 }\n", &expect![[""]]);
+    check_config(
+        "[task_tool]\n\nmax_depth = \"three\"\n",
+        &expect![[r#"
+            exit 2
+            error: <dir>/home/.config/sortie/config.toml:3: `task_tool.max_depth` must be a whole number from 0 to 1000000, not "three"
+        "#]],
+    );
+    check_config(
+        "[task_tool]\nenabled = 1\n",
+        &expect![[r#"
+            exit 2
+            error: <dir>/home/.config/sortie/config.toml:2: `task_tool.enabled` must be true or false, not 1
+        "#]],
+    );
+    check_config(
+        "[task_tool]\nmax_concurrent = 0\n",
+        &expect![[r#"
+            exit 2
+            error: <dir>/home/.config/sortie/config.toml:2: `task_tool.max_concurrent` must be a whole number from 1 to 1000000, not 0
+        "#]],
+    );
+    check_config(
+        "[task_tool]\nmax_tokens = -1\n",
+        &expect![[r#"
+            exit 2
+            error: <dir>/home/.config/sortie/config.toml:2: `task_tool.max_tokens` must be a whole number of at least 1, not -1
+        "#]],
+    );
+    check_config(
+        "[llm]\nmax_retries = 1.5\n",
+        &expect![[r#"
+        exit 2
+        error: <dir>/home/.config/sortie/config.toml:2: `llm.max_retries` must be a whole number from 0 to 100, not a fraction
+    "#]],
+    );
+    check_config(
+        "[routes.main]\nwire = \"smoke-signals\"\n",
+        &expect![[r#"
+            exit 2
+            error: <dir>/home/.config/sortie/config.toml:2: `routes.main.wire` must be one of anthropic, openai-chat, not "smoke-signals"
+        "#]],
+    );
+    check_config(
+        "[routes.main]\nbase_url = \"api.example.com\"\n",
+        &expect![[r#"
+            exit 2
+            error: <dir>/home/.config/sortie/config.toml:2: `routes.main.base_url` must be a URL that begins with http:// or https://, not a string
+        "#]],
+    );
+    check_config(
+        "[routes.main]\nmodel = \"\"\n",
+        &expect![[r#"
+            exit 2
+            error: <dir>/home/.config/sortie/config.toml:2: `routes.main.model` must be a non-empty string, not ""
+        "#]],
+    );
+    check_config(
+        "[routes.main]\napi_key = 12345\n",
+        &expect![[r#"
+            exit 2
+            error: <dir>/home/.config/sortie/config.toml:2: `routes.main.api_key` must be a non-empty string, not a number
+        "#]],
+    );
+    check_config(
+        "task_tool = 3\n",
+        &expect![[r#"
+            exit 2
+            error: <dir>/home/.config/sortie/config.toml:1: `task_tool` must be a table like [task_tool], not a number
+        "#]],
+    );
+    check_config(
+        "[task_tool]\nmax_depth = { a = 1 }\n",
+        &expect![[r#"
+            exit 2
+            error: <dir>/home/.config/sortie/config.toml:2: `task_tool.max_depth` must be a whole number from 0 to 1000000, not a table
+        "#]],
+    );
 }
 
 #[test]
 fn invalid_toml_is_named_with_file_and_line_and_without_its_content() {
-    check_config("[task_tool]\nmax_depth = \n", &expect![[""]]);
-    check_config("[task_tool]\nmax_depth = 1\nmax_depth = 2\n", &expect![[""]]);
+    check_config(
+        "[task_tool]\nmax_depth = \n",
+        &expect![[r#"
+        exit 2
+        error: <dir>/home/.config/sortie/config.toml:2: this is not valid TOML: string values must be quoted, expected literal string
+    "#]],
+    );
+    check_config(
+        "[task_tool]\nmax_depth = 1\nmax_depth = 2\n",
+        &expect![[r#"
+        exit 2
+        error: <dir>/home/.config/sortie/config.toml:3: this is not valid TOML: duplicate key
+    "#]],
+    );
     let world = World::new();
     world.config("[routes.main]\napi_key = \"canary\n");
     let ended = world.sortie(["config", "show"]).run();
@@ -181,13 +284,27 @@ fn invalid_toml_is_named_with_file_and_line_and_without_its_content() {
 
 #[test]
 fn unknown_settings_are_warned_of_with_the_nearest_known_one() {
-    check_config("[task_tool]\nmax_dephts = 1\n[llm]\nspeed = 9\n[rooutes.main]\nmodel = \"x\"\n", &expect![[""]]);
+    check_config(
+        "[task_tool]\nmax_dephts = 1\n[llm]\nspeed = 9\n[rooutes.main]\nmodel = \"x\"\n",
+        &expect![[r#"
+            exit 0
+            warning: <dir>/home/.config/sortie/config.toml:2 is ignored: unknown setting `task_tool.max_dephts`; did you mean `task_tool.max_depth`?
+            warning: <dir>/home/.config/sortie/config.toml:4 is ignored: unknown setting `llm.speed`; `sortie config show` lists all settings
+            warning: <dir>/home/.config/sortie/config.toml:5 is ignored: unknown setting `rooutes`; did you mean `routes`?
+        "#]],
+    );
 }
 
 #[test]
 fn settings_of_later_versions_are_not_accepted_silently() {
     check_config(
         "[task_tool]\nbackground = false\n[permissions]\nallow = [\"Bash\"]\n[routes.light]\nmodel = \"x\"\n[aliases]\nhaiku = \"y\"\n",
-        &expect![[""]],
+        &expect![[r#"
+            exit 0
+            warning: <dir>/home/.config/sortie/config.toml:2 is ignored: `task_tool.background` is not in this version
+            warning: <dir>/home/.config/sortie/config.toml:3 is ignored: `permissions` is not in this version
+            warning: <dir>/home/.config/sortie/config.toml:5 is ignored: `routes.light` is not in this version
+            warning: <dir>/home/.config/sortie/config.toml:7 is ignored: `aliases` is not in this version
+        "#]],
     );
 }

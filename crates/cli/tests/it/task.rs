@@ -50,25 +50,109 @@ fn check(invocation: Invocation, expected: &Expect) {
 #[test]
 fn a_request_that_cannot_be_understood_is_answered_in_the_contracts_form() {
     let world = World::new();
-    check(world.sortie(["task", "--json", "not json"]), &expect![[""]]);
-    check(world.sortie(["task", "--json", "[1]"]), &expect![[""]]);
-    check(world.sortie(["task", "--json", r#"{"prompt":"a","prompt":"b","description":"c"}"#]), &expect![[""]]);
-    check(world.sortie(["task", "--json", r#"{"description":"c"}"#]), &expect![[""]]);
-    check(world.sortie(["task", "--json", r#"{"description":"c","prompt":7}"#]), &expect![[""]]);
-    check(world.sortie(["task", "--json", "-"]).stdin(""), &expect![[""]]);
-    check(world.sortie(["task", "--description", "c", "--prompt", " "]), &expect![[""]]);
+    check(
+        world.sortie(["task", "--json", "not json"]),
+        &expect![[r#"
+        exit 1
+        --- stdout
+        {"error":{"code":"invalid_arguments","message":"the arguments are not valid JSON: expected ident at line 1 column 2"},"status":"rejected"}
+    "#]],
+    );
+    check(
+        world.sortie(["task", "--json", "[1]"]),
+        &expect![[r#"
+        exit 1
+        --- stdout
+        {"error":{"code":"invalid_arguments","message":"the arguments must be a JSON object, not an array"},"status":"rejected"}
+    "#]],
+    );
+    check(
+        world.sortie(["task", "--json", r#"{"prompt":"a","prompt":"b","description":"c"}"#]),
+        &expect![[r#"
+        exit 1
+        --- stdout
+        {"error":{"code":"invalid_arguments","message":"the arguments are not valid JSON: the key `prompt` stands there twice at line 1 column 26"},"status":"rejected"}
+    "#]],
+    );
+    check(
+        world.sortie(["task", "--json", r#"{"description":"c"}"#]),
+        &expect![[r#"
+        exit 1
+        --- stdout
+        {"error":{"code":"invalid_arguments","message":"`prompt` is missing; it must be a non-empty string"},"status":"rejected"}
+    "#]],
+    );
+    check(
+        world.sortie(["task", "--json", r#"{"description":"c","prompt":7}"#]),
+        &expect![[r#"
+        exit 1
+        --- stdout
+        {"error":{"code":"invalid_arguments","message":"`prompt` must be a non-empty string, not a number"},"status":"rejected"}
+    "#]],
+    );
+    check(
+        world.sortie(["task", "--json", "-"]).stdin(""),
+        &expect![[r#"
+        exit 1
+        --- stdout
+        {"error":{"code":"invalid_arguments","message":"the arguments are not valid JSON: EOF while parsing a value at line 1 column 0"},"status":"rejected"}
+    "#]],
+    );
+    check(
+        world.sortie(["task", "--description", "c", "--prompt", " "]),
+        &expect![[r#"
+        exit 1
+        --- stdout
+        {"error":{"code":"invalid_arguments","message":"`prompt` is empty; it must be a non-empty string"},"status":"rejected"}
+    "#]],
+    );
     assert!(world.kept_nothing());
 }
 
 #[test]
 fn a_request_that_cannot_be_started_is_answered_in_the_contracts_form() {
     let world = World::new();
-    check(world.sortie(["task", "--agent", "nobody", "--description", "c", "--prompt", "p"]), &expect![[""]]);
-    check(world.sortie(["task", "--agent", "main", "--description", "c", "--prompt", "p"]), &expect![[""]]);
-    check(world.sortie(["task", "--model", "gpt-99", "--description", "c", "--prompt", "p"]), &expect![[""]]);
+    check(
+        world.sortie(["task", "--agent", "nobody", "--description", "c", "--prompt", "p"]),
+        &expect![[r#"
+        exit 1
+        --- stdout
+        {"error":{"code":"unknown_agent","message":"unknown agent `nobody`; there are general-purpose, explore, plan, summary"},"status":"rejected"}
+    "#]],
+    );
+    check(
+        world.sortie(["task", "--agent", "main", "--description", "c", "--prompt", "p"]),
+        &expect![[r#"
+        exit 1
+        --- stdout
+        {"error":{"code":"unknown_agent","message":"unknown agent `main`; there are general-purpose, explore, plan, summary"},"status":"rejected"}
+    "#]],
+    );
+    check(
+        world.sortie(["task", "--model", "gpt-99", "--description", "c", "--prompt", "p"]),
+        &expect![[r#"
+        exit 1
+        --- stdout
+        {"error":{"code":"unknown_model","message":"unknown model `gpt-99`; known routes: offline; to use a model by its id set ANTHROPIC_API_KEY or OPENAI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL"},"status":"rejected"}
+    "#]],
+    );
     let capped = ["--set", "task_tool.max_prompt_bytes=4", "task"];
-    check(world.sortie(capped.iter().chain(&["--description", "c", "--prompt", "12345"])), &expect![[""]]);
-    check(world.sortie(capped.iter().chain(&["--json", "-"])).stdin("x".repeat(1 << 20)), &expect![[""]]);
+    check(
+        world.sortie(capped.iter().chain(&["--description", "c", "--prompt", "12345"])),
+        &expect![[r#"
+        exit 1
+        --- stdout
+        {"error":{"code":"prompt_too_long","message":"the prompt has 5 bytes; the limit is 4 (`task_tool.max_prompt_bytes`)"},"status":"rejected"}
+    "#]],
+    );
+    check(
+        world.sortie(capped.iter().chain(&["--json", "-"])).stdin("x".repeat(1 << 20)),
+        &expect![[r#"
+        exit 1
+        --- stdout
+        {"error":{"code":"prompt_too_long","message":"the prompt has more than 4 bytes (`task_tool.max_prompt_bytes`)"},"status":"rejected"}
+    "#]],
+    );
 }
 
 #[test]

@@ -90,11 +90,11 @@ async fn the_whole_run_is_in_the_journal() {
           task-2 #3 model_called turn 1
           task-2 #4 model_replied turn 1: call_0_1 Grep {"pattern":"needle"}
           task-2 #5 call_started call_0_1: Grep {"pattern":"needle"}
-          task-2 #6 call_finished call_0_1: "[no match in 0 files; 1 file skipped: a line (or multiline file) over 8 MiB]"
+          task-2 #6 call_finished call_0_1: "hay.txt"
           task-2 #7 model_called turn 2
           task-2 #8 model_replied turn 2: "Found."
           task-2 #9 task_ended completed: "Found." Grep×1
-        task-1 #7 call_finished call_0_1: "task-2 explore completed, 1 calls, 337 tokens, 0.0 s\n[report mark]\nFound.\n[end mark]"
+        task-1 #7 call_finished call_0_1: "task-2 explore completed, 1 calls, 320 tokens, 0.0 s\n[report mark]\nFound.\n[end mark]"
         task-1 #8 model_called turn 2
         task-1 #9 model_replied turn 2: "Done."
         task-1 #10 task_ended completed: "Done." Task×1
@@ -310,6 +310,17 @@ async fn siblings_share_their_tools_and_role_prompt() {
     world.run(ask("The question")).await;
     let (one, other) = (&world.seen_by("one piece")[0], &world.seen_by("other piece")[0]);
     assert_eq!((&one.system, &one.tools), (&other.system, &other.tools));
+}
+
+#[tokio::test]
+async fn an_unknown_key_of_a_call_is_ignored_and_everyone_is_told() {
+    let call = json!({"description": "d", "prompt": "a piece", "subagent_type": "explore", "colour": "red"});
+    let script = delegating([reply::call("Task", call)]).on(when::prompt_contains("a piece"), reply::text("Report."));
+    let world = Plan::script(script).build();
+    assert_eq!(world.run(ask("The question")).await.status, Status::Completed);
+    assert!(reports(&world).contains("notice: unknown key `colour` was ignored"));
+    let noticed = Fact::Noticed { text: "unknown key `colour` was ignored".to_owned() };
+    assert!(world.events().iter().any(|event| event.depth == 1 && event.fact == noticed));
 }
 
 #[tokio::test]

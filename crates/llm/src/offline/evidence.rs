@@ -10,6 +10,8 @@ use super::question::Question;
 pub(super) struct Evidence {
     /// For each term of the question: hits by file.
     pub(super) counts: Vec<BTreeMap<String, usize>>,
+    /// The same for its synonyms.
+    pub(super) synonym_counts: Vec<BTreeMap<String, usize>>,
     /// Files whose names carry a term.
     pub(super) named: Vec<String>,
     /// Lines that were seen, by file and number.
@@ -35,7 +37,8 @@ pub(super) enum Stage {
 
 impl Evidence {
     pub(super) fn gather(question: &Question, conversation: &Conversation<'_>) -> Self {
-        let mut evidence = Self { counts: vec![BTreeMap::new(); question.terms.len()], ..Self::default() };
+        let counts = vec![BTreeMap::new(); question.terms.len()];
+        let mut evidence = Self { counts: counts.clone(), synonym_counts: counts, ..Self::default() };
         for exchange in conversation.exchanges() {
             evidence.take(question, exchange);
         }
@@ -44,12 +47,16 @@ impl Evidence {
 
     /// Whether no search has found anything.
     pub(super) fn is_empty(&self) -> bool {
-        self.counts.iter().all(BTreeMap::is_empty) && self.lines.is_empty() && self.named.is_empty()
+        self.all_counts().all(BTreeMap::is_empty) && self.lines.is_empty() && self.named.is_empty()
+    }
+
+    pub(super) fn all_counts(&self) -> impl Iterator<Item = &BTreeMap<String, usize>> {
+        self.counts.iter().chain(&self.synonym_counts)
     }
 
     /// All files in which anything was found.
     pub(super) fn files(&self) -> Vec<&str> {
-        let mut files: Vec<&str> = self.counts.iter().flat_map(|counts| counts.keys().map(String::as_str)).collect();
+        let mut files: Vec<&str> = self.all_counts().flat_map(|counts| counts.keys().map(String::as_str)).collect();
         files.extend(self.named.iter().map(String::as_str));
         files.extend(self.lines.keys().map(String::as_str));
         files.sort_unstable();
@@ -80,8 +87,17 @@ impl Evidence {
 
     fn count(&mut self, question: &Question, exchange: &Exchange<'_>) {
         let pattern = exchange.argument("pattern");
-        let Some(term) = question.terms.iter().position(|term| term.pattern() == pattern) else { return };
-        self.counts[term].extend(outputs::grep_counts(&exchange.output.for_model));
+        let found = outputs::grep_counts(&exchange.output.for_model);
+        for (index, term) in question.terms.iter().enumerate() {
+            if term.pattern() == pattern {
+                self.counts[index].extend(found);
+                return;
+            }
+            if term.synonym_pattern().as_deref() == Some(pattern) {
+                self.synonym_counts[index].extend(found);
+                return;
+            }
+        }
     }
 
     fn see(&mut self, lines: Vec<SeenLine>) {

@@ -18,7 +18,7 @@ pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
 pub(super) fn look(conversation: &Conversation<'_>) -> (Question, Evidence) {
     let question = Question::parse(conversation.prompt);
     let evidence = Evidence::gather(&question, conversation);
-    if conversation.search_rounds() < 2 || !evidence.counts.iter().all(std::collections::BTreeMap::is_empty) {
+    if conversation.search_rounds() < 2 || !evidence.all_counts().all(std::collections::BTreeMap::is_empty) {
         return (question, evidence);
     }
     let looser = loosened(&question);

@@ -3,11 +3,10 @@
 //! Works on any prose, written by a person, by another model or by `plan`; there is no side channel.
 
 use super::synonyms::IDIOMS;
-use super::terms::Term;
+use super::terms::{Term, WEAK};
 use super::words::{is_action, is_identifier, is_stop_word, is_weak_stem, pieces, words};
 
 const MAX_TERMS: usize = 8;
-const WEAK: f64 = 0.25;
 const ACTION: f64 = 0.6;
 const ASIDE: f64 = 0.35;
 const VERBATIM: f64 = 1.6;
@@ -164,7 +163,7 @@ impl Question {
 
     /// The terms that are worth a search of their own: all but the weak ones, unless there are no others.
     pub(super) fn strong_terms(&self) -> impl Iterator<Item = (usize, &Term)> {
-        self.terms.iter().enumerate().filter(|(_, term)| term.weight > WEAK)
+        self.terms.iter().enumerate().filter(|(_, term)| !term.is_weak())
     }
 }
 
@@ -235,6 +234,9 @@ impl Gathered {
         // A possessive's letter, not a word: `parser's`.
         let mut term = Term::word(word, weight);
         if term.stem().is_some_and(is_weak_stem) {
+            if weight < 1.0 {
+                return None;
+            }
             term.weight *= WEAK;
         } else if is_action(word) {
             term.weight *= ACTION;
@@ -243,9 +245,7 @@ impl Gathered {
     }
 
     fn add(&mut self, term: Term) -> usize {
-        if let Some(at) = self.terms.iter().position(|other| other.same_as(&term)) {
-            let known = &mut self.terms[at];
-            known.weight = known.weight.max(term.weight);
+        if let Some(at) = self.terms.iter_mut().position(|known| known.absorb(&term)) {
             return at;
         }
         self.terms.push(term);
@@ -261,7 +261,7 @@ impl Gathered {
 
     /// Keeps the strongest terms, in the order of the text.
     fn finish(mut self) -> (Vec<Term>, Vec<(usize, usize)>) {
-        if self.terms.iter().all(|term| term.weight <= WEAK) {
+        if self.terms.iter().all(Term::is_weak) {
             for term in &mut self.terms {
                 term.weight /= WEAK;
             }
@@ -404,7 +404,7 @@ pub(super) fn loosened(question: &Question) -> Question {
         for part in parts {
             let shorter = part.get(..4).filter(|_| part.len() > 5).unwrap_or(&part);
             let loose = Term::word(if term.is_verbatim() { &part } else { shorter }, term.weight);
-            if !terms.iter().any(|other| other.same_as(&loose)) && !is_stop_word(&part) {
+            if !is_stop_word(&part) && !terms.iter_mut().any(|known| known.absorb(&loose)) {
                 terms.push(loose);
             }
         }

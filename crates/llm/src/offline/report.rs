@@ -1,8 +1,9 @@
 //! The explorer's report: the best places first, each as `path:line - what is there`, then what was searched for.
 
 use super::evidence::Evidence;
+use super::place::Place;
 use super::question::{Intent, Question};
-use super::rank::{self, Place};
+use super::rank;
 
 /// About 400 tokens.
 const MAX_BYTES: usize = 1700;

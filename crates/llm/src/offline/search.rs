@@ -42,7 +42,9 @@ pub(super) fn survey(question: &Question) -> Vec<PlannedCall> {
     let mut calls: Vec<PlannedCall> = Vec::new();
     let mut fragments: Vec<String> = Vec::new();
     for (_, term) in question.strong_terms().take(MAX_COUNTED) {
-        calls.push(grep(&json!({"pattern": term.pattern(), "output_mode": "count", "head_limit": 1000})));
+        for pattern in std::iter::once(term.pattern()).chain(term.synonym_pattern()) {
+            calls.push(grep(&json!({"pattern": pattern, "output_mode": "count", "head_limit": 1000})));
+        }
         fragments.extend(term.file_fragments());
     }
     if !fragments.is_empty() {
@@ -54,7 +56,7 @@ pub(super) fn survey(question: &Question) -> Vec<PlannedCall> {
 
 /// The lines that matter in the best files, and lines anywhere that speak of two terms or define one.
 fn outline(question: &Question, evidence: &Evidence) -> Vec<PlannedCall> {
-    let any: Vec<String> = question.terms.iter().map(super::terms::Term::pattern).collect();
+    let any: Vec<String> = question.terms.iter().map(super::terms::Term::wide_pattern).collect();
     let any = any.join("|");
     let mut calls: Vec<PlannedCall> = Vec::new();
     for (path, _) in rank::files(question, evidence).into_iter().take(OUTLINES) {
@@ -72,15 +74,15 @@ fn outline(question: &Question, evidence: &Evidence) -> Vec<PlannedCall> {
 
 /// Two of the most telling terms on one line, in either order.
 fn pairs(question: &Question, evidence: &Evidence) -> Option<String> {
-    let importance = rank::importance(question, evidence);
+    let importance = rank::Importance::of(question, evidence);
     let mut telling: Vec<usize> = question.strong_terms().map(|(index, _)| index).collect();
-    telling.sort_by(|&left, &right| importance[right].total_cmp(&importance[left]));
+    telling.sort_by(|&left, &right| importance.most(right).total_cmp(&importance.most(left)));
     telling.truncate(3);
     let mut both = Vec::new();
     for (at, &left) in telling.iter().enumerate() {
         for &right in &telling[at + 1..] {
-            let (left, right) = (question.terms[left].pattern(), question.terms[right].pattern());
-            both.push(format!("{left}.*{right}|{right}.*{left}"));
+            let (left, right) = (question.terms[left].wide_pattern(), question.terms[right].wide_pattern());
+            both.push(format!("(?:{left}).*(?:{right})|(?:{right}).*(?:{left})"));
         }
     }
     (!both.is_empty()).then(|| both.join("|"))

@@ -2,6 +2,9 @@
 //!
 //! Groups are small on purpose: a synonym is worth less than the word itself, and a loose one finds noise.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::stem::stem;
 
 const GROUPS: &[&[&str]] = &[
@@ -188,16 +191,24 @@ pub(super) const IDIOMS: &[(&str, &str)] = &[
 
 /// Stems of the words that may stand for a word with this stem, the word itself left out.
 pub(super) fn synonyms(of: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
+    static TABLE: LazyLock<HashMap<String, Vec<String>>> = LazyLock::new(table);
+    TABLE.get(of).cloned().unwrap_or_default()
+}
+
+fn table() -> HashMap<String, Vec<String>> {
+    let mut table: HashMap<String, Vec<String>> = HashMap::new();
     for group in GROUPS {
         let stems: Vec<String> = group.iter().map(|word| stem(word)).collect();
-        if stems.iter().any(|other| other == of) {
-            found.extend(stems.into_iter().filter(|other| other != of));
+        for word in &stems {
+            let known = table.entry(word.clone()).or_default();
+            known.extend(stems.iter().filter(|other| *other != word).cloned());
         }
     }
-    found.sort();
-    found.dedup();
-    found
+    for known in table.values_mut() {
+        known.sort();
+        known.dedup();
+    }
+    table
 }
 
 #[cfg(test)]

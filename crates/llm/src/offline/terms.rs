@@ -1,18 +1,17 @@
 //! A term: one thing that a question asks about, as it may be written in code.
 //!
-//! Knows how to look for itself (a regular expression for Grep) and how well a line speaks of it. Which terms a
-//! question has is decided in `question`, how much a place is worth in `rank`.
+//! Knows how to look for itself: a regular expression for Grep. Which terms a question has is decided in `question`,
+//! where a line speaks of them in `matching`, and how much that is worth in `rank`.
 
 use super::stem::stem;
 use super::synonyms::synonyms;
-use super::words::{is_stop_word, pieces, words};
+use super::words::{pieces, words};
 
-/// A match on the word itself counts fully, one inside a longer word or on a synonym less.
-const INNER: f64 = 0.6;
-const SYNONYM: f64 = 0.5;
+/// The weight of a word that is in most questions about code; no more than that is never searched for.
+pub(super) const WEAK: f64 = 0.25;
 
 /// Stems at least this long are searched for anywhere in a word; shorter ones only as words of their own.
-const LONG_STEM: usize = 5;
+pub(super) const LONG_STEM: usize = 5;
 
 /// Endings with which a short stem is still the same word.
 const ENDINGS: &str = "(?:[a-z]?(?:e|ed|er|ers|ing|ings|es|ion|ions|or|ors|able)|s|d|y|ies|ied)?";
@@ -27,52 +26,20 @@ pub(super) struct Term {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Shape {
-    Word { stem: String, synonyms: Vec<String>, compounds: Vec<String> },
-    Identifier { flat: String, pieces: Vec<String> },
-    Phrase { lower: String },
-}
-
-/// A line (or a name, or a path) made ready for matching.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Tokens {
-    pieces: Vec<Piece>,
-    /// Whole identifiers, lower-case without separators, each with the place of its first piece.
-    flats: Vec<(String, usize)>,
-    lower: String,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-struct Piece {
-    text: String,
-    stem: String,
-}
-
-/// How well and where a line speaks of a term.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Match {
-    /// 1 for the word itself, less for relatives.
-    pub(super) strength: f64,
-    /// Which piece of the line it is.
-    pub(super) position: usize,
-}
-
-impl Tokens {
-    pub(super) fn of(text: &str) -> Self {
-        let mut tokens = Self { lower: text.to_lowercase(), ..Self::default() };
-        for word in words(text) {
-            let at = tokens.pieces.len();
-            let parts = pieces(word);
-            tokens.flats.push((parts.concat(), at));
-            tokens.pieces.extend(parts.into_iter().map(|text| Piece { stem: stem(&text), text }));
-        }
-        tokens
-    }
-
-    /// How many of its words could be a topic: `is_hidden` has one.
-    pub(super) fn topical(&self) -> usize {
-        self.pieces.iter().filter(|piece| !is_stop_word(&piece.text)).count()
-    }
+pub(super) enum Shape {
+    /// `stems` are the word itself, first, and other words of the question that mean the same.
+    Word {
+        stems: Vec<String>,
+        synonyms: Vec<String>,
+        compounds: Vec<String>,
+    },
+    Identifier {
+        flat: String,
+        pieces: Vec<String>,
+    },
+    Phrase {
+        lower: String,
+    },
 }
 
 impl Term {
@@ -80,7 +47,11 @@ impl Term {
     pub(super) fn word(word: &str, weight: f64) -> Self {
         let stem = stem(word);
         let synonyms = synonyms(&stem);
-        Self { label: word.to_owned(), weight, shape: Shape::Word { stem, synonyms, compounds: Vec::new() } }
+        Self {
+            label: word.to_owned(),
+            weight,
+            shape: Shape::Word { stems: vec![stem], synonyms, compounds: Vec::new() },
+        }
     }
 
     /// A name from code; every case style of it is meant.
@@ -101,12 +72,28 @@ impl Term {
         }
     }
 
-    /// Whether both are the same word for a search.
-    pub(super) fn same_as(&self, other: &Self) -> bool {
-        match (&self.shape, &other.shape) {
-            (Shape::Word { stem: left, .. }, Shape::Word { stem: right, .. }) => left == right,
+    /// Takes another term of the question into this one if both mean the same; says whether it did.
+    pub(super) fn absorb(&mut self, other: &Self) -> bool {
+        let same = match (&mut self.shape, &other.shape) {
+            (Shape::Word { stems, synonyms, .. }, Shape::Word { stems: others, .. }) => {
+                let Some(other) = others.first() else { return false };
+                if synonyms.contains(other) {
+                    synonyms.retain(|synonym| synonym != other);
+                    stems.push(other.clone());
+                }
+                stems.contains(other)
+            }
             (left, right) => left == right,
+        };
+        if same {
+            self.weight = self.weight.max(other.weight);
         }
+        same
+    }
+
+    /// Whether it is too common in questions to be searched for by itself.
+    pub(super) fn is_weak(&self) -> bool {
+        self.weight <= WEAK
     }
 
     /// Whether it was written as code or in quotes.
@@ -126,50 +113,22 @@ impl Term {
     /// The stem for words, nothing for the rest.
     pub(super) fn stem(&self) -> Option<&str> {
         match &self.shape {
-            Shape::Word { stem, .. } => Some(stem),
+            Shape::Word { stems, .. } => stems.first().map(String::as_str),
             Shape::Identifier { .. } | Shape::Phrase { .. } => None,
         }
     }
 
-    /// The best match in a line.
-    pub(super) fn find_in(&self, tokens: &Tokens) -> Option<Match> {
-        match &self.shape {
-            Shape::Word { stem, synonyms, compounds } => tokens
-                .pieces
-                .iter()
-                .enumerate()
-                .filter_map(|(position, piece)| {
-                    let strength = piece_strength(piece, stem, synonyms, compounds);
-                    (strength > 0.0).then_some(Match { strength, position })
-                })
-                .fold(None, better),
-            Shape::Identifier { flat, .. } => tokens
-                .flats
-                .iter()
-                .filter_map(|(word, position)| {
-                    let strength = if word == flat {
-                        1.0
-                    } else if flat.len() >= LONG_STEM && word.contains(flat.as_str()) {
-                        INNER
-                    } else {
-                        return None;
-                    };
-                    Some(Match { strength, position: *position })
-                })
-                .fold(None, better),
-            Shape::Phrase { lower } => {
-                tokens.lower.contains(lower.as_str()).then_some(Match { strength: 1.0, position: 0 })
-            }
-        }
+    /// How it may be written, for a matcher.
+    pub(super) fn shape(&self) -> &Shape {
+        &self.shape
     }
 
-    /// A regular expression for the term and its relatives. It stands alone: flags and groups are its own.
+    /// A regular expression for the term itself. It stands alone: flags and groups are its own.
     pub(super) fn pattern(&self) -> String {
         match &self.shape {
-            Shape::Word { stem, synonyms, compounds } => {
-                let mut all: Vec<String> = vec![word_pattern(stem)];
+            Shape::Word { stems, compounds, .. } => {
+                let mut all: Vec<String> = stems.iter().map(|stem| word_pattern(stem)).collect();
                 all.extend(compounds.iter().map(|joined| escape(joined)));
-                all.extend(synonyms.iter().map(|stem| word_pattern(stem)));
                 format!("(?i:{})", all.join("|"))
             }
             Shape::Identifier { pieces, .. } => {
@@ -180,37 +139,40 @@ impl Term {
         }
     }
 
+    /// A regular expression for its synonyms, if it has any.
+    pub(super) fn synonym_pattern(&self) -> Option<String> {
+        match &self.shape {
+            Shape::Word { synonyms, .. } if !synonyms.is_empty() => {
+                let all: Vec<String> = synonyms.iter().map(|stem| word_pattern(stem)).collect();
+                Some(format!("(?i:{})", all.join("|")))
+            }
+            _ => None,
+        }
+    }
+
+    /// Both.
+    pub(super) fn wide_pattern(&self) -> String {
+        match self.synonym_pattern() {
+            Some(synonyms) => format!("{}|{synonyms}", self.pattern()),
+            None => self.pattern(),
+        }
+    }
+
     /// A glob fragment for file names that carry the word itself, in any case; nothing where that would find noise.
     pub(super) fn file_fragments(&self) -> Vec<String> {
         let core = match &self.shape {
-            Shape::Word { stem, .. } if stem.len() >= 3 => stem.clone(),
+            Shape::Word { stems, .. } => stems.first().filter(|stem| stem.len() >= 3).cloned().unwrap_or_default(),
             Shape::Identifier { pieces, .. } => pieces.join("_"),
-            Shape::Word { .. } | Shape::Phrase { .. } => return Vec::new(),
+            Shape::Phrase { .. } => String::new(),
         };
+        if core.is_empty() {
+            return Vec::new();
+        }
         let mut capital = core.clone();
         if let Some(first) = capital.get_mut(..1) {
             first.make_ascii_uppercase();
         }
         if capital == core { vec![core] } else { vec![core, capital] }
-    }
-}
-
-fn better(best: Option<Match>, next: Match) -> Option<Match> {
-    match best {
-        Some(best) if best.strength >= next.strength => Some(best),
-        _ => Some(next),
-    }
-}
-
-fn piece_strength(piece: &Piece, stem: &str, synonyms: &[String], compounds: &[String]) -> f64 {
-    if piece.stem == stem || compounds.iter().any(|joined| piece.text.starts_with(joined.as_str())) {
-        1.0
-    } else if synonyms.contains(&piece.stem) {
-        SYNONYM
-    } else if stem.len() >= LONG_STEM && piece.text.contains(stem) {
-        INNER
-    } else {
-        0.0
     }
 }
 
@@ -253,41 +215,22 @@ pub(super) fn escape(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn strength(term: &Term, line: &str) -> f64 {
-        term.find_in(&Tokens::of(line)).map_or(0.0, |found| found.strength)
+    #[test]
+    fn an_identifier_is_searched_for_in_every_case_style() {
+        assert_eq!(Term::identifier("maxDepth", 1.0).pattern(), "(?i:max[_-]?depth)");
+        assert_eq!(Term::identifier("max_depth", 1.0).pattern(), "(?i:max[_-]?depth)");
     }
 
     #[test]
-    fn a_word_is_found_in_every_inflection_and_case_style() {
-        let term = Term::word("parsing", 1.0);
-        for line in ["fn parse(", "struct UrlParser", "PARSED_ALL", "parsers:"] {
-            assert!((strength(&term, line) - 1.0).abs() < f64::EPSILON, "{line}");
-        }
-        assert!(strength(&term, "sparse matrix") < 1.0);
+    fn quoted_text_is_searched_for_as_it_stands() {
+        assert_eq!(Term::phrase("a.b (c)", 1.0).pattern(), r"(?i:a\.b \(c\))");
     }
 
     #[test]
-    fn a_synonym_counts_less_than_the_word_itself() {
-        let term = Term::word("retries", 1.0);
-        assert!((strength(&term, "with_backoff()") - SYNONYM).abs() < f64::EPSILON);
-        assert!(strength(&term, "retry()") > strength(&term, "with_backoff()"));
-        assert!(strength(&term, "retrieve()") < f64::EPSILON);
-    }
-
-    #[test]
-    fn an_identifier_is_found_in_every_case_style() {
-        let term = Term::identifier("maxDepth", 1.0);
-        for line in ["max_depth: 3", "MAX_DEPTH", "let maxDepth = 1", "MaxDepth"] {
-            assert!((strength(&term, line) - 1.0).abs() < f64::EPSILON, "{line}");
-        }
-        assert!(strength(&term, "max and depth") < f64::EPSILON);
-        assert_eq!(term.pattern(), "(?i:max[_-]?depth)");
-    }
-
-    #[test]
-    fn neighbours_in_a_question_are_found_joined() {
-        let mut term = Term::word("user", 1.0);
-        term.add_compound("useragent".to_owned());
-        assert!((strength(&term, "fn useragent()") - 1.0).abs() < f64::EPSILON);
+    fn words_of_one_meaning_are_one_term() {
+        let mut term = Term::word("error", 1.0);
+        assert!(term.absorb(&Term::word("failures", 1.0)));
+        assert!(!term.absorb(&Term::word("header", 1.0)));
+        assert!(term.pattern().contains("fail"));
     }
 }

@@ -2,6 +2,11 @@
 //!
 //! Owns no weights and no search: it only splits and classifies.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use super::stem::stem as stem_of;
+
 /// Words of a question that carry no topic, and the words with which a search is asked for.
 const STOP_WORDS: &[&str] = &[
     "a",
@@ -412,13 +417,14 @@ pub(super) fn is_stop_word(word: &str) -> bool {
 
 /// Whether a stemmed word is too common in questions about code to search for by itself.
 pub(super) fn is_weak_stem(stem: &str) -> bool {
-    WEAK_WORDS.iter().any(|weak| super::stem::stem(weak) == stem)
+    static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| WEAK_WORDS.iter().map(|word| stem_of(word)).collect());
+    STEMS.contains(stem)
 }
 
 /// Whether a word says what is done rather than to what: a common verb, or any participle.
 pub(super) fn is_action(word: &str) -> bool {
-    let stem = super::stem::stem(word);
-    word.ends_with("ed") || ACTION_WORDS.iter().any(|action| super::stem::stem(action) == stem)
+    static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| ACTION_WORDS.iter().map(|word| stem_of(word)).collect());
+    word.ends_with("ed") || STEMS.contains(&stem_of(word))
 }
 
 /// The words of a text: runs of letters, digits and underscores.

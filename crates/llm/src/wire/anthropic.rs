@@ -21,7 +21,7 @@ impl Wire for Anthropic {
         if let Some(key) = key_header(route, "")? {
             headers.insert("x-api-key", key);
         }
-        let body = encode::body(request, route.max_output)?;
+        let body = encode::body(request, route.max_output);
         Ok(EncodedRequest { url: route.base_url.join("", endpoint), headers, body: json_body(&body)? })
     }
 

@@ -19,7 +19,7 @@ impl Wire for OpenAiChat {
         if let Some(key) = key_header(route, "Bearer ")? {
             headers.insert(AUTHORIZATION, key);
         }
-        let body = encode::body(request, encode::Dialect::of(route), route.max_output)?;
+        let body = encode::body(request, encode::Dialect::of(route), route.max_output);
         Ok(EncodedRequest { url: route.base_url.join("/v1", "/chat/completions"), headers, body: json_body(&body)? })
     }
 

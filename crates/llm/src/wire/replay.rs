@@ -4,7 +4,8 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::{RawValue, to_raw_value};
+use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use sortie_protocol::{CallOutput, Part};
 
@@ -27,14 +28,40 @@ pub(super) fn portable_name(name: &str) -> Cow<'_, str> {
     Cow::Owned(name.chars().take(MAX_NAME).map(|c| if allowed(c) { c } else { '_' }).collect())
 }
 
-/// Arguments as a JSON object: the model's own text where it is one, else an object that carries that text.
-pub(super) fn arguments_object(arguments: &str) -> Result<Box<RawValue>, serde_json::Error> {
-    if is_blank(arguments) {
-        return RawValue::from_string("{}".to_owned());
+/// Arguments as a JSON object, which is all that providers take back.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum ArgumentsObject<'a> {
+    /// The model's own text.
+    Written(&'a RawValue),
+    Empty {},
+    /// What the model wrote is no object: one that carries it.
+    Malformed {
+        malformed_arguments: &'a str,
+    },
+}
+
+impl<'a> ArgumentsObject<'a> {
+    pub(super) fn of(arguments: &'a str) -> Self {
+        if is_blank(arguments) {
+            return Self::Empty {};
+        }
+        let is_object = serde_json::from_str::<Map<String, Value>>(arguments).is_ok();
+        match serde_json::from_str(arguments) {
+            Ok(written) if is_object => Self::Written(written),
+            _ => Self::Malformed { malformed_arguments: arguments },
+        }
     }
-    match serde_json::from_str::<Map<String, Value>>(arguments) {
-        Ok(_) => RawValue::from_string(arguments.trim().to_owned()),
-        Err(_) => to_raw_value(&json!({ "malformed_arguments": arguments })),
+
+    /// The object as text, for wires that carry it inside a string.
+    pub(super) fn text(&self) -> Cow<'a, str> {
+        match self {
+            Self::Written(written) => Cow::Borrowed(written.get()),
+            Self::Empty {} => Cow::Borrowed("{}"),
+            Self::Malformed { malformed_arguments: text } => {
+                Cow::Owned(json!({ "malformed_arguments": text }).to_string())
+            }
+        }
     }
 }
 
@@ -81,7 +108,9 @@ mod tests {
             ("[1]", r#"{"malformed_arguments":"[1]"}"#),
             (r#"{"lone":"\ud800"}"#, r#"{"malformed_arguments":"{\"lone\":\"\\ud800\"}"}"#),
         ] {
-            assert_eq!(arguments_object(arguments).unwrap().get(), expected, "{arguments}");
+            let object = ArgumentsObject::of(arguments);
+            assert_eq!(object.text(), expected, "{arguments}");
+            assert_eq!(serde_json::to_string(&object).unwrap(), expected, "{arguments}");
         }
     }
 }

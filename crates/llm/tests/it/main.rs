@@ -9,5 +9,6 @@ mod decode;
 mod encode;
 mod environment;
 mod fixture;
+mod odd_servers;
 mod routes;
 mod wire_suite;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use ignore::types::{Types, TypesBuilder};
@@ -12,7 +13,7 @@ use crate::globs::{self, Globs};
 use crate::nearest::nearest;
 
 const DEFAULT_RESULTS: usize = 250;
-const MAX_CONTEXT_LINES: u64 = 50;
+pub(super) const MAX_CONTEXT_LINES: u64 = 50;
 const MAX_PATTERN_BYTES: usize = 4096;
 /// Bounds on a compiled pattern, so that a small one cannot become a huge machine.
 const MAX_REGEX_BYTES: usize = 8 * 1024 * 1024;
@@ -26,6 +27,7 @@ pub(super) struct Query {
     /// Matches in content mode, else files. `usize::MAX` for "no limit but the size of the answer".
     pub(super) max_results: usize,
     pub(super) has_filter: bool,
+    pub(super) is_context_capped: bool,
     multiline: bool,
     before: usize,
     after: usize,
@@ -36,7 +38,13 @@ pub(super) struct Query {
 impl Query {
     /// The reason is for the model.
     pub(super) fn new(input: &GrepInput) -> Result<Self, String> {
-        let mode = input.output_mode.unwrap_or_default();
+        let context_lines = [input.after, input.before, input.around];
+        let mode = match input.output_mode {
+            Some(mode) => mode,
+            // Whoever asks for the lines around a match wants to see the match.
+            None if context_lines.iter().any(Option::is_some) => OutputMode::Content,
+            None => OutputMode::FilesWithMatches,
+        };
         let multiline = input.multiline.unwrap_or(false);
         let context = |side: Option<u64>| match mode {
             OutputMode::Content => side.or(input.around).unwrap_or(0).min(MAX_CONTEXT_LINES) as usize,
@@ -52,6 +60,7 @@ impl Query {
             mode,
             line_numbers: input.line_numbers.unwrap_or(true),
             max_results,
+            is_context_capped: context_lines.iter().flatten().any(|&lines| lines > MAX_CONTEXT_LINES),
             has_filter: input.glob.is_some() || input.file_type.is_some(),
             multiline,
             before: context(input.before),
@@ -69,9 +78,11 @@ impl Query {
 
     pub(super) fn searcher(&self) -> Searcher {
         SearcherBuilder::new()
-            .binary_detection(BinaryDetection::quit(0))
+            // Binary files are told by how they start, as by Read; a stray NUL later on does not hide the rest of a text.
+            .binary_detection(BinaryDetection::none())
             .heap_limit(Some(MAX_HEAP_BYTES))
             .multi_line(self.multiline)
+            .line_terminator(LineTerminator::crlf())
             .line_number(true)
             .before_context(self.before)
             .after_context(self.after)

@@ -3,8 +3,8 @@
 use sortie_protocol::ToolOutput;
 
 use super::OutputMode;
-use super::query::{MAX_HEAP_BYTES, Query};
-use super::search::{FileMatches, Line, Searched};
+use super::query::{MAX_CONTEXT_LINES, MAX_HEAP_BYTES, Query};
+use super::search::{FileMatches, Line, LineKind, Searched};
 use crate::answer::{Answer, counted};
 use crate::blocking::Halt;
 use crate::walk::Found;
@@ -33,6 +33,8 @@ impl Report<'_> {
                 break;
             }
         }
+        // Not all files were searched because there was enough already.
+        written.is_cut |= self.halt.is_none() && self.searched.len() < self.found.files.len();
         if written.n_files == 0 {
             self.note_nothing(&mut answer);
         }
@@ -44,6 +46,9 @@ impl Report<'_> {
             answer.note(format!(
                 "first {what}; more follow: narrow the pattern, path, glob or type, or raise head_limit"
             ));
+        }
+        if self.query.is_context_capped && self.query.mode == OutputMode::Content {
+            answer.note(format!("at most {MAX_CONTEXT_LINES} lines of context on each side"));
         }
         self.note_omissions(&mut answer, written.is_cut);
         answer.done(self.summary(&written))
@@ -58,13 +63,13 @@ impl Report<'_> {
 
     /// Whether all of it fitted.
     fn write_file(&self, answer: &mut Answer, matches: &FileMatches, written: &mut Written) -> bool {
-        let path = matches.path.to_string_lossy();
+        let path = answer.name(&matches.path);
         match self.query.mode {
             OutputMode::Content => self.write_lines(answer, &path, &matches.lines, written),
             OutputMode::FilesWithMatches | OutputMode::Count => {
                 let line = match self.query.mode {
                     OutputMode::Count => format!("{path}:{}", matches.n_matches),
-                    _ => path.into_owned(),
+                    _ => path,
                 };
                 if written.n_files == self.query.max_results || !answer.line(&line) {
                     return false;
@@ -77,28 +82,24 @@ impl Report<'_> {
     }
 
     fn write_lines(&self, answer: &mut Answer, path: &str, lines: &[Line], written: &mut Written) -> bool {
-        let heading = if written.n_files > 0 { format!("\n{path}") } else { path.to_owned() };
-        if written.n_matches == self.query.max_results || !answer.line(&heading) {
-            return false;
-        }
-        written.n_files += 1;
-        for line in lines {
-            let is_match = matches!(line, Line::Match { .. });
-            if is_match && written.n_matches == self.query.max_results {
-                return false;
-            }
+        let shown = first_matches(lines, self.query.max_results - written.n_matches);
+        let mut heading = if written.n_files > 0 { format!("\n{path}\n") } else { format!("{path}\n") };
+        for line in shown {
             let text = match line {
                 Line::Gap => "--".to_owned(),
-                Line::Match { text, .. } | Line::Context { text, .. } if !self.query.line_numbers => text.clone(),
-                Line::Match { number, text } => format!("{number}:{text}"),
-                Line::Context { number, text } => format!("{number}-{text}"),
+                Line::Text { text, .. } if !self.query.line_numbers => text.clone(),
+                Line::Text { number, kind: LineKind::Context, text } => format!("{number}-{text}"),
+                Line::Text { number, text, .. } => format!("{number}:{text}"),
             };
-            if !answer.line(&text) {
+            // The heading goes with the first line, so that it never stands alone.
+            if !answer.line(&format!("{heading}{text}")) {
                 return false;
             }
-            written.n_matches += usize::from(is_match);
+            written.n_files += usize::from(!heading.is_empty());
+            written.n_matches += usize::from(is_match(line));
+            heading.clear();
         }
-        true
+        shown.len() == lines.len()
     }
 
     fn note_nothing(&self, answer: &mut Answer) {
@@ -130,7 +131,6 @@ impl Report<'_> {
                 (count(|searched| matches!(searched, Searched::Binary)), "binary file", "binary files", "skipped"),
                 (count(|searched| matches!(searched, Searched::Unreadable)), "file", "files", "could not be read"),
                 (count(|searched| matches!(searched, Searched::TooLong)), "file", "files", too_long.as_str()),
-                (count(is_cut_at_nul), "file", "files", "searched only up to a NUL byte"),
             ];
             for (count, one, many, what) in counts {
                 if count > 0 {
@@ -154,6 +154,19 @@ impl Report<'_> {
     }
 }
 
-fn is_cut_at_nul(searched: &Searched) -> bool {
-    matches!(searched, Searched::Matches(FileMatches { is_cut_at_nul: true, .. }))
+/// The lines of the first `n_matches` matches, with their context.
+fn first_matches(lines: &[Line], n_matches: usize) -> &[Line] {
+    let mut starts = lines.iter().enumerate().filter(|(_, line)| is_match(line));
+    let Some((next, _)) = starts.nth(n_matches) else { return lines };
+    // Context that belongs to the next match alone is not shown.
+    let end = lines[..next].iter().rposition(|line| is_match(line) || matches!(line, Line::Gap));
+    match end {
+        Some(gap) if matches!(lines[gap], Line::Gap) => &lines[..gap],
+        Some(_) => &lines[..next],
+        None => &[],
+    }
+}
+
+fn is_match(line: &Line) -> bool {
+    matches!(line, Line::Text { kind: LineKind::Match, .. })
 }

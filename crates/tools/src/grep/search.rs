@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
-use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
+use grep_searcher::{Searcher, Sink, SinkContext, SinkMatch};
 use sortie_sandbox::{AccessError, Workspace};
 
 use super::OutputMode;
@@ -35,16 +35,27 @@ pub(super) struct FileMatches {
     pub(super) path: PathBuf,
     pub(super) n_matches: usize,
     pub(super) lines: Vec<Line>,
-    /// The rest after a NUL byte was not searched.
-    pub(super) is_cut_at_nul: bool,
     n_bytes: usize,
 }
 
 /// A line of the answer.
 pub(super) enum Line {
-    Match { number: u64, text: String },
-    Context { number: u64, text: String },
+    Text {
+        number: u64,
+        kind: LineKind,
+        text: String,
+    },
+    /// Lines that are not shown.
     Gap,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LineKind {
+    /// A match begins here.
+    Match,
+    /// The match that began above goes on here.
+    Continued,
+    Context,
 }
 
 impl Searched {
@@ -55,7 +66,7 @@ impl Searched {
         }
     }
 
-    /// About how much of the answer it takes.
+    /// At least how much of the answer it takes.
     pub(super) fn n_bytes(&self) -> usize {
         match self {
             Self::Matches(matches) if matches.n_matches > 0 => matches.n_bytes + matches.path.as_os_str().len(),
@@ -86,8 +97,8 @@ impl<'q> FileSearch<'q> {
         match self.search(file, path, stop) {
             Ok(searched) => searched,
             Err(_) if stop.halt().is_some() => Searched::Gone,
-            // The searcher's own errors, which have no code of the system, are about its memory.
-            Err(error) if error.raw_os_error().is_none() => Searched::TooLong,
+            // The searcher has no type for this error, only words.
+            Err(error) if error.to_string().contains("allocation limit") => Searched::TooLong,
             Err(_) => Searched::Unreadable,
         }
     }
@@ -98,8 +109,7 @@ impl<'q> FileSearch<'q> {
         if self.start.contains(&0) {
             return Ok(Searched::Binary);
         }
-        let mut matches =
-            FileMatches { path: path.to_owned(), n_matches: 0, lines: Vec::new(), is_cut_at_nul: false, n_bytes: 0 };
+        let mut matches = FileMatches { path: path.to_owned(), n_matches: 0, lines: Vec::new(), n_bytes: 0 };
         let sink = Collect { query: self.query, matcher: &self.matcher, matches: &mut matches };
         let reader = self.start.as_slice().chain(Interruptible::new(file, stop));
         self.searcher.search_reader(&self.matcher, reader, sink)?;
@@ -117,7 +127,7 @@ struct Collect<'a> {
 impl Collect<'_> {
     fn push(&mut self, line: Line) {
         self.matches.n_bytes += match &line {
-            Line::Match { text, .. } | Line::Context { text, .. } => text.len() + 6,
+            Line::Text { text, .. } => text.len() + 1,
             Line::Gap => 3,
         };
         self.matches.lines.push(line);
@@ -142,9 +152,11 @@ impl Sink for Collect<'_> {
         self.matches.n_matches += 1;
         if self.query.mode == OutputMode::Content {
             let first = found.line_number().unwrap_or(0);
+            let mut kind = LineKind::Match;
             for (number, line) in (first..).zip(found.lines()) {
                 let at = self.matcher.find(line).ok().flatten().map_or(0, |found| found.start());
-                self.push(Line::Match { number, text: shown(line, at) });
+                self.push(Line::Text { number, kind, text: shown(line, at) });
+                kind = LineKind::Continued;
             }
         }
         Ok(self.goes_on())
@@ -152,7 +164,7 @@ impl Sink for Collect<'_> {
 
     fn context(&mut self, _searcher: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
         let number = context.line_number().unwrap_or(0);
-        self.push(Line::Context { number, text: shown(context.bytes(), 0) });
+        self.push(Line::Text { number, kind: LineKind::Context, text: shown(context.bytes(), 0) });
         Ok(self.goes_on())
     }
 
@@ -160,16 +172,11 @@ impl Sink for Collect<'_> {
         self.push(Line::Gap);
         Ok(true)
     }
-
-    fn finish(&mut self, _searcher: &Searcher, finish: &SinkFinish) -> Result<(), io::Error> {
-        self.matches.is_cut_at_nul = finish.binary_byte_offset().is_some();
-        Ok(())
-    }
 }
 
 /// A line as it is shown: without its end, and if it is long, the part around byte `at`.
 fn shown(line: &[u8], at: usize) -> String {
-    let text = String::from_utf8_lossy(line);
+    let text = String::from_utf8_lossy(line).replace('\0', "\u{fffd}");
     let text = text.trim_end_matches(['\n', '\r']);
     if text.len() <= MAX_LINE_CHARS {
         return text.to_owned();

@@ -1,8 +1,11 @@
-//! Stop means stop: a cancelled call answers at once.
+//! Stop means stop: a cancelled call answers at once, and its work ends.
 
+use std::fs;
+use std::io::Write;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::project::Project;
 
@@ -23,21 +26,55 @@ async fn a_call_that_is_cancelled_before_it_starts_does_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_search_that_is_cancelled_while_it_runs_ends_at_once() {
     let project = Project::new(&[]);
-    // Far more than can be read before the cancellation: a terabyte of text, repeated by links to one file's blocks.
-    let file = std::fs::File::create(project.path("endless")).unwrap();
-    std::io::Write::write_all(&mut &file, &b"x\n".repeat(8 * 1024)).unwrap();
+    // One file under many names: more text than could be searched before the cancellation.
+    project.write("0", b"some text\n".repeat(3 << 20));
+    for n in 1..500 {
+        fs::hard_link(project.path("0"), project.path(&n.to_string())).unwrap();
+    }
+    cancel_while_it_runs(&project, "Grep", json!({"pattern": "[a-z]+ absent [a-z]+"})).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_read_far_into_a_huge_file_ends_at_once_when_cancelled() {
+    let project = Project::new(&[]);
+    let mut file = fs::File::create(project.path("huge")).unwrap();
+    file.write_all(&b"x\n".repeat(8 * 1024)).unwrap();
     file.set_len(1 << 40).unwrap();
-    let arguments = json!({"file_path": "endless", "offset": 1_000_000_000});
-    let cancel = project.cancel.clone();
-    let (output, start) = tokio::join!(project.run("Read", arguments), async move {
-        tokio::task::spawn_blocking(move || {
-            let start = Instant::now();
-            cancel.cancel();
-            start
-        })
-        .await
-        .unwrap()
+    drop(file);
+    cancel_while_it_runs(&project, "Read", json!({"file_path": "huge", "offset": 1_000_000_000})).await;
+}
+
+async fn cancel_while_it_runs(project: &Project, tool: &str, arguments: Value) {
+    let (cancel, root) = (project.cancel.clone(), project.path("."));
+    let cancelling = tokio::task::spawn_blocking(move || {
+        wait_until(|| n_open_files(&root) > 0);
+        let start = Instant::now();
+        cancel.cancel();
+        start
     });
-    assert!(output.failed && output.for_model.contains("cancelled"), "{}", output.for_model);
+    let output = project.run(tool, arguments).await;
+    let start = cancelling.await.unwrap();
     assert!(start.elapsed() < Duration::from_millis(100), "{:?}", start.elapsed());
+    assert!(output.failed && output.for_model.contains("cancelled"), "{}", output.for_model);
+    // The work behind the call ends as well, a moment later.
+    let root = project.path(".");
+    wait_until(|| n_open_files(&root) == 0);
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+}
+
+fn wait_until(condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(15));
+        std::thread::yield_now();
+    }
+}
+
+/// How many regular files below `root` this process has open.
+fn n_open_files(root: &Path) -> usize {
+    let root = root.canonicalize().unwrap();
+    let open = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    open.filter_map(|entry| fs::read_link(entry.path()).ok())
+        .filter(|path| path.starts_with(&root) && path.is_file())
+        .count()
 }

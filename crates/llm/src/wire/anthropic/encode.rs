@@ -4,13 +4,12 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use sortie_protocol::{CallOutput, Message, Part, ToolSpec};
 
 use super::NAME;
-use crate::wire::replay::{arguments_object, is_sendable, output_text, portable_name};
-use crate::wire::{garbage, is_blank};
-use crate::{ModelError, ModelRequest, ToolChoice};
+use crate::wire::is_blank;
+use crate::wire::replay::{ArgumentsObject, is_sendable, output_text, portable_name};
+use crate::{ModelRequest, ToolChoice};
 
 /// The interface demands a cap on the output; this one holds where the route has none.
 const DEFAULT_MAX_TOKENS: u64 = 16_000;
@@ -62,7 +61,7 @@ enum Block<'a> {
     ToolUse {
         id: Cow<'a, str>,
         name: Cow<'a, str>,
-        input: Box<RawValue>,
+        input: ArgumentsObject<'a>,
     },
     ToolResult {
         tool_use_id: Cow<'a, str>,
@@ -87,7 +86,7 @@ const CACHE_MARK: Tagged = Tagged { r#type: "ephemeral" };
 
 /// The body, with its cache marks: one after tools and system, which the siblings of a task share, and one on each of
 /// the last two user turns. The older of these is where the request before this one ended, however many blocks ago.
-pub(super) fn body<'a>(request: &ModelRequest<'a>, max_output: Option<u64>) -> Result<Body<'a>, ModelError> {
+pub(super) fn body<'a>(request: &ModelRequest<'a>, max_output: Option<u64>) -> Body<'a> {
     let system: Vec<Block<'a>> = text_block(request.system, Some(CACHE_MARK)).into_iter().collect();
     let mut tools: Vec<Tool<'a>> = request.tools.iter().map(tool).collect();
     if system.is_empty()
@@ -96,14 +95,11 @@ pub(super) fn body<'a>(request: &ModelRequest<'a>, max_output: Option<u64>) -> R
         last.cache_control = Some(CACHE_MARK);
     }
     let no_calls = request.tool_choice == ToolChoice::None && !tools.is_empty();
-    let mut messages = Vec::with_capacity(request.messages.len());
-    for message in request.messages {
-        messages.extend(turn(message)?);
-    }
+    let mut messages: Vec<Turn<'a>> = request.messages.iter().filter_map(turn).collect();
     for turn in messages.iter_mut().rev().filter(|turn| turn.role == Role::User).take(2) {
         mark(turn);
     }
-    Ok(Body {
+    Body {
         model: request.model,
         max_tokens: max_output.unwrap_or(DEFAULT_MAX_TOKENS),
         stream: true,
@@ -111,7 +107,7 @@ pub(super) fn body<'a>(request: &ModelRequest<'a>, max_output: Option<u64>) -> R
         tool_choice: no_calls.then_some(Tagged { r#type: "none" }),
         system,
         messages,
-    })
+    }
 }
 
 fn tool(spec: &ToolSpec) -> Tool<'_> {
@@ -119,35 +115,33 @@ fn tool(spec: &ToolSpec) -> Tool<'_> {
 }
 
 /// One message, or nothing for one that has nothing to say: the interface refuses empty content.
-fn turn(message: &Message) -> Result<Option<Turn<'_>>, ModelError> {
-    let (role, content) = match message {
+fn turn(message: &Message) -> Option<Turn<'_>> {
+    let (role, content): (_, Vec<_>) = match message {
         Message::User { text } => (Role::User, text_block(text, None).into_iter().collect()),
-        Message::Assistant { parts } if is_sendable(parts) => (Role::Assistant, reply_blocks(parts)?),
-        Message::Assistant { .. } => return Ok(None),
-        Message::Outputs { outputs } => (Role::User, outputs.iter().map(tool_result).collect::<Vec<_>>()),
+        Message::Assistant { parts } if is_sendable(parts) => {
+            (Role::Assistant, parts.iter().filter_map(reply_block).collect())
+        }
+        Message::Assistant { .. } => return None,
+        Message::Outputs { outputs } => (Role::User, outputs.iter().map(tool_result).collect()),
     };
-    Ok((!content.is_empty()).then_some(Turn { role, content }))
+    (!content.is_empty()).then_some(Turn { role, content })
 }
 
 fn text_block(text: &str, cache_control: Option<Tagged>) -> Option<Block<'_>> {
     (!is_blank(text)).then_some(Block::Text { text, cache_control })
 }
 
-fn reply_blocks(parts: &[Part]) -> Result<Vec<Block<'_>>, ModelError> {
-    let mut blocks = Vec::with_capacity(parts.len());
-    for part in parts {
-        match part {
-            Part::Text { text } => blocks.extend(text_block(text, None)),
-            Part::Reasoning(reasoning) if reasoning.wire == NAME => blocks.push(Block::Opaque(&reasoning.item)),
-            Part::Reasoning(_) => {}
-            Part::Call(call) => blocks.push(Block::ToolUse {
-                id: portable_name(&call.id.0),
-                name: portable_name(&call.tool),
-                input: arguments_object(&call.arguments).map_err(|error| garbage(error, &call.arguments))?,
-            }),
-        }
+fn reply_block(part: &Part) -> Option<Block<'_>> {
+    match part {
+        Part::Text { text } => text_block(text, None),
+        Part::Reasoning(reasoning) if reasoning.wire == NAME => Some(Block::Opaque(&reasoning.item)),
+        Part::Reasoning(_) => None,
+        Part::Call(call) => Some(Block::ToolUse {
+            id: portable_name(&call.id.0),
+            name: portable_name(&call.tool),
+            input: ArgumentsObject::of(&call.arguments),
+        }),
     }
-    Ok(blocks)
 }
 
 fn tool_result(output: &CallOutput) -> Block<'_> {

@@ -8,9 +8,9 @@ use sortie_protocol::{CallOutput, Message, Part, ToolCall, ToolSpec};
 
 use super::NAME;
 use crate::route::Route;
-use crate::wire::replay::{arguments_object, is_sendable, output_text, portable_name};
-use crate::wire::{garbage, is_blank};
-use crate::{ModelError, ModelRequest, ToolChoice};
+use crate::wire::is_blank;
+use crate::wire::replay::{ArgumentsObject, is_sendable, output_text, portable_name};
+use crate::{ModelRequest, ToolChoice};
 
 /// A failed output has no flag on this wire; its text says so.
 const FAILURE: &str = "Error: ";
@@ -86,26 +86,22 @@ struct Call<'a> {
 #[derive(Serialize)]
 struct CalledFunction<'a> {
     name: Cow<'a, str>,
-    arguments: String,
+    arguments: Cow<'a, str>,
 }
 
-pub(super) fn body<'a>(
-    request: &ModelRequest<'a>,
-    dialect: Dialect,
-    max_output: Option<u64>,
-) -> Result<Body<'a>, ModelError> {
+pub(super) fn body<'a>(request: &ModelRequest<'a>, dialect: Dialect, max_output: Option<u64>) -> Body<'a> {
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
     messages.extend(said("system", request.system));
     for message in request.messages {
         match message {
             Message::User { text } => messages.extend(said("user", text)),
-            Message::Assistant { parts } if is_sendable(parts) => messages.push(reply(parts, dialect)?),
+            Message::Assistant { parts } if is_sendable(parts) => messages.push(reply(parts, dialect)),
             Message::Assistant { .. } => {}
             Message::Outputs { outputs } => messages.extend(outputs.iter().map(tool_message)),
         }
     }
     let no_calls = request.tool_choice == ToolChoice::None && !request.tools.is_empty();
-    Ok(Body {
+    Body {
         model: request.model,
         stream: true,
         stream_options: StreamOptions { include_usage: true },
@@ -114,7 +110,7 @@ pub(super) fn body<'a>(
         tools: request.tools.iter().map(tool).collect(),
         tool_choice: no_calls.then_some("none"),
         messages,
-    })
+    }
 }
 
 fn tool(spec: &ToolSpec) -> Tool<'_> {
@@ -133,13 +129,13 @@ fn said<'a>(role: &'static str, text: &'a str) -> Option<ChatMessage<'a>> {
     (!is_blank(text)).then(|| ChatMessage::new(role, Some(Cow::Borrowed(text))))
 }
 
-fn reply(parts: &[Part], dialect: Dialect) -> Result<ChatMessage<'_>, ModelError> {
+fn reply(parts: &[Part], dialect: Dialect) -> ChatMessage<'_> {
     let mut message = ChatMessage::new("assistant", None);
     let mut content = String::new();
     for part in parts {
         match part {
             Part::Text { text } => content.push_str(text),
-            Part::Call(call) => message.tool_calls.push(called(call)?),
+            Part::Call(call) => message.tool_calls.push(called(call)),
             // OpenAI itself neither gives nor takes such fields.
             Part::Reasoning(reasoning) if reasoning.wire == NAME && dialect == Dialect::Compatible => {
                 let fields = reasoning.item.as_object().into_iter().flatten();
@@ -149,13 +145,13 @@ fn reply(parts: &[Part], dialect: Dialect) -> Result<ChatMessage<'_>, ModelError
         }
     }
     message.content = (!is_blank(&content)).then_some(Cow::Owned(content));
-    Ok(message)
+    message
 }
 
-fn called(call: &ToolCall) -> Result<Call<'_>, ModelError> {
-    let arguments = arguments_object(&call.arguments).map_err(|error| garbage(error, &call.arguments))?;
-    let function = CalledFunction { name: portable_name(&call.tool), arguments: arguments.get().to_owned() };
-    Ok(Call { id: portable_name(&call.id.0), r#type: "function", function })
+fn called(call: &ToolCall) -> Call<'_> {
+    let arguments = ArgumentsObject::of(&call.arguments).text();
+    let function = CalledFunction { name: portable_name(&call.tool), arguments };
+    Call { id: portable_name(&call.id.0), r#type: "function", function }
 }
 
 fn tool_message(output: &CallOutput) -> ChatMessage<'_> {

@@ -1,0 +1,67 @@
+//! A place worth pointing at, and how it is told from the passage that it is in.
+
+use super::passages::{Part, Passage, label};
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Place {
+    pub(super) path: String,
+    pub(super) line: usize,
+    /// The line itself, trimmed.
+    pub(super) text: String,
+    /// The definition that it is in, or is, and what that stands in: `fn open, impl Store`.
+    pub(super) within: Option<String>,
+    /// The first sentence of the definition's documentation.
+    pub(super) summary: Option<String>,
+    pub(super) score: f64,
+    /// The lines of its passage, for reading around it.
+    pub(super) first: usize,
+    pub(super) last: usize,
+    /// The terms that it speaks of, by their index in the question.
+    pub(super) matched: Vec<usize>,
+}
+
+/// Tells a passage as a place, pointing at one of its lines.
+pub(super) fn describe(passage: &Passage<'_>, line: usize, score: f64, matched: Vec<usize>) -> Place {
+    let text = passage.lines.iter().find(|seen| seen.number == line).map_or("", |seen| seen.text.trim());
+    let within = passage.definition.as_ref().map(|(_, definition)| {
+        let own = label(definition);
+        match passage.parents.last() {
+            Some(parent) => format!("{own}, {parent}"),
+            None => own,
+        }
+    });
+    let first = passage.lines.first().map_or(line, |seen| seen.number);
+    Place {
+        path: passage.path.to_owned(),
+        line,
+        text: text.to_owned(),
+        within: within.or_else(|| passage.parents.last().cloned()),
+        summary: summary(passage),
+        score,
+        first,
+        last: first + passage.span,
+        matched,
+    }
+}
+
+/// The first sentence of the documentation.
+fn summary(passage: &Passage<'_>) -> Option<String> {
+    let mut text = String::new();
+    for line in passage.lines.iter().filter(|line| line.part == Part::Doc) {
+        let bare = line.text.trim();
+        if bare.starts_with("#[") || bare.starts_with('@') {
+            continue;
+        }
+        let bare = bare.trim_start_matches(['/', '*', '!', '#', '-']).trim();
+        if bare.is_empty() && !text.is_empty() {
+            break;
+        }
+        text.push_str(bare);
+        text.push(' ');
+        if bare.ends_with('.') {
+            break;
+        }
+    }
+    let sentence = text.split(". ").next().unwrap_or_default().trim().trim_end_matches('.');
+    (!sentence.is_empty()).then(|| sentence.to_owned())
+}

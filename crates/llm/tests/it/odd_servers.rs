@@ -1,0 +1,119 @@
+//! Servers that are not what they should be: answers byte by byte, from no script.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use sortie_llm::{ErrorKind, ModelError, WireKind};
+use sortie_protocol::{Message, Reply};
+
+use crate::caller::{IMPATIENT, QUICK, call, open};
+use crate::fixture::{request, route};
+
+/// Sends the same bytes to every connection and closes none.
+struct OddServer {
+    address: SocketAddr,
+    connections: Arc<AtomicUsize>,
+}
+
+impl OddServer {
+    fn start(answer: impl Into<Vec<u8>>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (answer, connections) = (answer.into(), Arc::new(AtomicUsize::new(0)));
+        let counter = Arc::clone(&connections);
+        std::thread::spawn(move || {
+            let mut open = Vec::new();
+            for mut stream in listener.incoming().map(Result::unwrap) {
+                counter.fetch_add(1, Ordering::SeqCst);
+                assert_ne!(stream.read(&mut [0; 4096]).unwrap(), 0, "the request comes before the answer");
+                stream.write_all(&answer).unwrap();
+                open.push(stream);
+            }
+        });
+        Self { address, connections }
+    }
+
+    fn document(status: &str, headers: &str, body: &str) -> Self {
+        Self::start(format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n{body}", body.len()))
+    }
+
+    async fn ask(&self, wire: WireKind, settings: sortie_llm::CallSettings) -> Result<Reply, ModelError> {
+        let messages = [Message::user("Where is it?")];
+        let model = open(route(wire, &format!("http://{}", self.address)), settings);
+        call(model.as_ref(), request(&[], &messages)).await.1
+    }
+}
+
+/// What is told when such a document is the answer; it must be told without a second try.
+async fn told(server: &OddServer) -> ModelError {
+    let error = server.ask(WireKind::OpenAiChat, QUICK).await.unwrap_err();
+    assert_eq!(server.connections.load(Ordering::SeqCst), 1, "asking again would change nothing");
+    ModelError { message: error.message.replace(&server.address.to_string(), "HOST"), ..error }
+}
+
+#[tokio::test]
+async fn a_web_page_is_a_wrong_address() {
+    let server = OddServer::document("200 OK", "content-type: text/html; charset=utf-8\r\n", "<html>Welcome!</html>");
+    let error = told(&server).await;
+    assert_eq!(error.kind, ErrorKind::NotFound);
+    assert_eq!(
+        error.message,
+        "http://HOST/v1/chat/completions answered with a web page, not a model; correct LLM_BASE_URL or `base_url` in \
+         [routes.main]"
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_stream_is_told() {
+    let server = OddServer::document("200 OK", "content-type: application/json\r\n", r#"{"choices":[]}"#);
+    let error = told(&server).await;
+    assert_eq!(error.kind, ErrorKind::BadRequest);
+    assert!(error.message.ends_with("the server must be able to stream events"), "{error}");
+}
+
+#[tokio::test]
+async fn an_error_under_a_good_status_is_still_an_error() {
+    let body = r#"{"error":{"type":"invalid_request_error","message":"no such thing"}}"#;
+    let server = OddServer::document("200 OK", "content-type: application/json\r\n", body);
+    let error = told(&server).await;
+    assert_eq!(error.kind, ErrorKind::BadRequest);
+    assert_eq!(error.message, "http://HOST/v1/chat/completions answered: no such thing");
+}
+
+#[tokio::test]
+async fn a_redirect_is_told_and_not_followed() {
+    let elsewhere = OddServer::document("200 OK", "", "");
+    let location = format!("location: http://{}/v2\r\n", elsewhere.address);
+    let server = OddServer::document("307 Temporary Redirect", &location, "");
+    let error = told(&server).await;
+    assert_eq!((error.kind, error.status), (ErrorKind::NotFound, Some(307)));
+    assert!(
+        error.message.contains(&format!("it points to http://{}/v2; correct LLM_BASE_URL", elsewhere.address)),
+        "{error}"
+    );
+    assert_eq!(elsewhere.connections.load(Ordering::SeqCst), 0, "neither prompt nor key may go there");
+}
+
+#[tokio::test]
+async fn a_refusal_of_any_size_and_shape_becomes_one_bounded_line() {
+    let flood = "no\n\t\u{1b}[2J".repeat(100_000);
+    let error = told(&OddServer::document("400 Bad Request", "", &flood)).await;
+    assert_eq!(error.kind, ErrorKind::BadRequest);
+    assert!(error.message.len() < 600 && !error.message.contains(char::is_control), "{error}");
+    let page = OddServer::document("403 Forbidden", "content-type: text/html\r\n", "<html><body>Blocked</body></html>");
+    assert!(told(&page).await.message.contains("answered 403: a web page; check LLM_API_KEY"));
+    let silent = OddServer::document("404 Not Found", "", "");
+    assert!(told(&silent).await.message.contains("answered 404: no reason given; is `some-model` a model there"));
+}
+
+#[tokio::test]
+async fn a_server_that_stays_after_its_last_word_is_not_waited_for() {
+    let chunk = r#"data: {"choices":[{"delta":{"content":"Hi."},"finish_reason":"stop"}]}"#;
+    let server = OddServer::start(format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n{chunk}\n\n"));
+    let patient = sortie_llm::CallSettings { idle_timeout: Duration::from_mins(10), ..IMPATIENT };
+    let reply = server.ask(WireKind::OpenAiChat, patient).await.unwrap();
+    assert_eq!((reply.text().as_str(), reply.model.as_str()), ("Hi.", "some-model"));
+}

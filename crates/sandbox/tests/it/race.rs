@@ -1,0 +1,62 @@
+//! A directory that turns into a link, and back, while it is being used.
+
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+use crate::fixture::{Fixture, INSIDE, while_repeating};
+
+const OPENS: usize = 10_000;
+
+#[test]
+fn outside_bytes_are_never_read_while_a_directory_and_a_link_are_swapped() {
+    let fixture = Fixture::new();
+    while_swapping(&fixture, || {
+        let by_path = fixture.text_of("sub/deep/file.txt").ok();
+        let by_walk = fixture.workspace.open_relative(Path::new("sub/deep/file.txt")).ok().map(|mut file| {
+            let mut text = String::new();
+            file.read_to_string(&mut text).unwrap();
+            text
+        });
+        assert!(by_path.iter().chain(&by_walk).all(|text| text == INSIDE));
+        by_path.is_some() && by_walk.is_some()
+    });
+}
+
+#[test]
+fn outside_names_are_never_listed_while_a_directory_and_a_link_are_swapped() {
+    let fixture = Fixture::new();
+    fs::write(fixture.base.join("proj-secret/deep/only-outside"), "").unwrap();
+    while_swapping(&fixture, || match fixture.workspace.read_dir(Path::new("sub/deep")) {
+        Ok(entries) => {
+            assert!(entries.flatten().all(|entry| entry.name == "file.txt"));
+            true
+        }
+        Err(_) => false,
+    });
+}
+
+/// Repeats `open` while `sub` is, by turns, a directory inside and a link to one outside. It says whether it got in;
+/// the race took place only if it did and did not.
+fn while_swapping(fixture: &Fixture, mut open: impl FnMut() -> bool) {
+    let (sub, link) = (fixture.base.join("proj/sub"), fixture.base.join("link"));
+    symlink(fixture.base.join("proj-secret"), &link).unwrap();
+    while_repeating(
+        || renameat_with(CWD, &sub, CWD, &link, RenameFlags::EXCHANGE).unwrap(),
+        || {
+            let (start, mut n_in, mut n_out) = (Instant::now(), 0, 0);
+            while n_in + n_out < OPENS || n_in == 0 || n_out == 0 {
+                if open() {
+                    n_in += 1;
+                } else {
+                    n_out += 1;
+                }
+                assert!(start.elapsed() < Duration::from_secs(60), "{n_in} in, {n_out} out");
+            }
+        },
+    );
+}

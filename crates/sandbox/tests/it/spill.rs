@@ -1,0 +1,58 @@
+//! Spilled texts are whole, private, and never written through a prepared name.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use sortie_sandbox::{SpillDir, SpillError};
+
+fn mode(path: &Path) -> u32 {
+    fs::symlink_metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+#[test]
+fn a_text_is_spilled_whole_to_a_private_file_in_a_private_directory() {
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path().join("state/spill");
+    let text = "line\n".repeat(100_000);
+    let path = SpillDir::open(&directory).unwrap().spill("agent-abc", &text).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    assert_eq!((mode(&directory), mode(&path)), (0o700, 0o600));
+    assert!(path.is_absolute() && path.starts_with(directory.canonicalize().unwrap()));
+}
+
+#[test]
+fn names_are_unguessable_and_made_of_harmless_characters() {
+    let temporary = tempfile::tempdir().unwrap();
+    let spill = SpillDir::open(&temporary.path().join("spill")).unwrap();
+    let hints = ["", "../../etc/passwd", "a/b\0c\n", &"x".repeat(500), "agent-abc"];
+    let names: BTreeSet<String> = (0..100)
+        .map(|n| spill.spill(hints[n % hints.len()], "x").unwrap())
+        .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(names.len(), 100);
+    for name in &names {
+        assert!(name.len() < 80 && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)), "{name}");
+    }
+    assert_eq!(fs::read_dir(temporary.path().join("spill")).unwrap().count(), 100);
+}
+
+#[test]
+fn a_directory_that_others_can_enter_or_that_is_a_link_is_refused() {
+    let temporary = tempfile::tempdir().unwrap();
+    let open = temporary.path().join("open");
+    fs::create_dir(&open).unwrap();
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o755)).unwrap();
+    let error = SpillDir::open(&open).unwrap_err();
+    assert!(matches!(error, SpillError::Exposed { mode: 0o755, .. }), "{error:?}");
+    assert_eq!(mode(&open), 0o755, "a directory is not changed behind its owner's back");
+
+    let private = temporary.path().join("private");
+    fs::create_dir(&private).unwrap();
+    fs::set_permissions(&private, fs::Permissions::from_mode(0o700)).unwrap();
+    symlink(&private, temporary.path().join("link")).unwrap();
+    assert!(matches!(SpillDir::open(&temporary.path().join("link")), Err(SpillError::Open { .. })));
+    fs::write(temporary.path().join("file"), "").unwrap();
+    assert!(matches!(SpillDir::open(&temporary.path().join("file")), Err(SpillError::Open { .. })));
+}
