@@ -9,11 +9,3 @@ mod sortie;
 
 pub use port::{AgentLine, Contract, Defaults};
 pub use sortie::Sortie;
-
-/// All contracts, by name.
-pub fn by_name(name: &str) -> Option<Box<dyn Contract>> {
-    match name {
-        "sortie" => Some(Box::new(Sortie)),
-        _ => None,
-    }
-}

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::brood::Brood;
-use crate::engine::Inner;
+use crate::engine::{EngineError, Inner};
 use crate::sink::Sink;
 use crate::slot::Slot;
 use crate::task::{Task, add_spending};
@@ -29,9 +29,10 @@ impl Delegation for Delegate {
     fn delegate<'a>(&'a self, call: &'a CallId, request: TaskRequest) -> BoxFuture<'a, Result<TaskOutcome, Failure>> {
         Box::pin(async move {
             let task = self.start(call, request).await?;
-            // Ends the child with whoever waits for it, should this future be dropped.
+            // Should this future be dropped, the child is told to end, and does so by itself.
             let _child_ends_with_us = task.cancel.clone().drop_guard();
-            let outcome = task.execute().await.map_err(|error| Failure::new("internal", error.to_string()))?;
+            let ended = task.spawn().await.unwrap_or(Err(EngineError::Aborted));
+            let outcome = ended.map_err(|error| Failure::new("internal", error.to_string()))?;
             add_spending(&self.spent, outcome.usage);
             Ok(outcome)
         })

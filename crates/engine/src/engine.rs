@@ -183,7 +183,7 @@ impl Engine {
             notices: request.notices,
             report_cap,
         };
-        Ok(Running { task: id, cancel, finished: tokio::spawn(task.execute()) })
+        Ok(Running { task: id, cancel, finished: task.spawn() })
     }
 }
 

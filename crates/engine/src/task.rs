@@ -1,9 +1,12 @@
 //! The life of one task: admitted, run, ended; whatever happens inside, it ends once and the ending is recorded.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::FutureExt;
 use sortie_journal::JournalError;
 use sortie_protocol::{Fact, Failure, Job, TaskOutcome, Usage};
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -35,33 +38,35 @@ pub(crate) struct Task {
 }
 
 impl Task {
+    /// Sets the task going on its own: it runs to its recorded end even if nobody waits for it any more.
+    pub(crate) fn spawn(self) -> JoinHandle<Result<TaskOutcome, EngineError>> {
+        tokio::spawn(self.execute())
+    }
+
     /// Runs it to its recorded end. A panic ends this task as failed, and no other.
-    pub(crate) async fn execute(self) -> Result<TaskOutcome, EngineError> {
-        let Self { engine, job, sink, report_cap, .. } = &self;
-        let (engine, job, sink, report_cap) = (Arc::clone(engine), Arc::clone(job), sink.clone(), *report_cap);
-        let spent = Arc::new(Mutex::new(Usage::default()));
-        let notices = self.notices.clone();
-        let running = tokio::spawn(self.admit_and_run(Arc::clone(&spent)));
+    async fn execute(self) -> Result<TaskOutcome, EngineError> {
+        let children = Arc::new(Mutex::new(Usage::default()));
+        let running = AssertUnwindSafe(self.admit_and_run(&children)).catch_unwind();
         let mut outcome = match running.await {
             Ok(outcome) => outcome?,
-            Err(broken) => {
-                let cause = broken.try_into_panic();
-                let said = cause.as_ref().map_or("the task was aborted", |panic| message(panic.as_ref()));
-                let failure = Failure::new("internal", format!("the task broke down: {said}; this is a bug in Sortie"));
-                let mut tally = Tally::new(Arc::clone(&spent), notices);
-                tally.notice("its own spending before the breakdown is in its events, not in these figures");
-                tally.outcome(&job, Ending::Failed { failure, text: String::new() })
-            }
+            Err(panic) => self.broken(message(panic.as_ref()), &children),
         };
-        if let Some(cap) = report_cap {
-            report::cap(&mut outcome, cap, &engine.reports).await;
+        if let Some(cap) = self.report_cap {
+            report::cap(&mut outcome, cap, &self.engine.reports).await;
         }
-        sink.append_synced(Fact::TaskEnded { outcome: Box::new(outcome.clone()) }).await?;
+        self.sink.append_synced(Fact::TaskEnded { outcome: Box::new(outcome.clone()) }).await?;
         Ok(outcome)
     }
 
-    async fn admit_and_run(self, children: Arc<Mutex<Usage>>) -> Result<TaskOutcome, JournalError> {
-        let tally = Tally::new(Arc::clone(&children), self.notices.clone());
+    fn broken(&self, said: &str, children: &Arc<Mutex<Usage>>) -> TaskOutcome {
+        let failure = Failure::new("internal", format!("the task broke down: {said}; this is a bug in Sortie"));
+        let mut tally = Tally::new(Arc::clone(children), self.notices.clone());
+        tally.notice("its own spending before the breakdown is in its events, not in these figures");
+        tally.outcome(&self.job, Ending::Failed { failure, text: String::new() })
+    }
+
+    async fn admit_and_run(&self, children: &Arc<Mutex<Usage>>) -> Result<TaskOutcome, JournalError> {
+        let tally = Tally::new(Arc::clone(children), self.notices.clone());
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => {
@@ -72,7 +77,7 @@ impl Task {
         for text in &self.notices {
             self.sink.append(Fact::Noticed { text: text.clone() }).await?;
         }
-        let services = match self.services(&children) {
+        let services = match self.services(children) {
             Ok(services) => services,
             Err(error) => return Ok(tally.outcome(&self.job, Ending::model_failed(error, String::new()))),
         };

@@ -3,33 +3,6 @@
 //! Pure. It touches no file and knows no tool; it compares names and (later) patterns. Authority only shrinks:
 //! [`narrow`] adds a layer, and a call is allowed when every layer allows it.
 
-use sortie_protocol::{Grant, GrantLayer};
+mod decide;
 
-/// The answer for one call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
-    Allow,
-    /// Refused by the named owner's layer.
-    Deny {
-        owner: String,
-    },
-}
-
-/// Decides whether a task with this grant may call this tool.
-pub fn decide(grant: &Grant, tool: &str) -> Decision {
-    match grant.layers.iter().find(|layer| !admits(layer, tool)) {
-        None => Decision::Allow,
-        Some(layer) => Decision::Deny { owner: layer.owner.clone() },
-    }
-}
-
-/// The grant of a child: all that bound its parent, and one layer more.
-pub fn narrow(parent: &Grant, layer: GrantLayer) -> Grant {
-    let mut layers = parent.layers.clone();
-    layers.push(layer);
-    Grant { layers }
-}
-
-fn admits(layer: &GrantLayer, tool: &str) -> bool {
-    layer.tools.as_ref().is_none_or(|tools| tools.iter().any(|name| name == tool))
-}
+pub use decide::{Decision, decide, narrow};

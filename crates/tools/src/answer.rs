@@ -31,13 +31,9 @@ impl Answer {
     /// A name or path as it is shown. What would not survive as one line of text is replaced, and that is noted.
     pub(crate) fn name(&mut self, name: impl AsRef<OsStr>) -> String {
         let name = name.as_ref();
-        match name.to_str().filter(|name| !name.contains(char::is_control)) {
-            Some(name) => name.to_owned(),
-            None => {
-                self.n_altered_names += 1;
-                name.to_string_lossy().replace(char::is_control, "\u{fffd}")
-            }
-        }
+        let shown = name.to_string_lossy().replace(char::is_control, "\u{fffd}");
+        self.n_altered_names += usize::from(name != shown.as_str());
+        shown
     }
 
     /// Adds to the last line.

@@ -32,6 +32,12 @@ impl Stop {
         Self { cancel, deadline: Instant::now() + MAX_TIME }
     }
 
+    /// One whose time is over.
+    #[cfg(test)]
+    pub(crate) fn expired() -> Self {
+        Self { cancel: CancellationToken::new(), deadline: Instant::now() }
+    }
+
     pub(crate) fn halt(&self) -> Option<Halt> {
         if self.cancel.is_cancelled() {
             Some(Halt::Cancelled)

@@ -160,3 +160,18 @@ fn search_all(
     );
     (searched, stop.halt())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_whose_time_is_over_says_so() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("a.txt"), "needle").unwrap();
+        let workspace = Workspace::open(directory.path()).unwrap();
+        let input: GrepInput = serde_json::from_str(r#"{"pattern": "needle"}"#).unwrap();
+        let output = grep(&workspace, &input, &Stop::expired());
+        assert!(output.for_model.contains("stopped after 20 s; narrow the request"), "{}", output.for_model);
+    }
+}

@@ -107,23 +107,25 @@ fn live(progress: &Progress, now: Timestamp, extent: Extent) -> Vec<String> {
     // One row for the cursor below; a region higher than the screen could not be erased again.
     let room = extent.rows.saturating_sub(1).max(1);
     let shown = if tasks.len() > room { room - 1 } else { tasks.len() };
-    let mut lines: Vec<String> = tasks.iter().take(shown).map(|task| working_line(task, now)).collect();
+    // The last column stays free: some terminals wrap as soon as it is written.
+    let columns = extent.columns.saturating_sub(1);
+    let mut lines: Vec<String> = tasks.iter().take(shown).map(|task| working_line(task, now, columns)).collect();
     if shown < tasks.len() {
         lines.push(format!("  … and {} more at work", tasks.len() - shown));
     }
-    // The last column stays free: some terminals wrap as soon as it is written.
-    lines.iter().map(|line| width::cut(line, extent.columns.saturating_sub(1))).collect()
+    lines.iter().map(|line| width::cut(line, columns)).collect()
 }
 
-fn working_line(task: &Working, now: Timestamp) -> String {
+/// Where there is little room, the call's arguments give way: what moves is what a person looks at.
+fn working_line(task: &Working, now: Timestamp, columns: usize) -> String {
     let elapsed = words::elapsed(now.0.saturating_sub(task.since.0));
     if task.queued {
         return format!("  {} waiting for a slot · {elapsed}", task.name);
     }
-    match &task.last_call {
-        Some(call) => format!("  {} working… {call} · {} · {elapsed}", task.name, words::calls(task.calls)),
-        None => format!("  {} working… · {elapsed}", task.name),
-    }
+    let Some(call) = &task.last_call else { return format!("  {} working… · {elapsed}", task.name) };
+    let (head, tail) = (format!("  {} working… ", task.name), format!(" · {} · {elapsed}", words::calls(task.calls)));
+    let room = columns.saturating_sub(width::of(&head) + width::of(&tail));
+    format!("{head}{}{tail}", width::cut(call, room))
 }
 
 fn painted_box(title: &str, lines: &[String], style: Style, extent: Extent) -> Vec<String> {

@@ -226,6 +226,18 @@ fn a_terminal_made_narrower_is_still_erased_whole() {
 }
 
 #[test]
+fn a_long_call_gives_way_to_the_count_and_the_time() {
+    let tale = Tale::default().started('m', "main", "x").started('a', "explore", "y").admitted('a').called(
+        'a',
+        "Grep",
+        r#"{"pattern":"a long pattern that makes a long working line"}"#,
+    );
+    let text = screen(CALM, &tale, Extent { columns: 70, ..WIDE });
+    let working = text.lines().find(|line| line.contains("working")).unwrap();
+    assert_eq!(working, r#"  explore agent-aaaaaaaaaaaa working… Grep "a long p… · 1 call · 0.0s"#);
+}
+
+#[test]
 fn more_workers_than_rows_are_counted_instead_of_shown() {
     let mut tale = Tale::default().started('m', "main", "x");
     for letter in 'a'..='h' {

@@ -227,6 +227,45 @@ async fn a_panic_in_one_child_leaves_its_siblings_and_its_parent_alone() {
 }
 
 #[tokio::test]
+async fn a_parent_that_panics_takes_its_children_along_and_all_endings_are_recorded() {
+    struct Trips;
+    impl sortie_tools::Tool for Trips {
+        fn spec(&self) -> sortie_protocol::ToolSpec {
+            let schema = json!({"type": "object"});
+            sortie_protocol::ToolSpec { name: "Trips".to_owned(), description: String::new(), schema }
+        }
+        fn idempotent(&self) -> bool {
+            panic!("the parent trips")
+        }
+        fn delegates(&self) -> bool {
+            false
+        }
+        fn run<'a>(
+            &'a self,
+            _arguments: &'a str,
+            _context: sortie_tools::CallContext<'a>,
+        ) -> sortie_tools::BoxFuture<'a, sortie_protocol::ToolOutput> {
+            Box::pin(std::future::pending())
+        }
+    }
+    let script = delegating([task("a piece of work", "general-purpose")])
+        .on(
+            when::prompt_contains("a piece of work").turn(0),
+            reply::calls([task("deep piece", "explore"), reply::call("Trips", json!({}))]),
+        )
+        .on(when::prompt_contains("deep piece"), reply::never());
+    let world = Plan::script(script).tool(Trips).build();
+    assert_eq!(world.run(ask("The question")).await.status, Status::Completed);
+    assert!(reports(&world).contains("the parent trips"));
+    let ended =
+        |world: &World| world.events().iter().filter(|event| matches!(event.fact, Fact::TaskEnded { .. })).count();
+    // The grandchild ends by itself, after those above it.
+    while ended(&world) < 3 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
 async fn spending_of_children_is_in_the_parents_usage() {
     let spend = |tokens| Usage { input_tokens: tokens, output_tokens: 1, ..Usage::default() };
     let script = Script::new()

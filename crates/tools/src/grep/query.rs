@@ -26,7 +26,6 @@ pub(super) struct Query {
     pub(super) line_numbers: bool,
     /// Matches in content mode, else files. `usize::MAX` for "no limit but the size of the answer".
     pub(super) max_results: usize,
-    pub(super) has_filter: bool,
     pub(super) is_context_capped: bool,
     multiline: bool,
     before: usize,
@@ -61,13 +60,16 @@ impl Query {
             line_numbers: input.line_numbers.unwrap_or(true),
             max_results,
             is_context_capped: context_lines.iter().flatten().any(|&lines| lines > MAX_CONTEXT_LINES),
-            has_filter: input.glob.is_some() || input.file_type.is_some(),
             multiline,
             before: context(input.before),
             after: context(input.after),
             globs: input.glob.as_deref().map(|text| Globs::new(globs::split(text))).transpose()?,
             types: input.file_type.as_deref().map(types).transpose()?,
         })
+    }
+
+    pub(super) fn has_filter(&self) -> bool {
+        self.globs.is_some() || self.types.is_some()
     }
 
     /// Whether a file is to be searched. A glob may be meant from the root or from where the search begins.

@@ -105,7 +105,7 @@ impl Report<'_> {
     fn note_nothing(&self, answer: &mut Answer) {
         let n_searched = self.searched.iter().filter(|searched| matches!(searched, Searched::Matches(_))).count();
         let searched = counted(n_searched, "file", "files");
-        if self.found.files.is_empty() && self.query.has_filter && self.found.n_files > 0 {
+        if self.found.files.is_empty() && self.query.has_filter() && self.found.n_files > 0 {
             answer.note(format!(
                 "no match: the glob or type fits none of {}",
                 counted(self.found.n_files, "file", "files")

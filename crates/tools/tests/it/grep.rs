@@ -174,6 +174,39 @@ async fn a_limit_keeps_the_first_matches_and_says_that_more_follow() {
 }
 
 #[tokio::test]
+async fn a_limit_counts_matches_not_lines() {
+    let project = Project::new(&[("a.txt", "begin\nend\nx\nbegin\nend\n"), ("b.txt", "1\nhit\n3\n4\n5\n6\nhit\n")]);
+    check(
+        &project,
+        json!({"pattern": "begin\nend", "multiline": true, "output_mode": "content", "head_limit": 1}),
+        expect![[r"
+            a.txt
+            1:begin
+            2:end
+            [first 1 match; more follow: narrow the pattern, path, glob or type, or raise head_limit]"]],
+    )
+    .await;
+    let cut = project.done("Grep", json!({"pattern": "hit", "-C": 1, "head_limit": 1})).await;
+    assert!(cut.starts_with("b.txt\n1-1\n2:hit\n3-3\n[first 1 match"), "context alone asks for content: {cut}");
+    let wide = project.done("Grep", json!({"pattern": "4", "-A": 1000})).await;
+    assert!(wide.ends_with("7-hit\n[at most 50 lines of context on each side]"), "{wide}");
+}
+
+#[tokio::test]
+async fn a_name_cannot_pretend_to_be_more_than_one_line() {
+    let project = Project::new(&[("a\n1:fake", "hit"), ("b\u{1b}[2J", "hit")]);
+    check(
+        &project,
+        json!({"pattern": "hit"}),
+        expect![[r"
+            a�1:fake
+            b�[2J
+            [2 names with control characters or not UTF-8, shown with �]"]],
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn a_cut_answer_is_always_the_same() {
     let project = Project::new(&[]);
     for n in 0..600 {

@@ -22,7 +22,7 @@ async fn lines_are_numbered_and_a_whole_file_needs_no_note() {
 
 #[tokio::test]
 async fn a_page_says_where_it_stands_and_how_to_go_on() {
-    let text: String = (1..=30).map(|n| format!("line {n}\n")).collect();
+    let text = (1..=30).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
     let project = Project::new(&[("a.txt", &text)]);
     let middle = json!({"file_path": "a.txt", "offset": 10, "limit": "2"});
     check(&project, middle, expect!["10\tline 10\n11\tline 11\n[lines 10-11 of 30; continue with offset 12]"]).await;
