@@ -1,8 +1,8 @@
 //! Thousands of children alive at once: `many_children COUNT JOURNAL_DIR REPORT_FILE`.
 //!
-//! One main agent sends out COUNT children in one reply. The model lives in memory and holds every child's first
-//! reply back until all of them have asked; then each makes five tool turns on real files and reports. Every event goes
-//! to a SQLite journal. What it took is written to `REPORT_FILE`; `cargo xtask bench` reads it.
+//! A main agent sends out relays, and each relay sends out a hundred of the COUNT children in one reply. The model lives
+//! in memory and holds every child's first reply back until all of them have asked; then each makes five tool turns on
+//! real files and reports. Every event goes to a SQLite journal. What it took is written to `REPORT_FILE`; `cargo xtask bench` reads it.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,12 @@ use sortie_sandbox::{SpillDir, Workspace};
 use sortie_testkit::{ScriptedModel, ScriptedModels, ScriptedReply, reply};
 
 const TOOL_TURNS: usize = 5;
-const MAIN_PROMPT: &str = "Send them all out.";
+/// Children of one relay. A single reply may hold a few hundred calls, not ten thousand.
+const BROOD: u32 = 100;
+const MAIN_PROMPT: &str = "Send out the relays.";
+const RELAY_PROMPT: &str = "Send out your children.";
+/// How long all of them may take to come alive.
+const PATIENCE: Duration = Duration::from_mins(10);
 /// Holds the first replies back.
 const ALL_ALIVE: &str = "all alive";
 
@@ -30,13 +35,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (Some(count), Some(folder), Some(report)) = (arguments.next(), arguments.next(), arguments.next()) else {
         return Err("usage: many_children COUNT JOURNAL_DIR REPORT_FILE".into());
     };
-    let (count, folder) = (count.parse::<u32>()?, PathBuf::from(folder));
+    let (count, folder) = (count.parse::<u32>()?.next_multiple_of(BROOD), PathBuf::from(folder));
+    let relays = count / BROOD;
     std::fs::create_dir_all(folder.join("workspace"))?;
     std::fs::write(folder.join("workspace/notes.txt"), "a line to be read\n".repeat(20))?;
 
     let journal = Arc::new(SqliteJournal::open(&folder.join("journal.db"))?);
-    let model = Arc::new(ScriptedModel::answering(move |request| answer(request, count)).without_recording());
-    let engine = engine(&folder, count, Arc::clone(&journal), Arc::clone(&model))?;
+    let model = Arc::new(ScriptedModel::answering(move |request| answer(request, relays)).without_recording());
+    let engine = engine(&folder, count + relays, Arc::clone(&journal), Arc::clone(&model))?;
 
     let began = Instant::now();
     let request = TaskRequest {
@@ -46,12 +52,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
         ..TaskRequest::default()
     };
     let running = engine.run(request).await?;
-    let alive = model.traffic_reaches(|traffic| traffic.in_flight == u64::from(count)).await.in_flight;
+    let all_alive = model.traffic_reaches(|traffic| traffic.in_flight == u64::from(count));
+    let alive = tokio::time::timeout(PATIENCE, all_alive).await.map_err(|_| "some never asked their model")?.in_flight;
     model.gate(ALL_ALIVE).open();
     let outcome = running.outcome().await?;
     let seconds = began.elapsed().as_secs_f64();
 
-    let expected_calls = u64::from(count) * (TOOL_TURNS as u64 + 1);
+    let expected_calls = u64::from(count) * (TOOL_TURNS as u64 + 1) + u64::from(relays);
     if outcome.status != Status::Completed || outcome.usage.tool_calls != expected_calls {
         return Err(
             format!("ended {} after {} calls: {}", outcome.status, outcome.usage.tool_calls, outcome.text).into()
@@ -64,7 +71,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 fn engine(
     folder: &Path,
-    count: u32,
+    tasks: u32,
     journal: Arc<SqliteJournal>,
     model: Arc<ScriptedModel>,
 ) -> Result<Engine, Box<dyn Error>> {
@@ -77,9 +84,9 @@ fn engine(
         more_tools: Vec::new(),
         reports: SpillDir::open(&folder.join("reports"))?,
         rules: Rules {
-            max_children: count,
-            max_concurrent: count as usize,
-            default_timeout: Duration::from_mins(30),
+            max_children: tasks,
+            max_concurrent: tasks as usize,
+            default_timeout: 3 * PATIENCE,
             ..Rules::default()
         },
         clock: Arc::new(SystemClock),
@@ -87,20 +94,26 @@ fn engine(
     }))
 }
 
-/// What the model says: the main agent delegates once, a child reads a file a turn and then reports.
-fn answer(request: &ModelRequest<'_>, count: u32) -> ScriptedReply {
+/// What the model says: the main agent and its relays delegate once, a child reads a file a turn and then reports.
+fn answer(request: &ModelRequest<'_>, relays: u32) -> ScriptedReply {
     let turn = request.messages.iter().filter(|message| matches!(message, Message::Assistant { .. })).count();
-    let is_main = matches!(request.messages.first(), Some(Message::User { text }) if text == MAIN_PROMPT);
-    match (is_main, turn) {
-        (true, 0) => reply::calls((0..count).map(|child| {
-            let prompt = format!("Read the notes five times, you are number {child}.");
-            reply::call("Task", json!({ "description": "Read notes", "prompt": prompt, "subagent_type": "explore" }))
-        })),
-        (true, _) => reply::text("All are back."),
-        (false, 0) => read().held_by(ALL_ALIVE),
-        (false, turn) if turn < TOOL_TURNS => read(),
-        (false, _) => reply::text("The notes say the same thing twenty times."),
+    let prompt = match request.messages.first() {
+        Some(Message::User { text }) => text.as_str(),
+        _ => "",
+    };
+    match (prompt, turn) {
+        (MAIN_PROMPT, 0) => tasks(relays, "general-purpose", RELAY_PROMPT),
+        (RELAY_PROMPT, 0) => tasks(BROOD, "explore", "Read the notes five times."),
+        (MAIN_PROMPT | RELAY_PROMPT, _) => reply::text("All are back."),
+        (_, 0) => read().held_by(ALL_ALIVE),
+        (_, turn) if turn < TOOL_TURNS => read(),
+        _ => reply::text("The notes say the same thing twenty times."),
     }
+}
+
+fn tasks(count: u32, agent: &str, prompt: &str) -> ScriptedReply {
+    let arguments = json!({ "description": "Read notes", "prompt": prompt, "subagent_type": agent });
+    reply::calls((0..count).map(|_| reply::call("Task", arguments.clone())))
 }
 
 fn read() -> ScriptedReply {

@@ -2,6 +2,7 @@
 //!
 //! Only links matter here. A name that is no link is just a name, whether or not it exists, and `..` takes it back. So
 //! the answer for a path that ends outside says nothing about what exists there, and a path that comes back in works.
+//! The root mounted a second time elsewhere, or spelt in other letter case, counts as another place.
 //! Nothing is opened: the caller opens what this finds without following any link, so a change in between is noticed.
 
 use std::ffi::OsString;

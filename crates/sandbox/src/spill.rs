@@ -4,11 +4,10 @@
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, unlinkat};
 use rustix::io::Errno;
 
 use crate::error::SpillError;
@@ -19,7 +18,7 @@ const MAX_HINT_CHARS: usize = 40;
 #[derive(Debug)]
 pub struct SpillDir {
     path: PathBuf,
-    directory: OwnedFd,
+    directory: File,
 }
 
 impl SpillDir {
@@ -28,14 +27,13 @@ impl SpillDir {
         let fail = |source: io::Error| SpillError::Open { directory: directory.to_owned(), source };
         DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(fail)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = openat(CWD, directory, flags, Mode::empty()).map_err(|errno| fail(errno.into()))?;
-        let stat = fstat(&opened).map_err(|errno| fail(errno.into()))?;
-        let mode = Mode::from_raw_mode(stat.st_mode);
-        if stat.st_uid != rustix::process::geteuid().as_raw() {
+        let opened = File::from(openat(CWD, directory, flags, Mode::empty()).map_err(|errno| fail(errno.into()))?);
+        let metadata = opened.metadata().map_err(fail)?;
+        if metadata.uid() != rustix::process::geteuid().as_raw() {
             return Err(SpillError::Foreign { directory: directory.to_owned() });
         }
-        if mode.intersects(Mode::RWXG | Mode::RWXO) {
-            let mode = mode.bits();
+        let mode = metadata.mode() & 0o777;
+        if mode & 0o077 != 0 {
             return Err(SpillError::Exposed { directory: directory.to_owned(), mode });
         }
         let path = directory.canonicalize().map_err(fail)?;
@@ -47,7 +45,7 @@ impl SpillDir {
     pub fn spill(&self, name_hint: &str, text: &str) -> Result<PathBuf, SpillError> {
         let (name, file) = self.create(name_hint)?;
         let path = self.path.join(&name);
-        if let Err(source) = write_synced(file, text) {
+        if let Err(source) = write_synced(file, text).and_then(|()| self.directory.sync_all()) {
             // A half-written spill must not be mistaken for a whole one. If it cannot be removed either, the error
             // below still keeps its path from being handed out.
             unlinkat(&self.directory, &name, AtFlags::empty()).ok();

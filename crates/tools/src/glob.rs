@@ -34,7 +34,7 @@ impl TypedTool for Glob {
     const IDEMPOTENT: bool = true;
 
     fn description(&self) -> String {
-        "Find files by name, e.g. src/**/*.rs.".to_owned()
+        "Find files by glob, e.g. src/**/*.rs.".to_owned()
     }
 
     fn schema(&self) -> Value {

@@ -71,7 +71,7 @@ impl TypedTool for Grep {
     const IDEMPOTENT: bool = true;
 
     fn description(&self) -> String {
-        "Search file contents by regex (ripgrep).".to_owned()
+        "Search file contents by regex (ripgrep). Ignored files are searched only if path names them.".to_owned()
     }
 
     fn schema(&self) -> Value {
@@ -80,9 +80,10 @@ impl TypedTool for Grep {
             "properties": {
                 "pattern": {"type": "string"},
                 "path": {"type": "string"},
-                "glob": {"type": "string"},
+                "glob": {"type": "string", "description": "e.g. *.ts"},
                 "type": {"type": "string", "description": "e.g. rust"},
                 "output_mode": {
+                    "type": "string",
                     "enum": ["content", "files_with_matches", "count"],
                     "description": "default files_with_matches",
                 },
@@ -92,7 +93,7 @@ impl TypedTool for Grep {
                 "-i": {"type": "boolean"},
                 "-n": {"type": "boolean"},
                 "multiline": {"type": "boolean"},
-                "head_limit": {"type": "integer", "description": "default 250"},
+                "head_limit": {"type": "integer", "description": "matches or files, default 250"},
             },
             "required": ["pattern"],
         })

@@ -62,7 +62,7 @@ impl TypedTool for TodoWrite {
                         "type": "object",
                         "properties": {
                             "content": {"type": "string"},
-                            "status": {"enum": ["pending", "in_progress", "completed"]},
+                            "status": {"type": "string", "enum": ["pending", "in_progress", "completed"]},
                         },
                         "required": ["content", "status"],
                     },
