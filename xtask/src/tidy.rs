@@ -2,6 +2,7 @@
 //!
 //! Each rule lives in its own file with samples that break it. Here they are listed, run and reported.
 
+mod blank;
 mod declared;
 mod dependencies;
 mod door;

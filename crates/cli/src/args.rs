@@ -10,7 +10,7 @@ use crate::settings::{Assignment, Sources};
 
 /// Send sub-agents out to work, each with a clean context, and get their reports back.
 #[derive(Debug, Parser)]
-#[command(name = "sortie", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "sortie", version, arg_required_else_help = true, after_help = with_exit_codes(EXAMPLES))]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) sources: SourceArgs,
@@ -24,13 +24,19 @@ Examples:
   sortie run \"Where are authentication errors handled?\"
   ANTHROPIC_API_KEY=… sortie run \"Explain how requests are retried\"
   sortie task --agent explore --description \"Find it\" --prompt \"Where is X?\"
-  sortie tasks list
+  sortie tasks list";
 
+const EXIT_CODES: &str = "\
 Exit codes:
   0    completed
   1    failed, partial, cancelled or rejected; no such task or agent
   2    wrong usage or configuration
   130  ended by SIGINT, 143 by SIGTERM";
+
+/// The end of a command's help, for commands that run something.
+pub(crate) fn with_exit_codes(examples: &str) -> String {
+    format!("{examples}\n\n{EXIT_CODES}")
+}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -96,6 +102,14 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Reads how many of something are wanted: at least one.
+pub(crate) fn parse_count(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("it must be a whole number of at least 1".to_owned()),
+        Ok(count) => Ok(count),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,6 +118,12 @@ mod tests {
     #[test]
     fn the_definition_of_the_command_line_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_count_is_at_least_one() {
+        assert_eq!(parse_count("7"), Ok(7));
+        assert!(["", "0", "-1", "many"].into_iter().all(|text| parse_count(text).is_err()));
     }
 
     #[test]

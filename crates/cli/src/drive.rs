@@ -3,36 +3,35 @@
 use std::pin::pin;
 use std::process::ExitCode;
 
-use sortie_engine::{EngineError, Running};
-use sortie_protocol::{Failure, TaskOutcome, TaskRequest};
+use sortie_engine::{EngineError, Kind, Running};
+use sortie_protocol::{Failure, Job, Status, TaskOutcome, TaskRequest, Usage};
 use tokio::runtime::Builder;
 
 use crate::error::{CommandError, ErrorKind};
 use crate::exit;
 use crate::render::{Display, FollowError, Follower, Pace};
+use crate::settings::Settings;
 use crate::signal::{Signal, Signals};
-use crate::wiring::Wired;
+use crate::wiring::{Plan, Wired};
 
-/// What is to be started.
-pub(crate) enum Start {
-    /// A main agent.
-    Main(TaskRequest),
-    /// One delegation without a parent model.
-    Delegated(TaskRequest),
-}
-
-/// Runs it and shows it. The inner failure means that nothing was started.
+/// Runs it and shows it. The inner failure means that nothing was started, and nothing opened or made for it.
 pub(crate) fn drive(
-    wired: Wired,
-    start: Start,
+    settings: &Settings,
+    kind: Kind,
+    request: TaskRequest,
     pace: Pace,
     display: Box<dyn Display>,
 ) -> Result<Result<ExitCode, Failure>, CommandError> {
+    let plan = Plan::new(settings)?;
+    if let Err(failure) = plan.check(&request, kind) {
+        return Ok(Err(failure));
+    }
+    let wired = plan.open()?;
     let runtime = Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| CommandError::internal(format!("the runtime could not be started: {error}")))?;
-    let driven = runtime.block_on(steer(wired, start, pace, display));
+    let driven = runtime.block_on(steer(wired, kind, request, pace, display));
     // A search that does not look up from its work must not hold the end.
     runtime.shutdown_background();
     driven
@@ -40,7 +39,8 @@ pub(crate) fn drive(
 
 async fn steer(
     wired: Wired,
-    start: Start,
+    kind: Kind,
+    request: TaskRequest,
     pace: Pace,
     display: Box<dyn Display>,
 ) -> Result<Result<ExitCode, Failure>, CommandError> {
@@ -48,36 +48,27 @@ async fn steer(
     let mut signals =
         Signals::listen().map_err(|error| CommandError::internal(format!("signals cannot be listened to: {error}")))?;
     let before = journal.end()?;
-    let started = match start {
-        Start::Main(request) => engine.run(request).await,
-        Start::Delegated(request) => engine.task(request).await,
+    let started = match kind {
+        Kind::Main => engine.run(request).await,
+        Kind::Delegated => engine.task(request).await,
     };
     let running = match started {
         Ok(running) => running,
         Err(failure) => return Ok(Err(failure)),
     };
-    let follower = Follower::start(journal, before, running.task, pace, display)
+    let job = running.job();
+    let follower = Follower::start(journal, before, job.task, pace, display)
         .map_err(|error| CommandError::internal(format!("the display could not be started: {error}")))?;
-    let (outcome, signal) = match watch(running, &follower, &mut signals).await {
-        Ok(ended) => ended,
-        Err(error) => {
-            // Ends the display first, so that nothing is drawn over the message.
-            drop(follower.join());
-            return Err(error.into());
-        }
-    };
-    let status = outcome.status;
-    let mut finished = tokio::task::spawn_blocking(move || finish(follower, &outcome));
+    let (ended, signal) = watch(running, &follower, &mut signals).await;
+    let mut finished = tokio::task::spawn_blocking(move || finish(follower, ended, &job));
     tokio::select! {
-        shown = &mut finished => match shown {
-            Ok(Err(error)) if error.kind != ErrorKind::OutputClosed => return Err(error),
-            Ok(_) => {}
-            Err(_) => return Err(CommandError::internal("the result could not be shown")),
+        finished = &mut finished => match finished {
+            Ok(status) => Ok(Ok(exit::of_outcome(status?, signal))),
+            Err(_) => Err(CommandError::internal("the result could not be shown")),
         },
         // The run is over; only a reader that does not read can hold us here.
         signal = signals.next() => end_now(signal),
     }
-    Ok(Ok(exit::of_outcome(status, signal)))
 }
 
 /// Waits for the end. The first signal asks for it, a second one does not wait for it.
@@ -85,13 +76,13 @@ async fn watch(
     running: Running,
     follower: &Follower,
     signals: &mut Signals,
-) -> Result<(TaskOutcome, Option<Signal>), EngineError> {
+) -> (Result<TaskOutcome, EngineError>, Option<Signal>) {
     let stop = running.stopper();
     let mut ended = pin!(running.outcome());
     let mut received = None;
     loop {
         tokio::select! {
-            outcome = &mut ended => return Ok((outcome?, received)),
+            ended = &mut ended => return (ended, received),
             signal = signals.next() => match received {
                 None => {
                     received = Some(signal);
@@ -105,12 +96,46 @@ async fn watch(
     }
 }
 
-fn finish(follower: Follower, outcome: &TaskOutcome) -> Result<(), CommandError> {
-    match follower.join() {
-        Ok(display) => Ok(display.finish(outcome)?),
-        Err(FollowError::Output(error)) => Err(error.into()),
-        Err(FollowError::Journal(error)) => Err(error.into()),
-        Err(FollowError::Broken) => Err(CommandError::internal("the display broke down; this is a bug in Sortie")),
+/// Shows the ending. Whatever broke under the run, there is one, and it is shown in the run's own format.
+fn finish(follower: Follower, ended: Result<TaskOutcome, EngineError>, job: &Job) -> Result<Status, CommandError> {
+    let broken = || CommandError::internal("the display broke down; this is a bug in Sortie");
+    let (display, followed) = follower.join().ok_or_else(broken)?;
+    let mut outcome = ended.unwrap_or_else(|error| outcome_of_broken(job, &error));
+    let shown = match followed {
+        Ok(()) => display.finish(&outcome),
+        Err(FollowError::Output(error)) => Err(error),
+        Err(FollowError::Journal(error)) => {
+            outcome.status = Status::Failed;
+            outcome.error.get_or_insert(Failure::new("journal", error.to_string()));
+            display.finish(&outcome)
+        }
+    };
+    match shown.map_err(CommandError::from) {
+        Err(error) if error.kind != ErrorKind::OutputClosed => Err(error),
+        _ => Ok(outcome.status),
+    }
+}
+
+/// What is known of a run that its engine could not bring to a recorded end.
+fn outcome_of_broken(job: &Job, error: &EngineError) -> TaskOutcome {
+    let code = match error {
+        EngineError::Journal(_) => "journal",
+        EngineError::Aborted => "internal",
+    };
+    TaskOutcome {
+        task_id: job.task,
+        agent: job.config.agent.clone(),
+        status: Status::Failed,
+        reason: None,
+        text: String::new(),
+        files_changed: Vec::new(),
+        tool_summary: Vec::new(),
+        model: job.config.model.clone(),
+        usage: Usage::default(),
+        truncated: false,
+        full_text_path: None,
+        notices: vec!["what it did and spent is not in these figures".to_owned()],
+        error: Some(Failure::new(code, error.to_string())),
     }
 }
 

@@ -7,7 +7,6 @@ use std::io;
 use std::io::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use sortie_engine::EngineError;
 use sortie_journal::JournalError;
 use sortie_protocol::Failure;
 
@@ -91,23 +90,10 @@ impl From<io::Error> for CommandError {
     }
 }
 
+/// A journal that cannot be opened or read. Where it fails under a run, the run's outcome says so instead.
 impl From<JournalError> for CommandError {
     fn from(error: JournalError) -> Self {
-        let kind = match error {
-            JournalError::NoSuchTask { .. } => ErrorKind::NotFound,
-            JournalError::Write { .. } | JournalError::Fenced { .. } => ErrorKind::Internal,
-            _ => ErrorKind::Config,
-        };
-        Self::new(kind, error.to_string())
-    }
-}
-
-impl From<EngineError> for CommandError {
-    fn from(error: EngineError) -> Self {
-        match error {
-            EngineError::Journal(error) => error.into(),
-            other @ EngineError::Aborted => Self::internal(other.to_string()),
-        }
+        Self::config(error.to_string())
     }
 }
 

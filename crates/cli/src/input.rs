@@ -8,6 +8,10 @@ use crate::error::CommandError;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Input {
     Text(String),
+    /// It is not UTF-8, from this byte on, counted from 1.
+    NotText {
+        byte: usize,
+    },
     /// There was more than the bound.
     TooLong,
 }
@@ -24,11 +28,8 @@ pub(crate) fn read_stdin(most: usize) -> Result<Input, CommandError> {
     if bytes.len() > most {
         return Ok(Input::TooLong);
     }
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(Input::Text(text)),
-        Err(error) => Err(CommandError::usage(format!(
-            "stdin is not valid UTF-8 (byte {})",
-            error.utf8_error().valid_up_to() + 1
-        ))),
-    }
+    Ok(match String::from_utf8(bytes) {
+        Ok(text) => Input::Text(text),
+        Err(error) => Input::NotText { byte: error.utf8_error().valid_up_to() + 1 },
+    })
 }

@@ -7,10 +7,10 @@ mod drive;
 mod error;
 mod exit;
 mod input;
+mod patience;
 mod render;
 mod settings;
 mod signal;
-mod suggest;
 mod wiring;
 
 use std::process::ExitCode;

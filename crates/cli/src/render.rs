@@ -19,7 +19,7 @@ use std::io;
 use sortie_protocol::{Event, TaskOutcome};
 
 pub(crate) use follow::{FollowError, Follower, Pace};
-pub(crate) use machine::{JsonDisplay, OutcomeTree, StreamDisplay, print_json};
+pub(crate) use machine::{INTERRUPTED, JsonDisplay, OutcomeTree, RUNNING, StreamDisplay, print_json};
 pub(crate) use progress::Interest;
 pub(crate) use text::TextDisplay;
 

@@ -70,29 +70,28 @@ impl Settings {
 
     /// The rules of the task tree.
     pub(crate) fn rules(&self) -> Rules {
-        let number = |path| self.said.number(path);
+        let said = &self.said;
         Rules {
-            delegation: self.said.switch("task_tool.enabled").unwrap_or(true),
-            max_depth: number("task_tool.max_depth").map_or(0, saturating_u32),
-            default_timeout: Duration::from_secs(number("task_tool.default_timeout_seconds").unwrap_or_default()),
-            max_tokens: number("task_tool.max_tokens"),
-            max_concurrent: number("task_tool.max_concurrent").map_or(0, saturating_usize),
-            max_children: number("task_tool.max_children").map_or(0, saturating_u32),
+            delegation: said.switch(&key::ENABLED),
+            max_depth: saturating_u32(said.number(&key::MAX_DEPTH)),
+            default_timeout: Duration::from_secs(said.number(&key::DEFAULT_TIMEOUT_SECONDS)),
+            max_tokens: said.optional_number(&key::MAX_TOKENS),
+            max_concurrent: saturating_usize(said.number(&key::MAX_CONCURRENT)),
+            max_children: saturating_u32(said.number(&key::MAX_CHILDREN)),
             max_prompt_bytes: self.max_prompt_bytes(),
         }
     }
 
     pub(crate) fn max_prompt_bytes(&self) -> usize {
-        self.said.number("task_tool.max_prompt_bytes").map_or(0, saturating_usize)
+        saturating_usize(self.said.number(&key::MAX_PROMPT_BYTES))
     }
 
     /// How model calls are retried and given up.
     pub(crate) fn call_settings(&self) -> CallSettings {
-        let number = |path| self.said.number(path).unwrap_or_default();
         CallSettings {
-            max_retries: saturating_u32(number("llm.max_retries")),
-            retry_base: Duration::from_millis(number("llm.retry_base_ms")),
-            idle_timeout: Duration::from_secs(number("llm.idle_timeout_seconds")),
+            max_retries: saturating_u32(self.said.number(&key::MAX_RETRIES)),
+            retry_base: Duration::from_millis(self.said.number(&key::RETRY_BASE_MS)),
+            idle_timeout: Duration::from_secs(self.said.number(&key::IDLE_TIMEOUT_SECONDS)),
         }
     }
 

@@ -1,40 +1,46 @@
 //! Delegation: a parent's call becomes a child task. The same loop, a clean context, a narrower grant.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use sortie_protocol::{CallId, Fact, Failure, Job, Limits, TaskOutcome, TaskRequest, Usage};
+use sortie_protocol::{CallId, Failure, Job, TaskOutcome, TaskRequest};
 use sortie_tools::{BoxFuture, Delegation};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::brood::Brood;
+use crate::account::Account;
+use crate::end::{Ending, Tally};
 use crate::engine::{EngineError, Inner};
+use crate::rules::{Kind, definition};
 use crate::sink::Sink;
 use crate::slot::Slot;
-use crate::task::{Task, add_spending};
+use crate::task::{Parent, Task};
 
 /// One task's door to children of its own.
 pub(crate) struct Delegate {
     pub(crate) engine: Arc<Inner>,
-    pub(crate) brood: Arc<Brood>,
     pub(crate) parent: Arc<Job>,
+    pub(crate) account: Arc<Account>,
     pub(crate) sink: Sink,
     pub(crate) cancel: CancellationToken,
     pub(crate) deadline: Option<Instant>,
-    /// What the parent's children have spent.
-    pub(crate) spent: Arc<Mutex<Usage>>,
 }
 
 impl Delegation for Delegate {
     fn delegate<'a>(&'a self, call: &'a CallId, request: TaskRequest) -> BoxFuture<'a, Result<TaskOutcome, Failure>> {
         Box::pin(async move {
-            let task = self.start(call, request).await?;
+            let task = self.task(call, request)?;
             // Should this future be dropped, the child is told to end, and does so by itself.
             let _child_ends_with_us = task.cancel.clone().drop_guard();
-            let ended = task.spawn().await.unwrap_or(Err(EngineError::Aborted));
-            let outcome = ended.map_err(|error| Failure::new("internal", error.to_string()))?;
-            add_spending(&self.spent, outcome.usage);
-            Ok(outcome)
+            let (job, account) = (Arc::clone(&task.job), Arc::clone(&task.account));
+            let started = task.start().await.map_err(|error| Failure::new("journal", error.to_string()))?;
+            Ok(match started.await.unwrap_or(Err(EngineError::Aborted)) {
+                Ok(outcome) => outcome,
+                // It ran, but its ending could not be recorded. What it spent is known all the same.
+                Err(error) => {
+                    let failure = Failure::new("internal", error.to_string());
+                    Tally::new(&account, &job.notices).outcome(&job, Ending::Failed { failure, text: String::new() })
+                }
+            })
         })
     }
 
@@ -44,48 +50,27 @@ impl Delegation for Delegate {
 }
 
 impl Delegate {
-    async fn start(&self, call: &CallId, request: TaskRequest) -> Result<Task, Failure> {
-        let rules = &self.engine.rules;
-        if self.parent.config.depth >= rules.max_depth {
+    fn task(&self, call: &CallId, request: TaskRequest) -> Result<Task, Failure> {
+        let engine = &self.engine;
+        if self.parent.config.depth >= engine.rules.max_depth {
             return Err(Failure::new("depth", "maximum sub-agent depth exceeded; do this part yourself"));
         }
-        let TaskRequest { title, prompt, agent, model, limits, notices } = request;
-        self.engine.check_prompt(&prompt)?;
-        let agents = &self.engine.agents;
-        let definition =
-            agents.get_delegable(&agent).map_err(|error| Failure::new("unknown_agent", error.to_string()))?;
-        let config = self.engine.resolve(definition, Some(&self.parent.config), model.as_deref(), limits)?;
-        self.brood.admit()?;
-        let brood = Brood::below(&self.brood, config.limits.max_children);
+        engine.rules.check_prompt(&request.prompt)?;
+        let definition = definition(&engine.agents, &request.agent, Kind::Delegated)?;
+        let config = engine.resolve(definition, Kind::Delegated, Some(&self.parent.config), &request)?;
+        self.account.admit_child()?;
 
-        let job = Arc::new(Job {
-            task: self.engine.ids.task(),
-            parent: Some(self.parent.task),
-            root: self.parent.root,
-            title,
-            prompt,
-            workspace: self.parent.workspace.clone(),
-            config,
-        });
-        let sink = self.engine.sink(&job);
-        let born = Fact::TaskStarted { job: Box::new(Job::clone(&job)) };
-        let noted = Fact::ChildStarted { call: call.clone(), child: job.task };
-        self.sink.append_with(noted, &sink, born).await.map_err(|error| Failure::new("journal", error.to_string()))?;
+        let account = Account::below(&self.account, config.limits);
+        let job = Arc::new(engine.job(request, config, Some(&self.parent)));
+        let parent = Parent { sink: self.sink.clone(), call: call.clone(), deadline: self.deadline };
         Ok(Task {
-            engine: Arc::clone(&self.engine),
-            brood,
+            engine: Arc::clone(engine),
+            sink: engine.sink(&job),
             job,
-            sink,
+            account,
             cancel: self.cancel.child_token(),
-            slot: Arc::new(Slot::of(Arc::clone(&self.engine.slots))),
-            parents_deadline: self.deadline,
-            notices,
-            report_cap: self.engine.contract.defaults().report_cap_bytes,
+            slot: Arc::new(Slot::of(Arc::clone(&engine.slots))),
+            parent: Some(parent),
         })
     }
-}
-
-/// What holds for every delegated task unless its request tightens it.
-pub(crate) fn delegated_limits(default_timeout: std::time::Duration, max_tokens: Option<u64>) -> Limits {
-    Limits { timeout: Some(default_timeout), max_tokens, ..Limits::default() }
 }

@@ -1,21 +1,23 @@
 //! What a task has done so far, and the one truthful ending made from it.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use sortie_llm::{ErrorKind, ModelError};
 use sortie_protocol::{CallId, Failure, Job, Limit, Status, TaskOutcome, ToolCount, Usage};
 use tokio::time::Instant;
 
-/// Running totals of one task. The loop owns it; children add their spending through [`Tally::children`].
+use crate::account::Account;
+
+/// Running totals of one task. Spending is booked in its account.
 pub(crate) struct Tally {
     started: Instant,
-    usage: Usage,
+    turns: u32,
     calls: BTreeMap<String, u64>,
     files_changed: BTreeSet<String>,
     notices: Vec<String>,
     pub(crate) call_ids: HashSet<CallId>,
-    pub(crate) children: Arc<Mutex<Usage>>,
+    pub(crate) account: Arc<Account>,
 }
 
 /// How a leg ends, before it is told with all its figures.
@@ -28,42 +30,37 @@ pub(crate) enum Ending {
 }
 
 impl Tally {
-    pub(crate) fn new(children: Arc<Mutex<Usage>>, notices: Vec<String>) -> Self {
+    pub(crate) fn new(account: &Arc<Account>, notices: &[String]) -> Self {
         Self {
             started: Instant::now(),
-            usage: Usage::default(),
+            turns: 0,
             calls: BTreeMap::new(),
             files_changed: BTreeSet::new(),
-            notices,
+            notices: notices.to_vec(),
             call_ids: HashSet::new(),
-            children,
+            account: Arc::clone(account),
         }
     }
 
     /// Model calls answered so far.
     pub(crate) fn turns(&self) -> u32 {
-        self.usage.turns as u32
+        self.turns
     }
 
     pub(crate) fn add_reply(&mut self, usage: Usage) {
+        self.turns += 1;
         // Turns and calls are counted here, whatever a model says of itself.
-        self.usage += Usage { turns: 1, tool_calls: 0, ..usage };
+        self.account.spend(Usage { turns: 1, tool_calls: 0, ..usage });
     }
 
     pub(crate) fn add_call(&mut self, tool: &str, files_changed: &[String]) {
-        self.usage.tool_calls += 1;
+        self.account.spend(Usage { tool_calls: 1, ..Usage::default() });
         *self.calls.entry(tool.to_owned()).or_default() += 1;
         self.files_changed.extend(files_changed.iter().cloned());
     }
 
     pub(crate) fn notice(&mut self, text: impl Into<String>) {
         self.notices.push(text.into());
-    }
-
-    pub(crate) fn usage_with_children(&self) -> Usage {
-        let mut usage = self.usage;
-        usage += *self.children.lock().unwrap_or_else(PoisonError::into_inner);
-        usage
     }
 
     /// Tells the ending with everything that was spent and done.
@@ -74,8 +71,7 @@ impl Tally {
             Ending::Failed { failure, text } => (Status::Failed, None, Some(failure), text),
             Ending::Cancelled { text } => (Status::Cancelled, None, None, text),
         };
-        let mut usage = self.usage_with_children();
-        usage.duration_ms = self.started.elapsed().as_millis() as u64;
+        let usage = Usage { duration_ms: self.started.elapsed().as_millis() as u64, ..self.account.spent() };
         TaskOutcome {
             task_id: job.task,
             agent: job.config.agent.clone(),
@@ -101,7 +97,9 @@ impl Ending {
             return Self::Limited { limit, text };
         }
         let failure = match limit {
-            Limit::Deadline => Failure::new("timeout", "the time ran out before the model wrote anything"),
+            Limit::Deadline => {
+                Failure::new("timeout", "the time ran out before there was any text; a longer timeout gives it more")
+            }
             Limit::Stalled => Failure::new("timeout", "the model sent no content for too long, on every try"),
             limit => Failure::new(format!("limit_{limit}"), format!("the {limit} limit was reached before any report")),
         };

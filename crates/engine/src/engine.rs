@@ -2,25 +2,27 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use sortie_agents::{AgentDefinition, Resolution};
 use sortie_contract::{AgentLine, Contract};
 use sortie_journal::{Journal, JournalError};
 use sortie_llm::Models;
-use sortie_protocol::{AgentConfig, Fact, Failure, Job, Limits, TaskId, TaskOutcome, TaskRequest, ToolSpec};
+use sortie_protocol::{AgentConfig, Failure, Job, Limits, TaskId, TaskOutcome, TaskRequest, ToolSpec};
 use sortie_sandbox::{SpillDir, Workspace};
 use sortie_tools::{Registry, TaskTool, Tool};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::brood::Brood;
-use crate::delegate::delegated_limits;
+use crate::account::Account;
+use crate::rules::{Kind, Rules, choose_model, definition};
 use crate::sink::Sink;
 use crate::slot::Slot;
 use crate::task::Task;
 use crate::{Clock, Ids};
+
+/// A title is a few words; what is longer is cut, for everybody who lists tasks.
+const MAX_TITLE_CHARS: usize = 200;
 
 /// Everything that an engine is made of.
 pub struct EngineParts {
@@ -38,38 +40,6 @@ pub struct EngineParts {
     pub ids: Arc<dyn Ids>,
 }
 
-/// What holds for all tasks of one engine.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rules {
-    /// Whether agents may delegate at all.
-    pub delegation: bool,
-    /// A task of this depth cannot delegate. A main agent has depth 0.
-    pub max_depth: u32,
-    /// Delegated tasks that work at the same time; more wait in order.
-    pub max_concurrent: usize,
-    /// Tasks that one tree may start.
-    pub max_children: u32,
-    /// Of delegated tasks; a main agent has none unless asked for.
-    pub default_timeout: Duration,
-    /// Of every delegated task with its descendants.
-    pub max_tokens: Option<u64>,
-    pub max_prompt_bytes: usize,
-}
-
-impl Default for Rules {
-    fn default() -> Self {
-        Self {
-            delegation: true,
-            max_depth: 2,
-            max_concurrent: 20,
-            max_children: 200,
-            default_timeout: Duration::from_mins(5),
-            max_tokens: None,
-            max_prompt_bytes: 1 << 20,
-        }
-    }
-}
-
 /// A delegation engine over one workspace. Cheap to clone; all clones are the same engine.
 #[derive(Clone)]
 pub struct Engine {
@@ -79,6 +49,7 @@ pub struct Engine {
 /// A started task without a parent. Dropping it stops the task.
 pub struct Running {
     pub task: TaskId,
+    job: Arc<Job>,
     cancel: CancellationToken,
     finished: JoinHandle<Result<TaskOutcome, EngineError>>,
 }
@@ -112,11 +83,7 @@ impl Engine {
     pub fn new(parts: EngineParts) -> Self {
         let EngineParts { journal, models, workspace, agents, contract, more_tools, reports, rules, clock, ids } =
             parts;
-        let lines: Vec<AgentLine> = agents
-            .delegable()
-            .map(|agent| AgentLine { name: agent.name.clone(), description: agent.description.clone() })
-            .collect();
-        let task_tool = Arc::new(TaskTool::new(Arc::clone(&contract), &lines));
+        let task_tool = Arc::new(TaskTool::new(Arc::clone(&contract), &agent_lines(&agents)));
         let tools = Arc::new(Registry::standard(Some(task_tool)).with(more_tools));
         let slots = Arc::new(Semaphore::new(rules.max_concurrent.clamp(1, Semaphore::MAX_PERMITS)));
         let (reports, offers) = (Arc::new(reports), Mutex::default());
@@ -127,70 +94,56 @@ impl Engine {
 
     /// Starts a main agent. A failure means that nothing was started.
     pub async fn run(&self, request: TaskRequest) -> Result<Running, Failure> {
-        let definition = self.inner.agents.get(&request.agent).map_err(|error| unknown_agent(&error))?;
-        let config = self.inner.resolve(definition, None, request.model.as_deref(), request.limits)?;
-        self.start(request, config, Arc::new(Slot::unlimited()), None).await
+        self.start(request, Kind::Main).await
     }
 
     /// Starts one delegated task without a parent model: the limits, depth and report of a child.
     pub async fn task(&self, request: TaskRequest) -> Result<Running, Failure> {
-        let definition = self.inner.agents.get_delegable(&request.agent).map_err(|error| unknown_agent(&error))?;
-        let limits = delegated_limits(self.inner.rules.default_timeout, self.inner.rules.max_tokens);
-        let asked = limits.tighter(request.limits);
-        let mut config = self.inner.resolve(definition, None, request.model.as_deref(), asked)?;
-        config.depth = 1;
-        config.tools.retain(|tool| self.inner.available_at(config.depth, tool));
-        let slot = Slot::of(Arc::clone(&self.inner.slots));
-        self.start(request, config, Arc::new(slot), self.inner.contract.defaults().report_cap_bytes).await
+        self.start(request, Kind::Delegated).await
     }
 
-    async fn start(
-        &self,
-        request: TaskRequest,
-        config: AgentConfig,
-        slot: Arc<Slot>,
-        report_cap: Option<usize>,
-    ) -> Result<Running, Failure> {
-        self.inner.check_prompt(&request.prompt)?;
-        let id = self.inner.ids.task();
-        let job = Arc::new(Job {
-            task: id,
-            parent: None,
-            root: id,
-            title: request.title,
-            prompt: request.prompt,
-            workspace: self.inner.workspace.root().display().to_string(),
-            config,
-        });
-        let sink = self.inner.sink(&job);
-        let started = Fact::TaskStarted { job: Box::new(Job::clone(&job)) };
-        sink.append(started).await.map_err(|error| Failure::new("journal", error.to_string()))?;
-        let max_children = job
-            .config
-            .limits
-            .max_children
-            .map_or(self.inner.rules.max_children, |asked| asked.min(self.inner.rules.max_children));
-        let brood = Brood::of_root(max_children);
+    async fn start(&self, request: TaskRequest, kind: Kind) -> Result<Running, Failure> {
+        let inner = &self.inner;
+        inner.rules.check_prompt(&request.prompt)?;
+        let definition = definition(&inner.agents, &request.agent, kind)?;
+        let config = inner.resolve(definition, kind, None, &request)?;
+        let whole_tree = Limits { max_children: Some(inner.rules.max_children), ..Limits::default() };
+        let account = Account::of_root(config.limits.tighter(whole_tree));
+        let slot = match kind {
+            Kind::Main => Slot::unlimited(),
+            Kind::Delegated => Slot::of(Arc::clone(&inner.slots)),
+        };
+        let job = Arc::new(inner.job(request, config, None));
         let cancel = CancellationToken::new();
         let task = Task {
-            engine: Arc::clone(&self.inner),
-            brood,
-            job,
-            sink,
+            engine: Arc::clone(inner),
+            sink: inner.sink(&job),
+            job: Arc::clone(&job),
+            account,
             cancel: cancel.clone(),
-            slot,
-            parents_deadline: None,
-            notices: request.notices,
-            report_cap,
+            slot: Arc::new(slot),
+            parent: None,
         };
-        Ok(Running { task: id, cancel, finished: task.spawn() })
+        let finished = task.start().await.map_err(|error| Failure::new("journal", error.to_string()))?;
+        Ok(Running { task: job.task, job, cancel, finished })
     }
+}
+
+/// The agents as the Task tool's description lists them.
+pub fn agent_lines(agents: &sortie_agents::Registry) -> Vec<AgentLine> {
+    let line = |agent: &AgentDefinition| AgentLine { name: agent.name.clone(), description: agent.description.clone() };
+    agents.delegable().map(line).collect()
 }
 
 impl Running {
     /// Ends the task and everything below it. How it ended is in the outcome. Harmless when repeated or late.
     pub fn stop(&self) {
         self.cancel.cancel();
+    }
+
+    /// All that was decided for the task.
+    pub fn job(&self) -> Arc<Job> {
+        Arc::clone(&self.job)
     }
 
     /// A handle that stops the task from elsewhere, e.g. from a signal.
@@ -230,50 +183,50 @@ impl Inner {
         !delegates || (self.rules.delegation && depth < self.rules.max_depth)
     }
 
-    pub(crate) fn check_prompt(&self, prompt: &str) -> Result<(), Failure> {
-        if prompt.trim().is_empty() {
-            return Err(Failure::new("empty_prompt", "the prompt is empty; say what is to be done"));
-        }
-        let (size, max) = (prompt.len(), self.rules.max_prompt_bytes);
-        if size > max {
-            let message = format!("the prompt has {size} bytes; the limit is {max} (`task_tool.max_prompt_bytes`)");
-            return Err(Failure::new("prompt_too_long", message));
-        }
-        Ok(())
-    }
-
     /// From an agent's definition to its configuration for one task: below `parent`, or without one.
     pub(crate) fn resolve(
         &self,
         definition: &AgentDefinition,
+        kind: Kind,
         parent: Option<&AgentConfig>,
-        asked_model: Option<&str>,
-        asked: Limits,
+        request: &TaskRequest,
     ) -> Result<AgentConfig, Failure> {
-        let depth = parent.map_or(0, |parent| parent.depth + 1);
-        let asked_model = asked_model.or(definition.model.as_deref());
-        let model = self
-            .models
-            .choose(asked_model, parent.map(|parent| &parent.model))
-            .map_err(|error| Failure::new("unknown_model", error.to_string()))?;
-        let default_limits = match parent {
-            Some(_) => delegated_limits(self.rules.default_timeout, self.rules.max_tokens),
-            None => Limits::default(),
+        // A delegated task without a parent stands where a main agent's child would stand.
+        let depth = match (kind, parent) {
+            (Kind::Main, _) => 0,
+            (Kind::Delegated, None) => 1,
+            (Kind::Delegated, Some(parent)) => parent.depth + 1,
         };
+        let parents_model = parent.map(|parent| &parent.model);
+        let model = choose_model(self.models.as_ref(), definition, request.model.as_deref(), parents_model)?;
         let tools: Vec<String> =
             self.tools.names().filter(|tool| self.available_at(depth, tool)).map(str::to_owned).collect();
         Ok(sortie_agents::resolve(Resolution {
             definition,
             parent,
-            asked,
-            default_limits,
+            asked: request.limits,
+            default_limits: self.rules.limits(kind),
             model,
             depth,
             tools: &tools,
         }))
     }
-}
 
-fn unknown_agent(error: &sortie_agents::UnknownAgent) -> Failure {
-    Failure::new("unknown_agent", error.to_string())
+    /// The parcel that is run and recorded.
+    pub(crate) fn job(&self, request: TaskRequest, config: AgentConfig, parent: Option<&Job>) -> Job {
+        let task = self.ids.task();
+        Job {
+            task,
+            parent: parent.map(|parent| parent.task),
+            root: parent.map_or(task, |parent| parent.root),
+            title: request.title.chars().take(MAX_TITLE_CHARS).collect(),
+            prompt: request.prompt,
+            workspace: self.workspace.root().display().to_string(),
+            contract: self.contract.name().to_owned(),
+            // A main agent's answer goes to a person, who can bear it whole.
+            report_cap_bytes: self.contract.defaults().report_cap_bytes.filter(|_| config.depth > 0),
+            notices: request.notices,
+            config,
+        }
+    }
 }

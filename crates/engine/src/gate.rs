@@ -66,7 +66,13 @@ impl Gate {
             }
         };
         let waits_for_children = calls.iter().any(|call| self.tool(call).is_some_and(|tool| tool.delegates()));
-        let passages = if waits_for_children { self.slot.lend(in_time).await } else { in_time.await };
+        let must_end = async {
+            tokio::select! {
+                () = cancel.cancelled() => {}
+                () = until(self.deadline) => {}
+            }
+        };
+        let passages = if waits_for_children { self.slot.lend(in_time, must_end).await } else { in_time.await };
 
         let mut outputs = Vec::with_capacity(calls.len());
         for (passage, call) in passages.into_iter().zip(calls) {

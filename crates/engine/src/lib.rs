@@ -4,7 +4,7 @@
 //! prints, reads the environment or opens a socket: models, tools, the journal, time and ids come in through ports.
 //! All that it does is in the journal; nobody watches the loop itself.
 
-mod brood;
+mod account;
 mod delegate;
 mod end;
 mod engine;
@@ -13,11 +13,13 @@ mod history;
 mod limits;
 mod port;
 mod report;
+mod rules;
 mod run;
 mod sink;
 mod slot;
 mod task;
 mod turn;
 
-pub use engine::{Engine, EngineError, EngineParts, Rules, Running};
+pub use engine::{Engine, EngineError, EngineParts, Running, agent_lines};
 pub use port::{Clock, Ids, RandomIds, SystemClock};
+pub use rules::{Kind, Rules, preflight};

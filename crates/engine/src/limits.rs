@@ -5,9 +5,9 @@ use tokio::time::Instant;
 
 use crate::end::Tally;
 
-/// What one task may still spend.
+/// What bounds one task, besides its account.
 pub(crate) struct Allowance {
-    limits: Limits,
+    max_turns: Option<u32>,
     /// The task's own deadline or its parent's, whichever comes first.
     pub(crate) deadline: Option<Instant>,
 }
@@ -20,7 +20,7 @@ impl Allowance {
             (Some(own), Some(parents)) => Some(own.min(parents)),
             (own, parents) => own.or(parents),
         };
-        Self { limits, deadline }
+        Self { max_turns: limits.max_turns, deadline }
     }
 
     /// Says which limit forbids the next call, if one does.
@@ -28,11 +28,10 @@ impl Allowance {
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(Limit::Deadline);
         }
-        let usage = tally.usage_with_children();
-        if self.limits.max_turns.is_some_and(|max| tally.turns() >= max) {
+        if self.max_turns.is_some_and(|max| tally.turns() >= max) {
             return Err(Limit::Turns);
         }
-        if self.limits.max_tokens.is_some_and(|max| usage.total_tokens() >= max) {
+        if tally.account.is_empty() {
             return Err(Limit::Tokens);
         }
         Ok(())

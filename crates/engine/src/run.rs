@@ -80,8 +80,8 @@ impl Run<'_> {
                 Ending::Failed { failure, text: self.history.last_text() }
             }
             StopReason::Length => {
-                self.tally.notice("the answer was cut by the model's output limit; the route's `max_output` raises it");
-                Ending::Limited { limit: Limit::Tokens, text }
+                self.tally.notice("the answer was cut by the cap on one reply; the route's `max_output` raises it");
+                Ending::Limited { limit: Limit::Output, text }
             }
             StopReason::End | StopReason::Calls => Ending::Completed { text },
         }
@@ -93,12 +93,16 @@ impl Run<'_> {
             return Ok(Ending::limited(limit, self.history.last_text()));
         }
         self.history.push_user(REPORT_NOW);
-        self.sink.append(Fact::MessageReceived { text: REPORT_NOW.to_owned() }).await?;
+        self.sink.append(Fact::LimitReached { limit, text: REPORT_NOW.to_owned() }).await?;
         let reply = match self.ask(ToolChoice::None).await? {
             Ok(reply) => reply,
             Err(Ending::Cancelled { text }) => return Ok(Ending::Cancelled { text }),
-            Err(Ending::Completed { text } | Ending::Limited { text, .. } | Ending::Failed { text, .. }) => {
-                self.tally.notice("the report that was asked for at the limit did not come");
+            Err(Ending::Failed { failure, text }) => {
+                self.tally.notice(format!("the report that was asked for at the limit did not come: {failure}"));
+                return Ok(Ending::limited(limit, text));
+            }
+            Err(Ending::Completed { text } | Ending::Limited { text, .. }) => {
+                self.tally.notice("the time ran out before the report that was asked for at the limit");
                 return Ok(Ending::limited(limit, text));
             }
         };

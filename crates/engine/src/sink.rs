@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sortie_journal::{Durability, Entry, Journal, JournalError};
-use sortie_protocol::{Fact, Job};
+use sortie_protocol::{CallId, Fact, Job, TaskOutcome};
 
 use crate::Clock;
 
@@ -34,20 +34,26 @@ impl Sink {
         self.journal.append(vec![self.entry(fact)], Durability::Synced).await
     }
 
-    /// Records that this task began a child, together with the child's own beginning: both or neither.
-    pub(crate) async fn append_with(&self, fact: Fact, child: &Sink, child_fact: Fact) -> Result<(), JournalError> {
-        self.journal.append(vec![child.entry(child_fact), self.entry(fact)], Durability::Ordered).await
+    /// Records the beginning of a task, together with its parent's word of it: both or neither.
+    pub(crate) async fn begin(&self, parent: Option<(&Sink, &CallId)>) -> Result<(), JournalError> {
+        let mut entries = vec![self.entry(Fact::TaskStarted { job: Box::new(Job::clone(&self.job)) })];
+        if let Some((parent, call)) = parent {
+            entries.push(parent.entry(Fact::ChildStarted { call: call.clone(), child: self.job.task }));
+        }
+        self.journal.append(entries, Durability::Ordered).await
+    }
+
+    /// Records the ending of a task, together with its delivery to the parent, and waits until both are on disk.
+    pub(crate) async fn end(&self, outcome: TaskOutcome, parent: Option<(&Sink, &CallId)>) -> Result<(), JournalError> {
+        let mut entries = vec![self.entry(Fact::TaskEnded { outcome: Box::new(outcome) })];
+        if let Some((parent, call)) = parent {
+            let (call, child) = (call.clone(), self.job.task);
+            entries.push(parent.entry(Fact::ChildEnded { call, child, child_leg: FIRST_LEG }));
+        }
+        self.journal.append(entries, Durability::Synced).await
     }
 
     fn entry(&self, fact: Fact) -> Entry {
-        Entry {
-            task_id: self.job.task,
-            parent_id: self.job.parent,
-            depth: self.job.config.depth,
-            leg: FIRST_LEG,
-            attempt: FIRST_ATTEMPT,
-            time: self.clock.now(),
-            fact,
-        }
+        Entry { task_id: self.job.task, leg: FIRST_LEG, attempt: FIRST_ATTEMPT, time: self.clock.now(), fact }
     }
 }

@@ -30,11 +30,15 @@ impl Slot {
         }
     }
 
-    /// Gives the slot back for as long as `waiting` takes: whoever waits for children must not keep them out.
-    pub(crate) async fn lend<T>(&self, waiting: impl Future<Output = T>) -> T {
+    /// Gives the slot back for as long as `waiting` takes: whoever waits for children must not keep them out. Then it
+    /// queues for a slot again, until `give_up` says that the task must end anyway.
+    pub(crate) async fn lend<T>(&self, waiting: impl Future<Output = T>, give_up: impl Future<Output = ()>) -> T {
         drop(self.held.lock().unwrap_or_else(PoisonError::into_inner).take());
         let result = waiting.await;
-        self.take().await;
+        tokio::select! {
+            () = self.take() => {}
+            () = give_up => {}
+        }
         result
     }
 }

@@ -1,16 +1,16 @@
 //! The life of one task: admitted, run, ended; whatever happens inside, it ends once and the ending is recorded.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_util::FutureExt;
 use sortie_journal::JournalError;
-use sortie_protocol::{Fact, Failure, Job, TaskOutcome, Usage};
+use sortie_protocol::{CallId, Fact, Failure, Job, Limit, TaskOutcome};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::brood::Brood;
+use crate::account::Account;
 use crate::delegate::Delegate;
 use crate::end::{Ending, Tally};
 use crate::engine::{EngineError, Inner};
@@ -21,63 +21,68 @@ use crate::report;
 use crate::run::{Run, Services};
 use crate::sink::Sink;
 use crate::slot::Slot;
-use crate::turn::Speaker;
+use crate::turn::{Speaker, until};
 
-/// A task that exists in the journal and is about to run.
+/// A task that is about to run.
 pub(crate) struct Task {
     pub(crate) engine: Arc<Inner>,
-    pub(crate) brood: Arc<Brood>,
     pub(crate) job: Arc<Job>,
+    pub(crate) account: Arc<Account>,
     pub(crate) sink: Sink,
     pub(crate) cancel: CancellationToken,
     pub(crate) slot: Arc<Slot>,
-    pub(crate) parents_deadline: Option<Instant>,
-    /// Notices from before it started, e.g. ignored keys of its request.
-    pub(crate) notices: Vec<String>,
-    pub(crate) report_cap: Option<usize>,
+    pub(crate) parent: Option<Parent>,
+}
+
+/// The one whose call this task answers.
+pub(crate) struct Parent {
+    pub(crate) sink: Sink,
+    pub(crate) call: CallId,
+    pub(crate) deadline: Option<Instant>,
 }
 
 impl Task {
-    /// Sets the task going on its own: it runs to its recorded end even if nobody waits for it any more.
-    pub(crate) fn spawn(self) -> JoinHandle<Result<TaskOutcome, EngineError>> {
-        tokio::spawn(self.execute())
+    /// Records that it exists and sets it going on its own: it runs to its recorded end even if nobody waits any more.
+    pub(crate) async fn start(self) -> Result<JoinHandle<Result<TaskOutcome, EngineError>>, JournalError> {
+        self.sink.begin(self.parents_call()).await?;
+        Ok(tokio::spawn(self.execute()))
     }
 
     /// Runs it to its recorded end. A panic ends this task as failed, and no other.
     async fn execute(self) -> Result<TaskOutcome, EngineError> {
-        let children = Arc::new(Mutex::new(Usage::default()));
-        let running = AssertUnwindSafe(self.admit_and_run(&children)).catch_unwind();
+        let running = AssertUnwindSafe(self.admit_and_run()).catch_unwind();
         let mut outcome = match running.await {
             Ok(outcome) => outcome?,
-            Err(panic) => self.broken(message(panic.as_ref()), &children),
+            Err(panic) => {
+                let said = message(panic.as_ref());
+                let failure = Failure::new("internal", format!("the task broke down: {said}; this is a bug in Sortie"));
+                self.tally().outcome(&self.job, Ending::Failed { failure, text: String::new() })
+            }
         };
-        if let Some(cap) = self.report_cap {
+        if let Some(cap) = self.job.report_cap_bytes {
             report::cap(&mut outcome, cap, &self.engine.reports).await;
         }
-        self.sink.append_synced(Fact::TaskEnded { outcome: Box::new(outcome.clone()) }).await?;
+        self.sink.end(outcome.clone(), self.parents_call()).await?;
         Ok(outcome)
     }
 
-    fn broken(&self, said: &str, children: &Arc<Mutex<Usage>>) -> TaskOutcome {
-        let failure = Failure::new("internal", format!("the task broke down: {said}; this is a bug in Sortie"));
-        let mut tally = Tally::new(Arc::clone(children), self.notices.clone());
-        tally.notice("its own spending before the breakdown is in its events, not in these figures");
-        tally.outcome(&self.job, Ending::Failed { failure, text: String::new() })
-    }
-
-    async fn admit_and_run(&self, children: &Arc<Mutex<Usage>>) -> Result<TaskOutcome, JournalError> {
-        let tally = Tally::new(Arc::clone(children), self.notices.clone());
-        tokio::select! {
+    async fn admit_and_run(&self) -> Result<TaskOutcome, JournalError> {
+        let deadline = self.parent.as_ref().and_then(|parent| parent.deadline);
+        let not_admitted = tokio::select! {
             biased;
-            () = self.cancel.cancelled() => {
-                return Ok(tally.outcome(&self.job, Ending::Cancelled { text: String::new() }));
-            }
-            () = self.slot.take() => self.sink.append(Fact::TaskAdmitted).await?,
+            () = self.cancel.cancelled() => Some(Ending::Cancelled { text: String::new() }),
+            () = until(deadline) => Some(Ending::limited(Limit::Deadline, String::new())),
+            () = self.slot.take() => None,
+        };
+        let tally = self.tally();
+        if let Some(ending) = not_admitted {
+            return Ok(tally.outcome(&self.job, ending));
         }
-        for text in &self.notices {
+        self.sink.append(Fact::TaskAdmitted).await?;
+        for text in &self.job.notices {
             self.sink.append(Fact::Noticed { text: text.clone() }).await?;
         }
-        let services = match self.services(children) {
+        let services = match self.services(deadline) {
             Ok(services) => services,
             Err(error) => return Ok(tally.outcome(&self.job, Ending::model_failed(error, String::new()))),
         };
@@ -93,17 +98,16 @@ impl Task {
     }
 
     /// Puts together what the loop works with. From here on nothing asks what was said, only what is meant.
-    fn services(&self, children: &Arc<Mutex<Usage>>) -> Result<Services, sortie_llm::ModelError> {
+    fn services(&self, parents_deadline: Option<Instant>) -> Result<Services, sortie_llm::ModelError> {
         let config = &self.job.config;
-        let allowance = Allowance::start(config.limits, self.parents_deadline);
+        let allowance = Allowance::start(config.limits, parents_deadline);
         let delegate = Delegate {
             engine: Arc::clone(&self.engine),
-            brood: Arc::clone(&self.brood),
             parent: Arc::clone(&self.job),
+            account: Arc::clone(&self.account),
             sink: self.sink.clone(),
             cancel: self.cancel.clone(),
             deadline: allowance.deadline,
-            spent: Arc::clone(children),
         };
         let speaker = Speaker {
             model: self.engine.models.open(&config.model)?,
@@ -121,9 +125,12 @@ impl Task {
         };
         Ok(Services { speaker, gate, allowance })
     }
-}
 
-/// Adds a child's spending to what its parent's subtree has spent.
-pub(crate) fn add_spending(spent: &Mutex<Usage>, usage: Usage) {
-    *spent.lock().unwrap_or_else(PoisonError::into_inner) += usage;
+    fn tally(&self) -> Tally {
+        Tally::new(&self.account, &self.job.notices)
+    }
+
+    fn parents_call(&self) -> Option<(&Sink, &CallId)> {
+        self.parent.as_ref().map(|parent| (&parent.sink, &parent.call))
+    }
 }

@@ -92,7 +92,7 @@ fn id(number: u64) -> TaskId {
 }
 
 fn entry(task_id: TaskId, fact: Fact) -> Entry {
-    Entry { task_id, parent_id: None, depth: 0, leg: 1, attempt: 1, time: Timestamp(0), fact }
+    Entry { task_id, leg: 1, attempt: 1, time: Timestamp(0), fact }
 }
 
 fn started(task: TaskId) -> Fact {
@@ -107,5 +107,17 @@ fn started(task: TaskId) -> Fact {
         chain: Vec::new(),
     };
     let (title, prompt, workspace) = (String::new(), String::new(), String::new());
-    Fact::TaskStarted { job: Box::new(Job { task, parent: None, root: task, title, prompt, workspace, config }) }
+    let job = Job {
+        task,
+        parent: None,
+        root: task,
+        title,
+        prompt,
+        workspace,
+        contract: "sortie".to_owned(),
+        report_cap_bytes: None,
+        notices: Vec::new(),
+        config,
+    };
+    Fact::TaskStarted { job: Box::new(job) }
 }

@@ -18,14 +18,20 @@ pub enum JournalError {
     Damaged { path: PathBuf, cause: String },
     #[error("the journal {path} cannot be read: {cause}; check the disk and the file's permissions", path = path.display())]
     Read { path: PathBuf, cause: String },
-    #[error("the log of {task} is damaged at event {seq}: {cause}; events before it are intact")]
+    #[error(
+        "the log of {task} is damaged at event {seq}: {cause}; restore the journal from a copy, or go on without this task"
+    )]
     DamagedTask { task: TaskId, seq: u64, cause: String },
     #[error("{task} has been taken over by another process (attempt {current}, ours is {ours}); this one must stop")]
     Fenced { task: TaskId, ours: u32, current: u32 },
-    #[error("the journal could not be written: {cause}; nothing after this point is recorded")]
+    #[error(
+        "the journal could not be written: {cause}; nothing after this point is recorded; free space or mend the disk, then run again"
+    )]
     Write { cause: String },
     #[error("{task} has already been started; a new task needs a new id")]
     AlreadyStarted { task: TaskId },
+    #[error("leg {leg} of {task} has ended; nothing more can be recorded in it")]
+    LegOver { task: TaskId, leg: u32 },
     #[error("no task {asked}")]
     NoSuchTask { asked: String },
 }

@@ -14,5 +14,5 @@ mod task;
 
 pub use error::JournalError;
 pub use memory::MemoryJournal;
-pub use port::{Durability, Entry, Journal, Position, TaskHeader, TaskState};
+pub use port::{Durability, Entry, Journal, Position, Scope, TaskHeader, TaskState};
 pub use sqlite::SqliteJournal;

@@ -6,13 +6,13 @@ use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use sortie_protocol::{Event, TaskId, VERSION};
+use sortie_protocol::{Event, Fact, TaskId, TaskOutcome, VERSION};
 
 use crate::horizon::Horizon;
 use crate::owner::Owner;
 use crate::plan::plan;
 use crate::task::{Origin, Progress};
-use crate::{Durability, Entry, Journal, JournalError, Position, TaskHeader};
+use crate::{Durability, Entry, Journal, JournalError, Position, Scope, TaskHeader};
 
 /// A journal without a disk. Nothing outlives it; both durabilities mean the same.
 #[derive(Debug)]
@@ -127,12 +127,26 @@ impl Journal for MemoryJournal {
         Ok(found.events.iter().map(|&at| state.log[at].clone()).collect())
     }
 
-    fn read_after(&self, after: Position, limit: usize) -> Result<Vec<(Position, Event)>, JournalError> {
+    fn ending(&self, task: TaskId) -> Result<Option<TaskOutcome>, JournalError> {
         let state = self.lock();
+        let events = state.task(task).map(|task| task.events.as_slice()).unwrap_or_default();
+        Ok(events.iter().rev().find_map(|&at| match &state.log[at].fact {
+            Fact::TaskEnded { outcome } => Some(TaskOutcome::clone(outcome)),
+            _ => None,
+        }))
+    }
+
+    fn read_after(&self, scope: Scope, after: Position, limit: usize) -> Result<Vec<(Position, Event)>, JournalError> {
+        let state = self.lock();
+        let belongs = |event: &Event| match scope {
+            Scope::All => true,
+            Scope::Tree(root) => state.task(event.task_id).is_some_and(|task| task.origin.root_id == root),
+        };
         let skipped = usize::try_from(after.0).unwrap_or_default();
         let behind = state.log.get(skipped..).unwrap_or_default();
         let positions = (after.0.max(0) + 1..).map(Position);
-        Ok(positions.zip(behind).take(limit).map(|(at, event)| (at, event.clone())).collect())
+        let found = positions.zip(behind).filter(|(_, event)| belongs(event)).take(limit);
+        Ok(found.map(|(at, event)| (at, event.clone())).collect())
     }
 
     fn end(&self) -> Result<Position, JournalError> {

@@ -25,7 +25,7 @@ impl Owner {
     }
 }
 
-/// When the process started, in clock ticks since boot; `None` if there is no such process.
+/// When the process started: clock ticks since boot, marked with the boot; `None` if there is no such process.
 #[cfg(target_os = "linux")]
 fn start_of(pid: u32) -> Option<u64> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
@@ -36,8 +36,19 @@ fn start_of(pid: u32) -> Option<u64> {
     // A zombie has ended; only its parent has not noticed yet.
     let ended = matches!(state, "Z" | "X");
     // `state` is field 3 of proc(5), the start time is field 22.
-    let started = fields.nth(18)?.parse().ok()?;
-    (!ended).then_some(started)
+    let ticks: u64 = fields.nth(18)?.parse().ok()?;
+    (!ended).then(|| ticks ^ boot())
+}
+
+/// A number for this run of the kernel: ticks begin anew with each one.
+#[cfg(target_os = "linux")]
+fn boot() -> u64 {
+    static BOOT: OnceLock<u64> = OnceLock::new();
+    *BOOT.get_or_init(|| {
+        let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        let digits: String = id.chars().filter(char::is_ascii_hexdigit).take(12).collect();
+        u64::from_str_radix(&digits, 16).unwrap_or_default()
+    })
 }
 
 /// Start times are not asked for here: that a process with this pid exists is enough.

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use sortie_protocol::{Event, Fact, Status, TaskId, Timestamp};
+use sortie_protocol::{Event, Fact, Status, TaskId, TaskOutcome, Timestamp};
 
 use crate::JournalError;
 
@@ -31,8 +31,11 @@ pub trait Journal: Send + Sync {
     /// All events of one task, checked against their checksums. A task that never started is an error.
     fn read(&self, task: TaskId) -> Result<Vec<Event>, JournalError>;
 
-    /// Events of all tasks behind `after`, oldest first, at most `limit`. How displays follow a run.
-    fn read_after(&self, after: Position, limit: usize) -> Result<Vec<(Position, Event)>, JournalError>;
+    /// The newest ending of a task, if it has one; no other event is read.
+    fn ending(&self, task: TaskId) -> Result<Option<TaskOutcome>, JournalError>;
+
+    /// Events behind `after`, oldest first, at most `limit`, each checked. How displays follow a run.
+    fn read_after(&self, scope: Scope, after: Position, limit: usize) -> Result<Vec<(Position, Event)>, JournalError>;
 
     /// Where the log ends now.
     fn end(&self) -> Result<Position, JournalError>;
@@ -55,8 +58,6 @@ pub trait Journal: Send + Sync {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     pub task_id: TaskId,
-    pub parent_id: Option<TaskId>,
-    pub depth: u32,
     pub leg: u32,
     /// The fence: which run of the task's loop writes this. The first entry with a higher attempt is a takeover: its
     /// process owns the task from then on, and all others are shut out.
@@ -73,6 +74,14 @@ pub enum Durability {
     /// The sync to disk: asked for before an effect that must not happen twice, an answer that leaves the process,
     /// or a delivery.
     Synced,
+}
+
+/// Whose events are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    All,
+    /// The tree below this task, itself included, which must have no parent.
+    Tree(TaskId),
 }
 
 /// A place in the whole log. Later is greater; 0 is before everything.

@@ -17,11 +17,11 @@ use std::path::Path;
 use std::pin::Pin;
 use std::time::Duration;
 
-use sortie_protocol::{Event, TaskId};
+use sortie_protocol::{Event, TaskId, TaskOutcome};
 
 use self::reader::Reader;
 use self::writer::Writer;
-use crate::{Durability, Entry, Journal, JournalError, Position, TaskHeader};
+use crate::{Durability, Entry, Journal, JournalError, Position, Scope, TaskHeader};
 
 /// How long a lock of another program is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -82,8 +82,12 @@ impl Journal for SqliteJournal {
         self.reader.read(task)
     }
 
-    fn read_after(&self, after: Position, limit: usize) -> Result<Vec<(Position, Event)>, JournalError> {
-        self.reader.read_after(after, limit)
+    fn ending(&self, task: TaskId) -> Result<Option<TaskOutcome>, JournalError> {
+        self.reader.ending(task)
+    }
+
+    fn read_after(&self, scope: Scope, after: Position, limit: usize) -> Result<Vec<(Position, Event)>, JournalError> {
+        self.reader.read_after(scope, after, limit)
     }
 
     fn end(&self) -> Result<Position, JournalError> {

@@ -35,9 +35,9 @@ impl Origin {
     pub(crate) fn new(entry: &Entry, job: &Job) -> Self {
         Self {
             task_id: entry.task_id,
-            parent_id: entry.parent_id,
+            parent_id: job.parent,
             root_id: job.root,
-            depth: entry.depth,
+            depth: job.config.depth,
             agent: job.config.agent.clone(),
             title: job.title.clone(),
             workspace: job.workspace.clone(),
@@ -80,6 +80,11 @@ impl Progress {
         let shut_out = entry.attempt < self.attempt || (entry.attempt == self.attempt && owner != self.owner);
         if shut_out {
             return Err(JournalError::Fenced { task: entry.task_id, ours: entry.attempt, current: self.attempt });
+        }
+        // A leg ends once. Only a child may still end after its parent has.
+        let over = entry.leg < self.leg || (entry.leg == self.leg && self.status.is_some());
+        if over && !matches!(entry.fact, Fact::ChildEnded { .. }) {
+            return Err(JournalError::LegOver { task: entry.task_id, leg: entry.leg });
         }
         self.attempt = entry.attempt;
         self.owner = owner;

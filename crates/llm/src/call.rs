@@ -1,9 +1,10 @@
 //! The driver of every wire: send, read, and try again where that can help.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
-use sortie_protocol::Reply;
+use sortie_protocol::{Part, Reply};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::http::HttpClients;
@@ -15,9 +16,11 @@ use crate::{BoxFuture, Model, ModelError, ModelEvent, ModelRequest, failure};
 
 /// The models of one route.
 pub(crate) struct WireModel {
-    route: Arc<Route>,
+    pub(crate) route: Route,
     clients: Arc<HttpClients>,
     settings: CallSettings,
+    /// Whether the address has ever answered: one that did is worth waiting for when it is gone.
+    answered: AtomicBool,
 }
 
 impl Model for WireModel {
@@ -31,8 +34,8 @@ impl Model for WireModel {
 }
 
 impl WireModel {
-    pub(crate) fn new(route: Arc<Route>, clients: Arc<HttpClients>, settings: CallSettings) -> Self {
-        Self { route, clients, settings }
+    pub(crate) fn new(route: Route, clients: Arc<HttpClients>, settings: CallSettings) -> Self {
+        Self { route, clients, settings, answered: AtomicBool::new(false) }
     }
 
     async fn call_with_retries(&self, request: ModelRequest<'_>, observe: Observe<'_>) -> Result<Reply, ModelError> {
@@ -44,7 +47,8 @@ impl WireModel {
                 Ok(reply) => return Ok(reply),
                 Err(error) => self.without_key(error),
             };
-            let Some(retry) = retries.after(&error, Instant::now(), jitter()) else {
+            let answered = self.answered.load(Ordering::Relaxed);
+            let Some(retry) = retries.after(&error, answered, Instant::now(), jitter()) else {
                 return Err(given_up(error, retries.tries()));
             };
             observe(ModelEvent::Retrying { attempt: retry.attempt, wait: retry.wait, error: &error });
@@ -74,6 +78,7 @@ impl WireModel {
             Ok(Err(error)) => return Err(failure::not_sent(&error, &self.route, &encoded.url)),
             Err(_) => return Err(located(idle.stalled(), encoded)),
         };
+        self.answered.store(true, Ordering::Relaxed);
         if !response.status().is_success() {
             return Err(failure::refused(response, &self.route, model).await);
         }
@@ -87,8 +92,7 @@ impl WireModel {
         };
         let result = read_reply(&mut response, wire.decoder().as_mut(), idle, &mut observe).await;
         match result {
-            Ok(reply) if reply.model.is_empty() => Ok(Reply { model: model.to_owned(), ..reply }),
-            Ok(reply) => Ok(reply),
+            Ok(reply) => Ok(completed(reply, model, encoded.body.len())),
             Err(error) => Err(ModelError { partial, ..located(error, encoded) }),
         }
     }
@@ -99,6 +103,33 @@ impl WireModel {
             Some(key) => ModelError { message: key.mask_in(&error.message), ..error },
             None => error,
         }
+    }
+}
+
+/// Adds what the provider left out: the model that was asked, and the usage.
+///
+/// A side of the usage that was not reported is estimated from its size, at four bytes a token, so that limits on tokens
+/// hold on servers that do not count. Nothing in the reply tells an estimate from a report.
+fn completed(mut reply: Reply, model: &str, sent_bytes: usize) -> Reply {
+    const BYTES_PER_TOKEN: usize = 4;
+    if reply.model.is_empty() {
+        model.clone_into(&mut reply.model);
+    }
+    if reply.usage.total_tokens() == reply.usage.output_tokens {
+        reply.usage.input_tokens = sent_bytes.div_ceil(BYTES_PER_TOKEN) as u64;
+    }
+    if reply.usage.output_tokens == 0 {
+        let written: usize = reply.parts.iter().map(written_bytes).sum();
+        reply.usage.output_tokens = written.div_ceil(BYTES_PER_TOKEN) as u64;
+    }
+    reply
+}
+
+fn written_bytes(part: &Part) -> usize {
+    match part {
+        Part::Text { text } => text.len(),
+        Part::Reasoning(reasoning) => reasoning.item.to_string().len(),
+        Part::Call(call) => call.tool.len() + call.arguments.len(),
     }
 }
 

@@ -41,6 +41,8 @@ pub enum ErrorKind {
     Stalled,
     /// What arrived is not the wire's format.
     Garbage,
+    /// The reply did not end where any real reply would have.
+    TooLarge,
     /// The call cannot even be tried, e.g. no key is set.
     Setup,
 }
@@ -56,7 +58,9 @@ impl ErrorKind {
             | Self::Cut
             | Self::Stalled
             | Self::Garbage => true,
-            Self::Auth | Self::NotFound | Self::BadRequest | Self::ContextLength | Self::Setup => false,
+            Self::Auth | Self::NotFound | Self::BadRequest | Self::ContextLength | Self::TooLarge | Self::Setup => {
+                false
+            }
         }
     }
 
@@ -74,6 +78,7 @@ impl ErrorKind {
             Self::Cut => "model_stream_cut",
             Self::Stalled => "stalled",
             Self::Garbage => "model_garbage",
+            Self::TooLarge => "model_reply_too_large",
             Self::Setup => "model_setup",
         }
     }

@@ -4,23 +4,28 @@
 //! file, and takes no part in how a task is run. The main agent plans angles and merges reports; an explorer counts,
 //! outlines, reads and ranks. It never claims to be more than rules.
 
+mod angles;
 mod conversation;
 mod evidence;
 mod explore;
 mod files;
+mod importance;
+mod intent;
 mod lead;
+mod lexicon;
 mod matching;
 mod merge;
 mod outputs;
+mod overview;
 mod passages;
 mod place;
+mod prose;
 mod question;
 mod rank;
 mod report;
 mod search;
 mod stem;
 mod summary;
-mod synonyms;
 mod syntax;
 mod terms;
 mod words;

@@ -15,6 +15,9 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait Model: Send + Sync {
     /// Makes one model call, retries included; a whole reply or an error comes back, never half a call.
     ///
+    /// The ids of its calls are the provider's: perhaps empty, perhaps twice the same. Who keeps the history makes them
+    /// unique.
+    ///
     /// Dropping the future ends the call and closes its connection.
     fn call<'a>(
         &'a self,

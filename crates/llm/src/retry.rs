@@ -11,7 +11,7 @@ use crate::{ErrorKind, ModelError};
 const LONGEST_WAIT: Duration = Duration::from_mins(5);
 const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
 
-/// Retries where there is no server at all: a person with a wrong address wants to be told soon.
+/// Retries where there never was a server: a person with a wrong address wants to be told soon.
 const MAX_UNREACHABLE: u32 = 2;
 
 /// The retries of one call.
@@ -36,12 +36,13 @@ impl Retries {
         Self { settings, deadline, made: 0, unreachable: 0 }
     }
 
-    /// The retry after `error`, or `None` when the error stands. `jitter` is drawn from 0 to 1.
-    pub(crate) fn after(&mut self, error: &ModelError, now: Instant, jitter: f64) -> Option<Retry> {
+    /// The retry after `error`, or `None` when the error stands. `answered` says whether the server ever did; `jitter` is
+    /// drawn from 0 to 1.
+    pub(crate) fn after(&mut self, error: &ModelError, answered: bool, now: Instant, jitter: f64) -> Option<Retry> {
         if !error.kind.is_retryable() || self.made >= self.settings.max_retries {
             return None;
         }
-        if error.kind == ErrorKind::Unreachable {
+        if error.kind == ErrorKind::Unreachable && !answered {
             self.unreachable += 1;
             if self.unreachable > MAX_UNREACHABLE {
                 return None;
@@ -60,14 +61,13 @@ impl Retries {
         self.made + 1
     }
 
-    /// Full jitter over a doubling bound. What the provider asked for comes first; jitter then only spreads the herd.
+    /// Full jitter over a doubling bound. A provider that asks for a time gets at least that, and jitter spreads the herd
+    /// after it; but one that asks for none is not asked more often than one that says nothing.
     fn wait(&self, asked: Option<Duration>, jitter: f64) -> Duration {
         let base = self.settings.retry_base;
         let jitter = jitter.clamp(0.0, 1.0);
-        match asked {
-            Some(asked) => asked.saturating_add(base.mul_f64(jitter)),
-            None => base.saturating_mul(2_u32.saturating_pow(self.made)).min(LONGEST_BACKOFF).mul_f64(jitter),
-        }
+        let backoff = base.saturating_mul(2_u32.saturating_pow(self.made)).min(LONGEST_BACKOFF).mul_f64(jitter);
+        asked.map_or(backoff, |asked| asked.saturating_add(base.mul_f64(jitter)).max(backoff))
     }
 }
 
@@ -85,10 +85,14 @@ mod tests {
 
     /// Fails again and again with the same error; the waits in milliseconds until it stands.
     fn waits(error: &ModelError, deadline: Option<Duration>, jitter: f64) -> Vec<u128> {
+        waits_for(error, false, deadline, jitter)
+    }
+
+    fn waits_for(error: &ModelError, answered: bool, deadline: Option<Duration>, jitter: f64) -> Vec<u128> {
         let mut now = Instant::now();
         let mut retries = Retries::new(settings(), deadline.map(|after| now + after));
         let mut waits = Vec::new();
-        while let Some(retry) = retries.after(error, now, jitter) {
+        while let Some(retry) = retries.after(error, answered, now, jitter) {
             assert_eq!(retry.attempt as usize, waits.len() + 1);
             now += retry.wait;
             waits.push(retry.wait.as_millis());
@@ -111,7 +115,14 @@ mod tests {
     fn the_provider_is_never_asked_earlier_than_it_said() {
         let limited = ModelError { retry_after: Some(Duration::from_secs(7)), ..error(ErrorKind::RateLimited) };
         assert_eq!(waits(&limited, None, 0.0), [7000; 5]);
-        assert_eq!(waits(&limited, None, 1.0), [7500; 5]);
+        assert_eq!(waits(&limited, None, 1.0), [7500, 7500, 7500, 7500, 8000]);
+    }
+
+    #[test]
+    fn a_provider_that_wants_no_wait_is_asked_no_more_often_than_others() {
+        let limited = ModelError { retry_after: Some(Duration::ZERO), ..error(ErrorKind::RateLimited) };
+        assert_eq!(waits(&limited, None, 1.0), [500, 1000, 2000, 4000, 8000]);
+        assert_eq!(waits(&limited, None, 0.5), [250, 500, 1000, 2000, 4000]);
     }
 
     #[test]
@@ -130,8 +141,14 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_not_there_is_tried_three_times() {
+    fn a_server_that_was_never_there_is_tried_three_times() {
         assert_eq!(waits(&error(ErrorKind::Unreachable), None, 1.0), [500, 1000]);
+    }
+
+    #[test]
+    fn a_server_that_was_there_is_waited_for_like_any_other() {
+        let waits = waits_for(&error(ErrorKind::Unreachable), true, None, 1.0);
+        assert_eq!(waits, [500, 1000, 2000, 4000, 8000]);
     }
 
     #[test]

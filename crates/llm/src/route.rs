@@ -27,7 +27,8 @@ pub struct Route {
     pub api_key: Option<Secret>,
     /// The model's id at its provider.
     pub model: String,
-    /// Tokens that fit the model's context; not known when absent.
+    /// Tokens that fit the model's context; not known when absent. Nothing decides on it yet: it is kept for whoever
+    /// shortens a conversation before it no longer fits.
     pub window: Option<u64>,
     /// The cap on one reply's tokens; the provider's own when absent.
     pub max_output: Option<u64>,

@@ -11,8 +11,8 @@ use crate::sse::SseParser;
 use crate::wire::{Decoder, Observe, Progress};
 use crate::{ErrorKind, ModelError};
 
-/// The most that one reply may weigh on the wire.
-const MAX_BODY_BYTES: usize = 128 * 1024 * 1024;
+/// The most that one reply may weigh on the wire: several times the largest output of any model, framing included.
+const MAX_BODY_BYTES: usize = 32 * 1024 * 1024;
 
 /// How long accounting may follow a reply that is already whole.
 const ACCOUNTING: Duration = Duration::from_secs(2);
@@ -78,7 +78,7 @@ pub(crate) async fn read_reply(
         weight += piece.len();
         if weight > MAX_BODY_BYTES {
             let message = format!("the reply is larger than {MAX_BODY_BYTES} bytes");
-            return Err(ModelError::new(ErrorKind::Garbage, message));
+            return Err(ModelError::new(ErrorKind::TooLarge, message));
         }
         let events = parser.feed(&piece).map_err(|error| ModelError::new(ErrorKind::Garbage, error.to_string()))?;
         for data in events {

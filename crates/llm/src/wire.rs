@@ -156,6 +156,12 @@ fn garbage(reason: impl fmt::Display, data: &str) -> ModelError {
     )
 }
 
+/// The error that a payload tells of, in whichever of the shapes that servers have for one; else garbage.
+fn fault_or_garbage(reason: impl fmt::Display, data: &str) -> ModelError {
+    let fault = serde_json::from_str(data).ok().and_then(|payload| ProviderFault::from_json(&payload));
+    fault.map_or_else(|| garbage(reason, data), |fault| ModelError::new(fault.kind_in_stream(), fault.message))
+}
+
 fn cut() -> ModelError {
     ModelError::new(ErrorKind::Cut, "the stream ended before the provider ended it")
 }

@@ -42,5 +42,13 @@ pub struct Job {
     pub prompt: String,
     /// Absolute path of the workspace root.
     pub workspace: String,
+    /// The dialect in which this task's calls to Task are read and answered.
+    pub contract: String,
+    /// A report above this many bytes is cut and spilled to a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report_cap_bytes: Option<usize>,
+    /// What was odd about the request; it ends in the outcome.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
     pub config: AgentConfig,
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CallId, CallOutput, Failure, Job, Reply, TaskId, TaskOutcome, Timestamp, ToolCall};
+use crate::{CallId, CallOutput, Failure, Job, Limit, Reply, TaskId, TaskOutcome, Timestamp, ToolCall};
 
 /// The version that is written. A change of a stored shape raises it and gets golden files of its own.
 pub const VERSION: u32 = 1;
@@ -49,8 +49,9 @@ pub enum Fact {
         turn: u32,
         reply: Reply,
     },
-    /// Something was said to the task after its brief, e.g. the request for a report at a limit.
-    MessageReceived {
+    /// A limit was reached, and the model is asked for its report in these words, which join the conversation.
+    LimitReached {
+        limit: Limit,
         text: String,
     },
     /// A tool is about to run. `idempotent` tells a recovery whether it may run again.
@@ -62,6 +63,13 @@ pub enum Fact {
     ChildStarted {
         call: CallId,
         child: TaskId,
+    },
+    /// The child that answers `call` has ended; its outcome, which stands in its own log, is this task's now. Recorded
+    /// together with that ending, and so exactly once.
+    ChildEnded {
+        call: CallId,
+        child: TaskId,
+        child_leg: u32,
     },
     CallFinished {
         #[serde(flatten)]
@@ -92,9 +100,10 @@ impl Fact {
             Self::ModelCalled { .. } => "model_called",
             Self::ModelRetried { .. } => "model_retried",
             Self::ModelReplied { .. } => "model_replied",
-            Self::MessageReceived { .. } => "message_received",
+            Self::LimitReached { .. } => "limit_reached",
             Self::CallStarted { .. } => "call_started",
             Self::ChildStarted { .. } => "child_started",
+            Self::ChildEnded { .. } => "child_ended",
             Self::CallFinished { .. } => "call_finished",
             Self::Noticed { .. } => "noticed",
             Self::TaskEnded { .. } => "task_ended",

@@ -60,6 +60,8 @@ pub enum Limit {
     Deadline,
     Stalled,
     Context,
+    /// The model's last reply ran into the cap on one reply.
+    Output,
 }
 
 /// What went wrong: a stable code for programs, a message for people that says what to do next.
@@ -103,6 +105,7 @@ impl fmt::Display for Limit {
             Self::Deadline => "deadline",
             Self::Stalled => "stalled",
             Self::Context => "context",
+            Self::Output => "output",
         })
     }
 }

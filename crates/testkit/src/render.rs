@@ -26,12 +26,14 @@ fn render_fact(fact: &Fact) -> String {
             format!("{kind} turn {turn} attempt {attempt}: {}", error.code)
         }
         Fact::ModelReplied { turn, reply } => format!("{kind} turn {turn}: {}", render_reply(reply)),
-        Fact::MessageReceived { text } | Fact::Noticed { text } => format!("{kind} {text:?}"),
+        Fact::LimitReached { limit, text } => format!("{kind} {limit}: {text:?}"),
+        Fact::Noticed { text } => format!("{kind} {text:?}"),
         Fact::CallStarted { call, idempotent } => {
             let once = if *idempotent { "" } else { " (once)" };
             format!("{kind} {}: {} {}{once}", call.id, call.tool, call.arguments)
         }
         Fact::ChildStarted { call, child } => format!("{kind} {call}: {child}"),
+        Fact::ChildEnded { call, child, child_leg } => format!("{kind} {call}: {child} leg {child_leg}"),
         Fact::CallFinished { output, refused } => {
             let manner = match (refused, output.output.failed) {
                 (true, _) => " refused",

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::de::{Deserialize, Deserializer, Error};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
 use serde_json::Value;
 
 /// Keys that the tool does not know. Flatten it into an input; what it holds is named in the output.
@@ -67,6 +67,15 @@ pub(crate) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<St
         Texts::One(text) => Some(text).filter(|text| !text.is_empty()).into_iter().collect(),
         Texts::Many(texts) => texts,
     })
+}
+
+/// A list, also as JSON in a text.
+pub(crate) fn list<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    let items = match Value::deserialize(deserializer)? {
+        Value::String(json) => serde_json::from_str(&json),
+        items => serde_json::from_value(items),
+    };
+    items.map_err(Error::custom)
 }
 
 fn whole(number: &serde_json::Number) -> Option<u64> {

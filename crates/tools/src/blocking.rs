@@ -1,15 +1,18 @@
 //! Work that blocks, away from the threads that run tasks, with a bound on its time and an ear for cancellation.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sortie_protocol::ToolOutput;
 use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::port::CallContext;
 
-/// The longest that one call works.
+/// The longest that one call works, waiting for its turn included.
 const MAX_TIME: Duration = Duration::from_secs(20);
+/// What work has beyond that to notice its end and to say what it found. Then the call is answered without it.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// Searches that run at once. Each uses several threads and some memory; more of them would only slow each other down.
 static SEARCH_SLOTS: Semaphore = Semaphore::const_new(8);
@@ -17,7 +20,7 @@ static SEARCH_SLOTS: Semaphore = Semaphore::const_new(8);
 /// What a piece of work looks at to learn that it must end.
 pub(crate) struct Stop {
     cancel: CancellationToken,
-    deadline: Instant,
+    deadline: std::time::Instant,
 }
 
 /// Why work ended early.
@@ -28,20 +31,16 @@ pub(crate) enum Halt {
 }
 
 impl Stop {
-    fn new(cancel: CancellationToken) -> Self {
-        Self { cancel, deadline: Instant::now() + MAX_TIME }
-    }
-
-    /// One whose time is over.
+    /// One whose time is over in a while.
     #[cfg(test)]
-    pub(crate) fn expired() -> Self {
-        Self { cancel: CancellationToken::new(), deadline: Instant::now() }
+    pub(crate) fn after(time: Duration) -> Self {
+        Self { cancel: CancellationToken::new(), deadline: std::time::Instant::now() + time }
     }
 
     pub(crate) fn halt(&self) -> Option<Halt> {
         if self.cancel.is_cancelled() {
             Some(Halt::Cancelled)
-        } else if Instant::now() >= self.deadline {
+        } else if std::time::Instant::now() >= self.deadline {
             Some(Halt::TimedOut)
         } else {
             None
@@ -58,38 +57,33 @@ impl Halt {
     }
 }
 
-/// Runs a short piece of blocking work. Returns at once when the call is cancelled; the work ends soon after.
+/// Runs a short piece of blocking work. Returns at once when the call is cancelled, and soon after its time is over; the
+/// work itself ends as soon as it looks at its [`Stop`].
 pub(crate) async fn run<F>(context: CallContext<'_>, work: F) -> ToolOutput
 where
     F: FnOnce(&Stop) -> ToolOutput + Send + 'static,
 {
-    // Also cancelled when this future is dropped, so that no work goes on for a call that nobody waits for.
-    let cancel = context.cancel.child_token();
-    let _on_drop = cancel.clone().drop_guard();
-    tokio::select! {
-        biased;
-        () = context.cancel.cancelled() => cancelled(),
-        joined = tokio::task::spawn_blocking(move || work(&Stop::new(cancel))) => match joined {
-            Ok(output) => output,
-            Err(error) => match error.try_into_panic() {
-                Ok(panic) => std::panic::resume_unwind(panic),
-                Err(_) => cancelled(),
-            },
-        },
-    }
+    run_until(Instant::now() + MAX_TIME, context, work).await
 }
 
 /// Like [`run`], for work that searches trees of files with several threads: waits for its turn first.
+///
+/// Work that outlives its call keeps its turn until it ends, so that the threads in use stay bounded.
 pub(crate) async fn run_search<F>(context: CallContext<'_>, work: F) -> ToolOutput
 where
     F: FnOnce(&Stop) -> ToolOutput + Send + 'static,
 {
+    let deadline = Instant::now() + MAX_TIME;
     let slot = tokio::select! {
         biased;
         () = context.cancel.cancelled() => return cancelled(),
-        slot = SEARCH_SLOTS.acquire() => slot,
+        slot = timeout_at(deadline, SEARCH_SLOTS.acquire()) => slot,
     };
-    run(context, move |stop| {
+    let Ok(slot) = slot else {
+        let waited = MAX_TIME.as_secs();
+        return ToolOutput::failure(format!("not run: other searches took all of the {waited} s it had; try again"));
+    };
+    run_until(deadline, context, move |stop| {
         let output = work(stop);
         drop(slot);
         output
@@ -97,6 +91,91 @@ where
     .await
 }
 
+async fn run_until<F>(deadline: Instant, context: CallContext<'_>, work: F) -> ToolOutput
+where
+    F: FnOnce(&Stop) -> ToolOutput + Send + 'static,
+{
+    // Also cancelled when this future is dropped, so that no work goes on for a call that nobody waits for.
+    let cancel = context.cancel.child_token();
+    let _on_drop = cancel.clone().drop_guard();
+    let stop = Stop { cancel, deadline: deadline.into_std() };
+    tokio::select! {
+        biased;
+        () = context.cancel.cancelled() => cancelled(),
+        joined = tokio::task::spawn_blocking(move || work(&stop)) => match joined {
+            Ok(output) => output,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => cancelled(),
+            },
+        },
+        () = sleep_until(deadline + GRACE) => ToolOutput::failure(Halt::TimedOut.note()),
+    }
+}
+
 fn cancelled() -> ToolOutput {
     ToolOutput::failure("cancelled before it finished")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, mpsc};
+
+    use sortie_protocol::{CallId, Failure, TaskOutcome, TaskRequest};
+    use sortie_sandbox::Workspace;
+
+    use super::*;
+    use crate::port::{BoxFuture, Delegation};
+
+    struct NoDelegation;
+
+    impl Delegation for NoDelegation {
+        fn delegate<'a>(&'a self, _: &'a CallId, _: TaskRequest) -> BoxFuture<'a, Result<TaskOutcome, Failure>> {
+            unreachable!("nothing here delegates")
+        }
+
+        fn fresh_mark(&self) -> String {
+            unreachable!("nothing here delegates")
+        }
+    }
+
+    async fn search(work: impl FnOnce() + Send + 'static) -> String {
+        let directory = tempfile::tempdir().unwrap();
+        let context = CallContext {
+            call: &CallId("call-1".to_owned()),
+            workspace: &Arc::new(Workspace::open(directory.path()).unwrap()),
+            cancel: &CancellationToken::new(),
+            delegation: &NoDelegation,
+        };
+        let work = move |_: &Stop| {
+            work();
+            ToolOutput::done("found", "found")
+        };
+        run_search(context, work).await.for_model
+    }
+
+    /// One test, because the turns are those of the whole process.
+    #[tokio::test(start_paused = true)]
+    async fn a_search_ends_in_time_whether_it_is_stuck_or_waits_for_its_turn() {
+        let n_slots = SEARCH_SLOTS.available_permits();
+        let (release, released) = mpsc::channel::<()>();
+        let (started, has_started) = tokio::sync::oneshot::channel();
+        let stuck = search(move || {
+            started.send(()).unwrap();
+            released.recv().ok();
+        });
+        let time_passes = async {
+            has_started.await.unwrap();
+            tokio::time::advance(MAX_TIME + GRACE).await;
+        };
+        let (answer, ()) = tokio::join!(stuck, time_passes);
+        assert_eq!(answer, "stopped after 20 s; narrow the request");
+        assert_eq!(SEARCH_SLOTS.available_permits(), n_slots - 1, "it keeps its turn for as long as it works");
+        drop(release);
+        let all = SEARCH_SLOTS.acquire_many(u32::try_from(n_slots).unwrap()).await.unwrap();
+        let answer = search(|| unreachable!("there is no turn")).await;
+        assert_eq!(answer, "not run: other searches took all of the 20 s it had; try again");
+        drop(all);
+        assert_eq!(search(|| ()).await, "found");
+    }
 }

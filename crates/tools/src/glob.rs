@@ -34,13 +34,18 @@ impl TypedTool for Glob {
     const IDEMPOTENT: bool = true;
 
     fn description(&self) -> String {
-        "Find files by glob, e.g. src/**/*.rs.".to_owned()
+        "List files whose path matches a glob, e.g. src/**/*.rs; * stops at /. A pattern without / matches file names at \
+         any depth. Directories and ignored files are not listed."
+            .to_owned()
     }
 
     fn schema(&self) -> Value {
         json!({
             "type": "object",
-            "properties": {"pattern": {"type": "string"}, "path": {"type": "string"}},
+            "properties": {
+                "pattern": {"type": "string"},
+                "path": {"type": "string", "description": "directory to search in"},
+            },
             "required": ["pattern"],
         })
     }
@@ -55,7 +60,7 @@ fn find(workspace: &Workspace, input: &GlobInput, stop: &Stop) -> ToolOutput {
     let mut answer = Answer::default();
     answer.note_unknown(&input.unknown);
     match search(workspace, input, stop) {
-        Ok(found) => render(answer, &input.pattern, &found),
+        Ok(found) => render(answer, workspace, input, &found),
         Err(reason) => answer.failed(&reason),
     }
 }
@@ -69,12 +74,8 @@ fn search(workspace: &Workspace, input: &GlobInput, stop: &Stop) -> Result<Found
         ("", rest) => globs::compile(rest),
         (_, rest) => globs::compile_anchored(rest),
     };
-    let matcher = glob.map_err(|reason| format!("nothing was searched: {reason}"))?.compile_matcher();
-    let base = match (&input.path, directory) {
-        (Some(path), _) => Path::new(path).join(directory).to_string_lossy().into_owned(),
-        (None, "") => ".".to_owned(),
-        (None, directory) => directory.to_owned(),
-    };
+    let matcher = glob.map_err(|reason| format!("nothing was searched: {reason}"))?;
+    let base = input.path_to(directory);
     let resolved = workspace.resolve(&base).map_err(|error| explain(&error))?;
     if resolved.kind != FileKind::Directory {
         return Err(explain(&AccessError::NotADirectory { path: base }));
@@ -83,28 +84,42 @@ fn search(workspace: &Workspace, input: &GlobInput, stop: &Stop) -> Result<Found
     walk(workspace, &resolved.relative, stop, &is_wanted).map_err(|error| explain(&error))
 }
 
-fn render(mut answer: Answer, pattern: &str, found: &Found) -> ToolOutput {
+impl GlobInput {
+    /// Where a part of the pattern leads, if it is a path.
+    fn path_to(&self, part: &str) -> String {
+        match (&self.path, part) {
+            (Some(path), _) => Path::new(path).join(part).to_string_lossy().into_owned(),
+            (None, "") => ".".to_owned(),
+            (None, _) => part.to_owned(),
+        }
+    }
+}
+
+fn render(mut answer: Answer, workspace: &Workspace, input: &GlobInput, found: &Found) -> ToolOutput {
+    let pattern = &input.pattern;
     let n_found = found.files.len();
     let mut n_shown = 0;
     for path in found.files.iter().take(MAX_PATHS) {
-        let path = answer.name(path);
+        let path = answer.name(&**path);
         if !answer.line(&path) {
             break;
         }
         n_shown += 1;
     }
     if n_found == 0 {
-        let looked_at = counted(found.n_files, "file", "files");
-        let ignored = if found.n_ignored > 0 {
-            format!(", {} hidden by ignore files", counted(found.n_ignored, "entry", "entries"))
+        let path = input.path_to(pattern);
+        let named = workspace.resolve(&path);
+        if !pattern.ends_with('/') && named.is_ok_and(|named| named.kind == FileKind::Directory) {
+            answer.note(format!("`{path}` is a directory; use LS or {path}/**"));
         } else {
-            String::new()
-        };
-        answer.note(format!("no file matches {pattern} ({looked_at} looked at{ignored})"));
+            let looked_at = counted(found.n_files, "file", "files");
+            answer.note(format!("no file matches {pattern} ({looked_at} looked at)"));
+        }
     }
     if n_shown < n_found {
         answer.note(format!("{n_shown} of {n_found} files shown; narrow the pattern"));
     }
+    found.note_git(pattern, &mut answer);
     found.note_omissions(&mut answer);
     answer.done(counted(n_found, "file", "files"))
 }

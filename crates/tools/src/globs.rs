@@ -6,7 +6,10 @@ use std::path::Path;
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
+const MAX_PATTERNS: usize = 64;
 const MAX_PATTERN_BYTES: usize = 1000;
+const MAX_BYTES: usize = 4096;
+const MAX_BRACE_DEPTH: usize = 8;
 
 /// Which paths are wanted: all that match one of some patterns, and none of those marked with `!`.
 pub(crate) struct Globs {
@@ -16,20 +19,27 @@ pub(crate) struct Globs {
 
 impl Globs {
     /// The reason is for the model.
-    pub(crate) fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
+    pub(crate) fn new(patterns: &[impl AsRef<str>]) -> Result<Self, String> {
+        let n_bytes: usize = patterns.iter().map(|pattern| pattern.as_ref().len()).sum();
+        if patterns.len() > MAX_PATTERNS || n_bytes > MAX_BYTES {
+            return Err(format!(
+                "{} globs of {n_bytes} bytes; at most {MAX_PATTERNS} globs and {MAX_BYTES} bytes are allowed",
+                patterns.len()
+            ));
+        }
         let (mut wanted, mut unwanted) = (GlobSetBuilder::new(), GlobSetBuilder::new());
         for pattern in patterns {
+            let pattern = pattern.as_ref();
             let (set, pattern) = match pattern.strip_prefix('!') {
                 Some(pattern) => (&mut unwanted, pattern),
                 None => (&mut wanted, pattern),
             };
             let pattern = from_start(pattern.trim_end_matches('/'));
-            set.add(compile_anchored(&pattern)?);
+            set.add(parse(&pattern)?);
             // What names a directory means all that is in it.
-            set.add(compile_anchored(&format!("{pattern}/**"))?);
+            set.add(parse(&format!("{pattern}/**"))?);
         }
-        let build = |set: GlobSetBuilder| set.build().map_err(|error| error.to_string());
-        Ok(Self { wanted: build(wanted)?, unwanted: build(unwanted)? })
+        Ok(Self { wanted: build(&wanted)?, unwanted: build(&unwanted)? })
     }
 
     /// `path` in one or several spellings, each of which the patterns may have meant.
@@ -40,7 +50,7 @@ impl Globs {
 }
 
 /// One pattern, for whole paths.
-pub(crate) fn compile(pattern: &str) -> Result<Glob, String> {
+pub(crate) fn compile(pattern: &str) -> Result<GlobSet, String> {
     compile_anchored(&from_start(pattern))
 }
 
@@ -54,11 +64,36 @@ fn from_start(pattern: &str) -> String {
 }
 
 /// A pattern that starts where the search begins, even without a `/`.
-pub(crate) fn compile_anchored(pattern: &str) -> Result<Glob, String> {
+pub(crate) fn compile_anchored(pattern: &str) -> Result<GlobSet, String> {
+    build(GlobSetBuilder::new().add(parse(pattern)?))
+}
+
+fn parse(pattern: &str) -> Result<Glob, String> {
     if pattern.len() > MAX_PATTERN_BYTES {
         return Err(format!("the glob has {} bytes, at most {MAX_PATTERN_BYTES} are allowed", pattern.len()));
     }
+    if brace_depth(pattern) > MAX_BRACE_DEPTH {
+        return Err(format!("the glob has braces in braces, at most {MAX_BRACE_DEPTH} deep are allowed"));
+    }
     GlobBuilder::new(pattern).literal_separator(true).build().map_err(|error| error.to_string())
+}
+
+/// A set even for one glob, because a glob that compiles alone panics where a set returns an error.
+fn build(globs: &GlobSetBuilder) -> Result<GlobSet, String> {
+    globs.build().map_err(|error| error.to_string())
+}
+
+fn brace_depth(pattern: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    for character in pattern.chars() {
+        match character {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
 }
 
 /// Patterns in one text, separated by commas or spaces outside of braces.
@@ -91,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_pattern_without_slash_matches_at_any_depth_and_one_with_slash_from_the_start() {
-        let admits = |pattern: &str, path: &str| Globs::new([pattern]).unwrap().admit(&[Path::new(path)]);
+        let admits = |pattern: &str, path: &str| Globs::new(&[pattern]).unwrap().admit(&[Path::new(path)]);
         assert!(admits("*.rs", "a.rs") && admits("*.rs", "src/deep/a.rs"));
         assert!(admits("src/*.rs", "src/a.rs") && !admits("src/*.rs", "lib/src/a.rs"));
         assert!(!admits("src/*.rs", "src/deep/a.rs") && admits("src/**/*.rs", "src/deep/a.rs"));
@@ -115,12 +150,5 @@ mod tests {
         assert_eq!(split_directory("/abs/{a,b}/c"), ("/abs", "{a,b}/c"));
         assert_eq!(split_directory("/*.rs"), ("/", "*.rs"));
         assert_eq!(split_directory("src/"), ("src", ""));
-    }
-
-    #[test]
-    fn a_glob_bomb_is_refused_or_cheap() {
-        assert!(compile(&"{a,b}".repeat(30)).is_ok());
-        assert!(compile(&"**/".repeat(400)).is_err());
-        assert!(compile("[").is_err());
     }
 }

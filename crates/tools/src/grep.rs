@@ -6,8 +6,9 @@
 mod query;
 mod report;
 mod search;
+mod watched;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Deserialize;
@@ -20,7 +21,7 @@ use self::report::Report;
 use self::search::{FileSearch, Searched};
 use crate::answer::{Answer, MAX_BYTES, explain};
 use crate::arguments::{Unknown, optional_count, optional_flag, optional_text};
-use crate::blocking::{self, Stop};
+use crate::blocking::{self, Halt, Stop};
 use crate::parallel;
 use crate::port::{CallContext, TypedTool};
 use crate::walk::{Found, walk};
@@ -71,29 +72,32 @@ impl TypedTool for Grep {
     const IDEMPOTENT: bool = true;
 
     fn description(&self) -> String {
-        "Search file contents by regex (ripgrep). Ignored files are searched only if path names them.".to_owned()
+        "Search file contents with ripgrep. Ignored files are searched only if path names them.".to_owned()
     }
 
     fn schema(&self) -> Value {
         json!({
             "type": "object",
             "properties": {
-                "pattern": {"type": "string"},
-                "path": {"type": "string"},
-                "glob": {"type": "string", "description": "e.g. *.ts"},
+                "pattern": {"type": "string", "description": "Rust regex; no look-around"},
+                "path": {"type": "string", "description": "file or directory"},
+                "glob": {"type": "string", "description": "only these files, e.g. *.ts or src/**,!*.test.ts"},
                 "type": {"type": "string", "description": "e.g. rust"},
                 "output_mode": {
                     "type": "string",
                     "enum": ["content", "files_with_matches", "count"],
-                    "description": "default files_with_matches",
+                    "description": "default files_with_matches; content shows lines",
                 },
-                "-A": {"type": "integer"},
-                "-B": {"type": "integer"},
-                "-C": {"type": "integer"},
-                "-i": {"type": "boolean"},
-                "-n": {"type": "boolean"},
-                "multiline": {"type": "boolean"},
-                "head_limit": {"type": "integer", "description": "matches or files, default 250"},
+                "-A": {"type": "integer", "description": "lines after each match"},
+                "-B": {"type": "integer", "description": "lines before"},
+                "-C": {"type": "integer", "description": "lines around"},
+                "-i": {"type": "boolean", "description": "ignore case"},
+                "-n": {"type": "boolean", "description": "line numbers, default true"},
+                "multiline": {"type": "boolean", "description": "matches may span lines"},
+                "head_limit": {
+                    "type": "integer",
+                    "description": "at most so many matches (content) or files; default 250, 0 for all that fits",
+                },
             },
             "required": ["pattern"],
         })
@@ -112,8 +116,11 @@ fn grep(workspace: &Workspace, input: &GrepInput, stop: &Stop) -> ToolOutput {
         Ok(query) => query,
         Err(reason) => return answer.failed(&format!("nothing was searched: {reason}")),
     };
-    match candidates(workspace, input, &query, stop) {
+    match candidates(workspace, input, &query, stop, &mut answer) {
         Ok(found) => {
+            if let Some(glob) = &input.glob {
+                found.note_git(glob, &mut answer);
+            }
             let (searched, halt) = search_all(workspace, &query, &found.files, stop);
             Report { query: &query, found: &found, searched: &searched, halt }.render(answer)
         }
@@ -122,12 +129,21 @@ fn grep(workspace: &Workspace, input: &GrepInput, stop: &Stop) -> ToolOutput {
 }
 
 /// The files to search. A file that is named itself is searched whatever it is called.
-fn candidates(workspace: &Workspace, input: &GrepInput, query: &Query, stop: &Stop) -> Result<Found, String> {
+fn candidates(
+    workspace: &Workspace,
+    input: &GrepInput,
+    query: &Query,
+    stop: &Stop,
+    answer: &mut Answer,
+) -> Result<Found, String> {
     let path = input.path.as_deref().unwrap_or(".");
     let resolved = workspace.resolve(path).map_err(|error| explain(&error))?;
     if resolved.kind != FileKind::Directory {
         // Opened once here so that a special or unreadable file is refused instead of counted.
         workspace.open_file(path).map_err(|error| explain(&error))?;
+        if !query.admits(&resolved.relative, resolved.relative.file_name().unwrap_or_default().as_ref()) {
+            answer.note("glob or type does not fit the file that path names; it was searched all the same");
+        }
         return Ok(Found::file(resolved.relative));
     }
     let base = &resolved.relative;
@@ -136,12 +152,7 @@ fn candidates(workspace: &Workspace, input: &GrepInput, query: &Query, stop: &St
 }
 
 /// Searches the files in order until there is more than can be shown.
-fn search_all(
-    workspace: &Workspace,
-    query: &Query,
-    files: &[PathBuf],
-    stop: &Stop,
-) -> (Vec<Searched>, Option<blocking::Halt>) {
+fn search_all(workspace: &Workspace, query: &Query, files: &[Box<Path>], stop: &Stop) -> (Vec<Searched>, Option<Halt>) {
     let (n_results, n_bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let enough = || {
         n_results.load(Ordering::Relaxed) > query.max_results
@@ -151,28 +162,46 @@ fn search_all(
     let searched = parallel::in_order(
         files,
         enough,
-        || FileSearch::new(query),
+        || FileSearch::new(query, stop),
         |search, path| {
-            let searched = search.run(workspace, path, stop);
+            let searched = search.run(workspace, path);
             n_results.fetch_add(query.n_results(&searched), Ordering::Relaxed);
             n_bytes.fetch_add(searched.n_bytes(), Ordering::Relaxed);
             searched
         },
     );
-    (searched, stop.halt())
+    let is_whole =
+        searched.len() == files.len() && !searched.iter().any(|searched| matches!(searched, Searched::Halted));
+    (searched, stop.halt().filter(|_| !is_whole))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
+
+    fn search(content: &str, arguments: &Value, time: Duration) -> String {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("a.txt"), content).unwrap();
+        let workspace = Workspace::open(directory.path()).unwrap();
+        let input = serde_json::from_value(arguments.clone()).unwrap();
+        grep(&workspace, &input, &Stop::after(time)).for_model
+    }
 
     #[test]
     fn a_search_whose_time_is_over_says_so() {
-        let directory = tempfile::tempdir().unwrap();
-        std::fs::write(directory.path().join("a.txt"), "needle").unwrap();
-        let workspace = Workspace::open(directory.path()).unwrap();
-        let input: GrepInput = serde_json::from_str(r#"{"pattern": "needle"}"#).unwrap();
-        let output = grep(&workspace, &input, &Stop::expired());
-        assert!(output.for_model.contains("stopped after 20 s; narrow the request"), "{}", output.for_model);
+        let text = search("needle", &json!({"pattern": "needle"}), Duration::ZERO);
+        assert!(text.contains("stopped after 20 s; narrow the request"), "{text}");
+    }
+
+    /// Each of the matches looks at all the text that follows, and the searcher asks for one after the other.
+    #[test]
+    fn a_search_of_many_slow_matches_ends_when_its_time_is_over() {
+        let start = Instant::now();
+        let arguments = json!({"pattern": "a(?:.*c)?", "multiline": true, "output_mode": "count"});
+        let text = search(&"a\n".repeat(100_000), &arguments, Duration::from_millis(200));
+        assert_eq!(text, "[no match in 0 files; stopped after 20 s; narrow the request]");
+        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     }
 }

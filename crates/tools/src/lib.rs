@@ -21,6 +21,7 @@ mod task;
 mod todo_write;
 mod walk;
 
+pub use nearest::nearest;
 pub use port::{BoxFuture, CallContext, Delegation, Tool, TypedTool};
 pub use registry::Registry;
 pub use task::TaskTool;

@@ -10,7 +10,7 @@ use crate::arguments::{Unknown, optional_text, texts};
 use crate::blocking::{self, Stop};
 use crate::globs::Globs;
 use crate::port::{CallContext, TypedTool};
-use crate::walk::{Directory, Listing, MAX_DIRECTORY_ENTRIES};
+use crate::walk::{Cut, Directory, Listing, MAX_DIRECTORY_ENTRIES};
 
 const MAX_NAMES: usize = 1000;
 
@@ -33,15 +33,15 @@ impl TypedTool for Ls {
     const IDEMPOTENT: bool = true;
 
     fn description(&self) -> String {
-        "List a directory.".to_owned()
+        "List one directory. Names end in / for directories, @ for links.".to_owned()
     }
 
     fn schema(&self) -> Value {
         json!({
             "type": "object",
             "properties": {
-                "path": {"type": "string"},
-                "ignore": {"type": "array", "items": {"type": "string"}, "description": "globs"},
+                "path": {"type": "string", "description": "default: workspace root"},
+                "ignore": {"type": "array", "items": {"type": "string"}, "description": "globs to leave out"},
             },
         })
     }
@@ -55,22 +55,24 @@ impl TypedTool for Ls {
 fn list(workspace: &Workspace, input: &LsInput, stop: &Stop) -> ToolOutput {
     let mut answer = Answer::default();
     answer.note_unknown(&input.unknown);
-    let unwanted = match Globs::new(input.ignore.iter().map(String::as_str)) {
+    let unwanted = match Globs::new(&input.ignore) {
         Ok(globs) => globs,
         Err(reason) => return answer.failed(&format!("nothing was listed: {reason}")),
     };
     let path = input.path.as_deref().unwrap_or(".");
-    let listing = workspace
-        .resolve(path)
-        .and_then(|resolved| Directory::new(workspace, &resolved.relative).list(workspace, stop));
+    let listing = workspace.resolve(path).and_then(|resolved| match resolved.kind {
+        FileKind::File => Ok(None),
+        _ => Directory::new(workspace, &resolved.relative).list(workspace, stop).map(Some),
+    });
     match listing {
-        Ok(listing) => render(answer, path, listing, (!input.ignore.is_empty()).then_some(&unwanted)),
+        Ok(Some(listing)) => render(answer, path, listing, (!input.ignore.is_empty()).then_some(&unwanted)),
+        Ok(None) => answer.failed(&format!("`{path}` is a file, not a directory; use Read")),
         Err(error) => answer.failed(&explain(&error)),
     }
 }
 
 fn render(mut answer: Answer, path: &str, listing: Listing, unwanted: Option<&Globs>) -> ToolOutput {
-    let Listing { entries, n_ignored, n_unusable_rules, is_cut, .. } = listing;
+    let Listing { entries, n_ignored, n_unusable_rules, cut, .. } = listing;
     let n_listed = entries.len();
     let entries: Vec<Entry> =
         entries.into_iter().filter(|entry| unwanted.is_none_or(|globs| !globs.admit(&[entry.name.as_ref()]))).collect();
@@ -83,14 +85,18 @@ fn render(mut answer: Answer, path: &str, listing: Listing, unwanted: Option<&Gl
         }
         n_shown += 1;
     }
-    if entries.is_empty() {
+    if entries.is_empty() && cut.is_none() {
         answer.note(if n_ignored + n_unwanted == 0 { "empty directory" } else { "nothing else here" });
     }
     if n_shown < entries.len() {
         answer.note(format!("{n_shown} of {} entries shown; use Glob to find more", entries.len()));
     }
-    if is_cut {
-        answer.note(format!("more than {MAX_DIRECTORY_ENTRIES} entries: the rest was not looked at"));
+    match cut {
+        Some(Cut::Full) => {
+            answer.note(format!("more than {MAX_DIRECTORY_ENTRIES} entries: the rest was not looked at"))
+        }
+        Some(Cut::Halted(halt)) => answer.note(halt.note()),
+        None => {}
     }
     if n_ignored > 0 {
         answer.note(format!("{} hidden by ignore files", counted(n_ignored, "entry", "entries")));
@@ -112,5 +118,21 @@ fn marked(name: String, kind: FileKind) -> String {
         FileKind::Directory => format!("{name}/"),
         FileKind::Symlink => format!("{name}@"),
         other => format!("{name} ({other})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_listing_whose_time_is_over_says_that_and_nothing_else() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("a.txt"), "").unwrap();
+        let workspace = Workspace::open(directory.path()).unwrap();
+        let output = list(&workspace, &serde_json::from_str("{}").unwrap(), &Stop::after(Duration::ZERO));
+        assert_eq!(output.for_model, "[stopped after 20 s; narrow the request]");
     }
 }

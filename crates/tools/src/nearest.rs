@@ -2,7 +2,7 @@
 
 /// The candidate that `name` may have meant: the same letters in another style, one that contains the other, or one
 /// that differs by few letters. Earlier candidates win ties.
-pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = letters(name);
     if wanted.is_empty() {
         return None;

@@ -82,11 +82,21 @@ impl<T: TypedTool> Tool for T {
             match serde_json::from_str(arguments) {
                 Ok(input) => TypedTool::run(self, input, context).await,
                 Err(error) => ToolOutput::failure(format!(
-                    "{} was not run: its arguments do not fit ({error}). They must match this schema: {}",
+                    "{} was not run: its arguments do not fit ({}). They must match this schema: {}",
                     T::NAME,
+                    shortened(&error.to_string()),
                     self.schema()
                 )),
             }
         })
+    }
+}
+
+/// An error about arguments repeats them, however long they are.
+fn shortened(error: &str) -> String {
+    const MAX_CHARS: usize = 300;
+    match error.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}… (cut)", &error[..end]),
+        None => error.to_owned(),
     }
 }

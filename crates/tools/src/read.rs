@@ -16,7 +16,7 @@ use sortie_sandbox::{AccessError, Workspace};
 use self::page::{End, MAX_LINE_CHARS, Page};
 use crate::answer::{Answer, counted, explain};
 use crate::arguments::{Unknown, optional_count};
-use crate::blocking::{self, Stop};
+use crate::blocking::{self, Halt, Stop};
 use crate::interruptible::Interruptible;
 use crate::nearest::nearest;
 use crate::port::{CallContext, TypedTool};
@@ -29,6 +29,7 @@ pub(crate) struct Read;
 
 #[derive(Deserialize)]
 pub(crate) struct ReadInput {
+    #[serde(alias = "path")]
     file_path: String,
     #[serde(default, deserialize_with = "optional_count")]
     offset: Option<u64>,
@@ -45,7 +46,9 @@ impl TypedTool for Read {
     const IDEMPOTENT: bool = true;
 
     fn description(&self) -> String {
-        "Read a text file with line numbers.".to_owned()
+        "Read a text file, a page at a time; each line comes as number, tab, text. Paths are relative to the workspace or \
+         absolute."
+            .to_owned()
     }
 
     fn schema(&self) -> Value {
@@ -53,7 +56,7 @@ impl TypedTool for Read {
             "type": "object",
             "properties": {
                 "file_path": {"type": "string"},
-                "offset": {"type": "integer", "description": "first line"},
+                "offset": {"type": "integer", "description": "first line, counted from 1"},
                 "limit": {"type": "integer", "description": "lines, default 2000"},
             },
             "required": ["file_path"],
@@ -71,30 +74,36 @@ fn read(workspace: &Workspace, input: &ReadInput, stop: &Stop) -> ToolOutput {
     answer.note_unknown(&input.unknown);
     let file = match workspace.open_file(&input.file_path) {
         Ok(file) => file,
-        Err(error) => return answer.failed(&refusal(workspace, &error)),
+        Err(error) => return answer.failed(&refusal(workspace, &input.file_path, &error)),
     };
     // Zero is what some models write for "from the start" and "no limit".
     let first = input.offset.unwrap_or(1).max(1);
     let limit = input.limit.filter(|&limit| limit > 0).unwrap_or(DEFAULT_LINES);
-    match read_page(file, first, limit, stop) {
-        Ok(Text::Page(page)) => render(answer, input, &page),
+    let mut page = Page::default();
+    match read_page(file, (first, limit), stop, &mut page, &mut answer) {
+        Ok(Text::Page(end)) => render(answer, &input.file_path, first, &page, &end),
         Ok(Text::Binary { reason }) => {
             answer.failed(&format!("`{}` was not read: {reason}; only text can be read", input.file_path))
         }
         Err(error) => {
-            let reason =
-                stop.halt().map_or_else(|| error.to_string(), |halt| format!("{} at line {first}", halt.note()));
-            answer.failed(&format!("`{}` could not be read: {reason}", input.file_path))
+            let reason = stop.halt().map_or_else(|| error.to_string(), Halt::note);
+            answer.failed(&format!("`{}` could not be read beyond line {}: {reason}", input.file_path, page.last))
         }
     }
 }
 
 enum Text {
-    Page(Page),
+    Page(End),
     Binary { reason: String },
 }
 
-fn read_page(file: File, first: u64, limit: u64, stop: &Stop) -> std::io::Result<Text> {
+fn read_page(
+    file: File,
+    lines: (u64, u64),
+    stop: &Stop,
+    page: &mut Page,
+    answer: &mut Answer,
+) -> std::io::Result<Text> {
     let n_bytes = file.metadata()?.len();
     let mut reader = BufReader::with_capacity(64 * 1024, Interruptible::new(file, stop));
     let start = reader.fill_buf()?;
@@ -107,16 +116,12 @@ fn read_page(file: File, first: u64, limit: u64, stop: &Stop) -> std::io::Result
     if let Some(at) = probe.iter().position(|&byte| byte == 0) {
         return Ok(Text::Binary { reason: format!("it is binary ({n_bytes} bytes, a NUL at byte {at})") });
     }
-    page::read(&mut reader, first, limit, n_bytes).map(Text::Page)
+    page.read(&mut reader, lines, n_bytes, answer).map(Text::Page)
 }
 
-fn render(mut answer: Answer, input: &ReadInput, page: &Page) -> ToolOutput {
-    let path = &input.file_path;
-    let (first, last) = (page.first, page.last);
-    for (number, line) in (first..).zip(&page.lines) {
-        answer.line(&format!("{number}\t{line}"));
-    }
-    let of_total = match page.end {
+fn render(mut answer: Answer, path: &str, first: u64, page: &Page, end: &End) -> ToolOutput {
+    let last = page.last;
+    let of_total = match *end {
         End::Past { n_lines: 0 } if first == 1 => {
             answer.note("the file is empty");
             return answer.done(format!("{path}: empty"));
@@ -156,11 +161,11 @@ fn render(mut answer: Answer, input: &ReadInput, page: &Page) -> ToolOutput {
 }
 
 /// The error, with what to do instead.
-fn refusal(workspace: &Workspace, error: &AccessError) -> String {
+fn refusal(workspace: &Workspace, path: &str, error: &AccessError) -> String {
     let text = explain(error);
     match error {
         AccessError::IsDirectory { .. } => format!("{text}; use LS to list it"),
-        AccessError::NotFound { path, nearest: directory } => match similar(workspace, path, directory) {
+        AccessError::NotFound { .. } => match similar(workspace, path) {
             Some(name) => format!("{text}; did you mean `{name}`?"),
             None => text,
         },
@@ -168,13 +173,34 @@ fn refusal(workspace: &Workspace, error: &AccessError) -> String {
     }
 }
 
-/// A name in the nearest existing directory that is close to the one asked for.
-fn similar(workspace: &Workspace, path: &str, directory: &Path) -> Option<String> {
+/// A name close to the one asked for, in the same directory: elsewhere it would mean another file.
+fn similar(workspace: &Workspace, path: &str) -> Option<String> {
     const MAX_NAMES: usize = 2000;
     let wanted = Path::new(path).file_name()?.to_str()?;
-    let relative = directory.strip_prefix(".").unwrap_or(directory);
-    let entries = workspace.read_dir(relative).ok()?;
+    let parent = Path::new(path).parent()?.to_str().filter(|parent| !parent.is_empty()).unwrap_or(".");
+    let relative = workspace.resolve(parent).ok()?.relative;
+    let entries = workspace.read_dir(&relative).ok()?;
     let names: Vec<String> = entries.take(MAX_NAMES).filter_map(|entry| entry.ok()?.name.into_string().ok()).collect();
     let name = nearest(wanted, names.iter().map(String::as_str))?;
     Some(relative.join(name).to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_read_that_takes_too_long_says_how_far_it_came() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("huge");
+        std::fs::write(&file, "x\n".repeat(8192)).unwrap();
+        File::options().write(true).open(&file).unwrap().set_len(1 << 40).unwrap();
+        let workspace = Workspace::open(directory.path()).unwrap();
+        let input = serde_json::from_str(r#"{"file_path": "huge", "offset": 1000000}"#).unwrap();
+        let output = read(&workspace, &input, &Stop::after(Duration::from_millis(100)));
+        let expected = "`huge` could not be read beyond line 8192: stopped after 20 s; narrow the request";
+        assert_eq!(output.for_model, expected);
+    }
 }

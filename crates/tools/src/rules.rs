@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use sortie_sandbox::Workspace;
+use sortie_sandbox::{AccessError, Workspace};
 
 /// Later files win over earlier ones in the same directory.
 pub(crate) const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
-/// A larger ignore file is not used: its patterns could cost more than the whole search.
-const MAX_FILE_BYTES: u64 = 256 * 1024;
+/// A larger ignore file is not used: compiled, its patterns can take hundreds of times their size.
+const MAX_FILE_BYTES: u64 = 64 * 1024;
 
 /// The rules that hold in one directory.
 #[derive(Default)]
@@ -23,21 +23,22 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// The rules that hold in `directory` by its ancestors' ignore files.
+    /// The rules that hold in `directory` by its ancestors' ignore files, and how many of these could not be used.
     ///
     /// None of them, if they ignore `directory` itself: whoever names an ignored directory wants to see what is in it.
-    pub(crate) fn above(workspace: &Workspace, directory: &Path) -> Arc<Self> {
-        let mut rules = Arc::new(Self::default());
+    pub(crate) fn above(workspace: &Workspace, directory: &Path) -> (Arc<Self>, usize) {
+        let (mut rules, mut n_unusable) = (Arc::new(Self::default()), 0);
         let mut ancestors: Vec<&Path> = directory.ancestors().collect();
         ancestors.reverse();
         for pair in ancestors.windows(2) {
             let [ancestor, below] = pair else { continue };
-            rules = rules.enter(workspace, ancestor, &IGNORE_FILES).0;
+            let (entered, n_more) = rules.enter(workspace, ancestor, &IGNORE_FILES);
+            (rules, n_unusable) = (entered, n_unusable + n_more);
             if rules.ignores(below, true) {
-                return Arc::default();
+                return (Arc::default(), 0);
             }
         }
-        rules
+        (rules, n_unusable)
     }
 
     /// The rules in `directory`, which has these `files` among the [`IGNORE_FILES`], and how many could not be used.
@@ -92,7 +93,12 @@ enum Lines {
 }
 
 fn read(workspace: &Workspace, path: &Path) -> Lines {
-    let Ok(file) = workspace.open_relative(path) else { return Lines::Absent };
+    let file = match workspace.open_relative(path) {
+        Ok(file) => file,
+        Err(AccessError::Denied { .. } | AccessError::Io { .. }) => return Lines::Unusable,
+        // Not there, or something that is no ignore file: a link, a directory, a pipe.
+        Err(_) => return Lines::Absent,
+    };
     let mut bytes = Vec::new();
     match file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes) {
         Ok(_) if bytes.len() as u64 <= MAX_FILE_BYTES => Lines::Text(String::from_utf8_lossy(&bytes).into_owned()),

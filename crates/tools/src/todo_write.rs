@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sortie_protocol::ToolOutput;
 
 use crate::answer::Answer;
-use crate::arguments::Unknown;
+use crate::arguments::{Unknown, list};
 use crate::port::{CallContext, TypedTool};
 
 const MAX_TODOS: usize = 100;
@@ -17,6 +17,7 @@ pub(crate) struct TodoWrite;
 
 #[derive(Deserialize)]
 pub(crate) struct TodoWriteInput {
+    #[serde(deserialize_with = "list")]
     todos: Vec<Todo>,
     #[serde(flatten)]
     unknown: Unknown,

@@ -3,23 +3,26 @@
 //! The walk is breadth first: the directories of a level are listed by several threads, batch by batch. What a walk that
 //! was cut short has found therefore does not depend on which thread was faster. It opens no file but ignore files.
 
+mod found;
+
 use std::cmp::Ordering;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use sortie_sandbox::{AccessError, Entry, FileKind, Workspace};
 
-use crate::answer::{Answer, counted};
+pub(crate) use self::found::Found;
 use crate::blocking::{Halt, Stop};
 use crate::parallel;
 use crate::rules::{IGNORE_FILES, Rules};
 
-/// After these many entries a walk ends.
-const MAX_ENTRIES: usize = 500_000;
+/// A walk never looks at more entries than these.
+const MAX_ENTRIES: usize = 300_000;
 /// Of a larger directory only these many entries are looked at, in the order in which the file system gives them.
-pub(crate) const MAX_DIRECTORY_ENTRIES: usize = 200_000;
-/// Directories listed between two looks at the total.
+pub(crate) const MAX_DIRECTORY_ENTRIES: usize = 50_000;
+/// Directories listed before what they had is put together.
 const BATCH: usize = 256;
 /// Entries read between two looks at the clock.
 const ENTRIES_PER_LOOK: usize = 1024;
@@ -28,6 +31,8 @@ const ENTRIES_PER_LOOK: usize = 1024;
 pub(crate) struct Directory {
     path: PathBuf,
     rules: Arc<Rules>,
+    /// Ignore files above it that could not be used, if no listing has counted them yet.
+    n_unusable_rules: usize,
 }
 
 /// What was found in one directory, sorted by name.
@@ -37,26 +42,15 @@ pub(crate) struct Listing {
     rules: Arc<Rules>,
     pub(crate) n_ignored: usize,
     pub(crate) n_unusable_rules: usize,
-    /// Set if the directory had more than [`MAX_DIRECTORY_ENTRIES`] or the call had to stop.
-    pub(crate) is_cut: bool,
+    pub(crate) cut: Option<Cut>,
 }
 
-/// What a walk found.
-#[derive(Default)]
-pub(crate) struct Found {
-    /// The files that were to be kept, relative to the root, in the order of their paths.
-    pub(crate) files: Vec<PathBuf>,
-    /// All regular files that were not ignored.
-    pub(crate) n_files: usize,
-    pub(crate) n_ignored: usize,
-    n_entries: usize,
-    n_links: usize,
-    n_special: usize,
-    n_unlisted: usize,
-    n_unusable_rules: usize,
-    n_cut_directories: usize,
-    halt: Option<Halt>,
-    is_full: bool,
+/// Why a listing is not whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// The directory has more than [`MAX_DIRECTORY_ENTRIES`].
+    Full,
+    Halted(Halt),
 }
 
 /// Walks the tree below the directory `base`, relative to the root, and keeps the files for which `keep` says so.
@@ -66,60 +60,14 @@ pub(crate) fn walk(
     stop: &Stop,
     keep: &(dyn Fn(&Path) -> bool + Sync),
 ) -> Result<Found, AccessError> {
-    let mut found = Found::default();
-    let start = Directory::new(workspace, base);
-    let mut level = found.take(Visit::of(&start, workspace, stop, keep)?);
-    while !level.is_empty() {
-        let mut below = Vec::new();
-        for batch in level.chunks(BATCH) {
-            let halted = || stop.halt().is_some();
-            let visits =
-                parallel::in_order(batch, halted, || (), |(), directory| Visit::of(directory, workspace, stop, keep));
-            for visit in visits {
-                match visit {
-                    Ok(visit) => below.extend(found.take(visit)),
-                    Err(AccessError::Vanished { .. }) => {}
-                    Err(_) => found.n_unlisted += 1,
-                }
-            }
-            found.halt = stop.halt();
-            found.is_full = found.n_entries >= MAX_ENTRIES;
-            if found.halt.is_some() || found.is_full {
-                below.clear();
-                break;
-            }
-        }
-        level = below;
-    }
-    found.files.sort_unstable_by(|left, right| path_order(left.as_os_str(), right.as_os_str()));
-    Ok(found)
+    Walk { workspace, stop, keep, max_entries: MAX_ENTRIES }.run(base)
 }
 
-impl Directory {
-    pub(crate) fn new(workspace: &Workspace, path: &Path) -> Self {
-        Self { path: path.to_owned(), rules: Rules::above(workspace, path) }
-    }
-
-    pub(crate) fn list(&self, workspace: &Workspace, stop: &Stop) -> Result<Listing, AccessError> {
-        let mut entries = Vec::new();
-        let mut is_cut = false;
-        for entry in workspace.read_dir(&self.path)? {
-            let is_due = entries.len() % ENTRIES_PER_LOOK == 0;
-            if entries.len() == MAX_DIRECTORY_ENTRIES || (is_due && stop.halt().is_some()) {
-                is_cut = true;
-                break;
-            }
-            entries.push(entry?);
-        }
-        let is_present = |file: &&str| entries.iter().any(|entry| entry.name == **file && entry.kind == FileKind::File);
-        let ignore_files: Vec<&str> = IGNORE_FILES.into_iter().filter(|file| is_present(file)).collect();
-        let (rules, n_unusable_rules) = self.rules.enter(workspace, &self.path, &ignore_files);
-        let n_all = entries.len();
-        entries.retain(|entry| !rules.ignores(&self.path.join(&entry.name), entry.kind == FileKind::Directory));
-        let n_ignored = n_all - entries.len();
-        entries.sort_unstable_by(|left, right| left.name.cmp(&right.name));
-        Ok(Listing { entries, rules, n_ignored, n_unusable_rules, is_cut })
-    }
+struct Walk<'a> {
+    workspace: &'a Workspace,
+    stop: &'a Stop,
+    keep: &'a (dyn Fn(&Path) -> bool + Sync),
+    max_entries: usize,
 }
 
 /// One directory's share of a walk.
@@ -129,34 +77,78 @@ struct Visit {
     directories: Vec<Directory>,
 }
 
-impl Visit {
-    fn of(
-        directory: &Directory,
-        workspace: &Workspace,
-        stop: &Stop,
-        keep: &(dyn Fn(&Path) -> bool + Sync),
-    ) -> Result<Self, AccessError> {
-        let listing = directory.list(workspace, stop)?;
-        let mut visit = Self::default();
+impl Walk<'_> {
+    fn run(&self, base: &Path) -> Result<Found, AccessError> {
+        let mut found = Found::default();
+        let mut level = found.take(self.visit(&Directory::new(self.workspace, base))?);
+        while !level.is_empty() && !found.is_cut_short() {
+            let mut below = Vec::new();
+            for batch in level.chunks(BATCH) {
+                self.visit_all(batch, &mut found, &mut below);
+                if found.is_cut_short() {
+                    break;
+                }
+            }
+            level = below;
+        }
+        found.files.sort_unstable_by(|left, right| path_order(left.as_os_str(), right.as_os_str()));
+        Ok(found)
+    }
+
+    /// Adds what the directories have, one after the other, up to the one with which there would be too much.
+    fn visit_all(&self, directories: &[Directory], found: &mut Found, below: &mut Vec<Directory>) {
+        let n_entries = AtomicUsize::new(found.n_entries);
+        let enough = || n_entries.load(Relaxed) > self.max_entries || self.stop.halt().is_some();
+        let visit = |(): &mut (), directory: &Directory| {
+            let visit = self.visit(directory);
+            n_entries.fetch_add(visit.as_ref().map_or(0, |visit| visit.found.n_entries), Relaxed);
+            visit
+        };
+        let visits = parallel::in_order(directories, enough, || (), visit);
+        if visits.len() < directories.len() {
+            found.halt = self.stop.halt();
+        }
+        for visit in visits {
+            match visit {
+                Ok(visit) if found.n_entries + visit.found.n_entries > self.max_entries => {
+                    found.is_full = true;
+                    return;
+                }
+                Ok(visit) => below.extend(found.take(visit)),
+                Err(AccessError::Vanished { .. }) => {}
+                Err(_) => found.n_unlisted += 1,
+            }
+        }
+    }
+
+    fn visit(&self, directory: &Directory) -> Result<Visit, AccessError> {
+        let listing = directory.list(self.workspace, self.stop)?;
+        let mut visit = Visit::default();
         let found = &mut visit.found;
         found.n_entries = listing.entries.len() + listing.n_ignored;
         found.n_ignored = listing.n_ignored;
         found.n_unusable_rules = listing.n_unusable_rules;
-        found.n_cut_directories = usize::from(listing.is_cut);
+        match listing.cut {
+            Some(Cut::Full) => found.n_cut_directories = 1,
+            Some(Cut::Halted(halt)) => found.halt = Some(halt),
+            None => {}
+        }
         for entry in listing.entries {
             if entry.name == ".git" {
+                found.is_git_skipped = true;
                 continue;
             }
             let path = directory.path.join(&entry.name);
             match entry.kind {
                 FileKind::File => {
                     found.n_files += 1;
-                    if keep(&path) {
-                        found.files.push(path);
+                    if (self.keep)(&path) {
+                        found.files.push(path.into_boxed_path());
                     }
                 }
                 FileKind::Directory => {
-                    visit.directories.push(Directory { path, rules: Arc::clone(&listing.rules) });
+                    let rules = Arc::clone(&listing.rules);
+                    visit.directories.push(Directory { path, rules, n_unusable_rules: 0 });
                 }
                 FileKind::Symlink => found.n_links += 1,
                 _ => found.n_special += 1,
@@ -166,54 +158,35 @@ impl Visit {
     }
 }
 
-impl Found {
-    /// As if a walk had found just this file.
-    pub(crate) fn file(path: PathBuf) -> Self {
-        Self { files: vec![path], n_files: 1, ..Self::default() }
+impl Directory {
+    pub(crate) fn new(workspace: &Workspace, path: &Path) -> Self {
+        let (rules, n_unusable_rules) = Rules::above(workspace, path);
+        Self { path: path.to_owned(), rules, n_unusable_rules }
     }
 
-    /// Adds what one directory had; returns the directories below it.
-    fn take(&mut self, visit: Visit) -> Vec<Directory> {
-        let Visit { found, directories } = visit;
-        self.files.extend(found.files);
-        self.n_files += found.n_files;
-        self.n_ignored += found.n_ignored;
-        self.n_entries += found.n_entries;
-        self.n_links += found.n_links;
-        self.n_special += found.n_special;
-        self.n_unusable_rules += found.n_unusable_rules;
-        self.n_cut_directories += found.n_cut_directories;
-        directories
-    }
-
-    /// Whether the call had to stop before the walk was over.
-    pub(crate) fn is_halted(&self) -> bool {
-        self.halt.is_some()
-    }
-
-    /// Says in the answer's last line what the walk left out.
-    pub(crate) fn note_omissions(&self, answer: &mut Answer) {
-        if let Some(halt) = self.halt {
-            answer.note(halt.note());
-        }
-        if self.is_full {
-            answer.note(format!("stopped after {} entries; narrow the path", self.n_entries));
-        }
-        if self.n_cut_directories > 0 && self.halt.is_none() {
-            let directories = counted(self.n_cut_directories, "directory", "directories");
-            answer.note(format!("only {MAX_DIRECTORY_ENTRIES} entries looked at in {directories}"));
-        }
-        let counts = [
-            (self.n_unlisted, "directory", "directories", "could not be listed"),
-            (self.n_unusable_rules, "ignore file", "ignore files", "not used (unreadable or too large)"),
-            (self.n_links, "symbolic link", "symbolic links", "not followed"),
-            (self.n_special, "special file", "special files", "skipped"),
-        ];
-        for (count, one, many, what) in counts {
-            if count > 0 {
-                answer.note(format!("{} {what}", counted(count, one, many)));
+    pub(crate) fn list(&self, workspace: &Workspace, stop: &Stop) -> Result<Listing, AccessError> {
+        let mut entries = Vec::new();
+        let mut cut = None;
+        for entry in workspace.read_dir(&self.path)? {
+            if entries.len() % ENTRIES_PER_LOOK == 0 {
+                cut = stop.halt().map(Cut::Halted);
             }
+            if entries.len() == MAX_DIRECTORY_ENTRIES {
+                cut = Some(Cut::Full);
+            }
+            if cut.is_some() {
+                break;
+            }
+            entries.push(entry?);
         }
+        let is_present = |file: &&str| entries.iter().any(|entry| entry.name == **file && entry.kind == FileKind::File);
+        let ignore_files: Vec<&str> = IGNORE_FILES.into_iter().filter(|file| is_present(file)).collect();
+        let (rules, n_unusable) = self.rules.enter(workspace, &self.path, &ignore_files);
+        let n_all = entries.len();
+        entries.retain(|entry| !rules.ignores(&self.path.join(&entry.name), entry.kind == FileKind::Directory));
+        let n_ignored = n_all - entries.len();
+        entries.sort_unstable_by(|left, right| left.name.cmp(&right.name));
+        Ok(Listing { entries, rules, n_ignored, n_unusable_rules: self.n_unusable_rules + n_unusable, cut })
     }
 }
 
@@ -221,4 +194,39 @@ impl Found {
 fn path_order(left: &OsStr, right: &OsStr) -> Ordering {
     let rank = |byte: &u8| if *byte == b'/' { 0 } else { *byte };
     left.as_encoded_bytes().iter().map(rank).cmp(right.as_encoded_bytes().iter().map(rank))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::answer::Answer;
+
+    /// What a walk of at most so many entries finds in 8 directories of 10 files each: 88 entries in all.
+    fn walk_within(max_entries: usize) -> (usize, String) {
+        let root = tempfile::tempdir().unwrap();
+        for directory in 0..8 {
+            let directory = root.path().join(directory.to_string());
+            std::fs::create_dir(&directory).unwrap();
+            (0..10).for_each(|file| std::fs::write(directory.join(file.to_string()), "").unwrap());
+        }
+        let workspace = Workspace::open(root.path()).unwrap();
+        let stop = Stop::after(Duration::from_mins(1));
+        let walk = Walk { workspace: &workspace, stop: &stop, keep: &|_| true, max_entries };
+        let found = walk.run(Path::new("")).unwrap();
+        let mut answer = Answer::default();
+        found.note_omissions(&mut answer);
+        assert!(
+            found.files.iter().enumerate().all(|(n, file)| **file == *Path::new(&format!("{}/{}", n / 10, n % 10)))
+        );
+        (found.files.len(), answer.done("").for_model)
+    }
+
+    #[test]
+    fn a_walk_never_takes_more_than_its_bound_and_says_that_it_stopped_only_if_something_was_left() {
+        assert_eq!(walk_within(30), (20, "[stopped after 28 entries, more were left; narrow the path]".to_owned()));
+        assert_eq!(walk_within(87), (70, "[stopped after 78 entries, more were left; narrow the path]".to_owned()));
+        assert_eq!(walk_within(88), (80, String::new()));
+    }
 }

@@ -16,7 +16,7 @@ use crate::workspace::{Package, cargo};
 
 /// Minutes that a suite may take. A suite that needs more is too slow to be run often; make it faster first.
 const USUAL_BUDGET: u64 = 1;
-const BUDGETS: &[(&str, u64)] = &[("cli", 3), ("engine", 2), ("journal", 2), ("llm", 2), ("testkit", 2)];
+const BUDGETS: &[(&str, u64)] = &[("cli", 2), ("llm", 2)];
 /// Building is part of this one: rustdoc compiles as it goes.
 const DOC_BUDGET: u64 = 10;
 
@@ -135,4 +135,84 @@ fn emptiness(package: &Package, count: Count, integration_tests: u64) -> Option<
     }
     let empty = count.passed + count.failed == 0;
     (empty && !MAY_BE_EMPTY.contains(&folder)).then(|| format!("{folder}: no test ran"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
+
+    use super::*;
+
+    fn finished(output: &str, wait_status: i32, overran: bool) -> Finished {
+        let status = ExitStatus::from_raw(wait_status);
+        Finished { status, output: output.to_owned(), elapsed: Duration::from_secs(1), overran }
+    }
+
+    fn judged(finished: &Finished) -> (Count, Vec<String>) {
+        let all = || ["a", "b", "c"].map(str::to_owned).to_vec();
+        let Judgement { count, failures } = judge(finished, "journal (it)", all);
+        (count, failures)
+    }
+
+    #[test]
+    fn a_good_run_has_no_failures() {
+        let output = "test a ... ok\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n";
+        assert_eq!(judged(&finished(output, 0, false)), (Count { passed: 1, failed: 0, ignored: 0 }, vec![]));
+    }
+
+    #[test]
+    fn a_suite_that_was_killed_fails_and_names_what_had_not_ended() {
+        let (count, failures) = judged(&finished("test a ... ok\ntest b ... FAILED\n", 9, true));
+        assert_eq!(count, Count { passed: 1, failed: 2, ignored: 0 });
+        assert_eq!(
+            failures,
+            ["journal (it): b", "journal (it): did not get to its end (killed: its budget is used up); not ended: c"]
+        );
+    }
+
+    #[test]
+    fn a_suite_that_dies_without_a_word_fails() {
+        let (count, failures) = judged(&finished("", 6, false));
+        assert_eq!(count.failed, 1);
+        assert!(failures[0].ends_with("not ended: a, b, c"), "{failures:?}");
+    }
+
+    #[test]
+    fn a_bad_exit_without_a_failed_test_is_a_failure() {
+        let output = "test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n";
+        assert_eq!(judged(&finished(output, 1 << 8, false)).1.len(), 1);
+    }
+
+    #[test]
+    fn an_ignored_test_is_a_failure() {
+        let output = "test result: ok. 1 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\n";
+        assert_eq!(
+            judged(&finished(output, 0, false)).1,
+            ["journal (it): 1 tests are ignored; run them or delete them"]
+        );
+    }
+
+    #[test]
+    fn a_crate_whose_tests_do_not_run_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let package = |name: &str| {
+            let package: Package = serde_json::from_value(serde_json::json!({
+                "id": name, "name": name, "version": "0.1.0", "dependencies": [], "targets": [],
+                "manifest_path": folder.path().join(name).join("Cargo.toml"),
+            }))
+            .unwrap();
+            package
+        };
+        let one = Count { passed: 1, failed: 0, ignored: 0 };
+        assert_eq!(emptiness(&package("a"), Count::default(), 0), Some("a: no test ran".to_owned()));
+        assert_eq!(emptiness(&package("xtask"), Count::default(), 0), None);
+        assert_eq!(emptiness(&package("a"), one, 0), None);
+
+        std::fs::create_dir_all(folder.path().join("a/tests/it")).unwrap();
+        std::fs::write(folder.path().join("a/tests/it/main.rs"), "").unwrap();
+        let forgotten = Some("a: tests/it is there, but none of its tests ran".to_owned());
+        assert_eq!(emptiness(&package("a"), one, 0), forgotten);
+        assert_eq!(emptiness(&package("a"), one, 1), None);
+    }
 }

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use sortie_agents::{AgentDefinition, Registry};
+use sortie_tools::nearest;
 
 use crate::error::{CommandError, ErrorKind};
 use crate::render::neutral;
-use crate::suggest;
 use crate::wiring;
 
 /// List agents, or show one
@@ -68,7 +68,7 @@ fn show(agent: &AgentDefinition) -> String {
 fn unknown(error: &sortie_agents::UnknownAgent, agents: &Registry) -> CommandError {
     let names = agents.all().iter().flat_map(|agent| [&agent.name].into_iter().chain(&agent.aliases));
     let message = CommandError::new(ErrorKind::NotFound, error.to_string());
-    match suggest::nearest(&error.asked, names.map(String::as_str)) {
+    match nearest(&error.asked, names.map(String::as_str)) {
         Some(near) => message.hint(format!("did you mean `{near}`?")),
         None => message,
     }

@@ -5,19 +5,19 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use sortie_engine::Kind;
 use sortie_protocol::{Limits, TaskRequest};
 
-use crate::args::parse_duration;
-use crate::drive::{Start, drive};
+use crate::args::{parse_duration, with_exit_codes};
+use crate::drive::drive;
 use crate::error::CommandError;
 use crate::input::{Input, read_stdin};
-use crate::render::{Display, Interest, JsonDisplay, Pace, StreamDisplay, TextDisplay, neutral, width};
+use crate::render::{Display, Interest, JsonDisplay, Pace, StreamDisplay, TextDisplay, words};
 use crate::settings::Settings;
-use crate::wiring;
 
 /// Answer a request, with sub-agents where they help
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = with_exit_codes(EXAMPLES))]
 pub(crate) struct RunArgs {
     /// What to do; `-`, or nothing while stdin is not a terminal, reads it from stdin
     prompt: Option<String>,
@@ -69,9 +69,6 @@ Examples:
   sortie run --output-format json --timeout 5m \"List the modules\" | jq -r .text
   sortie run --cwd ../other --model offline \"Where is the config parsed?\"";
 
-/// Columns of the title that lists show of a prompt.
-const TITLE_COLUMNS: usize = 60;
-
 pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
     if args.verbose && args.output_format != OutputFormat::Text {
         return Err(CommandError::usage("--verbose is for --output-format text; stream-json has every call anyway"));
@@ -93,8 +90,7 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
         OutputFormat::Json => (Pace::Framed, Box::new(JsonDisplay::default())),
         OutputFormat::StreamJson => (Pace::AtOnce, Box::new(StreamDisplay::default())),
     };
-    let wired = wiring::engine(settings)?;
-    Ok(drive(wired, Start::Main(request), pace, display)??)
+    Ok(drive(settings, Kind::Main, request, pace, display)??)
 }
 
 fn prompt(given: Option<&str>, most_bytes: usize) -> Result<String, CommandError> {
@@ -108,6 +104,7 @@ fn prompt(given: Option<&str>, most_bytes: usize) -> Result<String, CommandError
     }
     match read_stdin(most_bytes)? {
         Input::Text(text) => Ok(text),
+        Input::NotText { byte } => Err(CommandError::usage(format!("stdin is not valid UTF-8 (byte {byte})"))),
         Input::TooLong => Err(CommandError::usage(format!(
             "the prompt on stdin has more than {most_bytes} bytes (`task_tool.max_prompt_bytes`)"
         ))),
@@ -116,5 +113,5 @@ fn prompt(given: Option<&str>, most_bytes: usize) -> Result<String, CommandError
 
 fn title(prompt: &str) -> String {
     let first = prompt.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    width::cut(&neutral::line(first), TITLE_COLUMNS)
+    words::title(first)
 }

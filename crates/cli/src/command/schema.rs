@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
+use sortie_engine::agent_lines;
 
 use crate::error::CommandError;
 use crate::render::print_json;
@@ -35,7 +36,7 @@ Examples:
 
 pub(crate) fn run(args: &SchemaArgs) -> Result<ExitCode, CommandError> {
     let contract = wiring::contract();
-    let agents = wiring::agent_lines(&wiring::agents());
+    let agents = agent_lines(&wiring::agents());
     let schema = contract.schema(&agents);
     let (name, description) = (contract.tool_name(), contract.description(&agents));
     print_json(&match args.format {

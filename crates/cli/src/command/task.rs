@@ -7,9 +7,11 @@ use std::sync::Arc;
 use clap::{ArgGroup, Args};
 use serde_json::{Map, Value};
 use sortie_contract::Contract;
+use sortie_engine::Kind;
 use sortie_protocol::{Event, Failure, TaskOutcome};
 
-use crate::drive::{Start, drive};
+use crate::args::with_exit_codes;
+use crate::drive::drive;
 use crate::error::CommandError;
 use crate::input::{Input, read_stdin};
 use crate::render::{Display, Interest, Pace, TextDisplay, print_json};
@@ -18,7 +20,7 @@ use crate::wiring;
 
 /// Run one sub-agent and print its result
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = with_exit_codes(EXAMPLES))]
 #[command(group = ArgGroup::new("request").required(true).multiple(true).args(["json", "prompt"]))]
 pub(crate) struct TaskArgs {
     /// The whole request as a JSON object (`sortie schema` describes it); `-` reads it from stdin
@@ -60,7 +62,7 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
     };
     let progress = TextDisplay::new(Interest { calls: false, root: true }, settings.environment.has_smart_terminal());
     let display = Box::new(ContractDisplay { progress, contract: Arc::clone(&contract) });
-    match drive(wiring::engine(settings)?, Start::Delegated(request), Pace::Framed, display)? {
+    match drive(settings, Kind::Delegated, request, Pace::Framed, display)? {
         Ok(code) => Ok(code),
         Err(failure) => reject(contract.as_ref(), &failure),
     }
@@ -71,6 +73,10 @@ fn arguments(args: &TaskArgs, most_bytes: usize) -> Result<Result<String, Failur
     match args.json.as_deref() {
         Some("-") => match read_stdin(most_bytes.saturating_mul(JSON_GROWTH).saturating_add(JSON_BESIDES))? {
             Input::Text(text) => Ok(Ok(text)),
+            Input::NotText { byte } => {
+                let message = format!("the arguments are not valid JSON: they are not valid UTF-8 (byte {byte})");
+                Ok(Err(Failure::new("invalid_arguments", message)))
+            }
             Input::TooLong => {
                 let message = format!("the prompt has more than {most_bytes} bytes (`task_tool.max_prompt_bytes`)");
                 Ok(Err(Failure::new("prompt_too_long", message)))

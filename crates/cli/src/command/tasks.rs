@@ -3,14 +3,17 @@
 mod list;
 mod show;
 
-use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use sortie_journal::{SqliteJournal, TaskHeader, TaskState};
+use sortie_journal::{TaskHeader, TaskState};
+use sortie_protocol::Timestamp;
 
+use crate::args::parse_count;
 use crate::error::CommandError;
+use crate::render::{INTERRUPTED, RUNNING, words};
 use crate::settings::Settings;
+use crate::wiring;
 
 /// List tasks, or show one with its sub-agents and its report
 #[derive(Debug, Args)]
@@ -26,8 +29,8 @@ enum TasksCommand {
     #[command(after_help = LIST_EXAMPLES)]
     List {
         /// List this many
-        #[arg(long, value_name = "N", default_value = "20")]
-        limit: NonZeroUsize,
+        #[arg(long, value_name = "N", default_value = "20", value_parser = parse_count)]
+        limit: usize,
 
         /// List sub-agents too
         #[arg(long)]
@@ -41,6 +44,7 @@ enum TasksCommand {
     #[command(after_help = SHOW_EXAMPLES)]
     Show {
         /// A task's id, or the beginning of one, with or without `agent-`
+        #[arg(value_parser = parse_id)]
         id: String,
 
         /// Print its outcome as JSON, with those of its sub-agents in `children`
@@ -62,9 +66,9 @@ Examples:
   sortie tasks show kvb --json | jq .usage";
 
 pub(crate) fn run(args: &TasksArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
-    let journal = SqliteJournal::open_read_only(&settings.places.journal())?;
+    let journal = wiring::journal_to_read(settings)?;
     match &args.command {
-        TasksCommand::List { limit, all, json } => list::run(&journal, limit.get(), *all, *json),
+        TasksCommand::List { limit, all, json } => list::run(&journal, *limit, *all, *json),
         TasksCommand::Show { id, json } => show::run(&journal, id, *json),
     }
 }
@@ -72,8 +76,47 @@ pub(crate) fn run(args: &TasksArgs, settings: &Settings) -> Result<ExitCode, Com
 /// Where a task stands, in one word.
 fn state(header: &TaskHeader) -> String {
     match header.state {
-        TaskState::Running => "running".to_owned(),
-        TaskState::Interrupted => "interrupted".to_owned(),
+        TaskState::Running => RUNNING.to_owned(),
+        TaskState::Interrupted => INTERRUPTED.to_owned(),
         TaskState::Ended(status) => status.to_string(),
+    }
+}
+
+/// How long it took, or has been taking until `now`.
+fn took(header: &TaskHeader, now: Timestamp) -> String {
+    let until = if header.state == TaskState::Running { now } else { header.updated };
+    words::elapsed(until.0.saturating_sub(header.started.0))
+}
+
+fn parse_id(text: &str) -> Result<String, &'static str> {
+    if text.trim().is_empty() { Err("give a task's id, or the beginning of one") } else { Ok(text.to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use sortie_protocol::{Status, TaskId};
+
+    use super::*;
+
+    #[test]
+    fn a_running_task_takes_time_although_nothing_happens() {
+        let id = TaskId::from_random([0; 12]);
+        let header = |state| TaskHeader {
+            task_id: id,
+            parent_id: None,
+            root_id: id,
+            depth: 0,
+            leg: 1,
+            agent: "main".to_owned(),
+            title: String::new(),
+            workspace: String::new(),
+            state,
+            started: Timestamp(1_000),
+            updated: Timestamp(3_000),
+        };
+        assert_eq!(took(&header(TaskState::Running), Timestamp(61_000)), "1m00s");
+        for over in [TaskState::Interrupted, TaskState::Ended(Status::Completed)] {
+            assert_eq!(took(&header(over), Timestamp(61_000)), "2.0s");
+        }
     }
 }

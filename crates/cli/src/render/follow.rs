@@ -1,18 +1,19 @@
 //! The thread that reads a run's events from the journal and hands them to a display.
 
-use std::collections::HashSet;
 use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use sortie_journal::{Journal, JournalError, Position};
+use sortie_journal::{Journal, JournalError, Position, Scope};
 use sortie_protocol::{Event, Fact, TaskId};
 use tokio_util::sync::CancellationToken;
 
 use super::Display;
+use crate::error;
+use crate::patience::A_MOMENT;
 
 /// The steady rate of displays: ten times a second.
 const FRAME: Duration = Duration::from_millis(100);
@@ -33,15 +34,13 @@ pub(crate) enum FollowError {
     /// Nobody reads the output any more, or it cannot be written.
     Output(io::Error),
     Journal(JournalError),
-    /// The thread broke.
-    Broken,
 }
 
 /// A running display.
 pub(crate) struct Follower {
     /// Dropped when the run is over.
     run: Sender<Infallible>,
-    thread: JoinHandle<Result<Box<dyn Display>, FollowError>>,
+    thread: JoinHandle<(Box<dyn Display>, Result<(), FollowError>)>,
     failed: CancellationToken,
 }
 
@@ -57,13 +56,13 @@ impl Follower {
         let (run, over) = channel();
         let failed = CancellationToken::new();
         let failure = failed.clone();
-        let mut following = Following { journal, after, tree: HashSet::from([root]), root, ended: false, display };
+        let mut following = Following { journal, after, root, ended: false, display };
         let thread = std::thread::Builder::new().name("display".to_owned()).spawn(move || {
-            let shown = following.run(&over, pace).map(|()| following.display);
-            if shown.is_err() {
+            let followed = following.run(&over, pace);
+            if followed.is_err() {
                 failure.cancel();
             }
-            shown
+            (following.display, followed)
         })?;
         Ok(Self { run, thread, failed })
     }
@@ -73,10 +72,10 @@ impl Follower {
         self.failed.cancelled().await;
     }
 
-    /// The run is over: shows what is left of its events and gives the display back.
-    pub(crate) fn join(self) -> Result<Box<dyn Display>, FollowError> {
+    /// The run is over: shows what is left of its events and gives the display back. `None` if the display broke.
+    pub(crate) fn join(self) -> Option<(Box<dyn Display>, Result<(), FollowError>)> {
         drop(self.run);
-        self.thread.join().unwrap_or(Err(FollowError::Broken))
+        self.thread.join().ok()
     }
 }
 
@@ -84,19 +83,25 @@ struct Following {
     journal: Arc<dyn Journal>,
     after: Position,
     root: TaskId,
-    /// The root and its descendants so far; other processes write to the same journal.
-    tree: HashSet<TaskId>,
     ended: bool,
     display: Box<dyn Display>,
 }
 
 impl Following {
     fn run(&mut self, over: &Receiver<Infallible>, pace: Pace) -> Result<(), FollowError> {
+        let mut silent_since = Some(Instant::now());
         loop {
             // Asked before reading: what was written before the end is then sure to be read.
             let over_now = over.try_recv() == Err(TryRecvError::Disconnected);
-            let batch = self.journal.read_after(self.after, BATCH).map_err(FollowError::Journal)?;
+            let batch =
+                self.journal.read_after(Scope::Tree(self.root), self.after, BATCH).map_err(FollowError::Journal)?;
             let more = batch.len() == BATCH;
+            // The first event is written when the run is started. Where it does not come, nobody can write.
+            if !batch.is_empty() {
+                silent_since = None;
+            } else if silent_since.take_if(|since| since.elapsed() >= A_MOMENT).is_some() {
+                error::note("waiting for the journal, which another program seems to keep locked");
+            }
             for (position, event) in batch {
                 self.after = position;
                 self.take(&event).map_err(FollowError::Output)?;
@@ -117,12 +122,6 @@ impl Following {
     }
 
     fn take(&mut self, event: &Event) -> io::Result<()> {
-        if !self.tree.contains(&event.task_id) {
-            if !event.parent_id.is_some_and(|parent| self.tree.contains(&parent)) {
-                return Ok(());
-            }
-            self.tree.insert(event.task_id);
-        }
         self.ended |= event.task_id == self.root && matches!(event.fact, Fact::TaskEnded { .. });
         self.display.show(event)
     }

@@ -4,9 +4,14 @@ use std::collections::HashMap;
 use std::io::{self, IsTerminal as _, Write as _};
 
 use serde_json::{Value, json};
-use sortie_protocol::{Event, Fact, TaskId, TaskOutcome};
+use sortie_engine::{Clock as _, SystemClock};
+use sortie_protocol::{Event, Fact, Failure, TaskId, TaskOutcome, VERSION};
 
 use super::{Display, neutral};
+
+/// The states of tasks that have no ending.
+pub(crate) const RUNNING: &str = "running";
+pub(crate) const INTERRUPTED: &str = "interrupted";
 
 /// The tasks of a tree as objects, folded from its events.
 #[derive(Debug, Default)]
@@ -19,24 +24,39 @@ pub(crate) struct OutcomeTree {
 impl OutcomeTree {
     pub(crate) fn take(&mut self, event: &Event) {
         match &event.fact {
-            Fact::TaskStarted { job } => {
-                let unfinished = json!({"task_id": job.task, "agent": job.config.agent, "status": "running"});
-                if let (None, Some(parent)) = (self.objects.insert(job.task, unfinished), event.parent_id) {
-                    self.children.entry(parent).or_default().push(job.task);
-                }
-            }
-            Fact::TaskEnded { outcome } => {
-                self.objects.insert(outcome.task_id, object(outcome));
-            }
+            Fact::TaskStarted { job } => self.start(job.task, event.parent_id, &job.config.agent, RUNNING),
+            Fact::TaskEnded { outcome } => self.end(outcome),
             _ => {}
         }
     }
 
-    /// Says of a task without an ending what is known of it instead.
-    pub(crate) fn set_status(&mut self, task: TaskId, status: &str) {
-        if let Some(object) = self.objects.get_mut(&task) {
-            object["status"] = json!(status);
+    /// A task that has no ending yet, with what is known of it instead.
+    pub(crate) fn start(&mut self, task: TaskId, parent: Option<TaskId>, agent: &str, status: &str) {
+        let unfinished = json!({"task_id": task, "agent": agent, "status": status});
+        if let (None, Some(parent)) = (self.objects.insert(task, unfinished), parent) {
+            self.children.entry(parent).or_default().push(task);
         }
+    }
+
+    pub(crate) fn end(&mut self, outcome: &TaskOutcome) {
+        // All keys of an outcome are strings, so it always has a JSON form.
+        self.objects.insert(outcome.task_id, serde_json::to_value(outcome).unwrap_or_default());
+    }
+
+    /// Says of a task why its ending cannot be shown.
+    pub(crate) fn fail(&mut self, task: TaskId, failure: &Failure) {
+        if let Some(object) = self.objects.get_mut(&task) {
+            object["error"] = json!(failure);
+        }
+    }
+
+    /// The root has ended so: whoever below it has no ending will get none.
+    pub(super) fn finish(mut self, outcome: &TaskOutcome) -> Value {
+        for object in self.objects.values_mut().filter(|object| object["status"] == RUNNING) {
+            object["status"] = json!(INTERRUPTED);
+        }
+        self.end(outcome);
+        self.object(outcome.task_id)
     }
 
     /// A task's outcome with its children's in `children`, all the way down.
@@ -47,11 +67,6 @@ impl OutcomeTree {
         object["children"] = children.into();
         object
     }
-}
-
-fn object(outcome: &TaskOutcome) -> Value {
-    // All keys of an outcome are strings, so it always has a JSON form.
-    serde_json::to_value(outcome).unwrap_or_default()
 }
 
 /// `json`: nothing until the end, then the outcome with its children's.
@@ -71,7 +86,7 @@ impl Display for JsonDisplay {
     }
 
     fn finish(self: Box<Self>, outcome: &TaskOutcome) -> io::Result<()> {
-        print_json(&self.tree.object(outcome.task_id))
+        print_json(&self.tree.finish(outcome))
     }
 }
 
@@ -79,7 +94,7 @@ impl Display for JsonDisplay {
 #[derive(Debug, Default)]
 pub(crate) struct StreamDisplay {
     tree: OutcomeTree,
-    /// The last event of the task without a parent.
+    /// The ending of the task without a parent, or its last event so far.
     last: Option<Event>,
 }
 
@@ -87,7 +102,8 @@ impl Display for StreamDisplay {
     fn show(&mut self, event: &Event) -> io::Result<()> {
         self.tree.take(event);
         print_line(&serde_json::to_string(event)?)?;
-        if event.parent_id.is_none() {
+        let ended = self.last.as_ref().is_some_and(|last| matches!(last.fact, Fact::TaskEnded { .. }));
+        if event.parent_id.is_none() && !ended {
             self.last = Some(event.clone());
         }
         Ok(())
@@ -98,17 +114,26 @@ impl Display for StreamDisplay {
     }
 
     fn finish(self: Box<Self>, outcome: &TaskOutcome) -> io::Result<()> {
-        let mut line = self.tree.object(outcome.task_id);
-        if let Some(last) = &self.last {
-            line["v"] = json!(last.v);
-            // It follows the task's last event in the stream; the journal has no such event.
-            line["seq"] = json!(last.seq + 1);
-            line["depth"] = json!(last.depth);
-            line["leg"] = json!(last.leg);
-            line["time"] = json!(last.time);
-        }
+        print_line(&self.last_line(outcome).to_string())
+    }
+}
+
+impl StreamDisplay {
+    /// The outcome, with the number and the time of the event that it repeats.
+    pub(super) fn last_line(self, outcome: &TaskOutcome) -> Value {
+        let mut line = self.tree.finish(outcome);
+        let (seq, leg, depth, time) = match &self.last {
+            Some(last) => (last.seq, last.leg, last.depth, last.time),
+            // Nothing of it could be recorded.
+            None => (0, 1, 0, SystemClock.now()),
+        };
+        line["v"] = json!(VERSION);
+        line["seq"] = json!(seq);
+        line["leg"] = json!(leg);
+        line["depth"] = json!(depth);
+        line["time"] = json!(time);
         line["type"] = json!("outcome");
-        print_line(&line.to_string())
+        line
     }
 }
 

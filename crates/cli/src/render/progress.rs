@@ -96,7 +96,7 @@ impl Progress {
         self.working.insert(event.task_id, task);
         (!is_root || self.interest.root).then(|| Happening::Launched {
             name,
-            title: neutral::line(&job.title),
+            title: words::title(&job.title),
             model: words::model(&job.config.model),
         })
     }
@@ -139,17 +139,15 @@ impl Working {
                     (false, false) => every_call.then(|| format!("{call} → {said}")),
                 }
             }
-            Fact::ModelRetried { attempt, wait_ms, error, .. } => Some(format!(
-                "model call failed ({}: {}); try {} in {}",
-                neutral::line(&error.code),
-                neutral::line(&error.message),
-                attempt + 1,
-                words::elapsed(*wait_ms)
-            )),
+            // What to do about it is said once, where it was the last try.
+            Fact::ModelRetried { wait_ms, error, .. } => {
+                Some(format!("retrying in {}: {}", words::elapsed(*wait_ms), words::fault(error)))
+            }
             Fact::Noticed { text } => Some(format!("note: {}", neutral::line(text))),
-            Fact::MessageReceived { .. }
+            Fact::LimitReached { .. }
             | Fact::ModelCalled { .. }
             | Fact::ChildStarted { .. }
+            | Fact::ChildEnded { .. }
             | Fact::TaskStarted { .. }
             | Fact::TaskEnded { .. }
             | Fact::Unknown => None,

@@ -8,7 +8,7 @@ use sortie_protocol::{
     StopReason, TaskId, TaskOutcome, Timestamp, ToolCall, ToolOutput, Usage, VERSION,
 };
 
-use super::machine::OutcomeTree;
+use super::machine::{OutcomeTree, StreamDisplay};
 use super::plain;
 use super::progress::{Happening, Interest, Progress};
 use super::screen::{Extent, Screen};
@@ -89,6 +89,9 @@ impl Tale {
             title: title.to_owned(),
             prompt: String::new(),
             workspace: "/w".to_owned(),
+            contract: "sortie".to_owned(),
+            report_cap_bytes: None,
+            notices: Vec::new(),
             config: config(agent, depth),
         });
         self.fact(task, Fact::TaskStarted { job })
@@ -325,7 +328,7 @@ fn retries_refusals_notices_and_limits_are_never_silent() {
         &expect![[r#"
         explore agent-aaaaaaaaaaaa started: first · main (test-model)
         plan agent-bbbbbbbbbbbb started: second · main (test-model)
-        explore agent-aaaaaaaaaaaa: model call failed (rate_limited: 429 from the server); try 2 in 1.5s
+        explore agent-aaaaaaaaaaaa: retrying in 1.5s: rate limited
         explore agent-aaaaaaaaaaaa: Write x refused: Write is not allowed: agent explore admits only Read
         explore agent-aaaaaaaaaaaa: note: the context was shortened
         explore agent-aaaaaaaaaaaa partial (turns) · 7 calls · 12.4k tokens · 3.2s
@@ -343,8 +346,7 @@ fn retries_refusals_notices_and_limits_are_never_silent() {
         │ Task: second                                   │
         │ Model: main (test-model)                       │
         └────────────────────────────────────────────────┘
-          explore agent-aaaaaaaaaaaa: model call failed (rate_limited: 429 from the
-            server); try 2 in 1.5s
+          explore agent-aaaaaaaaaaaa: retrying in 1.5s: rate limited
           explore agent-aaaaaaaaaaaa: Write x refused: Write is not allowed: agent
             explore admits only Read
           explore agent-aaaaaaaaaaaa: note: the context was shortened
@@ -439,4 +441,23 @@ fn outcomes_stand_below_their_parents_in_order_of_starting_and_none_is_missing()
         children,
         ["agent-aaaaaaaaaaaa completed", "agent-bbbbbbbbbbbb completed", "agent-cccccccccccc running"]
     );
+}
+
+#[test]
+fn a_run_of_which_nothing_was_recorded_has_a_whole_last_line() {
+    let line = StreamDisplay::default().last_line(&outcome('m', "main", Status::Failed, ""));
+    assert_eq!((&line["type"], &line["status"]), (&"outcome".into(), &"failed".into()));
+    assert_eq!((&line["v"], &line["seq"], &line["depth"]), (&1.into(), &0.into(), &0.into()));
+    assert!(line["time"].is_string(), "{line}");
+}
+
+#[test]
+fn a_child_without_an_ending_was_interrupted_when_its_root_has_one() {
+    let tale = Tale::default().started('m', "main", "x").started('a', "explore", "first");
+    let mut tree = OutcomeTree::default();
+    for event in &tale.events {
+        tree.take(event);
+    }
+    let object = tree.finish(&outcome('m', "main", Status::Failed, ""));
+    assert_eq!((&object["status"], &object["children"][0]["status"]), (&"failed".into(), &"interrupted".into()));
 }

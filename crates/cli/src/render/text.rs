@@ -1,10 +1,10 @@
 //! The text format: progress on stderr, the answer alone on stdout.
 
 use std::io::{self, IsTerminal as _, Write as _};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anstream::{AutoStream, ColorChoice};
-use sortie_protocol::{Event, Status, TaskOutcome, Timestamp};
+use sortie_engine::{Clock as _, SystemClock};
+use sortie_protocol::{Event, Status, TaskOutcome};
 
 use super::progress::{Happening, Interest, Progress};
 use super::screen::{Extent, Screen};
@@ -48,7 +48,7 @@ impl Display for TextDisplay {
 
     fn refresh(&mut self) -> io::Result<()> {
         let text = match &mut self.screen {
-            Some(screen) => screen.draw(&self.happenings, &self.progress, now(), extent()),
+            Some(screen) => screen.draw(&self.happenings, &self.progress, SystemClock.now(), extent()),
             None => self.happenings.iter().map(|happening| plain::line(happening) + "\n").collect(),
         };
         self.happenings.clear();
@@ -115,9 +115,4 @@ fn extent() -> Extent {
         rows: or(size.map(|size| size.ws_row), 24),
         colour: AutoStream::choice(&io::stderr()) != ColorChoice::Never,
     }
-}
-
-fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

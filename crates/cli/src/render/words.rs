@@ -1,11 +1,12 @@
 //! Numbers, times and calls in the few words that a line has room for.
 
 use serde_json::Value;
-use sortie_protocol::{ModelChoice, ToolCall, Usage};
+use sortie_protocol::{Failure, ModelChoice, ToolCall, Usage};
 
 use super::{neutral, width};
 
 const CALL_COLUMNS: usize = 60;
+const TITLE_COLUMNS: usize = 60;
 
 /// `1 call`, `7 calls`.
 pub(crate) fn calls(count: u64) -> String {
@@ -40,6 +41,16 @@ pub(crate) fn usage(usage: &Usage) -> String {
 /// `main (claude-sonnet-4-5)`.
 pub(crate) fn model(model: &ModelChoice) -> String {
     neutral::line(&format!("{} ({})", model.route, model.id))
+}
+
+/// A title as lists and boxes show it.
+pub(crate) fn title(title: &str) -> String {
+    width::cut(&neutral::line(title), TITLE_COLUMNS)
+}
+
+/// What kind of failure of a model it is, without the advice: `rate limited`.
+pub(crate) fn fault(error: &Failure) -> String {
+    neutral::line(&error.code.strip_prefix("model_").unwrap_or(&error.code).replace('_', " "))
 }
 
 /// A call in a few words: the tool and the one argument that says most, e.g. `Grep "auth"`.
@@ -80,6 +91,14 @@ mod tests {
             ["0.0s", "0.3s", "59.9s", "1m00s", "2m05s", "1h02m"]
         );
         assert_eq!([0, 1, 2].map(calls), ["0 calls", "1 call", "2 calls"]);
+    }
+
+    #[test]
+    fn a_title_is_one_line_of_bounded_width_and_a_fault_its_kind_alone() {
+        assert_eq!(title("two\nlines"), "two lines");
+        assert_eq!(width::of(&title(&"long ".repeat(100))), TITLE_COLUMNS);
+        let error = |code: &str| fault(&Failure::new(code, "what to do about it"));
+        assert_eq!(["model_stream_cut", "rate_limited"].map(error), ["stream cut", "rate limited"]);
     }
 
     #[test]

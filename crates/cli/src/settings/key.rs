@@ -1,7 +1,9 @@
 //! The one table of settings: paths, kinds, defaults, variables. Files, the environment, flags and
 //! `config show` are all driven by it; a setting that is not in it is not accepted.
 
-use super::value::Kind;
+use sortie_tools::nearest;
+
+use super::value::{Kind, Value};
 
 /// One setting.
 #[derive(Debug)]
@@ -9,11 +11,18 @@ pub(super) struct Key {
     /// Section and name, as in the file: `task_tool.max_depth`.
     pub(super) path: &'static str,
     pub(super) kind: Kind,
-    /// As a variable would say it. `None`: not set.
-    pub(super) default: Option<&'static str>,
+    /// `None`: not set.
+    pub(super) default: Option<Value>,
     /// A variable beside `SORTIE_SECTION__KEY`, for the names that other programs use too.
     pub(super) variable: Option<&'static str>,
     pub(super) doc: &'static str,
+}
+
+/// A key that always has a value, and the one that it has when nobody speaks.
+#[derive(Debug)]
+pub(super) struct Always<T> {
+    pub(super) key: Key,
+    pub(super) default: T,
 }
 
 /// Ten years: far beyond any run, and safe to add to a clock.
@@ -22,43 +31,81 @@ const MOST_SECONDS: u64 = 315_360_000;
 const MOST: u64 = 1_000_000;
 const MOST_PROMPT_BYTES: u64 = 1 << 30;
 
-#[rustfmt::skip]
-pub(super) const KEYS: &[Key] = &[
-    Key { path: "task_tool.enabled", kind: Kind::Switch, default: Some("true"), variable: None,
-        doc: "whether agents may start sub-agents" },
-    Key { path: "task_tool.max_depth", kind: Kind::Number { least: 0, most: MOST }, default: Some("2"), variable: None,
-        doc: "levels of sub-agents below the main agent" },
-    Key { path: "task_tool.default_timeout_seconds", kind: Kind::Number { least: 1, most: MOST_SECONDS }, default: Some("300"), variable: None,
-        doc: "time of a sub-agent that asks for none" },
-    Key { path: "task_tool.max_tokens", kind: Kind::Number { least: 1, most: u64::MAX }, default: None, variable: None,
-        doc: "tokens of each task with its descendants" },
-    Key { path: "task_tool.max_concurrent", kind: Kind::Number { least: 1, most: MOST }, default: Some("20"), variable: None,
-        doc: "sub-agents that run at once; more wait" },
-    Key { path: "task_tool.max_children", kind: Kind::Number { least: 0, most: MOST }, default: Some("200"), variable: None,
-        doc: "sub-agents that one run may start in all" },
-    Key { path: "task_tool.max_prompt_bytes", kind: Kind::Number { least: 1, most: MOST_PROMPT_BYTES }, default: Some("1048576"), variable: None,
-        doc: "longest prompt that is accepted" },
-    Key { path: "llm.max_retries", kind: Kind::Number { least: 0, most: 100 }, default: Some("5"), variable: None,
-        doc: "tries after the first, never past the deadline" },
-    Key { path: "llm.retry_base_ms", kind: Kind::Number { least: 1, most: 600_000 }, default: Some("500"), variable: None,
-        doc: "first wait before a retry; it doubles" },
-    Key { path: "llm.idle_timeout_seconds", kind: Kind::Number { least: 1, most: MOST_SECONDS }, default: Some("60"), variable: None,
-        doc: "a model call without content for so long has stalled" },
-    Key { path: "routes.main.model", kind: Kind::Text, default: None, variable: Some("LLM_MODEL_ID"),
-        doc: "the model's id at its provider" },
-    Key { path: "routes.main.api_key", kind: Kind::Secret, default: None, variable: Some("LLM_API_KEY"),
-        doc: "the key itself" },
-    Key { path: "routes.main.api_key_env", kind: Kind::Text, default: None, variable: None,
-        doc: "the variable that holds the key" },
-    Key { path: "routes.main.base_url", kind: Kind::Url, default: None, variable: Some("LLM_BASE_URL"),
-        doc: "the provider's or any compatible server's URL" },
-    Key { path: "routes.main.wire", kind: Kind::Wire, default: None, variable: Some("LLM_WIRE"),
-        doc: "the API it speaks; guessed from URL and model if not set" },
-    Key { path: "routes.main.window", kind: Kind::Number { least: 1, most: u64::MAX }, default: None, variable: None,
-        doc: "tokens that the model can take in" },
-    Key { path: "routes.main.max_output", kind: Kind::Number { least: 1, most: MOST }, default: None, variable: None,
-        doc: "tokens of one reply at most" },
+pub(super) static ENABLED: Always<bool> = switch("task_tool.enabled", true, "whether agents may start sub-agents");
+pub(super) static MAX_DEPTH: Always<u64> =
+    number("task_tool.max_depth", (0, MOST), 2, "levels of sub-agents below the main agent");
+pub(super) static DEFAULT_TIMEOUT_SECONDS: Always<u64> =
+    number("task_tool.default_timeout_seconds", (1, MOST_SECONDS), 300, "time of a sub-agent that asks for none");
+pub(super) static MAX_TOKENS: Key =
+    optional("task_tool.max_tokens", at_least_one(u64::MAX), None, "tokens of each task with its descendants");
+pub(super) static MAX_CONCURRENT: Always<u64> =
+    number("task_tool.max_concurrent", (1, MOST), 20, "sub-agents that run at once; more wait");
+pub(super) static MAX_CHILDREN: Always<u64> =
+    number("task_tool.max_children", (0, MOST), 200, "sub-agents that one run may start in all");
+pub(super) static MAX_PROMPT_BYTES: Always<u64> =
+    number("task_tool.max_prompt_bytes", (1, MOST_PROMPT_BYTES), 1 << 20, "longest prompt that is accepted");
+pub(super) static MAX_RETRIES: Always<u64> =
+    number("llm.max_retries", (0, 100), 5, "tries after the first, never past the deadline");
+pub(super) static RETRY_BASE_MS: Always<u64> =
+    number("llm.retry_base_ms", (1, 600_000), 500, "first wait before a retry; it doubles");
+pub(super) static IDLE_TIMEOUT_SECONDS: Always<u64> =
+    number("llm.idle_timeout_seconds", (1, MOST_SECONDS), 60, "a model call without content for so long has stalled");
+pub(super) static MODEL: Key =
+    optional("routes.main.model", Kind::Text, Some("LLM_MODEL_ID"), "the model's id at its provider");
+pub(super) static API_KEY: Key = optional("routes.main.api_key", Kind::Secret, Some("LLM_API_KEY"), "the key itself");
+pub(super) static API_KEY_ENV: Key =
+    optional("routes.main.api_key_env", Kind::Text, None, "the variable that holds the key");
+pub(super) static BASE_URL: Key =
+    optional("routes.main.base_url", Kind::Url, Some("LLM_BASE_URL"), "the provider's or any compatible server's URL");
+pub(super) static WIRE: Key = optional(
+    "routes.main.wire",
+    Kind::Wire,
+    Some("LLM_WIRE"),
+    "the API it speaks; guessed from URL and model if not set",
+);
+pub(super) static WINDOW: Key =
+    optional("routes.main.window", at_least_one(u64::MAX), None, "tokens that the model can take in");
+pub(super) static MAX_OUTPUT: Key =
+    optional("routes.main.max_output", at_least_one(MOST), None, "tokens of one reply at most");
+
+/// All of them, in the order in which they are listed.
+pub(super) static KEYS: [&Key; 17] = [
+    &ENABLED.key,
+    &MAX_DEPTH.key,
+    &DEFAULT_TIMEOUT_SECONDS.key,
+    &MAX_TOKENS,
+    &MAX_CONCURRENT.key,
+    &MAX_CHILDREN.key,
+    &MAX_PROMPT_BYTES.key,
+    &MAX_RETRIES.key,
+    &RETRY_BASE_MS.key,
+    &IDLE_TIMEOUT_SECONDS.key,
+    &MODEL,
+    &API_KEY,
+    &API_KEY_ENV,
+    &BASE_URL,
+    &WIRE,
+    &WINDOW,
+    &MAX_OUTPUT,
 ];
+
+const fn switch(path: &'static str, default: bool, doc: &'static str) -> Always<bool> {
+    let value = Some(Value::Switch(default));
+    Always { key: Key { path, kind: Kind::Switch, default: value, variable: None, doc }, default }
+}
+
+const fn number(path: &'static str, (least, most): (u64, u64), default: u64, doc: &'static str) -> Always<u64> {
+    let value = Some(Value::Number(default));
+    Always { key: Key { path, kind: Kind::Number { least, most }, default: value, variable: None, doc }, default }
+}
+
+const fn optional(path: &'static str, kind: Kind, variable: Option<&'static str>, doc: &'static str) -> Key {
+    Key { path, kind, default: None, variable, doc }
+}
+
+const fn at_least_one(most: u64) -> Kind {
+    Kind::Number { least: 1, most }
+}
 
 /// Settings that have a meaning, but not in this version; a path stands for all below it.
 pub(super) const LATER: &[&str] = &[
@@ -75,6 +122,9 @@ pub(super) const LATER: &[&str] = &[
     "task_tool.inherit_context_files",
     "task_tool.resume",
 ];
+
+/// The tables that stand at the top of a file.
+const SECTIONS: [&str; 3] = ["task_tool", "llm", "routes"];
 
 /// Variables that have a meaning, but not in this version.
 pub(super) const LATER_VARIABLES: &[&str] =
@@ -99,7 +149,7 @@ impl Key {
 }
 
 pub(super) fn find(path: &str) -> Option<&'static Key> {
-    KEYS.iter().find(|key| key.path == path)
+    KEYS.into_iter().find(|key| key.path == path)
 }
 
 /// Whether `path` is a section that holds known keys.
@@ -112,8 +162,8 @@ pub(super) fn unknown(path: &str) -> String {
     if LATER.iter().any(|later| path == *later || is_below(path, later)) && !is_misspelt_route(path) {
         return format!("`{path}` is not in this version");
     }
-    let sections = KEYS.iter().filter_map(|key| key.path.rsplit_once('.')).map(|(section, _)| section);
-    match crate::suggest::nearest(path, KEYS.iter().map(|key| key.path).chain(sections).chain(["routes"])) {
+    let candidates = if path.contains('.') { KEYS.map(|key| key.path).to_vec() } else { SECTIONS.to_vec() };
+    match nearest(path, candidates.into_iter()) {
         Some(near) => format!("unknown setting `{path}`; did you mean `{near}`?"),
         None => format!("unknown setting `{path}`; `sortie config show` lists all settings"),
     }

@@ -4,7 +4,7 @@
 
 use super::environment::Environment;
 use super::file::FileLayer;
-use super::key::{self, KEYS, Key};
+use super::key::{self, Always, KEYS, Key};
 use super::value::{Kind, Origin, Value};
 use crate::error::CommandError;
 
@@ -44,7 +44,7 @@ impl Said {
         environment: &Environment,
         flags: &[Assignment],
     ) -> Result<Self, CommandError> {
-        let mut said = Self { settings: KEYS.iter().map(default_setting).collect(), warnings: file.warnings };
+        let mut said = Self { settings: KEYS.map(default_setting).into(), warnings: file.warnings };
         for (key, value, origin) in file.values {
             said.put(key, value, origin);
         }
@@ -105,27 +105,31 @@ impl Said {
         self.settings.iter()
     }
 
-    fn get(&self, path: &str) -> Option<(&Value, &Origin)> {
-        let setting = self.settings.iter().find(|setting| setting.key.path == path)?;
+    fn get(&self, key: &Key) -> Option<(&Value, &Origin)> {
+        let setting = self.settings.iter().find(|setting| setting.key.path == key.path)?;
         Some((setting.value.as_ref()?, &setting.origin))
     }
 
-    pub(super) fn number(&self, path: &str) -> Option<u64> {
-        match self.get(path)?.0 {
+    pub(super) fn number(&self, number: &Always<u64>) -> u64 {
+        self.optional_number(&number.key).unwrap_or(number.default)
+    }
+
+    pub(super) fn optional_number(&self, key: &Key) -> Option<u64> {
+        match self.get(key)?.0 {
             Value::Number(number) => Some(*number),
             Value::Switch(_) | Value::Text(_) => None,
         }
     }
 
-    pub(super) fn switch(&self, path: &str) -> Option<bool> {
-        match self.get(path)?.0 {
-            Value::Switch(on) => Some(*on),
-            Value::Number(_) | Value::Text(_) => None,
+    pub(super) fn switch(&self, switch: &Always<bool>) -> bool {
+        match self.get(&switch.key) {
+            Some((Value::Switch(on), _)) => *on,
+            _ => switch.default,
         }
     }
 
-    pub(super) fn text(&self, path: &str) -> Option<Spoken<'_>> {
-        match self.get(path)? {
+    pub(super) fn text(&self, key: &Key) -> Option<Spoken<'_>> {
+        match self.get(key)? {
             (Value::Text(text), origin) => Some(Spoken { text, origin }),
             _ => None,
         }
@@ -133,7 +137,7 @@ impl Said {
 }
 
 fn default_setting(key: &'static Key) -> Setting {
-    Setting { key, value: key.default.and_then(|text| key.kind.parse(text)), origin: Origin::Default }
+    Setting { key, value: key.default.clone(), origin: Origin::Default }
 }
 
 /// What to say of a variable that looks like a setting and is none.

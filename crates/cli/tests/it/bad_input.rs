@@ -72,6 +72,7 @@ fn an_unknown_agent_is_wrong_usage() {
         error: unknown agent `nobody`; there are main, general-purpose, explore, plan, summary
     "#]],
     );
+    assert!(world.kept_nothing());
 }
 
 #[test]
@@ -85,6 +86,7 @@ fn an_unknown_model_is_wrong_usage() {
         error: unknown model `gpt-99`; known routes: offline; to use a model by its id set ANTHROPIC_API_KEY or OPENAI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL
     "#]],
     );
+    assert!(world.kept_nothing());
 }
 
 #[test]
@@ -193,6 +195,7 @@ fn an_empty_prompt_is_wrong_usage() {
         error: the prompt is empty; say what is to be done
     "#]],
     );
+    assert!(world.kept_nothing());
 }
 
 #[test]
@@ -232,6 +235,7 @@ fn a_prompt_above_the_cap_is_wrong_usage_and_is_not_read_to_its_end() {
         error: stdin is not valid UTF-8 (byte 2)
     "#]],
     );
+    assert!(world.kept_nothing());
 }
 
 #[test]

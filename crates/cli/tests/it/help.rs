@@ -80,6 +80,14 @@ fn the_first_screen_names_the_commands_and_the_exit_codes() {
 }
 
 #[test]
+fn what_runs_something_names_its_exit_codes() {
+    for command in ["run", "task"] {
+        let help = World::new().sortie([command, "--help"]).run().stdout;
+        assert!(help.contains("\nExit codes:\n  0    completed\n"), "{help}");
+    }
+}
+
+#[test]
 fn no_command_at_all_is_wrong_usage_and_shows_the_help() {
     let ended = World::new().sortie([""; 0]).run();
     assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));

@@ -7,6 +7,7 @@ mod bad_input;
 mod environment;
 mod formats;
 mod help;
+mod journal;
 mod routes;
 mod run;
 mod settings;

@@ -18,7 +18,7 @@ fn model(config: &str, variables: &[(&str, &str)]) -> String {
 fn routes_come_from_llm_variables_then_the_file_then_the_providers_keys() {
     let file = "[routes.main]\nmodel = \"file-model\"\nbase_url = \"https://file.example/v1\"\napi_key = \"k\"\n";
     let key_in_env = "[routes.main]\nmodel = \"m\"\nbase_url = \"https://x.example\"\napi_key_env = \"MY_KEY\"\n";
-    let rows: [(&str, &[(&str, &str)]); 17] = [
+    let rows: [(&str, &[(&str, &str)]); 18] = [
         ("", &[]),
         ("", &[("ANTHROPIC_API_KEY", "k")]),
         ("", &[("OPENAI_API_KEY", "k")]),
@@ -34,6 +34,7 @@ fn routes_come_from_llm_variables_then_the_file_then_the_providers_keys() {
         (file, &[("LLM_MODEL_ID", "env-model")]),
         (key_in_env, &[("MY_KEY", "k")]),
         (key_in_env, &[("MY_KEY", "k"), ("LLM_API_KEY", "k")]),
+        ("[routes.main]\napi_key_env = \"OPENAI_API_KEY\"\n", &[("OPENAI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k")]),
         // A provider's key never goes to another host.
         (
             "",
@@ -62,6 +63,7 @@ fn routes_come_from_llm_variables_then_the_file_then_the_providers_keys() {
         env-model over openai-chat at https://file.example/v1, key from <dir>/home/.config/sortie/config.toml:4
         m over openai-chat at https://x.example, key from MY_KEY
         m over openai-chat at https://x.example, key from LLM_API_KEY
+        gpt-5 over openai-chat at https://api.openai.com, key from OPENAI_API_KEY
         none: there is no key for https://anthropic.com.evil.example: LLM_API_KEY is not set
         none: there is no key for https://notanthropic.com: LLM_API_KEY is not set
     "#]]
@@ -70,21 +72,30 @@ fn routes_come_from_llm_variables_then_the_file_then_the_providers_keys() {
 
 #[test]
 fn what_is_missing_is_named() {
-    let rows: [(&str, &[(&str, &str)]); 6] = [
+    let rows: [(&str, &[(&str, &str)]); 10] = [
         ("", &[("LLM_BASE_URL", "https://x.example"), ("LLM_MODEL_ID", "m")]),
         ("", &[("LLM_MODEL_ID", "claude-x")]),
         ("", &[("LLM_MODEL_ID", "anything")]),
         ("", &[("LLM_BASE_URL", "http://127.0.0.1:1")]),
+        // A key that may be anybody's goes nowhere unless it is said where.
+        ("", &[("LLM_API_KEY", "k")]),
+        ("", &[("LLM_API_KEY", "k"), ("LLM_MODEL_ID", "anything")]),
+        ("", &[("LLM_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k")]),
+        ("[routes.main]\napi_key_env = \"MY_KEY\"\n", &[("MY_KEY", "k"), ("OPENAI_API_KEY", "k")]),
         ("[routes.main]\napi_key_env = \"MY_KEY\"\nmodel = \"claude-x\"\n", &[]),
-        ("[routes.main]\napi_key_env = \"MY_KEY\"\napi_key = \"k\"\n", &[("MY_KEY", "k")]),
+        ("[routes.main]\nmodel = \"claude-x\"\napi_key_env = \"MY_KEY\"\napi_key = \"k\"\n", &[("MY_KEY", "k")]),
     ];
     let text: String = rows.iter().map(|(config, variables)| model(config, variables) + "\n").collect();
     expect![[r#"
         none: there is no key for https://x.example: LLM_API_KEY is not set
         none: there is no key for https://api.anthropic.com: ANTHROPIC_API_KEY is not set
-        none: there is no key for https://api.openai.com: OPENAI_API_KEY is not set
+        none: nothing says where the model "anything" is served: LLM_BASE_URL is not set, nor LLM_WIRE
         none: no model is set for http://127.0.0.1:1
+        none: nothing says what the key in LLM_API_KEY is for: LLM_MODEL_ID is not set, nor LLM_BASE_URL or LLM_WIRE
+        none: nothing says where the model "anything" is served: LLM_BASE_URL is not set, nor LLM_WIRE
+        none: nothing says what the key in LLM_API_KEY is for: LLM_MODEL_ID is not set, nor LLM_BASE_URL or LLM_WIRE
+        none: nothing says what the key in <dir>/home/.config/sortie/config.toml:2 is for: LLM_MODEL_ID is not set, nor LLM_BASE_URL or LLM_WIRE
         none: the variable MY_KEY is not set, but `routes.main.api_key_env` (<dir>/home/.config/sortie/config.toml:2) names it
-        none: `routes.main.api_key` (<dir>/home/.config/sortie/config.toml:3) and `routes.main.api_key_env` (<dir>/home/.config/sortie/config.toml:2) are both set; keep one
+        none: `routes.main.api_key` (<dir>/home/.config/sortie/config.toml:4) and `routes.main.api_key_env` (<dir>/home/.config/sortie/config.toml:3) are both set; keep one
     "#]].assert_eq(&text);
 }

@@ -99,6 +99,14 @@ fn a_request_that_cannot_be_understood_is_answered_in_the_contracts_form() {
     "#]],
     );
     check(
+        world.sortie(["task", "--json", "-"]).stdin([b'{', 0xff]),
+        &expect![[r#"
+        exit 1
+        --- stdout
+        {"error":{"code":"invalid_arguments","message":"the arguments are not valid JSON: they are not valid UTF-8 (byte 2)"},"status":"rejected"}
+    "#]],
+    );
+    check(
         world.sortie(["task", "--description", "c", "--prompt", " "]),
         &expect![[r#"
         exit 1
@@ -153,6 +161,7 @@ fn a_request_that_cannot_be_started_is_answered_in_the_contracts_form() {
         {"error":{"code":"prompt_too_long","message":"the prompt has more than 4 bytes (`task_tool.max_prompt_bytes`)"},"status":"rejected"}
     "#]],
     );
+    assert!(world.kept_nothing());
 }
 
 #[test]

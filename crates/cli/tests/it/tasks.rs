@@ -8,7 +8,7 @@ use crate::run::delegating;
 use crate::world::{World, wait_for};
 
 /// A world in which one delegated run has ended, and the ids of its tasks, the root's first.
-fn after_a_run() -> (World, Vec<String>) {
+pub(crate) fn after_a_run() -> (World, Vec<String>) {
     let (world, server) = (World::new(), ScriptedServer::start(delegating()).unwrap());
     let outcome =
         world.sortie(["run", "--output-format", "json", "QUESTION"]).on(&server, "anthropic").run().stdout_json();
@@ -112,6 +112,45 @@ fn an_id_that_does_not_exist_is_exit_1_and_one_that_is_not_unique_is_wrong_usage
     assert_eq!((every.code, every.stdout.as_str()), (2, ""));
     assert!(every.stderr.starts_with("error: `agent-` is the beginning of 3 ids\n"), "{}", every.stderr);
     assert!(ids.iter().all(|id| every.stderr.contains(&format!("hint: {id} "))), "{}", every.stderr);
+}
+
+#[test]
+fn a_title_takes_one_line_of_bounded_width_wherever_it_is_listed() {
+    let world = World::new();
+    let title = format!("two\nhint: lines {}", "x".repeat(500));
+    for _ in 0..2 {
+        let ended = world.sortie(["task", "--description", &title, "--prompt", "p"]).run();
+        assert!(ended.stderr.lines().all(|line| line.len() < 200), "{}", ended.stderr);
+    }
+    let list = world.sortie(["tasks", "list"]).run().stdout;
+    let hints = world.sortie(["tasks", "show", "agent-"]).run().stderr;
+    for text in [list, hints] {
+        let titles: Vec<&str> = text.lines().filter_map(|line| line.split_once("two ")).map(|(_, rest)| rest).collect();
+        assert_eq!(titles.len(), 2, "{text}");
+        assert!(titles.iter().all(|rest| rest.starts_with("hint: lines x") && rest.len() < 80), "{text}");
+        assert!(!text.contains("\nhint: lines"), "{text}");
+    }
+}
+
+#[test]
+fn wrong_numbers_and_empty_ids_are_explained() {
+    let world = World::new();
+    expect![[r#"
+        exit 2
+        --- stderr
+        error: invalid value '0' for '--limit <N>': it must be a whole number of at least 1
+
+        For more information, try '--help'.
+    "#]]
+    .assert_eq(&world.sortie(["tasks", "list", "--limit", "0"]).run().transcript());
+    expect![[r#"
+        exit 2
+        --- stderr
+        error: invalid value '' for '<ID>': give a task's id, or the beginning of one
+
+        For more information, try '--help'.
+    "#]]
+    .assert_eq(&world.sortie(["tasks", "show", ""]).run().transcript());
 }
 
 #[test]

@@ -4,12 +4,12 @@ use std::path::Path;
 
 const ID_LETTERS: usize = 12;
 
-/// Replaces directories of the world, task ids in order of appearance, times and ports.
+/// Replaces directories of the world, task ids in order of appearance, times, counts of tokens and ports.
 pub(crate) fn normalised(text: &str, root: &Path) -> String {
     let text = text.replace(&*root.to_string_lossy(), "<dir>/");
     let text = number_ids(&text);
     let text = replace_after(&text, "127.0.0.1:", "<port>", |letter| letter.is_ascii_digit());
-    replace_times(&text)
+    replace_measures(&text)
 }
 
 fn number_ids(text: &str) -> String {
@@ -37,8 +37,8 @@ fn replace_after(text: &str, before: &str, name: &str, belongs: impl Fn(char) ->
     replaced
 }
 
-/// `1.2s` becomes `<t>s`: a number with one decimal before an `s` is a time here.
-fn replace_times(text: &str) -> String {
+/// `1.2s` becomes `<t>s`: a number with one decimal before an `s` is a time here, and before a `k` a count of tokens.
+fn replace_measures(text: &str) -> String {
     let mut replaced = String::new();
     let mut number = String::new();
     for letter in text.chars() {
@@ -46,8 +46,12 @@ fn replace_times(text: &str) -> String {
             number.push(letter);
             continue;
         }
-        let is_time = letter == 's' && number.contains('.') && !number.starts_with('.');
-        replaced += if is_time { "<t>" } else { &number };
+        let is_measure = number.contains('.') && !number.starts_with('.');
+        replaced += match letter {
+            's' if is_measure => "<t>",
+            'k' if is_measure => "<n>",
+            _ => &number,
+        };
         number.clear();
         replaced.push(letter);
     }
@@ -56,7 +60,8 @@ fn replace_times(text: &str) -> String {
 
 #[test]
 fn what_differs_from_run_to_run_is_named() {
-    let text = "<x> agent-abcdefghijkl agent-bbbbbbbbbbbb agent-abcdefghijkl 1.2s v1.2 127.0.0.1:4242/v1 /tmp/q/a";
-    let expected = "<x> agent-1___________ agent-2___________ agent-1___________ <t>s v1.2 127.0.0.1:<port>/v1 <dir>/a";
+    let text = "<x> agent-abcdefghijkl agent-bbbbbbbbbbbb agent-abcdefghijkl 1.2s 3.4k v1.2 127.0.0.1:4242/v1 /tmp/q/a";
+    let expected =
+        "<x> agent-1___________ agent-2___________ agent-1___________ <t>s <n>k v1.2 127.0.0.1:<port>/v1 <dir>/a";
     assert_eq!(normalised(text, Path::new("/tmp/q/")), expected);
 }

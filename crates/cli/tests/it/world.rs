@@ -82,6 +82,11 @@ impl World {
         Invocation { command, stdin: None, root: self.path("") }
     }
 
+    /// The journal as another program may open it.
+    pub(crate) fn sql(&self) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.path("state/journal.db")).unwrap()
+    }
+
     /// Whether anything was kept.
     pub(crate) fn kept_nothing(&self) -> bool {
         fs::read_dir(self.path("state")).unwrap().next().is_none()
@@ -116,6 +121,18 @@ impl Invocation {
 
     pub(crate) fn cwd(mut self, directory: impl AsRef<Path>) -> Self {
         self.command.current_dir(directory);
+        self
+    }
+
+    /// On a disk on which no file can grow beyond `kibibytes`.
+    pub(crate) fn on_a_disk_of(mut self, kibibytes: u32) -> Self {
+        // Ignored, the signal becomes an ordinary error of the write, and stays ignored in the program.
+        let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$@\"", kibibytes * 2);
+        let mut limited = Command::new("/bin/sh");
+        limited.args(["-c", &script, "sh"]).arg(self.command.get_program()).args(self.command.get_args()).env_clear();
+        limited.envs(self.command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        limited.current_dir(self.command.get_current_dir().unwrap());
+        self.command = limited;
         self
     }
 

@@ -94,10 +94,11 @@ async fn the_whole_run_is_in_the_journal() {
           task-2 #7 model_called turn 2
           task-2 #8 model_replied turn 2: "Found."
           task-2 #9 task_ended completed: "Found." Grep×1
-        task-1 #7 call_finished call_0_1: "task-2 explore completed, 1 calls, 320 tokens, 0.0 s\n[report mark]\nFound.\n[end mark]"
-        task-1 #8 model_called turn 2
-        task-1 #9 model_replied turn 2: "Done."
-        task-1 #10 task_ended completed: "Done." Task×1
+        task-1 #7 child_ended call_0_1: task-2 leg 1
+        task-1 #8 call_finished call_0_1: "task-2 explore completed, 1 calls, 320 tokens, 0.0 s\n[report mark]\nFound.\n[end mark]"
+        task-1 #9 model_called turn 2
+        task-1 #10 model_replied turn 2: "Done."
+        task-1 #11 task_ended completed: "Done." Task×1
     "#]].assert_eq(&world.transcript());
 }
 
@@ -325,6 +326,60 @@ async fn a_childs_deadline_is_its_own_or_its_parents_whichever_is_first() {
         .collect();
     durations.sort_by_key(|(_, duration)| *duration);
     assert_eq!(durations, [(Status::Failed, 2000), (Status::Failed, 300_000)], "asked for, and the default");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_reaches_a_child_that_still_waits_for_a_slot() {
+    let quick = json!({"description": "d", "prompt": "the quick piece", "limits": {"timeout_seconds": 2}});
+    let script = delegating([reply::call("Task", quick), task("the slow piece", "explore")])
+        .on(when::prompt_contains("the quick piece").turn(0), reply::calls([task("a queued piece", "explore")]))
+        .on(when::prompt_contains("the slow piece"), reply::text("Slow.").after_ms(12_000));
+    let world = Plan::script(script).rules(Rules { max_concurrent: 1, ..Rules::default() }).build();
+    assert_eq!(world.run(ask("The question")).await.status, Status::Completed);
+    let mut ended: Vec<_> = world
+        .events()
+        .into_iter()
+        .filter_map(|event| match event.fact {
+            Fact::TaskEnded { outcome } if event.depth > 0 => {
+                Some((event.depth, outcome.status, outcome.usage.duration_ms))
+            }
+            _ => None,
+        })
+        .collect();
+    ended.sort_by_key(|&(depth, status, duration)| (depth, duration, status.to_string()));
+    let expected = [(1, Status::Failed, 2000), (1, Status::Completed, 12_000), (2, Status::Failed, 0)];
+    assert_eq!(ended, expected, "the queued one never ran, and its parent did not wait for the slow one");
+}
+
+#[tokio::test]
+async fn tokens_of_children_are_drawn_from_what_their_parent_may_spend() {
+    let spend = Usage { input_tokens: 400, ..Usage::default() };
+    let script = Script::new()
+        .on(when::last_contains("reached a limit"), reply::text("So far.").usage(Usage::default()))
+        .on(when::prompt_contains("The question").turn(0), reply::calls([task("a piece", "explore")]).usage(spend))
+        .otherwise(reply::calls([reply::call("LS", json!({}))]).text("Working.").usage(spend));
+    let world = Plan::script(script).build();
+    let mut request = ask("The question");
+    request.limits.max_tokens = Some(1000);
+    let outcome = world.run(request).await;
+    assert_eq!((outcome.status, outcome.reason), (Status::Partial, Some(sortie_protocol::Limit::Tokens)));
+    assert_eq!(outcome.usage.input_tokens, 1200, "the child stopped when its parent's tokens were used up");
+    assert_eq!(outcome.usage.turns, 5, "one of the parent's, two of the child's, and a report of each");
+}
+
+#[tokio::test]
+async fn a_childs_ending_and_its_delivery_are_recorded_together() {
+    let script = delegating([task("a piece", "explore")]).on(when::prompt_contains("a piece"), reply::text("Report."));
+    let world = Plan::script(script).build();
+    world.run(ask("The question")).await;
+    let events = world.events();
+    let at = events.iter().position(|event| event.depth == 1 && matches!(event.fact, Fact::TaskEnded { .. }));
+    let next = &events[at.expect("the child ended") + 1];
+    let call = sortie_protocol::CallId::from("call_0_1");
+    assert_eq!(
+        (next.depth, &next.fact),
+        (0, &Fact::ChildEnded { call, child: events[at.expect("it did")].task_id, child_leg: 1 })
+    );
 }
 
 #[tokio::test]

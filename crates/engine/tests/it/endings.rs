@@ -75,6 +75,18 @@ async fn calls_in_the_answer_to_a_grace_call_are_refused() {
 }
 
 #[tokio::test]
+async fn why_no_report_came_at_a_limit_is_told() {
+    let script = Script::new().on(when::last_contains("reached a limit"), reply::status(401)).otherwise(endless());
+    let world = Plan::script(script).files(&[("a.txt", "text")]).build();
+    let mut request = ask("Go.");
+    request.limits.max_turns = Some(1);
+    let outcome = world.run(request).await;
+    expect!["partial (turns) | Still reading."].assert_eq(&told(&outcome));
+    expect!["the report that was asked for at the limit did not come: the provider answered 401 (scripted)"]
+        .assert_eq(&outcome.notices.join("; "));
+}
+
+#[tokio::test]
 async fn a_token_limit_ends_in_partial_and_names_the_limit() {
     let script = Script::new().on(when::last_contains("reached a limit"), reply::text("So far.")).otherwise(endless());
     let world = Plan::script(script).files(&[("a.txt", "text")]).build();
@@ -122,7 +134,7 @@ async fn an_empty_answer_is_a_failure_not_a_success() {
 async fn an_answer_cut_by_the_output_limit_is_partial() {
     check(
         Plan::script(Script::always(reply::text("The first half").stop(StopReason::Length))),
-        expect!["partial (tokens) | The first half"],
+        expect!["partial (output) | The first half"],
     )
     .await;
 }
@@ -142,7 +154,8 @@ async fn a_deadline_without_any_text_is_a_failure_by_timeout() {
     let mut request = ask("Go.");
     request.limits.timeout = Some(Duration::from_secs(5));
     let outcome = world.run(request).await;
-    expect!["failed timeout: the time ran out before the model wrote anything | "].assert_eq(&told(&outcome));
+    expect!["failed timeout: the time ran out before there was any text; a longer timeout gives it more | "]
+        .assert_eq(&told(&outcome));
     assert_eq!(outcome.usage.duration_ms, 5000);
     assert_eq!(world.model.traffic().abandoned, 1, "the call was broken off");
 }

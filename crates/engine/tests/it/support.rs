@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use sortie_agents::Registry;
 use sortie_contract::Sortie;
 use sortie_engine::{Clock, Engine, EngineParts, Ids, Rules, Running};
-use sortie_journal::{Journal, MemoryJournal, Position};
+use sortie_journal::{Journal, MemoryJournal, Position, Scope};
 use sortie_llm::Models;
 use sortie_protocol::{Event, TaskId, TaskOutcome, TaskRequest, Timestamp};
 use sortie_sandbox::{SpillDir, Workspace};
@@ -141,7 +141,7 @@ impl World {
     }
 
     pub(crate) fn events(&self) -> Vec<Event> {
-        let events = self.journal.read_after(Position::default(), usize::MAX).expect("the journal reads");
+        let events = self.journal.read_after(Scope::All, Position::default(), usize::MAX).expect("the journal reads");
         events.into_iter().map(|(_, event)| event).collect()
     }
 

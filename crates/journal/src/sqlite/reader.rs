@@ -6,14 +6,14 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Params, Transaction};
-use sortie_protocol::{Event, TaskId};
+use sortie_protocol::{Event, Fact, TaskId, TaskOutcome};
 
 use super::failure::{Doing, Failure};
 use super::sum::Sum;
 use super::{open, row};
 use crate::owner::Owner;
 use crate::task::Progress;
-use crate::{JournalError, Position, TaskHeader};
+use crate::{JournalError, Position, Scope, TaskHeader};
 
 /// A connection of its own, so that reading never waits for writing.
 #[derive(Debug)]
@@ -53,11 +53,34 @@ impl Reader {
         })
     }
 
-    pub(super) fn read_after(&self, after: Position, limit: usize) -> Result<Vec<(Position, Event)>, JournalError> {
+    pub(super) fn ending(&self, task: TaskId) -> Result<Option<TaskOutcome>, JournalError> {
         self.ask(|snapshot| {
-            let query = format!("{} WHERE e.position > ?1 ORDER BY e.position LIMIT ?2", row::EVENTS);
+            let newest = "WHERE e.task = ?1 AND e.kind = 'task_ended' ORDER BY e.seq DESC LIMIT 1";
+            let mut statement = snapshot.prepare_cached(&format!("{} {newest}", row::EVENTS))?;
+            let mut rows = statement.query([task.letters()])?;
+            let Some(row) = rows.next()? else { return Ok(None) };
+            Ok(match row::event(row)?.0.fact {
+                Fact::TaskEnded { outcome } => Some(*outcome),
+                _ => None,
+            })
+        })
+    }
+
+    pub(super) fn read_after(
+        &self,
+        scope: Scope,
+        after: Position,
+        limit: usize,
+    ) -> Result<Vec<(Position, Event)>, JournalError> {
+        let root = match scope {
+            Scope::All => None,
+            Scope::Tree(root) => Some(root.letters().to_owned()),
+        };
+        self.ask(|snapshot| {
+            let whose = if root.is_some() { "t.root = ?3" } else { "?3 IS NULL" };
+            let query = format!("{} WHERE e.position > ?1 AND {whose} ORDER BY e.position LIMIT ?2", row::EVENTS);
             let mut statement = snapshot.prepare_cached(&query)?;
-            let mut rows = statement.query((after.0, sql_limit(limit)))?;
+            let mut rows = statement.query((after.0, sql_limit(limit), &root))?;
             let mut events = Vec::new();
             while let Some(row) = rows.next()? {
                 let (event, _) = row::event(row)?;

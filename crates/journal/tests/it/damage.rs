@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use rusqlite::types::Value;
 use sha2::{Digest, Sha256};
-use sortie_journal::{Journal, JournalError, Position};
+use sortie_journal::{Journal, JournalError, Position, Scope};
 use sortie_protocol::Fact;
 
 use crate::support::{Place, append, noticed, render, started, started_by, task};
@@ -39,7 +39,7 @@ async fn a_flipped_bit_in_any_column_of_an_event_is_found() {
         flip_a_bit(&place, column);
         let read = place.open().read(task('a'));
         assert!(matches!(read, Err(JournalError::DamagedTask { seq: 3, .. })), "{column}: {read:?}");
-        let followed = place.open().read_after(Position(0), 100);
+        let followed = place.open().read_after(Scope::All, Position(0), 100);
         let damage = matches!(followed, Err(JournalError::DamagedTask { .. } | JournalError::Damaged { .. }));
         assert!(damage, "{column}: {followed:?}");
     }
@@ -72,7 +72,7 @@ fn flip_a_bit(place: &Place, column: &str) {
 async fn a_changed_event_is_named_with_its_number() {
     check_read(
         "UPDATE events SET body = replace(body, 'three', 'threw') WHERE task = 'aaaaaaaaaaaa' AND seq = 3",
-        expect!["the log of agent-aaaaaaaaaaaa is damaged at event 3: its checksum does not match; events before it are intact"],
+        expect!["the log of agent-aaaaaaaaaaaa is damaged at event 3: its checksum does not match; restore the journal from a copy, or go on without this task"],
     )
     .await;
 }
@@ -81,28 +81,28 @@ async fn a_changed_event_is_named_with_its_number() {
 async fn a_lost_event_in_the_middle_is_found() {
     check_read(
         "DELETE FROM events WHERE task = 'aaaaaaaaaaaa' AND seq = 3",
-        expect!["the log of agent-aaaaaaaaaaaa is damaged at event 3: it is missing; events before it are intact"],
+        expect!["the log of agent-aaaaaaaaaaaa is damaged at event 3: it is missing; restore the journal from a copy, or go on without this task"],
     )
     .await;
 }
 
 #[tokio::test]
 async fn a_lost_tail_is_found() {
-    check_read("DELETE FROM events WHERE task = 'aaaaaaaaaaaa' AND seq = 5", expect!["the log of agent-aaaaaaaaaaaa is damaged at event 5: it and all after it are missing (5 have been written); events before it are intact"]).await;
+    check_read("DELETE FROM events WHERE task = 'aaaaaaaaaaaa' AND seq = 5", expect!["the log of agent-aaaaaaaaaaaa is damaged at event 5: it and all after it are missing (5 have been written); restore the journal from a copy, or go on without this task"]).await;
 }
 
 #[tokio::test]
 async fn an_event_that_was_never_written_is_found() {
     check_read(
         "INSERT INTO events SELECT 100, task, 6, leg, time, version, kind, sum, body FROM events WHERE seq = 5",
-        expect!["the log of agent-aaaaaaaaaaaa is damaged at event 6: its checksum does not match; events before it are intact"],
+        expect!["the log of agent-aaaaaaaaaaaa is damaged at event 6: its checksum does not match; restore the journal from a copy, or go on without this task"],
     )
     .await;
 }
 
 #[tokio::test]
 async fn a_tail_from_another_time_is_found() {
-    check_read("UPDATE tasks SET last_sum = zeroblob(16) WHERE task = 'aaaaaaaaaaaa'", expect!["the log of agent-aaaaaaaaaaaa is damaged at event 5: it is not the one that was written last; events before it are intact"]).await;
+    check_read("UPDATE tasks SET last_sum = zeroblob(16) WHERE task = 'aaaaaaaaaaaa'", expect!["the log of agent-aaaaaaaaaaaa is damaged at event 5: it is not the one that was written last; restore the journal from a copy, or go on without this task"]).await;
 }
 
 #[tokio::test]
@@ -110,7 +110,7 @@ async fn an_event_behind_the_recorded_end_is_found() {
     check_read(
         "UPDATE tasks SET last_seq = 4 WHERE task = 'aaaaaaaaaaaa'",
         expect![
-            "the log of agent-aaaaaaaaaaaa is damaged at event 5: only 4 have been written; events before it are intact"
+            "the log of agent-aaaaaaaaaaaa is damaged at event 5: only 4 have been written; restore the journal from a copy, or go on without this task"
         ],
     )
     .await;
@@ -118,7 +118,7 @@ async fn an_event_behind_the_recorded_end_is_found() {
 
 #[tokio::test]
 async fn a_lost_row_of_a_task_is_found() {
-    check_read("DELETE FROM tasks WHERE task = 'aaaaaaaaaaaa'", expect!["the log of agent-aaaaaaaaaaaa is damaged at event 1: the row of its task is missing; events before it are intact"]).await;
+    check_read("DELETE FROM tasks WHERE task = 'aaaaaaaaaaaa'", expect!["the log of agent-aaaaaaaaaaaa is damaged at event 1: the row of its task is missing; restore the journal from a copy, or go on without this task"]).await;
 }
 
 #[tokio::test]

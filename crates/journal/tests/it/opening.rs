@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use expect_test::expect;
-use sortie_journal::{Durability, Journal, JournalError, Position, SqliteJournal};
+use sortie_journal::{Durability, Journal, JournalError, Position, Scope, SqliteJournal};
 
 use crate::support::{Place, again_from, append, noticed, passes, role, started, task};
 
@@ -42,7 +42,7 @@ fn reading_a_missing_journal_finds_it_empty_and_creates_nothing() {
     let journal = SqliteJournal::open_read_only(&place.directory.path().join("state/journal.db")).unwrap();
     assert_eq!(journal.tasks(10).unwrap(), []);
     assert_eq!(journal.find("").unwrap(), []);
-    assert_eq!(journal.read_after(Position(0), 10).unwrap(), []);
+    assert_eq!(journal.read_after(Scope::All, Position(0), 10).unwrap(), []);
     assert_eq!(journal.end().unwrap(), Position(0));
     assert!(matches!(journal.read(task('a')), Err(JournalError::NoSuchTask { .. })));
     assert!(fs::read_dir(place.directory.path()).unwrap().next().is_none());

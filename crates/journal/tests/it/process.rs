@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout};
 
-use sortie_journal::{Durability, Entry, Journal, JournalError, Position, SqliteJournal, TaskState};
+use sortie_journal::{Durability, Entry, Journal, JournalError, Position, Scope, SqliteJournal, TaskState};
 
 use crate::support::{Place, again, append, noticed, passes, render, role, started, task};
 
@@ -141,7 +141,7 @@ async fn two_processes_write_different_tasks_at_once() {
     let journal = place.open();
     assert_eq!(journal.read(task('a')).unwrap().len(), EACH);
     assert_eq!(journal.read(task('b')).unwrap().len(), EACH);
-    let all = journal.read_after(Position(0), usize::MAX).unwrap();
+    let all = journal.read_after(Scope::All, Position(0), usize::MAX).unwrap();
     assert_eq!(all.len(), 2 * EACH);
     assert!(all.iter().zip(1..).all(|((position, _), expected)| *position == Position(expected)));
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
-use sortie_journal::{Durability, Entry, Journal, JournalError, MemoryJournal, Position, TaskState};
+use sortie_journal::{Durability, Entry, Journal, JournalError, MemoryJournal, Position, Scope, TaskState};
 use sortie_protocol::{Fact, Status, Timestamp};
 
 use crate::support::{Place, append, ended, entry, noticed, render, started, started_by, task};
@@ -38,11 +38,14 @@ over_every_journal![
     an_append_of_nothing_does_nothing,
     headers_follow_the_task_from_start_to_end,
     a_new_leg_opens_an_ended_task_again,
+    a_leg_ends_once_and_nothing_but_a_childs_end_follows_it,
+    the_newest_ending_is_read_alone,
     newest_tasks_are_listed_first,
     a_tree_lists_parents_before_children_in_order_of_starting,
     a_task_is_found_by_the_beginning_of_its_id,
     an_unknown_task_is_an_error_not_an_empty_log,
     the_log_is_followed_page_by_page_over_all_tasks,
+    one_tree_can_be_followed_alone,
     waiting_ends_when_something_is_written,
     waiting_ends_when_the_time_is_over,
     facts_of_an_unknown_kind_are_kept_and_can_be_passed_over,
@@ -173,8 +176,9 @@ async fn headers_follow_the_task_from_start_to_end(journal: &dyn Journal) {
     "#]]
     .assert_debug_eq(&header);
 
-    for status in [Status::Completed, Status::Partial, Status::Failed, Status::Cancelled, Status::Rejected] {
-        append(journal, [ended(child, status)]).await.unwrap();
+    let statuses = [Status::Completed, Status::Partial, Status::Failed, Status::Cancelled, Status::Rejected];
+    for (leg, status) in (1..).zip(statuses) {
+        append(journal, [Entry { leg, ..ended(child, status) }]).await.unwrap();
         assert_eq!(journal.find("b").unwrap()[0].state, TaskState::Ended(status));
     }
     assert_eq!(journal.find("a").unwrap()[0].state, TaskState::Running);
@@ -188,6 +192,17 @@ async fn a_new_leg_opens_an_ended_task_again(journal: &dyn Journal) {
     assert_eq!((header.leg, header.state), (2, TaskState::Running));
     let legs: Vec<u32> = journal.read(a).unwrap().iter().map(|event| event.leg).collect();
     assert_eq!(legs, [1, 1, 2]);
+}
+
+async fn the_newest_ending_is_read_alone(journal: &dyn Journal) {
+    let a = task('a');
+    append(journal, [started(a), noticed(a, "one")]).await.unwrap();
+    assert_eq!(journal.ending(a).unwrap(), None);
+    append(journal, [ended(a, Status::Partial)]).await.unwrap();
+    let next_leg = Entry { leg: 2, ..noticed(a, "two") };
+    append(journal, [next_leg, Entry { leg: 2, ..ended(a, Status::Completed) }]).await.unwrap();
+    assert_eq!(journal.ending(a).unwrap().map(|outcome| outcome.status), Some(Status::Completed));
+    assert_eq!(journal.ending(task('b')).unwrap(), None, "nobody of that name");
 }
 
 async fn newest_tasks_are_listed_first(journal: &dyn Journal) {
@@ -229,6 +244,37 @@ async fn a_task_is_found_by_the_beginning_of_its_id(journal: &dyn Journal) {
     }
 }
 
+async fn a_leg_ends_once_and_nothing_but_a_childs_end_follows_it(journal: &dyn Journal) {
+    let (a, b) = (task('a'), task('b'));
+    append(journal, [started(a), started_by(a, b, a), ended(a, Status::Failed)]).await.unwrap();
+    for late in [noticed(a, "late"), ended(a, Status::Completed)] {
+        let refused = append(journal, [late]).await.unwrap_err();
+        assert!(matches!(refused, JournalError::LegOver { leg: 1, .. }), "{refused}");
+    }
+    let call = sortie_protocol::CallId::from("call_1");
+    append(journal, [ended(b, Status::Completed), entry(a, Fact::ChildEnded { call, child: b, child_leg: 1 })])
+        .await
+        .unwrap();
+    append(journal, [Entry { leg: 2, ..noticed(a, "a follow-up") }]).await.unwrap();
+    let refused = append(journal, [noticed(a, "of an older leg")]).await.unwrap_err();
+    assert!(matches!(refused, JournalError::LegOver { leg: 1, .. }), "{refused}");
+    assert_eq!(journal.tasks(2).unwrap()[1].state, TaskState::Running, "nothing of it was kept");
+}
+
+async fn one_tree_can_be_followed_alone(journal: &dyn Journal) {
+    let (a, b) = (task('a'), task('b'));
+    append(journal, [started(a), started(b), started_by(a, task('c'), a), noticed(b, "theirs"), noticed(a, "ours")])
+        .await
+        .unwrap();
+    let mine = journal.read_after(Scope::Tree(a), Position(1), 10).unwrap();
+    expect![[r"
+        cccc 1 task_started
+        aaaa 2 noticed ours
+    "]]
+    .assert_eq(&render(mine.iter().map(|(_, event)| event)));
+    assert_eq!(mine.iter().map(|(position, _)| position.0).collect::<Vec<_>>(), [3, 5]);
+}
+
 async fn an_unknown_task_is_an_error_not_an_empty_log(journal: &dyn Journal) {
     for error in [journal.read(task('a')).unwrap_err(), journal.tree(task('a')).unwrap_err()] {
         assert_eq!(error.to_string(), "no task agent-aaaaaaaaaaaa");
@@ -240,7 +286,7 @@ async fn the_log_is_followed_page_by_page_over_all_tasks(journal: &dyn Journal) 
     append(journal, [started(a), started(b), noticed(b, "one"), noticed(a, "two"), noticed(b, "three")]).await.unwrap();
     let (mut after, mut pages) = (Position(0), Vec::new());
     loop {
-        let page = journal.read_after(after, 2).unwrap();
+        let page = journal.read_after(Scope::All, after, 2).unwrap();
         let Some((position, _)) = page.last() else { break };
         assert!(page.iter().all(|(position, _)| *position > after));
         after = *position;
@@ -269,7 +315,7 @@ async fn waiting_ends_when_something_is_written(journal: &dyn Journal) {
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| {
             journal.wait_beyond(end, FOREVER);
-            journal.read_after(end, 10).unwrap().len()
+            journal.read_after(Scope::All, end, 10).unwrap().len()
         });
         let appended = journal.append(vec![noticed(task('a'), "now")], Durability::Ordered);
         scope.spawn(|| futures_util::FutureExt::now_or_never(appended).unwrap().unwrap());

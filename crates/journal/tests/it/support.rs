@@ -39,7 +39,7 @@ pub(crate) fn task(letter: char) -> TaskId {
 }
 
 pub(crate) fn entry(task: TaskId, fact: Fact) -> Entry {
-    Entry { task_id: task, parent_id: None, depth: 0, leg: 1, attempt: 1, time: Timestamp(1_000), fact }
+    Entry { task_id: task, leg: 1, attempt: 1, time: Timestamp(1_000), fact }
 }
 
 pub(crate) fn noticed(task: TaskId, text: &str) -> Entry {
@@ -52,7 +52,7 @@ pub(crate) fn started(task: TaskId) -> Entry {
 
 pub(crate) fn started_by(parent: TaskId, task: TaskId, root: TaskId) -> Entry {
     let fact = Fact::TaskStarted { job: Box::new(job(task, Some(parent), root)) };
-    Entry { parent_id: Some(parent), depth: 1, ..entry(task, fact) }
+    entry(task, fact)
 }
 
 pub(crate) fn ended(task: TaskId, status: Status) -> Entry {
@@ -82,6 +82,9 @@ fn job(task: TaskId, parent: Option<TaskId>, root: TaskId) -> Job {
         title: format!("look at {}", task.letters()),
         prompt: "Where is it?".to_owned(),
         workspace: "/workspace".to_owned(),
+        contract: "sortie".to_owned(),
+        report_cap_bytes: None,
+        notices: Vec::new(),
         config: AgentConfig {
             agent: "explore".to_owned(),
             model: model(),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::conversation::{Conversation, Exchange};
+use super::files::FileKind;
 use super::outputs::{self, SeenLine};
 use super::question::Question;
 
@@ -54,6 +55,11 @@ impl Evidence {
         self.counts.iter().chain(&self.synonym_counts)
     }
 
+    /// Whether neither a term nor a synonym of it was found.
+    pub(super) fn found_nowhere(&self, term: usize) -> bool {
+        self.counts[term].is_empty() && self.synonym_counts[term].is_empty()
+    }
+
     /// All files in which anything was found.
     pub(super) fn files(&self) -> Vec<&str> {
         let mut files: Vec<&str> = self.all_counts().flat_map(|counts| counts.keys().map(String::as_str)).collect();
@@ -87,7 +93,9 @@ impl Evidence {
 
     fn count(&mut self, question: &Question, exchange: &Exchange<'_>) {
         let pattern = exchange.argument("pattern");
-        let found = outputs::grep_counts(&exchange.output.for_model);
+        let mut found = outputs::grep_counts(&exchange.output.for_model);
+        // What is not written by hand says nothing about how rare a word is.
+        found.retain(|(path, _)| !matches!(FileKind::of(path), FileKind::Generated | FileKind::Changelog));
         for (index, term) in question.terms.iter().enumerate() {
             if term.pattern() == pattern {
                 self.counts[index].extend(found);

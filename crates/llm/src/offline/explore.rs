@@ -1,17 +1,27 @@
 //! The explorer: what an agent with search tools and no one to delegate to says next.
 
-use super::Answer;
 use super::conversation::Conversation;
 use super::evidence::Evidence;
-use super::question::{Question, loosened};
-use super::report::report;
-use super::search::{next_calls, survey};
+use super::intent::Intent;
+use super::question::Question;
+use super::report::{plan, report};
+use super::search::{PlannedCall, next_calls, survey};
+use super::stem::stem;
+use super::words::words;
+use super::{Answer, overview};
 
 /// The next calls, or the report.
 pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
     let (question, evidence) = look(conversation);
+    if question.intent == Intent::Overview {
+        return overview::answer(conversation);
+    }
     let calls = if conversation.must_answer { Vec::new() } else { next_step(conversation, &question, &evidence) };
-    if calls.is_empty() { Answer::text(report(&question, &evidence)) } else { Answer::calls(calls) }
+    if !calls.is_empty() {
+        return Answer::calls(calls);
+    }
+    let plans = words(&conversation.role_sentence()).any(|word| stem(word) == "plan");
+    Answer::text(if plans { plan(&question, &evidence) } else { report(&question, &evidence) })
 }
 
 /// The question as it is being searched for, with what was found. Where its own words found nothing, looser ones do.
@@ -21,18 +31,14 @@ pub(super) fn look(conversation: &Conversation<'_>) -> (Question, Evidence) {
     if conversation.search_rounds() < 2 || !evidence.all_counts().all(std::collections::BTreeMap::is_empty) {
         return (question, evidence);
     }
-    let looser = loosened(&question);
+    let looser = question.loosened();
     let evidence = Evidence::gather(&looser, conversation);
     (looser, evidence)
 }
 
-fn next_step(
-    conversation: &Conversation<'_>,
-    question: &Question,
-    evidence: &Evidence,
-) -> Vec<super::search::PlannedCall> {
+fn next_step(conversation: &Conversation<'_>, question: &Question, evidence: &Evidence) -> Vec<PlannedCall> {
     let mut calls = if conversation.search_rounds() == 1 && evidence.is_empty() {
-        survey(&loosened(question))
+        survey(&question.loosened())
     } else {
         next_calls(question, evidence)
     };

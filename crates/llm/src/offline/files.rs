@@ -1,6 +1,7 @@
 //! What kind of file a path names, and what a hit in it is worth for the question at hand.
 
-use super::question::{Focus, Question};
+use super::intent::{Focus, Intent};
+use super::question::Question;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileKind {
@@ -20,7 +21,7 @@ impl FileKind {
         let name = lower.rsplit('/').next().unwrap_or(&lower);
         let within = |folders: &[&str]| lower.split('/').rev().skip(1).any(|folder| folders.contains(&folder));
         let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
-        if within(&["vendor", "node_modules", "third_party", "dist", "target", "generated", "__pycache__"])
+        if within(&["vendor", "node_modules", "third_party", "target", "generated", "__pycache__"])
             || [".lock", ".min.js", ".min.css", ".map", ".pb.go", "_pb2.py", ".orig", ".snap", ".sum"]
                 .iter()
                 .any(|ending| name.ends_with(ending))
@@ -67,43 +68,31 @@ impl FileKind {
         if asked && self != Self::Source {
             return 1.2;
         }
-        let supporting = question.focus == Focus::Supporting;
+        match (question.focus, self) {
+            (Focus::Supporting, _) => self.supporting_worth(),
+            // Whoever asks what uses something wants to know of its tests, too.
+            (Focus::Uses, Self::Test | Self::Example) if question.intent == Intent::Uses => 0.7,
+            _ => self.usual_worth(),
+        }
+    }
+
+    fn usual_worth(self) -> f64 {
         match self {
-            Self::Source => {
-                if supporting {
-                    0.3
-                } else {
-                    1.0
-                }
-            }
-            Self::Test => {
-                if supporting {
-                    1.0
-                } else {
-                    0.4
-                }
-            }
-            Self::Example => {
-                if supporting {
-                    1.0
-                } else {
-                    0.4
-                }
-            }
-            Self::Document => {
-                if supporting {
-                    0.9
-                } else {
-                    0.35
-                }
-            }
-            Self::Configuration => {
-                if supporting {
-                    0.7
-                } else {
-                    0.4
-                }
-            }
+            Self::Source => 1.0,
+            Self::Test | Self::Example | Self::Configuration => 0.4,
+            Self::Document => 0.35,
+            Self::Changelog => 0.1,
+            Self::Generated => 0.05,
+        }
+    }
+
+    /// Where tests, examples and documents are wanted.
+    fn supporting_worth(self) -> f64 {
+        match self {
+            Self::Test | Self::Example => 1.0,
+            Self::Document => 0.9,
+            Self::Configuration => 0.7,
+            Self::Source => 0.3,
             Self::Changelog => 0.1,
             Self::Generated => 0.05,
         }

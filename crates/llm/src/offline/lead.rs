@@ -2,20 +2,17 @@
 
 use serde_json::json;
 
+use super::angles::{Angle, angles};
 use super::conversation::Conversation;
+use super::intent::Intent;
 use super::merge::{self, AngleReport};
 use super::outputs;
-use super::question::{Focus, Intent, Question};
+use super::question::Question;
 use super::search::PlannedCall;
 use super::{Answer, explore};
 
-/// One way to look at a question.
-#[derive(Debug, Clone, PartialEq)]
-struct Angle {
-    description: &'static str,
-    /// What the explorer is told beside the question; in prose, since that is all that it gets.
-    focus: String,
-}
+/// What a report counts that was not asked for here.
+const LATER: f64 = 0.2;
 
 const REPORT: &str = "Report the best places first, as path:line with a few words each, and say what you did not find.";
 
@@ -39,12 +36,15 @@ pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
     if delegated.iter().all(|exchange| exchange.output.failed) && conversation.offers("Grep") {
         return alone(conversation, delegated[0].output.for_model.as_str());
     }
+    let weights = angles(&question).into_iter().map(|angle| angle.weight).chain(std::iter::repeat(LATER));
     let reports: Vec<AngleReport<'_>> = delegated
         .iter()
-        .map(|exchange| AngleReport {
+        .zip(weights)
+        .map(|(exchange, weight)| AngleReport {
             description: exchange.argument("description"),
             text: outputs::report(&exchange.output.for_model),
             failed: exchange.output.failed,
+            weight,
         })
         .collect();
     let mut text = String::new();
@@ -52,12 +52,16 @@ pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
         text += "I cannot do this work: I am rules, not a language model, and I change nothing. What I can do is show \
                  where it would begin.\n\n";
     }
-    text += &merge::merge(&question, &reports);
+    text += &match question.intent {
+        Intent::Overview => reports.iter().map(|report| report.text).collect::<Vec<_>>().join("\n\n"),
+        _ => merge::merge(&question, &reports),
+    };
     Answer::text(format!("{text}\n\n{CLOSING}"))
 }
 
 fn begin(conversation: &Conversation<'_>, question: &Question) -> Answer {
-    if question.terms.is_empty() && question.paths.is_empty() {
+    let about_nothing = question.terms.is_empty() && question.paths.is_empty();
+    if about_nothing && question.intent != Intent::Overview {
         return Answer::text(format!("{ABLE}\n\n{CLOSING}"));
     }
     if conversation.must_answer {
@@ -78,25 +82,9 @@ fn alone(conversation: &Conversation<'_>, reason: &str) -> Answer {
     }
 }
 
-/// The angles that fit a question, the most telling first; their order is their weight in the merge.
-fn angles(question: &Question) -> Vec<Angle> {
-    let implementation =
-        Angle { description: "Find the implementation", focus: "Focus on the code that implements it.".to_owned() };
-    let uses =
-        Angle { description: "Find where it is used", focus: "Focus on where it is called and used.".to_owned() };
-    let supporting = Angle {
-        description: "Find tests and documents",
-        focus: "Focus on tests, examples and documentation of it.".to_owned(),
-    };
-    match question.focus {
-        Focus::Uses => vec![uses, implementation],
-        Focus::Supporting => vec![supporting, implementation],
-        Focus::Implementation => vec![implementation, uses, supporting],
-    }
-}
-
 fn task(prompt: &str, angle: &Angle) -> PlannedCall {
-    let prompt = format!("{}\n\n{}\n{REPORT}", prompt.trim(), angle.focus);
-    let arguments = json!({"description": angle.description, "prompt": prompt, "subagent_type": "explore"});
+    let question = angle.question.as_deref().unwrap_or(prompt.trim());
+    let brief: Vec<&str> = [question, angle.focus, REPORT].into_iter().filter(|part| !part.is_empty()).collect();
+    let arguments = json!({"description": angle.description, "prompt": brief.join("\n\n"), "subagent_type": "explore"});
     PlannedCall { tool: "Task", arguments }
 }

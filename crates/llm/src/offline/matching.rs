@@ -4,9 +4,9 @@
 
 use std::collections::HashMap;
 
+use super::lexicon::is_stop_word;
 use super::stem::stem;
 use super::terms::{LONG_STEM, Shape, Term};
-use super::words::is_stop_word;
 
 /// A match inside a longer word counts less than one on a whole word.
 const INNER: f64 = 0.6;
@@ -42,10 +42,7 @@ impl Tokens {
         let mut in_word = false;
         let mut characters = text.chars().peekable();
         while let Some(character) = characters.next() {
-            if !character.is_alphanumeric() {
-                tokens.end_piece();
-                in_word &= character == '_';
-            } else {
+            if character.is_alphanumeric() {
                 let ends_capitals = before.is_uppercase() && characters.peek().is_some_and(|next| next.is_lowercase());
                 if character.is_uppercase() && (before.is_lowercase() || before.is_numeric() || ends_capitals) {
                     tokens.end_piece();
@@ -55,6 +52,9 @@ impl Tokens {
                     in_word = true;
                 }
                 tokens.letters.extend(character.to_lowercase());
+            } else {
+                tokens.end_piece();
+                in_word &= character == '_';
             }
             before = character;
         }
@@ -117,8 +117,12 @@ impl<'q> Matcher<'q> {
         for (index, term) in terms.iter().enumerate() {
             match term.shape() {
                 Shape::Word { stems, synonyms, compounds } => {
-                    stems.iter().for_each(|stem| matcher.add_stem(stem, index, false));
-                    synonyms.iter().for_each(|stem| matcher.add_stem(stem, index, true));
+                    for stem in stems {
+                        matcher.add_stem(stem, index, false);
+                    }
+                    for stem in synonyms {
+                        matcher.add_stem(stem, index, true);
+                    }
                     let long = stems.iter().filter(|stem| stem.len() >= LONG_STEM);
                     matcher.inner.extend(long.map(|stem| (index, stem.as_str())));
                     matcher.compounds.extend(compounds.iter().map(|joined| (index, joined.as_str())));
@@ -151,7 +155,7 @@ impl<'q> Matcher<'q> {
             for &(term, _) in self.compounds.iter().filter(|(_, joined)| piece.starts_with(joined)) {
                 keep(&mut found, Match { term, strength: 1.0, position, akin: false });
             }
-            for &(term, _) in self.inner.iter().filter(|(_, stem)| piece.len() > stem.len() && piece.contains(stem)) {
+            for &(term, _) in self.inner.iter().filter(|(_, long)| ends_with_family(piece, long)) {
                 keep(&mut found, Match { term, strength: INNER, position, akin: false });
             }
         }
@@ -183,6 +187,11 @@ impl<'q> Matcher<'q> {
     pub(super) fn find_in(&self, text: &str) -> Vec<Match> {
         self.find(text, &Tokens::of(text))
     }
+}
+
+/// Whether a longer word ends with a word of the stem's family: `gitignores` with `ignor`.
+fn ends_with_family(piece: &str, long: &str) -> bool {
+    piece.find(long).is_some_and(|at| at > 0 && stem(&piece[at..]) == long)
 }
 
 fn opening(word: &str) -> Option<[u8; 2]> {

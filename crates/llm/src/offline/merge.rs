@@ -1,8 +1,9 @@
 //! Several reports into one answer: references are pooled, ranked by how many angles put them how high, and shown
 //! once each. Reads any report that has `path:line` in it, whoever wrote it.
 
+use super::intent::Intent;
 use super::passages::label;
-use super::question::{Intent, Question};
+use super::question::Question;
 use super::report::cut;
 use super::syntax::Syntax;
 
@@ -11,6 +12,8 @@ pub(super) struct AngleReport<'a> {
     pub(super) description: &'a str,
     pub(super) text: &'a str,
     pub(super) failed: bool,
+    /// How much its ranking counts.
+    pub(super) weight: f64,
 }
 
 /// A reference out of a report.
@@ -24,8 +27,6 @@ struct Reference {
 }
 
 const MAX_REFERENCES: usize = 10;
-/// Each further angle counts this much of the one before it.
-const NEXT_ANGLE: f64 = 0.45;
 
 /// The answer: first where to look, then the evidence, then what is missing.
 pub(super) fn merge(question: &Question, reports: &[AngleReport<'_>]) -> String {
@@ -46,16 +47,14 @@ pub(super) fn merge(question: &Question, reports: &[AngleReport<'_>]) -> String 
 
 fn pooled(reports: &[AngleReport<'_>]) -> Vec<Reference> {
     let mut pooled: Vec<Reference> = Vec::new();
-    let mut weight = 1.0;
     for report in reports.iter().filter(|report| !report.failed) {
         for (rank, found) in report.text.lines().filter_map(reference).enumerate() {
-            let score = weight / (rank as f64 + 1.5);
+            let score = report.weight / (rank as f64 + 1.5);
             match pooled.iter_mut().find(|known| same_place(known, &found)) {
                 Some(known) => known.score += score,
                 None => pooled.push(Reference { score, ..found }),
             }
         }
-        weight *= NEXT_ANGLE;
     }
     // Stable: equals keep the order in which they were reported.
     pooled.sort_by(|left, right| right.score.total_cmp(&left.score));
@@ -86,31 +85,35 @@ fn same_place(left: &Reference, right: &Reference) -> bool {
     left.line == right.line || (own.is_some() && own == other)
 }
 
-/// The definition that a reference is, or is said to be in.
+/// The definition that a reference is, else the innermost one that it is said to be in.
 fn standing_in(reference: &Reference) -> Option<String> {
-    if let Some((_, after)) = reference.what.split_once(" (in ") {
-        let whole = after.split_once(')').map_or(after, |(within, _)| within);
-        if whole.contains(", ") {
-            return whole.split(", ").next().map(str::to_owned);
-        }
+    let (code, after) = reference.what.split_once(" (in ").unwrap_or((&reference.what, ""));
+    if let Some(definition) = Syntax::of(&reference.path).definition(code) {
+        return Some(label(&definition));
     }
-    let code = reference.what.split(" (in ").next().unwrap_or_default();
-    Syntax::of(&reference.path).definition(code).map(|definition| label(&definition)).or_else(|| {
-        let (_, after) = reference.what.split_once(" (in ")?;
-        Some(after.split_once(')')?.0.to_owned())
-    })
+    let within = after.split_once(')').map_or(after, |(within, _)| within);
+    within.split(", ").next().filter(|innermost| !innermost.is_empty()).map(str::to_owned)
 }
 
-/// One sentence that names the best places.
+/// One sentence that names the best places, or the files where those are asked for.
 fn opening(question: &Question, references: &[Reference]) -> String {
+    if question.intent == Intent::List {
+        let mut files: Vec<&str> = Vec::new();
+        for reference in references.iter().take(MAX_REFERENCES) {
+            if !files.contains(&reference.path.as_str()) {
+                files.push(&reference.path);
+            }
+        }
+        return format!("Mainly these files, the best first: {}.\n", files.join(", "));
+    }
     let named: Vec<String> = references.iter().take(3).map(named).collect();
     let (best, others) = named.split_first().map_or((String::new(), &[][..]), |(best, rest)| (best.clone(), rest));
     let verb = match question.intent {
         Intent::Uses => "The clearest use is",
         Intent::Define => "Most likely defined at",
-        Intent::List => "The best match is",
         Intent::Explain => "The heart of it is most likely",
-        Intent::Locate | Intent::Work => "Most likely at",
+        Intent::Overview => "It says of itself, at",
+        Intent::Locate | Intent::List | Intent::Work => "Most likely at",
     };
     let rest = if others.is_empty() { String::new() } else { format!("; see also {}", others.join(" and ")) };
     format!("{verb} {best}{rest}.\n")

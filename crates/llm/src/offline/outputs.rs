@@ -13,16 +13,16 @@ pub(super) struct SeenLine {
 /// Grep's `content` form: a path, then `12:text` for matches and `13-text` around them. Also `path:12:text`.
 pub(super) fn grep_lines(output: &str, searched_path: &str) -> Vec<SeenLine> {
     let mut seen = Vec::new();
-    let mut path = searched_path.to_owned();
+    let mut path = searched_path;
     for line in output.lines() {
         if let Some((number, text)) = numbered(line) {
             if !path.is_empty() {
-                seen.push(SeenLine { path: path.clone(), number, text: text.to_owned() });
+                seen.push(SeenLine { path: path.to_owned(), number, text: text.to_owned() });
             }
         } else if let Some((own_path, number, text)) = with_path(line) {
             seen.push(SeenLine { path: own_path.to_owned(), number, text: text.to_owned() });
         } else if is_path_line(line) {
-            path = line.trim_end_matches(':').to_owned();
+            path = line.trim_end_matches(':');
         }
     }
     seen

@@ -19,6 +19,8 @@ pub(super) struct Passage<'a> {
     /// About how many lines it has in the file, seen or not.
     pub(super) span: usize,
     pub(super) in_tests: bool,
+    /// Whether the first line of documentation that was seen is the first there is.
+    pub(super) documented_from_top: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -52,9 +54,18 @@ impl Passage<'_> {
 
 /// Cuts one file.
 pub(super) fn passages<'a>(path: &'a str, lines: &'a BTreeMap<usize, String>) -> Vec<Passage<'a>> {
-    let mut cutter = Cutter { path, syntax: Syntax::of(path), open: Vec::new(), waiting: Vec::new(), done: Vec::new() };
+    let mut cutter = Cutter {
+        path,
+        syntax: Syntax::of(path),
+        open: Vec::new(),
+        waiting: Vec::new(),
+        waiting_from_top: false,
+        previous: 0,
+        done: Vec::new(),
+    };
     for (&number, text) in lines {
         cutter.take(number, text);
+        cutter.previous = number;
     }
     cutter.finish()
 }
@@ -66,6 +77,10 @@ struct Cutter<'a> {
     open: Vec<(usize, String)>,
     /// Documentation that waits for its definition.
     waiting: Vec<(usize, &'a str)>,
+    /// Whether the line before the first that waits was seen, too.
+    waiting_from_top: bool,
+    /// The number of the line before, as far as lines were seen.
+    previous: usize,
     done: Vec<Passage<'a>>,
 }
 
@@ -82,9 +97,9 @@ impl<'a> Cutter<'a> {
         let depth = indent(text);
         let outside = self.open.last().is_some_and(|(open, _)| depth <= *open);
         match kind {
-            LineKind::Doc => self.waiting.push((number, text)),
+            LineKind::Doc => self.wait(number, text),
             // A comment no deeper than the definition before it is about the one after it.
-            LineKind::Comment if outside => self.waiting.push((number, text)),
+            LineKind::Comment if outside => self.wait(number, text),
             _ => {
                 self.give_up_waiting();
                 if outside && !continues(text) {
@@ -94,6 +109,13 @@ impl<'a> Cutter<'a> {
                 self.add(number, text, part(kind));
             }
         }
+    }
+
+    fn wait(&mut self, number: usize, text: &'a str) {
+        if self.waiting.is_empty() {
+            self.waiting_from_top = self.previous + 1 == number;
+        }
+        self.waiting.push((number, text));
     }
 
     fn begin(&mut self, number: usize, text: &'a str, definition: Definition) {
@@ -123,7 +145,8 @@ impl<'a> Cutter<'a> {
             || is_test_name(name)
             || parents.iter().any(|parent| is_test_name(parent.rsplit(' ').next().unwrap_or_default()));
         let lines = docs.into_iter().map(|(number, text)| Line { number, text, part: Part::Doc }).collect();
-        self.done.push(Passage { path: self.path, definition, parents, lines, span: 1, in_tests });
+        let documented_from_top = self.waiting_from_top;
+        self.done.push(Passage { path: self.path, definition, parents, lines, span: 1, in_tests, documented_from_top });
     }
 
     fn add(&mut self, number: usize, text: &'a str, part: Part) {

@@ -8,7 +8,7 @@ pub(super) struct Place {
     pub(super) line: usize,
     /// The line itself, trimmed.
     pub(super) text: String,
-    /// The definition that it is in, or is, and what that stands in: `fn open, impl Store`.
+    /// What it stands in, innermost first: `fn open, impl Store`. A definition's own line stands in what is around it.
     pub(super) within: Option<String>,
     /// The first sentence of the definition's documentation.
     pub(super) summary: Option<String>,
@@ -16,36 +16,31 @@ pub(super) struct Place {
     /// The lines of its passage, for reading around it.
     pub(super) first: usize,
     pub(super) last: usize,
-    /// The terms that it speaks of, by their index in the question.
-    pub(super) matched: Vec<usize>,
 }
 
 /// Tells a passage as a place, pointing at one of its lines.
-pub(super) fn describe(passage: &Passage<'_>, line: usize, score: f64, matched: Vec<usize>) -> Place {
+pub(super) fn describe(passage: &Passage<'_>, line: usize, score: f64) -> Place {
     let text = passage.lines.iter().find(|seen| seen.number == line).map_or("", |seen| seen.text.trim());
-    let within = passage.definition.as_ref().map(|(_, definition)| {
-        let own = label(definition);
-        match passage.parents.last() {
-            Some(parent) => format!("{own}, {parent}"),
-            None => own,
-        }
-    });
+    let own = passage.definition.as_ref().filter(|(defined, _)| *defined != line).map(|(_, own)| label(own));
+    let around: Vec<String> = own.into_iter().chain(passage.parents.last().cloned()).collect();
     let first = passage.lines.first().map_or(line, |seen| seen.number);
     Place {
         path: passage.path.to_owned(),
         line,
         text: text.to_owned(),
-        within: within.or_else(|| passage.parents.last().cloned()),
+        within: (!around.is_empty()).then(|| around.join(", ")),
         summary: summary(passage),
         score,
         first,
         last: first + passage.span,
-        matched,
     }
 }
 
-/// The first sentence of the documentation.
+/// The first sentence of the documentation, where its beginning was seen.
 fn summary(passage: &Passage<'_>) -> Option<String> {
+    if !passage.documented_from_top {
+        return None;
+    }
     let mut text = String::new();
     for line in passage.lines.iter().filter(|line| line.part == Part::Doc) {
         let bare = line.text.trim();

@@ -1,124 +1,22 @@
 //! What a prompt asks for: its terms, what kind of answer it wants, and where it wants one to look.
 //!
-//! Works on any prose, written by a person, by another model or by `plan`; there is no side channel.
+//! Works on any prose, written by a person, by another model or by the lead; there is no side channel.
 
-use super::synonyms::IDIOMS;
+use super::intent::{Focus, Intent};
+use super::lexicon::{is_action, is_stop_word, is_weak};
+use super::prose::{instructs, is_path, plainly, sentences, split_quoted};
 use super::terms::{Term, WEAK};
-use super::words::{is_action, is_identifier, is_stop_word, is_weak_stem, pieces, words};
+use super::words::{is_identifier, pieces, words};
 
 const MAX_TERMS: usize = 8;
-const ACTION: f64 = 0.6;
+/// What a common verb is worth against a noun, a word beside the question, and what is written as code or in quotes.
+const ACTION: f64 = 0.75;
 const ASIDE: f64 = 0.35;
 const VERBATIM: f64 = 1.6;
-
-/// Openings of sentences that say how to answer, not what to look for.
-const INSTRUCTIONS: &[&str] = &[
-    "report",
-    "return",
-    "respond",
-    "reply",
-    "answer",
-    "include",
-    "keep",
-    "do not",
-    "don't",
-    "be ",
-    "note",
-    "limit",
-    "you ",
-    "your",
-    "use ",
-    "output",
-    "format",
-    "cite",
-    "then ",
-    "finally",
-    "thanks",
-    "thank",
-    "provide",
-    "summarize",
-    "summarise",
-    "quote",
-    "no ",
-    "only ",
-    "stop",
-    "start with",
-    "work ",
-    "every ",
-    "each ",
-    "i need",
-];
-
-/// Openings of requests for work that a search cannot do.
-const WORK: &[&str] = &[
-    "write",
-    "fix",
-    "implement",
-    "create",
-    "add",
-    "refactor",
-    "change",
-    "rename",
-    "delete",
-    "remove",
-    "generate",
-    "translate",
-    "update",
-    "make",
-    "build",
-    "run",
-    "install",
-    "deploy",
-    "compile",
-    "improve",
-    "optimize",
-    "optimise",
-    "rewrite",
-    "migrate",
-    "convert",
-    "edit",
-    "commit",
-    "push",
-    "upgrade",
-    "bump",
-    "replace",
-    "port",
-    "design",
-    "draft",
-    "compose",
-    "format",
-    "test",
-    "debug",
-    "solve",
-    "calculate",
-    "compute",
-];
-
-/// What kind of answer is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Intent {
-    /// Where something is, or which code does it.
-    Locate,
-    /// Where something is defined.
-    Define,
-    /// What calls or uses something.
-    Uses,
-    /// Which files, or all of something.
-    List,
-    /// How something works.
-    Explain,
-    /// Work other than finding: writing, changing, running.
-    Work,
-}
-
-/// What a search should bring to the front.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Focus {
-    Implementation,
-    Uses,
-    /// Tests, examples and documents.
-    Supporting,
-}
+/// With this few others, weak words count more.
+const FEW: usize = 2;
+/// How much of a word is looked for when the word itself is nowhere.
+const LOOSE_LETTERS: usize = 5;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Question {
@@ -143,30 +41,48 @@ impl Question {
             let main = if asks { sentence.ends_with('?') } else { at == 0 };
             if main {
                 text.push(*sentence);
-            } else if is_instruction(sentence) {
+            } else if instructs(sentence) {
                 continue;
             }
-            gathered.sentence(sentence, if main { 1.0 } else { ASIDE });
+            gathered.take_sentence(sentence, if main { 1.0 } else { ASIDE });
         }
         let text = text.join(" ");
-        let intent = intent(&text);
-        let focus = focus(&sentences, intent);
+        let intent = Intent::of(&text, gathered.terms.iter().any(|term| !term.is_weak()));
+        let focus = Focus::of(&sentences, intent);
         let paths = std::mem::take(&mut gathered.paths);
         let (terms, neighbours) = gathered.finish();
         Self { text, terms, neighbours, paths, intent, focus }
     }
 
-    /// Whether the prompt names tests, examples or documents, so that they count as much as code.
+    /// Whether the question has one of these words.
     pub(super) fn mentions(&self, any_of: &[&str]) -> bool {
         words(&self.text).any(|word| any_of.contains(&word.to_lowercase().as_str()))
     }
 
-    /// The terms that are worth a search of their own: all but the weak ones, unless there are no others.
+    /// The terms that are worth a search of their own, with their index.
     pub(super) fn strong_terms(&self) -> impl Iterator<Item = (usize, &Term)> {
         self.terms.iter().enumerate().filter(|(_, term)| !term.is_weak())
     }
+
+    /// The same question with less of each word, for a second search when the first has found nothing.
+    pub(super) fn loosened(&self) -> Self {
+        let mut terms: Vec<Term> = Vec::new();
+        for term in self.terms.iter().filter(|term| !term.is_weak()) {
+            let parts = if term.is_verbatim() { term.parts() } else { pieces(&term.label) };
+            for part in parts.iter().filter(|part| part.len() > 2 && !is_stop_word(part)) {
+                let start = part.get(..LOOSE_LETTERS).unwrap_or(part);
+                let loose = if term.is_verbatim() { Term::word(part, 1.0) } else { Term::start(&term.label, start) };
+                if !terms.iter_mut().any(|known| known.absorb(&loose)) {
+                    terms.push(loose);
+                }
+            }
+        }
+        terms.truncate(MAX_TERMS);
+        Self { terms, neighbours: Vec::new(), ..self.clone() }
+    }
 }
 
+/// What was found in the sentences so far.
 #[derive(Default)]
 struct Gathered {
     terms: Vec<Term>,
@@ -174,100 +90,102 @@ struct Gathered {
     neighbours: Vec<(usize, usize)>,
 }
 
+/// An ordinary word that became a term.
+struct Taken {
+    term: usize,
+    word: String,
+}
+
 impl Gathered {
-    fn sentence(&mut self, sentence: &str, weight: f64) {
-        let (quoted, mut rest) = split_quoted(sentence);
-        for (idiom, word) in IDIOMS {
-            rest = replace_ignoring_case(&rest, idiom, word);
-        }
+    fn take_sentence(&mut self, sentence: &str, weight: f64) {
+        let (quoted, rest) = split_quoted(sentence);
         for quote in quoted {
-            self.token(&quote, weight, true);
+            self.take_quoted(quote.trim(), weight);
         }
-        let mut previous: Option<(usize, String)> = None;
-        for token in rest.split_whitespace() {
-            let ends_clause = token.ends_with([',', ';', ':', ')']);
-            let before = previous.take();
-            if let Some((at, word)) = self.token(token, weight, false) {
-                if let Some((before, before_word)) = before
-                    && before != at
-                {
-                    self.join(before, &before_word, at, &word);
-                }
-                if !ends_clause {
-                    previous = Some((at, word));
-                }
-            }
+        let mut before: Option<Taken> = None;
+        for token in plainly(&rest).split_whitespace() {
+            let taken = self.take_token(token, weight, before.take());
+            before = taken.filter(|_| !token.ends_with([',', ';', ':', ')']));
         }
     }
 
-    /// Takes one token; returns its term and word where it is an ordinary word.
-    fn token(&mut self, token: &str, weight: f64, quoted: bool) -> Option<(usize, String)> {
-        let bare = token.trim_matches(|c: char| !c.is_alphanumeric() && c != '_' && c != '/' && c != '.' && c != '*');
-        let bare = bare.trim_end_matches(['.', '?', '!']);
+    fn take_quoted(&mut self, quote: &str, weight: f64) {
+        if is_path(quote) {
+            self.paths.push(quote.trim_start_matches("./").to_owned());
+        } else if quote.contains(char::is_whitespace) {
+            self.add(Term::phrase(quote, weight * VERBATIM));
+        } else if quote.contains(char::is_alphanumeric) {
+            self.add(Term::identifier(quote, weight * VERBATIM));
+        }
+    }
+
+    /// Takes one token, which may be several words with hyphens; returns the last of them.
+    fn take_token(&mut self, token: &str, weight: f64, before: Option<Taken>) -> Option<Taken> {
+        let bare = token.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '/' | '.'));
+        let bare = bare.trim_end_matches('.');
         if is_path(bare) {
             self.paths.push(bare.trim_start_matches("./").to_owned());
             return None;
         }
-        if quoted && bare.split_whitespace().count() > 1 {
-            self.add(Term::phrase(bare, weight * VERBATIM));
-            return None;
-        }
-        if is_identifier(bare) || (quoted && !bare.is_empty()) || token.contains("()") {
+        if is_identifier(bare) || token.contains("()") {
             self.add(Term::identifier(bare, weight * VERBATIM));
             return None;
         }
-        let mut last = None;
+        let mut last = before;
         for part in words(bare) {
-            let before = last.take();
-            last = self.word(&part.to_lowercase(), weight);
-            if let (Some((before, before_word)), Some((at, word))) = (&before, &last) {
-                self.join(*before, before_word, *at, word);
+            let previous = last.take();
+            last = self.take_word(&part.to_lowercase(), weight);
+            if let (Some(previous), Some(taken)) = (&previous, &last)
+                && previous.term != taken.term
+            {
+                self.join(previous, taken);
             }
         }
         last
     }
 
-    fn word(&mut self, word: &str, weight: f64) -> Option<(usize, String)> {
-        if is_stop_word(word) || word.len() < 2 || word.chars().all(|c| c.is_ascii_digit() && word.len() < 3) {
+    fn take_word(&mut self, word: &str, weight: f64) -> Option<Taken> {
+        let aside = weight < 1.0;
+        let number = word.len() < 3 && word.chars().all(|c| c.is_ascii_digit());
+        if word.len() < 2 || number || is_stop_word(word) || (aside && is_weak(word)) {
             return None;
         }
-        // A possessive's letter, not a word: `parser's`.
-        let mut term = Term::word(word, weight);
-        if term.stem().is_some_and(is_weak_stem) {
-            if weight < 1.0 {
-                return None;
-            }
-            term.weight *= WEAK;
+        let share = if is_weak(word) {
+            WEAK
         } else if is_action(word) {
-            term.weight *= ACTION;
-        }
-        Some((self.add(term), word.to_owned()))
+            ACTION
+        } else {
+            1.0
+        };
+        Some(Taken { term: self.add(Term::word(word, weight * share)), word: word.to_owned() })
     }
 
     fn add(&mut self, term: Term) -> usize {
-        if let Some(at) = self.terms.iter_mut().position(|known| known.absorb(&term)) {
-            return at;
+        if let Some(known) = self.terms.iter_mut().position(|known| known.absorb(&term)) {
+            return known;
         }
         self.terms.push(term);
         self.terms.len() - 1
     }
 
-    fn join(&mut self, left: usize, left_word: &str, right: usize, right_word: &str) {
-        let compound = format!("{left_word}{right_word}");
-        self.terms[left].add_compound(compound.clone());
-        self.terms[right].add_compound(compound);
-        self.neighbours.push((left, right));
+    fn join(&mut self, left: &Taken, right: &Taken) {
+        let compound = format!("{}{}", left.word, right.word);
+        self.terms[left.term].add_compound(compound.clone());
+        self.terms[right.term].add_compound(compound);
+        self.neighbours.push((left.term, right.term));
     }
 
     /// Keeps the strongest terms, in the order of the text.
     fn finish(mut self) -> (Vec<Term>, Vec<(usize, usize)>) {
-        if self.terms.iter().all(Term::is_weak) {
-            for term in &mut self.terms {
-                term.weight /= WEAK;
+        // With little else to go by, the common words must do.
+        let strong = self.terms.iter().filter(|term| !term.is_weak()).count();
+        if strong < FEW && !self.terms.iter().any(Term::is_verbatim) {
+            for term in self.terms.iter_mut().filter(|term| term.is_weak()) {
+                term.weight *= if strong == 0 { 4.0 } else { 2.0 };
             }
         }
         let mut order: Vec<usize> = (0..self.terms.len()).collect();
-        order.sort_by(|&a, &b| self.terms[b].weight.total_cmp(&self.terms[a].weight));
+        order.sort_by(|&left, &right| self.terms[right].weight.total_cmp(&self.terms[left].weight));
         order.truncate(MAX_TERMS);
         order.sort_unstable();
         let place = |index: usize| order.iter().position(|&kept| kept == index);
@@ -277,138 +195,49 @@ impl Gathered {
     }
 }
 
-/// Splits at line ends and at stops that end a sentence, not at those inside `a.rs` or `e.g.`.
-fn sentences(prompt: &str) -> Vec<&str> {
-    let mut sentences = Vec::new();
-    for line in prompt.lines() {
-        let mut rest = line;
-        while let Some(end) = sentence_end(rest) {
-            sentences.push(rest[..end].trim());
-            rest = &rest[end..];
-        }
-        sentences.push(rest.trim());
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(prompt: &str) -> Vec<String> {
+        let mut terms = Question::parse(prompt).terms;
+        terms.sort_by(|left, right| right.weight.total_cmp(&left.weight));
+        terms.into_iter().map(|term| term.label).collect()
     }
-    sentences.retain(|sentence| !sentence.is_empty());
-    sentences
-}
 
-fn sentence_end(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    (0..bytes.len())
-        .find(|&at| matches!(bytes[at], b'.' | b'?' | b'!') && bytes.get(at + 1).is_some_and(|&next| next == b' '))
-        .map(|at| at + 1)
-}
-
-fn is_instruction(sentence: &str) -> bool {
-    let lower = sentence.to_lowercase();
-    INSTRUCTIONS.iter().any(|opening| lower.starts_with(opening))
-}
-
-/// Pulls out what stands in quotes or backticks.
-fn split_quoted(sentence: &str) -> (Vec<String>, String) {
-    let mut quoted = Vec::new();
-    let mut rest = String::new();
-    let mut remaining = sentence;
-    while let Some(open) = remaining.find(['`', '"', '“']) {
-        let quote = remaining[open..].chars().next().unwrap_or('"');
-        let close = if quote == '“' { '”' } else { quote };
-        let after = &remaining[open + quote.len_utf8()..];
-        let Some(length) = after.find(close) else { break };
-        rest.push_str(&remaining[..open]);
-        rest.push(' ');
-        quoted.push(after[..length].to_owned());
-        remaining = &after[length + close.len_utf8()..];
+    #[test]
+    fn topics_come_before_actions_and_common_words() {
+        assert_eq!(labels("Where are authentication errors handled?"), ["authentication", "errors", "handled"]);
+        assert_eq!(labels("Which code decides how a cookie is parsed?"), ["cookie", "parsed", "code", "decides"]);
     }
-    rest.push_str(remaining);
-    (quoted, rest)
-}
 
-fn replace_ignoring_case(text: &str, from: &str, to: &str) -> String {
-    match text.to_lowercase().find(from) {
-        // Lower-casing may move what is not ASCII; then the text stays as it is.
-        Some(at) if text.is_ascii() => format!("{}{to}{}", &text[..at], &text[at + from.len()..]),
-        _ => text.to_owned(),
+    #[test]
+    fn how_to_answer_is_not_searched_for() {
+        let prompt = "Where is the cache filled?\n\nFocus on the code that implements it.\nReport paths and lines.";
+        assert_eq!(labels(prompt), ["cache", "filled"]);
     }
-}
 
-fn is_path(token: &str) -> bool {
-    let inner_slash = token.trim_start_matches("./").contains('/') && !token.contains("//");
-    let extension = token.rsplit_once('.').is_some_and(|(name, extension)| {
-        !name.is_empty() && (1..=4).contains(&extension.len()) && extension.chars().all(char::is_alphanumeric)
-    });
-    // `and/or`, `read/write` are prose; a path has an extension, a root or several steps.
-    extension || (inner_slash && (token.ends_with('/') || token.matches('/').count() > 1))
-}
-
-fn intent(text: &str) -> Intent {
-    let lower = text.to_lowercase();
-    let lower = lower.strip_prefix("question:").unwrap_or(&lower).trim();
-    let has = |needles: &[&str]| needles.iter().any(|needle| lower.contains(needle));
-    if is_work(lower) {
-        Intent::Work
-    } else if has(&[
-        "what calls",
-        "who calls",
-        "callers of",
-        "what uses",
-        "who uses",
-        "used by",
-        "usages of",
-        "uses of",
-    ]) || has(&["is called", "are called", "is used", "are used", "call sites", "called from"])
-    {
-        Intent::Uses
-    } else if has(&["which files", "what files", "list all", "list the", "list every", "all the places", "enumerate"]) {
-        Intent::List
-    } else if has(&["defined", "declared", "definition of", "declaration of"]) {
-        Intent::Define
-    } else if lower.starts_with("how ")
-        || lower.starts_with("why ")
-        || has(&["explain", "how does", "how is", "how are"])
-    {
-        Intent::Explain
-    } else {
-        Intent::Locate
+    #[test]
+    fn names_quotes_and_paths_are_taken_as_they_stand() {
+        let question = Question::parse("Why does `WalkBuilder` print \"too deep\" in src/walk.rs for max_depth()?");
+        let labels: Vec<&str> = question.terms.iter().map(|term| term.label.as_str()).collect();
+        assert_eq!(labels, ["WalkBuilder", "too deep", "print", "max_depth"]);
+        assert_eq!(question.paths, ["src/walk.rs"]);
     }
-}
 
-fn is_work(lower: &str) -> bool {
-    let polite = ["please ", "can you ", "could you ", "i want you to ", "i need you to ", "would you "];
-    let mut request = lower;
-    for opening in polite {
-        request = request.strip_prefix(opening).unwrap_or(request);
+    #[test]
+    fn words_beside_each_other_are_remembered_as_neighbours() {
+        let question = Question::parse("Where is the user agent set?");
+        assert_eq!(question.neighbours.first(), Some(&(0, 1)));
     }
-    let first = words(request).next().unwrap_or_default();
-    WORK.contains(&first) && !lower.ends_with('?') || (request.len() < lower.len() && WORK.contains(&first))
-}
 
-fn focus(sentences: &[&str], intent: Intent) -> Focus {
-    let said = sentences.iter().find(|sentence| sentence.to_lowercase().starts_with("focus on"));
-    if let Some(said) = said {
-        let said = said.to_lowercase();
-        if said.contains("tests") {
-            return Focus::Supporting;
-        }
-        if said.contains("called") || said.contains("used") {
-            return Focus::Uses;
-        }
+    #[test]
+    fn a_greeting_has_no_topic() {
+        assert_eq!(labels("hello, how are you?"), Vec::<String>::new());
     }
-    if intent == Intent::Uses { Focus::Uses } else { Focus::Implementation }
-}
 
-/// The words that a name is made of, for a second, looser search.
-pub(super) fn loosened(question: &Question) -> Question {
-    let mut terms: Vec<Term> = Vec::new();
-    for term in &question.terms {
-        let parts = if term.is_verbatim() { term.parts() } else { pieces(&term.label) };
-        for part in parts {
-            let shorter = part.get(..4).filter(|_| part.len() > 5).unwrap_or(&part);
-            let loose = Term::word(if term.is_verbatim() { &part } else { shorter }, term.weight);
-            if !is_stop_word(&part) && !terms.iter_mut().any(|known| known.absorb(&loose)) {
-                terms.push(loose);
-            }
-        }
+    #[test]
+    fn with_nothing_else_the_common_words_must_do() {
+        assert!(Question::parse("How do the tests work?").strong_terms().count() > 0);
     }
-    terms.truncate(MAX_TERMS);
-    Question { terms, neighbours: Vec::new(), ..question.clone() }
 }

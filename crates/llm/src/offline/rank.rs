@@ -1,128 +1,76 @@
 //! What a passage is worth for a question.
 //!
 //! Each term adds by where it stands (name, documentation, body, path) with diminishing returns; rarer terms count
-//! more; passages that speak of several terms, close together, come first.
+//! more; passages that speak of several terms, close together, come first. The figures were found by trying them on
+//! questions about libraries of several languages.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::evidence::Evidence;
 use super::files::FileKind;
+use super::importance::Importance;
+use super::intent::{Focus, Intent};
+use super::matching::{Match, Matcher, Tokens};
 use super::passages::{Part, Passage, passages};
 use super::place::{Place, describe};
-use super::question::{Focus, Intent, Question};
-use super::matching::{Match, Matcher, Tokens};
+use super::question::Question;
+use super::words::pieces;
 
-/// What a mention is worth by where it stands, where the implementation is wanted…
-const NAME: f64 = 3.0;
+/// What a mention is worth by where it stands.
+struct Weights {
+    name: f64,
+    documentation: f64,
+    body: f64,
+}
+
+const IMPLEMENTATION: Weights = Weights { name: 3.0, documentation: 1.2, body: 0.6 };
+const USES: Weights = Weights { name: 0.8, documentation: 0.4, body: 3.0 };
 const PARENT: f64 = 0.8;
-const PATH: f64 = 0.8;
-const DOC: f64 = 1.5;
-const BODY: f64 = 0.6;
-/// … and where uses are.
-const USE_NAME: f64 = 0.8;
-const USE_DOC: f64 = 0.4;
-const USE_BODY: f64 = 2.0;
-/// Documentation counts fully within this many lines, elsewhere by this share.
-const DOC_WINDOW: usize = 3;
-const FAR_DOC: f64 = 0.25;
-const COMMENT_SHARE: f64 = 0.6;
+const FOLDER: f64 = 0.5;
+const FILE_NAME: f64 = 0.8;
+/// Against a line of code.
+const COMMENT_SHARE: f64 = 0.2;
 const IMPORT: f64 = 0.1;
 
-/// What a file's name says, against its hits, when files are chosen.
-const NAMED_FILE: f64 = 0.7;
+/// Documentation counts fully within this many lines, elsewhere by this share.
+const WINDOW: usize = 3;
+const FAR_SHARE: f64 = 0.25;
+/// A body of this many lines counts each mention fully; longer ones count less for each, but no less than this.
+const USUAL_SPAN: f64 = 30.0;
+const LEAST_SHARE: f64 = 0.25;
 
 /// A term is at half its possible worth when its weighted mentions reach this.
-const HALF: f64 = 1.5;
-/// What a synonym says of a term, against the word itself.
-const SYNONYM: f64 = 0.6;
+const HALF: f64 = 2.25;
 /// What the densest line adds, and words that are neighbours in the question and in a name.
-const DENSITY: f64 = 0.5;
-const ADJACENCY: f64 = 0.5;
-/// The weighted mentions that cover a term.
-const COVERED: f64 = 0.6;
-/// What is left of a passage that covers almost nothing of the question.
+const DENSITY: f64 = 0.35;
+const ADJACENCY: f64 = 0.3;
+/// The weighted mentions that cover a term, and what is left of a passage that covers nothing.
+const COVERED: f64 = 0.9;
 const UNCOVERED: f64 = 0.3;
-/// What a place is worth whose line was already shown from another file.
-const REPEATED: f64 = 0.6;
-/// A body of this many lines counts each mention fully; longer ones count less for each.
-const USUAL_SPAN: f64 = 30.0;
-/// What the definition of a value without code of its own is worth, where code is asked for.
+
+/// What a definition without code of its own, or no definition at all, is worth where code is asked for.
 const TYPE_FORM: f64 = 0.85;
-const TINY_FORM: f64 = 0.8;
-const LOOSE_FORM: f64 = 0.6;
-
-/// How much each term says about the question: its weight times its rarity among the files found.
-pub(super) struct Importance {
-    own: Vec<f64>,
-    akin: Vec<f64>,
-}
-
-impl Importance {
-    pub(super) fn of(question: &Question, evidence: &Evidence) -> Self {
-        let files = evidence.files().len() as f64;
-        let rarity = |found: &BTreeMap<String, usize>| {
-            if found.is_empty() { 0.0 } else { (1.0 + files / found.len() as f64).ln() }
-        };
-        let weigh = |counts: &[BTreeMap<String, usize>], share: f64| {
-            let terms = question.terms.iter().zip(counts);
-            terms.map(|(term, found)| share * term.weight * rarity(found)).collect::<Vec<f64>>()
-        };
-        let mut own = weigh(&evidence.counts, 1.0);
-        let akin = weigh(&evidence.synonym_counts, SYNONYM);
-        // A term that was not counted, because it is weak, still tells places apart.
-        for (own, term) in own.iter_mut().zip(&question.terms) {
-            if *own == 0.0 && term.is_weak() {
-                *own = term.weight;
-            }
-        }
-        Self { own, akin }
-    }
-
-    /// The most that a mention of the term can say.
-    pub(super) fn most(&self, term: usize) -> f64 {
-        self.own[term].max(self.akin[term])
-    }
-
-    /// What one mention says. A synonym never says more than the word itself, where that is found at all.
-    fn said(&self, found: Match) -> f64 {
-        let (own, akin) = (self.own[found.term], self.akin[found.term]);
-        found.strength * if !found.akin { own } else if own > 0.0 { akin.min(own) } else { akin }
-    }
-}
-
-/// Files by how much of the question they speak of, the best first.
-pub(super) fn files<'e>(question: &Question, evidence: &'e Evidence) -> Vec<(&'e str, f64)> {
-    let importance = Importance::of(question, evidence);
-    let hits = |counts: &BTreeMap<String, usize>, path: &str| {
-        let hits = counts.get(path).copied().unwrap_or_default() as f64;
-        hits / (hits + 3.0)
-    };
-    let matcher = Matcher::new(&question.terms);
-    let mut ranked: Vec<(&str, f64)> = evidence
-        .files()
-        .into_iter()
-        .map(|path| {
-            let named = matcher.find_in(path).into_iter().map(|found| importance.said(found)).sum::<f64>();
-            let mut score = NAMED_FILE * named;
-            for index in 0..question.terms.len() {
-                let own = importance.own[index] * hits(&evidence.counts[index], path);
-                let akin = importance.akin[index] * hits(&evidence.synonym_counts[index], path);
-                score += own.max(akin);
-            }
-            let asked = question.paths.iter().any(|asked| path.contains(asked.as_str()));
-            (path, (score + if asked { 5.0 } else { 0.0 }) * FileKind::of(path).worth(question))
-        })
-        .collect();
-    ranked.sort_by(|left, right| right.1.total_cmp(&left.1).then_with(|| left.0.cmp(right.0)));
-    ranked
-}
+const LOOSE_FORM: f64 = 0.85;
+const MODULE_FORM: f64 = 0.7;
+/// What a yes or no is worth where something is decided, and what the setting of an option is.
+const DECISION_FORM: f64 = 1.25;
+const SETTER_FORM: f64 = 0.85;
+const DECISION_WORDS: [&str; 9] =
+    ["whether", "decide", "decides", "decided", "check", "checks", "checked", "allowed", "detected"];
+const DECISION_NAMES: [&str; 8] = ["is", "has", "can", "may", "should", "needs", "check", "skip"];
+/// What the very definition is worth that was asked for by its name.
+const ASKED_FORM: f64 = 2.0;
+/// What a passage is worth where uses are wanted and it has none.
+const NO_USE: f64 = 0.2;
+/// What a place is worth whose line was already shown from elsewhere.
+const REPEATED: f64 = 0.6;
 
 /// All places seen so far, the best first.
 pub(super) fn places(question: &Question, evidence: &Evidence) -> Vec<Place> {
     let scorer = Scorer::new(question, evidence);
     let mut places: Vec<Place> = Vec::new();
     for (path, lines) in &evidence.lines {
-        let named = scorer.matcher.find_in(path);
+        let named = scorer.path_mentions(path);
         places.extend(passages(path, lines).iter().filter_map(|passage| scorer.place(passage, &named)));
     }
     sort(&mut places);
@@ -143,19 +91,22 @@ fn sort(places: &mut [Place]) {
     });
 }
 
-struct Scorer<'q> {
-    question: &'q Question,
-    matcher: Matcher<'q>,
-    importance: Importance,
-    /// What a passage that speaks of every term would say.
-    total: f64,
+/// What is said of one term.
+#[derive(Debug, Clone, Copy, Default)]
+struct Mention {
+    /// All mentions, each by where it stands.
+    weight: f64,
+    /// The most that one of them says.
+    said: f64,
 }
 
+/// By term, in a fixed order, so that sums are the same each time.
+type Mentions = BTreeMap<usize, Mention>;
+
 /// What one passage says, gathered line by line.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Tally {
-    /// Weighted mentions by term, and the most that one of them says.
-    mentions: HashMap<usize, (f64, f64)>,
+    mentions: Mentions,
     /// The best line of the body and what it says.
     best_body: Option<(usize, f64)>,
     densest: f64,
@@ -164,95 +115,114 @@ struct Tally {
     head: f64,
 }
 
+struct Scorer<'q> {
+    question: &'q Question,
+    matcher: Matcher<'q>,
+    importance: Importance,
+    weights: &'static Weights,
+    /// Whether the question is about how something is decided.
+    wants_decision: bool,
+}
+
 impl<'q> Scorer<'q> {
     fn new(question: &'q Question, evidence: &Evidence) -> Self {
+        let weights = if question.focus == Focus::Uses { &USES } else { &IMPLEMENTATION };
         let importance = Importance::of(question, evidence);
-        let total = (0..question.terms.len()).map(|term| importance.most(term)).sum::<f64>().max(f64::MIN_POSITIVE);
-        Self { question, matcher: Matcher::new(&question.terms), importance, total }
+        let wants_decision = question.mentions(&DECISION_WORDS);
+        Self { question, matcher: Matcher::new(&question.terms), importance, weights, wants_decision }
     }
 
-    fn uses(&self) -> bool {
-        self.question.focus == Focus::Uses
-    }
-
-    fn place(&self, passage: &Passage<'_>, path: &[Match]) -> Option<Place> {
+    fn place(&self, passage: &Passage<'_>, path: &Mentions) -> Option<Place> {
         let mut tally = self.tally(passage);
         if tally.mentions.is_empty() {
             return None;
         }
-        self.add(&mut tally, path, PATH);
-        self.add(&mut tally, &self.matcher.find_in(&passage.parents.join(" ")), PARENT);
-        let worth: f64 = tally.mentions.values().map(|(mentions, said)| said * mentions / (mentions + HALF)).sum();
-        let covered = |(mentions, said): &(f64, f64)| said * (mentions / COVERED).min(1.0);
-        let coverage = tally.mentions.values().map(covered).sum::<f64>() / self.total;
-        let score = (worth + DENSITY * tally.densest + ADJACENCY * tally.adjacency)
-            * (UNCOVERED + (1.0 - UNCOVERED) * coverage)
-            * self.form(passage)
-            * self.file(passage);
+        for (term, mention) in path {
+            raise(&mut tally.mentions, *term, *mention);
+        }
+        self.add(&mut tally.mentions, &self.matcher.find_in(&passage.parents.join(" ")), PARENT);
+        let uses = self.wants_uses();
+        let mut score = self.worth(&tally) * self.form(passage) * self.file(passage);
         let line = match tally.best_body {
-            Some((line, said)) if passage.definition.is_none() || said > tally.head => line,
+            Some((line, said)) if uses || passage.definition.is_none() || said > tally.head => line,
             _ => passage.first_line(),
         };
-        let mut matched: Vec<usize> = tally.mentions.keys().copied().collect();
-        matched.sort_unstable();
-        Some(describe(passage, line, score, matched))
+        if uses && (tally.best_body.is_none() || self.is_asked_for(passage)) {
+            score *= NO_USE;
+        }
+        Some(describe(passage, line, score))
+    }
+
+    fn wants_uses(&self) -> bool {
+        self.question.focus == Focus::Uses
+    }
+
+    /// Whether it defines just what the question names.
+    fn is_asked_for(&self, passage: &Passage<'_>) -> bool {
+        let Some((_, definition)) = &passage.definition else { return false };
+        let whole = |found: &Match| self.question.terms[found.term].is_verbatim() && found.strength >= 1.0;
+        self.matcher.find_in(&definition.name).iter().any(whole)
+    }
+
+    fn worth(&self, tally: &Tally) -> f64 {
+        let mentions = || tally.mentions.values();
+        let worth: f64 = mentions().map(|mention| mention.said * mention.weight / (mention.weight + HALF)).sum();
+        let covered: f64 = mentions().map(|mention| mention.said * (mention.weight / COVERED).min(1.0)).sum();
+        let coverage = covered / self.importance.total().max(f64::MIN_POSITIVE);
+        let together = worth + DENSITY * tally.densest + ADJACENCY * tally.adjacency;
+        together * (UNCOVERED + (1.0 - UNCOVERED) * coverage)
     }
 
     fn tally(&self, passage: &Passage<'_>) -> Tally {
         let mut tally = Tally::default();
-        let body = if self.uses() { USE_BODY } else { BODY };
-        let thinning = (USUAL_SPAN / passage.span as f64).clamp(0.25, 1.0);
+        let body = self.weights.body * (USUAL_SPAN / passage.span as f64).clamp(LEAST_SHARE, 1.0);
         let mut documentation: Vec<(usize, Vec<Match>)> = Vec::new();
         for line in &passage.lines {
             let found = self.matcher.find_in(line.text);
-            if found.is_empty() {
-                continue;
-            }
-            let said = self.say(&found);
+            let said = self.importance.said_by(&found);
             match line.part {
-                Part::Doc => documentation.push((line.number, found)),
-                Part::Head => self.add(&mut tally, &found, body),
-                Part::Body => self.add(&mut tally, &found, body * thinning),
-                Part::Comment => self.add(&mut tally, &found, COMMENT_SHARE * body * thinning),
+                Part::Doc => {
+                    tally.head = tally.head.max(0.8 * said);
+                    documentation.push((line.number, found));
+                }
+                Part::Head => self.add(&mut tally.mentions, &found, self.weights.body),
+                Part::Body => self.add(&mut tally.mentions, &found, body),
+                Part::Comment => self.add(&mut tally.mentions, &found, COMMENT_SHARE * body),
                 Part::Import => {
-                    self.add(&mut tally, &found, IMPORT);
+                    self.add(&mut tally.mentions, &found, IMPORT);
                     continue;
                 }
             }
             tally.densest = tally.densest.max(said);
-            match line.part {
-                Part::Doc => tally.head = tally.head.max(0.8 * said),
-                Part::Body | Part::Comment if said > tally.best_body.map_or(0.0, |(_, best)| best) => {
-                    tally.best_body = Some((line.number, said));
-                }
-                _ => {}
+            let in_body = line.part == Part::Body || (line.part == Part::Comment && !self.wants_uses());
+            if in_body && said > tally.best_body.map_or(0.0, |(_, best)| best) {
+                tally.best_body = Some((line.number, said));
             }
         }
-        self.add_documentation(&mut tally, &documentation);
+        self.add_documentation(&mut tally.mentions, &documentation);
         self.add_name(&mut tally, passage);
         tally
     }
 
     /// Long documentation speaks of everything once: only what stands close together there counts fully.
-    fn add_documentation(&self, tally: &mut Tally, lines: &[(usize, Vec<Match>)]) {
-        let mut best: (f64, Tally) = (0.0, Tally::default());
-        let mut anywhere = Tally::default();
+    fn add_documentation(&self, mentions: &mut Mentions, lines: &[(usize, Vec<Match>)]) {
+        let mut anywhere = Mentions::new();
+        let mut closest = Mentions::new();
+        let said = |mentions: &Mentions| mentions.values().map(|mention| mention.said).sum::<f64>();
         for (at, (number, found)) in lines.iter().enumerate() {
-            let mut window = Tally::default();
-            for (_, found) in lines[at..].iter().take_while(|(near, _)| *near < number + DOC_WINDOW) {
-                self.add(&mut window, found, 1.0);
-            }
             self.add(&mut anywhere, found, 1.0);
-            let said = window.mentions.values().map(|(_, said)| said).sum();
-            if said > best.0 {
-                best = (said, window);
+            let mut window = Mentions::new();
+            for (_, near) in lines[at..].iter().take_while(|(near, _)| *near < number + WINDOW) {
+                self.add(&mut window, near, 1.0);
+            }
+            if said(&window) > said(&closest) {
+                closest = window;
             }
         }
-        let doc = if self.uses() { USE_DOC } else { DOC };
-        for (term, (mentions, said)) in anywhere.mentions {
-            let weight = if best.1.mentions.contains_key(&term) { doc } else { doc * FAR_DOC };
-            let known = tally.mentions.entry(term).or_default();
-            *known = (known.0 + weight * mentions.min(1.0), known.1.max(said));
+        for (term, mention) in anywhere {
+            let share = if closest.contains_key(&term) { 1.0 } else { FAR_SHARE };
+            let weight = share * self.weights.documentation * mention.weight.min(1.0);
+            raise(mentions, term, Mention { weight, ..mention });
         }
     }
 
@@ -260,23 +230,28 @@ impl<'q> Scorer<'q> {
         let Some((_, definition)) = &passage.definition else { return };
         let name = Tokens::of(&definition.name);
         let found = self.matcher.find(&definition.name, &name);
-        let weight = if self.uses() { USE_NAME } else { NAME };
-        self.add(tally, &found, weight * fit(&name, &found));
-        tally.head = tally.head.max(1.5 * self.say(&found));
+        self.add(&mut tally.mentions, &found, self.weights.name * fit(&name, &found));
+        tally.head = tally.head.max(1.5 * self.importance.said_by(&found));
         tally.adjacency = self.adjacency(&found);
     }
 
-    /// Adds what a text says of each term.
-    fn add(&self, tally: &mut Tally, found: &[Match], weight: f64) {
-        for found in found {
-            let known = tally.mentions.entry(found.term).or_default();
-            *known = (known.0 + weight * found.strength, known.1.max(self.importance.said(*found)));
-        }
+    /// What a path says: its folders, and the file's own name by how well it fits.
+    fn path_mentions(&self, path: &str) -> Mentions {
+        let (folders, file) = path.rsplit_once('/').unwrap_or(("", path));
+        let stem = file.split('.').next().unwrap_or(file);
+        let name = Tokens::of(stem);
+        let found = self.matcher.find(stem, &name);
+        let mut mentions = Mentions::new();
+        self.add(&mut mentions, &found, FILE_NAME * fit(&name, &found));
+        self.add(&mut mentions, &self.matcher.find_in(folders), FOLDER);
+        mentions
     }
 
-    /// All that a text says.
-    fn say(&self, found: &[Match]) -> f64 {
-        found.iter().map(|found| self.importance.said(*found)).sum()
+    fn add(&self, mentions: &mut Mentions, found: &[Match], weight: f64) {
+        for found in found {
+            let mention = Mention { weight: weight * found.strength, said: self.importance.said(found) };
+            raise(mentions, found.term, mention);
+        }
     }
 
     /// Words that are neighbours in the question and in the name.
@@ -285,24 +260,25 @@ impl<'q> Scorer<'q> {
         let pairs = self.question.neighbours.iter().filter_map(|(left, right)| {
             let (first, second) = (of(*left)?, of(*right)?);
             let near = first.position.abs_diff(second.position) <= 1;
-            near.then(|| self.importance.said(*first) + self.importance.said(*second))
+            near.then(|| self.importance.said(first) + self.importance.said(second))
         });
         pairs.sum()
     }
 
     /// What the form of a passage is worth for this kind of question.
     fn form(&self, passage: &Passage<'_>) -> f64 {
-        let Some((line, definition)) = &passage.definition else { return LOOSE_FORM };
-        let first = passage.lines.first().map_or(*line, |seen| seen.number);
-        let body = (first + passage.span).saturating_sub(*line);
+        let Some((_, definition)) = &passage.definition else { return LOOSE_FORM };
         let defines = matches!(self.question.intent, Intent::Define | Intent::List);
+        if defines && self.is_asked_for(passage) {
+            return ASKED_FORM;
+        }
         match definition.keyword {
-            "mod" | "module" | "namespace" => 0.7,
+            "mod" | "module" | "namespace" => MODULE_FORM,
             _ if defines => 1.0,
-            "struct" | "enum" | "trait" | "type" | "interface" | "const" | "static" | "let" | "var" => TYPE_FORM,
-            "impl" => TYPE_FORM,
-            _ if body <= 4 => TINY_FORM,
-            _ => 1.0,
+            _ if self.wants_decision && decides(passage) => DECISION_FORM,
+            _ if sets(passage) => SETTER_FORM,
+            "fn" | "def" | "func" | "function" | "fun" | "sub" | "defp" | "macro_rules!" | "class" | "" => 1.0,
+            _ => TYPE_FORM,
         }
     }
 
@@ -310,6 +286,24 @@ impl<'q> Scorer<'q> {
         let worth = FileKind::of(passage.path).worth(self.question);
         if passage.in_tests { worth.min(FileKind::Test.worth(self.question)) } else { worth }
     }
+}
+
+/// Whether a passage answers yes or no.
+fn decides(passage: &Passage<'_>) -> bool {
+    let head = passage.lines.iter().find(|line| line.part == Part::Head).map_or("", |line| line.text);
+    let named = passage.definition.as_ref().and_then(|(_, definition)| pieces(&definition.name).into_iter().next());
+    head.contains("-> bool") || named.is_some_and(|first| DECISION_NAMES.contains(&first.as_str()))
+}
+
+/// Whether a passage only takes a setting and hands its owner back.
+fn sets(passage: &Passage<'_>) -> bool {
+    let head = passage.lines.iter().find(|line| line.part == Part::Head).map_or("", |line| line.text);
+    head.contains("self") && (head.contains("-> Self") || head.contains("-> &mut Self") || head.ends_with("Builder {"))
+}
+
+fn raise(mentions: &mut Mentions, term: usize, by: Mention) {
+    let known = mentions.entry(term).or_default();
+    *known = Mention { weight: known.weight + by.weight, said: known.said.max(by.said) };
 }
 
 /// Which share of a name the question asks about: `Error` fits better than `ErrorStackFactory`.

@@ -1,16 +1,22 @@
 //! The explorer's report: the best places first, each as `path:line - what is there`, then what was searched for.
 
 use super::evidence::Evidence;
+use super::intent::Intent;
 use super::place::Place;
-use super::question::{Intent, Question};
+use super::question::Question;
 use super::rank;
 
 /// About 400 tokens.
 const MAX_BYTES: usize = 1700;
 const MAX_PLACES: usize = 9;
 const BEST: usize = 3;
+const MAX_STEPS: usize = 6;
+const MAX_IN_A_FILE: usize = 4;
+/// Where files are asked for, not places in them.
+const MAX_IN_A_LIST: usize = 2;
 /// A line of code longer than this says no more by being shown whole.
 const MAX_LINE: usize = 110;
+const MAX_WITHIN: usize = 80;
 /// Places worth less than this share of the best one are noise.
 const NOISE: f64 = 0.25;
 
@@ -25,8 +31,6 @@ pub(super) fn report(question: &Question, evidence: &Evidence) -> String {
             text += &evidence.named.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
             text += ".";
         }
-    } else if question.intent == Intent::List {
-        text += &files_line(&places);
     }
     for (at, place) in places.iter().enumerate() {
         let line = reference(place);
@@ -47,14 +51,29 @@ pub(super) fn report(question: &Question, evidence: &Evidence) -> String {
     text
 }
 
+/// The same places as a plan: in which order to look at them, since no rule can say what to change.
+pub(super) fn plan(question: &Question, evidence: &Evidence) -> String {
+    let places = chosen(question, evidence);
+    if places.is_empty() {
+        return report(question, evidence);
+    }
+    let mut text = format!("Goal: {}\n", cut(&question.text, 200));
+    for (at, place) in places.iter().take(MAX_STEPS).enumerate() {
+        text += &format!("{}. Read and change, if it fits: {}\n", at + 1, reference(place));
+    }
+    text += "These are the places that the goal touches, found by rules; what has to change there is not decided.\n";
+    text + &searched(question, evidence)
+}
+
 /// The best places, no file more than its share.
 pub(super) fn chosen(question: &Question, evidence: &Evidence) -> Vec<Place> {
     let mut chosen: Vec<Place> = Vec::new();
     for place in rank::places(question, evidence) {
         let least = chosen.first().map_or(0.0, |best| best.score * NOISE);
+        let most = if question.intent == Intent::List { MAX_IN_A_LIST } else { MAX_IN_A_FILE };
         let same_file = chosen.iter().filter(|other| other.path == place.path).count();
         let repeated = chosen.iter().any(|other| other.path == place.path && other.line == place.line);
-        if place.score >= least && same_file < 4 && !repeated {
+        if place.score >= least && same_file < most && !repeated {
             chosen.push(place);
         }
         if chosen.len() == MAX_PLACES {
@@ -68,30 +87,12 @@ pub(super) fn chosen(question: &Question, evidence: &Evidence) -> Vec<Place> {
 pub(super) fn reference(place: &Place) -> String {
     let mut line = format!("{}:{} - {}", place.path, place.line, cut(&place.text, MAX_LINE));
     if let Some(within) = &place.within {
-        let own_line = within.split(", ").next().is_some_and(|own| {
-            let name = own.rsplit(' ').next().unwrap_or(own);
-            place.text.contains(name)
-        });
-        match (own_line, within.split_once(", ")) {
-            (true, Some((_, parent))) => line += &format!(" (in {})", cut(parent, 60)),
-            (true, None) => {}
-            (false, _) => line += &format!(" (in {})", cut(within, 80)),
-        }
+        line += &format!(" (in {})", cut(within, MAX_WITHIN));
     }
     if let Some(summary) = &place.summary {
         line += &format!(": {}", cut(summary, MAX_LINE));
     }
     line
-}
-
-fn files_line(places: &[Place]) -> String {
-    let mut files: Vec<&str> = Vec::new();
-    for place in places {
-        if !files.contains(&place.path.as_str()) {
-            files.push(&place.path);
-        }
-    }
-    format!("Files: {}\n", files.join(", "))
 }
 
 /// What was looked for, what of it is nowhere, and what failed: nothing is left out silently.
@@ -101,7 +102,7 @@ fn searched(question: &Question, evidence: &Evidence) -> String {
     let mut text = format!("Searched for: {} (and related words); hits in {files} files.", labels.join(", "));
     let missing: Vec<&str> = question
         .strong_terms()
-        .filter(|(index, _)| evidence.counts.get(*index).is_some_and(std::collections::BTreeMap::is_empty))
+        .filter(|(index, term)| term.is_topic() && evidence.found_nowhere(*index))
         .map(|(_, term)| term.label.as_str())
         .collect();
     if !missing.is_empty() {

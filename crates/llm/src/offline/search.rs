@@ -7,17 +7,22 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::evidence::{Evidence, Stage};
+use super::importance::{Importance, best_files};
 use super::question::Question;
 use super::rank;
 use super::syntax::Syntax;
+use super::terms::Term;
 
 /// Files that are outlined, places that are read.
 const OUTLINES: usize = 10;
 const READS: usize = 8;
 const MAX_COUNTED: usize = 6;
+const MAX_DEFINITION_PATTERN: usize = 500;
+/// The longest pattern that a search tool can be expected to take.
+const MAX_PATTERN: usize = 4000;
 /// Lines read around a place.
-const BEFORE: usize = 3;
-const WINDOW: usize = 90;
+const BEFORE: usize = 12;
+const WINDOW: usize = 100;
 
 /// A call to be made.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,10 +61,9 @@ pub(super) fn survey(question: &Question) -> Vec<PlannedCall> {
 
 /// The lines that matter in the best files, and lines anywhere that speak of two terms or define one.
 fn outline(question: &Question, evidence: &Evidence) -> Vec<PlannedCall> {
-    let any: Vec<String> = question.terms.iter().map(super::terms::Term::wide_pattern).collect();
-    let any = any.join("|");
+    let any = any_term(question);
     let mut calls: Vec<PlannedCall> = Vec::new();
-    for (path, _) in rank::files(question, evidence).into_iter().take(OUTLINES) {
+    for path in best_files(question, evidence).into_iter().take(OUTLINES) {
         let definitions = Syntax::of(path).definition_pattern();
         let pattern = if definitions.is_empty() { any.clone() } else { format!("{definitions}|{any}") };
         calls.push(grep(&json!({"pattern": pattern, "path": path, "output_mode": "content", "head_limit": 800})));
@@ -72,20 +76,31 @@ fn outline(question: &Question, evidence: &Evidence) -> Vec<PlannedCall> {
     calls
 }
 
-/// Two of the most telling terms on one line, in either order.
+/// Any term; without their synonyms where that would be too long.
+fn any_term(question: &Question) -> String {
+    let join = |pattern: fn(&Term) -> String| question.terms.iter().map(pattern).collect::<Vec<_>>().join("|");
+    let wide = join(Term::wide_pattern);
+    if wide.len() < MAX_PATTERN - MAX_DEFINITION_PATTERN { wide } else { join(Term::pattern) }
+}
+
+/// Two of the most telling terms on one line, in either order; as many pairs as one pattern may hold.
 fn pairs(question: &Question, evidence: &Evidence) -> Option<String> {
-    let importance = rank::Importance::of(question, evidence);
+    let importance = Importance::of(question, evidence);
     let mut telling: Vec<usize> = question.strong_terms().map(|(index, _)| index).collect();
     telling.sort_by(|&left, &right| importance.most(right).total_cmp(&importance.most(left)));
     telling.truncate(3);
-    let mut both = Vec::new();
+    let mut pattern = String::new();
     for (at, &left) in telling.iter().enumerate() {
         for &right in &telling[at + 1..] {
             let (left, right) = (question.terms[left].wide_pattern(), question.terms[right].wide_pattern());
-            both.push(format!("(?:{left}).*(?:{right})|(?:{right}).*(?:{left})"));
+            let pair = format!("(?:{left}).*(?:{right})|(?:{right}).*(?:{left})");
+            if pattern.len() + pair.len() + 1 < MAX_PATTERN {
+                pattern += if pattern.is_empty() { "" } else { "|" };
+                pattern += &pair;
+            }
         }
     }
-    (!both.is_empty()).then(|| both.join("|"))
+    (!pattern.is_empty()).then_some(pattern)
 }
 
 /// A definition, in any language, whose name carries a term.

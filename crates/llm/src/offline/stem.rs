@@ -2,74 +2,14 @@
 //!
 //! Deliberately timid: two stems that stay apart cost a synonym, two that fall together cost a wrong answer.
 
-/// Nouns that only look as if they had a suffix.
-const WHOLE: &[&str] = &[
-    "archive",
-    "author",
-    "buffer",
-    "center",
-    "character",
-    "cursor",
-    "document",
-    "embed",
-    "filter",
-    "folder",
-    "header",
-    "identifier",
-    "integer",
-    "letter",
-    "layer",
-    "master",
-    "member",
-    "mirror",
-    "monitor",
-    "number",
-    "order",
-    "parameter",
-    "pointer",
-    "proper",
-    "register",
-    "setting",
-    "speed",
-    "variable",
-    "vector",
-    "binary",
-    "string",
-    "nothing",
-    "during",
-    "thing",
-    "station",
-    "nation",
-    "ration",
-    "error",
-];
+use super::lexicon::is_whole;
 
-/// Suffixes, longest first, each with the fewest letters that must stay before it.
-const SUFFIXES: &[(&str, usize)] = &[
-    ("ization", 4),
-    ("isation", 4),
-    ("ations", 4),
-    ("ation", 4),
-    ("ating", 4),
-    ("ators", 4),
-    ("ator", 4),
-    ("ated", 4),
-    ("ment", 4),
-    ("able", 4),
-    ("ible", 4),
-    ("ally", 4),
-    ("sive", 4),
-    ("sion", 4),
-    ("ate", 4),
-    ("ied", 3),
-    ("ies", 3),
-    ("ing", 3),
-    ("ion", 4),
-    ("ity", 4),
-    ("ed", 3),
-    ("er", 4),
-    ("or", 4),
-    ("ly", 4),
+/// Suffixes in the order in which they are tried, with the fewest letters that must stay before them.
+const SUFFIXES: &[(usize, &[&str])] = &[
+    (4, &["ization", "isation", "ation", "ating", "ator", "ated", "ment", "able", "ible", "sive", "sion", "ate"]),
+    (3, &["ied", "ing"]),
+    (4, &["ion", "ity", "er", "or"]),
+    (3, &["ed"]),
 ];
 
 /// The stem of a lower-case word.
@@ -78,11 +18,12 @@ pub(super) fn stem(word: &str) -> String {
         return word.to_owned();
     }
     let singular = singular(word);
-    if WHOLE.contains(&singular.as_str()) {
+    if is_whole(&singular) {
         return singular;
     }
-    let stripped = strip_suffix(&singular);
-    finish(&stripped)
+    // `recursively` is stemmed as `recursive`, `automatically` as `automatic`.
+    let adverb = ["ally", "ly"].iter().find_map(|ending| singular.strip_suffix(ending).filter(|head| head.len() > 3));
+    finish(&strip_suffix(adverb.unwrap_or(&singular)))
 }
 
 fn singular(word: &str) -> String {
@@ -96,13 +37,13 @@ fn singular(word: &str) -> String {
 }
 
 fn strip_suffix(word: &str) -> String {
-    for (suffix, least) in SUFFIXES {
+    for (least, suffix) in SUFFIXES.iter().flat_map(|(least, all)| all.iter().map(move |suffix| (*least, *suffix))) {
         let Some(head) = word.strip_suffix(suffix) else { continue };
-        if head.len() < *least || !head.contains(['a', 'e', 'i', 'o', 'u', 'y']) {
+        if head.len() < least || !head.contains(['a', 'e', 'i', 'o', 'u', 'y']) {
             continue;
         }
-        return match *suffix {
-            "ied" | "ies" => format!("{head}y"),
+        return match suffix {
+            "ied" => format!("{head}y"),
             "ization" | "isation" => format!("{head}iz"),
             // What is left keeps the letter that belongs to the root: recurs-ive, compress-ion.
             "sive" | "sion" => format!("{head}s"),
@@ -113,12 +54,11 @@ fn strip_suffix(word: &str) -> String {
     word.to_owned()
 }
 
-/// `stopp` → `stop`; double letters that belong to the root (`pass`, `call`) stay.
+/// `stopp` → `stop`; double letters that belong to the root (`pass`, `call`, `small`) stay.
 fn undouble(head: &str) -> &str {
-    let bytes = head.as_bytes();
-    match bytes {
-        [.., a, b] if a == b && bytes.len() > 3 && !matches!(b, b's' | b'z' | b'f' | b'e' | b'o') => {
-            if *b == b'l' && bytes.len() <= 4 { head } else { &head[..head.len() - 1] }
+    match head.as_bytes() {
+        [.., a, b] if a == b && head.len() > 3 && !matches!(b, b's' | b'z' | b'f' | b'e' | b'o' | b'l') => {
+            &head[..head.len() - 1]
         }
         _ => head,
     }
@@ -129,11 +69,23 @@ fn finish(word: &str) -> String {
         Some(head) if head.len() >= 3 => head,
         _ => word,
     };
+    // `cancelled` and `cancel`, `installer` and `install` fall together, whichever of them doubles its last letter.
+    let word = match word.strip_suffix("ll") {
+        Some(head) if syllables(head) >= 2 => &word[..word.len() - 1],
+        _ => word,
+    };
     // British spelling falls together with the American one.
     match word.strip_suffix("is") {
         Some(head) if head.len() >= 4 => format!("{head}iz"),
         _ => word.to_owned(),
     }
+}
+
+/// Runs of vowels.
+fn syllables(word: &str) -> usize {
+    let vowel = |byte: &u8| b"aeiouy".contains(byte);
+    let bytes = word.as_bytes();
+    (0..bytes.len()).filter(|&at| vowel(&bytes[at]) && (at == 0 || !vowel(&bytes[at - 1]))).count()
 }
 
 #[cfg(test)]
@@ -155,6 +107,8 @@ mod tests {
             &["configure", "configuration", "configured"],
             &["match", "matches", "matched", "matcher", "matching"],
             &["stop", "stopped", "stopping"],
+            &["small", "smaller"],
+            &["install", "installer", "installed"],
             &["create", "created", "creation", "creating"],
             &["cache", "caches", "cached", "caching"],
             &["walk", "walker", "walking"],

@@ -6,11 +6,12 @@ use serde_json::json;
 
 use super::Answer;
 use super::conversation::Conversation;
+use super::lexicon::is_stop_word;
 use super::outputs::read_lines;
 use super::question::Question;
 use super::search::PlannedCall;
 use super::stem::stem;
-use super::words::{is_stop_word, words};
+use super::words::words;
 
 const MAX_SENTENCES: usize = 6;
 const MAX_FILES: usize = 4;

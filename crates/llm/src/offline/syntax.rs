@@ -207,6 +207,11 @@ impl Syntax {
             return None;
         }
         let text = line.trim();
+        // A value inside a function is no definition to point at, unless it is a function itself.
+        let local = indent(line) > 0 && ["const ", "let ", "var ", "val "].iter().any(|word| text.starts_with(word));
+        if local && self.bare_functions && !is_function_value(text) {
+            return None;
+        }
         self.keyword_definition(text).or_else(|| if self.bare_functions { bare_function(text) } else { None })
     }
 
@@ -255,7 +260,7 @@ fn named(keyword: &'static str, after: &str) -> Option<Definition> {
         "impl" => return Some(Definition { keyword, name: implemented(after) }),
         "#" | "##" | "###" | "####" => return Some(Definition { keyword, name: after.trim().to_owned() }),
         // A value is a definition worth a name only if it is a function or a constant.
-        "let" | "var" | "val" if !(after.contains("=>") || after.contains("function")) => return None,
+        "let" | "var" | "val" if !is_function_value(after) => return None,
         "create" | "CREATE" => after.split_whitespace().nth(1)?,
         // A Go method names its receiver first.
         "func" if after.starts_with('(') => after.split_once(')')?.1.trim_start(),
@@ -264,6 +269,10 @@ fn named(keyword: &'static str, after: &str) -> Option<Definition> {
     let end = name.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).unwrap_or(name.len());
     let name = &name[..end];
     (!name.is_empty() && name != "_").then(|| Definition { keyword, name: name.to_owned() })
+}
+
+fn is_function_value(text: &str) -> bool {
+    text.contains("=>") || text.contains("function")
 }
 
 /// `<T: X> Trait<T> for Type<T> where …` → `Trait for Type`.

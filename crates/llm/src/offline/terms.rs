@@ -3,8 +3,8 @@
 //! Knows how to look for itself: a regular expression for Grep. Which terms a question has is decided in `question`,
 //! where a line speaks of them in `matching`, and how much that is worth in `rank`.
 
+use super::lexicon::{synonyms, verb_of};
 use super::stem::stem;
-use super::synonyms::synonyms;
 use super::words::{pieces, words};
 
 /// The weight of a word that is in most questions about code; no more than that is never searched for.
@@ -13,8 +13,9 @@ pub(super) const WEAK: f64 = 0.25;
 /// Stems at least this long are searched for anywhere in a word; shorter ones only as words of their own.
 pub(super) const LONG_STEM: usize = 5;
 
-/// Endings with which a short stem is still the same word.
-const ENDINGS: &str = "(?:[a-z]?(?:e|ed|er|ers|ing|ings|es|ion|ions|or|ors|able)|s|d|y|ies|ied)?";
+/// Endings with which a stem is still the same word, and where that word ends in any case style.
+const ENDINGS: &str = "(?:[a-z]?(?:e[ds]?|ers?|ings?|ions?|ors?|able|at(?:e[ds]?|ing|ions?|ors?)|ments?|ity|ive|\
+                       ization|al(?:ly)?)|[sdy]|ie[sd]|ly)?(?-i:[^a-z]|$)";
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Term {
@@ -45,13 +46,10 @@ pub(super) enum Shape {
 impl Term {
     /// An ordinary word of prose, lower-case.
     pub(super) fn word(word: &str, weight: f64) -> Self {
-        let stem = stem(word);
-        let synonyms = synonyms(&stem);
-        Self {
-            label: word.to_owned(),
-            weight,
-            shape: Shape::Word { stems: vec![stem], synonyms, compounds: Vec::new() },
-        }
+        let stems: Vec<String> = std::iter::once(word).chain(verb_of(word)).map(stem).collect();
+        let mut synonyms: Vec<String> = stems.iter().flat_map(|stem| synonyms(stem)).cloned().collect();
+        synonyms.retain(|synonym| !stems.contains(synonym));
+        Self { label: word.to_owned(), weight, shape: Shape::Word { stems, synonyms, compounds: Vec::new() } }
     }
 
     /// A name from code; every case style of it is meant.
@@ -63,6 +61,11 @@ impl Term {
     /// Quoted text, meant as it stands.
     pub(super) fn phrase(text: &str, weight: f64) -> Self {
         Self { label: text.to_owned(), weight, shape: Shape::Phrase { lower: text.to_lowercase() } }
+    }
+
+    /// Only the first letters of a word, wherever they stand.
+    pub(super) fn start(word: &str, letters: &str) -> Self {
+        Self { label: word.to_owned(), ..Self::phrase(letters, 1.0) }
     }
 
     /// Adds a spelling that joins this word with its neighbour in the question: `user agent` as `useragent`.
@@ -96,6 +99,11 @@ impl Term {
         self.weight <= WEAK
     }
 
+    /// Whether the question is about it, not only put in its words.
+    pub(super) fn is_topic(&self) -> bool {
+        self.weight >= 1.0
+    }
+
     /// Whether it was written as code or in quotes.
     pub(super) fn is_verbatim(&self) -> bool {
         !matches!(self.shape, Shape::Word { .. })
@@ -110,14 +118,6 @@ impl Term {
         }
     }
 
-    /// The stem for words, nothing for the rest.
-    pub(super) fn stem(&self) -> Option<&str> {
-        match &self.shape {
-            Shape::Word { stems, .. } => stems.first().map(String::as_str),
-            Shape::Identifier { .. } | Shape::Phrase { .. } => None,
-        }
-    }
-
     /// How it may be written, for a matcher.
     pub(super) fn shape(&self) -> &Shape {
         &self.shape
@@ -127,9 +127,9 @@ impl Term {
     pub(super) fn pattern(&self) -> String {
         match &self.shape {
             Shape::Word { stems, compounds, .. } => {
-                let mut all: Vec<String> = stems.iter().map(|stem| word_pattern(stem)).collect();
-                all.extend(compounds.iter().map(|joined| escape(joined)));
-                format!("(?i:{})", all.join("|"))
+                let family = family_pattern(stems);
+                let joined: Vec<String> = compounds.iter().map(|joined| escape(joined)).collect();
+                if joined.is_empty() { family } else { format!("{family}|(?i-u:{})", joined.join("|")) }
             }
             Shape::Identifier { pieces, .. } => {
                 let pieces: Vec<String> = pieces.iter().map(|piece| escape(piece)).collect();
@@ -142,10 +142,7 @@ impl Term {
     /// A regular expression for its synonyms, if it has any.
     pub(super) fn synonym_pattern(&self) -> Option<String> {
         match &self.shape {
-            Shape::Word { synonyms, .. } if !synonyms.is_empty() => {
-                let all: Vec<String> = synonyms.iter().map(|stem| word_pattern(stem)).collect();
-                Some(format!("(?i:{})", all.join("|")))
-            }
+            Shape::Word { synonyms, .. } if !synonyms.is_empty() => Some(family_pattern(synonyms)),
             _ => None,
         }
     }
@@ -168,32 +165,41 @@ impl Term {
         if core.is_empty() {
             return Vec::new();
         }
-        let mut capital = core.clone();
-        if let Some(first) = capital.get_mut(..1) {
-            first.make_ascii_uppercase();
-        }
+        let capital = capitalized(&core);
         if capital == core { vec![core] } else { vec![core, capital] }
     }
 }
 
-fn word_pattern(stem: &str) -> String {
-    if stem.len() >= LONG_STEM {
-        return loosen(&escape(stem));
+/// Stems with their endings. Short ones must also begin a word: `log`, not `catalog`.
+fn family_pattern(stems: &[String]) -> String {
+    let (long, short): (Vec<&String>, Vec<&String>) = stems.iter().partition(|stem| stem.len() >= LONG_STEM);
+    let alternatives = |stems: &[&String]| stems.iter().map(|stem| loosen(&escape(stem))).collect::<Vec<_>>().join("|");
+    let capitals = |stems: &[&String]| stems.iter().map(|stem| capitalized(stem)).collect::<Vec<_>>().join("|");
+    let mut openings = Vec::new();
+    if !long.is_empty() {
+        openings.push(alternatives(&long));
     }
-    let mut characters = stem.chars();
-    let Some(first) = characters.next() else { return String::new() };
-    let rest = loosen(&escape(characters.as_str()));
-    let capital: String = first.to_uppercase().collect();
-    let first = escape(&first.to_string());
-    format!(r"(?:(?:\b|_){first}|(?-i:[a-z0-9]{capital})){rest}{ENDINGS}(?-i:[^a-z]|$)")
+    if !short.is_empty() {
+        openings.push(format!(r"(?:\b|_)(?:{})", alternatives(&short)));
+        openings.push(format!("(?-i:[a-z0-9](?:{}))", capitals(&short)));
+    }
+    format!("(?i-u:(?:{}){ENDINGS})", openings.join("|"))
 }
 
-/// Lets an ending match both of its spellings: `retry` and `retries`, `serialize` and `serialise`.
+fn capitalized(stem: &str) -> String {
+    let mut characters = stem.chars();
+    let first: String = characters.next().into_iter().flat_map(char::to_uppercase).collect();
+    loosen(&escape(&format!("{first}{}", characters.as_str())))
+}
+
+/// Lets an ending match all of its spellings: `retry` and `retries`, `serialize` and `serialise`, `cancelled`.
 fn loosen(pattern: &str) -> String {
     if let Some(head) = pattern.strip_suffix("iz") {
         format!("{head}i[sz]")
     } else if let Some(head) = pattern.strip_suffix('y') {
         format!("{head}[yi]")
+    } else if pattern.ends_with('l') {
+        format!("{pattern}l?")
     } else {
         pattern.to_owned()
     }

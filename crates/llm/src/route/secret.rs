@@ -4,6 +4,9 @@ use std::fmt;
 
 const MASK: &str = "***";
 
+/// A shorter key protects nothing, and its letters stand in ordinary words.
+const SHORTEST_MASKED: usize = 8;
+
 /// A key. It prints as a mask; only [`Secret::reveal`] gives it out.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
@@ -33,9 +36,9 @@ impl Secret {
         &self.value
     }
 
-    /// The text with every occurrence of the key masked.
+    /// The text with every occurrence of the key masked, unless the key is too short to be one.
     pub(crate) fn mask_in(&self, text: &str) -> String {
-        if self.value.is_empty() { text.to_owned() } else { text.replace(&self.value, MASK) }
+        if self.value.len() < SHORTEST_MASKED { text.to_owned() } else { text.replace(&self.value, MASK) }
     }
 }
 
@@ -61,6 +64,13 @@ mod tests {
         assert_eq!(format!("{secret} {secret:?}"), "*** ***");
         assert_eq!(secret.mask_in("key sk-very-secret is wrong (sk-very-secret)"), "key *** is wrong (***)");
         assert_eq!(secret.reveal(), "sk-very-secret");
-        assert_eq!(Secret::new("").mask_in("text"), "text");
+    }
+
+    #[test]
+    fn a_key_that_could_be_a_word_does_not_mangle_messages() {
+        for short in ["", "e", "none", "1234567"] {
+            assert_eq!(Secret::new(short).mask_in("there is none: 1234567"), "there is none: 1234567", "{short}");
+        }
+        assert_eq!(Secret::new("12345678").mask_in("key 12345678"), "key ***");
     }
 }

@@ -13,9 +13,7 @@ use crate::{ErrorKind, Model, ModelError, Models, UnknownModel};
 
 /// All routes of a process, and [`offline`], which is always there and cannot be redefined. They share connections.
 pub struct RouteTable {
-    routes: BTreeMap<String, Arc<Route>>,
-    settings: CallSettings,
-    clients: Arc<HttpClients>,
+    routes: BTreeMap<String, Arc<WireModel>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,6 +29,7 @@ pub enum RouteError {
 impl RouteTable {
     /// Takes the routes that were set. Nothing is connected, loaded or looked up before the first call.
     pub fn new(routes: impl IntoIterator<Item = Route>, settings: CallSettings) -> Result<Self, RouteError> {
+        let clients = Arc::new(HttpClients::default());
         let mut table = BTreeMap::new();
         for route in routes {
             let name = route.name.clone();
@@ -40,16 +39,17 @@ impl RouteTable {
             if route.model.trim().is_empty() {
                 return Err(RouteError::NoModel { setting: route.model_setting(), name });
             }
-            if table.insert(name.clone(), Arc::new(route)).is_some() {
+            let model = WireModel::new(route, Arc::clone(&clients), settings);
+            if table.insert(name.clone(), Arc::new(model)).is_some() {
                 return Err(RouteError::Duplicate { name });
             }
         }
-        Ok(Self { routes: table, settings, clients: Arc::new(HttpClients::default()) })
+        Ok(Self { routes: table })
     }
 
     /// The route of that name; `None` for `offline`, which is no endpoint.
     pub fn get(&self, name: &str) -> Option<&Route> {
-        self.routes.get(name).map(Arc::as_ref)
+        self.routes.get(name).map(|model| &model.route)
     }
 
     fn named(&self, name: &str) -> Option<ModelChoice> {
@@ -61,8 +61,9 @@ impl RouteTable {
 
     /// A full model id: on the route that is set to it, else on the main route's endpoint.
     fn by_model_id(&self, id: &str) -> Option<ModelChoice> {
-        let main = self.routes.get(MAIN_ROUTE);
-        let set_to_it = main.into_iter().chain(self.routes.values()).find(|route| route.model == id);
+        let main = self.get(MAIN_ROUTE);
+        let all = self.routes.values().map(|model| &model.route);
+        let set_to_it = main.into_iter().chain(all).find(|route| route.model == id);
         set_to_it.or(main).map(|route| ModelChoice { route: route.name.clone(), id: id.to_owned() })
     }
 
@@ -103,16 +104,17 @@ impl Models for RouteTable {
         if choice.route == offline::ROUTE {
             return Ok(Arc::new(OfflineModel));
         }
-        let Some(route) = self.routes.get(&choice.route) else {
+        let Some(model) = self.routes.get(&choice.route) else {
             let hint = self.unknown(&choice.route).hint;
             let message = format!("route `{}` is not set here; {hint}", choice.route);
             return Err(ModelError::new(ErrorKind::Setup, message));
         };
+        let route = &model.route;
         if route.lacks_key() {
             let message =
                 format!("route `{}` has no key for {}; set {}", route.name, route.base_url, route.key_setting());
             return Err(ModelError::new(ErrorKind::Setup, message));
         }
-        Ok(Arc::new(WireModel::new(Arc::clone(route), Arc::clone(&self.clients), self.settings)))
+        Ok(Arc::clone(model) as Arc<dyn Model>)
     }
 }

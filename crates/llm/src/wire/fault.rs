@@ -8,9 +8,12 @@ use crate::ErrorKind;
 const MAX_MESSAGE_CHARS: usize = 400;
 
 /// Phrases by which providers say that a conversation no longer fits.
-const CONTEXT_LENGTH: [&str; 8] = [
+const CONTEXT_LENGTH: [&str; 11] = [
     "context_length_exceeded",
     "prompt is too long",
+    "input is too long",
+    "maximum prompt length",
+    "too many tokens",
     "exceed context limit",
     "maximum context length",
     "context window",
@@ -18,6 +21,11 @@ const CONTEXT_LENGTH: [&str; 8] = [
     "context length",
     "reduce the length of the messages",
 ];
+
+/// Said of many things; it means the conversation where it is said of its size and not of the cap on the output.
+const TOO_MUCH: &str = "exceeds the maximum";
+const CONVERSATION: [&str; 3] = ["token", "prompt", "input"];
+const OUTPUT_CAP: [&str; 3] = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
 
 /// Phrases by which providers say that nothing is left to spend, so that waiting does not help.
 const NO_QUOTA: [&str; 3] = ["insufficient_quota", "credit balance is too low", "exceeded your current quota"];
@@ -42,17 +50,20 @@ impl ProviderFault {
         }
     }
 
-    /// Reads an error object, either bare or under `error`; `None` when the payload is not about an error.
+    /// Reads an error object: bare, under `error`, or in a list; `None` when the payload is not about an error.
     pub(crate) fn from_json(payload: &Value) -> Option<Self> {
+        if let Value::Array(errors) = payload {
+            return errors.first().and_then(Self::from_json);
+        }
         match payload.get("error") {
             Some(Value::String(message)) => Some(Self::plain(message)),
             Some(error @ Value::Object(_)) => Some(Self::from_object(error)),
-            _ => ["message", "detail"].iter().find_map(|key| payload.get(key)?.as_str()).map(Self::plain),
+            _ if payload.get("message").is_some_and(Value::is_string) => Some(Self::from_object(payload)),
+            _ => payload.get("detail").and_then(Value::as_str).map(Self::plain),
         }
     }
 
-    /// Reads the error object itself.
-    pub(crate) fn from_object(error: &Value) -> Self {
+    fn from_object(error: &Value) -> Self {
         let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
         let codes = [text("type"), text("code")];
         let message = match text("message") {
@@ -74,7 +85,7 @@ impl ProviderFault {
     /// What kind of failure a response with this status and error is.
     pub(crate) fn kind_for_status(&self, status: u16) -> ErrorKind {
         let refused = (400..500).contains(&status);
-        if matches!(status, 400 | 413 | 422) && self.says(&CONTEXT_LENGTH) {
+        if matches!(status, 400 | 413 | 422) && self.says_too_long() {
             return ErrorKind::ContextLength;
         }
         if refused && self.says(&NO_QUOTA) {
@@ -97,13 +108,18 @@ impl ProviderFault {
         match self.status {
             Some(status @ 300..) => self.kind_for_status(status),
             _ if self.says(&["overloaded"]) => ErrorKind::Overloaded,
-            _ if self.says(&CONTEXT_LENGTH) => ErrorKind::ContextLength,
-            _ if self.says(&NO_QUOTA) || codes(&["authentication", "permission", "billing"]) => ErrorKind::Auth,
             _ if codes(&["rate_limit"]) => ErrorKind::RateLimited,
+            _ if self.says_too_long() => ErrorKind::ContextLength,
+            _ if self.says(&NO_QUOTA) || codes(&["authentication", "permission", "billing"]) => ErrorKind::Auth,
             _ if codes(&["not_found"]) => ErrorKind::NotFound,
             _ if codes(&["invalid_request"]) => ErrorKind::BadRequest,
             _ => ErrorKind::Server,
         }
+    }
+
+    fn says_too_long(&self) -> bool {
+        let too_much = self.says(&[TOO_MUCH]) && self.says(&CONVERSATION) && !self.says(&OUTPUT_CAP);
+        too_much || self.says(&CONTEXT_LENGTH)
     }
 
     fn says(&self, phrases: &[&str]) -> bool {

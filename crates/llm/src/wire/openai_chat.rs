@@ -2,6 +2,7 @@
 
 mod decode;
 mod encode;
+mod opaque;
 
 use reqwest::header::{AUTHORIZATION, HeaderMap};
 

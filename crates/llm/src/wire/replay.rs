@@ -6,26 +6,54 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use sortie_protocol::{CallOutput, Part};
 
 use super::is_blank;
 
-/// The longest id or tool name that all providers take.
+/// The longest tool name that all providers take.
 const MAX_NAME: usize = 64;
 
-/// An id or tool name as providers allow it: letters, digits, `_` and `-`.
+/// How much of an id that a provider does not take stays readable.
+const ID_PREFIX: usize = 23;
+
+/// A tool name as providers allow it: letters, digits, `_` and `-`.
 ///
 /// Models call tools that do not exist, by names that no provider takes back.
 pub(super) fn portable_name(name: &str) -> Cow<'_, str> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if name.is_empty() {
         return Cow::Borrowed("unnamed");
     }
-    if name.len() <= MAX_NAME && name.chars().all(allowed) {
+    if name.len() <= MAX_NAME && is_identifier(name) {
         return Cow::Borrowed(name);
     }
-    Cow::Owned(name.chars().take(MAX_NAME).map(|c| if allowed(c) { c } else { '_' }).collect())
+    Cow::Owned(identifier(name, MAX_NAME))
+}
+
+/// A call's id: unchanged where the provider takes it, else one that it does, of at most 40 letters, digits, `_` and
+/// `-`. Distinct ids stay distinct, and the same id is always replaced by the same one.
+pub(super) fn portable_id(id: &str, is_taken: bool) -> Cow<'_, str> {
+    if is_taken && !id.is_empty() {
+        return Cow::Borrowed(id);
+    }
+    // FNV-1a: stable from release to release, as an id must be that stands in a cached prefix.
+    let hash = id
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    Cow::Owned(format!("{}_{hash:016x}", identifier(id, ID_PREFIX)))
+}
+
+/// Whether a text has only the characters that every provider takes in a name or an id.
+pub(super) fn is_identifier(text: &str) -> bool {
+    text.chars().all(is_allowed)
+}
+
+fn identifier(text: &str, longest: usize) -> String {
+    text.chars().take(longest).map(|c| if is_allowed(c) { c } else { '_' }).collect()
+}
+
+fn is_allowed(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '-'
 }
 
 /// Arguments as a JSON object, which is all that providers take back.
@@ -46,9 +74,8 @@ impl<'a> ArgumentsObject<'a> {
         if is_blank(arguments) {
             return Self::Empty {};
         }
-        let is_object = serde_json::from_str::<Map<String, Value>>(arguments).is_ok();
-        match serde_json::from_str(arguments) {
-            Ok(written) if is_object => Self::Written(written),
+        match serde_json::from_str::<&RawValue>(arguments) {
+            Ok(written) if written.get().starts_with('{') && has_whole_characters(written) => Self::Written(written),
             _ => Self::Malformed { malformed_arguments: arguments },
         }
     }
@@ -63,6 +90,12 @@ impl<'a> ArgumentsObject<'a> {
             }
         }
     }
+}
+
+/// Whether no string has half of a surrogate pair, which providers refuse. Only an escape can be one, and reading the
+/// arguments as raw text does not look into strings.
+fn has_whole_characters(written: &RawValue) -> bool {
+    !written.get().contains(r"\u") || serde_json::from_str::<Value>(written.get()).is_ok()
 }
 
 /// A tool's output as text that is never empty, which providers refuse.
@@ -99,6 +132,19 @@ mod tests {
     }
 
     #[test]
+    fn ids_are_replaced_only_where_they_must_be_and_stay_distinct() {
+        let long = "call_".repeat(20);
+        assert_eq!(portable_id(&long, true), long);
+        let ids = ["a.b", "a_b", "a:b", "", &long, &format!("{long}1"), &format!("{long}2")];
+        let replaced = ids.map(|id| portable_id(id, false).into_owned());
+        assert_eq!(replaced[0], "a_b_e61d99190466522c");
+        for (index, id) in replaced.iter().enumerate() {
+            assert!(id.len() <= 40 && is_identifier(id), "{id}");
+            assert!(!replaced[..index].contains(id), "{id} stands for two");
+        }
+    }
+
+    #[test]
     fn arguments_are_an_object_whatever_the_model_wrote() {
         for (arguments, expected) in [
             (r#"{"b":1, "a":2}"#, r#"{"b":1, "a":2}"#),
@@ -106,6 +152,7 @@ mod tests {
             ("", "{}"),
             (r#"{"path": "src"#, r#"{"malformed_arguments":"{\"path\": \"src"}"#),
             ("[1]", r#"{"malformed_arguments":"[1]"}"#),
+            (r#"{"pair":"\ud83e\udd80"}"#, r#"{"pair":"\ud83e\udd80"}"#),
             (r#"{"lone":"\ud800"}"#, r#"{"malformed_arguments":"{\"lone\":\"\\ud800\"}"}"#),
         ] {
             let object = ArgumentsObject::of(arguments);

@@ -6,7 +6,7 @@ use sortie_llm::{ErrorKind, ModelEvent, WireKind};
 use sortie_protocol::{Part, Reply, StopReason};
 
 /// Feeds the payloads; what was seen on the way, then the reply or the error.
-fn decode(wire: WireKind, events: &[&str]) -> (String, Result<Reply, sortie_llm::ModelError>) {
+pub(crate) fn decode(wire: WireKind, events: &[&str]) -> (String, Result<Reply, sortie_llm::ModelError>) {
     let mut decoder = wire.wire().decoder();
     let mut seen = String::new();
     for data in events {
@@ -27,7 +27,7 @@ fn decode(wire: WireKind, events: &[&str]) -> (String, Result<Reply, sortie_llm:
     (seen, decoder.finish())
 }
 
-fn render(reply: &Reply) -> String {
+pub(crate) fn render(reply: &Reply) -> String {
     let mut lines = String::new();
     for part in &reply.parts {
         lines.push_str(&match part {
@@ -42,15 +42,15 @@ fn render(reply: &Reply) -> String {
     lines + &format!("{:?} {} [{}]\n", reply.stop, reply.model, tokens.join(" "))
 }
 
-fn check(wire: WireKind, events: &[&str], expected: &Expect) {
+pub(crate) fn check(wire: WireKind, events: &[&str], expected: &Expect) {
     let (_, reply) = decode(wire, events);
     expected.assert_eq(&reply.map_or_else(|error| format!("{:?}: {error}\n", error.kind), |reply| render(&reply)));
 }
 
-const ANTHROPIC: WireKind = WireKind::Anthropic;
-const CHAT: WireKind = WireKind::OpenAiChat;
+pub(crate) const ANTHROPIC: WireKind = WireKind::Anthropic;
+pub(crate) const CHAT: WireKind = WireKind::OpenAiChat;
 
-const ANTHROPIC_STREAM: [&str; 21] = [
+pub(crate) const ANTHROPIC_STREAM: [&str; 21] = [
     r#"{"type":"message_start","message":{"model":"claude-x","usage":{"input_tokens":10,"cache_read_input_tokens":5,"cache_creation_input_tokens":3,"output_tokens":1}}}"#,
     r#"{"type":"ping"}"#,
     r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}"#,
@@ -103,33 +103,6 @@ fn an_anthropic_stream_without_its_end_is_cut_whatever_came_before() {
 }
 
 #[test]
-fn an_anthropic_call_that_was_never_finished_is_not_given_out() {
-    let without_block_end: Vec<&str> =
-        ANTHROPIC_STREAM.into_iter().filter(|event| *event != r#"{"type":"content_block_stop","index":3}"#).collect();
-    let (_, reply) = decode(ANTHROPIC, &without_block_end);
-    assert_eq!(reply.unwrap_err().kind, ErrorKind::Garbage);
-}
-
-#[test]
-fn an_anthropic_call_that_the_output_cap_cut_is_kept_as_it_came() {
-    check(
-        ANTHROPIC,
-        &[
-            r#"{"type":"message_start","message":{"model":"claude-x"}}"#,
-            r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_1","name":"Read","input":{}}}"#,
-            r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"pa"}}"#,
-            r#"{"type":"content_block_stop","index":0}"#,
-            r#"{"type":"message_delta","delta":{"stop_reason":"max_tokens"}}"#,
-            r#"{"type":"message_stop"}"#,
-        ],
-        &expect![[r#"
-            call toolu_1 Read {"pa
-            Length claude-x [0 0 0 0]
-        "#]],
-    );
-}
-
-#[test]
 fn anthropic_compatible_servers_may_send_a_block_at_once() {
     check(
         ANTHROPIC,
@@ -148,30 +121,6 @@ fn anthropic_compatible_servers_may_send_a_block_at_once() {
             Calls  [7 2 0 0]
         "#]],
     );
-}
-
-#[test]
-fn stop_reasons_are_the_same_four_on_every_wire() {
-    let anthropic = |reason: &str| {
-        let end = format!(r#"{{"type":"message_delta","delta":{{"stop_reason":"{reason}"}}}}"#);
-        decode(ANTHROPIC, &[&end, r#"{"type":"message_stop"}"#]).1.unwrap().stop
-    };
-    let chat = |reason: &str| {
-        let end = format!(r#"{{"choices":[{{"index":0,"delta":{{}},"finish_reason":"{reason}"}}]}}"#);
-        decode(CHAT, &[&end, "[DONE]"]).1.unwrap().stop
-    };
-    for (of_anthropic, of_chat, stop) in [
-        ("end_turn", "stop", StopReason::End),
-        ("stop_sequence", "something_new", StopReason::End),
-        ("max_tokens", "length", StopReason::Length),
-        ("model_context_window_exceeded", "length", StopReason::Length),
-        ("refusal", "content_filter", StopReason::Refusal),
-        // Neither sent a call: there is nothing to run.
-        ("tool_use", "tool_calls", StopReason::End),
-    ] {
-        assert_eq!(anthropic(of_anthropic), stop, "{of_anthropic}");
-        assert_eq!(chat(of_chat), stop, "{of_chat}");
-    }
 }
 
 const CHAT_STREAM: [&str; 11] = [
@@ -226,11 +175,6 @@ fn chat_calls_are_told_apart_on_servers_with_other_habits() {
         events.push(r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#.to_owned());
         let reply = decode(CHAT, &events.iter().map(String::as_str).collect::<Vec<_>>()).1.unwrap();
         assert_eq!(reply.stop, StopReason::Calls, "calls are calls, whatever the server says");
-        let ids: std::collections::HashSet<_> = reply.calls().map(|call| call.id.clone()).collect();
-        assert!(
-            ids.len() == reply.calls().count() && ids.iter().all(|id| !id.0.is_empty()),
-            "each has an id of its own"
-        );
         reply.calls().map(|call| format!("{} {}", call.tool, call.arguments)).collect::<Vec<_>>()
     };
     let expected = [r#"Read {"a":1}"#, r#"Grep {"b":2}"#];
@@ -324,15 +268,31 @@ fn errors_inside_a_stream_have_the_kind_that_they_say() {
         ),
         (r#"{"type":"invalid_request_error","message":"no"}"#, ErrorKind::BadRequest),
         (r#"{"code":"insufficient_quota","type":"insufficient_quota","message":"pay"}"#, ErrorKind::Auth),
+        (r#"{"type":"rate_limit_error","message":"too many tokens, wait"}"#, ErrorKind::RateLimited),
         (r#"{"message":"who knows"}"#, ErrorKind::Server),
     ] {
-        let of_anthropic = format!(r#"{{"type":"error","error":{error}}}"#);
-        let of_chat = format!(r#"{{"error":{error}}}"#);
-        for (wire, event) in [(ANTHROPIC, of_anthropic), (CHAT, of_chat)] {
-            let (_, reply) = decode(wire, &[&event]);
-            assert_eq!(reply.unwrap_err().kind, kind, "{wire} {error}");
+        let typed = format!(r#"{{"type":"error","error":{error}}}"#);
+        let untyped = format!(r#"{{"error":{error}}}"#);
+        let listed = format!("[{untyped}]");
+        for event in [typed, untyped, listed] {
+            for wire in WireKind::ALL {
+                let (_, reply) = decode(wire, &[&event]);
+                assert_eq!(reply.unwrap_err().kind, kind, "{wire} {event}");
+            }
         }
     }
+}
+
+#[test]
+fn a_bare_error_inside_a_chat_stream_is_an_error() {
+    let event = r#"{"object":"error","message":"the model\nbroke","type":"BadRequestError","code":400}"#;
+    check(
+        CHAT,
+        &[r#"{"choices":[{"delta":{"content":"Hi."}}]}"#, event],
+        &expect![[r#"
+            BadRequest: the model broke
+        "#]],
+    );
 }
 
 #[test]

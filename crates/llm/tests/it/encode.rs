@@ -3,8 +3,9 @@
 use expect_test::{Expect, expect};
 use serde_json::Value;
 use sortie_llm::{ModelRequest, Route, ToolChoice, WireKind};
+use sortie_protocol::{Message, ToolOutput};
 
-use crate::fixture::{elements, everything, request, route, tools};
+use crate::fixture::{call, elements, everything, outputs, reply, request, route, tools};
 
 fn body(route: &Route, request: &ModelRequest<'_>) -> Value {
     let encoded = route.wire.wire().encode(route, request).unwrap();
@@ -27,8 +28,8 @@ fn a_history_with_everything_in_it_on_anthropic() {
             messages {"role":"user","content":[{"type":"text","text":"Where is it?"}]}
             messages {"role":"assistant","content":[{"signature":"c2lnbmVk46d02cd225beb602","thinking":"Hm. Größe?","type":"thinking"},{"type":"text","text":"Two looks."},{"type":"tool_use","id":"call_1","name":"Read","input":{"path":"a.rs"}},{"type":"tool_use","id":"call_2","name":"Grep","input":{"pattern": "size"}}]}
             messages {"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1","content":"1\tfn size() {}"},{"type":"tool_result","tool_use_id":"call_2","content":"no such directory","is_error":true}]}
-            messages {"role":"assistant","content":[{"type":"tool_use","id":"functions_Read_3","name":"Read","input":{"malformed_arguments":"{\"path\": \"b"}}]}
-            messages {"role":"user","content":[{"type":"tool_result","tool_use_id":"functions_Read_3","content":"Error: arguments are not a JSON object","is_error":true}]}
+            messages {"role":"assistant","content":[{"type":"tool_use","id":"functions_Read_3_43b4d1ddcda9313b","name":"Read","input":{"malformed_arguments":"{\"path\": \"b"}}]}
+            messages {"role":"user","content":[{"type":"tool_result","tool_use_id":"functions_Read_3_43b4d1ddcda9313b","content":"Error: arguments are not a JSON object","is_error":true}]}
             messages {"role":"assistant","content":[{"type":"tool_use","id":"call_4","name":"dance_now","input":{}}]}
             messages {"role":"user","content":[{"type":"tool_result","tool_use_id":"call_4","content":"(no output)"}]}
             messages {"role":"user","content":[{"type":"text","text":"Go on.","cache_control":{"type":"ephemeral"}}]}
@@ -48,33 +49,34 @@ fn a_history_with_everything_in_it_on_openai_chat() {
     check(
         WireKind::OpenAiChat,
         &expect![[r#"
-        messages {"role":"system","content":"You explore."}
-        messages {"role":"user","content":"Where is it?"}
-        messages {"role":"assistant","content":"Two looks.","reasoning_content":"Hm. Größe?","tool_calls":[{"id":"call_1","type":"function","function":{"name":"Read","arguments":"{\"path\":\"a.rs\"}"}},{"id":"call_2","type":"function","function":{"name":"Grep","arguments":"{\"pattern\": \"size\"}"}}]}
-        messages {"role":"tool","content":"1\tfn size() {}","tool_call_id":"call_1"}
-        messages {"role":"tool","content":"Error: no such directory","tool_call_id":"call_2"}
-        messages {"role":"assistant","content":null,"tool_calls":[{"id":"functions_Read_3","type":"function","function":{"name":"Read","arguments":"{\"malformed_arguments\":\"{\\\"path\\\": \\\"b\"}"}}]}
-        messages {"role":"tool","content":"Error: arguments are not a JSON object","tool_call_id":"functions_Read_3"}
-        messages {"role":"assistant","content":null,"tool_calls":[{"id":"call_4","type":"function","function":{"name":"dance_now","arguments":"{}"}}]}
-        messages {"role":"tool","content":"(no output)","tool_call_id":"call_4"}
-        messages {"role":"user","content":"Go on."}
-        messages {"role":"assistant","content":"It is in a.rs."}
-        messages {"role":"user","content":"Thank you. And its test?"}
-        model "some-model"
-        stream true
-        stream_options {"include_usage":true}
-        tools {"type":"function","function":{"name":"Read","description":"Reads.","parameters":{"properties":{"path":{"type":"string"}},"required":["path"],"type":"object"}}}
-        tools {"type":"function","function":{"name":"Grep","description":"Greps.","parameters":{"properties":{"pattern":{"type":"string"}},"required":["pattern"],"type":"object"}}}
-    "#]],
+            messages {"role":"system","content":"You explore."}
+            messages {"role":"user","content":"Where is it?"}
+            messages {"role":"assistant","content":"Two looks.","reasoning_content":"Hm. Größe?","tool_calls":[{"id":"call_1","type":"function","function":{"name":"Read","arguments":"{\"path\":\"a.rs\"}"}},{"id":"call_2","type":"function","function":{"name":"Grep","arguments":"{\"pattern\": \"size\"}"}}]}
+            messages {"role":"tool","content":"1\tfn size() {}","tool_call_id":"call_1"}
+            messages {"role":"tool","content":"Error: no such directory","tool_call_id":"call_2"}
+            messages {"role":"assistant","content":null,"tool_calls":[{"id":"functions.Read:3","type":"function","function":{"name":"Read","arguments":"{\"malformed_arguments\":\"{\\\"path\\\": \\\"b\"}"}}]}
+            messages {"role":"tool","content":"Error: arguments are not a JSON object","tool_call_id":"functions.Read:3"}
+            messages {"role":"assistant","content":null,"tool_calls":[{"id":"call_4","type":"function","function":{"name":"dance_now","arguments":"{}"}}]}
+            messages {"role":"tool","content":"(no output)","tool_call_id":"call_4"}
+            messages {"role":"user","content":"Go on."}
+            messages {"role":"assistant","content":"It is in a.rs."}
+            messages {"role":"user","content":"Thank you. And its test?"}
+            model "some-model"
+            stream true
+            stream_options {"include_usage":true}
+            tools {"type":"function","function":{"name":"Read","description":"Reads.","parameters":{"properties":{"path":{"type":"string"}},"required":["path"],"type":"object"}}}
+            tools {"type":"function","function":{"name":"Grep","description":"Greps.","parameters":{"properties":{"pattern":{"type":"string"}},"required":["pattern"],"type":"object"}}}
+        "#]],
     );
 }
 
 #[test]
 fn the_key_goes_into_the_wires_header_and_nowhere_else() {
     let (tools, messages) = (tools(), everything());
-    for (wire, header, value) in
-        [(WireKind::Anthropic, "x-api-key", "sk-test"), (WireKind::OpenAiChat, "authorization", "Bearer sk-test")]
-    {
+    for (wire, header, value) in [
+        (WireKind::Anthropic, "x-api-key", "sk-test-key"),
+        (WireKind::OpenAiChat, "authorization", "Bearer sk-test-key"),
+    ] {
         let route = route(wire, "https://host.example");
         let encoded = wire.wire().encode(&route, &request(&tools, &messages)).unwrap();
         assert_eq!(encoded.headers[header], value);
@@ -138,7 +140,11 @@ fn the_cap_on_the_output_has_the_name_that_each_server_knows() {
     assert_eq!(cap(WireKind::Anthropic, "https://api.anthropic.com", None), [Some(16_000), None]);
     assert_eq!(cap(WireKind::Anthropic, "https://api.anthropic.com", Some(9)), [Some(9), None]);
     assert_eq!(cap(WireKind::OpenAiChat, "https://api.openai.com", None), [None, None]);
-    assert_eq!(cap(WireKind::OpenAiChat, "https://api.openai.com", Some(9)), [None, Some(9)]);
+    for openai in ["https://api.openai.com", "https://eu.api.openai.com/v1", "https://us-1.openai.azure.com/openai/v1"]
+    {
+        assert_eq!(cap(WireKind::OpenAiChat, openai, Some(9)), [None, Some(9)], "{openai}");
+    }
+    assert_eq!(cap(WireKind::OpenAiChat, "https://not-api.openai.com.example", Some(9)), [Some(9), None]);
     assert_eq!(cap(WireKind::OpenAiChat, "http://127.0.0.1:8080", Some(9)), [Some(9), None]);
 }
 
@@ -147,4 +153,32 @@ fn openai_itself_gets_no_fields_that_it_does_not_know() {
     let (tools, messages) = (tools(), everything());
     let route = route(WireKind::OpenAiChat, "https://api.openai.com/v1");
     assert!(!body(&route, &request(&tools, &messages)).to_string().contains("reasoning"));
+}
+
+#[test]
+fn long_ids_stay_apart_and_paired_and_only_openai_gets_them_shortened() {
+    let ids = ["1", "2"].map(|end| "chatcmpl-tool-".repeat(5) + end);
+    let messages = [
+        Message::user("Where is it?"),
+        reply(ids.iter().map(|id| call(id, "Read", "{}")).collect()),
+        outputs(ids.iter().map(|id| (id.as_str(), ToolOutput::done("x", "x"))).collect()),
+    ];
+    let sent = |wire, base_url| {
+        let body = body(&route(wire, base_url), &request(&[], &messages)).to_string();
+        let ids = |key: &str| -> Vec<String> {
+            body.split(&format!(r#""{key}":""#))
+                .skip(1)
+                .map(|rest| rest.split('"').next().unwrap().to_owned())
+                .collect()
+        };
+        let answered = if wire == WireKind::Anthropic { ids("tool_use_id") } else { ids("tool_call_id") };
+        assert_eq!(ids("id"), answered, "each output belongs to its call");
+        answered
+    };
+    assert_eq!(sent(WireKind::Anthropic, "https://host.example"), ids);
+    assert_eq!(sent(WireKind::OpenAiChat, "https://host.example"), ids);
+    let shortened = sent(WireKind::OpenAiChat, "https://api.openai.com");
+    assert!(shortened.iter().all(|id| id.len() <= 40 && id.starts_with("chatcmpl-tool-")), "{shortened:?}");
+    assert_ne!(shortened[0], shortened[1]);
+    assert_eq!(sent(WireKind::OpenAiChat, "https://api.openai.com"), shortened, "the same in every request");
 }

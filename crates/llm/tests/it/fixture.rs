@@ -14,7 +14,7 @@ pub(crate) fn route(wire: WireKind, base_url: &str) -> Route {
         name: "main".to_owned(),
         wire,
         base_url: base_url.parse().unwrap(),
-        api_key: Some(Secret::new("sk-test")),
+        api_key: Some(Secret::new("sk-test-key")),
         model: "some-model".to_owned(),
         window: None,
         max_output: None,

@@ -29,7 +29,8 @@ impl OddServer {
             for mut stream in listener.incoming().map(Result::unwrap) {
                 counter.fetch_add(1, Ordering::SeqCst);
                 assert_ne!(stream.read(&mut [0; 4096]).unwrap(), 0, "the request comes before the answer");
-                stream.write_all(&answer).unwrap();
+                // A client that has heard enough hangs up.
+                stream.write_all(&answer).ok();
                 open.push(stream);
             }
         });
@@ -52,6 +53,17 @@ async fn told(server: &OddServer) -> ModelError {
     let error = server.ask(WireKind::OpenAiChat, QUICK).await.unwrap_err();
     assert_eq!(server.connections.load(Ordering::SeqCst), 1, "asking again would change nothing");
     ModelError { message: error.message.replace(&server.address.to_string(), "HOST"), ..error }
+}
+
+#[tokio::test]
+async fn a_reply_without_end_is_broken_off_and_not_asked_for_again() {
+    let piece =
+        format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n", "x".repeat(64 * 1024));
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+    let server = OddServer::start(format!("{head}{}", piece.repeat(520)));
+    let error = told(&server).await;
+    assert_eq!(error.kind, ErrorKind::TooLarge, "{error}");
+    assert_eq!(error.message, "the reply is larger than 33554432 bytes");
 }
 
 #[tokio::test]
@@ -103,6 +115,9 @@ async fn a_refusal_of_any_size_and_shape_becomes_one_bounded_line() {
     let error = told(&OddServer::document("400 Bad Request", "", &flood)).await;
     assert_eq!(error.kind, ErrorKind::BadRequest);
     assert!(error.message.len() < 600 && !error.message.contains(char::is_control), "{error}");
+    let listed = r#"[{"error":{"code":400,"message":"no such field","status":"INVALID_ARGUMENT"}}]"#;
+    let error = told(&OddServer::document("400 Bad Request", "", listed)).await;
+    assert_eq!(error.message, "http://HOST/v1/chat/completions answered 400: no such field");
     let page = OddServer::document("403 Forbidden", "content-type: text/html\r\n", "<html><body>Blocked</body></html>");
     assert!(told(&page).await.message.contains("answered 403: a web page; check LLM_API_KEY"));
     let silent = OddServer::document("404 Not Found", "", "");
@@ -116,4 +131,18 @@ async fn a_server_that_stays_after_its_last_word_is_not_waited_for() {
     let patient = sortie_llm::CallSettings { idle_timeout: Duration::from_mins(10), ..IMPATIENT };
     let reply = server.ask(WireKind::OpenAiChat, patient).await.unwrap();
     assert_eq!((reply.text().as_str(), reply.model.as_str()), ("Hi.", "some-model"));
+}
+
+#[tokio::test]
+async fn a_window_that_fills_up_in_mid_reply_is_told_once_with_the_text_so_far() {
+    let events = [
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Well"}}"#,
+        r#"{"type":"message_delta","delta":{"stop_reason":"model_context_window_exceeded"}}"#,
+        r#"{"type":"message_stop"}"#,
+    ];
+    let body = events.map(|event| format!("data: {event}\n\n")).concat();
+    let server = OddServer::start(format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n{body}"));
+    let error = server.ask(WireKind::Anthropic, QUICK).await.unwrap_err();
+    assert_eq!((error.kind, error.partial.as_str()), (ErrorKind::ContextLength, "Well"));
+    assert_eq!(server.connections.load(Ordering::SeqCst), 1, "asking again would change nothing");
 }

@@ -17,6 +17,7 @@ macro_rules! wire_suite {
                 an_empty_answer_is_an_answer,
                 truncated_arguments_are_kept_with_their_reason,
                 usage_and_the_answering_model_are_reported,
+                usage_that_is_not_reported_is_estimated_from_sizes,
                 one_connection_serves_many_calls,
             );
             wire_suite!(@behaviours $kind, fault:
@@ -40,7 +41,9 @@ macro_rules! wire_suite {
                 a_wrong_key_is_told_with_its_setting_and_never_shown,
                 a_wrong_model_is_told_with_its_address,
                 a_conversation_that_no_longer_fits_is_recognised,
+                a_cap_on_the_output_that_is_too_high_is_no_matter_of_the_conversation,
                 a_refused_connection_is_told_soon,
+                a_server_that_has_answered_is_waited_for_when_it_is_gone,
             );
         })+
     };

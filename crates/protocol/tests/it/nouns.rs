@@ -26,12 +26,8 @@ fn task_ids_read_with_and_without_their_prefix_and_nothing_else_reads() {
 fn a_limit_can_only_be_tightened() {
     let wide = Limits { max_turns: Some(30), timeout: Some(Duration::from_mins(5)), ..Limits::default() };
     let asked = Limits { max_turns: Some(100), max_tokens: Some(5), ..Limits::default() };
-    let expected = Limits {
-        max_turns: Some(30),
-        max_tokens: Some(5),
-        timeout: Some(Duration::from_mins(5)),
-        max_children: None,
-    };
+    let expected =
+        Limits { max_turns: Some(30), max_tokens: Some(5), timeout: Some(Duration::from_mins(5)), max_children: None };
     assert_eq!(wide.tighter(asked), expected);
     assert_eq!(asked.tighter(wide), expected);
 }

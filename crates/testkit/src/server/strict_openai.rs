@@ -47,6 +47,7 @@ const TOP_LEVEL: &[&str] = &[
     "web_search_options",
 ];
 const LONGEST_TOOL_NAME: usize = 64;
+const LONGEST_CALL_ID: usize = 40;
 
 pub(super) fn check_headers(request: &RecordedRequest, key: Option<&str>) -> Checked {
     let Some(key) = key else { return Ok(()) };
@@ -121,14 +122,7 @@ fn check_tool(place: &str, tool: &Value) -> Checked {
 }
 
 fn check_tool_name(place: &str, name: &str) -> Checked {
-    if name.len() > LONGEST_TOOL_NAME {
-        let message = format!(
-            "Invalid '{place}': string too long. Expected a string with maximum length {LONGEST_TOOL_NAME}, but got a \
-             string with length {} instead.",
-            name.len()
-        );
-        return Err(Rejection::invalid(message).param(place).code("string_above_max_length"));
-    }
+    check_length(place, name, LONGEST_TOOL_NAME)?;
     if name.is_empty() || !is_identifier(name) {
         let message = format!(
             "Invalid '{place}': string does not match pattern. Expected a string that matches the pattern \
@@ -137,6 +131,22 @@ fn check_tool_name(place: &str, name: &str) -> Checked {
         return Err(Rejection::invalid(message).param(place).code("invalid_value"));
     }
     Ok(())
+}
+
+fn check_call_id(place: &str, id: Option<&Value>) -> Checked {
+    check_length(place, check_string(place, id)?, LONGEST_CALL_ID)
+}
+
+fn check_length(place: &str, text: &str, longest: usize) -> Checked {
+    if text.len() <= longest {
+        return Ok(());
+    }
+    let message = format!(
+        "Invalid '{place}': string too long. Expected a string with maximum length {longest}, but got a string with \
+         length {} instead.",
+        text.len()
+    );
+    Err(Rejection::invalid(message).param(place).code("string_above_max_length"))
 }
 
 /// A function may have no parameters at all; where it has some, they are an object.

@@ -42,8 +42,18 @@ fn job(task: TaskId, prompt: &str) -> Box<Job> {
         depth: 0,
         chain: Vec::new(),
     };
-    let (title, workspace) = ("Look".to_owned(), "/w".to_owned());
-    Box::new(Job { task, parent: None, root: task, title, prompt: prompt.to_owned(), workspace, config })
+    Box::new(Job {
+        task,
+        parent: None,
+        root: task,
+        title: "Look".to_owned(),
+        prompt: prompt.to_owned(),
+        workspace: "/w".to_owned(),
+        contract: "sortie".to_owned(),
+        report_cap_bytes: None,
+        notices: Vec::new(),
+        config,
+    })
 }
 
 fn outcome(task: TaskId, status: Status, text: String) -> TaskOutcome {
@@ -90,12 +100,13 @@ fn every_fact_has_a_line_without_times_and_with_stable_names() {
         }),
     });
     log.events.extend(below.events);
+    log.write(Fact::ChildEnded { call: "c1".into(), child, child_leg: 1 });
     let output = CallOutput { call: "c1".into(), output: ToolOutput::done(format!("report of {child}"), "") };
     log.write(Fact::CallFinished { output, refused: false });
     let output = CallOutput { call: "c2".into(), output: ToolOutput::failure("no") };
     log.write(Fact::CallFinished { output: output.clone(), refused: false });
     log.write(Fact::CallFinished { output, refused: true });
-    log.write(Fact::MessageReceived { text: "Report now.\nPlease.".to_owned() });
+    log.write(Fact::LimitReached { limit: Limit::Turns, text: "Report now.\nPlease.".to_owned() });
     log.write(Fact::Noticed { text: "agent-smith is not an id".to_owned() });
     log.write(replied(2, vec![], StopReason::End));
     log.write(replied(3, vec![Part::Text { text: "ha".to_owned() }], StopReason::Length));
@@ -114,14 +125,15 @@ fn every_fact_has_a_line_without_times_and_with_stable_names() {
         task-1 #6 call_started c1: Task {"a":1} (once)
         task-1 #7 child_started c1: task-2
           task-2 #1 task_ended partial (turns): "half" Read×2 truncated notice "cut short"
-        task-1 #9 call_finished c1: "report of task-2"
-        task-1 #10 call_finished c2 failed: "no"
-        task-1 #11 call_finished c2 refused: "no"
-        task-1 #12 message_received "Report now.\nPlease."
-        task-1 #13 noticed "agent-smith is not an id"
-        task-1 #14 model_replied turn 2: nothing
-        task-1 #15 model_replied turn 3: "ha" + (cut at the output cap)
-        task-1 #16 task_ended failed [model_auth: set a key]: "" Read×2
+        task-1 #9 child_ended c1: task-2 leg 1
+        task-1 #10 call_finished c1: "report of task-2"
+        task-1 #11 call_finished c2 failed: "no"
+        task-1 #12 call_finished c2 refused: "no"
+        task-1 #13 limit_reached turns: "Report now.\nPlease."
+        task-1 #14 noticed "agent-smith is not an id"
+        task-1 #15 model_replied turn 2: nothing
+        task-1 #16 model_replied turn 3: "ha" + (cut at the output cap)
+        task-1 #17 task_ended failed [model_auth: set a key]: "" Read×2
     "#]]
     .assert_eq(&render(&log.events));
 }

@@ -106,6 +106,32 @@ fn malformed_tools_are_refused() {
 }
 
 #[test]
+fn a_call_id_is_refused_when_it_is_too_long_wherever_it_stands() {
+    let long = json!("x".repeat(41));
+    let complaint = "string too long. Expected a string with maximum length 40, but got a string with length 41";
+    check(&with("/messages/2/tool_calls/0/id", long.clone()), complaint);
+    check(&with("/messages/3/tool_call_id", long), complaint);
+    let mut longest = with("/messages/2/tool_calls/0/id", json!("x".repeat(40)));
+    longest["messages"][4]["tool_call_id"] = json!("x".repeat(40));
+    assert_eq!(ask(&serving(), Wire::OpenAi, &longest).status, 200);
+}
+
+#[test]
+fn the_reasoning_of_compatible_servers_is_taken_back() {
+    for (pointer, value) in [
+        ("/messages/2/reasoning", json!("Two.")),
+        ("/messages/2/reasoning_details", json!([{ "type": "reasoning.text", "text": "Two." }])),
+        ("/messages/2/content", json!([{ "type": "thinking", "thinking": [{ "type": "text", "text": "Two." }] }])),
+        ("/messages/2/tool_calls/0/extra_content", json!({ "google": { "thought_signature": "c2ln" } })),
+    ] {
+        let response = ask(&serving(), Wire::OpenAi, &with(pointer, value));
+        assert_eq!(response.status, 200, "{pointer}: {}", response.body);
+    }
+    check(&with("/messages/1/content/0/type", json!("thinking")), "Invalid value: 'thinking'");
+    check(&with("/messages/1/reasoning", json!("Two.")), "Unknown parameter: 'messages[1].reasoning'.");
+}
+
+#[test]
 fn a_tool_name_may_be_as_long_as_the_provider_allows() {
     let response = ask(&serving(), Wire::OpenAi, &with("/tools/0/function/name", json!("x".repeat(64))));
     assert_eq!(response.status, 200, "{}", response.body);

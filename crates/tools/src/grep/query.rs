@@ -16,9 +16,10 @@ const DEFAULT_RESULTS: usize = 250;
 pub(super) const MAX_CONTEXT_LINES: u64 = 50;
 const MAX_PATTERN_BYTES: usize = 4096;
 /// Bounds on a compiled pattern, so that a small one cannot become a huge machine.
-const MAX_REGEX_BYTES: usize = 8 * 1024 * 1024;
-/// The longest line, or in multi-line searches the largest file, that is searched.
-pub(super) const MAX_HEAP_BYTES: usize = 8 * 1024 * 1024;
+const MAX_REGEX_BYTES: usize = 1024 * 1024;
+/// The longest line with its context, or in multi-line searches the largest file, that is searched. One match costs up
+/// to this many bytes times the pattern's size, and nothing interrupts it: seconds, with these two bounds.
+pub(super) const MAX_HEAP_BYTES: usize = 256 * 1024;
 
 pub(super) struct Query {
     pub(super) matcher: RegexMatcher,
@@ -27,6 +28,8 @@ pub(super) struct Query {
     /// Matches in content mode, else files. `usize::MAX` for "no limit but the size of the answer".
     pub(super) max_results: usize,
     pub(super) is_context_capped: bool,
+    /// What to say of a type that is not known by name.
+    pub(super) type_note: Option<String>,
     multiline: bool,
     before: usize,
     after: usize,
@@ -54,17 +57,19 @@ impl Query {
             Some(0) => usize::MAX,
             Some(limit) => usize::try_from(limit).unwrap_or(usize::MAX),
         };
+        let (types, type_note) = input.file_type.as_deref().map(types).transpose()?.unzip();
         Ok(Self {
             matcher: matcher(&input.pattern, input.ignore_case.unwrap_or(false), multiline)?,
             mode,
             line_numbers: input.line_numbers.unwrap_or(true),
             max_results,
             is_context_capped: context_lines.iter().flatten().any(|&lines| lines > MAX_CONTEXT_LINES),
+            type_note: type_note.flatten(),
             multiline,
             before: context(input.before),
             after: context(input.after),
-            globs: input.glob.as_deref().map(|text| Globs::new(globs::split(text))).transpose()?,
-            types: input.file_type.as_deref().map(types).transpose()?,
+            globs: input.glob.as_deref().map(|text| Globs::new(&globs::split(text))).transpose()?,
+            types,
         })
     }
 
@@ -128,7 +133,7 @@ fn regex_problem(pattern: &str, reason: &str) -> String {
     } else if reason.contains("look-around") || reason.contains("backreference") {
         "look-around and backreferences are not supported; search for less and read the matches"
     } else if reason.contains("size limit") {
-        "use a simpler pattern"
+        "use a simpler pattern; repeated \\w or \\S are large, [a-z0-9_] is small"
     } else if pattern.contains('{') {
         "to match a literal { write \\{"
     } else {
@@ -137,14 +142,20 @@ fn regex_problem(pattern: &str, reason: &str) -> String {
     format!("the pattern is not a valid regex. {}\n{hint}", reason.trim_end())
 }
 
-fn types(name: &str) -> Result<Types, String> {
+/// The files of a type. A name that is not known is taken as an ending, with a note that says so.
+fn types(name: &str) -> Result<(Types, Option<String>), String> {
+    const MAX_NAME_BYTES: usize = 40;
     let mut builder = TypesBuilder::new();
     builder.add_defaults();
     builder.select(name);
-    builder.build().map_err(|_| {
-        let definitions = builder.definitions();
-        let suggestion = nearest(name, definitions.iter().map(ignore::types::FileTypeDef::name))
-            .map_or_else(String::new, |name| format!("did you mean `{name}`? Or "));
-        format!("there is no file type `{name}`; {suggestion}use glob `*.{name}`")
-    })
+    if let Ok(types) = builder.build() {
+        return Ok((types, None));
+    }
+    let suggestion = nearest(name, builder.definitions().iter().map(ignore::types::FileTypeDef::name))
+        .map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+    let is_ending = name.len() <= MAX_NAME_BYTES && builder.add(name, &format!("*.{name}")).is_ok();
+    match builder.build() {
+        Ok(types) if is_ending => Ok((types, Some(format!("no type `{name}`, so *.{name} was searched{suggestion}")))),
+        _ => Err(format!("there is no such file type{suggestion}; use glob")),
+    }
 }

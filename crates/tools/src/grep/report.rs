@@ -5,7 +5,7 @@ use sortie_protocol::ToolOutput;
 use super::OutputMode;
 use super::query::{MAX_CONTEXT_LINES, MAX_HEAP_BYTES, Query};
 use super::search::{FileMatches, Line, LineKind, Searched};
-use crate::answer::{Answer, counted};
+use crate::answer::{Answer, MAX_BYTES, counted};
 use crate::blocking::Halt;
 use crate::walk::Found;
 
@@ -21,49 +21,62 @@ pub(super) struct Report<'a> {
 struct Written {
     n_matches: usize,
     n_files: usize,
-    is_cut: bool,
+    cut: Option<Cut>,
+}
+
+/// Why not all that was found is written.
+#[derive(Clone, Copy)]
+enum Cut {
+    Limit,
+    Size,
 }
 
 impl Report<'_> {
     pub(super) fn render(&self, mut answer: Answer) -> ToolOutput {
         let mut written = Written::default();
         for matches in self.matches() {
-            if !self.write_file(&mut answer, matches, &mut written) {
-                written.is_cut = true;
+            written.cut = self.write_file(&mut answer, matches, &mut written).err();
+            if written.cut.is_some() {
                 break;
             }
         }
-        // Not all files were searched because there was enough already.
-        written.is_cut |= self.halt.is_none() && self.searched.len() < self.found.files.len();
         if written.n_files == 0 {
             self.note_nothing(&mut answer);
         }
-        if written.is_cut {
+        if let Some(cut) = written.cut {
             let what = match self.query.mode {
                 OutputMode::Content => counted(written.n_matches, "match", "matches"),
                 OutputMode::FilesWithMatches | OutputMode::Count => counted(written.n_files, "file", "files"),
             };
-            answer.note(format!(
-                "first {what}; more follow: narrow the pattern, path, glob or type, or raise head_limit"
-            ));
+            answer.note(match cut {
+                Cut::Limit => {
+                    format!("first {what}; more follow: narrow the pattern, path, glob or type, or raise head_limit")
+                }
+                Cut::Size => format!(
+                    "first {what}, cut at {} KiB: narrow the pattern, path, glob or type, or ask for less context",
+                    MAX_BYTES >> 10
+                ),
+            });
         }
         if self.query.is_context_capped && self.query.mode == OutputMode::Content {
             answer.note(format!("at most {MAX_CONTEXT_LINES} lines of context on each side"));
         }
-        self.note_omissions(&mut answer, written.is_cut);
+        if let Some(note) = &self.query.type_note {
+            answer.note(note);
+        }
+        self.note_omissions(&mut answer, written.cut.is_some());
         answer.done(self.summary(&written))
     }
 
     fn matches(&self) -> impl Iterator<Item = &FileMatches> {
         self.searched.iter().filter_map(|searched| match searched {
-            Searched::Matches(matches) if matches.n_matches > 0 => Some(matches),
+            Searched::Matches(matches) => Some(&**matches),
             _ => None,
         })
     }
 
-    /// Whether all of it fitted.
-    fn write_file(&self, answer: &mut Answer, matches: &FileMatches, written: &mut Written) -> bool {
-        let path = answer.name(&matches.path);
+    fn write_file(&self, answer: &mut Answer, matches: &FileMatches, written: &mut Written) -> Result<(), Cut> {
+        let path = answer.name(&*matches.path);
         match self.query.mode {
             OutputMode::Content => self.write_lines(answer, &path, &matches.lines, written),
             OutputMode::FilesWithMatches | OutputMode::Count => {
@@ -71,17 +84,20 @@ impl Report<'_> {
                     OutputMode::Count => format!("{path}:{}", matches.n_matches),
                     _ => path,
                 };
-                if written.n_files == self.query.max_results || !answer.line(&line) {
-                    return false;
+                if written.n_files == self.query.max_results {
+                    return Err(Cut::Limit);
+                }
+                if !answer.line(&line) {
+                    return Err(Cut::Size);
                 }
                 written.n_files += 1;
                 written.n_matches += matches.n_matches;
-                true
+                Ok(())
             }
         }
     }
 
-    fn write_lines(&self, answer: &mut Answer, path: &str, lines: &[Line], written: &mut Written) -> bool {
+    fn write_lines(&self, answer: &mut Answer, path: &str, lines: &[Line], written: &mut Written) -> Result<(), Cut> {
         let shown = first_matches(lines, self.query.max_results - written.n_matches);
         let mut heading = if written.n_files > 0 { format!("\n{path}\n") } else { format!("{path}\n") };
         for line in shown {
@@ -93,28 +109,24 @@ impl Report<'_> {
             };
             // The heading goes with the first line, so that it never stands alone.
             if !answer.line(&format!("{heading}{text}")) {
-                return false;
+                return Err(Cut::Size);
             }
             written.n_files += usize::from(!heading.is_empty());
             written.n_matches += usize::from(is_match(line));
             heading.clear();
         }
-        shown.len() == lines.len()
+        if shown.len() == lines.len() { Ok(()) } else { Err(Cut::Limit) }
     }
 
     fn note_nothing(&self, answer: &mut Answer) {
-        let n_searched = self.searched.iter().filter(|searched| matches!(searched, Searched::Matches(_))).count();
-        let searched = counted(n_searched, "file", "files");
+        let n_searched = self.searched.iter().filter(|searched| matches!(searched, Searched::NoMatch)).count();
         if self.found.files.is_empty() && self.query.has_filter() && self.found.n_files > 0 {
             answer.note(format!(
                 "no match: the glob or type fits none of {}",
                 counted(self.found.n_files, "file", "files")
             ));
-        } else if self.found.n_ignored > 0 {
-            let ignored = counted(self.found.n_ignored, "entry", "entries");
-            answer.note(format!("no match in {searched}; {ignored} hidden by ignore files"));
         } else {
-            answer.note(format!("no match in {searched}"));
+            answer.note(format!("no match in {}", counted(n_searched, "file", "files")));
         }
     }
 
@@ -126,7 +138,8 @@ impl Report<'_> {
         if !is_cut {
             let count =
                 |wanted: fn(&Searched) -> bool| self.searched.iter().filter(|searched| wanted(searched)).count();
-            let too_long = format!("skipped: a line (or multiline file) over {} MiB", MAX_HEAP_BYTES >> 20);
+            let too_long =
+                format!("skipped: a line with its context (or a multiline file) over {} KiB", MAX_HEAP_BYTES >> 10);
             let counts = [
                 (count(|searched| matches!(searched, Searched::Binary)), "binary file", "binary files", "skipped"),
                 (count(|searched| matches!(searched, Searched::Unreadable)), "file", "files", "could not be read"),
@@ -145,9 +158,11 @@ impl Report<'_> {
         let files = counted(written.n_files, "file", "files");
         match (written.n_files, self.query.mode) {
             (0, _) => "no match".to_owned(),
-            (_, OutputMode::FilesWithMatches) => format!("{}{files}", if written.is_cut { "first " } else { "" }),
+            (_, OutputMode::FilesWithMatches) => {
+                format!("{}{files}", if written.cut.is_some() { "first " } else { "" })
+            }
             _ => {
-                let first = if written.is_cut { "first " } else { "" };
+                let first = if written.cut.is_some() { "first " } else { "" };
                 format!("{first}{} in {files}", counted(written.n_matches, "match", "matches"))
             }
         }

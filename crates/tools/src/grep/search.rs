@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
@@ -11,6 +11,7 @@ use sortie_sandbox::{AccessError, Workspace};
 
 use super::OutputMode;
 use super::query::Query;
+use super::watched::Watched;
 use crate::answer::MAX_BYTES;
 use crate::blocking::Stop;
 use crate::interruptible::Interruptible;
@@ -22,17 +23,21 @@ const CHARS_BEFORE_MATCH: usize = 100;
 
 /// What became of one file.
 pub(super) enum Searched {
-    Matches(FileMatches),
+    /// Boxed, because most files of a large tree have none.
+    Matches(Box<FileMatches>),
+    NoMatch,
     Binary,
     Unreadable,
-    /// A line of it (in multi-line searches: the file) is too long to be held in memory.
+    /// A line of it with its context (in multi-line searches: the file) is too long to be searched.
     TooLong,
-    /// It is no longer there, or the call had to stop.
+    /// It is no longer there.
     Gone,
+    /// The call had to stop.
+    Halted,
 }
 
 pub(super) struct FileMatches {
-    pub(super) path: PathBuf,
+    pub(super) path: Box<Path>,
     pub(super) n_matches: usize,
     pub(super) lines: Vec<Line>,
     n_bytes: usize,
@@ -69,7 +74,7 @@ impl Searched {
     /// At least how much of the answer it takes.
     pub(super) fn n_bytes(&self) -> usize {
         match self {
-            Self::Matches(matches) if matches.n_matches > 0 => matches.n_bytes + matches.path.as_os_str().len(),
+            Self::Matches(matches) => matches.n_bytes + matches.path.as_os_str().len(),
             _ => 0,
         }
     }
@@ -78,49 +83,51 @@ impl Searched {
 /// What one thread needs to search files, one after the other.
 pub(super) struct FileSearch<'q> {
     query: &'q Query,
+    stop: &'q Stop,
     matcher: RegexMatcher,
     searcher: Searcher,
     start: Vec<u8>,
 }
 
 impl<'q> FileSearch<'q> {
-    pub(super) fn new(query: &'q Query) -> Self {
-        Self { query, matcher: query.matcher.clone(), searcher: query.searcher(), start: Vec::new() }
+    pub(super) fn new(query: &'q Query, stop: &'q Stop) -> Self {
+        Self { query, stop, matcher: query.matcher.clone(), searcher: query.searcher(), start: Vec::new() }
     }
 
-    pub(super) fn run(&mut self, workspace: &Workspace, path: &Path, stop: &Stop) -> Searched {
+    pub(super) fn run(&mut self, workspace: &Workspace, path: &Path) -> Searched {
         let file = match workspace.open_relative(path) {
             Ok(file) => file,
             Err(AccessError::Vanished { .. }) => return Searched::Gone,
             Err(_) => return Searched::Unreadable,
         };
-        match self.search(file, path, stop) {
+        match self.search(file, path) {
             Ok(searched) => searched,
-            Err(_) if stop.halt().is_some() => Searched::Gone,
+            Err(_) if self.stop.halt().is_some() => Searched::Halted,
             // The searcher has no type for this error, only words.
             Err(error) if error.to_string().contains("allocation limit") => Searched::TooLong,
             Err(_) => Searched::Unreadable,
         }
     }
 
-    fn search(&mut self, mut file: File, path: &Path, stop: &Stop) -> io::Result<Searched> {
+    fn search(&mut self, mut file: File, path: &Path) -> io::Result<Searched> {
         self.start.clear();
         (&mut file).take(BINARY_PROBE_BYTES as u64).read_to_end(&mut self.start)?;
         if self.start.contains(&0) {
             return Ok(Searched::Binary);
         }
-        let mut matches = FileMatches { path: path.to_owned(), n_matches: 0, lines: Vec::new(), n_bytes: 0 };
-        let sink = Collect { query: self.query, matcher: &self.matcher, matches: &mut matches };
-        let reader = self.start.as_slice().chain(Interruptible::new(file, stop));
-        self.searcher.search_reader(&self.matcher, reader, sink)?;
-        Ok(Searched::Matches(matches))
+        let mut matches = FileMatches { path: path.into(), n_matches: 0, lines: Vec::new(), n_bytes: 0 };
+        let matcher = Watched { matcher: &self.matcher, stop: self.stop };
+        let sink = Collect { query: self.query, matcher: &matcher, matches: &mut matches };
+        let reader = self.start.as_slice().chain(Interruptible::new(file, self.stop));
+        self.searcher.search_reader(&matcher, reader, sink)?;
+        Ok(if matches.n_matches > 0 { Searched::Matches(Box::new(matches)) } else { Searched::NoMatch })
     }
 }
 
 /// Takes the searcher's findings.
 struct Collect<'a> {
     query: &'a Query,
-    matcher: &'a RegexMatcher,
+    matcher: &'a Watched<'a>,
     matches: &'a mut FileMatches,
 }
 
@@ -154,9 +161,13 @@ impl Sink for Collect<'_> {
             let first = found.line_number().unwrap_or(0);
             let mut kind = LineKind::Match;
             for (number, line) in (first..).zip(found.lines()) {
-                let at = self.matcher.find(line).ok().flatten().map_or(0, |found| found.start());
-                self.push(Line::Text { number, kind, text: shown(line, at) });
+                let find = || self.matcher.find(line).ok().flatten().map_or(0, |found| found.start());
+                self.push(Line::Text { number, kind, text: shown(line, find) });
                 kind = LineKind::Continued;
+                // One match can have more lines than any answer.
+                if self.matches.n_bytes > MAX_BYTES {
+                    break;
+                }
             }
         }
         Ok(self.goes_on())
@@ -164,7 +175,7 @@ impl Sink for Collect<'_> {
 
     fn context(&mut self, _searcher: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
         let number = context.line_number().unwrap_or(0);
-        self.push(Line::Text { number, kind: LineKind::Context, text: shown(context.bytes(), 0) });
+        self.push(Line::Text { number, kind: LineKind::Context, text: shown(context.bytes(), || 0) });
         Ok(self.goes_on())
     }
 
@@ -174,18 +185,15 @@ impl Sink for Collect<'_> {
     }
 }
 
-/// A line as it is shown: without its end, and if it is long, the part around byte `at`.
-fn shown(line: &[u8], at: usize) -> String {
+/// A line as it is shown: without its end, and if it is long, the part around the byte that `find` finds.
+fn shown(line: &[u8], find: impl FnOnce() -> usize) -> String {
     let text = String::from_utf8_lossy(line).replace('\0', "\u{fffd}");
     let text = text.trim_end_matches(['\n', '\r']);
-    if text.len() <= MAX_LINE_CHARS {
-        return text.to_owned();
-    }
     let n_chars = text.chars().count();
     if n_chars <= MAX_LINE_CHARS {
         return text.to_owned();
     }
-    let n_before = String::from_utf8_lossy(&line[..at.min(line.len())]).chars().count();
+    let n_before = String::from_utf8_lossy(&line[..find().min(line.len())]).chars().count();
     let start = n_before.saturating_sub(CHARS_BEFORE_MATCH).min(n_chars - MAX_LINE_CHARS);
     let end = start + MAX_LINE_CHARS;
     let part: String = text.chars().skip(start).take(MAX_LINE_CHARS).collect();
@@ -196,14 +204,28 @@ fn shown(line: &[u8], at: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::shown;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_match_of_many_lines_is_kept_only_as_far_as_an_answer_goes() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("a"), "a\n".repeat(100_000)).unwrap();
+        let workspace = Workspace::open(directory.path()).unwrap();
+        let arguments = r#"{"pattern": "a.*a", "multiline": true, "output_mode": "content"}"#;
+        let query = Query::new(&serde_json::from_str(arguments).unwrap()).unwrap();
+        let searched = FileSearch::new(&query, &Stop::after(Duration::from_mins(1))).run(&workspace, Path::new("a"));
+        let Searched::Matches(matches) = searched else { panic!("there is a match") };
+        assert_eq!((matches.n_matches, matches.lines.len()), (1, MAX_BYTES / 2 + 1));
+    }
 
     #[test]
     fn a_long_line_is_cut_around_its_match_and_says_so() {
         let line = format!("{}needle{}\r\n", "ä".repeat(1000), "b".repeat(1000));
-        let text = shown(line.as_bytes(), 2000);
+        let text = shown(line.as_bytes(), || 2000);
         assert!(text.starts_with("[900 chars] ä") && text.ends_with("b [706 chars]"), "{text}");
         assert!(text.contains("äneedleb"));
-        assert_eq!(shown(b"short\r\n", 0), "short");
+        assert_eq!(shown(b"short\r\n", || 0), "short");
     }
 }

@@ -3,23 +3,19 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
 
-use crate::answer::MAX_BYTES;
+use crate::answer::Answer;
 
 pub(super) const MAX_LINE_CHARS: usize = 2000;
 /// Enough for that many characters, whatever they are, and one more, by which a cut is noticed.
 const MAX_LINE_BYTES: u64 = 4 * (MAX_LINE_CHARS as u64 + 1);
 /// How far it looks beyond what it shows, to find the end of a line or to count the lines that follow.
 const MAX_LOOK_AHEAD: u64 = 64 * 1024 * 1024;
-/// Space kept free for the notes after the page, and for a line's number.
-const RESERVED_BYTES: usize = 1024;
-const NUMBER_BYTES: usize = 8;
 
-/// Lines `first` to `last`, without their line ends.
+/// What is known of the lines that were shown.
+#[derive(Default)]
 pub(super) struct Page {
-    pub(super) first: u64,
+    /// The last line shown; before that, the last one passed on the way to the page.
     pub(super) last: u64,
-    pub(super) lines: Vec<String>,
-    pub(super) end: End,
     /// Lines that were longer than is shown.
     pub(super) n_cut: usize,
     /// Lines with bytes that are not UTF-8.
@@ -40,59 +36,57 @@ pub(super) enum End {
     Endless { n_bytes: u64 },
 }
 
-/// Reads at most `limit` lines from line `first` (counted from 1) of a text of `n_bytes`.
-pub(super) fn read(reader: &mut impl BufRead, first: u64, limit: u64, n_bytes: u64) -> io::Result<Page> {
-    let mut page =
-        Page { first, last: first - 1, lines: Vec::new(), end: End::Last, n_cut: 0, n_invalid: 0, crlf: false };
-    for n_lines in 0..first - 1 {
-        if reader.skip_until(b'\n')? == 0 {
-            page.end = End::Past { n_lines };
-            return Ok(page);
-        }
-    }
-    let mut space = MAX_BYTES - RESERVED_BYTES;
-    while (page.lines.len() as u64) < limit {
-        let Some(line) = read_line(reader)? else {
-            if page.lines.is_empty() {
-                page.end = End::Past { n_lines: first - 1 };
+impl Page {
+    /// Writes at most `limit` lines from line `first` (counted from 1) of a text of `n_bytes`, as far as they fit.
+    pub(super) fn read(
+        &mut self,
+        reader: &mut impl BufRead,
+        (first, limit): (u64, u64),
+        n_bytes: u64,
+        answer: &mut Answer,
+    ) -> io::Result<End> {
+        while self.last + 1 < first {
+            if reader.skip_until(b'\n')? == 0 {
+                return Ok(End::Past { n_lines: self.last });
             }
-            return Ok(page);
-        };
-        let (text, is_cut, is_valid) = line.shown();
-        let needed = text.len() + NUMBER_BYTES;
-        if needed > space {
-            page.end = End::More { n_lines: count_lines(reader, page.last + 1, n_bytes)? };
-            return Ok(page);
+            self.last += 1;
         }
-        space -= needed;
-        page.last += 1;
-        page.n_cut += usize::from(is_cut);
-        page.n_invalid += usize::from(!is_valid);
-        page.crlf |= line.crlf;
-        page.lines.push(text);
-        if line.is_endless {
-            page.end = End::Endless { n_bytes: line.n_bytes };
-            return Ok(page);
+        for n_shown in 0..limit {
+            let Some(line) = read_line(reader)? else {
+                return Ok(if n_shown == 0 { End::Past { n_lines: self.last } } else { End::Last });
+            };
+            let (text, is_cut, is_valid) = line.shown();
+            let number = self.last + 1;
+            if !answer.line(&format!("{number}\t{text}")) {
+                return Ok(End::More { n_lines: count_lines(reader, number, n_bytes) });
+            }
+            self.last = number;
+            self.n_cut += usize::from(is_cut);
+            self.n_invalid += usize::from(!is_valid);
+            self.crlf |= line.crlf;
+            if line.is_endless {
+                return Ok(End::Endless { n_bytes: line.n_bytes });
+            }
         }
+        if reader.fill_buf()?.is_empty() {
+            return Ok(End::Last);
+        }
+        Ok(End::More { n_lines: count_lines(reader, self.last, n_bytes) })
     }
-    if !reader.fill_buf()?.is_empty() {
-        page.end = End::More { n_lines: count_lines(reader, page.last, n_bytes)? };
-    }
-    Ok(page)
 }
 
-/// The number of lines in all, after `n_before` of them; `None` if that would take long.
-fn count_lines(reader: &mut impl BufRead, n_before: u64, n_bytes: u64) -> io::Result<Option<u64>> {
+/// The number of lines in all, after `n_before` of them; `None` if that would take long or does not succeed.
+fn count_lines(reader: &mut impl BufRead, n_before: u64, n_bytes: u64) -> Option<u64> {
     if n_bytes > MAX_LOOK_AHEAD {
-        return Ok(None);
+        return None;
     }
     // The file may have grown since its size was taken.
     let mut rest = reader.take(MAX_LOOK_AHEAD);
     let mut n_lines = n_before;
-    while rest.skip_until(b'\n')? > 0 {
+    while rest.skip_until(b'\n').ok()? > 0 {
         n_lines += 1;
     }
-    Ok((rest.limit() > 0).then_some(n_lines))
+    (rest.limit() > 0).then_some(n_lines)
 }
 
 /// The start of a line, and what is known of the rest of it.

@@ -1,23 +1,12 @@
 //! Sizes and shapes that must not cost memory, time or the stack.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use crate::project::Project;
-use crate::read::peak_memory_kib;
-
-#[tokio::test]
-async fn a_line_of_two_gibibytes_is_not_held_in_memory_by_a_search() {
-    let project = Project::new(&[("a.txt", "needle\n"), ("big", &"a".repeat(16 * 1024))]);
-    fs::write(project.path("long"), vec![b'a'; 20 << 20]).unwrap();
-    OpenOptions::new().write(true).open(project.path("big")).unwrap().set_len(2 << 30).unwrap();
-    let text = project.done("Grep", json!({"pattern": "needle"})).await;
-    assert_eq!(text, "a.txt\n[2 files skipped: a line (or multiline file) over 8 MiB]");
-    assert!(peak_memory_kib() < 512 * 1024);
-}
 
 #[tokio::test]
 async fn a_tree_too_deep_for_paths_is_searched_as_far_as_paths_go() {
@@ -71,12 +60,55 @@ async fn ignore_files_are_not_followed_out_of_the_workspace_and_not_trusted_to_b
 #[tokio::test]
 async fn an_ignore_file_full_of_wildcards_does_not_stop_a_search() {
     let project = Project::new(&[("a.txt", "needle\n")]);
-    let rules = (0..12_000).map(|n| format!("*{n}*x*y*z")).collect::<Vec<_>>().join("\n");
+    let rules = (0..4_500).map(|n| format!("*{n}*x*y*z")).collect::<Vec<_>>().join("\n");
     project.write(".gitignore", &rules);
     let start = Instant::now();
     let text = project.done("Grep", json!({"pattern": "needle"})).await;
     assert!(text.starts_with("a.txt"), "{text}");
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn an_ignore_file_above_the_place_of_a_search_that_cannot_be_used_is_counted() {
+    let project = Project::new(&[("sub/deep/a.txt", "needle\n")]);
+    project.write(".gitignore", "x*y*z\n".repeat(100_000));
+    project.write("sub/.ignore", "x*y*z\n".repeat(100_000));
+    let note = "[2 ignore files not used (unreadable or too large)]";
+    let path = json!({"pattern": "needle", "path": "sub/deep"});
+    assert_eq!(project.done("Grep", path).await, format!("sub/deep/a.txt\n{note}"));
+    assert_eq!(project.done("LS", json!({"path": "sub/deep"})).await, format!("a.txt\n{note}"));
+}
+
+#[tokio::test]
+async fn glob_bombs_are_refused_by_every_tool_that_takes_globs() {
+    let project = Project::new(&[("a.txt", "needle\n")]);
+    let nested = "{".repeat(300) + "a" + &"}".repeat(300);
+    for (bomb, reason) in [(nested.as_str(), "at most 8 deep"), (&"**/".repeat(400), "at most 1000"), ("[", "unclosed")]
+    {
+        for (tool, arguments) in [
+            ("Glob", json!({"pattern": bomb})),
+            ("LS", json!({"ignore": [bomb]})),
+            ("Grep", json!({"pattern": "needle", "glob": bomb})),
+        ] {
+            let text = project.failed(tool, arguments).await;
+            assert!(text.contains(reason), "{tool}: {text}");
+        }
+    }
+    let wide = "{a,b}".repeat(30);
+    assert!(project.done("Glob", json!({"pattern": wide})).await.contains("no file matches"));
+    assert_eq!(project.done("Glob", json!({"pattern": "{{{{{{{{a,b},c}}}}}}}.txt"})).await, "a.txt");
+}
+
+#[tokio::test]
+async fn long_lists_of_globs_are_refused_with_the_bound() {
+    let project = Project::new(&[("a.txt", "needle\n")]);
+    let bound = "at most 64 globs and 4096 bytes are allowed";
+    let many: Vec<_> = (0..20_000).map(|n| format!("*{n}*x*y")).collect();
+    let text = project.failed("LS", json!({"ignore": many})).await;
+    assert!(text.contains("20000 globs of") && text.contains(bound), "{text}");
+    assert!(project.failed("Grep", json!({"pattern": "x", "glob": many.join(",")})).await.contains(bound));
+    assert!(project.failed("LS", json!({"ignore": vec!["x".repeat(900); 5]})).await.contains(bound));
+    assert_eq!(project.done("LS", json!({"ignore": many[..64]})).await, "a.txt");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Stop means stop: a cancelled call answers at once, and its work ends.
+//! Stop means stop: a call that is cancelled or out of time answers at once, and its work ends.
 
 use std::fs;
 use std::io::Write;
@@ -42,6 +42,23 @@ async fn a_read_far_into_a_huge_file_ends_at_once_when_cancelled() {
     file.set_len(1 << 40).unwrap();
     drop(file);
     cancel_while_it_runs(&project, "Read", json!({"file_path": "huge", "offset": 1_000_000_000})).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_search_in_the_midst_of_a_slow_match_is_answered_when_its_time_is_over() {
+    let project = Project::new(&[("a.txt", &"ab".repeat(16 * 1024))]);
+    let root = project.path(".");
+    let time_passes = async {
+        tokio::task::spawn_blocking(move || wait_until(|| n_open_files(&root) > 0)).await.unwrap();
+        tokio::time::advance(Duration::from_millis(20_500)).await;
+    };
+    let slow = project.run("Grep", json!({"pattern": "a[ab]{1000}a[ab]{1000}[cd]", "output_mode": "count"}));
+    let (output, ()) = tokio::join!(slow, time_passes);
+    assert!(output.failed);
+    assert_eq!(output.for_model, "stopped after 20 s; narrow the request");
+    let root = project.path(".");
+    assert_eq!(n_open_files(&root), 1, "the match is not over");
+    wait_until(|| n_open_files(&root) == 0);
 }
 
 async fn cancel_while_it_runs(project: &Project, tool: &str, arguments: Value) {

@@ -65,10 +65,41 @@ async fn ignore_files_hold_everywhere_below_them_and_the_nearest_decides() {
         .gitignore
         sub/.ignore
         sub/b.log
-        sub/build/out.txt"]]
+        sub/build/out.txt
+        [5 entries hidden by ignore files]"]]
     .assert_eq(&project.done("Glob", json!({"pattern": "**"})).await);
     let below = project.done("Glob", json!({"pattern": "*.log", "path": "sub/deep"})).await;
-    assert_eq!(below, "[no file matches *.log (0 files looked at, 1 entry hidden by ignore files)]");
+    assert_eq!(below, "[no file matches *.log (0 files looked at); 1 entry hidden by ignore files]");
+}
+
+#[tokio::test]
+async fn git_is_named_when_it_was_wanted_and_entered_when_it_is_named() {
+    let project = tree();
+    assert_eq!(
+        project.done("Glob", json!({"pattern": "**/.git/config.rs"})).await,
+        "[no file matches **/.git/config.rs (6 files looked at); `.git` is searched only if path names it]"
+    );
+    assert_eq!(project.done("Glob", json!({"pattern": ".git/*"})).await, ".git/config.rs");
+    assert_eq!(project.done("Glob", json!({"pattern": "*.rs", "path": ".git"})).await, ".git/config.rs");
+    project.write(".git/x.rs", "needle");
+    assert_eq!(
+        project.done("Grep", json!({"pattern": "needle", "glob": "*.rs,.git/**"})).await,
+        "[`.git` is searched only if path names it; no match in 4 files]"
+    );
+    assert_eq!(project.done("Grep", json!({"pattern": "needle", "path": ".git"})).await, ".git/x.rs");
+}
+
+#[tokio::test]
+async fn the_name_of_a_directory_gets_the_way_to_list_it() {
+    let project = tree();
+    for (arguments, expected) in [
+        (json!({"pattern": "src"}), "[`src` is a directory; use LS or src/**]"),
+        (json!({"pattern": "src/deep"}), "[`src/deep` is a directory; use LS or src/deep/**]"),
+        (json!({"pattern": "deep", "path": "src"}), "[`src/deep` is a directory; use LS or src/deep/**]"),
+        (json!({"pattern": "absent"}), "[no file matches absent (6 files looked at)]"),
+    ] {
+        assert_eq!(project.done("Glob", arguments.clone()).await, expected, "{arguments}");
+    }
 }
 
 #[tokio::test]
@@ -79,7 +110,10 @@ async fn an_ignored_directory_that_is_named_is_searched() {
         ("target/.ignore", "*.o"),
         ("target/b.o", ""),
     ]);
-    assert_eq!(project.done("Glob", json!({"pattern": "**/*.rs", "path": "target"})).await, "target/debug/a.rs");
+    assert_eq!(
+        project.done("Glob", json!({"pattern": "**/*.rs", "path": "target"})).await,
+        "target/debug/a.rs\n[1 entry hidden by ignore files]"
+    );
     assert_eq!(project.done("Glob", json!({"pattern": "target/debug/*"})).await, "target/debug/a.rs");
     assert!(project.done("Glob", json!({"pattern": "*.o", "path": "target"})).await.contains("no file matches"));
 }

@@ -104,6 +104,7 @@ async fn nothing_found_says_how_much_was_searched_and_why() {
     project.write(".gitignore", "docs\n");
     check(&project, json!({"pattern": "How to"}), expect!["[no match in 3 files; 1 entry hidden by ignore files]"])
         .await;
+    check(&project, json!({"pattern": "other"}), expect!["src/run.rs\n[1 entry hidden by ignore files]"]).await;
     check(&project, json!({"pattern": "How to", "path": "docs"}), expect!["docs/run.md"]).await;
     check(&project, json!({"pattern": "How to", "path": "docs/run.md"}), expect!["docs/run.md"]).await;
 }
@@ -140,9 +141,49 @@ async fn patterns_that_are_no_regex_come_back_with_a_hint() {
     assert!(project.failed("Grep", json!({"pattern": ""})).await.contains("the pattern is empty"));
     assert!(project.failed("Grep", json!({"pattern": "x".repeat(5000)})).await.contains("at most 4096"));
     assert!(project.failed("Grep", json!({"pattern": "x", "glob": "["})).await.contains("nothing was searched"));
-    let file_type = project.failed("Grep", json!({"pattern": "x", "type": "rustt"})).await;
-    assert!(file_type.contains("no file type `rustt`; did you mean `rust`? Or use glob `*.rustt`"), "{file_type}");
+    let file_type = project.failed("Grep", json!({"pattern": "x", "type": "*.{rs,py}"})).await;
+    assert!(file_type.contains("there is no such file type; use glob"), "{file_type}");
     assert!(project.failed("Grep", json!({"pattern": "x", "output_mode": "lines"})).await.contains("`lines`"));
+}
+
+#[tokio::test]
+async fn an_unknown_type_is_taken_as_an_ending_and_said() {
+    let project = tree();
+    check(
+        &project,
+        json!({"pattern": "fn main", "type": "rs"}),
+        expect!["src/main.rs\n[no type `rs`, so *.rs was searched]"],
+    )
+    .await;
+    check(
+        &project,
+        json!({"pattern": "fn main", "type": "rustt"}),
+        expect!["[no match: the glob or type fits none of 3 files; no type `rustt`, so *.rustt was searched; did you mean `rust`?]"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_file_that_is_named_is_searched_whatever_the_glob_says_and_that_is_said() {
+    let project = tree();
+    let note = "[glob or type does not fit the file that path names; it was searched all the same]";
+    for (filter, value) in [("glob", "*.md"), ("glob", "!src/**"), ("type", "md")] {
+        let text = project.done("Grep", json!({"pattern": "run", "path": "src/main.rs", filter: value})).await;
+        assert_eq!(text, format!("src/main.rs\n{note}"), "{filter} {value}");
+    }
+    for glob in ["*.rs", "src/*", "main.*"] {
+        let text = project.done("Grep", json!({"pattern": "run", "path": "src/main.rs", "glob": glob})).await;
+        assert_eq!(text, "src/main.rs", "{glob}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_cut_by_its_size_does_not_blame_the_limit() {
+    let project = Project::new(&[("a.txt", &("begin\n".to_owned() + &"x\n".repeat(40_000) + "end\n"))]);
+    let arguments = json!({"pattern": "begin.*end", "multiline": true, "output_mode": "content"});
+    let text = project.done("Grep", arguments).await;
+    let note = "\n[first 1 match, cut at 50 KiB: narrow the pattern, path, glob or type, or ask for less context]";
+    assert!(text.starts_with("a.txt\n1:begin\n2:x\n") && text.ends_with(note), "{}", &text[text.len() - 200..]);
 }
 
 #[tokio::test]
@@ -214,7 +255,7 @@ async fn a_cut_answer_is_always_the_same() {
     }
     let arguments = json!({"pattern": "needle", "output_mode": "content", "head_limit": 0});
     let first = project.done("Grep", arguments.clone()).await;
-    assert!(first.contains("more follow") && first.len() <= 51 * 1024);
+    assert!(first.contains("cut at 50 KiB") && first.len() <= 51 * 1024);
     for _ in 0..20 {
         assert_eq!(project.done("Grep", arguments.clone()).await, first);
     }

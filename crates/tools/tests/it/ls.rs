@@ -49,7 +49,8 @@ async fn an_empty_a_missing_and_a_false_directory_are_told_apart() {
     std::fs::create_dir(project.path("empty")).unwrap();
     assert_eq!(project.done("LS", json!({"path": "empty"})).await, "[empty directory]");
     assert!(project.failed("LS", json!({"path": "nope"})).await.contains("does not exist"));
-    assert!(project.failed("LS", json!({"path": "a/b"})).await.contains("is not a directory"));
+    assert_eq!(project.failed("LS", json!({"path": "a/b"})).await, "`a/b` is a file, not a directory; use Read");
+    assert!(project.failed("LS", json!({"path": "a/b/c"})).await.contains("is not a directory"));
     assert!(project.failed("LS", json!({"ignore": ["["]})).await.contains("nothing was listed"));
 }
 

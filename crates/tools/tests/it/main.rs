@@ -2,12 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
 
+mod another_user;
 mod bounds;
 mod cancel;
 mod confinement;
 mod glob;
 mod grep;
 mod ls;
+mod memory;
 mod project;
 mod read;
 mod registry;

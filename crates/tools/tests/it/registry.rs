@@ -12,7 +12,7 @@ fn tokens(names: &[&str]) -> usize {
 #[test]
 fn what_models_read_of_the_tools_is_short() {
     let search = tokens(&["Read", "LS", "Glob", "Grep"]);
-    assert!(search <= 400, "{search} tokens");
+    assert!(search <= 500, "{search} tokens");
     let todo = tokens(&["TodoWrite"]);
     assert!(todo <= 90, "{todo} tokens");
 }

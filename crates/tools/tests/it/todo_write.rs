@@ -21,6 +21,14 @@ async fn the_list_is_repeated_compactly() {
 }
 
 #[tokio::test]
+async fn a_list_that_is_json_in_a_text_is_taken() {
+    let todos = json!([{"content": "a", "status": "pending"}]).to_string();
+    assert_eq!(Project::new(&[]).done("TodoWrite", json!({"todos": todos})).await, "[ ] a");
+    let wrong = Project::new(&[]).failed("TodoWrite", json!({"todos": "first a, then b"})).await;
+    assert!(wrong.contains("TodoWrite was not run"), "{wrong}");
+}
+
+#[tokio::test]
 async fn an_empty_list_is_said_to_be_empty() {
     assert_eq!(Project::new(&[]).done("TodoWrite", json!({"todos": []})).await, "[the list is empty]");
 }

@@ -5,9 +5,10 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use sortie_engine::{Clock as _, SystemClock};
 use sortie_journal::{Journal, JournalError, TaskHeader};
 
-use super::state;
+use super::{state, took};
 use crate::error::CommandError;
 use crate::render::{neutral, print_json, words};
 
@@ -44,9 +45,9 @@ fn table(headers: &[TaskHeader], more: bool) -> String {
         return "there are no tasks yet\n".to_owned();
     }
     let agent_columns = headers.iter().map(|header| header.agent.chars().count()).max().unwrap_or_default();
-    let mut text = String::new();
+    let (now, mut text) = (SystemClock.now(), String::new());
     for header in headers {
-        let took = words::elapsed(header.updated.0.saturating_sub(header.started.0));
+        let took = took(header, now);
         let _infallible = writeln!(
             text,
             "{}  {:11}  {:agent_columns$}  {}  {took:>7}  {}",
@@ -54,7 +55,7 @@ fn table(headers: &[TaskHeader], more: bool) -> String {
             state(header),
             neutral::line(&header.agent),
             seconds(header),
-            neutral::line(&header.title),
+            words::title(&header.title),
         );
     }
     if more {

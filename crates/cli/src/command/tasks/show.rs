@@ -1,14 +1,16 @@
-//! One task: what was asked, what became of it, and the tree below it.
+//! One task: what was asked, what became of it, and the tree below it. What is damaged is said, the rest is shown.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use sortie_journal::{Journal, TaskHeader, TaskState};
-use sortie_protocol::{Event, Fact, Job, TaskId, TaskOutcome};
+use sortie_engine::{Clock as _, SystemClock};
+use sortie_journal::{Journal, JournalError, TaskHeader, TaskState};
+use sortie_protocol::{Event, Fact, Failure, ModelChoice, TaskId, TaskOutcome};
 
-use super::state;
-use crate::error::{CommandError, ErrorKind};
+use super::{state, took};
+use crate::error::{self, CommandError, ErrorKind};
 use crate::render::{OutcomeTree, neutral, print_json, words};
 
 /// Ids that an ambiguous prefix is answered with.
@@ -16,16 +18,19 @@ const MOST_CANDIDATES: usize = 8;
 
 pub(super) fn run(journal: &dyn Journal, id: &str, json: bool) -> Result<ExitCode, CommandError> {
     let header = find(journal, id)?;
-    let headers = journal.tree(header.root_id)?;
-    let branch = Branch::below(&header, &headers);
+    let branch = journal.tree(header.task_id)?;
+    let mut damages = Vec::new();
     if json {
-        print_json(&outcomes(journal, &branch)?.object(header.task_id))?;
+        print_json(&outcomes(journal, &branch, &mut damages)?.object(header.task_id))?;
     } else {
-        let events = journal.read(header.task_id)?;
-        let text = describe(&header, &events, &branch);
+        let told = Told::read(journal, &header, &mut damages)?;
+        let text = describe(&header, &told, &branch);
         io::stdout().lock().write_all(neutral::block(&text).as_bytes())?;
     }
-    Ok(ExitCode::SUCCESS)
+    for damage in &damages {
+        error::warn(damage);
+    }
+    Ok(if damages.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 fn find(journal: &dyn Journal, id: &str) -> Result<TaskHeader, CommandError> {
@@ -38,46 +43,87 @@ fn find(journal: &dyn Journal, id: &str) -> Result<TaskHeader, CommandError> {
             let candidates = found.iter().chain([&last]).take(MOST_CANDIDATES);
             let error = CommandError::usage(format!("`{id}` is the beginning of {} ids", others + 1));
             Err(candidates.fold(error, |error, header| {
-                error.hint(format!("{} {} {}", header.task_id, header.agent, header.title))
+                error.hint(format!("{} {} {}", header.task_id, header.agent, words::title(&header.title)))
             }))
         }
     }
 }
 
-/// A task's headers and those of everything below it, with how deep each one is below the task.
-struct Branch<'a> {
-    tasks: Vec<(usize, &'a TaskHeader)>,
-}
-
-impl<'a> Branch<'a> {
-    fn below(top: &TaskHeader, headers: &'a [TaskHeader]) -> Self {
-        let mut tasks = Vec::new();
-        let tops = headers.iter().filter(|header| header.task_id == top.task_id);
-        let mut stack: Vec<(usize, &TaskHeader)> = tops.map(|header| (0, header)).collect();
-        while let Some((level, header)) = stack.pop() {
-            tasks.push((level, header));
-            // Last in, first out: reversed, so that they come out in order of starting.
-            let children = headers.iter().rev().filter(|child| child.parent_id == Some(header.task_id));
-            stack.extend(children.map(|child| (level + 1, child)));
-        }
-        Self { tasks }
-    }
-}
-
-fn outcomes(journal: &dyn Journal, branch: &Branch<'_>) -> Result<OutcomeTree, CommandError> {
+/// The outcomes of a branch. One that cannot be read is told as an error in its place.
+fn outcomes(
+    journal: &dyn Journal,
+    branch: &[TaskHeader],
+    damages: &mut Vec<String>,
+) -> Result<OutcomeTree, CommandError> {
     let mut tree = OutcomeTree::default();
-    for (_, header) in &branch.tasks {
-        for event in journal.read(header.task_id)? {
-            tree.take(&event);
-        }
-        if header.state == TaskState::Interrupted {
-            tree.set_status(header.task_id, "interrupted");
+    for header in branch {
+        tree.start(header.task_id, header.parent_id, &header.agent, &state(header));
+        match intact(ending(journal, header), damages)? {
+            Ok(Some(outcome)) => tree.end(&outcome),
+            Ok(None) => {}
+            Err(damage) => tree.fail(header.task_id, &Failure::new("journal", damage)),
         }
     }
     Ok(tree)
 }
 
-fn describe(header: &TaskHeader, events: &[Event], branch: &Branch<'_>) -> String {
+/// How the task ended. One that has ended and left no ending is damaged.
+fn ending(journal: &dyn Journal, header: &TaskHeader) -> Result<Option<TaskOutcome>, JournalError> {
+    let ending = journal.ending(header.task_id)?;
+    if ending.is_none() && matches!(header.state, TaskState::Ended(_)) {
+        // Reading the whole log says where it is broken.
+        journal.read(header.task_id)?;
+    }
+    Ok(ending)
+}
+
+/// Sets damage of one task apart from a journal that cannot be read at all.
+fn intact<T>(read: Result<T, JournalError>, damages: &mut Vec<String>) -> Result<Result<T, String>, CommandError> {
+    match read {
+        Ok(intact) => Ok(Ok(intact)),
+        Err(damage @ (JournalError::DamagedTask { .. } | JournalError::Damaged { .. })) => {
+            let damage = damage.to_string();
+            damages.push(damage.clone());
+            Ok(Err(damage))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What a task's own log tells beyond its header, as far as it can be read.
+#[derive(Default)]
+struct Told {
+    model: Option<ModelChoice>,
+    outcome: Option<TaskOutcome>,
+}
+
+impl Told {
+    fn read(journal: &dyn Journal, header: &TaskHeader, damages: &mut Vec<String>) -> Result<Self, CommandError> {
+        if let Ok(events) = intact(journal.read(header.task_id), damages)? {
+            return Ok(Self { model: model(&events), outcome: outcome(events, header.task_id) });
+        }
+        // The ending may still be whole; a second damage adds nothing.
+        let outcome = journal.ending(header.task_id).unwrap_or_default();
+        Ok(Self { model: outcome.as_ref().map(|outcome| outcome.model.clone()), outcome })
+    }
+}
+
+fn model(events: &[Event]) -> Option<ModelChoice> {
+    events.iter().find_map(|event| match &event.fact {
+        Fact::TaskStarted { job } => Some(job.config.model.clone()),
+        _ => None,
+    })
+}
+
+/// The ending of the last leg that ended.
+fn outcome(events: Vec<Event>, task: TaskId) -> Option<TaskOutcome> {
+    events.into_iter().rev().find_map(|event| match event.fact {
+        Fact::TaskEnded { outcome } if outcome.task_id == task => Some(*outcome),
+        _ => None,
+    })
+}
+
+fn describe(header: &TaskHeader, told: &Told, branch: &[TaskHeader]) -> String {
     let mut text = format!("{} {} {}\n\n", header.task_id, neutral::line(&header.agent), state(header));
     let mut field = |name: &str, value: &str| {
         let _infallible = writeln!(text, "{name:9}  {}", neutral::line(value));
@@ -86,13 +132,12 @@ fn describe(header: &TaskHeader, events: &[Event], branch: &Branch<'_>) -> Strin
     if let Some(parent) = header.parent_id {
         field("parent", &parent.to_string());
     }
-    if let Some(job) = job(events) {
-        field("model", &words::model(&job.config.model));
+    if let Some(model) = &told.model {
+        field("model", &words::model(model));
     }
     field("workspace", &header.workspace);
     field("started", &header.started.to_string());
-    let outcome = outcome(events, header.task_id);
-    if let Some(outcome) = outcome {
+    if let Some(outcome) = &told.outcome {
         field("used", &words::usage(&outcome.usage));
         if let Some(limit) = outcome.reason {
             field("limit", &limit.to_string());
@@ -107,35 +152,32 @@ fn describe(header: &TaskHeader, events: &[Event], branch: &Branch<'_>) -> Strin
             field("full text", path);
         }
     }
-    if branch.tasks.len() > 1 {
+    if branch.len() > 1 {
         text.push('\n');
-        for (level, header) in &branch.tasks {
-            text.push_str(&tree_line(*level, header));
-        }
+        text.push_str(&tree(header, branch));
     }
-    if let Some(outcome) = outcome.filter(|outcome| !outcome.text.is_empty()) {
+    if let Some(outcome) = told.outcome.as_ref().filter(|outcome| !outcome.text.is_empty()) {
         let _infallible = writeln!(text, "\n{}", outcome.text.trim_end());
     }
     text
 }
 
-fn tree_line(level: usize, header: &TaskHeader) -> String {
-    let took = words::elapsed(header.updated.0.saturating_sub(header.started.0));
-    let (agent, title) = (neutral::line(&header.agent), neutral::line(&header.title));
-    format!("{}{agent} {} {} · {took} · {title}\n", "  ".repeat(level), header.task_id, state(header))
-}
-
-fn job(events: &[Event]) -> Option<&Job> {
-    events.iter().find_map(|event| match &event.fact {
-        Fact::TaskStarted { job } => Some(&**job),
-        _ => None,
-    })
-}
-
-/// The ending of the last leg that ended.
-fn outcome(events: &[Event], task: TaskId) -> Option<&TaskOutcome> {
-    events.iter().rev().find_map(|event| match &event.fact {
-        Fact::TaskEnded { outcome } if outcome.task_id == task => Some(&**outcome),
-        _ => None,
-    })
+/// A line for each task of the branch, below its parent and to the right of it.
+fn tree(top: &TaskHeader, branch: &[TaskHeader]) -> String {
+    let mut children: HashMap<TaskId, Vec<&TaskHeader>> = HashMap::new();
+    for header in branch {
+        if let Some(parent) = header.parent_id {
+            children.entry(parent).or_default().push(header);
+        }
+    }
+    let (now, mut text) = (SystemClock.now(), String::new());
+    let mut stack = vec![(0, top)];
+    while let Some((level, header)) = stack.pop() {
+        let (agent, title) = (neutral::line(&header.agent), words::title(&header.title));
+        let (indent, took) = ("  ".repeat(level), took(header, now));
+        let _infallible = writeln!(text, "{indent}{agent} {} {} · {took} · {title}", header.task_id, state(header));
+        // Last in, first out: reversed, so that they come out in order of starting.
+        stack.extend(children.get(&header.task_id).into_iter().flatten().rev().map(|child| (level + 1, *child)));
+    }
+    text
 }

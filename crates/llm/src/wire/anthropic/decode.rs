@@ -8,7 +8,7 @@ use sortie_protocol::{CallId, Part, Reasoning, Reply, StopReason, ToolCall, Usag
 
 use super::NAME;
 use crate::wire::tokens::count;
-use crate::wire::{Decoder, Observe, Progress, ProviderFault, cut, garbage, progress_of, reply};
+use crate::wire::{Decoder, Observe, Progress, cut, fault_or_garbage, garbage, progress_of, reply};
 use crate::{ErrorKind, ModelError, ModelEvent};
 
 #[derive(Deserialize)]
@@ -34,9 +34,7 @@ enum StreamEvent {
         usage: Value,
     },
     MessageStop,
-    Error {
-        error: Value,
-    },
+    Error,
     /// Pings, and whatever the interface gains later.
     #[serde(other)]
     Other,
@@ -101,7 +99,7 @@ pub(super) struct AnthropicDecoder {
 
 impl Decoder for AnthropicDecoder {
     fn feed(&mut self, data: &str, observe: Observe<'_>) -> Result<Progress, ModelError> {
-        match serde_json::from_str(data).map_err(|error| garbage(error, data))? {
+        match serde_json::from_str(data).map_err(|error| fault_or_garbage(error, data))? {
             StreamEvent::MessageStart { message } => {
                 self.model = message.model;
                 self.count_usage(&message.usage);
@@ -134,10 +132,7 @@ impl Decoder for AnthropicDecoder {
                 self.ended = true;
                 Ok(Progress::Done)
             }
-            StreamEvent::Error { error } => {
-                let fault = ProviderFault::from_object(&error);
-                Err(ModelError::new(fault.kind_in_stream(), fault.message))
-            }
+            StreamEvent::Error => Err(fault_or_garbage("an error without words", data)),
             StreamEvent::Other => Ok(Progress::Quiet),
         }
     }
@@ -146,14 +141,8 @@ impl Decoder for AnthropicDecoder {
         if !self.ended {
             return Err(cut());
         }
-        let stop = self.stop();
-        let blocks = std::mem::take(&mut self.blocks);
-        let half_call = |block: &Block| !block.finished && matches!(block.content, Content::Call { .. });
-        if stop != StopReason::Length && blocks.values().any(half_call) {
-            let message = "the provider ended its message inside a tool call";
-            return Err(ModelError::new(ErrorKind::Garbage, message));
-        }
-        let parts = blocks.into_values().filter_map(|block| part(block.content)).collect();
+        let stop = self.stop()?;
+        let parts = std::mem::take(&mut self.blocks).into_values().filter_map(|block| part(block.content)).collect();
         Ok(reply::assemble(parts, stop, self.usage, std::mem::take(&mut self.model)))
     }
 }
@@ -173,13 +162,28 @@ impl AnthropicDecoder {
         }
     }
 
-    fn stop(&self) -> StopReason {
-        match self.stop_reason.as_deref() {
+    /// Why the message ended; an error where it is not whole.
+    fn stop(&self) -> Result<StopReason, ModelError> {
+        let stop = match self.stop_reason.as_deref() {
+            Some("end_turn" | "stop_sequence") => StopReason::End,
             Some("tool_use") => StopReason::Calls,
-            Some("max_tokens" | "model_context_window_exceeded") => StopReason::Length,
-            Some("refusal") => StopReason::Refusal,
-            _ => StopReason::End,
+            // A pause is a cap too, the provider's own on one turn: there would be more. Only its own tools, which are
+            // never asked for, can lead to one, so nothing here takes the turn up again.
+            Some("max_tokens" | "pause_turn") => return Ok(StopReason::Length),
+            Some("refusal") => return Ok(StopReason::Refusal),
+            Some("model_context_window_exceeded") => {
+                let message = "the conversation no longer fits the model's context window; start anew with less in it";
+                return Err(ModelError::new(ErrorKind::ContextLength, message));
+            }
+            // Whatever the interface gains later, or nothing: the message must then be whole by itself.
+            _ if self.blocks.values().all(|block| block.finished) => StopReason::End,
+            _ => return Err(ModelError::new(ErrorKind::Garbage, "the provider ended its message inside a block")),
+        };
+        let half_call = |block: &Block| !block.finished && matches!(block.content, Content::Call { .. });
+        if self.blocks.values().any(half_call) {
+            return Err(ModelError::new(ErrorKind::Garbage, "the provider ended its message inside a tool call"));
         }
+        Ok(stop)
     }
 }
 

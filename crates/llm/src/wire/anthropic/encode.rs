@@ -8,7 +8,7 @@ use sortie_protocol::{CallOutput, Message, Part, ToolSpec};
 
 use super::NAME;
 use crate::wire::is_blank;
-use crate::wire::replay::{ArgumentsObject, is_sendable, output_text, portable_name};
+use crate::wire::replay::{ArgumentsObject, is_identifier, is_sendable, output_text, portable_id, portable_name};
 use crate::{ModelRequest, ToolChoice};
 
 /// The interface demands a cap on the output; this one holds where the route has none.
@@ -137,7 +137,7 @@ fn reply_block(part: &Part) -> Option<Block<'_>> {
         Part::Reasoning(reasoning) if reasoning.wire == NAME => Some(Block::Opaque(&reasoning.item)),
         Part::Reasoning(_) => None,
         Part::Call(call) => Some(Block::ToolUse {
-            id: portable_name(&call.id.0),
+            id: portable_id(&call.id.0, is_identifier(&call.id.0)),
             name: portable_name(&call.tool),
             input: ArgumentsObject::of(&call.arguments),
         }),
@@ -146,7 +146,7 @@ fn reply_block(part: &Part) -> Option<Block<'_>> {
 
 fn tool_result(output: &CallOutput) -> Block<'_> {
     Block::ToolResult {
-        tool_use_id: portable_name(&output.call.0),
+        tool_use_id: portable_id(&output.call.0, is_identifier(&output.call.0)),
         content: output_text(output),
         is_error: output.output.failed,
         cache_control: None,

@@ -1,18 +1,21 @@
 //! A Chat Completions event stream as a [`Reply`], with the habits of the many servers that speak it.
 
 use serde::Deserialize;
-use serde_json::{Value, json};
-use sortie_protocol::{CallId, Part, Reasoning, Reply, StopReason, ToolCall, Usage};
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use sortie_protocol::{CallId, Part, Reply, StopReason, ToolCall, Usage};
 
-use super::NAME;
+use super::opaque;
 use crate::wire::tokens::count;
-use crate::wire::{Decoder, Observe, Progress, ProviderFault, cut, garbage, is_blank, reply};
-use crate::{ModelError, ModelEvent};
+use crate::wire::{Decoder, Observe, Progress, cut, fault_or_garbage, is_blank, reply};
+use crate::{ErrorKind, ModelError, ModelEvent};
 
 const END_MARK: &str = "[DONE]";
 
 #[derive(Deserialize)]
 struct Chunk {
+    object: Option<String>,
     model: Option<String>,
     choices: Option<Vec<Choice>>,
     #[serde(default)]
@@ -30,18 +33,32 @@ struct Choice {
 
 #[derive(Deserialize)]
 struct Delta {
-    content: Option<String>,
+    content: Option<ContentDelta>,
     refusal: Option<String>,
     reasoning_content: Option<String>,
     reasoning: Option<String>,
+    reasoning_details: Option<Vec<Value>>,
     tool_calls: Option<Vec<CallDelta>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ContentDelta {
+    Text(String),
+    /// Text and thinking, on servers that give both in one field.
+    Items(Vec<Value>),
 }
 
 #[derive(Deserialize)]
 struct CallDelta {
     index: Option<u64>,
     id: Option<String>,
+    #[serde(rename = "type")]
+    _kind: Option<IgnoredAny>,
     function: Option<FunctionDelta>,
+    /// Whatever else the server wants to see again.
+    #[serde(flatten)]
+    opaque: Map<String, Value>,
 }
 
 #[derive(Default, Deserialize)]
@@ -58,31 +75,29 @@ struct PartialCall {
     id: String,
     tool: String,
     arguments: String,
+    opaque: Map<String, Value>,
 }
 
 #[derive(Default)]
 pub(super) struct ChatDecoder {
     model: String,
     text: String,
-    /// The field in which this server gives its reasoning, and the reasoning.
-    reasoning: Option<(&'static str, String)>,
+    /// Reasoning, in the fields in which this server gives it.
+    opaque: Map<String, Value>,
     refused: bool,
     calls: Vec<PartialCall>,
     usage: Usage,
     finish_reason: Option<String>,
-    ended: bool,
 }
 
 impl Decoder for ChatDecoder {
     fn feed(&mut self, data: &str, observe: Observe<'_>) -> Result<Progress, ModelError> {
         if data.trim() == END_MARK {
-            self.ended = true;
             return Ok(Progress::Done);
         }
-        let chunk: Chunk = serde_json::from_str(data).map_err(|error| garbage(error, data))?;
-        if !chunk.error.is_null() {
-            let fault = ProviderFault::from_json(&json!({ "error": chunk.error })).unwrap_or_default();
-            return Err(ModelError::new(fault.kind_in_stream(), fault.message));
+        let chunk: Chunk = serde_json::from_str(data).map_err(|error| fault_or_garbage(error, data))?;
+        if !chunk.error.is_null() || chunk.object.as_deref() == Some("error") {
+            return Err(fault_or_garbage("an error without words", data));
         }
         if let Some(model) = chunk.model.filter(|model| !model.is_empty()) {
             self.model = model;
@@ -104,20 +119,13 @@ impl Decoder for ChatDecoder {
     }
 
     fn finish(&mut self) -> Result<Reply, ModelError> {
-        if !self.ended && self.finish_reason.is_none() {
-            return Err(cut());
-        }
-        let stop = self.stop();
-        let mut parts = Vec::new();
-        if let Some((field, text)) = self.reasoning.take() {
-            parts.push(Part::Reasoning(Reasoning { wire: NAME.to_owned(), item: json!({ field: text }) }));
-        }
+        let stop = self.stop()?;
+        let mut parts: Vec<Part> = opaque::of_message(std::mem::take(&mut self.opaque)).into_iter().collect();
         parts.push(Part::Text { text: std::mem::take(&mut self.text) });
-        parts.extend(
-            self.calls
-                .drain(..)
-                .map(|call| Part::Call(ToolCall { id: CallId(call.id), tool: call.tool, arguments: call.arguments })),
-        );
+        for call in self.calls.drain(..) {
+            parts.extend(opaque::of_call(call.opaque));
+            parts.push(Part::Call(ToolCall { id: CallId(call.id), tool: call.tool, arguments: call.arguments }));
+        }
         Ok(reply::assemble(parts, stop, self.usage, std::mem::take(&mut self.model)))
     }
 }
@@ -131,19 +139,51 @@ impl ChatDecoder {
         if let Some((field, text)) = reasoning.into_iter().find_map(|(field, text)| Some((field, not_empty(text)?))) {
             observe(ModelEvent::Reasoning(&text));
             content |= !is_blank(&text);
-            self.reasoning.get_or_insert((field, String::new())).1.push_str(&text);
+            opaque::append(&mut self.opaque, field, text.into());
         }
-        let refusal = not_empty(delta.refusal);
-        self.refused |= refusal.is_some();
-        for text in [not_empty(delta.content), refusal].into_iter().flatten() {
-            observe(ModelEvent::Text(&text));
-            content |= !is_blank(&text);
-            self.text.push_str(&text);
+        if let Some(details) = delta.reasoning_details.filter(|details| !details.is_empty()) {
+            content = true;
+            opaque::append(&mut self.opaque, "reasoning_details", details.into());
+        }
+        match delta.content {
+            Some(ContentDelta::Text(text)) => content |= self.extend_text(&text, observe),
+            Some(ContentDelta::Items(items)) => {
+                for item in items {
+                    content |= self.extend_item(item, observe);
+                }
+            }
+            None => {}
+        }
+        if let Some(refusal) = not_empty(delta.refusal) {
+            self.refused = true;
+            content |= self.extend_text(&refusal, observe);
         }
         for call in delta.tool_calls.into_iter().flatten() {
             content |= self.extend_call(call, observe);
         }
         content
+    }
+
+    fn extend_text(&mut self, text: &str, observe: Observe<'_>) -> bool {
+        if !text.is_empty() {
+            observe(ModelEvent::Text(text));
+            self.text.push_str(text);
+        }
+        !is_blank(text)
+    }
+
+    /// Takes an item of a content list. Kinds that were never asked for say nothing.
+    fn extend_item(&mut self, item: Value, observe: Observe<'_>) -> bool {
+        match item["type"].as_str() {
+            Some("text") => self.extend_text(item["text"].as_str().unwrap_or_default(), observe),
+            Some("thinking") => {
+                let thought = thought(&item["thinking"]);
+                observe(ModelEvent::Reasoning(&thought));
+                opaque::append(&mut self.opaque, opaque::CONTENT, Value::Array(vec![item]));
+                !is_blank(&thought)
+            }
+            _ => false,
+        }
     }
 
     fn extend_call(&mut self, delta: CallDelta, observe: Observe<'_>) -> bool {
@@ -153,6 +193,9 @@ impl ChatDecoder {
         let call = self.call_of(delta.index, &id, tool.is_some());
         if call.id.is_empty() {
             call.id = id;
+        }
+        for (key, value) in delta.opaque {
+            opaque::append(&mut call.opaque, &key, value);
         }
         let mut content = false;
         if let Some(tool) = tool.filter(|_| call.tool.is_empty()) {
@@ -206,14 +249,39 @@ impl ChatDecoder {
         self.usage.output_tokens = count(usage, &["completion_tokens"]).unwrap_or(0);
     }
 
-    fn stop(&self) -> StopReason {
-        match self.finish_reason.as_deref() {
-            Some("length") => StopReason::Length,
-            Some("content_filter") => StopReason::Refusal,
-            _ if self.refused => StopReason::Refusal,
-            Some("tool_calls" | "function_call") => StopReason::Calls,
-            _ => StopReason::End,
+    /// Why the reply ended; an error where it is not whole.
+    ///
+    /// Only a finish reason makes a reply whole. `[DONE]` alone does not: every server of note (OpenAI, vLLM, llama.cpp,
+    /// Ollama) gives a reason, and proxies write the mark even after an upstream that broke off.
+    fn stop(&self) -> Result<StopReason, ModelError> {
+        match self.finish_reason.as_deref().ok_or_else(cut)? {
+            "content_filter" => Ok(StopReason::Refusal),
+            _ if self.refused => Ok(StopReason::Refusal),
+            "length" | "model_length" => Ok(StopReason::Length),
+            "tool_calls" | "function_call" => Ok(StopReason::Calls),
+            "stop" => Ok(StopReason::End),
+            "error" => Err(ModelError::new(ErrorKind::Server, "the provider ended its reply with an error")),
+            _ if self.calls.iter().all(PartialCall::is_whole) => Ok(StopReason::End),
+            unknown => {
+                let message = format!("the provider ended its reply inside a tool call, with the reason `{unknown}`");
+                Err(ModelError::new(ErrorKind::Garbage, message))
+            }
         }
+    }
+}
+
+impl PartialCall {
+    fn is_whole(&self) -> bool {
+        serde_json::from_str::<&RawValue>(&self.arguments).is_ok()
+    }
+}
+
+/// The text of a thinking item: a list of text items, or the text itself.
+fn thought(thinking: &Value) -> String {
+    match thinking {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().filter_map(|item| item["text"].as_str()).collect(),
+        _ => String::new(),
     }
 }
 

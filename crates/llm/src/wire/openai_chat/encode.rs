@@ -1,30 +1,42 @@
 //! A [`ModelRequest`] as the body of a Chat Completions request.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
-use sortie_protocol::{CallOutput, Message, Part, ToolCall, ToolSpec};
+use serde_json::{Map, Value, json};
+use sortie_protocol::{CallId, CallOutput, Message, Part, ToolCall, ToolSpec};
 
-use super::NAME;
+use super::{NAME, opaque};
 use crate::route::Route;
 use crate::wire::is_blank;
-use crate::wire::replay::{ArgumentsObject, is_sendable, output_text, portable_name};
+use crate::wire::replay::{ArgumentsObject, is_sendable, output_text, portable_id, portable_name};
 use crate::{ModelRequest, ToolChoice};
 
 /// A failed output has no flag on this wire; its text says so.
 const FAILURE: &str = "Error: ";
 
+/// The longest call id that OpenAI takes. Compatible servers take back what they gave, whatever its length.
+const MAX_OPENAI_ID: usize = 40;
+
 /// Where OpenAI itself and the servers that are compatible with it differ.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
+    /// OpenAI, its regional hosts, and the same models on Azure.
     OpenAi,
     Compatible,
 }
 
 impl Dialect {
     pub(super) fn of(route: &Route) -> Self {
-        if route.base_url.host() == "api.openai.com" { Self::OpenAi } else { Self::Compatible }
+        let host = route.base_url.host();
+        let is_openai = host == "api.openai.com"
+            || [".api.openai.com", ".openai.azure.com"].iter().any(|domain| host.ends_with(domain));
+        if is_openai { Self::OpenAi } else { Self::Compatible }
+    }
+
+    fn id(self, id: &CallId) -> Cow<'_, str> {
+        portable_id(&id.0, self == Self::Compatible || id.0.len() <= MAX_OPENAI_ID)
     }
 }
 
@@ -66,14 +78,22 @@ struct Function<'a> {
 struct ChatMessage<'a> {
     role: &'static str,
     /// `null` where a reply only has calls.
-    content: Option<Cow<'a, str>>,
+    content: Option<Content<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<Cow<'a, str>>,
     /// The fields in which the server gave its reasoning, as they came.
     #[serde(flatten)]
-    reasoning: Map<String, Value>,
+    opaque: BTreeMap<&'a str, &'a Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<Call<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(Cow<'a, str>),
+    /// Thinking as it came, and the text after it.
+    Items(Vec<Value>),
 }
 
 #[derive(Serialize)]
@@ -81,6 +101,9 @@ struct Call<'a> {
     id: Cow<'a, str>,
     r#type: &'static str,
     function: CalledFunction<'a>,
+    /// What else the server said of the call, as it came.
+    #[serde(flatten)]
+    opaque: Option<&'a Map<String, Value>>,
 }
 
 #[derive(Serialize)]
@@ -97,7 +120,9 @@ pub(super) fn body<'a>(request: &ModelRequest<'a>, dialect: Dialect, max_output:
             Message::User { text } => messages.extend(said("user", text)),
             Message::Assistant { parts } if is_sendable(parts) => messages.push(reply(parts, dialect)),
             Message::Assistant { .. } => {}
-            Message::Outputs { outputs } => messages.extend(outputs.iter().map(tool_message)),
+            Message::Outputs { outputs } => {
+                messages.extend(outputs.iter().map(|output| tool_message(output, dialect)));
+            }
         }
     }
     let no_calls = request.tool_choice == ToolChoice::None && !request.tools.is_empty();
@@ -119,44 +144,61 @@ fn tool(spec: &ToolSpec) -> Tool<'_> {
 }
 
 impl<'a> ChatMessage<'a> {
-    fn new(role: &'static str, content: Option<Cow<'a, str>>) -> Self {
-        Self { role, content, tool_call_id: None, reasoning: Map::new(), tool_calls: Vec::new() }
+    fn new(role: &'static str, content: Option<Content<'a>>) -> Self {
+        Self { role, content, tool_call_id: None, opaque: BTreeMap::new(), tool_calls: Vec::new() }
     }
 }
 
 /// A message that is all text, or nothing where there is none.
 fn said<'a>(role: &'static str, text: &'a str) -> Option<ChatMessage<'a>> {
-    (!is_blank(text)).then(|| ChatMessage::new(role, Some(Cow::Borrowed(text))))
+    (!is_blank(text)).then(|| ChatMessage::new(role, Some(Content::Text(Cow::Borrowed(text)))))
 }
 
 fn reply(parts: &[Part], dialect: Dialect) -> ChatMessage<'_> {
     let mut message = ChatMessage::new("assistant", None);
-    let mut content = String::new();
+    let (mut text, mut items, mut of_next_call) = (String::new(), Vec::new(), None);
     for part in parts {
         match part {
-            Part::Text { text } => content.push_str(text),
-            Part::Call(call) => message.tool_calls.push(called(call)),
+            Part::Text { text: more } => text.push_str(more),
+            Part::Call(call) => message.tool_calls.push(called(call, of_next_call.take(), dialect)),
             // OpenAI itself neither gives nor takes such fields.
             Part::Reasoning(reasoning) if reasoning.wire == NAME && dialect == Dialect::Compatible => {
-                let fields = reasoning.item.as_object().into_iter().flatten();
-                message.reasoning.extend(fields.map(|(key, value)| (key.clone(), value.clone())));
+                for (key, value) in reasoning.item.as_object().into_iter().flatten() {
+                    match (key.as_str(), value) {
+                        (opaque::CALL, Value::Object(fields)) => of_next_call = Some(fields),
+                        (opaque::CONTENT, Value::Array(thinking)) => items.extend(thinking.iter().cloned()),
+                        (field, value) => drop(message.opaque.insert(field, value)),
+                    }
+                }
             }
             Part::Reasoning(_) => {}
         }
     }
-    message.content = (!is_blank(&content)).then_some(Cow::Owned(content));
+    message.content = content(text, items);
     message
 }
 
-fn called(call: &ToolCall) -> Call<'_> {
-    let arguments = ArgumentsObject::of(&call.arguments).text();
-    let function = CalledFunction { name: portable_name(&call.tool), arguments };
-    Call { id: portable_name(&call.id.0), r#type: "function", function }
+fn content<'a>(text: String, mut items: Vec<Value>) -> Option<Content<'a>> {
+    match (is_blank(&text), items.is_empty()) {
+        (true, true) => None,
+        (false, true) => Some(Content::Text(Cow::Owned(text))),
+        (blank, false) => {
+            items.extend((!blank).then(|| json!({ "type": "text", "text": text })));
+            Some(Content::Items(items))
+        }
+    }
 }
 
-fn tool_message(output: &CallOutput) -> ChatMessage<'_> {
+fn called<'a>(call: &'a ToolCall, opaque: Option<&'a Map<String, Value>>, dialect: Dialect) -> Call<'a> {
+    let arguments = ArgumentsObject::of(&call.arguments).text();
+    let function = CalledFunction { name: portable_name(&call.tool), arguments };
+    Call { id: dialect.id(&call.id), r#type: "function", function, opaque }
+}
+
+fn tool_message(output: &CallOutput, dialect: Dialect) -> ChatMessage<'_> {
     let text = output_text(output);
     let unsaid_failure = output.output.failed && !text.starts_with(FAILURE);
     let content = if unsaid_failure { Cow::Owned(format!("{FAILURE}{text}")) } else { Cow::Borrowed(text) };
-    ChatMessage { tool_call_id: Some(portable_name(&output.call.0)), ..ChatMessage::new("tool", Some(content)) }
+    let message = ChatMessage::new("tool", Some(Content::Text(content)));
+    ChatMessage { tool_call_id: Some(dialect.id(&output.call)), ..message }
 }

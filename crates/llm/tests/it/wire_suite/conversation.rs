@@ -94,6 +94,16 @@ pub(super) async fn usage_and_the_answering_model_are_reported(wire: WireKind) {
     assert_eq!(reply.model, "some-model");
 }
 
+pub(super) async fn usage_that_is_not_reported_is_estimated_from_sizes(wire: WireKind) {
+    let calls = [reply::call("Read", json!({ "path": "a.rs" }))];
+    let uncounted = reply::text("Twelve bytes").calls(calls).usage(Usage::default());
+    let caller = caller(wire, Script::always(uncounted), ONE_TRY);
+    let usage = caller.ask().await.1.unwrap().usage;
+    let sent = caller.server.requests()[0].raw.len() as u64;
+    assert_eq!((usage.input_tokens, usage.output_tokens), (sent.div_ceil(4), (12 + 4 + 15_u64).div_ceil(4)));
+    assert_eq!(usage.total_tokens(), usage.input_tokens + usage.output_tokens);
+}
+
 pub(super) async fn one_connection_serves_many_calls(wire: WireKind) {
     let caller = caller(wire, Script::always(reply::text("Hi.")), ONE_TRY);
     for _ in 0..5 {

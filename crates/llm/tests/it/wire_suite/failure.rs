@@ -3,9 +3,9 @@
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use sortie_llm::{CallSettings, ErrorKind, ModelEvent, ModelRequest, Secret, WireKind};
+use sortie_llm::{CallSettings, ErrorKind, ModelEvent, ModelRequest, Models as _, RouteTable, Secret, WireKind};
 use sortie_protocol::Message;
-use sortie_testkit::{Fault, Script, ScriptedReply, StatusFault, reply};
+use sortie_testkit::{Fault, Script, ScriptedReply, ScriptedServer, StatusFault, reply};
 use tokio::sync::Notify;
 
 use crate::caller::{ONE_TRY, QUICK, call, caller, open};
@@ -97,13 +97,13 @@ pub(super) async fn retries_end_at_their_number(wire: WireKind) {
 }
 
 pub(super) async fn a_wrong_key_is_told_with_its_setting_and_never_shown(wire: WireKind) {
-    let caller = caller(wire, Script::always(status(401, "Incorrect API key provided: sk-test.")), QUICK);
+    let caller = caller(wire, Script::always(status(401, "Incorrect API key provided: sk-test-key.")), QUICK);
     let error = caller.ask().await.1.unwrap_err();
     assert_eq!(caller.server.requests().len(), 1, "the same key will not be right later");
     assert!(error.message.ends_with("key provided: ***.; check LLM_API_KEY or `api_key` in [routes.main]"), "{error}");
 
     let mut route = route(wire, &caller.server.base_url());
-    route.api_key = Some(Secret::new("sk-test").set_in("ANTHROPIC_API_KEY"));
+    route.api_key = Some(Secret::new("sk-test-key").set_in("ANTHROPIC_API_KEY"));
     let messages = [Message::user("Where is it?")];
     let error = call(open(route, QUICK).as_ref(), request(&[], &messages)).await.1.unwrap_err();
     assert!(error.message.ends_with("; check ANTHROPIC_API_KEY"), "{error}");
@@ -129,12 +129,37 @@ pub(super) async fn a_conversation_that_no_longer_fits_is_recognised(wire: WireK
         "This model's maximum context length is 128000 tokens. However, your messages resulted in 130001 tokens.",
         "Your input exceeds the context window of this model.",
         "the request exceeds the available context size (8192 tokens)",
+        "Input is too long for requested model.",
+        "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+        "too many tokens: the total number of tokens in the prompt is 140000",
+        "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
     ] {
         let caller = caller(wire, Script::always(status(400, message)), QUICK);
         let error = caller.ask().await.1.unwrap_err();
         assert_eq!((error.kind, error.status), (ErrorKind::ContextLength, Some(400)), "{message}");
         assert!(error.message.contains(message), "{error}");
     }
+}
+
+pub(super) async fn a_cap_on_the_output_that_is_too_high_is_no_matter_of_the_conversation(wire: WireKind) {
+    let message = "max_completion_tokens is too large: 100000, which exceeds the maximum of 16384";
+    let error = caller(wire, Script::always(status(400, message)), QUICK).ask().await.1.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::BadRequest);
+}
+
+pub(super) async fn a_server_that_has_answered_is_waited_for_when_it_is_gone(wire: WireKind) {
+    let server = ScriptedServer::start(Script::always(reply::text("Hi."))).unwrap();
+    let settings = CallSettings { max_retries: 4, ..QUICK };
+    let table = RouteTable::new([route(wire, &server.base_url())], settings).unwrap();
+    let choice = table.choose(None, None).unwrap();
+    let messages = [Message::user("Where is it?")];
+    let first_task = table.open(&choice).unwrap();
+    call(first_task.as_ref(), request(&[], &messages)).await.1.unwrap();
+    drop(server);
+    let another_task = table.open(&choice).unwrap();
+    let (observed, reply) = call(another_task.as_ref(), request(&[], &messages)).await;
+    assert_eq!(reply.unwrap_err().kind, ErrorKind::Unreachable);
+    assert_eq!(observed.retries.len(), 4);
 }
 
 pub(super) async fn a_refused_connection_is_told_soon(wire: WireKind) {

@@ -1,10 +1,20 @@
 //! What OpenAI refuses in messages: roles, content, and tool messages that answer no call.
+//!
+//! A few fields are let through that it refuses: those in which other servers of this wire send reasoning, which they
+//! want back. Without them no test could show that they are sent back.
 
 use serde_json::Value;
 
-use super::{Checked, check_known, check_string, check_tool_name, empty_array, missing, wrong_type, wrong_value};
+use super::{
+    Checked, check_call_id, check_known, check_string, check_tool_name, empty_array, missing, wrong_type, wrong_value,
+};
 use crate::server::dialect::Rejection;
 use crate::server::strict::{Object, repeated};
+
+/// Reasoning of an assistant message, under the names that vLLM and `OpenRouter` have for it.
+const OPAQUE: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_details"];
+/// The signature of a call, of Gemini.
+const OPAQUE_OF_CALL: &str = "extra_content";
 
 pub(super) fn check(messages: Option<&Value>) -> Checked {
     let messages = messages.ok_or_else(|| missing("messages"))?;
@@ -28,7 +38,7 @@ fn check_message(index: usize, message: &Value) -> Checked {
         }
         "tool" => {
             check_known(&place, message, &["role", "content", "tool_call_id"])?;
-            check_string(&format!("{place}.tool_call_id"), message.get("tool_call_id"))?;
+            check_call_id(&format!("{place}.tool_call_id"), message.get("tool_call_id"))?;
             check_content(&place, message)
         }
         "assistant" => check_assistant(&place, message),
@@ -54,6 +64,8 @@ fn check_content(place: &str, message: &Object) -> Checked {
                     check_string(&format!("{place}.text"), part.get("text")).map(|_| ())
                 }
                 "image_url" => check_known(&place, part, &["type", "image_url"]),
+                // Of Mistral, which gives its reasoning as content.
+                "thinking" if message["role"] == "assistant" => Ok(()),
                 kind => Err(wrong_value(&format!("{place}.type"), kind, "'text' and 'image_url'")),
             }
         }),
@@ -66,9 +78,7 @@ fn check_content(place: &str, message: &Object) -> Checked {
 }
 
 fn check_assistant(place: &str, message: &Object) -> Checked {
-    // `reasoning_content` is not the provider's own: servers that speak its wire send it, and want it back.
-    let known = ["role", "content", "name", "refusal", "tool_calls", "reasoning_content"];
-    check_known(place, message, &known)?;
+    check_known(place, message, &[&["role", "content", "name", "refusal", "tool_calls"], &OPAQUE[..]].concat())?;
     let Some(calls) = message.get("tool_calls") else { return check_content(place, message) };
     if message.get("content").is_some_and(|content| !content.is_null()) {
         check_content(place, message)?;
@@ -89,8 +99,8 @@ fn check_assistant(place: &str, message: &Object) -> Checked {
 
 fn check_call(place: &str, call: &Value) -> Checked {
     let Some(call) = call.as_object() else { return Err(wrong_type(place, "an object", call)) };
-    check_known(place, call, &["id", "type", "function"])?;
-    check_string(&format!("{place}.id"), call.get("id"))?;
+    check_known(place, call, &["id", "type", "function", OPAQUE_OF_CALL])?;
+    check_call_id(&format!("{place}.id"), call.get("id"))?;
     match check_string(&format!("{place}.type"), call.get("type"))? {
         "function" => {}
         kind => return Err(wrong_value(&format!("{place}.type"), kind, "'function'")),

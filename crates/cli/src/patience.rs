@@ -1,0 +1,28 @@
+//! Waiting that is not silent: what takes longer than a moment says so on stderr, once.
+
+use std::convert::Infallible;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use crate::error;
+
+/// From here on a person wonders.
+pub(crate) const A_MOMENT: Duration = Duration::from_secs(1);
+
+/// Does the work, and says what it waits for if it is not done within a moment.
+pub(crate) fn patiently<T>(waiting: &str, work: impl FnOnce() -> T) -> T {
+    thread::scope(|scope| {
+        let (done, over) = channel::<Infallible>();
+        let say_so = move || {
+            if over.recv_timeout(A_MOMENT) == Err(RecvTimeoutError::Timeout) {
+                error::note(waiting);
+            }
+        };
+        // Without the thread the wait is only silent.
+        let watch = thread::Builder::new().spawn_scoped(scope, say_so);
+        let result = work();
+        drop((done, watch));
+        result
+    })
+}

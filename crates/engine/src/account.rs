@@ -1,0 +1,100 @@
+//! What a task and all below it have spent and started, counted at every ancestor, so that no branch goes round a limit.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sortie_protocol::{Failure, Limits, Usage};
+
+/// The account of one task, linked to those of its ancestors.
+pub(crate) struct Account {
+    limits: Limits,
+    /// Of the task with its descendants.
+    spent: Mutex<Usage>,
+    /// Tasks that it and its descendants have started.
+    started: AtomicU32,
+    above: Option<Arc<Account>>,
+}
+
+impl Account {
+    pub(crate) fn of_root(limits: Limits) -> Arc<Self> {
+        Self::open(limits, None)
+    }
+
+    pub(crate) fn below(above: &Arc<Self>, limits: Limits) -> Arc<Self> {
+        Self::open(limits, Some(Arc::clone(above)))
+    }
+
+    fn open(limits: Limits, above: Option<Arc<Self>>) -> Arc<Self> {
+        Arc::new(Self { limits, spent: Mutex::default(), started: AtomicU32::new(0), above })
+    }
+
+    /// Books spending here and at every ancestor.
+    pub(crate) fn spend(&self, usage: Usage) {
+        *self.spent.lock().unwrap_or_else(PoisonError::into_inner) += usage;
+        if let Some(above) = &self.above {
+            above.spend(usage);
+        }
+    }
+
+    pub(crate) fn spent(&self) -> Usage {
+        *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the tokens of this task, or of one above it, are used up.
+    pub(crate) fn is_empty(&self) -> bool {
+        let own = self.limits.max_tokens.is_some_and(|max| self.spent().total_tokens() >= max);
+        own || self.above.as_ref().is_some_and(|above| above.is_empty())
+    }
+
+    /// Counts one more task here and at every ancestor; if one of them has had all that it may have, at none.
+    pub(crate) fn admit_child(&self) -> Result<(), Failure> {
+        let max = self.limits.max_children;
+        let one_more = |started: u32| max.is_none_or(|max| started < max).then_some(started + 1);
+        if self.started.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_err() {
+            let max = max.unwrap_or_default();
+            let message = format!("all {max} sub-agents that may be started here have been started; go on without");
+            return Err(Failure::new("max_children", message));
+        }
+        let admitted_above = self.above.as_ref().map_or(Ok(()), |above| above.admit_child());
+        if admitted_above.is_err() {
+            self.started.fetch_sub(1, Ordering::Relaxed);
+        }
+        admitted_above
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn children(max_children: Option<u32>) -> Limits {
+        Limits { max_children, ..Limits::default() }
+    }
+
+    #[test]
+    fn children_of_a_branch_count_against_every_ancestor() {
+        let root = Account::of_root(children(Some(3)));
+        let branch = Account::below(&root, children(Some(2)));
+        let leaf = Account::below(&branch, children(None));
+        assert!(leaf.admit_child().is_ok());
+        assert!(branch.admit_child().is_ok());
+        assert!(leaf.admit_child().is_err(), "the branch has had its two");
+        assert!(root.admit_child().is_ok(), "the refused one was not counted at the root");
+        assert!(root.admit_child().is_err(), "the root has had its three");
+    }
+
+    #[test]
+    fn tokens_of_a_branch_are_the_ancestors_tokens_too() {
+        let tokens = |max_tokens| Limits { max_tokens, ..Limits::default() };
+        let root = Account::of_root(tokens(Some(100)));
+        let (one, other) = (Account::below(&root, tokens(Some(80))), Account::below(&root, tokens(None)));
+        let spend = |account: &Account, input_tokens| account.spend(Usage { input_tokens, ..Usage::default() });
+        spend(&one, 79);
+        assert!(!one.is_empty());
+        spend(&one, 1);
+        assert!(one.is_empty() && !other.is_empty());
+        spend(&other, 20);
+        assert!(other.is_empty() && root.is_empty(), "what is left to the root is left to nobody");
+        assert_eq!(root.spent().input_tokens, 100);
+    }
+}
