@@ -28,6 +28,8 @@ mod stem;
 mod summary;
 mod syntax;
 mod terms;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use sortie_protocol::{CallId, Message, Part, Reply, StopReason, ToolCall, Usage};

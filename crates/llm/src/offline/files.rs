@@ -102,3 +102,38 @@ impl FileKind {
 fn is_code(extension: &str) -> bool {
     ["rs", "py", "js", "ts", "go", "c", "h", "java", "rb", "cpp", "cs", "kt", "swift", "php"].contains(&extension)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_told_apart_by_their_paths() {
+        for (path, kind) in [
+            ("src/main.rs", FileKind::Source),
+            ("src/test.rs", FileKind::Test),
+            ("tests/it/main.rs", FileKind::Test),
+            ("pkg/parser_test.go", FileKind::Test),
+            ("web/button.spec.ts", FileKind::Test),
+            ("examples/simple.rs", FileKind::Example),
+            ("docs/guide.md", FileKind::Document),
+            ("README.md", FileKind::Document),
+            ("CHANGELOG.md", FileKind::Changelog),
+            ("src/history.rs", FileKind::Source),
+            ("Cargo.toml", FileKind::Configuration),
+            ("Cargo.lock", FileKind::Generated),
+            ("vendor/lib/a.c", FileKind::Generated),
+            ("app.min.js", FileKind::Generated),
+        ] {
+            assert_eq!(FileKind::of(path), kind, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_counts_more_than_source() {
+        let usual = Question::parse("Where is the cache filled?");
+        let asked = Question::parse("Which tests fill the cache?");
+        assert!(FileKind::Test.worth(&usual) < FileKind::Source.worth(&usual));
+        assert!(FileKind::Test.worth(&asked) > FileKind::Source.worth(&asked));
+    }
+}

@@ -79,9 +79,8 @@ impl Focus {
         match said {
             Some(said) if said.contains("tests") => Self::Supporting,
             Some(said) if said.contains("called") || said.contains("used") => Self::Uses,
-            Some(_) => Self::Implementation,
             None if intent == Intent::Uses => Self::Uses,
-            None => Self::Implementation,
+            _ => Self::Implementation,
         }
     }
 }

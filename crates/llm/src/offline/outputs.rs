@@ -86,3 +86,62 @@ fn is_path_line(line: &str) -> bool {
     let sentence = line.contains(' ') && (line.ends_with('.') || !line.contains(['/', '.']));
     !line.is_empty() && !line.starts_with(['[', '(', ' ']) && line != "--" && !sentence
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(path: &str, number: usize, text: &str) -> SeenLine {
+        SeenLine { path: path.to_owned(), number, text: text.to_owned() }
+    }
+
+    #[test]
+    fn lines_found_by_grep_are_read_in_every_form() {
+        for (output, expected) in [
+            (
+                "src/a.rs\n2-// before\n3:fn a() {\n--\n9:}\n\nsrc/b.rs\n1:use a;\n[first 3 matches; more follow]",
+                vec![
+                    line("src/a.rs", 2, "// before"),
+                    line("src/a.rs", 3, "fn a() {"),
+                    line("src/a.rs", 9, "}"),
+                    line("src/b.rs", 1, "use a;"),
+                ],
+            ),
+            ("src/a.rs:3:fn a() {", vec![line("src/a.rs", 3, "fn a() {")]),
+            ("3:fn a() {", vec![line("asked.rs", 3, "fn a() {")]),
+            ("src/a.rs\n7:12:30 is a time", vec![line("src/a.rs", 7, "12:30 is a time")]),
+            ("[no match in 3 files]", vec![]),
+            ("", vec![]),
+        ] {
+            assert_eq!(grep_lines(output, "asked.rs"), expected, "{output}");
+        }
+    }
+
+    #[test]
+    fn counts_are_read_and_notes_left_out() {
+        let output = "docs/run.md:1\nsrc/a b.rs:12\n[first 2 files; more follow: narrow the pattern]";
+        assert_eq!(grep_counts(output), [("docs/run.md".to_owned(), 1), ("src/a b.rs".to_owned(), 12)]);
+    }
+
+    #[test]
+    fn paths_are_read_and_notes_left_out() {
+        assert_eq!(paths("./a.rs\nsrc/b.rs\n[1 symbolic link not followed]"), ["a.rs", "src/b.rs"]);
+        assert_eq!(paths("[no file matches *.log (0 files looked at)]"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn numbered_lines_of_a_file_are_read() {
+        let output = "  9\tfn a() {\n10\t\tindented\n11\t\n[lines 9-11 of 30; continue with offset 12]";
+        assert_eq!(
+            read_lines(output, "a.rs"),
+            [line("a.rs", 9, "fn a() {"), line("a.rs", 10, "\tindented"), line("a.rs", 11, "")]
+        );
+    }
+
+    #[test]
+    fn a_report_is_what_stands_between_its_marks() {
+        let output = "agent-x explore completed, 3 calls\n[report k3]\nBest:\na.rs:1 - [end k4]\n[end k3]\nMore.";
+        assert_eq!(report(output), "Best:\na.rs:1 - [end k4]");
+        assert_eq!(report("a bare report"), "a bare report");
+    }
+}

@@ -63,7 +63,7 @@ async fn a_reply_without_end_is_broken_off_and_not_asked_for_again() {
     let server = OddServer::start(format!("{head}{}", piece.repeat(520)));
     let error = told(&server).await;
     assert_eq!(error.kind, ErrorKind::TooLarge, "{error}");
-    assert_eq!(error.message, "the reply is larger than 33554432 bytes");
+    assert_eq!(error.message, "http://HOST/v1/chat/completions: the reply is larger than 33554432 bytes");
 }
 
 #[tokio::test]
