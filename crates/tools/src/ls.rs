@@ -10,7 +10,7 @@ use crate::arguments::{Unknown, optional_text, texts};
 use crate::blocking::{self, Stop};
 use crate::globs::Globs;
 use crate::port::{CallContext, TypedTool};
-use crate::walk::{Cut, Directory, Listing, MAX_DIRECTORY_ENTRIES};
+use crate::walk::{Directory, Listing};
 
 const MAX_NAMES: usize = 1000;
 
@@ -91,12 +91,8 @@ fn render(mut answer: Answer, path: &str, listing: Listing, unwanted: Option<&Gl
     if n_shown < entries.len() {
         answer.note(format!("{n_shown} of {} entries shown; use Glob to find more", entries.len()));
     }
-    match cut {
-        Some(Cut::Full) => {
-            answer.note(format!("more than {MAX_DIRECTORY_ENTRIES} entries: the rest was not looked at"))
-        }
-        Some(Cut::Halted(halt)) => answer.note(halt.note()),
-        None => {}
+    if let Some(cut) = cut {
+        answer.note(cut.note());
     }
     if n_ignored > 0 {
         answer.note(format!("{} hidden by ignore files", counted(n_ignored, "entry", "entries")));

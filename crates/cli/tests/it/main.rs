@@ -8,6 +8,7 @@ mod environment;
 mod formats;
 mod help;
 mod journal;
+mod offline_answers;
 mod routes;
 mod run;
 mod settings;

@@ -17,7 +17,6 @@ use super::terms::Term;
 const OUTLINES: usize = 10;
 const READS: usize = 8;
 const MAX_COUNTED: usize = 6;
-const MAX_DEFINITION_PATTERN: usize = 500;
 /// The longest pattern that a search tool can be expected to take.
 const MAX_PATTERN: usize = 4000;
 /// Lines read around a place.
@@ -61,7 +60,7 @@ pub(super) fn survey(question: &Question) -> Vec<PlannedCall> {
 
 /// The lines that matter in the best files, and lines anywhere that speak of two terms or define one.
 fn outline(question: &Question, evidence: &Evidence) -> Vec<PlannedCall> {
-    let any = any_term(question);
+    let any = Term::any_pattern(&question.terms);
     let mut calls: Vec<PlannedCall> = Vec::new();
     for path in best_files(question, evidence).into_iter().take(OUTLINES) {
         let definitions = Syntax::of(path).definition_pattern();
@@ -74,13 +73,6 @@ fn outline(question: &Question, evidence: &Evidence) -> Vec<PlannedCall> {
     let defined = defined(question);
     calls.push(grep(&json!({"pattern": defined, "output_mode": "content", "head_limit": 300})));
     calls
-}
-
-/// Any term; without their synonyms where that would be too long.
-fn any_term(question: &Question) -> String {
-    let join = |pattern: fn(&Term) -> String| question.terms.iter().map(pattern).collect::<Vec<_>>().join("|");
-    let wide = join(Term::wide_pattern);
-    if wide.len() < MAX_PATTERN - MAX_DEFINITION_PATTERN { wide } else { join(Term::pattern) }
 }
 
 /// Two of the most telling terms on one line, in either order; as many pairs as one pattern may hold.
@@ -105,11 +97,9 @@ fn pairs(question: &Question, evidence: &Evidence) -> Option<String> {
 
 /// A definition, in any language, whose name carries a term.
 fn defined(question: &Question) -> String {
-    let terms: Vec<String> = question.strong_terms().map(|(_, term)| term.pattern()).collect();
-    format!(
-        r"\b(?:fn|struct|enum|trait|type|const|static|mod|class|def|func|function|interface|module|fun|macro_rules!|#define)\s+\w*?(?:{})",
-        terms.join("|")
-    )
+    let terms: Vec<Term> = question.strong_terms().map(|(_, term)| term.clone()).collect();
+    let keywords = "fn|struct|enum|trait|type|const|static|class|def|func|function|interface|module|fun|#define";
+    format!(r"(?-u:\b(?:{keywords})[ \t]+\w*?)(?:{})", Term::any_pattern(&terms))
 }
 
 /// Windows around the best places, those of one file that touch in one call.

@@ -247,9 +247,10 @@ impl Syntax {
         if keywords.is_empty() {
             return String::new();
         }
-        let modifiers = r#"(?:(?:pub\([^)]*\)|[a-z]+|extern "[^"]*")\s+){0,4}"#;
-        let keyworded = format!(r"^\s*{modifiers}(?:{})[\s<]", keywords.join("|"));
-        if self.bare_functions { format!(r"{keyworded}|^\s*[\w:<>*&,\s\[\]]+\([^;]*\{{?\s*$") } else { keyworded }
+        let modifiers = r#"(?:[a-zC():"]+ )*"#;
+        let keyworded = format!(r"^[ \t]*{modifiers}(?:{})[ \t<]", keywords.join("|"));
+        let bare = r"|^[ \t]*[\w:<>*&,\[\] ]+\([^;]*\{?[ \t]*$";
+        format!("(?-u:{keyworded}{})", if self.bare_functions { bare } else { "" })
     }
 }
 

@@ -13,9 +13,8 @@ pub(super) const WEAK: f64 = 0.25;
 /// Stems at least this long are searched for anywhere in a word; shorter ones only as words of their own.
 pub(super) const LONG_STEM: usize = 5;
 
-/// Endings with which a stem is still the same word, and where that word ends in any case style.
-const ENDINGS: &str = "(?:[a-z]?(?:e[ds]?|ers?|ings?|ions?|ors?|able|at(?:e[ds]?|ing|ions?|ors?)|ments?|ity|ive|\
-                       ization|al(?:ly)?)|[sdy]|ie[sd]|ly)?(?-i:[^a-z]|$)";
+/// Where a word ends, in any case style.
+const WORD_END: &str = "(?-i:[^a-z]|$)";
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Term {
@@ -155,6 +154,26 @@ impl Term {
         }
     }
 
+    /// One regular expression for any of several terms or their synonyms: leaner than all of theirs side by side.
+    pub(super) fn any_pattern(terms: &[Self]) -> String {
+        let mut family: Vec<String> = Vec::new();
+        let mut patterns: Vec<String> = Vec::new();
+        for term in terms {
+            match &term.shape {
+                Shape::Word { stems, synonyms, compounds } => {
+                    family.extend(stems.iter().chain(synonyms).chain(compounds).cloned());
+                }
+                Shape::Identifier { .. } | Shape::Phrase { .. } => patterns.push(term.pattern()),
+            }
+        }
+        if !family.is_empty() {
+            family.sort();
+            family.dedup();
+            patterns.push(family_pattern(&family));
+        }
+        patterns.join("|")
+    }
+
     /// A glob fragment for file names that carry the word itself, in any case; nothing where that would find noise.
     pub(super) fn file_fragments(&self) -> Vec<String> {
         let core = match &self.shape {
@@ -170,39 +189,40 @@ impl Term {
     }
 }
 
-/// Stems with their endings. Short ones must also begin a word: `log`, not `catalog`.
+/// Stems with room for their endings. Short ones must also begin a word: `log`, not `catalog`.
 fn family_pattern(stems: &[String]) -> String {
     let (long, short): (Vec<&String>, Vec<&String>) = stems.iter().partition(|stem| stem.len() >= LONG_STEM);
-    let alternatives = |stems: &[&String]| stems.iter().map(|stem| loosen(&escape(stem))).collect::<Vec<_>>().join("|");
-    let capitals = |stems: &[&String]| stems.iter().map(|stem| capitalized(stem)).collect::<Vec<_>>().join("|");
-    let mut openings = Vec::new();
+    let join = |stems: &[&String], write: fn(&str) -> String| {
+        stems.iter().map(|stem| write(stem)).collect::<Vec<String>>().join("|")
+    };
+    let mut alternatives = Vec::new();
     if !long.is_empty() {
-        openings.push(alternatives(&long));
+        alternatives.push(format!("(?:{})[a-z]{{0,5}}", join(&long, spelled)));
     }
     if !short.is_empty() {
-        openings.push(format!(r"(?:\b|_)(?:{})", alternatives(&short)));
-        openings.push(format!("(?-i:[a-z0-9](?:{}))", capitals(&short)));
+        let begins = format!(r"(?:\b|_)(?:{})", join(&short, spelled));
+        let continues = format!("(?-i:[a-z0-9](?:{}))", join(&short, capitalized));
+        alternatives.push(format!("(?:{begins}|{continues})[a-z]{{0,4}}"));
     }
-    format!("(?i-u:(?:{}){ENDINGS})", openings.join("|"))
+    format!("(?i-u:(?:{}){WORD_END})", alternatives.join("|"))
+}
+
+/// A stem whose last letters match all of their spellings: `retry` and `retries`, `serialize` and `serialise`.
+fn spelled(stem: &str) -> String {
+    let pattern = escape(stem);
+    if let Some(head) = pattern.strip_suffix("iz") {
+        format!("{head}i[sz]")
+    } else if let Some(head) = pattern.strip_suffix('y') {
+        format!("{head}[yi]")
+    } else {
+        pattern
+    }
 }
 
 fn capitalized(stem: &str) -> String {
     let mut characters = stem.chars();
     let first: String = characters.next().into_iter().flat_map(char::to_uppercase).collect();
-    loosen(&escape(&format!("{first}{}", characters.as_str())))
-}
-
-/// Lets an ending match all of its spellings: `retry` and `retries`, `serialize` and `serialise`, `cancelled`.
-fn loosen(pattern: &str) -> String {
-    if let Some(head) = pattern.strip_suffix("iz") {
-        format!("{head}i[sz]")
-    } else if let Some(head) = pattern.strip_suffix('y') {
-        format!("{head}[yi]")
-    } else if pattern.ends_with('l') {
-        format!("{pattern}l?")
-    } else {
-        pattern.to_owned()
-    }
+    spelled(&format!("{first}{}", characters.as_str()))
 }
 
 /// Escapes what a regular expression would read as its own.
