@@ -162,7 +162,7 @@ mod tests {
         let (started, has_started) = tokio::sync::oneshot::channel();
         let stuck = search(move || {
             started.send(()).unwrap();
-            released.recv().ok();
+            released.recv_timeout(Duration::from_secs(10)).ok();
         });
         let time_passes = async {
             has_started.await.unwrap();

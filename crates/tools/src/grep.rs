@@ -200,7 +200,7 @@ mod tests {
     fn a_search_of_many_slow_matches_ends_when_its_time_is_over() {
         let start = Instant::now();
         let arguments = json!({"pattern": "a(?:.*c)?", "multiline": true, "output_mode": "count"});
-        let text = search(&"a\n".repeat(100_000), &arguments, Duration::from_millis(200));
+        let text = search(&"a\n".repeat(30_000), &arguments, Duration::from_millis(50));
         assert_eq!(text, "[no match in 0 files; stopped after 20 s; narrow the request]");
         assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     }

@@ -23,7 +23,7 @@ use crate::owner::Owner;
 use crate::{Durability, Entry, JournalError, Position};
 
 /// Appends that may wait at once, and so the most that one transaction holds. Whoever comes next waits for a place.
-const QUEUE: usize = 1024;
+const QUEUE: usize = 16_384;
 
 /// The door to the writer thread.
 #[derive(Debug)]
@@ -159,7 +159,7 @@ impl Scribe {
         if let Err(error) = self.sync_the_new_file() {
             self.shared.failure.get_or_init(|| JournalError::Write { cause: error.to_string() });
         }
-        let mut waiting = Vec::with_capacity(QUEUE);
+        let mut waiting = Vec::new();
         while self.inbox.blocking_recv_many(&mut waiting, QUEUE) > 0 {
             self.settle(&mut waiting);
         }

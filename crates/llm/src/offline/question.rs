@@ -71,7 +71,11 @@ impl Question {
             let parts = if term.is_verbatim() { term.parts() } else { pieces(&term.label) };
             for part in parts.iter().filter(|part| part.len() > 2 && !is_stop_word(part)) {
                 let start = part.get(..LOOSE_LETTERS).unwrap_or(part);
-                let loose = if term.is_verbatim() { Term::word(part, 1.0) } else { Term::start(&term.label, start) };
+                let loose = if term.is_verbatim() {
+                    Term::word(part, 1.0)
+                } else {
+                    Term::start(&term.label, start, term.weight)
+                };
                 if !terms.iter_mut().any(|known| known.absorb(&loose)) {
                     terms.push(loose);
                 }

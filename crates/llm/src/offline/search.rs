@@ -14,7 +14,7 @@ use super::syntax::Syntax;
 use super::terms::Term;
 
 /// Files that are outlined, places that are read.
-const OUTLINES: usize = 10;
+const OUTLINES: usize = 8;
 const READS: usize = 8;
 const MAX_COUNTED: usize = 6;
 /// The longest pattern that a search tool can be expected to take.
@@ -84,7 +84,7 @@ fn pairs(question: &Question, evidence: &Evidence) -> Option<String> {
     let mut pattern = String::new();
     for (at, &left) in telling.iter().enumerate() {
         for &right in &telling[at + 1..] {
-            let (left, right) = (question.terms[left].wide_pattern(), question.terms[right].wide_pattern());
+            let [left, right] = [left, right].map(|term| Term::any_pattern([&question.terms[term]]));
             let pair = format!("(?:{left}).*(?:{right})|(?:{right}).*(?:{left})");
             if pattern.len() + pair.len() + 1 < MAX_PATTERN {
                 pattern += if pattern.is_empty() { "" } else { "|" };
@@ -97,9 +97,8 @@ fn pairs(question: &Question, evidence: &Evidence) -> Option<String> {
 
 /// A definition, in any language, whose name carries a term.
 fn defined(question: &Question) -> String {
-    let terms: Vec<Term> = question.strong_terms().map(|(_, term)| term.clone()).collect();
     let keywords = "fn|struct|enum|trait|type|const|static|class|def|func|function|interface|module|fun|#define";
-    format!(r"(?-u:\b(?:{keywords})[ \t]+\w*?)(?:{})", Term::any_pattern(&terms))
+    format!(r"(?-u:\b(?:{keywords})[ \t]+\w*?)(?:{})", Term::any_pattern(question.strong_terms().map(|(_, term)| term)))
 }
 
 /// Windows around the best places, those of one file that touch in one call.

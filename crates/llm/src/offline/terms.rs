@@ -63,8 +63,8 @@ impl Term {
     }
 
     /// Only the first letters of a word, wherever they stand.
-    pub(super) fn start(word: &str, letters: &str) -> Self {
-        Self { label: word.to_owned(), ..Self::phrase(letters, 1.0) }
+    pub(super) fn start(word: &str, letters: &str, weight: f64) -> Self {
+        Self { label: word.to_owned(), ..Self::phrase(letters, weight) }
     }
 
     /// Adds a spelling that joins this word with its neighbour in the question: `user agent` as `useragent`.
@@ -146,16 +146,9 @@ impl Term {
         }
     }
 
-    /// Both.
-    pub(super) fn wide_pattern(&self) -> String {
-        match self.synonym_pattern() {
-            Some(synonyms) => format!("{}|{synonyms}", self.pattern()),
-            None => self.pattern(),
-        }
-    }
-
-    /// One regular expression for any of several terms or their synonyms: leaner than all of theirs side by side.
-    pub(super) fn any_pattern(terms: &[Self]) -> String {
+    /// One regular expression for the beginnings of any of several terms or their synonyms. It finds a little more
+    /// than the terms, and is cheap to compile: for showing lines, not for counting them.
+    pub(super) fn any_pattern<'t>(terms: impl IntoIterator<Item = &'t Self>) -> String {
         let mut family: Vec<String> = Vec::new();
         let mut patterns: Vec<String> = Vec::new();
         for term in terms {
@@ -169,7 +162,7 @@ impl Term {
         if !family.is_empty() {
             family.sort();
             family.dedup();
-            patterns.push(family_pattern(&family));
+            patterns.push(beginnings(&family));
         }
         patterns.join("|")
     }
@@ -192,19 +185,36 @@ impl Term {
 /// Stems with room for their endings. Short ones must also begin a word: `log`, not `catalog`.
 fn family_pattern(stems: &[String]) -> String {
     let (long, short): (Vec<&String>, Vec<&String>) = stems.iter().partition(|stem| stem.len() >= LONG_STEM);
-    let join = |stems: &[&String], write: fn(&str) -> String| {
-        stems.iter().map(|stem| write(stem)).collect::<Vec<String>>().join("|")
-    };
     let mut alternatives = Vec::new();
     if !long.is_empty() {
         alternatives.push(format!("(?:{})[a-z]{{0,5}}", join(&long, spelled)));
     }
     if !short.is_empty() {
         let begins = format!(r"(?:\b|_)(?:{})", join(&short, spelled));
-        let continues = format!("(?-i:[a-z0-9](?:{}))", join(&short, capitalized));
+        let continues = format!("(?-i:[a-z0-9](?:{}))", join(&short, |stem| spelled(&capitalized(stem))));
         alternatives.push(format!("(?:{begins}|{continues})[a-z]{{0,4}}"));
     }
     format!("(?i-u:(?:{}){WORD_END})", alternatives.join("|"))
+}
+
+/// Stems in the usual spellings of their letters, whatever follows them.
+fn beginnings(stems: &[String]) -> String {
+    let (long, short): (Vec<&String>, Vec<&String>) = stems.iter().partition(|stem| stem.len() >= LONG_STEM);
+    let cased =
+        |stem: &str| [stem.to_owned(), capitalized(stem), stem.to_uppercase()].map(|text| escape(&text)).join("|");
+    let mut alternatives = Vec::new();
+    if !long.is_empty() {
+        alternatives.push(join(&long, cased));
+    }
+    if !short.is_empty() {
+        alternatives.push(format!(r"(?:\b|_)(?:{})", join(&short, cased)));
+        alternatives.push(format!("[a-z0-9](?:{})", join(&short, |stem| escape(&capitalized(stem)))));
+    }
+    format!("(?-u:{})", alternatives.join("|"))
+}
+
+fn join(stems: &[&String], write: impl Fn(&str) -> String) -> String {
+    stems.iter().map(|stem| write(stem)).collect::<Vec<String>>().join("|")
 }
 
 /// A stem whose last letters match all of their spellings: `retry` and `retries`, `serialize` and `serialise`.
@@ -222,7 +232,7 @@ fn spelled(stem: &str) -> String {
 fn capitalized(stem: &str) -> String {
     let mut characters = stem.chars();
     let first: String = characters.next().into_iter().flat_map(char::to_uppercase).collect();
-    spelled(&format!("{first}{}", characters.as_str()))
+    format!("{first}{}", characters.as_str())
 }
 
 /// Escapes what a regular expression would read as its own.
