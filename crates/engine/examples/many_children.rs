@@ -19,6 +19,11 @@ use sortie_protocol::{Message, Status, TaskRequest};
 use sortie_sandbox::{SpillDir, Workspace};
 use sortie_testkit::{ScriptedModel, ScriptedModels, ScriptedReply, reply};
 
+/// Thousands of tasks free on one thread what they allocated on another, which fragments glibc's allocator more than
+/// linearly in their number. A program that embeds so many brings its own, as this one does.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const TOOL_TURNS: usize = 5;
 /// Children of one relay. A single reply may hold a few hundred calls, not ten thousand.
 const BROOD: u32 = 100;

@@ -92,10 +92,10 @@ fn reply(request: &ModelRequest<'_>, observe: &mut (dyn FnMut(ModelEvent<'_>) + 
 
 /// Who is speaking is decided by what it may do: delegate, search, or only write.
 fn answer(conversation: &Conversation<'_>) -> Answer {
-    let role = conversation.role_sentence();
+    let sums_up = words::words(&conversation.role_sentence()).any(|word| word.starts_with("sum"));
     if conversation.offers("Task") {
         lead::answer(conversation)
-    } else if conversation.offers("Grep") && !role.contains("sum") {
+    } else if conversation.offers("Grep") && !sums_up {
         explore::answer(conversation)
     } else {
         summary::answer(conversation)

@@ -131,7 +131,7 @@ fn spans<'a>(workspace: &Path, file: &'a str, marker: &str) -> Vec<(&'a str, Ran
     for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.contains(marker)) {
         let documented = lines[..at].iter().rev().take_while(|line| line.trim().starts_with(['/', '#'])).count();
         let closes = |other: &&str| other.trim().starts_with('}') && indent(other) <= indent(line);
-        let length = lines[at..].iter().position(|other| closes(other)).unwrap_or(0);
+        let length = lines[at..].iter().position(closes).unwrap_or(0);
         spans.push((file, at + 1 - documented..=at + 1 + length));
     }
     assert!(!spans.is_empty(), "{file} has no `{marker}` any more: choose another place or another question");

@@ -19,6 +19,8 @@ pub(super) struct Evidence {
     pub(super) lines: BTreeMap<String, BTreeMap<usize, String>>,
     /// What went wrong, in the tools' words.
     pub(super) failures: Vec<String>,
+    /// How many searches showed only their first matches.
+    pub(super) cut: usize,
     pub(super) stage: Stage,
 }
 
@@ -83,6 +85,7 @@ impl Evidence {
             self.failures.push(format!("{}: {}", exchange.tool, output.lines().next().unwrap_or_default()));
             return;
         }
+        self.cut += usize::from(outputs::is_cut(output));
         match (exchange.tool, stage) {
             ("Glob", _) => self.named.extend(outputs::paths(output)),
             (_, Stage::Counted) => self.count(question, exchange),

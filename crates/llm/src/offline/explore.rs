@@ -1,5 +1,7 @@
 //! The explorer: what an agent with search tools and no one to delegate to says next.
 
+use std::collections::BTreeMap;
+
 use super::conversation::Conversation;
 use super::evidence::Evidence;
 use super::intent::Intent;
@@ -25,10 +27,10 @@ pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
 }
 
 /// The question as it is being searched for, with what was found. Where its own words found nothing, looser ones do.
-pub(super) fn look(conversation: &Conversation<'_>) -> (Question, Evidence) {
+fn look(conversation: &Conversation<'_>) -> (Question, Evidence) {
     let question = Question::parse(conversation.prompt);
     let evidence = Evidence::gather(&question, conversation);
-    if conversation.search_rounds() < 2 || !evidence.all_counts().all(std::collections::BTreeMap::is_empty) {
+    if conversation.search_rounds() < 2 || !evidence.all_counts().all(BTreeMap::is_empty) {
         return (question, evidence);
     }
     let looser = question.loosened();

@@ -36,6 +36,7 @@ impl FileKind {
         {
             Self::Changelog
         } else if within(&["tests", "test", "__tests__", "testdata", "fixtures", "benches", "bench", "fuzz", "spec"])
+            || within(&["testkit", "testing", "testutil", "testutils", "test_utils", "mock", "mocks", "__mocks__"])
             || stem.starts_with("test_")
             || ["_test", "_tests", ".test", ".spec"].iter().any(|ending| stem.ends_with(ending))
             || ["test", "tests"].contains(&stem)
@@ -62,8 +63,8 @@ impl FileKind {
             Self::Configuration => {
                 question.mentions(&["dependency", "dependencies", "feature", "features", "manifest"])
             }
-            Self::Changelog => question.mentions(&["changelog", "changed", "release", "version", "license"]),
-            Self::Generated => question.mentions(&["generated", "vendored", "lock", "lockfile", "bindings"]),
+            Self::Changelog => question.mentions(&["changelog", "license"]),
+            Self::Generated => question.mentions(&["generated", "vendored", "lockfile"]),
         };
         if asked && self != Self::Source {
             return 1.2;
@@ -114,6 +115,7 @@ mod tests {
             ("src/test.rs", FileKind::Test),
             ("tests/it/main.rs", FileKind::Test),
             ("pkg/parser_test.go", FileKind::Test),
+            ("crates/testkit/src/server.rs", FileKind::Test),
             ("web/button.spec.ts", FileKind::Test),
             ("examples/simple.rs", FileKind::Example),
             ("docs/guide.md", FileKind::Document),

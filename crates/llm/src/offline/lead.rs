@@ -17,10 +17,9 @@ const LATER: f64 = 0.2;
 const REPORT: &str = "Report the best places first, as path:line with a few words each, and say what you did not find.";
 
 /// Said at the end of every answer: what this is, and how to get more.
-const CLOSING: &str = "This answer comes from the built-in rule-based model `offline`: real searches, ranked by rules; \
-                       no language model was used. For one, set ANTHROPIC_API_KEY or OPENAI_API_KEY,\n\
-                       or LLM_MODEL_ID, LLM_BASE_URL and LLM_API_KEY for any compatible server,\n\
-                       and run the same command again.";
+const CLOSING: &str = "This answer comes from the built-in rule-based model `offline`; no language model was used.\n\
+                       To use one, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or for any compatible server\n\
+                       LLM_MODEL_ID, LLM_BASE_URL and LLM_API_KEY, and run the same command again.";
 
 const ABLE: &str = "I am `offline`, a set of rules and no language model: I cannot hold a conversation, write or change \
                     code, or reason about it. I can find my way in this workspace: ask where something is handled, \

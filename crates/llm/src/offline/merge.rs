@@ -35,6 +35,9 @@ pub(super) fn merge(question: &Question, reports: &[AngleReport<'_>]) -> String 
     for reference in references.iter().take(MAX_REFERENCES) {
         text += &format!("\n{}:{} - {}", reference.path, reference.line, reference.what);
     }
+    if references.len() > MAX_REFERENCES {
+        text += &format!("\n({} weaker matches left out)", references.len() - MAX_REFERENCES);
+    }
     for report in reports.iter().filter(|report| report.failed) {
         let reason = report.text.lines().next().unwrap_or_default();
         text += &format!("\n\nOne search did not come back ({}): {}", report.description, cut(reason, 200));
@@ -137,4 +140,33 @@ fn missing(reports: &[AngleReport<'_>]) -> Option<String> {
     let said = reports.iter().find_map(|report| report.text.split_once("No match at all for: "))?;
     let words = said.1.split('.').next()?;
     Some(format!("Nothing matched: {words}."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_read_however_they_are_listed() {
+        for line in
+            ["src/a.rs:12 - fn a()", "- `src/a.rs:12` - fn a()", "1. src/a.rs:12: fn a()", "  * src/a.rs:12 fn a()"]
+        {
+            let found = reference(line).map(|found| (found.path, found.line, found.what));
+            assert_eq!(found, Some(("src/a.rs".to_owned(), 12, "fn a()".to_owned())), "{line}");
+        }
+        for line in ["Best places:", "see http://host:80/x", "at noon: 12 o'clock", "Searched for: a, b"] {
+            assert_eq!(reference(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_place_that_several_angles_found_is_shown_once_and_first() {
+        let report = |text, weight| AngleReport { description: "", text, failed: false, weight };
+        let reports = [
+            report("a.rs:1 - fn first() {\nb.rs:5 - fn both() {", 1.0),
+            report("b.rs:9 - x() (in fn both)\nc.rs:1 - fn other() {", 1.0),
+        ];
+        let places: Vec<(String, usize)> = pooled(&reports).into_iter().map(|found| (found.path, found.line)).collect();
+        assert_eq!(places, [("b.rs".to_owned(), 5), ("a.rs".to_owned(), 1), ("c.rs".to_owned(), 1)]);
+    }
 }

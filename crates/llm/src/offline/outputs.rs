@@ -57,6 +57,11 @@ pub(super) fn read_lines(output: &str, path: &str) -> Vec<SeenLine> {
         .collect()
 }
 
+/// Whether a tool says that it left something out: its last line is a note that tells how to see more.
+pub(super) fn is_cut(output: &str) -> bool {
+    output.lines().next_back().is_some_and(|last| last.starts_with('[') && last.contains("more follow"))
+}
+
 /// The report inside a Task output, between its marks; the whole output where there are none.
 pub(super) fn report(output: &str) -> &str {
     let Some(start) = output.find("[report ") else { return output };
@@ -121,6 +126,13 @@ mod tests {
     fn counts_are_read_and_notes_left_out() {
         let output = "docs/run.md:1\nsrc/a b.rs:12\n[first 2 files; more follow: narrow the pattern]";
         assert_eq!(grep_counts(output), [("docs/run.md".to_owned(), 1), ("src/a b.rs".to_owned(), 12)]);
+    }
+
+    #[test]
+    fn a_cut_answer_is_known_by_its_note() {
+        assert!(is_cut("a.rs:1\n[first 1 file; more follow: narrow the pattern]"));
+        assert!(!is_cut("a.rs:1"));
+        assert!(!is_cut("a.rs:1\n[1 binary file skipped]"));
     }
 
     #[test]

@@ -30,9 +30,12 @@ pub(super) fn instructs(sentence: &str) -> bool {
     lower.char_indices().any(|(at, _)| at > 0 && word_end(at) && is_instruction(&lower[..at]))
 }
 
-/// A sentence with its turns of phrase replaced by the one word that code has for each.
+/// What one calls the whole that is being asked about: `in this project` says nothing about where.
+const WHOLE: [&str; 8] = ["workspace", "project", "repository", "repo", "crate", "codebase", "package", "library"];
+
+/// A sentence with its turns of phrase replaced by the one word that code has for each, and without `this project`.
 pub(super) fn plainly(sentence: &str) -> String {
-    let mut plain = sentence.to_owned();
+    let mut plain = without_the_whole(sentence);
     for (idiom, word) in idioms() {
         // Lower-casing may move what is not ASCII; then the text stays as it is.
         if plain.is_ascii()
@@ -42,6 +45,18 @@ pub(super) fn plainly(sentence: &str) -> String {
         }
     }
     plain
+}
+
+fn without_the_whole(sentence: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    for word in sentence.split_whitespace() {
+        let bare = word.trim_end_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        let pointed_at = kept.last().is_some_and(|before| before.eq_ignore_ascii_case("this"));
+        if !(pointed_at && WHOLE.contains(&bare.as_str())) {
+            kept.push(word);
+        }
+    }
+    kept.join(" ")
 }
 
 /// Pulls out what stands in quotes or backticks; the second half is the sentence without it.
@@ -98,6 +113,8 @@ mod tests {
     #[test]
     fn turns_of_phrase_become_the_word_that_code_has() {
         assert_eq!(plainly("When it goes Out of scope"), "When it goes drop");
+        assert_eq!(plainly("Where does this project log?"), "Where does this log?");
+        assert_eq!(plainly("What is outside the project?"), "What is outside the project?");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //!
 //! Works on any prose, written by a person, by another model or by the lead; there is no side channel.
 
+use std::collections::BTreeSet;
+
 use super::intent::{Focus, Intent};
 use super::lexicon::{is_action, is_stop_word, is_weak};
 use super::prose::{instructs, is_path, plainly, sentences, split_quoted};
@@ -22,6 +24,8 @@ const LOOSE_LETTERS: usize = 5;
 pub(super) struct Question {
     /// The part of the prompt that asks.
     pub(super) text: String,
+    /// Its words, in lower case.
+    words: BTreeSet<String>,
     pub(super) terms: Vec<Term>,
     /// Terms that stand beside each other in the text.
     pub(super) neighbours: Vec<(usize, usize)>,
@@ -51,12 +55,13 @@ impl Question {
         let focus = Focus::of(&sentences, intent);
         let paths = std::mem::take(&mut gathered.paths);
         let (terms, neighbours) = gathered.finish();
-        Self { text, terms, neighbours, paths, intent, focus }
+        let words = words(&text).map(str::to_lowercase).collect();
+        Self { text, words, terms, neighbours, paths, intent, focus }
     }
 
     /// Whether the question has one of these words.
     pub(super) fn mentions(&self, any_of: &[&str]) -> bool {
-        words(&self.text).any(|word| any_of.contains(&word.to_lowercase().as_str()))
+        any_of.iter().any(|word| self.words.contains(*word))
     }
 
     /// The terms that are worth a search of their own, with their index.
@@ -106,9 +111,12 @@ impl Gathered {
         for quote in quoted {
             self.take_quoted(quote.trim(), weight);
         }
+        let plain = plainly(&rest);
+        let tokens: Vec<&str> = plain.split_whitespace().collect();
         let mut before: Option<Taken> = None;
-        for token in plainly(&rest).split_whitespace() {
-            let taken = self.take_token(token, weight, before.take());
+        for (at, token) in tokens.iter().enumerate() {
+            let share = if follows_as_verb(&tokens[..at]) { ACTION } else { 1.0 };
+            let taken = self.take_token(token, weight * share, before.take());
             before = taken.filter(|_| !token.ends_with([',', ';', ':', ')']));
         }
     }
@@ -138,7 +146,7 @@ impl Gathered {
         let mut last = before;
         for part in words(bare) {
             let previous = last.take();
-            last = self.take_word(&part.to_lowercase(), weight);
+            last = self.take_word(&part.to_lowercase(), weight, previous.as_ref());
             if let (Some(previous), Some(taken)) = (&previous, &last)
                 && previous.term != taken.term
             {
@@ -148,8 +156,8 @@ impl Gathered {
         last
     }
 
-    fn take_word(&mut self, word: &str, weight: f64) -> Option<Taken> {
-        let aside = weight < 1.0;
+    fn take_word(&mut self, word: &str, weight: f64, before: Option<&Taken>) -> Option<Taken> {
+        let aside = weight <= ASIDE;
         let number = word.len() < 3 && word.chars().all(|c| c.is_ascii_digit());
         if word.len() < 2 || number || is_stop_word(word) || (aside && is_weak(word)) {
             return None;
@@ -161,13 +169,21 @@ impl Gathered {
         } else {
             1.0
         };
-        Some(Taken { term: self.add(Term::word(word, weight * share)), word: word.to_owned() })
+        let term = Term::word(word, weight * share);
+        // Neighbours are two words of one name, however alike they are: `error code`, `log trace`.
+        let beside = before.map(|before| before.term);
+        let known = (0..self.terms.len()).find(|&known| Some(known) != beside && self.terms[known].absorb(&term));
+        let term = known.unwrap_or_else(|| self.push(term));
+        Some(Taken { term, word: word.to_owned() })
     }
 
-    fn add(&mut self, term: Term) -> usize {
-        if let Some(known) = self.terms.iter_mut().position(|known| known.absorb(&term)) {
-            return known;
+    fn add(&mut self, term: Term) {
+        if !self.terms.iter_mut().any(|known| known.absorb(&term)) {
+            self.push(term);
         }
+    }
+
+    fn push(&mut self, term: Term) -> usize {
         self.terms.push(term);
         self.terms.len() - 1
     }
@@ -199,6 +215,13 @@ impl Gathered {
     }
 }
 
+/// Whether what comes next can only be a verb: `how does it … `, `where do they … `.
+fn follows_as_verb(before: &[&str]) -> bool {
+    let [.., auxiliary, subject] = before else { return false };
+    let auxiliary = matches!(auxiliary.to_lowercase().as_str(), "does" | "do" | "did" | "can" | "will" | "should");
+    auxiliary && matches!(subject.to_lowercase().as_str(), "it" | "they" | "we" | "i" | "you" | "this" | "that")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,6 +236,7 @@ mod tests {
     fn topics_come_before_actions_and_common_words() {
         assert_eq!(labels("Where are authentication errors handled?"), ["authentication", "errors", "handled"]);
         assert_eq!(labels("Which code decides how a cookie is parsed?"), ["cookie", "parsed", "code", "decides"]);
+        assert_eq!(labels("How does it protect passwords?"), ["passwords", "protect"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The explorer's report: the best places first, each as `path:line - what is there`, then what was searched for.
 
-use super::evidence::Evidence;
+use super::evidence::{Evidence, Stage};
 use super::intent::Intent;
 use super::place::Place;
 use super::question::Question;
@@ -11,6 +11,7 @@ const MAX_BYTES: usize = 1700;
 const MAX_PLACES: usize = 9;
 const BEST: usize = 3;
 const MAX_STEPS: usize = 6;
+const MAX_NAMED: usize = 5;
 const MAX_IN_A_FILE: usize = 4;
 /// Where files are asked for, not places in them.
 const MAX_IN_A_LIST: usize = 2;
@@ -23,32 +24,38 @@ const NOISE: f64 = 0.25;
 /// Writes the report from everything seen.
 pub(super) fn report(question: &Question, evidence: &Evidence) -> String {
     let places = chosen(question, evidence);
-    let mut text = String::new();
+    let mut lines: Vec<String> = Vec::new();
     if places.is_empty() {
-        text += "Nothing found.";
-        if !evidence.named.is_empty() {
-            text += " Files whose names fit: ";
-            text += &evidence.named.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
-            text += ".";
-        }
+        lines.push(nothing(evidence));
     }
+    let mut length = 0;
     for (at, place) in places.iter().enumerate() {
         let line = reference(place);
-        if text.len() + line.len() > MAX_BYTES {
+        length += line.len();
+        if length > MAX_BYTES {
+            lines.push(format!("({} more places left out)", places.len() - at));
             break;
         }
         match at {
-            0 => text += "Best places:\n",
-            BEST => text += "Related:\n",
+            0 => lines.push("Best places:".to_owned()),
+            BEST => lines.push("Related:".to_owned()),
             _ => {}
         }
-        text += &line;
-        text.push('\n');
+        lines.push(line);
     }
-    text.truncate(text.trim_end().len());
-    text += "\n";
-    text += &searched(question, evidence);
-    text
+    lines.push(searched(question, evidence));
+    lines.join("\n")
+}
+
+fn nothing(evidence: &Evidence) -> String {
+    if evidence.stage == Stage::Start {
+        return "Nothing found: there was no chance to search.".to_owned();
+    }
+    if evidence.named.is_empty() {
+        return "Nothing found.".to_owned();
+    }
+    let named: Vec<&str> = evidence.named.iter().take(MAX_NAMED).map(String::as_str).collect();
+    format!("Nothing found inside files. Files whose names fit: {}.", named.join(", "))
 }
 
 /// The same places as a plan: in which order to look at them, since no rule can say what to change.
@@ -107,6 +114,9 @@ fn searched(question: &Question, evidence: &Evidence) -> String {
         .collect();
     if !missing.is_empty() {
         text += &format!(" No match at all for: {}.", missing.join(", "));
+    }
+    if evidence.cut > 0 {
+        text += &format!(" {} searches showed only their first matches.", evidence.cut);
     }
     if let Some(failure) = evidence.failures.first() {
         text += &format!(" {} calls failed, first: {}.", evidence.failures.len(), cut(failure, 160));

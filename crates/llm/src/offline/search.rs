@@ -47,7 +47,7 @@ pub(super) fn survey(question: &Question) -> Vec<PlannedCall> {
     let mut fragments: Vec<String> = Vec::new();
     for (_, term) in question.strong_terms().take(MAX_COUNTED) {
         for pattern in std::iter::once(term.pattern()).chain(term.synonym_pattern()) {
-            calls.push(grep(&json!({"pattern": pattern, "output_mode": "count", "head_limit": 1000})));
+            calls.push(grep(json!({"pattern": pattern, "output_mode": "count", "head_limit": 1000})));
         }
         fragments.extend(term.file_fragments());
     }
@@ -65,13 +65,13 @@ fn outline(question: &Question, evidence: &Evidence) -> Vec<PlannedCall> {
     for path in best_files(question, evidence).into_iter().take(OUTLINES) {
         let definitions = Syntax::of(path).definition_pattern();
         let pattern = if definitions.is_empty() { any.clone() } else { format!("{definitions}|{any}") };
-        calls.push(grep(&json!({"pattern": pattern, "path": path, "output_mode": "content", "head_limit": 800})));
+        calls.push(grep(json!({"pattern": pattern, "path": path, "output_mode": "content", "head_limit": 800})));
     }
     if let Some(pattern) = pairs(question, evidence) {
-        calls.push(grep(&json!({"pattern": pattern, "output_mode": "content", "head_limit": 200})));
+        calls.push(grep(json!({"pattern": pattern, "output_mode": "content", "head_limit": 200})));
     }
     let defined = defined(question);
-    calls.push(grep(&json!({"pattern": defined, "output_mode": "content", "head_limit": 300})));
+    calls.push(grep(json!({"pattern": defined, "output_mode": "content", "head_limit": 300})));
     calls
 }
 
@@ -127,8 +127,8 @@ fn reads(question: &Question, evidence: &Evidence) -> Vec<PlannedCall> {
     calls
 }
 
-fn grep(arguments: &Value) -> PlannedCall {
-    PlannedCall { tool: "Grep", arguments: arguments.clone() }
+fn grep(arguments: Value) -> PlannedCall {
+    PlannedCall { tool: "Grep", arguments }
 }
 
 fn glob(pattern: &str) -> PlannedCall {

@@ -1,6 +1,11 @@
 //! Source code by simple patterns: what a line defines, what it is, how deep it stands.
 //!
-//! One row per language family. No parser: a wrong guess costs rank, never correctness.
+//! No parser: a wrong guess costs rank, never correctness. How each language is written is in `families`.
+
+mod families;
+
+pub(super) use families::Syntax;
+use families::{FAMILIES, UNKNOWN};
 
 /// What a line of source is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,159 +26,39 @@ pub(super) struct Definition {
     pub(super) name: String,
 }
 
-/// How the files of one family are written.
-#[derive(Debug)]
-pub(super) struct Syntax {
-    extensions: &'static [&'static str],
-    keywords: &'static [&'static str],
-    line_comments: &'static [&'static str],
-    docs: &'static [&'static str],
-    imports: &'static [&'static str],
-    /// Functions may be written without a keyword: `int main(void) {`.
-    bare_functions: bool,
+/// Words that may stand before a definition's keyword.
+fn is_modifier(word: &str) -> bool {
+    matches!(
+        word,
+        "pub"
+            | "async"
+            | "unsafe"
+            | "const"
+            | "static"
+            | "extern"
+            | "default"
+            | "export"
+            | "public"
+            | "private"
+            | "protected"
+            | "internal"
+            | "final"
+            | "abstract"
+            | "override"
+            | "virtual"
+            | "inline"
+            | "declare"
+            | "open"
+            | "sealed"
+            | "data"
+            | "readonly"
+            | "suspend"
+            | "partial"
+            | "local"
+            | "constexpr"
+            | "typedef"
+    )
 }
-
-const MODIFIERS: &[&str] = &[
-    "pub",
-    "async",
-    "unsafe",
-    "const",
-    "static",
-    "extern",
-    "default",
-    "export",
-    "public",
-    "private",
-    "protected",
-    "internal",
-    "final",
-    "abstract",
-    "override",
-    "virtual",
-    "inline",
-    "declare",
-    "open",
-    "sealed",
-    "data",
-    "readonly",
-    "suspend",
-    "partial",
-    "local",
-    "constexpr",
-    "typedef",
-    "fileprivate",
-    "mut",
-    "crate",
-];
-
-const SLASHES: &[&str] = &["//", "/*", "*/", "* "];
-const HASH: &[&str] = &["#"];
-
-const FAMILIES: &[Syntax] = &[
-    Syntax {
-        extensions: &["rs"],
-        keywords: &["fn", "struct", "enum", "trait", "impl", "type", "mod", "const", "static", "macro_rules!", "union"],
-        line_comments: SLASHES,
-        docs: &["///", "/**", "#["],
-        imports: &["use ", "pub use ", "extern crate ", "pub(crate) use "],
-        bare_functions: false,
-    },
-    Syntax {
-        extensions: &["py", "pyi", "rb"],
-        keywords: &["def", "class", "module"],
-        line_comments: HASH,
-        docs: &["@"],
-        imports: &["import ", "from ", "require "],
-        bare_functions: false,
-    },
-    Syntax {
-        extensions: &["js", "jsx", "ts", "tsx", "mjs", "cjs", "vue", "svelte"],
-        keywords: &["function", "function*", "class", "interface", "type", "enum", "namespace", "const", "let", "var"],
-        line_comments: SLASHES,
-        docs: &["/**", "@"],
-        imports: &["import ", "export * from", "require("],
-        bare_functions: true,
-    },
-    Syntax {
-        extensions: &["go"],
-        keywords: &["func", "type", "const", "var"],
-        line_comments: SLASHES,
-        docs: &[],
-        imports: &["import "],
-        bare_functions: false,
-    },
-    Syntax {
-        extensions: &["java", "c", "h", "cc", "cpp", "cxx", "hpp", "hh", "cs", "m", "mm", "dart", "d"],
-        keywords: &["class", "struct", "enum", "interface", "namespace", "union", "record", "#define", "using"],
-        line_comments: SLASHES,
-        docs: &["/**", "///", "@"],
-        imports: &["import ", "#include", "using "],
-        bare_functions: true,
-    },
-    Syntax {
-        extensions: &["kt", "kts", "swift", "scala", "php", "groovy", "zig", "ex", "exs", "lua"],
-        keywords: &[
-            "fun",
-            "func",
-            "fn",
-            "function",
-            "def",
-            "defp",
-            "class",
-            "object",
-            "interface",
-            "struct",
-            "enum",
-            "trait",
-            "protocol",
-            "extension",
-            "defmodule",
-            "val",
-            "const",
-            "type",
-        ],
-        line_comments: &["//", "/*", "*/", "* ", "#", "--"],
-        docs: &["/**", "///", "@"],
-        imports: &["import ", "use ", "require"],
-        bare_functions: false,
-    },
-    Syntax {
-        extensions: &["sh", "bash", "zsh", "mk", "cmake", "dockerfile", "pl", "pm", "r", "jl", "nix"],
-        keywords: &["function", "sub", "macro"],
-        line_comments: HASH,
-        docs: &[],
-        imports: &["source ", ". "],
-        bare_functions: true,
-    },
-    Syntax {
-        extensions: &["sql"],
-        keywords: &["create", "CREATE"],
-        line_comments: &["--", "/*"],
-        docs: &[],
-        imports: &[],
-        bare_functions: false,
-    },
-    Syntax {
-        extensions: &["md", "rst", "txt", "adoc"],
-        keywords: &["#", "##", "###", "####"],
-        line_comments: &[],
-        docs: &[],
-        imports: &[],
-        bare_functions: false,
-    },
-    Syntax {
-        extensions: &["toml", "ini", "cfg", "conf", "yaml", "yml", "json", "properties"],
-        keywords: &[],
-        line_comments: &["#", ";", "//"],
-        docs: &[],
-        imports: &[],
-        bare_functions: false,
-    },
-];
-
-/// For files of which nothing is known: prose.
-const UNKNOWN: Syntax =
-    Syntax { extensions: &[], keywords: &[], line_comments: &[], docs: &[], imports: &[], bare_functions: false };
 
 /// Words before `(` that are no function's name.
 const CONTROL: &[&str] = &["if", "for", "while", "switch", "catch", "return", "else", "match", "do", "with", "elif"];
@@ -225,10 +110,10 @@ impl Syntax {
                 let after = rest[end..].trim_start();
                 let next = after.split(|c: char| c.is_whitespace() || c == '<').next().unwrap_or_default();
                 let doubled = self.keywords.contains(&next) || next == "unsafe" || next == "async" || next == "extern";
-                if !(MODIFIERS.contains(&word) && doubled) {
+                if !(is_modifier(word) && doubled) {
                     return named(keyword, &rest[end..]);
                 }
-            } else if !MODIFIERS.contains(&word) {
+            } else if !is_modifier(word) {
                 return None;
             }
             rest = rest[end..].trim_start();
