@@ -31,9 +31,12 @@ fn outcome(text: &str) -> TaskOutcome {
     }
 }
 
-fn check_refused(arguments: &str, expected: Expect) {
-    let failure = Sortie.decode(arguments).expect_err("these arguments are wrong");
-    expected.assert_eq(&format!("{}: {}", failure.code, failure.message));
+fn check_refused(arguments: &str, expected: &Expect) {
+    let told = match Sortie.decode(arguments) {
+        Err(failure) => format!("{}: {}", failure.code, failure.message),
+        Ok(request) => format!("accepted: {request:?}"),
+    };
+    expected.assert_eq(&told);
 }
 
 #[test]
@@ -75,54 +78,54 @@ fn a_full_request_is_read_whole() {
 fn wrong_arguments_are_named() {
     check_refused(
         "{",
-        expect!["invalid_arguments: the arguments are not valid JSON: EOF while parsing an object at line 1 column 1"],
+        &expect!["invalid_arguments: the arguments are not valid JSON: EOF while parsing an object at line 1 column 1"],
     );
-    check_refused("[]", expect!["invalid_arguments: the arguments must be a JSON object, not an array"]);
+    check_refused("[]", &expect!["invalid_arguments: the arguments must be a JSON object, not an array"]);
     check_refused(
         r#"{"description":"d"}"#,
-        expect!["invalid_arguments: `prompt` is missing; it must be a non-empty string"],
+        &expect!["invalid_arguments: `prompt` is missing; it must be a non-empty string"],
     );
     check_refused(
         r#"{"description":"d","prompt":" \n"}"#,
-        expect!["invalid_arguments: `prompt` is empty; it must be a non-empty string"],
+        &expect!["invalid_arguments: `prompt` is empty; it must be a non-empty string"],
     );
     check_refused(
         r#"{"description":7,"prompt":"p"}"#,
-        expect!["invalid_arguments: `description` must be a non-empty string, not a number"],
+        &expect!["invalid_arguments: `description` must be a non-empty string, not a number"],
     );
     check_refused(
         r#"{"description":"d","prompt":"p","prompt":"q"}"#,
-        expect![
+        &expect![
             "invalid_arguments: the arguments are not valid JSON: the key `prompt` stands there twice at line 1 column 45"
         ],
     );
     check_refused(
         r#"{"description":"d","prompt":"p","limits":{"max_turns":1,"max_turns":9}}"#,
-        expect![
+        &expect![
             "invalid_arguments: the arguments are not valid JSON: the key `max_turns` stands there twice at line 1 column 70"
         ],
     );
     check_refused(
         r#"{"description":"d","prompt":"p","limits":{"max_turns":0}}"#,
-        expect!["invalid_arguments: `limits.max_turns` must be at least 1"],
+        &expect!["invalid_arguments: `limits.max_turns` must be at least 1"],
     );
     check_refused(
         r#"{"description":"d","prompt":"p","limits":{"timeout_seconds":-1}}"#,
-        expect!["invalid_arguments: `limits.timeout_seconds` must be a positive number of seconds, not -1"],
+        &expect!["invalid_arguments: `limits.timeout_seconds` must be a positive number of seconds, not -1"],
     );
     check_refused(
         r#"{"description":"d","prompt":"p","limits":{"max_cost_usd":1}}"#,
-        expect![
+        &expect![
             "invalid_arguments: `limits.max_cost_usd` is not a limit of this version; there are max_turns, max_tokens, timeout_seconds and max_children"
         ],
     );
     check_refused(
         r#"{"description":"d","prompt":"p","run_in_background":true}"#,
-        expect!["unsupported: `run_in_background` is not available in this version; call again without it"],
+        &expect!["unsupported: `run_in_background` is not available in this version; call again without it"],
     );
     check_refused(
         &format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000)),
-        expect!["invalid_arguments: the arguments are not valid JSON: recursion limit exceeded at line 1 column 128"],
+        &expect!["invalid_arguments: the arguments are not valid JSON: recursion limit exceeded at line 1 column 128"],
     );
 }
 
