@@ -1,8 +1,17 @@
 //! The agents that are always there. Their role prompts are files, so that they are read and reviewed as prose.
 
-use crate::AgentDefinition;
+use crate::{AgentDefinition, Origin};
 
 const READ_TOOLS: [&str; 4] = ["Read", "LS", "Glob", "Grep"];
+
+/// The names of the files that hold role prompts, and whose they are.
+pub(crate) const PROMPT_FILES: [(&str, &str); 5] = [
+    ("main_prompt.md", "main"),
+    ("subagent_general_prompt.md", "general-purpose"),
+    ("subagent_explore_prompt.md", "explore"),
+    ("subagent_plan_prompt.md", "plan"),
+    ("subagent_summary_prompt.md", "summary"),
+];
 
 /// The main agent first, then those that it can delegate to.
 pub(crate) fn definitions() -> Vec<AgentDefinition> {
@@ -13,9 +22,13 @@ pub(crate) fn definitions() -> Vec<AgentDefinition> {
             description: "Answers a person's request; delegates what takes many calls".to_owned(),
             prompt: text(include_str!("../../../prompts/main_prompt.md")),
             tools: None,
+            disallowed_tools: Vec::new(),
             model: None,
             max_turns: 100,
+            color: None,
+            initial_prompt: None,
             delegable: false,
+            origin: Origin::BUILTIN,
         },
         AgentDefinition {
             name: "general-purpose".to_owned(),
@@ -23,9 +36,13 @@ pub(crate) fn definitions() -> Vec<AgentDefinition> {
             description: "any work, all tools".to_owned(),
             prompt: text(include_str!("../../../prompts/agents_prompts/subagent_general_prompt.md")),
             tools: None,
+            disallowed_tools: Vec::new(),
             model: None,
             max_turns: 50,
+            color: None,
+            initial_prompt: None,
             delegable: true,
+            origin: Origin::BUILTIN,
         },
         reader(
             "explore",
@@ -55,13 +72,17 @@ fn reader(name: &str, description: &str, prompt: &str, more_tools: &[&str]) -> A
         description: description.to_owned(),
         prompt: text(prompt),
         tools: Some(READ_TOOLS.iter().chain(more_tools).map(|&tool| tool.to_owned()).collect()),
+        disallowed_tools: Vec::new(),
         model: None,
         max_turns: 30,
+        color: None,
+        initial_prompt: None,
         delegable: true,
+        origin: Origin::BUILTIN,
     }
 }
 
 /// A file ends with a newline; a prompt does not.
-fn text(file: &str) -> String {
+pub(crate) fn text(file: &str) -> String {
     file.trim_end().to_owned()
 }

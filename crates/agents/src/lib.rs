@@ -1,13 +1,26 @@
 //! Agents: what a definition says, where it is found, and what it means for one task.
 //!
-//! Pure: [`resolve`] turns what was said into an [`AgentConfig`](sortie_protocol::AgentConfig) once; nothing after it
-//! asks again. It runs nothing and reads no file (definitions from files will come in through [`Registry`]).
+//! Pure: it is given the bytes of files and opens none. [`read`] makes one file a definition, [`Registry`] decides which
+//! definition a name means, [`rank`] which one suits a text, and [`resolve`] turns what was said into an
+//! [`AgentConfig`](sortie_protocol::AgentConfig) once; nothing after it asks again.
 
 mod builtin;
 mod definition;
+mod file;
+mod finding;
+mod fold;
+mod look_alike;
+mod matching;
+mod read;
 mod registry;
 mod resolve;
+mod template;
 
-pub use definition::AgentDefinition;
-pub use registry::{Registry, UnknownAgent};
+pub use definition::{AgentDefinition, Origin, Scope};
+pub use file::{AgentFile, Dialect, MAX_FILE_BYTES, PromptFile};
+pub use finding::{Finding, Severity};
+pub use matching::{ENOUGH_WORDS, Match, MatchedWord, Place, Ranking, rank};
+pub use read::{Reading, read};
+pub use registry::{Agents, Registry, UnknownAgent};
 pub use resolve::{Resolution, resolve};
+pub use template::template;

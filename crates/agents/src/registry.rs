@@ -1,24 +1,71 @@
 //! Which agents exist, and which one a name means.
 
-use crate::{AgentDefinition, builtin};
+mod assemble;
+mod claim;
+mod prompts;
+mod unknown;
 
-/// The known agents, in the order in which they are listed.
+use std::sync::Arc;
+
+use sortie_protocol::nearest_few;
+
+use self::assemble::Absent;
+pub use self::unknown::UnknownAgent;
+use crate::{AgentDefinition, AgentFile, Finding, PromptFile, builtin};
+
+/// Where the agents come from. Asked anew for each task that starts: they may change while a program runs.
+pub trait Agents: Send + Sync {
+    /// The agents as they are now; the same [`Arc`] as long as nothing changed.
+    fn current(&self) -> Arc<Registry>;
+}
+
+/// Agents that never change.
+impl Agents for Arc<Registry> {
+    fn current(&self) -> Arc<Registry> {
+        Self::clone(self)
+    }
+}
+
+/// The known agents, in the order in which they are listed: the built-in ones, then the others by name.
 #[derive(Debug, Clone)]
 pub struct Registry {
     agents: Vec<AgentDefinition>,
-}
-
-/// Nobody here goes by that name.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown agent `{asked}`; there are {known}", known = known.join(", "))]
-pub struct UnknownAgent {
-    pub asked: String,
-    pub known: Vec<String>,
+    findings: Vec<Finding>,
+    /// Names that files claim in vain, for whoever asks for one of them.
+    absent: Vec<Absent>,
 }
 
 impl Registry {
     pub fn builtin() -> Self {
-        Self { agents: builtin::definitions() }
+        Self { agents: builtin::definitions(), findings: Vec::new(), absent: Vec::new() }
+    }
+
+    /// The built-in agents and those of the given files.
+    ///
+    /// A project's agent wins over a user's, a user's over a built-in one, and within one scope our dialect over the
+    /// foreign one. A broken file wins, too: then nobody has the name, and whoever asks for it is told why. A project's
+    /// file cannot take a built-in agent's prompt or name, or one that looks like it, unless it is trusted. `tools` are
+    /// the names of all tools that exist. The order of the files does not matter.
+    pub fn assemble(files: Vec<AgentFile>, prompts: Vec<PromptFile>, tools: &[String]) -> Self {
+        assemble::assemble(files, prompts, tools)
+    }
+
+    /// The same with what is wrong with files that could not even be read.
+    #[must_use]
+    pub fn with_findings(mut self, findings: impl IntoIterator<Item = Finding>) -> Self {
+        self.findings.extend(findings);
+        self.findings.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
+        self
+    }
+
+    /// These agents, and no others ever.
+    pub fn fixed(self) -> Arc<dyn Agents> {
+        Arc::new(Arc::new(self))
+    }
+
+    /// What is wrong with the files, in the order of their paths.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
     }
 
     /// All agents, the main agent included.
@@ -47,9 +94,17 @@ impl Registry {
         candidates()
             .find(|agent| agent.name == wanted)
             .or_else(|| candidates().find(|agent| goes_by(agent, wanted)))
-            .ok_or_else(|| UnknownAgent {
-                asked: name.to_owned(),
-                known: candidates().map(|agent| agent.name.clone()).collect(),
+            .ok_or_else(|| {
+                // Those that may have been meant come first; otherwise the order stays.
+                let mut known: Vec<&str> = candidates().map(|agent| agent.name.as_str()).collect();
+                let near = nearest_few(wanted, known.iter().copied(), usize::MAX);
+                known.sort_by_key(|name| near.iter().position(|near| near == name).unwrap_or(usize::MAX));
+                let claimed = self.absent.iter().filter(|absent| absent.name.eq_ignore_ascii_case(wanted));
+                UnknownAgent {
+                    asked: name.to_owned(),
+                    known: known.into_iter().map(str::to_owned).collect(),
+                    absent: claimed.map(|absent| absent.finding.clone()).collect(),
+                }
             })
     }
 }

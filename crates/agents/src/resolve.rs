@@ -28,7 +28,7 @@ pub struct Resolution<'a> {
 pub fn resolve(resolution: Resolution<'_>) -> AgentConfig {
     let Resolution { definition, parent, asked, default_limits, model, depth, tools } = resolution;
     let inherited = parent.map_or_else(Grant::default, |parent| parent.grant.clone());
-    let own = GrantLayer { owner: format!("agent {}", definition.name), tools: definition.tools.clone() };
+    let own = GrantLayer { owner: format!("agent {}", definition.name), tools: own_tools(definition, tools) };
     let grant = narrow(&inherited, own);
     let limits = Limits { max_turns: Some(definition.max_turns), ..default_limits };
     let mut chain = parent.map_or_else(Vec::new, |parent| parent.chain.clone());
@@ -47,4 +47,17 @@ pub fn resolve(resolution: Resolution<'_>) -> AgentConfig {
         depth,
         chain,
     }
+}
+
+/// What the definition admits of the tools that exist; `None` admits every tool.
+///
+/// A layer can only list what it admits, so what it forbids is taken from the list of all. That never widens: a tool
+/// that does not exist for this task does not exist for those below it either.
+fn own_tools(definition: &AgentDefinition, tools: &[String]) -> Option<Vec<String>> {
+    let AgentDefinition { tools: allowed, disallowed_tools: disallowed, .. } = definition;
+    if disallowed.is_empty() {
+        return allowed.clone();
+    }
+    let admitted = allowed.as_deref().unwrap_or(tools);
+    Some(admitted.iter().filter(|tool| !disallowed.contains(tool)).cloned().collect())
 }

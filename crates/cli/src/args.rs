@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-use crate::command::{agents, completions, config, run, schema, task, tasks};
+use crate::command::{agents, completions, config, doctor, models, run, schema, task, tasks, trust};
 use crate::settings::{Assignment, Sources};
 
 /// Send sub-agents out to work, each with a clean context, and get their reports back.
@@ -44,9 +44,21 @@ pub(crate) enum Command {
     Task(task::TaskArgs),
     Agents(agents::AgentsArgs),
     Tasks(tasks::TasksArgs),
+    Models(models::ModelsArgs),
     Schema(schema::SchemaArgs),
     Config(config::ConfigArgs),
+    Trust(trust::TrustArgs),
+    Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
+}
+
+/// What a command prints that tells something and runs nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// For people
+    Text,
+    /// One object
+    Json,
 }
 
 /// Where settings come from; every command takes these.
@@ -68,12 +80,16 @@ pub(crate) struct SourceArgs {
     /// Set one setting for this run, e.g. `task_tool.max_depth=1`; `sortie config show` lists them
     #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = parse_assignment)]
     set: Vec<Assignment>,
+
+    /// Trust this project's own files for this run; `sortie trust` says what they would do
+    #[arg(long, global = true)]
+    trust: bool,
 }
 
 impl From<SourceArgs> for Sources {
     fn from(args: SourceArgs) -> Self {
-        let SourceArgs { config, env_file, cwd, set } = args;
-        Self { config, env_file, cwd, set }
+        let SourceArgs { config, env_file, cwd, set, trust } = args;
+        Self { config, env_file, cwd, set, trust }
     }
 }
 

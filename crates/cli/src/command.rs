@@ -3,10 +3,13 @@
 pub(crate) mod agents;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod doctor;
+pub(crate) mod models;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod task;
 pub(crate) mod tasks;
+pub(crate) mod trust;
 
 use std::process::ExitCode;
 
@@ -20,15 +23,22 @@ pub(crate) fn execute(cli: Cli) -> Result<ExitCode, CommandError> {
     match cli.command {
         Command::Run(args) => run::run(&args, &load(&sources)?),
         Command::Task(args) => task::run(&args, &load(&sources)?),
-        Command::Agents(args) => load(&sources).and_then(|_| agents::run(&args)),
         Command::Tasks(args) => tasks::run(&args, &load(&sources)?),
-        Command::Schema(args) => load(&sources).and_then(|_| schema::run(&args)),
-        Command::Config(args) => config::run(&args, &load(&sources)?),
+        Command::Models(args) => models::run(&args, &load(&sources)?),
+        Command::Schema(args) => schema::run(&args, &load(&sources)?),
+        // Settings that cannot be loaded must still be found and mended.
+        Command::Config(args) => config::run(&args, &sources),
+        Command::Trust(args) => trust::run(&args, &sources),
+        // Files that are named are checked by themselves, whatever the settings are.
+        Command::Agents(args) => agents::run(&args, &sources),
+        // What cannot be loaded is a part of its diagnosis.
+        Command::Doctor(args) => doctor::run(&args, &sources),
         // Shells ask for completions in any place and state; no setting bears on them.
         Command::Completions(args) => completions::run(&args),
     }
 }
 
+/// Loads the settings and tells of what in them does not count.
 fn load(sources: &Sources) -> Result<Settings, CommandError> {
     let settings = Settings::load(sources)?;
     for warning in &settings.warnings {

@@ -7,23 +7,23 @@ use sortie_engine::{EngineError, Kind, Running};
 use sortie_protocol::{Failure, Job, Status, TaskOutcome, TaskRequest, Usage};
 use tokio::runtime::Builder;
 
+use crate::command::agents::complain;
 use crate::error::{CommandError, ErrorKind};
 use crate::exit;
 use crate::render::{Display, FollowError, Follower, Pace};
-use crate::settings::Settings;
 use crate::signal::{Signal, Signals};
 use crate::wiring::{Plan, Wired};
 
 /// Runs it and shows it. The inner failure means that nothing was started, and nothing opened or made for it.
 pub(crate) fn drive(
-    settings: &Settings,
+    plan: Plan<'_>,
     kind: Kind,
     request: TaskRequest,
     pace: Pace,
     display: Box<dyn Display>,
 ) -> Result<Result<ExitCode, Failure>, CommandError> {
-    let plan = Plan::new(settings)?;
-    if let Err(failure) = plan.check(&request, kind) {
+    complain(&plan.agents());
+    if let Err(failure) = plan.check(&request, kind)? {
         return Ok(Err(failure));
     }
     let wired = plan.open()?;

@@ -56,6 +56,11 @@ impl CommandError {
         Self::new(ErrorKind::Internal, message)
     }
 
+    /// The message and what to do next, for places that have one line.
+    pub(crate) fn in_one_line(&self) -> String {
+        [&self.message].into_iter().chain(&self.hints).map(String::as_str).collect::<Vec<_>>().join("; ")
+    }
+
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());

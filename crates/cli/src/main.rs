@@ -7,10 +7,12 @@ mod drive;
 mod error;
 mod exit;
 mod input;
+mod local;
 mod patience;
 mod render;
 mod settings;
 mod signal;
+mod trust;
 mod wiring;
 
 use std::process::ExitCode;

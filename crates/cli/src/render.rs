@@ -7,6 +7,7 @@ pub(crate) mod neutral;
 mod plain;
 mod progress;
 mod screen;
+mod table;
 mod text;
 pub(crate) mod width;
 pub(crate) mod words;
@@ -21,6 +22,7 @@ use sortie_protocol::{Event, TaskOutcome};
 pub(crate) use follow::{FollowError, Follower, Pace};
 pub(crate) use machine::{INTERRUPTED, JsonDisplay, OutcomeTree, RUNNING, StreamDisplay, print_json};
 pub(crate) use progress::Interest;
+pub(crate) use table::table;
 pub(crate) use text::TextDisplay;
 
 /// A format in which a run is shown.

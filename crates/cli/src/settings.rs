@@ -7,22 +7,40 @@ mod environment;
 mod file;
 mod key;
 mod place;
+mod project;
 mod route;
 mod said;
+mod template;
 mod value;
 
+use std::collections::BTreeMap;
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use sortie_engine::Rules;
-use sortie_llm::{CallSettings, Route};
+use sortie_engine::{InstructionRules, Rules, TrustCheck};
+use sortie_llm::route::{MAIN_ROUTE, RouteError};
+use sortie_llm::{CallSettings, Catalogue, Route};
+use sortie_protocol::Failure;
+use sortie_sandbox::Workspace;
 
 pub(crate) use environment::Environment;
 pub(crate) use place::Places;
+pub(crate) use project::power;
+pub(crate) use route::ResolvedRoute;
 pub(crate) use said::Assignment;
+pub(crate) use template::template;
 
 use crate::error::CommandError;
-use said::Said;
+use crate::trust::Trust;
+use project::Project;
+use said::{Said, SetAside, Setting};
+use value::{Origin, Owner};
+
+/// The project's configuration, in the project.
+pub(crate) const PROJECT_CONFIG: &str = ".sortie/config.toml";
+/// The project's variables, in the project.
+pub(crate) const PROJECT_VARIABLES: &str = ".env";
 
 /// Where to look, as the command line says.
 #[derive(Debug, Clone, Default)]
@@ -31,12 +49,16 @@ pub(crate) struct Sources {
     pub(crate) env_file: Option<PathBuf>,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) set: Vec<Assignment>,
+    /// Whether the project is trusted for this run.
+    pub(crate) trust: bool,
 }
 
 /// All that a command needs to know before it starts.
 #[derive(Debug)]
 pub(crate) struct Settings {
     said: Said,
+    set_aside: Vec<SetAside>,
+    trust: Trust,
     pub(crate) environment: Environment,
     pub(crate) places: Places,
     /// What was set and does not count, for the person to know.
@@ -46,26 +68,59 @@ pub(crate) struct Settings {
 /// A setting as `config show` lists it.
 #[derive(Debug)]
 pub(crate) struct Listed {
-    pub(crate) path: &'static str,
+    pub(crate) path: String,
     /// As the file would say it; `(not set)` where nothing is.
     pub(crate) value: String,
     pub(crate) origin: String,
     pub(crate) doc: &'static str,
 }
 
+/// A value of the project's file that does not count, as `config show` lists it.
+#[derive(Debug)]
+pub(crate) struct ListedAside {
+    pub(crate) path: String,
+    pub(crate) value: String,
+    /// Where in the project's file.
+    pub(crate) line: usize,
+    /// What counts instead, where it is a matter of more or less.
+    pub(crate) instead: Option<String>,
+}
+
 impl Settings {
-    pub(crate) fn load(sources: &Sources) -> Result<Self, CommandError> {
+    /// Finds out where things lie, whatever the settings are.
+    pub(crate) fn locate(sources: &Sources) -> Result<(Environment, Places), CommandError> {
         let environment = Environment::read(sources.env_file.as_deref())?;
         let places = Places::find(sources.cwd.as_deref(), sources.config.as_deref(), &environment)?;
-        let file = match (&places.config, &sources.config) {
-            (Some(path), Some(_)) => file::read(path)?,
-            (Some(path), None) => file::read_if_present(path)?,
-            (None, _) => file::FileLayer::default(),
-        };
-        let mut said = Said::gather(file, &environment, &sources.set)?;
-        let mut warnings = std::mem::take(&mut said.warnings);
-        warnings.extend(unread_project_files(&places));
-        Ok(Self { said, environment, places, warnings })
+        Ok((environment, places))
+    }
+
+    /// Where Sortie keeps things, whatever project this is.
+    pub(crate) fn home() -> Result<PathBuf, CommandError> {
+        place::home(&Environment::read(None)?)
+    }
+
+    pub(crate) fn load(sources: &Sources) -> Result<Self, CommandError> {
+        let (mut environment, places) = Self::locate(sources)?;
+        let mut said = Said::default();
+        let (trust, doubt) = if sources.trust { (Trust::for_this_run(), None) } else { Trust::recall(&places) };
+        said.warnings.extend(doubt);
+        match (&places.config, &sources.config) {
+            (Some(path), Some(_)) => said.hear_file(file::read(path)?, Owner::User),
+            (Some(path), None) => said.hear_file(file::read_if_present(path)?, Owner::User),
+            (None, _) => {}
+        }
+        let workspace = Workspace::open(&places.workspace).map_err(|error| CommandError::config(error.to_string()))?;
+        let project = Project { workspace: &workspace, trust: &trust };
+        let set_aside = project.hear_config(&mut said)?;
+        project.hear_variables(&mut said, &mut environment);
+        project.hear_servers(&mut said);
+        said.warnings.extend(environment.take_warnings());
+        said.hear_environment(&environment)?;
+        for assignment in &sources.set {
+            said.hear_flag(assignment)?;
+        }
+        let warnings = std::mem::take(&mut said.warnings);
+        Ok(Self { said, set_aside, trust, environment, places, warnings })
     }
 
     /// The rules of the task tree.
@@ -79,6 +134,12 @@ impl Settings {
             max_concurrent: saturating_usize(said.number(&key::MAX_CONCURRENT)),
             max_children: saturating_u32(said.number(&key::MAX_CHILDREN)),
             max_prompt_bytes: self.max_prompt_bytes(),
+            allow_model_override: said.switch(&key::ALLOW_MODEL_OVERRIDE),
+            instructions: InstructionRules {
+                start: self.places.start.clone(),
+                max_bytes: saturating_usize(said.number(&key::CONTEXT_FILE_BYTES)),
+                for_children: said.switch(&key::INHERIT_CONTEXT_FILES),
+            },
         }
     }
 
@@ -95,36 +156,130 @@ impl Settings {
         }
     }
 
-    /// The main route; `None` when none is set, and an error when what is set does not suffice.
-    pub(crate) fn main_route(&self) -> Result<Option<Route>, CommandError> {
-        route::main(&self.said, &self.environment)
+    /// The routes that can be used, main first, and why the others cannot.
+    pub(crate) fn routes(&self) -> (Vec<Route>, BTreeMap<String, String>) {
+        let (mut routes, mut unusable) = (Vec::new(), BTreeMap::new());
+        for ResolvedRoute { name, route } in self.each_route() {
+            match route {
+                Ok(route) => routes.push(route),
+                Err(error) => drop(unusable.insert(name, error.in_one_line())),
+            }
+        }
+        (routes, unusable)
+    }
+
+    /// Why the main route cannot be used, where somebody set it up.
+    pub(crate) fn problem_of_main(&self) -> Option<CommandError> {
+        self.each_route().into_iter().find(|resolved| resolved.name == MAIN_ROUTE)?.route.err()
+    }
+
+    /// The model that was set for a route, whether the route can be used or not.
+    pub(crate) fn model_of(&self, route: &str) -> Option<&str> {
+        self.said.text_of(&key::MODEL, route).map(|said| said.text)
+    }
+
+    /// The same one by one, with those that cannot be used and why.
+    pub(crate) fn each_route(&self) -> Vec<ResolvedRoute> {
+        route::all(&self.said, &self.environment)
+    }
+
+    /// The aliases that are set, with what each one means: a model's id or a route.
+    pub(crate) fn aliases(&self) -> BTreeMap<String, String> {
+        self.said.aliases().map(|(name, meant)| (name.to_owned(), meant.to_owned())).collect()
+    }
+
+    /// Why the routes and aliases do not make a table, and where what is wrong was said.
+    pub(crate) fn unusable(&self, error: &RouteError) -> CommandError {
+        let alias = match error {
+            RouteError::AliasOfRoute { name }
+            | RouteError::AliasChain { name, .. }
+            | RouteError::AliasTarget { name, .. } => self.said.text_of(&key::ALIAS, name),
+            RouteError::Duplicate { .. } | RouteError::Reserved { .. } | RouteError::NoModel { .. } => None,
+        };
+        let place = alias.map(|alias| format!("{}: ", alias.origin)).unwrap_or_default();
+        CommandError::config(format!("{place}{error}"))
+    }
+
+    /// A refusal that names a setting says where that was set, unless it is the default or was said just now.
+    pub(crate) fn explained(&self, mut failure: Failure) -> Failure {
+        failure.message = self.with_origins(failure.message);
+        failure
+    }
+
+    /// The same for a message of our own.
+    pub(crate) fn with_origins(&self, message: String) -> String {
+        let is_told = |origin: &Origin| message.contains(&origin.to_string());
+        let is_news = |origin: &Origin| !matches!(origin, Origin::Default | Origin::Flag(_)) && !is_told(origin);
+        let named = self.said.iter().filter(|setting| is_news(setting.origin));
+        let named: Vec<_> = named.filter(|setting| message.contains(&format!("`{}`", setting.path))).collect();
+        named.iter().fold(message, |message, setting| {
+            let (path, origin) = (&setting.path, setting.origin);
+            format!("{message}; that is set in {origin}, and `--set {path}=…` overrides it")
+        })
+    }
+
+    /// What is known of models: the built-in list, extended by the user's own.
+    pub(crate) fn catalogue(&self) -> Result<Catalogue, CommandError> {
+        let builtin = Catalogue::builtin();
+        let Some(path) = self.places.models() else { return Ok(builtin) };
+        match std::fs::read_to_string(&path) {
+            Ok(text) => builtin
+                .extended_with(&text, &path.display().to_string())
+                .map_err(|error| CommandError::config(error.to_string())),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(builtin),
+            Err(error) => {
+                Err(CommandError::config(format!("the list of models {} cannot be read: {error}", path.display())))
+            }
+        }
+    }
+
+    /// Says of a project's file, by its path in the project and its bytes, whether the user trusts it.
+    pub(crate) fn trust(&self) -> TrustCheck {
+        self.trust.check()
+    }
+
+    /// How far the user trusts this project, in words.
+    pub(crate) fn trust_summary(&self) -> String {
+        self.trust.summary()
     }
 
     /// Every setting, secrets masked.
     pub(crate) fn listed(&self) -> impl Iterator<Item = Listed> {
-        self.said.iter().map(|setting| Listed {
-            path: setting.key.path,
-            value: match &setting.value {
+        self.said.iter().map(Listed::from)
+    }
+
+    /// The settings in which the project's file has the last word.
+    pub(crate) fn listed_of_project(&self) -> impl Iterator<Item = Listed> {
+        let is_projects = |setting: &Setting<'_>| matches!(setting.origin, Origin::File { owner: Owner::Project, .. });
+        self.said.iter().filter(is_projects).map(Listed::from)
+    }
+
+    /// What the project's file says that does not count, secrets masked.
+    pub(crate) fn listed_aside(&self) -> impl Iterator<Item = ListedAside> {
+        self.set_aside.iter().map(|SetAside { value, instead }| {
+            let kind = value.entry.key.kind;
+            ListedAside {
+                path: value.entry.path.clone(),
+                value: kind.render(&value.value),
+                line: value.line,
+                instead: instead.as_ref().map(|instead| kind.render(instead)),
+            }
+        })
+    }
+}
+
+impl From<Setting<'_>> for Listed {
+    fn from(setting: Setting<'_>) -> Self {
+        Self {
+            value: match setting.value {
                 Some(value) => setting.key.kind.render(value),
                 None => "(not set)".to_owned(),
             },
             origin: setting.origin.to_string(),
             doc: setting.key.doc,
-        })
+            path: setting.path,
+        }
     }
-}
-
-/// A project's own files are not read in this version; whoever wrote one should know.
-fn unread_project_files(places: &Places) -> Option<String> {
-    let present: Vec<&str> =
-        [".sortie/config.toml", ".env"].into_iter().filter(|file| places.workspace.join(file).is_file()).collect();
-    (!present.is_empty()).then(|| {
-        format!(
-            "{} of the workspace {} not read in this version; use --config or --env-file",
-            present.join(" and "),
-            if present.len() == 1 { "is" } else { "are" }
-        )
-    })
 }
 
 fn saturating_u32(number: u64) -> u32 {

@@ -18,6 +18,12 @@ pub trait Contract: Send + Sync {
 
     fn defaults(&self) -> Defaults;
 
+    /// The model of an agent for which neither the call nor its definition names one; its parent's where this is
+    /// `None`.
+    fn default_model(&self, _agent: &str) -> Option<&'static str> {
+        None
+    }
+
     /// Reads a call's arguments. Never half: a request that can be started, or what is wrong with it.
     fn decode(&self, arguments: &str) -> Result<TaskRequest, Failure>;
 

@@ -6,7 +6,7 @@ use sortie_agents::Registry;
 use sortie_contract::Sortie;
 use sortie_engine::{Engine, EngineParts, RandomIds, Rules, SystemClock};
 use sortie_journal::SqliteJournal;
-use sortie_llm::{CallSettings, RouteTable};
+use sortie_llm::{RouteSetup, RouteTable};
 use sortie_protocol::TaskRequest;
 use sortie_sandbox::{SpillDir, Workspace};
 
@@ -16,9 +16,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let home = std::env::temp_dir().join("sortie-embedded");
     let engine = Engine::new(EngineParts {
         journal: Arc::new(SqliteJournal::open(&home.join("journal.db"))?),
-        models: Arc::new(RouteTable::new([], CallSettings::default())?), // no route: the offline model
+        models: Arc::new(RouteTable::new(RouteSetup::default())?), // no route: the offline model
         workspace: Arc::new(Workspace::open(&std::env::current_dir()?)?),
-        agents: Arc::new(Registry::builtin()),
+        agents: Registry::builtin().fixed(),
         contract: Arc::new(Sortie),
         more_tools: Vec::new(),
         reports: SpillDir::open(&home.join("reports"))?,

@@ -84,7 +84,7 @@ fn engine(
         journal,
         models: Arc::new(ScriptedModels::of(model)),
         workspace: Arc::new(Workspace::open(&folder.join("workspace"))?),
-        agents: Arc::new(Registry::builtin()),
+        agents: Registry::builtin().fixed(),
         contract: Arc::new(Sortie),
         more_tools: Vec::new(),
         reports: SpillDir::open(&folder.join("reports"))?,

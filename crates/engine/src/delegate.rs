@@ -56,8 +56,10 @@ impl Delegate {
             return Err(Failure::new("depth", "maximum sub-agent depth exceeded; do this part yourself"));
         }
         engine.rules.check_prompt(&request.prompt)?;
-        let definition = definition(&engine.agents, &request.agent, Kind::Delegated)?;
-        let config = engine.resolve(definition, Kind::Delegated, Some(&self.parent.config), &request)?;
+        let roster = engine.rosters.current();
+        let definition = definition(&roster.agents, &request.agent, Kind::Delegated)?;
+        let from_parent = (Kind::Delegated, Some(&self.parent.config));
+        let (config, request) = engine.resolve(&roster, definition, from_parent, request)?;
         self.account.admit_child()?;
 
         let account = Account::below(&self.account, config.limits);
@@ -65,6 +67,7 @@ impl Delegate {
         let parent = Parent { sink: self.sink.clone(), call: call.clone(), deadline: self.deadline };
         Ok(Task {
             engine: Arc::clone(engine),
+            roster,
             sink: engine.sink(&job),
             job,
             account,

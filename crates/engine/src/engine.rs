@@ -1,21 +1,22 @@
 //! The engine's front: what it is made of, and how a task without a parent is started.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use sortie_agents::{AgentDefinition, Resolution};
-use sortie_contract::{AgentLine, Contract};
+use sortie_agents::{AgentDefinition, Agents, Resolution};
+use sortie_contract::Contract;
 use sortie_journal::{Journal, JournalError};
 use sortie_llm::Models;
-use sortie_protocol::{AgentConfig, Failure, Job, Limits, TaskId, TaskOutcome, TaskRequest, ToolSpec};
+use sortie_protocol::{AgentConfig, Failure, Job, Limits, TaskId, TaskOutcome, TaskRequest};
 use sortie_sandbox::{SpillDir, Workspace};
-use sortie_tools::{Registry, TaskTool, Tool};
+use sortie_tools::Tool;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::account::Account;
-use crate::rules::{Kind, Rules, choose_model, definition};
+use crate::instructions::Instructions;
+use crate::roster::{Roster, Rosters, unlisted};
+use crate::rules::{Kind, ModelWish, Rules, definition};
 use crate::sink::Sink;
 use crate::slot::Slot;
 use crate::task::Task;
@@ -29,7 +30,7 @@ pub struct EngineParts {
     pub journal: Arc<dyn Journal>,
     pub models: Arc<dyn Models>,
     pub workspace: Arc<Workspace>,
-    pub agents: Arc<sortie_agents::Registry>,
+    pub agents: Arc<dyn Agents>,
     pub contract: Arc<dyn Contract>,
     /// Tools beside the built-in ones. One with a built-in's name takes its place.
     pub more_tools: Vec<Arc<dyn Tool>>,
@@ -67,15 +68,12 @@ pub(crate) struct Inner {
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) models: Arc<dyn Models>,
     pub(crate) workspace: Arc<Workspace>,
-    pub(crate) agents: Arc<sortie_agents::Registry>,
+    pub(crate) rosters: Rosters,
     pub(crate) contract: Arc<dyn Contract>,
     pub(crate) reports: Arc<SpillDir>,
     pub(crate) rules: Rules,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
-    pub(crate) tools: Arc<Registry>,
-    /// What models read of each set of tools, made once for all tasks that have the same set.
-    offers: Mutex<HashMap<Vec<String>, Arc<[ToolSpec]>>>,
     pub(crate) slots: Arc<Semaphore>,
 }
 
@@ -83,12 +81,10 @@ impl Engine {
     pub fn new(parts: EngineParts) -> Self {
         let EngineParts { journal, models, workspace, agents, contract, more_tools, reports, rules, clock, ids } =
             parts;
-        let task_tool = Arc::new(TaskTool::new(Arc::clone(&contract), &agent_lines(&agents)));
-        let tools = Arc::new(Registry::standard(Some(task_tool)).with(more_tools));
+        let rosters = Rosters::new(agents, Arc::clone(&contract), more_tools);
         let slots = Arc::new(Semaphore::new(rules.max_concurrent.clamp(1, Semaphore::MAX_PERMITS)));
-        let (reports, offers) = (Arc::new(reports), Mutex::default());
-        let inner =
-            Inner { journal, models, workspace, agents, contract, reports, rules, clock, ids, tools, offers, slots };
+        let reports = Arc::new(reports);
+        let inner = Inner { journal, models, workspace, rosters, contract, reports, rules, clock, ids, slots };
         Self { inner: Arc::new(inner) }
     }
 
@@ -105,8 +101,9 @@ impl Engine {
     async fn start(&self, request: TaskRequest, kind: Kind) -> Result<Running, Failure> {
         let inner = &self.inner;
         inner.rules.check_prompt(&request.prompt)?;
-        let definition = definition(&inner.agents, &request.agent, kind)?;
-        let config = inner.resolve(definition, kind, None, &request)?;
+        let roster = inner.rosters.current();
+        let definition = definition(&roster.agents, &request.agent, kind)?;
+        let (config, request) = inner.resolve(&roster, definition, (kind, None), request)?;
         let whole_tree = Limits { max_children: Some(inner.rules.max_children), ..Limits::default() };
         let account = Account::of_root(config.limits.tighter(whole_tree));
         let slot = match kind {
@@ -117,6 +114,7 @@ impl Engine {
         let cancel = CancellationToken::new();
         let task = Task {
             engine: Arc::clone(inner),
+            roster,
             sink: inner.sink(&job),
             job: Arc::clone(&job),
             account,
@@ -127,12 +125,6 @@ impl Engine {
         let finished = task.start().await.map_err(|error| Failure::new("journal", error.to_string()))?;
         Ok(Running { task: job.task, job, cancel, finished })
     }
-}
-
-/// The agents as the Task tool's description lists them.
-pub fn agent_lines(agents: &sortie_agents::Registry) -> Vec<AgentLine> {
-    let line = |agent: &AgentDefinition| AgentLine { name: agent.name.clone(), description: agent.description.clone() };
-    agents.delegable().map(line).collect()
 }
 
 impl Running {
@@ -168,48 +160,54 @@ impl Inner {
         Sink::new(Arc::clone(&self.journal), Arc::clone(&self.clock), Arc::clone(job))
     }
 
-    /// What a model reads of these tools, in this order.
-    pub(crate) fn offer(&self, tools: &[String]) -> Arc<[ToolSpec]> {
-        let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
-        let offer = offers
-            .entry(tools.to_vec())
-            .or_insert_with(|| tools.iter().filter_map(|tool| self.tools.spec(tool)).cloned().collect());
-        Arc::clone(offer)
-    }
-
     /// Whether a tool exists for tasks of this depth: at the depth limit nothing that delegates does.
-    fn available_at(&self, depth: u32, tool: &str) -> bool {
-        let delegates = self.tools.get(tool).is_some_and(|tool| tool.delegates());
+    fn available_at(&self, roster: &Roster, depth: u32, tool: &str) -> bool {
+        let delegates = roster.tools.get(tool).is_some_and(|tool| tool.delegates());
         !delegates || (self.rules.delegation && depth < self.rules.max_depth)
     }
 
-    /// From an agent's definition to its configuration for one task: below `parent`, or without one.
+    /// From an agent's definition to its configuration for one task: below a parent, or without one. What should be
+    /// known of the decisions is added to the request's notices.
     pub(crate) fn resolve(
         &self,
+        roster: &Roster,
         definition: &AgentDefinition,
-        kind: Kind,
-        parent: Option<&AgentConfig>,
-        request: &TaskRequest,
-    ) -> Result<AgentConfig, Failure> {
+        (kind, parent): (Kind, Option<&AgentConfig>),
+        mut request: TaskRequest,
+    ) -> Result<(AgentConfig, TaskRequest), Failure> {
         // A delegated task without a parent stands where a main agent's child would stand.
         let depth = match (kind, parent) {
             (Kind::Main, _) => 0,
             (Kind::Delegated, None) => 1,
             (Kind::Delegated, Some(parent)) => parent.depth + 1,
         };
-        let parents_model = parent.map(|parent| &parent.model);
-        let model = choose_model(self.models.as_ref(), definition, request.model.as_deref(), parents_model)?;
+        let wish = ModelWish {
+            kind,
+            asked: request.model.as_deref(),
+            definition,
+            type_default: self.contract.default_model(&definition.name),
+            parents: parent.map(|parent| &parent.model),
+        };
+        let chosen = self.rules.choose_model(self.models.as_ref(), wish)?;
+        request.notices.extend(chosen.notice);
+        request.notices.extend(unlisted(&roster.agents).filter(|_| kind == Kind::Main));
         let tools: Vec<String> =
-            self.tools.names().filter(|tool| self.available_at(depth, tool)).map(str::to_owned).collect();
-        Ok(sortie_agents::resolve(Resolution {
+            roster.tools.names().filter(|tool| self.available_at(roster, depth, tool)).map(str::to_owned).collect();
+        let mut config = sortie_agents::resolve(Resolution {
             definition,
             parent,
             asked: request.limits,
             default_limits: self.rules.limits(kind),
-            model,
+            model: chosen.choice,
             depth,
             tools: &tools,
-        }))
+        });
+        if kind == Kind::Main || self.rules.instructions.for_children {
+            let instructions = Instructions::read(&self.workspace, &self.rules.instructions);
+            config.system = instructions.after(&config.system);
+            request.notices.extend(instructions.notices);
+        }
+        Ok((config, request))
     }
 
     /// The parcel that is run and recorded.

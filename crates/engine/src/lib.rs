@@ -5,14 +5,18 @@
 //! All that it does is in the journal; nobody watches the loop itself.
 
 mod account;
+mod bounded;
 mod delegate;
 mod end;
 mod engine;
+mod folders;
 mod gate;
 mod history;
+mod instructions;
 mod limits;
 mod port;
 mod report;
+mod roster;
 mod rules;
 mod run;
 mod sink;
@@ -20,6 +24,9 @@ mod slot;
 mod task;
 mod turn;
 
-pub use engine::{Engine, EngineError, EngineParts, Running, agent_lines};
+pub use engine::{Engine, EngineError, EngineParts, Running};
+pub use folders::{AgentFolders, Folder, FolderFiles, Holds, TrustCheck, files_in};
+pub use instructions::{InstructionFile, InstructionRules, Instructions};
 pub use port::{Clock, Ids, RandomIds, SystemClock};
+pub use roster::{agent_lines, tool_names};
 pub use rules::{Kind, Rules, preflight};

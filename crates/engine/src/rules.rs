@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 use sortie_agents::{AgentDefinition, Registry};
-use sortie_llm::Models;
+use sortie_contract::Contract;
+use sortie_llm::{Chosen, Models};
 use sortie_protocol::{Failure, Limits, ModelChoice, TaskRequest};
+
+use crate::instructions::InstructionRules;
 
 /// What holds for all tasks of one engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +25,27 @@ pub struct Rules {
     /// Of every delegated task with its descendants.
     pub max_tokens: Option<u64>,
     pub max_prompt_bytes: usize,
+    /// Whether a call may name the model of the task that it starts.
+    pub allow_model_override: bool,
+    pub instructions: InstructionRules,
 }
+
+/// All that has a say in which model serves a task, strongest first.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ModelWish<'a> {
+    pub(crate) kind: Kind,
+    /// By the request.
+    pub(crate) asked: Option<&'a str>,
+    /// By the agent's own definition.
+    pub(crate) definition: &'a AgentDefinition,
+    /// By the contract, for this type of agent.
+    pub(crate) type_default: Option<&'a str>,
+    /// What the one who delegates has itself.
+    pub(crate) parents: Option<&'a ModelChoice>,
+}
+
+/// Said of a model, it means the parent's, whatever the definition says.
+const INHERIT: &str = "inherit";
 
 impl Default for Rules {
     fn default() -> Self {
@@ -34,6 +57,8 @@ impl Default for Rules {
             default_timeout: Duration::from_mins(5),
             max_tokens: None,
             max_prompt_bytes: 1 << 20,
+            allow_model_override: true,
+            instructions: InstructionRules::default(),
         }
     }
 }
@@ -53,11 +78,14 @@ pub fn preflight(
     kind: Kind,
     agents: &Registry,
     models: &dyn Models,
+    contract: &dyn Contract,
     rules: &Rules,
 ) -> Result<(), Failure> {
     rules.check_prompt(&request.prompt)?;
     let definition = definition(agents, &request.agent, kind)?;
-    choose_model(models, definition, request.model.as_deref(), None).map(drop)
+    let type_default = contract.default_model(&definition.name);
+    let wish = ModelWish { kind, asked: request.model.as_deref(), definition, type_default, parents: None };
+    rules.choose_model(models, wish).map(drop)
 }
 
 impl Rules {
@@ -71,6 +99,26 @@ impl Rules {
             return Err(Failure::new("prompt_too_long", message));
         }
         Ok(())
+    }
+
+    /// The model that serves: call, then agent file, then type, then parent.
+    pub(crate) fn choose_model(&self, models: &dyn Models, wish: ModelWish<'_>) -> Result<Chosen, Failure> {
+        let ModelWish { kind, asked, definition, type_default, parents } = wish;
+        // A main agent's model is a person's choice, not a call's.
+        if let (Kind::Delegated, Some(model), false) = (kind, asked, self.allow_model_override) {
+            let message = format!(
+                "a call may not choose its model here (`task_tool.allow_model_override` is false); leave out `{model}`"
+            );
+            return Err(Failure::new("model_override", message));
+        }
+        let wanted = asked.or(definition.model.as_deref()).or(type_default).filter(|&model| model != INHERIT);
+        models.choose(wanted, parents).map_err(|error| {
+            let said_by = match asked {
+                None if definition.model.is_some() => format!("agent {}: ", definition.name),
+                _ => String::new(),
+            };
+            Failure::new("unknown_model", format!("{said_by}{error}"))
+        })
     }
 
     /// What bounds every task of a kind unless its request tightens it.
@@ -91,16 +139,4 @@ pub(crate) fn definition<'a>(agents: &'a Registry, name: &str, kind: Kind) -> Re
         Kind::Delegated => agents.get_delegable(name),
     };
     found.map_err(|error| Failure::new("unknown_agent", error.to_string()))
-}
-
-/// The model: what the request asks for, else what the definition says, else the parent's.
-pub(crate) fn choose_model(
-    models: &dyn Models,
-    definition: &AgentDefinition,
-    asked: Option<&str>,
-    parents: Option<&ModelChoice>,
-) -> Result<ModelChoice, Failure> {
-    models
-        .choose(asked.or(definition.model.as_deref()), parents)
-        .map_err(|error| Failure::new("unknown_model", error.to_string()))
 }

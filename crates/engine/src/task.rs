@@ -18,6 +18,7 @@ use crate::gate::{Gate, message};
 use crate::history::History;
 use crate::limits::Allowance;
 use crate::report;
+use crate::roster::Roster;
 use crate::run::{Run, Services};
 use crate::sink::Sink;
 use crate::slot::Slot;
@@ -26,6 +27,8 @@ use crate::turn::{Speaker, until};
 /// A task that is about to run.
 pub(crate) struct Task {
     pub(crate) engine: Arc<Inner>,
+    /// As it was when the task started: what its model is offered does not change under it.
+    pub(crate) roster: Arc<Roster>,
     pub(crate) job: Arc<Job>,
     pub(crate) account: Arc<Account>,
     pub(crate) sink: Sink,
@@ -111,11 +114,11 @@ impl Task {
         };
         let speaker = Speaker {
             model: self.engine.models.open(&config.model)?,
-            tools: self.engine.offer(&config.tools),
+            tools: self.roster.offer(&config.tools),
             deadline: allowance.deadline,
         };
         let gate = Gate {
-            tools: Arc::clone(&self.engine.tools),
+            tools: Arc::clone(&self.roster.tools),
             offered: config.tools.clone(),
             grant: config.grant.clone(),
             workspace: Arc::clone(&self.engine.workspace),

@@ -58,6 +58,11 @@ impl SqliteJournal {
         Ok(Self { reader: Reader::new(path, PATIENCE, connection), writer: None })
     }
 
+    /// The version of the format in which the file is now, for whoever looks after it.
+    pub fn format_version(&self) -> Result<u32, JournalError> {
+        self.reader.format_version()
+    }
+
     /// How many transactions this journal has committed: what appends that came together have shared.
     pub fn commits(&self) -> u64 {
         self.writer.as_ref().map_or(0, Writer::commits)

@@ -8,7 +8,7 @@ use sortie_protocol::Timestamp;
 use tokio::time::{Instant, timeout_at};
 
 use crate::http::deepest_cause;
-use crate::route::{Route, shown};
+use crate::route::{KnownNames, Route, shown};
 use crate::wire::ProviderFault;
 use crate::{ErrorKind, ModelError};
 
@@ -36,31 +36,44 @@ pub(crate) fn not_sent(error: &reqwest::Error, route: &Route, url: &Url) -> Mode
 }
 
 /// A response whose status is no success.
-pub(crate) async fn refused(mut response: Response, route: &Route, model: &str) -> ModelError {
+pub(crate) async fn refused(mut response: Response, route: &Route, model: &str, known: &KnownNames) -> ModelError {
     let status = response.status().as_u16();
     let url = response.url().clone();
-    let retry_after = retry_after(response.headers(), SystemTime::now());
+    let retry_after_header = retry_after(response.headers(), SystemTime::now());
     let location = header(response.headers(), LOCATION.as_str()).map(str::to_owned);
     let body = read_bounded(&mut response).await;
     let fault = ProviderFault::from_body(&body);
+    let retry_after = retry_after_header.or(fault.retry_after);
     let kind = fault.kind_for_status(status);
     let next = match (kind, location) {
         (ErrorKind::Auth, _) => format!("; check {}", route.key_setting()),
         (ErrorKind::NotFound, Some(location)) => {
-            format!("; it points to {}; correct {}", one_word(&location), route.base_url_setting())
+            format!("; it points to {}; correct {}", pointed_to(&url, &location), route.base_url_setting())
         }
-        (ErrorKind::NotFound, None) => {
-            format!(
-                "; is `{model}` a model there ({}), and the address right ({})?",
-                route.model_setting(),
-                route.base_url_setting()
-            )
-        }
+        (ErrorKind::NotFound, None) => format!("; {}", perhaps_no_model(route, model, known)),
         _ => String::new(),
     };
     let said = if fault.message.is_empty() { "no reason given" } else { &fault.message };
     let message = format!("{} answered {status}: {said}{next}", shown(&url));
     ModelError { status: Some(status), retry_after, ..ModelError::new(kind, message) }
+}
+
+/// What to look at where a provider knows no such model, or the address no such interface.
+fn perhaps_no_model(route: &Route, model: &str, known: &KnownNames) -> String {
+    let named_by = if model == route.model {
+        route.model_setting()
+    } else {
+        "named by the call, the agent's file or an alias".to_owned()
+    };
+    let address = route.base_url_setting();
+    let mut next = format!("is `{model}` a model there ({named_by}), and the address right ({address})?");
+    match known.catalogue.lookup(model).and_then(|facts| facts.wire) {
+        Some(wire) if !wire.same_provider(route.wire) => {
+            next.push_str(&format!(" `{model}` is known on the wire {wire}: give it a route of its own"));
+        }
+        _ => next.extend(known.did_you_mean(model, Some(route.wire)).map(|question| format!(" {question}"))),
+    }
+    next
 }
 
 /// Gives a success back if it can be a stream of events. If not, it comes from a wrong address or a server that cannot
@@ -72,7 +85,9 @@ pub(crate) async fn require_stream(mut response: Response, route: &Route) -> Res
         let message = format!("{url} answered with a web page, not a model; correct {}", route.base_url_setting());
         ModelError::new(ErrorKind::NotFound, message)
     } else if media_type.starts_with("application/json") {
-        answered_with_json(&url, &read_bounded(&mut response).await)
+        let retry_after = retry_after(response.headers(), SystemTime::now());
+        let error = answered_with_json(&url, &read_bounded(&mut response).await);
+        ModelError { retry_after: retry_after.or(error.retry_after), ..error }
     } else {
         return Ok(response);
     };
@@ -82,7 +97,8 @@ pub(crate) async fn require_stream(mut response: Response, route: &Route) -> Res
 fn answered_with_json(url: &str, body: &str) -> ModelError {
     let payload = serde_json::from_str(body).ok();
     if let Some(fault) = payload.and_then(|payload| ProviderFault::from_json(&payload)) {
-        return ModelError::new(fault.kind_in_stream(), format!("{url} answered: {}", fault.message));
+        let error = fault.into_error_in_stream();
+        return ModelError { message: format!("{url} answered: {}", error.message), ..error };
     }
     let message = format!("{url} answered with one JSON document; the server must be able to stream events");
     ModelError::new(ErrorKind::BadRequest, message)
@@ -104,8 +120,13 @@ fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok().map(str::trim)
 }
 
-fn one_word(text: &str) -> String {
-    text.chars().filter(|c| !c.is_whitespace() && !c.is_control()).take(200).collect()
+/// Where a redirect leads, without credentials and query: who redirects often repeats ours.
+fn pointed_to(from: &Url, location: &str) -> String {
+    const LONGEST: usize = 200;
+    match from.join(location) {
+        Ok(url) => shown(&url).chars().take(LONGEST).collect(),
+        Err(_) => "what is no address".to_owned(),
+    }
 }
 
 /// How long the provider asks to wait: milliseconds, seconds, or a date that may be past.

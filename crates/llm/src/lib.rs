@@ -1,13 +1,16 @@
 //! From a [`ModelRequest`] to a [`Reply`](sortie_protocol::Reply), streaming [`ModelEvent`]s on the way.
 //!
-//! One port ([`Model`]) and everything behind it: [`wire`]s, [`route`]s, retries, and the rule-based [`offline`] model.
-//! Only the wire modules know foreign JSON. Nothing here knows what a tool does, and nothing reads the environment
+//! One port ([`Model`]) and everything behind it: [`wire`]s, [`route`]s, the [`catalogue`] of models, retries, and the
+//! rule-based [`offline`] model.
+//! Only the wire modules and [`local`] know foreign JSON. Nothing here knows what a tool does, and nothing reads the environment
 //! except the HTTP and TLS libraries (proxies, certificates).
 
 mod call;
+pub mod catalogue;
 mod error;
 mod failure;
 mod http;
+pub mod local;
 pub mod offline;
 mod port;
 mod retry;
@@ -16,7 +19,8 @@ mod sse;
 mod stream;
 pub mod wire;
 
+pub use catalogue::Catalogue;
 pub use error::{ErrorKind, ModelError};
-pub use port::{BoxFuture, Model, ModelEvent, ModelRequest, Models, ToolChoice, UnknownModel};
-pub use route::{BaseUrl, CallSettings, Route, RouteTable, Secret};
+pub use port::{BoxFuture, Chosen, Model, ModelEvent, ModelRequest, Models, ToolChoice, UnknownModel};
+pub use route::{BaseUrl, CallSettings, Route, RouteSetup, RouteTable, Secret};
 pub use wire::WireKind;

@@ -62,17 +62,34 @@ pub enum ModelEvent<'a> {
 /// The models that a process can reach.
 pub trait Models: Send + Sync {
     /// Says which model is meant: by what was asked for, else what the parent has, else the main route.
-    fn choose(&self, asked: Option<&str>, inherited: Option<&ModelChoice>) -> Result<ModelChoice, UnknownModel>;
+    fn choose(&self, asked: Option<&str>, inherited: Option<&ModelChoice>) -> Result<Chosen, UnknownModel>;
 
     /// Opens the way to a chosen model. Cheap: connections are made by calls and shared.
     fn open(&self, choice: &ModelChoice) -> Result<Arc<dyn Model>, ModelError>;
 }
 
-/// Nobody here knows a model by that name.
+/// The model that serves a wish.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chosen {
+    pub choice: ModelChoice,
+    /// Set where another model serves than the one that was asked for: who, instead of whom, and what to set. It ends
+    /// in the outcome.
+    pub notice: Option<String>,
+}
+
+impl From<ModelChoice> for Chosen {
+    fn from(choice: ModelChoice) -> Self {
+        Self { choice, notice: None }
+    }
+}
+
+/// No model serves that name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown model `{asked}`; {hint}")]
-pub struct UnknownModel {
-    pub asked: String,
-    /// What could have been meant, or what to set.
-    pub hint: String,
+pub enum UnknownModel {
+    /// Nobody here knows it. `hint` says what could have been meant, or what to set.
+    #[error("unknown model `{asked}`; {hint}")]
+    Nobody { asked: String, hint: String },
+    /// It is the name of a route that is set, but not so that it could be used.
+    #[error("the model `{asked}` cannot be used: {problem}")]
+    Unusable { asked: String, problem: String },
 }

@@ -2,21 +2,34 @@
 //!
 //! Everything here is already decided: where a value came from (file, variable, flag) is the caller's business.
 
+mod alias;
 mod base_url;
+mod check;
+mod choose;
+mod listing;
+mod near;
 mod secret;
 mod table;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub(crate) use base_url::shown;
 pub use base_url::{BaseUrl, BaseUrlError};
+pub use check::Checked;
+pub use listing::{RouteListing, Served};
+pub(crate) use near::KnownNames;
 pub use secret::Secret;
 pub use table::{RouteError, RouteTable};
 
+use crate::catalogue::Catalogue;
 use crate::wire::WireKind;
 
 /// The route that serves whatever was not asked for by name.
 pub const MAIN_ROUTE: &str = "main";
+
+/// The route for small work.
+pub const LIGHT_ROUTE: &str = "light";
 
 /// A named way to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,11 +40,24 @@ pub struct Route {
     pub api_key: Option<Secret>,
     /// The model's id at its provider.
     pub model: String,
-    /// Tokens that fit the model's context; not known when absent. Nothing decides on it yet: it is kept for whoever
-    /// shortens a conversation before it no longer fits.
+    /// Tokens that fit the model's context; what the catalogue knows when absent. Nothing decides on it yet: it is kept
+    /// for whoever shortens a conversation before it no longer fits.
     pub window: Option<u64>,
-    /// The cap on one reply's tokens; the provider's own when absent.
+    /// The cap on one reply's tokens; the provider's own when absent. On a wire that demands one, the wire's default,
+    /// or the model's limit in the catalogue if that is lower.
     pub max_output: Option<u64>,
+}
+
+/// What a table of routes is made of.
+#[derive(Debug, Clone, Default)]
+pub struct RouteSetup {
+    pub routes: Vec<Route>,
+    /// Routes that are set but cannot be used, by name, and why: whoever asks for one is told so.
+    pub unusable: BTreeMap<String, String>,
+    /// The user's own aliases: a name to a model id or to a route's name. They come over the built-in ones.
+    pub aliases: BTreeMap<String, String>,
+    pub catalogue: Catalogue,
+    pub settings: CallSettings,
 }
 
 /// How calls behave, the same on every route.
@@ -41,7 +67,8 @@ pub struct CallSettings {
     pub max_retries: u32,
     /// The longest wait before the first retry; it doubles with each further one.
     pub retry_base: Duration,
-    /// How long a call may bring no content before it counts as stalled.
+    /// How long a call may bring no content before it counts as stalled; some times as long while its model is known to
+    /// reason in silence.
     pub idle_timeout: Duration,
 }
 
@@ -51,11 +78,29 @@ impl Default for CallSettings {
     }
 }
 
+/// Whether a text can be a model's id at some provider, and stand in the path of an address without changing it.
+pub(crate) fn is_model_id(text: &str) -> bool {
+    let is_clean = |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '?' | '#' | '\\');
+    text.chars().all(is_clean) && text.split('/').all(|segment| !matches!(segment, "" | "." | ".."))
+}
+
 impl Route {
-    /// Whether the provider is one that answers nobody without a key.
-    pub(crate) fn lacks_key(&self) -> bool {
+    /// Whether the address is the one of the provider that the wire comes from.
+    pub(crate) fn is_at_provider(&self) -> bool {
         let provider: Result<BaseUrl, _> = self.wire.default_base_url().parse();
-        self.api_key.is_none() && provider.is_ok_and(|provider| provider.host() == self.base_url.host())
+        provider.is_ok_and(|provider| provider.host() == self.base_url.host())
+    }
+
+    /// What to say where the provider answers nobody without a key and there is none.
+    pub(crate) fn missing_key(&self) -> Option<String> {
+        let missing = self.api_key.is_none() && !self.base_url.has_key() && self.is_at_provider();
+        missing.then(|| format!("route `{}` has no key for {}; set {}", self.name, self.base_url, self.key_setting()))
+    }
+
+    /// Where the key is that this route has; `None` where it has none.
+    pub(crate) fn key_place(&self) -> Option<String> {
+        let in_address = || self.base_url.has_key().then(|| self.base_url_setting());
+        self.api_key.is_some().then(|| self.key_setting()).or_else(in_address)
     }
 
     /// Where this route's key is set, in words for a person.
@@ -80,7 +125,7 @@ impl Route {
         let name = &self.name;
         match name.as_str() {
             MAIN_ROUTE => format!("LLM_{variable} or `{key}` in [routes.main]"),
-            "light" => format!("LIGHT_LLM_{variable} or `{key}` in [routes.light]"),
+            LIGHT_ROUTE => format!("LIGHT_LLM_{variable} or `{key}` in [routes.light]"),
             _ => format!("`{key}` in [routes.{name}]"),
         }
     }

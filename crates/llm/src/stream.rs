@@ -23,17 +23,23 @@ const READ_OUT: Duration = Duration::from_millis(20);
 /// As good as never, and still a time that a clock can hold.
 const LONGEST_TIMEOUT: Duration = Duration::from_hours(24 * 365);
 
-/// Time without content. Signs of life do not count; what a call waits for is content.
+/// How many times the idle timeout a model may reason in silence, as long as its provider gives signs of life.
+const SILENT_REASONING: u32 = 5;
+
+/// Time without content. Signs of life do not count, because what a call waits for is content; only while a model is
+/// known to reason do they prolong the wait, and not for ever.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct IdleTimer {
     timeout: Duration,
+    /// When there was content last, or the call began.
+    since: Instant,
     until: Instant,
 }
 
 impl IdleTimer {
     pub(crate) fn start(timeout: Duration) -> Self {
-        let timeout = timeout.min(LONGEST_TIMEOUT);
-        Self { timeout, until: Instant::now() + timeout }
+        let (timeout, since) = (timeout.min(LONGEST_TIMEOUT), Instant::now());
+        Self { timeout, since, until: since + timeout }
     }
 
     pub(crate) fn until(&self) -> Instant {
@@ -41,18 +47,19 @@ impl IdleTimer {
     }
 
     pub(crate) fn stalled(&self) -> ModelError {
-        let seconds = self.timeout.as_secs_f64();
+        let seconds = self.until.duration_since(self.since).as_secs_f64();
         let message = format!(
             "the model sent no content for {seconds} s; if it is only slow, raise `idle_timeout_seconds` in [llm]"
         );
         ModelError::new(ErrorKind::Stalled, message)
     }
 
-    fn note(&mut self, progress: Progress) {
+    fn note(&mut self, progress: Progress, now: Instant) {
         match progress {
             Progress::Quiet | Progress::Done => {}
-            Progress::Content => self.until = Instant::now() + self.timeout,
-            Progress::Whole => self.until = self.until.min(Instant::now() + ACCOUNTING),
+            Progress::Reasoning => self.until = (now + self.timeout).min(self.since + self.timeout * SILENT_REASONING),
+            Progress::Content => (self.since, self.until) = (now, now + self.timeout),
+            Progress::Whole => self.until = self.until.min(now + ACCOUNTING),
         }
     }
 }
@@ -83,7 +90,7 @@ pub(crate) async fn read_reply(
         let events = parser.feed(&piece).map_err(|error| ModelError::new(ErrorKind::Garbage, error.to_string()))?;
         for data in events {
             let progress = decoder.feed(&data, observe)?;
-            idle.note(progress);
+            idle.note(progress, Instant::now());
             if progress == Progress::Done {
                 read_out(response).await;
                 return decoder.finish();
@@ -100,4 +107,49 @@ fn broken(error: &reqwest::Error) -> ModelError {
 async fn read_out(response: &mut Response) {
     let until = Instant::now() + READ_OUT;
     while let Ok(Ok(Some(_))) = timeout_at(until, response.chunk()).await {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIMEOUT: Duration = Duration::from_mins(1);
+
+    /// How long after its beginning a call stalls that brought this, each so many seconds after the beginning.
+    fn stalls_after(progress: &[(u64, Progress)]) -> u64 {
+        let mut idle = IdleTimer::start(TIMEOUT);
+        let begin = idle.since;
+        for (seconds, progress) in progress {
+            idle.note(*progress, begin + Duration::from_secs(*seconds));
+        }
+        idle.until().duration_since(begin).as_secs()
+    }
+
+    #[test]
+    fn only_content_and_reasoning_prolong_the_wait_and_silent_reasoning_not_for_ever() {
+        use Progress::{Content, Quiet, Reasoning};
+        for (progress, expected) in [
+            (&[][..], 60),
+            (&[(30, Quiet), (50, Quiet)], 60),
+            (&[(30, Content), (80, Quiet)], 90),
+            (&[(30, Content), (80, Reasoning)], 140),
+            (&[(50, Reasoning), (100, Reasoning), (150, Reasoning), (200, Reasoning)], 260),
+            (&[(50, Reasoning), (100, Reasoning), (150, Reasoning), (200, Reasoning), (250, Reasoning)], 300),
+            (&[(50, Reasoning), (100, Content), (150, Reasoning)], 210),
+        ] {
+            assert_eq!(stalls_after(progress), expected, "{progress:?}");
+        }
+    }
+
+    #[test]
+    fn a_stall_says_how_long_there_was_nothing_and_what_to_raise() {
+        let mut idle = IdleTimer::start(TIMEOUT);
+        let said = |idle: &IdleTimer| idle.stalled().message;
+        assert!(said(&idle).starts_with("the model sent no content for 60 s; "));
+        idle.note(Progress::Reasoning, idle.since + TIMEOUT * 9);
+        assert_eq!(
+            said(&idle),
+            "the model sent no content for 300 s; if it is only slow, raise `idle_timeout_seconds` in [llm]"
+        );
+    }
 }

@@ -4,10 +4,15 @@
 //! time; sending, waiting and retrying are the driver's. A new wire is one file here and one row in [`WireKind`].
 
 mod anthropic;
+mod attachment;
 mod fault;
+mod gemini;
+mod openai;
 mod openai_chat;
+mod openai_responses;
 mod replay;
 mod reply;
+mod support;
 mod tokens;
 
 use std::fmt;
@@ -19,7 +24,9 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use serde::Serialize;
 use sortie_protocol::Reply;
 
+pub(crate) use attachment::weight;
 pub(crate) use fault::ProviderFault;
+pub use support::Support;
 
 use crate::route::Route;
 use crate::{ErrorKind, ModelError, ModelEvent, ModelRequest};
@@ -58,6 +65,8 @@ pub trait Decoder: Send {
 pub enum Progress {
     /// A sign of life without content.
     Quiet,
+    /// The same while the model reasons and shows nothing of it.
+    Reasoning,
     /// More of the reply.
     Content,
     /// The reply is whole; only accounting may follow.
@@ -70,7 +79,9 @@ pub enum Progress {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WireKind {
     Anthropic,
+    Gemini,
     OpenAiChat,
+    OpenAiResponses,
 }
 
 /// No wire has that name.
@@ -81,12 +92,14 @@ pub struct UnknownWire {
 }
 
 impl WireKind {
-    pub const ALL: [Self; 2] = [Self::Anthropic, Self::OpenAiChat];
+    pub const ALL: [Self; 4] = [Self::Anthropic, Self::Gemini, Self::OpenAiChat, Self::OpenAiResponses];
 
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Anthropic => anthropic::NAME,
+            Self::Gemini => gemini::NAME,
             Self::OpenAiChat => openai_chat::NAME,
+            Self::OpenAiResponses => openai_responses::NAME,
         }
     }
 
@@ -94,14 +107,27 @@ impl WireKind {
     pub fn default_base_url(self) -> &'static str {
         match self {
             Self::Anthropic => "https://api.anthropic.com",
-            Self::OpenAiChat => "https://api.openai.com",
+            Self::Gemini => "https://generativelanguage.googleapis.com",
+            Self::OpenAiChat | Self::OpenAiResponses => "https://api.openai.com",
         }
+    }
+
+    /// Whether both wires come from one provider.
+    pub(crate) fn same_provider(self, other: Self) -> bool {
+        self.default_base_url() == other.default_base_url()
+    }
+
+    /// The cap on one reply where the wire demands one and none is set.
+    pub(crate) fn default_max_output(self) -> Option<u64> {
+        (self == Self::Anthropic).then_some(anthropic::DEFAULT_MAX_TOKENS)
     }
 
     pub fn wire(self) -> &'static dyn Wire {
         match self {
             Self::Anthropic => &anthropic::Anthropic,
+            Self::Gemini => &gemini::Gemini,
             Self::OpenAiChat => &openai_chat::OpenAiChat,
+            Self::OpenAiResponses => &openai_responses::OpenAiResponses,
         }
     }
 
@@ -159,7 +185,7 @@ fn garbage(reason: impl fmt::Display, data: &str) -> ModelError {
 /// The error that a payload tells of, in whichever of the shapes that servers have for one; else garbage.
 fn fault_or_garbage(reason: impl fmt::Display, data: &str) -> ModelError {
     let fault = serde_json::from_str(data).ok().and_then(|payload| ProviderFault::from_json(&payload));
-    fault.map_or_else(|| garbage(reason, data), |fault| ModelError::new(fault.kind_in_stream(), fault.message))
+    fault.map_or_else(|| garbage(reason, data), ProviderFault::into_error_in_stream)
 }
 
 fn cut() -> ModelError {

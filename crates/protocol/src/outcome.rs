@@ -70,6 +70,9 @@ pub enum Limit {
 pub struct Failure {
     pub code: String,
     pub message: String,
+    /// The names or figures that the message speaks of, for contracts that have words of their own for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,7 +83,13 @@ pub struct ToolCount {
 
 impl Failure {
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { code: code.into(), message: message.into() }
+        Self { code: code.into(), message: message.into(), details: Vec::new() }
+    }
+
+    /// The same with what the message speaks of.
+    #[must_use]
+    pub fn about(self, details: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { details: details.into_iter().map(Into::into).collect(), ..self }
     }
 }
 

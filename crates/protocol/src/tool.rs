@@ -1,5 +1,7 @@
 //! What a tool is to a model, and what comes back from one.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -25,6 +27,21 @@ pub struct ToolOutput {
     /// Paths relative to the workspace root.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files_changed: Vec<String>,
+    /// Images and documents for the model beside the text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+}
+
+/// A file that the model gets as it is, where its wire can carry it; elsewhere the wire says in words that it was left
+/// out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attachment {
+    /// The file's name or path, for people and for models.
+    pub name: String,
+    /// E.g. `image/png`, `application/pdf`.
+    pub media_type: String,
+    /// The bytes in standard base64, padded. Shared: a history is never copied for it.
+    pub data: Arc<str>,
 }
 
 /// A tool's output, bound to the call that asked for it.
@@ -37,13 +54,25 @@ pub struct CallOutput {
 
 impl ToolOutput {
     pub fn done(for_model: impl Into<String>, for_people: impl Into<String>) -> Self {
-        Self { for_model: for_model.into(), for_people: for_people.into(), failed: false, files_changed: Vec::new() }
+        Self {
+            for_model: for_model.into(),
+            for_people: for_people.into(),
+            failed: false,
+            files_changed: Vec::new(),
+            attachments: Vec::new(),
+        }
+    }
+
+    /// The same with files for the model.
+    #[must_use]
+    pub fn with_attachments(self, attachments: Vec<Attachment>) -> Self {
+        Self { attachments, ..self }
     }
 
     /// A failure. The text says what happened and what to do next.
     pub fn failure(for_model: impl Into<String>) -> Self {
         let for_model = for_model.into();
         let for_people = for_model.lines().next().unwrap_or_default().to_owned();
-        Self { for_model, for_people, failed: true, files_changed: Vec::new() }
+        Self { for_model, for_people, failed: true, files_changed: Vec::new(), attachments: Vec::new() }
     }
 }

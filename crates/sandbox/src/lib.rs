@@ -9,10 +9,12 @@ mod error;
 mod follow;
 mod kind;
 mod spill;
+mod stamp;
 mod workspace;
 
 pub use entries::{Entries, Entry};
 pub use error::{AccessError, SpillError, WorkspaceError};
 pub use kind::FileKind;
 pub use spill::SpillDir;
+pub use stamp::Stamp;
 pub use workspace::{Resolved, Workspace};

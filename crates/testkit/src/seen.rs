@@ -3,7 +3,7 @@
 use std::fmt;
 
 use sortie_llm::{ModelRequest, ToolChoice};
-use sortie_protocol::{CallOutput, Message, Part};
+use sortie_protocol::{CallOutput, Message, Part, ToolSpec};
 
 /// All that a model was told in one call.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,6 +12,8 @@ pub struct Seen {
     pub system: String,
     /// Names, in the order in which they were offered.
     pub tools: Vec<String>,
+    /// What the model read of them.
+    pub specs: Vec<ToolSpec>,
     pub messages: Vec<Message>,
     pub tool_choice: ToolChoice,
 }
@@ -22,6 +24,7 @@ impl From<&ModelRequest<'_>> for Seen {
             model: request.model.to_owned(),
             system: request.system.to_owned(),
             tools: request.tools.iter().map(|tool| tool.name.clone()).collect(),
+            specs: request.tools.to_vec(),
             messages: request.messages.to_vec(),
             tool_choice: request.tool_choice,
         }

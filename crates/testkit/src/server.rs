@@ -8,11 +8,15 @@ mod connection;
 mod delivery;
 mod dialect;
 mod exchange;
+mod gemini;
 mod http;
 mod openai;
+mod openai_responses;
 mod strict;
 mod strict_anthropic;
+mod strict_gemini;
 mod strict_openai;
+mod strict_openai_responses;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};

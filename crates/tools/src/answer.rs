@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 use sortie_protocol::ToolOutput;
 
 use crate::arguments::Unknown;
+use crate::blocking::Halt;
 
 /// The most that the body of an answer holds.
 pub(crate) const MAX_BYTES: usize = 50 * 1024;
@@ -39,6 +40,11 @@ impl Answer {
     /// Adds to the last line.
     pub(crate) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
+    }
+
+    /// Says that the call had to stop, if it had to.
+    pub(crate) fn note_halt(&mut self, halt: Option<Halt>) {
+        self.notes.extend(halt.map(Halt::note));
     }
 
     pub(crate) fn note_unknown(&mut self, unknown: &Unknown) {
@@ -83,4 +89,17 @@ pub(crate) fn explain(error: &dyn Error) -> String {
 /// `1 file`, `2 files`.
 pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+}
+
+/// A number with its thousands set apart: `12,345`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
 }

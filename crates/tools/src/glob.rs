@@ -12,7 +12,7 @@ use crate::arguments::{Unknown, optional_text};
 use crate::blocking::{self, Stop};
 use crate::globs;
 use crate::port::{CallContext, TypedTool};
-use crate::walk::{Found, walk};
+use crate::walk::{Found, Tree};
 
 const MAX_PATHS: usize = 1000;
 
@@ -60,12 +60,12 @@ fn find(workspace: &Workspace, input: &GlobInput, stop: &Stop) -> ToolOutput {
     let mut answer = Answer::default();
     answer.note_unknown(&input.unknown);
     match search(workspace, input, stop) {
-        Ok(found) => render(answer, workspace, input, &found),
+        Ok((files, found)) => render(answer, workspace, input, &files, &found),
         Err(reason) => answer.failed(&reason),
     }
 }
 
-fn search(workspace: &Workspace, input: &GlobInput, stop: &Stop) -> Result<Found, String> {
+fn search(workspace: &Workspace, input: &GlobInput, stop: &Stop) -> Result<(Vec<Box<Path>>, Found), String> {
     // A pattern may name the place to begin at, also as an absolute path: that part is resolved like any other path.
     let (directory, rest) = globs::split_directory(&input.pattern);
     let glob = match (directory, rest) {
@@ -81,7 +81,8 @@ fn search(workspace: &Workspace, input: &GlobInput, stop: &Stop) -> Result<Found
         return Err(explain(&AccessError::NotADirectory { path: base }));
     }
     let is_wanted = |path: &Path| matcher.is_match(path.strip_prefix(&resolved.relative).unwrap_or(path));
-    walk(workspace, &resolved.relative, stop, &is_wanted).map_err(|error| explain(&error))
+    let tree = Tree { workspace, base: &resolved.relative, stop, is_wanted: &is_wanted };
+    tree.each(|| false, || (), |(), file| file).map_err(|error| explain(&error))
 }
 
 impl GlobInput {
@@ -95,11 +96,17 @@ impl GlobInput {
     }
 }
 
-fn render(mut answer: Answer, workspace: &Workspace, input: &GlobInput, found: &Found) -> ToolOutput {
+fn render(
+    mut answer: Answer,
+    workspace: &Workspace,
+    input: &GlobInput,
+    files: &[Box<Path>],
+    found: &Found,
+) -> ToolOutput {
     let pattern = &input.pattern;
-    let n_found = found.files.len();
+    let n_found = files.len();
     let mut n_shown = 0;
-    for path in found.files.iter().take(MAX_PATHS) {
+    for path in files.iter().take(MAX_PATHS) {
         let path = answer.name(&**path);
         if !answer.line(&path) {
             break;
@@ -120,6 +127,7 @@ fn render(mut answer: Answer, workspace: &Workspace, input: &GlobInput, found: &
         answer.note(format!("{n_shown} of {n_found} files shown; narrow the pattern"));
     }
     found.note_git(pattern, &mut answer);
+    answer.note_halt(found.halt);
     found.note_omissions(&mut answer);
     answer.done(counted(n_found, "file", "files"))
 }

@@ -14,17 +14,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sortie_protocol::ToolOutput;
-use sortie_sandbox::{FileKind, Workspace};
+use sortie_sandbox::{AccessError, FileKind, Workspace};
 
 use self::query::Query;
 use self::report::Report;
 use self::search::{FileSearch, Searched};
 use crate::answer::{Answer, MAX_BYTES, explain};
 use crate::arguments::{Unknown, optional_count, optional_flag, optional_text};
-use crate::blocking::{self, Halt, Stop};
-use crate::parallel;
+use crate::blocking::{self, Stop};
 use crate::port::{CallContext, TypedTool};
-use crate::walk::{Found, walk};
+use crate::walk::{Found, Tree};
 
 pub(crate) struct Grep;
 
@@ -116,63 +115,56 @@ fn grep(workspace: &Workspace, input: &GrepInput, stop: &Stop) -> ToolOutput {
         Ok(query) => query,
         Err(reason) => return answer.failed(&format!("nothing was searched: {reason}")),
     };
-    match candidates(workspace, input, &query, stop, &mut answer) {
-        Ok(found) => {
-            if let Some(glob) = &input.glob {
-                found.note_git(glob, &mut answer);
-            }
-            let (searched, halt) = search_all(workspace, &query, &found.files, stop);
-            Report { query: &query, found: &found, searched: &searched, halt }.render(answer)
+    match search(workspace, input, &query, stop, &mut answer) {
+        Ok((searched, found)) => {
+            let is_halted = searched.iter().any(|searched| matches!(searched, Searched::Halted));
+            let halt = found.halt.or_else(|| stop.halt().filter(|_| is_halted));
+            let glob = input.glob.as_deref();
+            Report { query: &query, glob, found: &found, searched: &searched, halt }.render(answer)
         }
         Err(reason) => answer.failed(&reason),
     }
 }
 
-/// The files to search. A file that is named itself is searched whatever it is called.
-fn candidates(
+/// Searches what the path names. A file that is named itself is searched whatever it is called.
+fn search(
     workspace: &Workspace,
     input: &GrepInput,
     query: &Query,
     stop: &Stop,
     answer: &mut Answer,
-) -> Result<Found, String> {
+) -> Result<(Vec<Searched>, Found), String> {
     let path = input.path.as_deref().unwrap_or(".");
     let resolved = workspace.resolve(path).map_err(|error| explain(&error))?;
-    if resolved.kind != FileKind::Directory {
-        // Opened once here so that a special or unreadable file is refused instead of counted.
-        workspace.open_file(path).map_err(|error| explain(&error))?;
-        if !query.admits(&resolved.relative, resolved.relative.file_name().unwrap_or_default().as_ref()) {
-            answer.note("glob or type does not fit the file that path names; it was searched all the same");
-        }
-        return Ok(Found::file(resolved.relative));
+    let base = resolved.relative.as_path();
+    if resolved.kind == FileKind::Directory {
+        let is_wanted = |path: &Path| query.admits(path, path.strip_prefix(base).unwrap_or(path));
+        let tree = Tree { workspace, base, stop, is_wanted: &is_wanted };
+        return search_tree(&tree, query).map_err(|error| explain(&error));
     }
-    let base = &resolved.relative;
-    let is_wanted = |path: &Path| query.admits(path, path.strip_prefix(base).unwrap_or(path));
-    walk(workspace, base, stop, &is_wanted).map_err(|error| explain(&error))
+    // Opened once here so that a special or unreadable file is refused instead of counted.
+    workspace.open_file(path).map_err(|error| explain(&error))?;
+    if !query.admits(base, base.file_name().unwrap_or_default().as_ref()) {
+        answer.note("glob or type does not fit the file that path names; it was searched all the same");
+    }
+    Ok((vec![FileSearch::new(query, stop).run(workspace, base.into())], Found::file()))
 }
 
 /// Searches the files in order until there is more than can be shown.
-fn search_all(workspace: &Workspace, query: &Query, files: &[Box<Path>], stop: &Stop) -> (Vec<Searched>, Option<Halt>) {
+fn search_tree(tree: &Tree<'_>, query: &Query) -> Result<(Vec<Searched>, Found), AccessError> {
     let (n_results, n_bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let enough = || {
-        n_results.load(Ordering::Relaxed) > query.max_results
-            || n_bytes.load(Ordering::Relaxed) > MAX_BYTES
-            || stop.halt().is_some()
-    };
-    let searched = parallel::in_order(
-        files,
+    let enough =
+        || n_results.load(Ordering::Relaxed) > query.max_results || n_bytes.load(Ordering::Relaxed) > MAX_BYTES;
+    tree.each(
         enough,
-        || FileSearch::new(query, stop),
+        || FileSearch::new(query, tree.stop),
         |search, path| {
-            let searched = search.run(workspace, path);
+            let searched = search.run(tree.workspace, path);
             n_results.fetch_add(query.n_results(&searched), Ordering::Relaxed);
             n_bytes.fetch_add(searched.n_bytes(), Ordering::Relaxed);
             searched
         },
-    );
-    let is_whole =
-        searched.len() == files.len() && !searched.iter().any(|searched| matches!(searched, Searched::Halted));
-    (searched, stop.halt().filter(|_| !is_whole))
+    )
 }
 
 #[cfg(test)]

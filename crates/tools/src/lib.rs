@@ -11,7 +11,6 @@ mod globs;
 mod grep;
 mod interruptible;
 mod ls;
-mod nearest;
 mod parallel;
 mod port;
 mod read;
@@ -21,7 +20,6 @@ mod task;
 mod todo_write;
 mod walk;
 
-pub use nearest::nearest;
 pub use port::{BoxFuture, CallContext, Delegation, Tool, TypedTool};
 pub use registry::Registry;
 pub use task::TaskTool;

@@ -1,38 +1,27 @@
 //! Many small pieces of work on a few threads, with the results in the order of the pieces.
 
 use std::num::NonZero;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-const MAX_THREADS: usize = 4;
-/// Fewer pieces than this are done faster than a thread is started.
-const MIN_PIECES: usize = 8;
+const MAX_THREADS: usize = 8;
 
-/// Does `work` on `items`, taken in order, until all are done or `enough` says so. Each thread has a `state` of its own.
+/// Does `work` on what `take` gives, until it gives nothing more. Each thread has a `state` of its own.
 ///
-/// Every item before the last one taken is done, so that "enough" results are always those of a prefix of the items.
-pub(crate) fn in_order<T, S, R>(
-    items: &[T],
-    enough: impl Fn() -> bool + Sync,
+/// `take` gives each piece with a number; the results are in the order of the numbers.
+pub(crate) fn in_order<S, T, R: Send>(
+    n_threads: usize,
+    take: impl Fn() -> Option<(usize, T)> + Sync,
     state: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, &T) -> R + Sync,
-) -> Vec<R>
-where
-    T: Sync,
-    R: Send,
-{
-    let next = AtomicUsize::new(0);
+    work: impl Fn(&mut S, T) -> R + Sync,
+) -> Vec<R> {
     let run = || {
         let mut state = state();
         let mut results = Vec::new();
-        while !enough() {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(item) = items.get(at) else { break };
-            results.push((at, work(&mut state, item)));
+        while let Some((number, piece)) = take() {
+            results.push((number, work(&mut state, piece)));
         }
         results
     };
-    let n_threads = if items.len() < MIN_PIECES { 1 } else { threads() };
     let mut results = thread::scope(|scope| {
         let others: Vec<_> = (1..n_threads).map(|_| scope.spawn(run)).collect();
         let mut results = run();
@@ -41,41 +30,26 @@ where
         }
         results
     });
-    results.sort_unstable_by_key(|&(at, _)| at);
+    results.sort_unstable_by_key(|&(number, _)| number);
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-fn threads() -> usize {
+/// As many as this machine runs at once, within bounds.
+pub(crate) fn threads() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get).clamp(2, MAX_THREADS)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
     #[test]
-    fn results_come_in_the_order_of_the_items() {
-        let items: Vec<usize> = (0..1000).collect();
-        assert_eq!(
-            in_order(&items, || false, || (), |(), item| item * 2),
-            items.iter().map(|i| i * 2).collect::<Vec<_>>()
-        );
-    }
-
-    #[test]
-    fn what_was_enough_is_a_prefix_of_the_items() {
-        let items: Vec<usize> = (0..100_000).collect();
-        let done = AtomicUsize::new(0);
-        let results = in_order(
-            &items,
-            || done.load(Ordering::Relaxed) >= 50,
-            || (),
-            |(), &item| {
-                done.fetch_add(1, Ordering::Relaxed);
-                item
-            },
-        );
-        assert!(results.len() >= 50 && results.len() < 100);
-        assert_eq!(results, (0..results.len()).collect::<Vec<_>>());
+    fn results_come_in_the_order_of_the_pieces() {
+        let next = AtomicUsize::new(0);
+        let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < 1000).map(|n| (n, n));
+        let doubled = in_order(4, take, || (), |(), n| n * 2);
+        assert_eq!(doubled, (0..1000).map(|n| n * 2).collect::<Vec<_>>());
     }
 }

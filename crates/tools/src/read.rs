@@ -1,11 +1,14 @@
-//! Read: a text file, a page at a time, with line numbers.
+//! Read: a text file, a page at a time, with line numbers; an image or a PDF as it is.
 //!
-//! It never holds more than a page, however large the file or its lines, and always says what the page leaves out.
+//! Of a text it never holds more than a page, however large the file or its lines, and always says what the page leaves
+//! out. Images and documents are given whole, within a fixed size, or not at all.
 
+mod media;
 mod page;
+mod whole;
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use serde::Deserialize;
@@ -13,13 +16,15 @@ use serde_json::{Value, json};
 use sortie_protocol::ToolOutput;
 use sortie_sandbox::{AccessError, Workspace};
 
+use self::media::Media;
 use self::page::{End, MAX_LINE_CHARS, Page};
+use self::whole::Whole;
 use crate::answer::{Answer, counted, explain};
 use crate::arguments::{Unknown, optional_count};
 use crate::blocking::{self, Halt, Stop};
 use crate::interruptible::Interruptible;
-use crate::nearest::nearest;
 use crate::port::{CallContext, TypedTool};
+use sortie_protocol::nearest;
 
 const DEFAULT_LINES: u64 = 2000;
 /// A NUL this early means that a file is not text.
@@ -46,8 +51,8 @@ impl TypedTool for Read {
     const IDEMPOTENT: bool = true;
 
     fn description(&self) -> String {
-        "Read a text file, a page at a time; each line comes as number, tab, text. Paths are relative to the workspace or \
-         absolute."
+        "Read a text a page at a time, each line as number, tab, text; an image or PDF whole. Paths are relative to the \
+         workspace or absolute."
             .to_owned()
     }
 
@@ -80,43 +85,58 @@ fn read(workspace: &Workspace, input: &ReadInput, stop: &Stop) -> ToolOutput {
     let first = input.offset.unwrap_or(1).max(1);
     let limit = input.limit.filter(|&limit| limit > 0).unwrap_or(DEFAULT_LINES);
     let mut page = Page::default();
-    match read_page(file, (first, limit), stop, &mut page, &mut answer) {
-        Ok(Text::Page(end)) => render(answer, &input.file_path, first, &page, &end),
-        Ok(Text::Binary { reason }) => {
-            answer.failed(&format!("`{}` was not read: {reason}; only text can be read", input.file_path))
+    match read_content(file, (first, limit), stop, &mut page, &mut answer) {
+        Ok(Content::Text(end)) => render(answer, &input.file_path, first, &page, &end),
+        Ok(Content::Whole(whole)) => {
+            if input.offset.is_some() || input.limit.is_some() {
+                answer.note("offset and limit do not apply: the file is given whole");
+            }
+            whole.give(answer, &input.file_path)
         }
+        Ok(Content::Refused { reason }) => answer.failed(&format!("`{}` was not read: {reason}", input.file_path)),
         Err(error) => {
             let reason = stop.halt().map_or_else(|| error.to_string(), Halt::note);
-            answer.failed(&format!("`{}` could not be read beyond line {}: {reason}", input.file_path, page.last))
+            let place = if page.last > 0 { format!(" beyond line {}", page.last) } else { String::new() };
+            answer.failed(&format!("`{}` could not be read{place}: {reason}", input.file_path))
         }
     }
 }
 
-enum Text {
-    Page(End),
-    Binary { reason: String },
+enum Content {
+    /// A page of it is in the answer, and this is what follows.
+    Text(End),
+    Whole(Whole),
+    Refused {
+        reason: String,
+    },
 }
 
-fn read_page(
+/// Reads what a file has for a model: of a text a page, of an image or a document everything.
+fn read_content(
     file: File,
     lines: (u64, u64),
     stop: &Stop,
     page: &mut Page,
     answer: &mut Answer,
-) -> std::io::Result<Text> {
+) -> io::Result<Content> {
     let n_bytes = file.metadata()?.len();
     let mut reader = BufReader::with_capacity(64 * 1024, Interruptible::new(file, stop));
     let start = reader.fill_buf()?;
+    if let Some(media) = Media::of(start) {
+        let whole = Whole::read(media, &mut reader, n_bytes)?;
+        return Ok(whole.map_or_else(|reason| Content::Refused { reason }, Content::Whole));
+    }
     let probe = &start[..start.len().min(BINARY_PROBE_BYTES)];
-    if probe.starts_with(b"\xff\xfe") || probe.starts_with(b"\xfe\xff") {
-        return Ok(Text::Binary {
-            reason: format!("it looks like UTF-16 text ({n_bytes} bytes), and only UTF-8 is known"),
-        });
-    }
-    if let Some(at) = probe.iter().position(|&byte| byte == 0) {
-        return Ok(Text::Binary { reason: format!("it is binary ({n_bytes} bytes, a NUL at byte {at})") });
-    }
-    page.read(&mut reader, lines, n_bytes, answer).map(Text::Page)
+    let reason = if probe.starts_with(b"\xff\xfe") || probe.starts_with(b"\xfe\xff") {
+        format!("it looks like UTF-16 text ({n_bytes} bytes), and only UTF-8 is known")
+    } else if let Some(at) = probe.iter().position(|&byte| byte == 0) {
+        format!(
+            "it is binary ({n_bytes} bytes, a NUL at byte {at}); only text, PNG, JPEG, GIF, WebP and PDF can be read"
+        )
+    } else {
+        return page.read(&mut reader, lines, n_bytes, answer).map(Content::Text);
+    };
+    Ok(Content::Refused { reason })
 }
 
 fn render(mut answer: Answer, path: &str, first: u64, page: &Page, end: &End) -> ToolOutput {

@@ -9,10 +9,10 @@ use sortie_protocol::ToolSpec;
 use crate::glob::Glob;
 use crate::grep::Grep;
 use crate::ls::Ls;
-use crate::nearest::nearest;
 use crate::port::Tool;
 use crate::read::Read;
 use crate::todo_write::TodoWrite;
+use sortie_protocol::nearest;
 
 /// All tools of a process. Specs are made once, so that every request carries the same bytes.
 pub struct Registry {

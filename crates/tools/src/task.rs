@@ -50,6 +50,7 @@ impl Tool for TaskTool {
                     for_people: format!("{} {}", outcome.task_id, outcome.status),
                     failed: !matches!(outcome.status, Status::Completed | Status::Partial),
                     files_changed: outcome.files_changed,
+                    attachments: Vec::new(),
                 },
                 Err(failure) => ToolOutput::failure(self.contract.rejection_for_model(&failure)),
             }

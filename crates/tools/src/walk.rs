@@ -1,137 +1,74 @@
 //! The files of a tree, ignore files respected, symbolic links not followed, in the order of their paths.
 //!
-//! The walk is breadth first: the directories of a level are listed by several threads, batch by batch. What a walk that
-//! was cut short has found therefore does not depend on which thread was faster. It opens no file but ignore files.
+//! Several threads list directories and work on files at the same time, but the results are those of one thread that
+//! goes from path to path: what a walk that was cut short has done is always the beginning of the whole. The walk itself
+//! opens no file but ignore files.
 
+mod ahead;
+mod directory;
 mod found;
 
-use std::cmp::Ordering;
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::path::Path;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use sortie_sandbox::{AccessError, Entry, FileKind, Workspace};
+use sortie_sandbox::{AccessError, FileKind, Workspace};
 
+use self::ahead::{Ahead, Child, Next, Visit};
+use self::directory::{Cut, MAX_DIRECTORY_ENTRIES};
+pub(crate) use self::directory::{Directory, Listing};
 pub(crate) use self::found::Found;
-use crate::blocking::{Halt, Stop};
+use crate::blocking::Stop;
 use crate::parallel;
-use crate::rules::{IGNORE_FILES, Rules};
 
 /// A walk never takes more entries than these. With paths of 60 bytes they and the search cost less than 64 MiB.
 const MAX_ENTRIES: usize = 300_000;
-/// Of a larger directory only these many entries are looked at, in the order in which the file system gives them.
-const MAX_DIRECTORY_ENTRIES: usize = 50_000;
-/// Directories listed before what they had is put together.
-const BATCH: usize = 256;
-/// Entries read between two looks at the clock.
-const ENTRIES_PER_LOOK: usize = 1024;
 
-/// A directory that is still to be listed.
-pub(crate) struct Directory {
-    path: PathBuf,
-    rules: Arc<Rules>,
-    /// Ignore files above it that could not be used, if no listing has counted them yet.
-    n_unusable_rules: usize,
+/// What is to be walked.
+pub(crate) struct Tree<'a> {
+    pub(crate) workspace: &'a Workspace,
+    /// The directory to begin with, relative to the root.
+    pub(crate) base: &'a Path,
+    pub(crate) stop: &'a Stop,
+    /// Which files are wanted, by their paths relative to the root.
+    pub(crate) is_wanted: &'a (dyn Fn(&Path) -> bool + Sync),
 }
 
-/// What was found in one directory, sorted by name.
-pub(crate) struct Listing {
-    pub(crate) entries: Vec<Entry>,
-    /// The rules that hold in it, for the directories below.
-    rules: Arc<Rules>,
-    pub(crate) n_ignored: usize,
-    pub(crate) n_unusable_rules: usize,
-    pub(crate) cut: Option<Cut>,
-}
-
-/// Why a listing is not whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cut {
-    /// The directory has more than [`MAX_DIRECTORY_ENTRIES`].
-    Full,
-    Halted(Halt),
-}
-
-impl Cut {
-    pub(crate) fn note(self) -> String {
-        match self {
-            Self::Full => format!("more than {MAX_DIRECTORY_ENTRIES} entries: the rest was not looked at"),
-            Self::Halted(halt) => halt.note(),
-        }
-    }
-}
-
-/// Walks the tree below the directory `base`, relative to the root, and keeps the files for which `keep` says so.
-pub(crate) fn walk(
-    workspace: &Workspace,
-    base: &Path,
-    stop: &Stop,
-    keep: &(dyn Fn(&Path) -> bool + Sync),
-) -> Result<Found, AccessError> {
-    Walk { workspace, stop, keep, max_entries: MAX_ENTRIES }.run(base)
-}
-
-struct Walk<'a> {
-    workspace: &'a Workspace,
-    stop: &'a Stop,
-    keep: &'a (dyn Fn(&Path) -> bool + Sync),
-    max_entries: usize,
-}
-
-/// One directory's share of a walk.
-#[derive(Default)]
-struct Visit {
-    found: Found,
-    directories: Vec<Directory>,
-}
-
-impl Walk<'_> {
-    fn run(&self, base: &Path) -> Result<Found, AccessError> {
-        let mut found = Found::default();
-        let mut level = found.take(self.visit(&Directory::new(self.workspace, base))?);
-        while !level.is_empty() && !found.is_cut_short() {
-            let mut below = Vec::new();
-            for batch in level.chunks(BATCH) {
-                self.visit_all(batch, &mut found, &mut below);
-                if found.is_cut_short() {
-                    break;
-                }
-            }
-            level = below;
-        }
-        found.files.sort_unstable_by(|left, right| path_order(left.as_os_str(), right.as_os_str()));
-        Ok(found)
+impl Tree<'_> {
+    /// Does `work` on the wanted files, each thread with a `state` of its own, until all are done or `enough` says so.
+    ///
+    /// The results are in the order of the paths. Every file before the last one that was begun is done, so that enough
+    /// results are always those of the first files.
+    pub(crate) fn each<S, R: Send>(
+        &self,
+        enough: impl Fn() -> bool + Sync,
+        state: impl Fn() -> S + Sync,
+        work: impl Fn(&mut S, Box<Path>) -> R + Sync,
+    ) -> Result<(Vec<R>, Found), AccessError> {
+        self.each_within(MAX_ENTRIES, enough, state, work)
     }
 
-    /// Adds what the directories have, one after the other, up to the one with which there would be too much.
-    fn visit_all(&self, directories: &[Directory], found: &mut Found, below: &mut Vec<Directory>) {
-        let n_entries = AtomicUsize::new(found.n_entries);
-        let enough = || n_entries.load(Relaxed) > self.max_entries || self.stop.halt().is_some();
-        let visit = |(): &mut (), directory: &Directory| {
-            let visit = self.visit(directory);
-            n_entries.fetch_add(visit.as_ref().map_or(0, |visit| visit.found.n_entries), Relaxed);
-            visit
+    fn each_within<S, R: Send>(
+        &self,
+        max_entries: usize,
+        enough: impl Fn() -> bool + Sync,
+        state: impl Fn() -> S + Sync,
+        work: impl Fn(&mut S, Box<Path>) -> R + Sync,
+    ) -> Result<(Vec<R>, Found), AccessError> {
+        let base = self.visit(&Directory::new(self.workspace, self.base))?;
+        let ahead = Ahead::new(base, max_entries);
+        let n_threads = if ahead.is_small() { 1 } else { parallel::threads() };
+        let walk = Walk { tree: self, ahead: Mutex::new(ahead), has_listed: Condvar::new() };
+        let take = || walk.take(&enough);
+        let batch = |state: &mut S, files: Vec<Box<Path>>| -> Vec<R> {
+            files.into_iter().map(|file| work(state, file)).collect()
         };
-        let visits = parallel::in_order(directories, enough, || (), visit);
-        if visits.len() < directories.len() {
-            found.halt = self.stop.halt();
-        }
-        for visit in visits {
-            match visit {
-                Ok(visit) if found.n_entries + visit.found.n_entries > self.max_entries => {
-                    found.is_full = true;
-                    return;
-                }
-                Ok(visit) => below.extend(found.take(visit)),
-                Err(AccessError::Vanished { .. }) => {}
-                Err(_) => found.n_unlisted += 1,
-            }
-        }
+        let results = parallel::in_order(n_threads, take, state, batch).into_iter().flatten().collect();
+        let ahead = walk.ahead.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok((results, ahead.found))
     }
 
     fn visit(&self, directory: &Directory) -> Result<Visit, AccessError> {
-        let listing = directory.list(self.workspace, self.stop)?;
+        let mut listing = directory.list(self.workspace, self.stop)?;
         let mut visit = Visit::default();
         let found = &mut visit.found;
         found.n_entries = listing.entries.len() + listing.n_ignored;
@@ -142,7 +79,7 @@ impl Walk<'_> {
             Some(Cut::Halted(halt)) => found.halt = Some(halt),
             None => {}
         }
-        for entry in listing.entries {
+        for entry in std::mem::take(&mut listing.entries) {
             if entry.name == ".git" {
                 found.is_git_skipped = true;
                 continue;
@@ -151,14 +88,12 @@ impl Walk<'_> {
             match entry.kind {
                 FileKind::File => {
                     found.n_files += 1;
-                    if (self.keep)(&path) {
-                        found.files.push(path.into_boxed_path());
+                    if (self.is_wanted)(&path) {
+                        found.n_wanted += 1;
+                        visit.children.push(Child::File(path.into_boxed_path()));
                     }
                 }
-                FileKind::Directory => {
-                    let rules = Arc::clone(&listing.rules);
-                    visit.directories.push(Directory { path, rules, n_unusable_rules: 0 });
-                }
+                FileKind::Directory => visit.children.push(Child::Directory(listing.below(path))),
                 FileKind::Symlink => found.n_links += 1,
                 _ => found.n_special += 1,
             }
@@ -167,69 +102,106 @@ impl Walk<'_> {
     }
 }
 
-impl Directory {
-    pub(crate) fn new(workspace: &Workspace, path: &Path) -> Self {
-        let (rules, n_unusable_rules) = Rules::above(workspace, path);
-        Self { path: path.to_owned(), rules, n_unusable_rules }
+/// A walk while it goes on, as its threads share it.
+struct Walk<'a> {
+    tree: &'a Tree<'a>,
+    ahead: Mutex<Ahead>,
+    has_listed: Condvar,
+}
+
+impl Walk<'_> {
+    /// The next files, with the number of the first of them. Lists what must be listed to come to them.
+    fn take(&self, enough: &impl Fn() -> bool) -> Option<(usize, Vec<Box<Path>>)> {
+        let mut ahead = self.lock();
+        loop {
+            if enough() {
+                return None;
+            }
+            if let (Some(halt), false) = (self.tree.stop.halt(), ahead.is_empty()) {
+                ahead.found.halt = Some(halt);
+                return None;
+            }
+            match ahead.next() {
+                Next::Files(first, files) => return Some((first, files)),
+                Next::List(number, directory) => {
+                    drop(ahead);
+                    self.list(number, &directory);
+                    ahead = self.lock();
+                }
+                Next::Wait => ahead = self.has_listed.wait(ahead).unwrap_or_else(PoisonError::into_inner),
+                Next::Nothing => return None,
+            }
+        }
     }
 
-    pub(crate) fn list(&self, workspace: &Workspace, stop: &Stop) -> Result<Listing, AccessError> {
-        let mut entries = Vec::new();
-        let mut cut = None;
-        for entry in workspace.read_dir(&self.path)? {
-            if entries.len() % ENTRIES_PER_LOOK == 0 {
-                cut = stop.halt().map(Cut::Halted);
-            }
-            if entries.len() == MAX_DIRECTORY_ENTRIES {
-                cut = Some(Cut::Full);
-            }
-            if cut.is_some() {
-                break;
-            }
-            entries.push(entry?);
+    fn list(&self, number: usize, directory: &Directory) {
+        let mut delivery = Delivery { walk: self, number, visit: Visit::default() };
+        match self.tree.visit(directory) {
+            Ok(visit) => delivery.visit = visit,
+            Err(AccessError::Vanished { .. }) => {}
+            Err(_) => delivery.visit.found.n_unlisted = 1,
         }
-        let is_present = |file: &&str| entries.iter().any(|entry| entry.name == **file && entry.kind == FileKind::File);
-        let ignore_files: Vec<&str> = IGNORE_FILES.into_iter().filter(|file| is_present(file)).collect();
-        let (rules, n_unusable) = self.rules.enter(workspace, &self.path, &ignore_files);
-        let n_all = entries.len();
-        entries.retain(|entry| !rules.ignores(&self.path.join(&entry.name), entry.kind == FileKind::Directory));
-        let n_ignored = n_all - entries.len();
-        entries.sort_unstable_by(|left, right| left.name.cmp(&right.name));
-        Ok(Listing { entries, rules, n_ignored, n_unusable_rules: self.n_unusable_rules + n_unusable, cut })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Ahead> {
+        self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Orders paths component by component: `a/b` before `a-b`, as their directories would be listed.
-fn path_order(left: &OsStr, right: &OsStr) -> Ordering {
-    let rank = |byte: &u8| if *byte == b'/' { 0 } else { *byte };
-    left.as_encoded_bytes().iter().map(rank).cmp(right.as_encoded_bytes().iter().map(rank))
+/// Brings back what a directory had, also when listing it panics: others would wait for it for ever.
+struct Delivery<'a> {
+    walk: &'a Walk<'a>,
+    number: usize,
+    visit: Visit,
+}
+
+impl Drop for Delivery<'_> {
+    fn drop(&mut self) {
+        self.walk.lock().listed(self.number, std::mem::take(&mut self.visit));
+        self.walk.has_listed.notify_all();
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
+
+    use tempfile::TempDir;
 
     use super::*;
     use crate::answer::Answer;
 
-    /// What a walk of at most so many entries finds in 8 directories of 10 files each: 88 entries in all.
-    fn walk_within(max_entries: usize) -> (usize, String) {
+    /// So many directories of 10 files each.
+    fn project(n_directories: usize) -> (TempDir, Workspace) {
         let root = tempfile::tempdir().unwrap();
-        for directory in 0..8 {
-            let directory = root.path().join(directory.to_string());
+        for directory in 0..n_directories {
+            let directory = root.path().join(format!("{directory:03}"));
             std::fs::create_dir(&directory).unwrap();
             (0..10).for_each(|file| std::fs::write(directory.join(file.to_string()), "").unwrap());
         }
         let workspace = Workspace::open(root.path()).unwrap();
+        (root, workspace)
+    }
+
+    fn tree<'a>(workspace: &'a Workspace, stop: &'a Stop, is_wanted: &'a (dyn Fn(&Path) -> bool + Sync)) -> Tree<'a> {
+        Tree { workspace, base: Path::new(""), stop, is_wanted }
+    }
+
+    fn are_the_first(files: &[Box<Path>]) -> bool {
+        files.iter().enumerate().all(|(n, file)| **file == *Path::new(&format!("{:03}/{}", n / 10, n % 10)))
+    }
+
+    /// What a walk of at most so many entries finds among 88.
+    fn walk_within(max_entries: usize) -> (usize, String) {
+        let (_root, workspace) = project(8);
         let stop = Stop::after(Duration::from_mins(1));
-        let walk = Walk { workspace: &workspace, stop: &stop, keep: &|_| true, max_entries };
-        let found = walk.run(Path::new("")).unwrap();
+        let tree = tree(&workspace, &stop, &|_| true);
+        let (files, found) = tree.each_within(max_entries, || false, || (), |(), file| file).unwrap();
         let mut answer = Answer::default();
         found.note_omissions(&mut answer);
-        assert!(
-            found.files.iter().enumerate().all(|(n, file)| **file == *Path::new(&format!("{}/{}", n / 10, n % 10)))
-        );
-        (found.files.len(), answer.done("").for_model)
+        assert!(are_the_first(&files));
+        (files.len(), answer.done("").for_model)
     }
 
     #[test]
@@ -237,5 +209,35 @@ mod tests {
         assert_eq!(walk_within(30), (20, "[stopped after 28 entries, more were left; narrow the path]".to_owned()));
         assert_eq!(walk_within(87), (70, "[stopped after 78 entries, more were left; narrow the path]".to_owned()));
         assert_eq!(walk_within(88), (80, String::new()));
+    }
+
+    #[test]
+    fn a_walk_that_has_enough_has_done_the_first_files_and_does_not_list_the_rest() {
+        let (_root, workspace) = project(20);
+        let stop = Stop::after(Duration::from_mins(1));
+        let n_done = AtomicUsize::new(0);
+        let (files, found) = tree(&workspace, &stop, &|_| true)
+            .each(
+                || n_done.load(Ordering::Relaxed) >= 25,
+                || (),
+                |(), file| {
+                    n_done.fetch_add(1, Ordering::Relaxed);
+                    file
+                },
+            )
+            .unwrap();
+        assert!(are_the_first(&files) && files.len() >= 25, "{files:?}");
+        assert!(found.n_files < 200, "a batch for each thread is the most that comes on top");
+    }
+
+    #[test]
+    fn a_panic_while_a_directory_is_listed_ends_the_walk() {
+        let (_root, workspace) = project(5);
+        let stop = Stop::after(Duration::from_mins(1));
+        let is_wanted = |path: &Path| if path.starts_with("003") { panic!("no such path") } else { true };
+        let tree = tree(&workspace, &stop, &is_wanted);
+        let walking = std::panic::AssertUnwindSafe(|| tree.each(|| false, || (), |(), file| file).map(|_| ()));
+        let panic = std::panic::catch_unwind(walking).unwrap_err();
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"no such path"));
     }
 }

@@ -1,20 +1,29 @@
-//! `sortie agents`: which agents there are and what each one is.
+//! `sortie agents`: which agents there are, what each one is, whether their files are sound, and which one suits a text.
 
-use std::fmt::Write as _;
-use std::io::{self, Write as _};
+mod check;
+mod complaints;
+mod list;
+mod new;
+mod ranking;
+mod show;
+
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand};
-use sortie_agents::{AgentDefinition, Registry};
-use sortie_tools::nearest;
+use clap::{Args, Subcommand, ValueHint};
+use sortie_agents::{Agents as _, UnknownAgent};
 
+use crate::args::{ReportFormat, parse_count};
 use crate::error::{CommandError, ErrorKind};
-use crate::render::neutral;
+use crate::settings::Sources;
 use crate::wiring;
 
-/// List agents, or show one
+pub(crate) use check::sum_of;
+pub(crate) use complaints::complain;
+
+/// List, show, check, write or choose agents
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  sortie agents list\n  sortie agents show explore")]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct AgentsArgs {
     #[command(subcommand)]
     command: AgentsCommand,
@@ -22,54 +31,94 @@ pub(crate) struct AgentsArgs {
 
 #[derive(Debug, Subcommand)]
 enum AgentsCommand {
-    /// List all agents
+    /// List all agents and where each comes from
     #[command(after_help = "Example:\n  sortie agents list")]
     List,
-    /// Show one agent: its tools, limits and role prompt
+    /// Show one agent: its file, tools, limits and role prompt
     #[command(after_help = "Examples:\n  sortie agents show explore\n  sortie agents show general")]
     Show { name: String },
+    /// Say what is wrong with agent files; exit 1 if one cannot be used
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check {
+        /// Check these files; without any, all folders that agents are read from
+        #[arg(value_hint = ValueHint::FilePath)]
+        files: Vec<PathBuf>,
+    },
+    /// Write a commented file for a new agent
+    #[command(after_help = NEW_EXAMPLES)]
+    New {
+        /// Lower-case letters, digits and hyphens
+        name: String,
+
+        /// Write it for all your projects instead of this one
+        #[arg(long)]
+        user: bool,
+    },
+    /// Say which agent suits a text, and why
+    #[command(after_help = MATCH_EXAMPLES)]
+    Match {
+        text: String,
+
+        /// Show this many agents
+        #[arg(long, value_name = "N", default_value = "5", value_parser = parse_count)]
+        limit: usize,
+
+        /// What to print on stdout
+        #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+        output_format: ReportFormat,
+    },
 }
 
-pub(crate) fn run(args: &AgentsArgs) -> Result<ExitCode, CommandError> {
-    let agents = wiring::agents();
-    let text = match &args.command {
-        AgentsCommand::List => list(&agents),
-        AgentsCommand::Show { name } => show(agents.get(name).map_err(|error| unknown(&error, &agents))?),
-    };
-    io::stdout().lock().write_all(neutral::block(&text).as_bytes())?;
-    Ok(ExitCode::SUCCESS)
-}
+const EXAMPLES: &str = "\
+Agents are Markdown files with front matter. Nearest first, they come from
+  .sortie/agents and .claude/agents of the project
+  $XDG_CONFIG_HOME/sortie/agents and ~/.claude/agents
+and from Sortie itself.
 
-fn list(agents: &Registry) -> String {
-    let columns = agents.all().iter().map(|agent| agent.name.len()).max().unwrap_or_default();
-    agents.all().iter().fold(String::new(), |mut text, agent| {
-        let _infallible = writeln!(text, "{:columns$}  {}", agent.name, agent.description);
-        text
-    })
-}
+Examples:
+  sortie agents list
+  sortie agents new reviewer
+  sortie agents check
+  sortie agents match \"where are errors handled\"";
 
-fn show(agent: &AgentDefinition) -> String {
-    let AgentDefinition { name, aliases, description, prompt, tools, model, max_turns, delegable } = agent;
-    let mut text = format!("name         {name}\n");
-    if !aliases.is_empty() {
-        let _infallible = writeln!(text, "aliases      {}", aliases.join(", "));
+const CHECK_EXAMPLES: &str = "\
+Exit codes: 0 usable, perhaps with warnings; 1 something cannot be used.
+
+Examples:
+  sortie agents check
+  sortie agents check .sortie/agents/*.md";
+
+const NEW_EXAMPLES: &str = "\
+Examples:
+  sortie agents new reviewer
+  sortie agents new reviewer --user";
+
+const MATCH_EXAMPLES: &str = "\
+Exit codes: 0 one is chosen; 1 no agent matches well enough.
+
+Examples:
+  sortie agents match \"review this change for security\"
+  sortie agents match \"find the tests\" --output-format json | jq -r .best";
+
+pub(crate) fn run(args: &AgentsArgs, sources: &Sources) -> Result<ExitCode, CommandError> {
+    if let AgentsCommand::Check { files } = &args.command
+        && !files.is_empty()
+    {
+        return check::files(files);
     }
-    let tools = tools.as_ref().map_or_else(|| "all that its parent has".to_owned(), |tools| tools.join(", "));
-    let _infallible = write!(
-        text,
-        "description  {description}\ntools        {tools}\nmodel        {}\nmax turns    {max_turns}\n\
-         delegable    {}\n\n{prompt}\n",
-        model.as_deref().unwrap_or("its parent's"),
-        if *delegable { "yes" } else { "no, it is the main agent" },
-    );
-    text
+    let settings = super::load(sources)?;
+    if let AgentsCommand::New { name, user } = &args.command {
+        return new::run(name, *user, &settings);
+    }
+    let agents = wiring::agents(&settings)?.current();
+    match &args.command {
+        AgentsCommand::List => list::run(&agents),
+        AgentsCommand::Show { name } => show::run(agents.get(name).map_err(|error| unknown(&error))?),
+        AgentsCommand::Match { text, limit, output_format } => ranking::run(&agents, text, *limit, *output_format),
+        AgentsCommand::Check { .. } | AgentsCommand::New { .. } => check::folders(&agents, &settings.places),
+    }
 }
 
-fn unknown(error: &sortie_agents::UnknownAgent, agents: &Registry) -> CommandError {
-    let names = agents.all().iter().flat_map(|agent| [&agent.name].into_iter().chain(&agent.aliases));
-    let message = CommandError::new(ErrorKind::NotFound, error.to_string());
-    match nearest(&error.asked, names.map(String::as_str)) {
-        Some(near) => message.hint(format!("did you mean `{near}`?")),
-        None => message,
-    }
+fn unknown(error: &UnknownAgent) -> CommandError {
+    CommandError::new(ErrorKind::NotFound, error.to_string())
 }

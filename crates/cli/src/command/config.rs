@@ -1,16 +1,18 @@
-//! `sortie config`: what the settings are and where each one comes from.
+//! `sortie config`: what the settings are, where each one comes from, and the file to change them in.
 
-use std::fmt::Write as _;
+mod edit;
+mod show;
+
 use std::io::{self, Write as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
 use crate::error::CommandError;
-use crate::render::{neutral, width};
-use crate::settings::{Listed, Settings};
+use crate::settings::{Places, Settings, Sources};
 
-/// Show settings
+/// Show settings, or edit them
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ConfigArgs {
@@ -23,13 +25,27 @@ enum ConfigCommand {
     /// List every setting with its value and origin; keys are masked
     #[command(after_help = EXAMPLES)]
     Show,
+    /// Print the path of the user's configuration
+    #[command(after_help = PATH_EXAMPLES)]
+    Path {
+        /// That of the project's own configuration instead
+        #[arg(long)]
+        project: bool,
+    },
+    /// Open the user's configuration in $VISUAL, $EDITOR or vi, and check it afterwards
+    #[command(after_help = "Examples:\n  sortie config edit\n  EDITOR=nano sortie config edit")]
+    Edit,
 }
 
 const EXAMPLES: &str = "\
 Settings are, from weakest to strongest:
   defaults
   $XDG_CONFIG_HOME/sortie/config.toml, or the file of --config
-  variables: SORTIE_SECTION__KEY, e.g. SORTIE_TASK_TOOL__MAX_DEPTH
+  the project's .sortie/config.toml: all of it once you trust the project
+    (sortie trust --help), before that only what is narrower
+  variables: SORTIE_SECTION__KEY, e.g. SORTIE_TASK_TOOL__MAX_DEPTH; those of
+    --env-file over those of the process, and those of a trusted project's
+    .env under them
   --set
 
 Examples:
@@ -37,55 +53,30 @@ Examples:
   SORTIE_TASK_TOOL__MAX_DEPTH=1 sortie config show
   sortie --config other.toml config show";
 
-pub(crate) fn run(args: &ConfigArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
+const PATH_EXAMPLES: &str = "\
+Examples:
+  sortie config path
+  cat \"$(sortie config path --project)\"";
+
+pub(crate) fn run(args: &ConfigArgs, sources: &Sources) -> Result<ExitCode, CommandError> {
     match args.command {
-        ConfigCommand::Show => show(settings),
+        ConfigCommand::Show => show::run(&super::load(sources)?),
+        ConfigCommand::Path { project } => path(sources, project),
+        ConfigCommand::Edit => edit::run(sources),
     }
 }
 
-fn show(settings: &Settings) -> Result<ExitCode, CommandError> {
-    let text = places(settings) + "\n" + &table(&settings.listed().collect::<Vec<_>>());
-    io::stdout().lock().write_all(neutral::block(&text).as_bytes())?;
+fn path(sources: &Sources, project: bool) -> Result<ExitCode, CommandError> {
+    let (_, places) = Settings::locate(sources)?;
+    let path = if project { places.project_config() } else { user_config(&places)? };
+    // Unchanged: it is for programs to use.
+    writeln!(io::stdout().lock(), "{}", path.display())?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn places(settings: &Settings) -> String {
-    let places = &settings.places;
-    let config = match &places.config {
-        Some(path) if path.exists() => path.display().to_string(),
-        Some(path) => format!("{} (does not exist)", path.display()),
-        None => "(none: HOME is not set)".to_owned(),
-    };
-    let (workspace, home) = (places.workspace.display(), places.home.display());
-    format!("workspace  {workspace}\nconfig     {config}\nhome       {home}\nmodel      {}\n", route(settings))
-}
-
-fn table(settings: &[Listed]) -> String {
-    let widest = |of: fn(&Listed) -> &str, most: usize| {
-        settings.iter().map(|setting| width::of(of(setting))).max().unwrap_or_default().min(most)
-    };
-    let path_columns = widest(|setting| setting.path, usize::MAX);
-    let value_columns = widest(|setting| &setting.value, 32);
-    let origin_columns = widest(|setting| &setting.origin, 40);
-    let mut text = String::new();
-    for Listed { path, value, origin, doc } in settings {
-        let _infallible =
-            writeln!(text, "{path:path_columns$}  {value:value_columns$}  {origin:origin_columns$}  # {doc}");
-    }
-    text
-}
-
-/// What a run would use.
-fn route(settings: &Settings) -> String {
-    match settings.main_route() {
-        Ok(Some(route)) => {
-            let key = match route.api_key.as_ref().and_then(|key| key.setting().map(str::to_owned)) {
-                Some(setting) => format!("key from {setting}"),
-                None => "no key".to_owned(),
-            };
-            format!("{} over {} at {}, {key}", route.model, route.wire, route.base_url)
-        }
-        Ok(None) => "offline, the built-in rule-based model (no model is set)".to_owned(),
-        Err(error) => format!("none: {error}"),
-    }
+fn user_config(places: &Places) -> Result<PathBuf, CommandError> {
+    places.config.clone().ok_or_else(|| {
+        CommandError::config("there is no place for the configuration: HOME is not set")
+            .hint("set XDG_CONFIG_HOME or HOME, or name a file with --config")
+    })
 }

@@ -10,10 +10,12 @@ use sortie_protocol::{Limits, TaskRequest};
 
 use crate::args::{parse_duration, with_exit_codes};
 use crate::drive::drive;
-use crate::error::CommandError;
+use crate::error::{self, CommandError};
 use crate::input::{Input, read_stdin};
+use crate::local;
 use crate::render::{Display, Interest, JsonDisplay, Pace, StreamDisplay, TextDisplay, words};
 use crate::settings::Settings;
+use crate::wiring::Plan;
 
 /// Answer a request, with sub-agents where they help
 #[derive(Debug, Args)]
@@ -30,7 +32,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME", default_value = "main")]
     agent: String,
 
-    /// A model id of the main route's provider, or a route: `main`, `offline`
+    /// A route, an alias or a model id; `sortie models` names them
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
@@ -60,8 +62,8 @@ enum OutputFormat {
 const EXAMPLES: &str = "\
 Without a model in the environment or the configuration, the built-in
 rule-based model `offline` searches the workspace. For a real one set
-ANTHROPIC_API_KEY or OPENAI_API_KEY, or LLM_MODEL_ID with LLM_BASE_URL
-and LLM_API_KEY.
+ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with
+LLM_BASE_URL and LLM_API_KEY.
 
 Examples:
   sortie run \"Where are authentication errors handled?\"
@@ -73,10 +75,12 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
     if args.verbose && args.output_format != OutputFormat::Text {
         return Err(CommandError::usage("--verbose is for --output-format text; stream-json has every call anyway"));
     }
-    let prompt = prompt(args.prompt.as_deref(), settings.max_prompt_bytes())?;
+    let plan = Plan::new(settings)?;
+    let opening = plan.agents().get(&args.agent).ok().and_then(|agent| agent.initial_prompt.clone());
+    let prompt = prompt(args.prompt.as_deref(), opening.as_deref(), settings)?;
     let request = TaskRequest {
-        title: title(&prompt),
-        prompt,
+        title: title(prompt.asked.as_deref().unwrap_or(&prompt.whole)),
+        prompt: prompt.whole,
         agent: args.agent.clone(),
         model: args.model.clone(),
         limits: Limits { max_turns: args.max_turns, timeout: args.timeout, ..Limits::default() },
@@ -90,24 +94,52 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
         OutputFormat::Json => (Pace::Framed, Box::new(JsonDisplay::default())),
         OutputFormat::StreamJson => (Pace::AtOnce, Box::new(StreamDisplay::default())),
     };
-    Ok(drive(settings, Kind::Main, request, pace, display)??)
+    let unasked = plan.lacks_model() && args.model.is_none() && args.output_format == OutputFormat::Text;
+    let code = drive(plan, Kind::Main, request, pace, display)??;
+    if unasked && code == ExitCode::SUCCESS {
+        for server in &local::servers(&settings.environment) {
+            error::note(&local::offer(server));
+        }
+    }
+    Ok(code)
 }
 
-fn prompt(given: Option<&str>, most_bytes: usize) -> Result<String, CommandError> {
-    match given {
-        Some(text) if text != "-" => return Ok(text.to_owned()),
-        None if io::stdin().is_terminal() => {
+/// What the agent is told first.
+struct Prompt {
+    /// The person's own words, if there are any.
+    asked: Option<String>,
+    /// All of it.
+    whole: String,
+}
+
+/// The request, behind what the agent's definition opens with. That alone suffices where nobody asks for anything.
+fn prompt(given: Option<&str>, opening: Option<&str>, settings: &Settings) -> Result<Prompt, CommandError> {
+    let asked = match given {
+        Some(text) if text != "-" => Some(text.to_owned()),
+        None if io::stdin().is_terminal() => None,
+        _ => Some(piped(settings)?).filter(|text| given.is_some() || opening.is_none() || !text.trim().is_empty()),
+    };
+    let whole = match (opening, &asked) {
+        // An empty request is refused, whatever would stand before it.
+        (Some(opening), Some(asked)) if !asked.trim().is_empty() => format!("{opening}\n\n{asked}"),
+        (_, Some(asked)) => asked.clone(),
+        (Some(opening), None) => opening.to_owned(),
+        (None, None) => {
             return Err(CommandError::usage("there is no prompt")
                 .hint("sortie run \"Where is the config parsed?\", or `sortie run -` to type it, ended by Ctrl-D"));
         }
-        _ => {}
-    }
+    };
+    Ok(Prompt { asked, whole })
+}
+
+fn piped(settings: &Settings) -> Result<String, CommandError> {
+    let most_bytes = settings.max_prompt_bytes();
     match read_stdin(most_bytes)? {
         Input::Text(text) => Ok(text),
         Input::NotText { byte } => Err(CommandError::usage(format!("stdin is not valid UTF-8 (byte {byte})"))),
-        Input::TooLong => Err(CommandError::usage(format!(
+        Input::TooLong => Err(CommandError::usage(settings.with_origins(format!(
             "the prompt on stdin has more than {most_bytes} bytes (`task_tool.max_prompt_bytes`)"
-        ))),
+        )))),
     }
 }
 

@@ -4,13 +4,15 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
+use sortie_agents::Agents as _;
 use sortie_engine::agent_lines;
 
 use crate::error::CommandError;
 use crate::render::print_json;
+use crate::settings::Settings;
 use crate::wiring;
 
-/// Print the Task tool's schema
+/// Print the Task tool's schema, with the agents that there are
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SchemaArgs {
@@ -34,9 +36,9 @@ Examples:
   sortie schema --format anthropic
   sortie schema --format openai | jq .function.parameters";
 
-pub(crate) fn run(args: &SchemaArgs) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(args: &SchemaArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
     let contract = wiring::contract();
-    let agents = agent_lines(&wiring::agents());
+    let agents = agent_lines(&wiring::agents(settings)?.current());
     let schema = contract.schema(&agents);
     let (name, description) = (contract.tool_name(), contract.description(&agents));
     print_json(&match args.format {

@@ -16,7 +16,7 @@ use crate::error::CommandError;
 use crate::input::{Input, read_stdin};
 use crate::render::{Display, Interest, Pace, TextDisplay, print_json};
 use crate::settings::Settings;
-use crate::wiring;
+use crate::wiring::{self, Plan};
 
 /// Run one sub-agent and print its result
 #[derive(Debug, Args)]
@@ -39,7 +39,7 @@ pub(crate) struct TaskArgs {
     #[arg(long, value_name = "TEXT", requires = "description")]
     prompt: Option<String>,
 
-    /// A model id of the main route's provider, or a route: `main`, `offline`
+    /// A route, an alias or a model id; `sortie models` names them
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 }
@@ -58,11 +58,11 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
     let contract = wiring::contract();
     let request = match arguments(args, settings.max_prompt_bytes())?.and_then(|json| contract.decode(&json)) {
         Ok(request) => request,
-        Err(failure) => return reject(contract.as_ref(), &failure),
+        Err(failure) => return reject(contract.as_ref(), &settings.explained(failure)),
     };
     let progress = TextDisplay::new(Interest { calls: false, root: true }, settings.environment.has_smart_terminal());
     let display = Box::new(ContractDisplay { progress, contract: Arc::clone(&contract) });
-    match drive(settings, Kind::Delegated, request, Pace::Framed, display)? {
+    match drive(Plan::new(settings)?, Kind::Delegated, request, Pace::Framed, display)? {
         Ok(code) => Ok(code),
         Err(failure) => reject(contract.as_ref(), &failure),
     }

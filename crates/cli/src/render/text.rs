@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use anstream::{AutoStream, ColorChoice};
 use sortie_engine::{Clock as _, SystemClock};
-use sortie_protocol::{Event, Status, TaskOutcome};
+use sortie_protocol::{Event, Fact, Status, TaskOutcome};
 
 use super::progress::{Happening, Interest, Progress};
 use super::screen::{Extent, Screen};
@@ -15,6 +15,8 @@ use crate::error;
 pub(crate) struct TextDisplay {
     progress: Progress,
     happenings: Vec<Happening>,
+    /// What the root task noticed: said as it happened, so not once more at the end.
+    noticed: Vec<String>,
     /// `None` where stderr is no terminal that can redraw.
     screen: Option<Screen>,
 }
@@ -23,7 +25,7 @@ impl TextDisplay {
     /// `smart_terminal`: whether a terminal, if there is one, can move its cursor.
     pub(crate) fn new(interest: Interest, smart_terminal: bool) -> Self {
         let screen = (smart_terminal && io::stderr().is_terminal()).then(Screen::default);
-        Self { progress: Progress::new(interest), happenings: Vec::new(), screen }
+        Self { progress: Progress::new(interest), happenings: Vec::new(), noticed: Vec::new(), screen }
     }
 
     /// Takes the working lines away. Done when it is dropped, too.
@@ -42,6 +44,9 @@ impl Drop for TextDisplay {
 
 impl Display for TextDisplay {
     fn show(&mut self, event: &Event) -> io::Result<()> {
+        if let (Fact::Noticed { text }, None) = (&event.fact, event.parent_id) {
+            self.noticed.push(text.clone());
+        }
         self.happenings.extend(self.progress.apply(event));
         Ok(())
     }
@@ -72,14 +77,14 @@ impl Display for TextDisplay {
         if self.screen.is_some() {
             write_stderr("\n");
         }
-        say_ending(outcome);
+        say_ending(outcome, &self.noticed);
         Ok(())
     }
 }
 
 /// What the answer itself does not say: how the run ended, what a person should know, what it cost.
-fn say_ending(outcome: &TaskOutcome) {
-    for notice in &outcome.notices {
+fn say_ending(outcome: &TaskOutcome, noticed: &[String]) {
+    for notice in outcome.notices.iter().filter(|notice| !noticed.contains(notice)) {
         error::note(notice);
     }
     if let Some(path) = outcome.full_text_path.as_ref().filter(|_| outcome.truncated) {

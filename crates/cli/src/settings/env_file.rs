@@ -1,4 +1,5 @@
-//! Reads `KEY=VALUE` files: comments, `export`, single and double quotes. Nothing is expanded or executed.
+//! Reads `KEY=VALUE` files: comments, `export`, single and double quotes, over several lines, too. Nothing is expanded or
+//! executed.
 
 use std::path::Path;
 
@@ -9,61 +10,100 @@ use crate::error::CommandError;
 pub(super) struct Assignment {
     pub(super) name: String,
     pub(super) value: String,
+    /// Where it begins.
     pub(super) line: usize,
+}
+
+/// A line that cannot be read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) line: usize,
+    /// The variable that it is about, where that can be told.
+    pub(super) name: Option<String>,
+    pub(super) what: &'static str,
 }
 
 /// Reads the whole file or says which line is wrong. A value is never quoted back: it may be a key.
 pub(super) fn read(path: &Path) -> Result<Vec<Assignment>, CommandError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| CommandError::config(format!("the env file {} cannot be read: {error}", path.display())))?;
-    parse(&text).map_err(|(line, what)| {
-        CommandError::config(format!("{}:{line}: {what}", path.display()))
-            .hint("each line is NAME=value, NAME='value' or NAME=\"value\"; lines that begin with # are comments")
-    })
-}
-
-fn parse(text: &str) -> Result<Vec<Assignment>, (usize, &'static str)> {
-    let mut assignments = Vec::new();
-    for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
-        let line_number = index + 1;
-        let line = line.trim();
-        if line.is_empty() || line.starts_with('#') {
-            continue;
-        }
-        let assignment = line.strip_prefix("export ").map_or(line, str::trim_start);
-        let Some((name, value)) = assignment.split_once('=') else {
-            return Err((line_number, "there is no `=` in this line"));
-        };
-        let name = name.trim_end();
-        if !is_name(name) {
-            return Err((line_number, "what stands before `=` is not a variable's name"));
-        }
-        let value = unquote(value.trim_start()).map_err(|what| (line_number, what))?;
-        assignments.push(Assignment { name: name.to_owned(), value, line: line_number });
+    let (assignments, faults) = parse(&text);
+    match faults.first() {
+        None => Ok(assignments),
+        Some(Fault { line, what, .. }) => Err(CommandError::config(format!("{}:{line}: {what}", path.display()))
+            .hint("each line is NAME=value, NAME='value' or NAME=\"value\"; lines that begin with # are comments")),
     }
-    Ok(assignments)
 }
 
-fn is_name(name: &str) -> bool {
+/// The variables that can be read, and the lines that cannot.
+pub(super) fn parse(text: &str) -> (Vec<Assignment>, Vec<Fault>) {
+    let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+    let (mut assignments, mut faults) = (Vec::new(), Vec::new());
+    let (mut rest, mut line) = (text.as_str(), 1);
+    while !rest.is_empty() {
+        let behind = match assignment(rest, line) {
+            Ok(Some((assignment, behind))) => {
+                assignments.push(assignment);
+                behind
+            }
+            Ok(None) => rest,
+            // A quote that is not closed takes nothing with it but its own line.
+            Err(fault) => {
+                faults.push(fault);
+                rest
+            }
+        };
+        let next = behind.split_once('\n').map_or("", |(_, next)| next);
+        line += rest[..rest.len() - next.len()].matches('\n').count();
+        rest = next;
+    }
+    (assignments, faults)
+}
+
+/// The variable at the beginning of `text`, which is that of `line`, and what stands behind it; `None` where the line is
+/// nothing but a comment.
+fn assignment(text: &str, line: usize) -> Result<Option<(Assignment, &str)>, Fault> {
+    let first = text.lines().next().unwrap_or_default().trim();
+    if first.is_empty() || first.starts_with('#') {
+        return Ok(None);
+    }
+    let first = first.strip_prefix("export ").map_or(first, str::trim_start);
+    let nameless = |what| Fault { line, name: None, what };
+    let (name, _) = first.split_once('=').ok_or_else(|| nameless("there is no `=` in this line"))?;
+    let name = name.trim_end();
+    if !is_name(name) {
+        return Err(nameless("what stands before `=` is not a variable's name"));
+    }
+    let value = text.split_once('=').map_or("", |(_, value)| value);
+    match unquote(value.trim_start_matches([' ', '\t'])) {
+        Ok((value, behind)) => Ok(Some((Assignment { name: name.to_owned(), value, line }, behind))),
+        Err(what) => Err(Fault { line, name: Some(name.to_owned()), what }),
+    }
+}
+
+pub(super) fn is_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
-fn unquote(value: &str) -> Result<String, &'static str> {
-    let (text, rest) = match value.chars().next() {
+/// The value that `text` begins with, and what stands behind it from the end of its line on.
+fn unquote(text: &str) -> Result<(String, &str), &'static str> {
+    let (value, rest) = match text.chars().next() {
         Some('\'') => {
-            let (text, rest) = value[1..].split_once('\'').ok_or("the single quote is not closed")?;
-            (text.to_owned(), rest)
+            let (value, rest) = text[1..].split_once('\'').ok_or("the single quote is not closed")?;
+            (value.to_owned(), rest)
         }
-        Some('"') => double_quoted(&value[1..])?,
+        Some('"') => double_quoted(&text[1..])?,
         _ => {
+            let line = text.lines().next().unwrap_or_default();
             // A `#` begins a comment only after a space: keys and URLs may hold one.
-            let end = value.find(" #").or_else(|| value.find("\t#")).unwrap_or(value.len());
-            return Ok(value[..end].trim_end().to_owned());
+            let end = line.find(" #").or_else(|| line.find("\t#")).unwrap_or(line.len());
+            return Ok((line[..end].trim_end().to_owned(), &text[line.len()..]));
         }
     };
-    let rest = rest.trim_start();
-    if rest.is_empty() || rest.starts_with('#') { Ok(text) } else { Err("there is something behind the closing quote") }
+    let comment = rest.lines().next().unwrap_or_default();
+    let is_nothing = comment.trim().is_empty() || comment.trim_start().starts_with('#');
+    if is_nothing { Ok((value, &rest[comment.len()..])) } else { Err("there is something behind the closing quote") }
 }
 
 fn double_quoted(value: &str) -> Result<(String, &str), &'static str> {
@@ -104,7 +144,7 @@ mod tests {
         ];
         for (line, value) in cases {
             let expected = Assignment { name: "A".to_owned(), value: value.to_owned(), line: 1 };
-            assert_eq!(parse(line), Ok(vec![expected]), "{line}");
+            assert_eq!(parse(line), (vec![expected], Vec::new()), "{line}");
         }
     }
 
@@ -118,7 +158,27 @@ mod tests {
             ("A=\"x\\", "the double quote is not closed"),
             ("A='x' y", "there is something behind the closing quote"),
         ] {
-            assert_eq!(parse(&format!("# a comment\n\n{line}\n")), Err((3, what)), "{line}");
+            let (read, faults) = parse(&format!("# a comment\n\n{line}\nLAST=1\n"));
+            let told: Vec<(usize, &str)> = faults.iter().map(|fault| (fault.line, fault.what)).collect();
+            assert_eq!(told, [(3, what)], "{line}");
+            assert_eq!(read.len(), 1, "the others count: {line}");
         }
+    }
+
+    #[test]
+    fn a_quoted_value_goes_on_to_its_closing_quote() {
+        let text = "A='one\n# two\nB=3' # comment\r\nC=\"x\r\n\r\ny\"\nD=4";
+        let (read, faults) = parse(text);
+        let read: Vec<_> = read.iter().map(|Assignment { name, value, line }| (&**name, &**value, *line)).collect();
+        assert_eq!(read, [("A", "one\n# two\nB=3", 1), ("C", "x\n\ny", 4), ("D", "4", 7)]);
+        assert_eq!(faults, []);
+    }
+
+    #[test]
+    fn a_quote_that_is_not_closed_takes_only_its_own_line() {
+        let (read, faults) = parse("A='one\nB=\"two\nC=3\n");
+        let names: Vec<&str> = read.iter().map(|assignment| assignment.name.as_str()).collect();
+        let broken: Vec<Option<&str>> = faults.iter().map(|fault| fault.name.as_deref()).collect();
+        assert_eq!((names, broken), (vec!["C"], vec![Some("A"), Some("B")]));
     }
 }

@@ -1,18 +1,32 @@
 //! The process's environment, read once: nothing else in Sortie reads a variable.
+//!
+//! What files say, `--env-file` or a trusted project's `.env`, can set settings and hold keys, but it never moves a
+//! directory, names a program or reaches any other process.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::env_file;
-use super::value::Origin;
+use super::value::{Origin, Owner};
 use crate::error::CommandError;
 
-/// Variables of the process, with those of `--env-file` over them.
+/// Variables that say where things lie and which programs are started: the process's own word alone.
+const RESERVED: [&str; 8] = ["EDITOR", "HOME", "PAGER", "PATH", "SHELL", "SORTIE_HOME", "TERM", "VISUAL"];
+const RESERVED_PREFIX: &str = "XDG_";
+
+/// Variables of the process, with those of `--env-file` over them and those of a trusted project under them.
 #[derive(Debug, Default)]
 pub(crate) struct Environment {
-    variables: BTreeMap<String, (OsString, Origin)>,
+    own: Variables,
+    project: Variables,
+    /// What files set in vain, for the person to know.
+    warnings: Vec<String>,
 }
+
+/// Variables of one standing.
+#[derive(Debug, Default)]
+pub(super) struct Variables(BTreeMap<String, (OsString, Origin)>);
 
 /// A variable that is set and not empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,31 +39,62 @@ pub(super) struct Variable<'a> {
 impl Environment {
     /// Reads the process's variables, and the file's over them: it was named for this one run.
     pub(crate) fn read(file: Option<&Path>) -> Result<Self, CommandError> {
-        let mut variables = BTreeMap::new();
+        let mut own = Variables::default();
         for (name, value) in std::env::vars_os() {
             // A name that is not UTF-8 is none that anything here asks for.
             if let Ok(name) = name.into_string() {
-                variables.insert(name.clone(), (value, Origin::Variable { name, file: None }));
+                own.0.insert(name.clone(), (value, Origin::Variable { name, file: None, owner: Owner::User }));
             }
         }
+        let mut environment = Self { own, ..Self::default() };
         if let Some(path) = file {
-            for assignment in env_file::read(path)? {
-                let origin =
-                    Origin::Variable { name: assignment.name.clone(), file: Some((path.to_owned(), assignment.line)) };
-                variables.insert(assignment.name, (assignment.value.into(), origin));
-            }
+            let assignments = environment.without_reserved(path, env_file::read(path)?);
+            environment.own.put(path, Owner::User, assignments);
         }
-        Ok(Self { variables })
+        Ok(environment)
+    }
+
+    /// Takes in a trusted project's `.env`. The process's own variables win over it, even empty ones.
+    pub(super) fn add_project(&mut self, path: &Path, assignments: Vec<env_file::Assignment>) {
+        let mut assignments = self.without_reserved(path, assignments);
+        assignments.retain(|assignment| !self.is_set(&assignment.name));
+        self.project.put(path, Owner::Project, assignments);
+    }
+
+    fn without_reserved(&mut self, path: &Path, assignments: Vec<env_file::Assignment>) -> Vec<env_file::Assignment> {
+        let (reserved, others): (Vec<_>, Vec<_>) =
+            assignments.into_iter().partition(|assignment| is_reserved(&assignment.name));
+        let names: Vec<&str> = reserved.iter().map(|assignment| assignment.name.as_str()).collect();
+        if !names.is_empty() {
+            let (path, names) = (path.display(), names.join(", "));
+            self.warnings.push(format!(
+                "{path} cannot set {names}: paths and programs come from the process's own environment alone"
+            ));
+        }
+        others
+    }
+
+    /// Hands over what there is to say of the files.
+    pub(super) fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
     }
 
     /// A variable's text. An empty one counts as not set.
     pub(super) fn text(&self, name: &str) -> Result<Option<Variable<'_>>, CommandError> {
-        let Some((name, (value, origin))) = self.variables.get_key_value(name) else { return Ok(None) };
-        match value.to_str() {
-            Some("") => Ok(None),
-            Some(value) => Ok(Some(Variable { name, value, origin })),
-            None => Err(CommandError::config(format!("the variable {origin} is not valid UTF-8"))),
+        match self.own.text(name)? {
+            Some(variable) => Ok(Some(variable)),
+            None => self.project.text(name),
         }
+    }
+
+    /// Whether the process or `--env-file` has it, empty or not.
+    pub(super) fn is_set(&self, name: &str) -> bool {
+        self.own.0.contains_key(name)
+    }
+
+    /// The variables by their standing, the weaker first.
+    pub(super) fn by_standing(&self) -> [&Variables; 2] {
+        [&self.project, &self.own]
     }
 
     /// A variable that holds an absolute path. An empty or relative one counts as not set, as XDG asks.
@@ -58,16 +103,51 @@ impl Environment {
     }
 
     pub(super) fn path(&self, name: &str) -> Option<PathBuf> {
-        self.variables.get(name).map(|(value, _)| PathBuf::from(value)).filter(|path| !path.as_os_str().is_empty())
+        self.own.0.get(name).map(|(value, _)| PathBuf::from(value)).filter(|path| !path.as_os_str().is_empty())
+    }
+
+    /// The program that a person edits files with, as a command line.
+    pub(crate) fn editor(&self) -> OsString {
+        let named = |name| self.path(name).map(PathBuf::into_os_string);
+        named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| "vi".into())
+    }
+
+    /// A variable of another program. One that is empty, or is no text, counts as not set.
+    pub(crate) fn variable(&self, name: &str) -> Option<&str> {
+        self.own.0.get(name).and_then(|(value, _)| value.to_str()).filter(|value| !value.is_empty())
     }
 
     /// Whether the terminal can move its cursor.
     pub(crate) fn has_smart_terminal(&self) -> bool {
-        self.variables.get("TERM").is_some_and(|(term, _)| term != "dumb" && !term.is_empty())
+        self.own.0.get("TERM").is_some_and(|(term, _)| term != "dumb" && !term.is_empty())
+    }
+}
+
+/// Whether only the process itself can set this variable.
+pub(super) fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name) || name.starts_with(RESERVED_PREFIX)
+}
+
+impl Variables {
+    fn put(&mut self, path: &Path, owner: Owner, assignments: Vec<env_file::Assignment>) {
+        for env_file::Assignment { name, value, line } in assignments {
+            let origin = Origin::Variable { name: name.clone(), file: Some((path.to_owned(), line)), owner };
+            self.0.insert(name, (value.into(), origin));
+        }
     }
 
-    /// Names of all variables that are set.
-    pub(super) fn names(&self) -> impl Iterator<Item = (&str, &Origin)> {
-        self.variables.iter().filter(|(_, (value, _))| !value.is_empty()).map(|(name, (_, origin))| (&**name, origin))
+    /// A variable's text. An empty one counts as not set.
+    pub(super) fn text(&self, name: &str) -> Result<Option<Variable<'_>>, CommandError> {
+        let Some((name, (value, origin))) = self.0.get_key_value(name) else { return Ok(None) };
+        match value.to_str() {
+            Some("") => Ok(None),
+            Some(value) => Ok(Some(Variable { name, value, origin })),
+            None => Err(CommandError::config(format!("the variable {origin} is not valid UTF-8"))),
+        }
+    }
+
+    /// Names of all variables that are set and not empty.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|(_, (value, _))| !value.is_empty()).map(|(name, _)| &**name)
     }
 }

@@ -2,34 +2,62 @@
 
 use std::borrow::Cow;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::key::{self, Key};
-use super::value::{Kind, Origin, Value};
+use super::key::meaning::{self, Entry, Meaning};
+use super::value::{Kind, Value};
 use crate::error::CommandError;
+use crate::render::neutral;
 
-/// What a file says.
+/// What a file says. Whether a fault in it is an error is decided by whoever reads it.
 #[derive(Debug, Default)]
 pub(super) struct FileLayer {
-    pub(super) values: Vec<(&'static Key, Value, Origin)>,
-    /// In the order of the lines.
-    pub(super) warnings: Vec<String>,
+    pub(super) path: PathBuf,
+    pub(super) values: Vec<FileValue>,
+    /// What has no meaning, in the order of the lines.
+    pub(super) ignored: Vec<Remark>,
+    /// What cannot be, in the order of the lines.
+    pub(super) faults: Vec<Remark>,
+    /// Why nothing of the file could be read at all.
+    pub(super) unreadable: Option<Remark>,
+}
+
+/// A setting in a file.
+#[derive(Debug)]
+pub(super) struct FileValue {
+    pub(super) entry: Entry,
+    pub(super) value: Value,
+    pub(super) line: usize,
+}
+
+/// Something to say of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Remark {
+    pub(super) line: usize,
+    pub(super) what: String,
+}
+
+impl Remark {
+    /// Names in a file can hold line ends; what is said of them stays in its line.
+    fn new(line: usize, what: &str) -> Self {
+        Self { line, what: neutral::line(what) }
+    }
 }
 
 /// Reads a file that must be there.
 pub(super) fn read(path: &Path) -> Result<FileLayer, CommandError> {
-    std::fs::read_to_string(path).map_err(|error| unreadable(path, &error)).and_then(|text| parse(path, &text))
+    std::fs::read_to_string(path).map_err(|error| unreadable(path, &error)).and_then(|text| flawless(path, &text))
 }
 
 /// Reads a file that need not be there.
 pub(super) fn read_if_present(path: &Path) -> Result<FileLayer, CommandError> {
     match std::fs::read_to_string(path) {
-        Ok(text) => parse(path, &text),
+        Ok(text) => flawless(path, &text),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            Ok(FileLayer::default())
+            Ok(FileLayer { path: path.to_owned(), ..FileLayer::default() })
         }
         Err(error) => Err(unreadable(path, &error)),
     }
@@ -40,83 +68,84 @@ fn unreadable(path: &Path, error: &io::Error) -> CommandError {
         .hint("correct the path or its permissions, or name another file with --config")
 }
 
-fn parse(path: &Path, text: &str) -> Result<FileLayer, CommandError> {
-    let reading = Reading { path, text };
-    let table = DeTable::parse(text).map_err(|error| {
-        let line = error.span().map_or(1, |span| reading.line(span.start));
-        // The parser's message only: its long form quotes the line, which may hold a key.
-        CommandError::config(format!("{}:{line}: this is not valid TOML: {}", path.display(), error.message()))
-    })?;
-    let mut found = Found::default();
-    reading.table("", table.get_ref(), &mut found)?;
-    found.ignored.sort_unstable_by_key(|(line, _)| *line);
-    let warning = |(line, what): (usize, String)| format!("{}:{line} is ignored: {what}", path.display());
-    Ok(FileLayer { values: found.values, warnings: found.ignored.into_iter().map(warning).collect() })
+/// What the text says; the first fault in it is an error.
+pub(super) fn flawless(path: &Path, text: &str) -> Result<FileLayer, CommandError> {
+    let layer = parse(path, text);
+    match layer.unreadable.as_ref().or(layer.faults.first()) {
+        Some(Remark { line, what }) => Err(CommandError::config(format!("{}:{line}: {what}", path.display()))),
+        None => Ok(layer),
+    }
 }
 
-/// What was found so far; the parser gives tables in the order of their names.
-#[derive(Default)]
-struct Found {
-    values: Vec<(&'static Key, Value, Origin)>,
-    ignored: Vec<(usize, String)>,
+/// What the text says, and all that is wrong with it.
+pub(super) fn parse(path: &Path, text: &str) -> FileLayer {
+    let mut layer = FileLayer { path: path.to_owned(), ..FileLayer::default() };
+    match DeTable::parse(text) {
+        Ok(table) => Reading { text, layer: &mut layer }.table("", table.get_ref()),
+        Err(error) => {
+            let line = error.span().map_or(1, |span| line_at(text, span.start));
+            // The parser's message only: its long form quotes the line, which may hold a key.
+            layer.unreadable = Some(Remark::new(line, &format!("this is not valid TOML: {}", error.message())));
+        }
+    }
+    // The parser gives tables in the order of their names.
+    layer.values.sort_by_key(|said| said.line);
+    layer.ignored.sort_by_key(|remark| remark.line);
+    layer.faults.sort_by_key(|remark| remark.line);
+    layer
+}
+
+fn line_at(text: &str, offset: usize) -> usize {
+    text.as_bytes().iter().take(offset).filter(|byte| **byte == b'\n').count() + 1
+}
+
+impl FileLayer {
+    /// What to tell the person of what has no meaning.
+    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
+        self.ignored.iter().map(|Remark { line, what }| format!("{}:{line} is ignored: {what}", self.path.display()))
+    }
 }
 
 struct Reading<'a> {
-    path: &'a Path,
     text: &'a str,
+    layer: &'a mut FileLayer,
 }
 
 impl Reading<'_> {
-    fn line(&self, offset: usize) -> usize {
-        self.text.as_bytes().iter().take(offset).filter(|byte| **byte == b'\n').count() + 1
-    }
-
-    fn table(&self, section: &str, table: &DeTable<'_>, found: &mut Found) -> Result<(), CommandError> {
+    fn table(&mut self, section: &str, table: &DeTable<'_>) {
         for (name, value) in table {
             let path =
                 if section.is_empty() { name.get_ref().to_string() } else { format!("{section}.{}", name.get_ref()) };
-            self.entry(&path, name, value, found)?;
+            self.entry(&path, name, value.get_ref());
         }
-        Ok(())
     }
 
-    fn entry(
-        &self,
-        path: &str,
-        name: &Spanned<Cow<'_, str>>,
-        value: &Spanned<DeValue<'_>>,
-        found: &mut Found,
-    ) -> Result<(), CommandError> {
-        let line = self.line(name.span().start);
-        let place = format!("{}:{line}", self.path.display());
-        if let Some(key) = key::find(path) {
-            let origin = Origin::File { path: self.path.to_owned(), line };
-            let value =
-                read_value(key, value.get_ref()).map_err(|what| CommandError::config(format!("{place}: {what}")))?;
-            found.values.push((key, value, origin));
-            return Ok(());
-        }
-        match value.get_ref() {
-            DeValue::Table(table) if key::is_section(path) => self.table(path, table, found),
-            other if key::is_section(path) => Err(CommandError::config(format!(
-                "{place}: `{path}` must be a table like [{path}], not {}",
-                with_article(other)
-            ))),
-            _ => {
-                found.ignored.push((line, key::unknown(path)));
-                Ok(())
+    fn entry(&mut self, path: &str, name: &Spanned<Cow<'_, str>>, value: &DeValue<'_>) {
+        let line = line_at(self.text, name.span().start);
+        let fault = match (meaning::of(path), value) {
+            (Meaning::Setting(entry), value) => match read_value(&entry, value) {
+                Ok(value) => return self.layer.values.push(FileValue { entry, value, line }),
+                Err(what) => what,
+            },
+            (Meaning::Section, DeValue::Table(table)) => return self.table(path, table),
+            (Meaning::Section, other) => {
+                format!("`{path}` must be a table like [{path}], not {}", with_article(other))
             }
-        }
+            (Meaning::Refused(what), _) => what,
+            (Meaning::Unknown(what), _) => return self.layer.ignored.push(Remark::new(line, &what)),
+        };
+        self.layer.faults.push(Remark::new(line, &fault));
     }
 }
 
-fn read_value(key: &Key, value: &DeValue<'_>) -> Result<Value, String> {
-    let read = match (key.kind, value) {
+fn read_value(entry: &Entry, value: &DeValue<'_>) -> Result<Value, String> {
+    let kind = entry.key.kind;
+    let read = match (kind, value) {
         (Kind::Switch, DeValue::Boolean(on)) => Some(Value::Switch(*on)),
         (Kind::Number { .. }, DeValue::Integer(number)) => {
-            u64::from_str_radix(number.as_str(), number.radix()).ok().and_then(|number| key.kind.number(number))
+            u64::from_str_radix(number.as_str(), number.radix()).ok().and_then(|number| kind.number(number))
         }
-        (_, DeValue::String(text)) => key.kind.text(text),
+        (_, DeValue::String(text)) => kind.text(text),
         _ => None,
     };
     read.ok_or_else(|| {
@@ -126,7 +155,7 @@ fn read_value(key: &Key, value: &DeValue<'_>) -> Result<Value, String> {
             DeValue::Boolean(on) => on.to_string(),
             _ => String::new(),
         };
-        key.misfit(with_article(value), &quoted)
+        entry.misfit(with_article(value), &quoted)
     })
 }
 

@@ -10,10 +10,18 @@ use crate::error::CommandError;
 pub(crate) struct Places {
     /// The project root: tools see what is below it.
     pub(crate) workspace: PathBuf,
+    /// Where in it the person is, relative to it; empty at its root.
+    pub(crate) start: PathBuf,
+    /// The workspace, and each directory above it that is a project, too, except the user's home.
+    projects: Vec<PathBuf>,
     /// Holds the journal and the reports.
     pub(crate) home: PathBuf,
     /// The user's configuration, whether it exists or not.
     pub(crate) config: Option<PathBuf>,
+    /// The user's own directory for Sortie, which holds agents and prompts; whether it exists or not.
+    pub(crate) user: Option<PathBuf>,
+    /// Where another program keeps the user's agents; whether it exists or not.
+    pub(crate) foreign: Option<PathBuf>,
 }
 
 impl Places {
@@ -22,15 +30,26 @@ impl Places {
         config: Option<&Path>,
         environment: &Environment,
     ) -> Result<Self, CommandError> {
+        let start = start(cwd)?;
+        let around: Vec<&Path> = start.ancestors().filter(is_project).collect();
+        // The nearest one is the workspace; where there is none, the starting directory is.
+        let workspace = around.first().copied().unwrap_or(&start).to_owned();
+        // A home directory under version control is its owner's own, and everything of theirs lies in it.
+        let own = environment.absolute_path("HOME").and_then(|home| home.canonicalize().ok());
+        let above = around.iter().skip(1).copied().filter(|directory| own.as_deref() != Some(directory));
+        let projects = [&*workspace].into_iter().chain(above).map(Path::to_owned).collect();
+        let user = user_directory(environment, "XDG_CONFIG_HOME", ".config").map(|dir| dir.join("sortie"));
         Ok(Self {
-            workspace: workspace(cwd)?,
+            start: start.strip_prefix(&workspace).unwrap_or(Path::new("")).to_owned(),
+            workspace,
+            projects,
             home: home(environment)?,
             config: match config {
                 Some(file) => Some(absolute(file)?),
-                None => {
-                    user_directory(environment, "XDG_CONFIG_HOME", ".config").map(|dir| dir.join("sortie/config.toml"))
-                }
+                None => user.as_ref().map(|dir| dir.join("config.toml")),
             },
+            user,
+            foreign: environment.absolute_path("HOME").map(|home| home.join(".claude")),
         })
     }
 
@@ -41,10 +60,36 @@ impl Places {
     pub(crate) fn reports(&self) -> PathBuf {
         self.home.join("reports")
     }
+
+    /// The user's own list of models, beside the configuration.
+    pub(super) fn models(&self) -> Option<PathBuf> {
+        self.config.as_ref().map(|config| config.with_file_name("models.toml"))
+    }
+
+    /// The folders of role prompts as paths in them are shown: the project's relative to it, the user's absolute.
+    pub(crate) fn prompts(&self) -> Vec<PathBuf> {
+        let own = self.user.iter().map(|user| user.join("prompts"));
+        own.chain([PathBuf::from(".sortie/prompts")]).collect()
+    }
+
+    /// The project's configuration, whether it exists or not.
+    pub(crate) fn project_config(&self) -> PathBuf {
+        self.workspace.join(super::PROJECT_CONFIG)
+    }
+
+    /// The project in which what Sortie keeps lies, or which the way there leads through: it may have been put there by
+    /// the project itself.
+    pub(crate) fn project_with_home(&self) -> Option<&Path> {
+        // Each directory on the way: a link in a project may lead out of it again. The home need not exist yet.
+        let on_the_way: Vec<PathBuf> =
+            self.home.ancestors().filter_map(|directory| directory.canonicalize().ok()).collect();
+        let holds = |root: &&PathBuf| on_the_way.iter().any(|directory| directory.starts_with(root));
+        self.projects.iter().find(holds).map(PathBuf::as_path)
+    }
 }
 
-/// The nearest ancestor of the starting directory with `.git` or `.sortie`, else that directory itself.
-fn workspace(cwd: Option<&Path>) -> Result<PathBuf, CommandError> {
+/// The directory that was named, or the current one, by its real path.
+fn start(cwd: Option<&Path>) -> Result<PathBuf, CommandError> {
     let asked = cwd.unwrap_or(Path::new("."));
     let start = asked.canonicalize().map_err(|error| {
         CommandError::config(format!("the workspace {} cannot be used: {error}", asked.display()))
@@ -54,11 +99,16 @@ fn workspace(cwd: Option<&Path>) -> Result<PathBuf, CommandError> {
         return Err(CommandError::config(format!("the workspace {} is not a directory", start.display()))
             .hint("name an existing directory with --cwd"));
     }
-    let is_root = |dir: &&Path| [".git", ".sortie"].iter().any(|mark| dir.join(mark).exists());
-    Ok(start.ancestors().find(is_root).map_or_else(|| start.clone(), Path::to_owned))
+    Ok(start)
 }
 
-fn home(environment: &Environment) -> Result<PathBuf, CommandError> {
+/// Whether it has what makes a directory the root of a project.
+fn is_project(directory: &&Path) -> bool {
+    [".git", ".sortie"].iter().any(|mark| directory.join(mark).exists())
+}
+
+/// The directory in which Sortie keeps things.
+pub(super) fn home(environment: &Environment) -> Result<PathBuf, CommandError> {
     if let Some(home) = environment.path("SORTIE_HOME") {
         return absolute(&home);
     }

@@ -1,25 +1,34 @@
-//! What was said, key by key: the highest layer that speaks wins, and every value keeps its origin.
+//! What was said, setting by setting: the highest layer that speaks wins, and every value keeps its origin.
 //!
-//! Layers, lowest first: defaults, the user's file, the environment, flags.
+//! Layers, lowest first: defaults, the user's file, the project's file, the environment, flags.
 
-use super::environment::Environment;
-use super::file::FileLayer;
-use super::key::{self, Always, KEYS, Key};
-use super::value::{Kind, Origin, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
+
+use super::environment::{Environment, Variables};
+use super::file::{FileLayer, FileValue};
+use super::key::meaning::{self, Entry, Meaning};
+use super::key::variable::{self, Form};
+use super::key::{ALIAS, Always, KEYS, Key};
+use super::value::{Kind, Origin, Owner, Value};
 use crate::error::CommandError;
 
-/// Every known setting, in the order of the table.
-#[derive(Debug)]
+/// Every setting that somebody said something of.
+#[derive(Debug, Default)]
 pub(super) struct Said {
-    settings: Vec<Setting>,
+    /// By path; what was said in each layer, the strongest last.
+    values: BTreeMap<String, Vec<(Value, Origin)>>,
     pub(super) warnings: Vec<String>,
 }
 
+/// One setting as it is, whether anybody said something of it or not.
 #[derive(Debug)]
-pub(super) struct Setting {
+pub(super) struct Setting<'a> {
     pub(super) key: &'static Key,
-    pub(super) value: Option<Value>,
-    pub(super) origin: Origin,
+    pub(super) path: String,
+    pub(super) value: Option<&'a Value>,
+    pub(super) origin: &'a Origin,
 }
 
 /// A text that was said, and where.
@@ -27,6 +36,14 @@ pub(super) struct Setting {
 pub(super) struct Spoken<'a> {
     pub(super) text: &'a str,
     pub(super) origin: &'a Origin,
+}
+
+/// A value of a project's file that does not count.
+#[derive(Debug)]
+pub(super) struct SetAside {
+    pub(super) value: FileValue,
+    /// What counts instead, where it is a matter of more or less.
+    pub(super) instead: Option<Value>,
 }
 
 /// A setting given on the command line.
@@ -39,75 +56,140 @@ pub(crate) struct Assignment {
 pub(super) const SET_FLAG: &str = "--set";
 
 impl Said {
-    pub(super) fn gather(
-        file: FileLayer,
-        environment: &Environment,
-        flags: &[Assignment],
-    ) -> Result<Self, CommandError> {
-        let mut said = Self { settings: KEYS.map(default_setting).into(), warnings: file.warnings };
-        for (key, value, origin) in file.values {
-            said.put(key, value, origin);
+    /// Takes all that a file says.
+    pub(super) fn hear_file(&mut self, file: FileLayer, owner: Owner) {
+        self.warnings.extend(file.warnings());
+        for FileValue { entry, value, line } in file.values {
+            let origin = Origin::File { path: file.path.clone(), line, owner };
+            self.put(entry, value, origin);
         }
-        said.hear_environment(environment)?;
-        for assignment in flags {
-            said.hear_flag(assignment)?;
-        }
-        Ok(said)
     }
 
-    fn hear_environment(&mut self, environment: &Environment) -> Result<(), CommandError> {
-        for key in KEYS {
-            let own = key.own_variable();
-            // Our own name is the more particular one, so it comes last and wins.
-            for name in key.variable.into_iter().chain([own.as_str()]) {
-                let Some(variable) = environment.text(name)? else { continue };
-                let value = key.kind.parse(variable.value).ok_or_else(|| {
-                    let what = key.misfit_text(variable.value);
-                    CommandError::config(format!("the variable {}: {what}", variable.origin))
-                })?;
-                self.put(key, value, variable.origin.clone());
+    /// Takes what a project's file says where that is narrower than what was said so far, and returns the rest.
+    pub(super) fn hear_narrower(&mut self, file: FileLayer) -> Vec<SetAside> {
+        let mut set_aside = Vec::new();
+        for said in file.values {
+            let Entry { key, path } = &said.entry;
+            let now = self.get(path).map(|(value, _)| value).or(key.default.as_ref());
+            if now == Some(&said.value) {
+                continue;
+            }
+            if key.narrower.than(now, &said.value) {
+                let origin = Origin::File { path: file.path.clone(), line: said.line, owner: Owner::Project };
+                self.put(said.entry, said.value, origin);
+            } else {
+                let instead = now.cloned();
+                set_aside.push(SetAside { value: said, instead });
             }
         }
-        for (name, origin) in environment.names() {
-            if let Some(what) = unknown_variable(name) {
-                self.warnings.push(format!("the variable {origin} is ignored: {what}"));
+        set_aside
+    }
+
+    pub(super) fn hear_environment(&mut self, environment: &Environment) -> Result<(), CommandError> {
+        for variables in environment.by_standing() {
+            for form in [Form::Shared, Form::Own] {
+                self.hear_variables(variables, form)?;
             }
         }
         Ok(())
     }
 
-    fn hear_flag(&mut self, assignment: &Assignment) -> Result<(), CommandError> {
+    fn hear_variables(&mut self, variables: &Variables, form: Form) -> Result<(), CommandError> {
+        for name in variables.names() {
+            let meaning = match variable::meaning(name) {
+                Some((found, meaning)) if found == form => meaning,
+                _ => continue,
+            };
+            let Some(variable) = variables.text(name)? else { continue };
+            let ignored = match meaning {
+                Meaning::Setting(entry) => {
+                    let value = entry.key.kind.parse(variable.value).ok_or_else(|| {
+                        let what = entry.misfit_text(variable.value);
+                        CommandError::config(format!("the variable {}: {what}", variable.origin))
+                    })?;
+                    self.put(entry, value, variable.origin.clone());
+                    continue;
+                }
+                Meaning::Section => "it names a table, not a setting in it".to_owned(),
+                Meaning::Refused(what) | Meaning::Unknown(what) => what,
+            };
+            self.warnings.push(format!("the variable {} is ignored: {ignored}", variable.origin));
+        }
+        Ok(())
+    }
+
+    pub(super) fn hear_flag(&mut self, assignment: &Assignment) -> Result<(), CommandError> {
         let Assignment { path, value } = assignment;
-        let Some(key) = key::find(path) else {
-            return Err(CommandError::usage(format!("{SET_FLAG}: {}", key::unknown(path))));
+        let entry = match meaning::of(path) {
+            Meaning::Setting(entry) => entry,
+            Meaning::Section => {
+                return Err(CommandError::usage(format!("{SET_FLAG}: `{path}` is a table, not a setting in it")));
+            }
+            Meaning::Refused(what) | Meaning::Unknown(what) => {
+                return Err(CommandError::usage(format!("{SET_FLAG}: {what}")));
+            }
         };
-        if matches!(key.kind, Kind::Secret) {
+        if matches!(entry.key.kind, Kind::Secret) {
+            let route = meaning::name_in(entry.key, path).unwrap_or(MAIN_ROUTE);
+            let shared =
+                variable::shared_name(entry.key, route).map(|name| format!("set {name}, or ")).unwrap_or_default();
             return Err(CommandError::usage(format!(
                 "{SET_FLAG}: `{path}` is not taken from the command line, where others can see it"
             ))
-            .hint("set LLM_API_KEY, or name a variable in `routes.main.api_key_env`"));
+            .hint(format!("{shared}name a variable in `routes.{route}.api_key_env`")));
         }
-        let Some(value) = key.kind.parse(value) else {
-            return Err(CommandError::usage(format!("{SET_FLAG}: {}", key.misfit_text(value))));
+        let Some(value) = entry.key.kind.parse(value) else {
+            return Err(CommandError::usage(format!("{SET_FLAG}: {}", entry.misfit_text(value))));
         };
-        self.put(key, value, Origin::Flag(SET_FLAG));
+        self.put(entry, value, Origin::Flag(SET_FLAG));
         Ok(())
     }
 
-    fn put(&mut self, key: &'static Key, value: Value, origin: Origin) {
-        if let Some(setting) = self.settings.iter_mut().find(|setting| setting.key.path == key.path) {
-            setting.value = Some(value);
-            setting.origin = origin;
+    fn put(&mut self, entry: Entry, value: Value, origin: Origin) {
+        self.values.entry(entry.path).or_default().push((value, origin));
+    }
+
+    fn get(&self, path: &str) -> Option<(&Value, &Origin)> {
+        self.values.get(path)?.last().map(|(value, origin)| (value, origin))
+    }
+
+    /// Every setting in the order of the table. Of the routes, main and light are always among them.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Setting<'_>> {
+        let single = KEYS.into_iter().filter(|key| !key.is_family()).map(|key| (key, String::new()));
+        let routes = self.route_names().into_iter();
+        let of_routes = routes
+            .flat_map(|name| KEYS.into_iter().filter(|key| key.is_of_routes()).map(move |key| (key, name.clone())));
+        let aliases = self.aliases().map(|(name, _)| (&ALIAS, name.to_owned()));
+        single.chain(of_routes).chain(aliases).map(|(key, name)| self.setting(key, &name))
+    }
+
+    fn setting(&self, key: &'static Key, name: &str) -> Setting<'_> {
+        let path = key.path_of(name);
+        match self.get(&path) {
+            Some((value, origin)) => Setting { key, value: Some(value), origin, path },
+            None => Setting { key, value: key.default.as_ref(), origin: &Origin::Default, path },
         }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Setting> {
-        self.settings.iter()
+    /// Main, light, and whichever others were said something of.
+    pub(super) fn route_names(&self) -> Vec<String> {
+        let name = |path| KEYS.iter().filter(|key| key.is_of_routes()).find_map(|key| meaning::name_in(key, path));
+        let others: BTreeSet<&str> = self.values.keys().filter_map(|path| name(path)).collect();
+        let others = others.into_iter().filter(|name| ![MAIN_ROUTE, LIGHT_ROUTE].contains(name));
+        [MAIN_ROUTE, LIGHT_ROUTE].into_iter().chain(others).map(str::to_owned).collect()
     }
 
-    fn get(&self, key: &Key) -> Option<(&Value, &Origin)> {
-        let setting = self.settings.iter().find(|setting| setting.key.path == key.path)?;
-        Some((setting.value.as_ref()?, &setting.origin))
+    /// Whether anything was said of a route.
+    pub(super) fn mentions_route(&self, name: &str) -> bool {
+        KEYS.iter().any(|key| key.is_of_routes() && self.values.contains_key(&key.path_of(name)))
+    }
+
+    /// Every alias that was set, with what it means.
+    pub(super) fn aliases(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.values.keys().filter_map(|path| match self.get(path)?.0 {
+            Value::Text(meant) => Some((meaning::name_in(&ALIAS, path)?, meant.as_str())),
+            Value::Switch(_) | Value::Number(_) => None,
+        })
     }
 
     pub(super) fn number(&self, number: &Always<u64>) -> u64 {
@@ -115,37 +197,34 @@ impl Said {
     }
 
     pub(super) fn optional_number(&self, key: &Key) -> Option<u64> {
-        match self.get(key)?.0 {
+        self.number_of(key, "")
+    }
+
+    /// A number of one member of a family.
+    pub(super) fn number_of(&self, key: &Key, name: &str) -> Option<u64> {
+        match self.get(&key.path_of(name))?.0 {
             Value::Number(number) => Some(*number),
             Value::Switch(_) | Value::Text(_) => None,
         }
     }
 
     pub(super) fn switch(&self, switch: &Always<bool>) -> bool {
-        match self.get(&switch.key) {
+        match self.get(switch.key.path) {
             Some((Value::Switch(on), _)) => *on,
             _ => switch.default,
         }
     }
 
-    pub(super) fn text(&self, key: &Key) -> Option<Spoken<'_>> {
-        match self.get(key)? {
-            (Value::Text(text), origin) => Some(Spoken { text, origin }),
-            _ => None,
-        }
+    /// A text of one member of a family.
+    pub(super) fn text_of(&self, key: &Key, name: &str) -> Option<Spoken<'_>> {
+        self.texts_of(key, name).last()
     }
-}
 
-fn default_setting(key: &'static Key) -> Setting {
-    Setting { key, value: key.default.clone(), origin: Origin::Default }
-}
-
-/// What to say of a variable that looks like a setting and is none.
-fn unknown_variable(name: &str) -> Option<String> {
-    if key::LATER_VARIABLES.contains(&name) {
-        return Some("it is not in this version".to_owned());
+    /// What each layer said of it, the strongest last.
+    pub(super) fn texts_of(&self, key: &Key, name: &str) -> impl Iterator<Item = Spoken<'_>> {
+        self.values.get(&key.path_of(name)).into_iter().flatten().filter_map(|(value, origin)| match value {
+            Value::Text(text) => Some(Spoken { text, origin }),
+            Value::Switch(_) | Value::Number(_) => None,
+        })
     }
-    // Names without a double underscore, like SORTIE_HOME, are no settings.
-    let path = name.strip_prefix("SORTIE_").filter(|rest| rest.contains("__"))?.to_lowercase().replace("__", ".");
-    key::find(&path).is_none().then(|| key::unknown(&path))
 }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use sortie_llm::WireKind;
 
+use super::env_file::is_name;
+
 /// What a key accepts.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
@@ -21,6 +23,8 @@ pub(super) enum Kind {
     Url,
     /// The name of a wire.
     Wire,
+    /// The name of a variable. What does not look like one may be a key that was put in the wrong place.
+    VariableName,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +34,29 @@ pub(super) enum Value {
     Text(String),
 }
 
+/// In which direction a value gives less. Until a project is trusted, its file can only go there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Narrower {
+    /// A lower number; any number is lower than none.
+    Lower,
+    /// `false`.
+    Off,
+    /// No value of it is harmless.
+    Never,
+}
+
+impl Narrower {
+    /// Whether `said` gives less than `now`.
+    pub(super) fn than(self, now: Option<&Value>, said: &Value) -> bool {
+        match (self, now, said) {
+            (Self::Lower, None, Value::Number(_)) => true,
+            (Self::Lower, Some(Value::Number(now)), Value::Number(said)) => said < now,
+            (Self::Off, _, Value::Switch(on)) => !on,
+            _ => false,
+        }
+    }
+}
+
 /// Where a value was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Origin {
@@ -37,13 +64,36 @@ pub(crate) enum Origin {
     File {
         path: PathBuf,
         line: usize,
+        owner: Owner,
     },
     Variable {
         name: String,
         /// The file and line it was read from, when it is not in the process's own environment.
         file: Option<(PathBuf, usize)>,
+        owner: Owner,
     },
     Flag(&'static str),
+}
+
+/// Whose word it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Owner {
+    User,
+    Project,
+}
+
+impl Origin {
+    /// The place of its layer: a higher one wins over a lower one.
+    pub(super) fn rank(&self) -> u8 {
+        match self {
+            Self::Default => 0,
+            Self::File { owner: Owner::User, .. } => 1,
+            Self::File { owner: Owner::Project, .. } => 2,
+            Self::Variable { owner: Owner::Project, .. } => 3,
+            Self::Variable { owner: Owner::User, .. } => 4,
+            Self::Flag(_) => 5,
+        }
+    }
 }
 
 impl Kind {
@@ -56,12 +106,13 @@ impl Kind {
             Self::Text | Self::Secret => "a non-empty string".to_owned(),
             Self::Url => "a URL that begins with http:// or https://".to_owned(),
             Self::Wire => format!("one of {}", WireKind::ALL.map(|wire| wire.to_string()).join(", ")),
+            Self::VariableName => "the name of a variable, like MY_KEY".to_owned(),
         }
     }
 
     /// Whether a wrong value may be quoted back.
     pub(super) fn quotable(self) -> bool {
-        !matches!(self, Self::Secret | Self::Url)
+        !matches!(self, Self::Secret | Self::Url | Self::VariableName)
     }
 
     /// Reads a value from text, as variables and flags give it.
@@ -70,7 +121,7 @@ impl Kind {
         match self {
             Self::Switch => text.parse().ok().map(Value::Switch),
             Self::Number { .. } => text.parse().ok().and_then(|number| self.number(number)),
-            Self::Text | Self::Secret | Self::Url | Self::Wire => self.text(text),
+            Self::Text | Self::Secret | Self::Url | Self::Wire | Self::VariableName => self.text(text),
         }
     }
 
@@ -88,9 +139,19 @@ impl Kind {
                 ["http://", "https://"].iter().any(|scheme| text.len() > scheme.len() && text.starts_with(scheme))
             }
             Self::Wire => text.parse::<WireKind>().is_ok(),
+            Self::VariableName => is_name(text),
             Self::Switch | Self::Number { .. } => false,
         };
         fits.then(|| Value::Text(text.to_owned()))
+    }
+
+    /// What a person should hear of first when others set it: addresses, then keys, then the rest.
+    pub(super) fn urgency(self) -> u8 {
+        match self {
+            Self::Url => 0,
+            Self::Secret | Self::VariableName => 1,
+            Self::Switch | Self::Number { .. } | Self::Text | Self::Wire => 2,
+        }
     }
 
     /// The value as `config show` writes it. Secrets stay hidden, also those inside a URL.
@@ -120,9 +181,9 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
-            Self::File { path, line } => write!(f, "{}:{line}", path.display()),
-            Self::Variable { name, file: None } => f.write_str(name),
-            Self::Variable { name, file: Some((path, line)) } => write!(f, "{name} ({}:{line})", path.display()),
+            Self::File { path, line, .. } => write!(f, "{}:{line}", path.display()),
+            Self::Variable { name, file: None, .. } => f.write_str(name),
+            Self::Variable { name, file: Some((path, line)), .. } => write!(f, "{name} ({}:{line})", path.display()),
             Self::Flag(flag) => f.write_str(flag),
         }
     }

@@ -1,21 +1,57 @@
 //! `sortie agents` and `sortie schema`.
 
+use std::fs;
+
 use expect_test::expect;
+use serde_json::json;
+use sortie_testkit::{Script, ScriptedServer, reply};
 
 use crate::world::World;
 
+const REVIEWER: &str = "\
+---
+name: reviewer
+description: Reviews a change for security and correctness
+tools: Read, Grep
+disallowedTools: Task
+model: inherit
+maxTurns: 7
+color: red
+initialPrompt: Read the diff first.
+---
+You review changes.
+";
+
+/// A world with an agent of the project, one of the user, and one of the user's from another program.
+fn with_agents() -> World {
+    let world = World::new();
+    world.write("workspace/.sortie/agents/reviewer.md", REVIEWER);
+    world.write(
+        "home/.config/sortie/agents/translator.md",
+        "---\nname: translator\ndescription: Translates texts\n---\nYou translate.\n",
+    );
+    world.write(
+        "home/.claude/agents/tester.md",
+        "---\nname: tester\ndescription: Runs the tests\npermissionMode: acceptEdits\n---\nYou test.\n",
+    );
+    world
+}
+
 #[test]
-fn agents_are_listed() {
+fn agents_are_listed_with_their_origin() {
     expect![[r#"
         exit 0
         --- stdout
-        main             Answers a person's request; delegates what takes many calls
-        general-purpose  any work, all tools
-        explore          find things in the workspace, read-only
-        plan             plan a change from the code, read-only
-        summary          sum up files or texts
+        main             built in  Answers a person's request; delegates what takes many calls
+        general-purpose  built in  any work, all tools
+        explore          built in  find things in the workspace, read-only
+        plan             built in  plan a change from the code, read-only
+        summary          built in  sum up files or texts
+        reviewer         project   Reviews a change for security and correctness
+        tester           user      Runs the tests
+        translator       user      Translates texts
     "#]]
-    .assert_eq(&World::new().sortie(["agents", "list"]).run().transcript());
+    .assert_eq(&with_agents().sortie(["agents", "list"]).run().transcript());
 }
 
 #[test]
@@ -33,14 +69,262 @@ fn an_agent_is_shown_with_its_tools_and_its_role() {
 }
 
 #[test]
+fn an_agent_of_a_file_is_shown_with_all_that_the_file_says() {
+    expect![[r#"
+        exit 0
+        --- stdout
+        name          reviewer
+        origin        project: .sortie/agents/reviewer.md
+        description   Reviews a change for security and correctness
+        tools         Read, Grep
+        disallowed    Task
+        model         its parent's
+        max turns     7
+        color         red
+        delegable     yes
+        first prompt  Read the diff first.
+
+        You review changes.
+    "#]]
+    .assert_eq(&with_agents().sortie(["agents", "show", "reviewer"]).run().transcript());
+}
+
+#[test]
 fn an_agent_that_does_not_exist_is_not_found() {
     expect![[r#"
         exit 1
         --- stderr
-        error: unknown agent `explor`; there are main, general-purpose, explore, plan, summary
-        hint: did you mean `explore`?
+        error: unknown agent `explor`; there are explore, main, general-purpose, plan, summary
     "#]]
     .assert_eq(&World::new().sortie(["agents", "show", "explor"]).run().transcript());
+}
+
+#[test]
+fn links_of_the_user_are_followed_and_those_of_a_project_do_not_lead_out() {
+    let world = World::new();
+    let text = |name: &str| format!("---\nname: {name}\ndescription: From elsewhere\n---\nYou work.\n");
+    world.write("elsewhere/shared.md", &text("shared"));
+    let outside = world.write("single.md", &text("single"));
+    fs::create_dir_all(world.path("home/.claude")).unwrap();
+    fs::create_dir_all(world.path("home/.config/sortie/agents")).unwrap();
+    fs::create_dir_all(world.path("workspace/.sortie/agents")).unwrap();
+    let link = |target, name: &str| std::os::unix::fs::symlink(target, world.path(name)).unwrap();
+    link(world.path("elsewhere"), "home/.claude/agents");
+    link(outside.clone(), "home/.config/sortie/agents/single.md");
+    link(outside, "workspace/.sortie/agents/stolen.md");
+    let listed = world.sortie(["agents", "list"]).run().stdout;
+    assert!(listed.contains("\nshared           user ") && listed.contains("\nsingle           user "), "{listed}");
+    let checked = world.sortie(["agents", "check"]).run();
+    assert_eq!(checked.code, 1);
+    assert!(checked.stdout.starts_with(".sortie/agents/stolen.md: error: it was not read"), "{}", checked.stdout);
+}
+
+#[test]
+fn a_check_of_all_folders_names_each_finding_and_fails_only_for_errors() {
+    let world = with_agents();
+    let check = || world.sortie(["agents", "check"]).run();
+    let ended = check();
+    let (finding, sum) = ended.stdout.split_once('\n').unwrap();
+    assert!(finding.contains("home/.claude/agents/tester.md:4: warning: `permissionMode"), "{finding}");
+    assert_eq!((ended.code, sum), (0, "3 agent files: 1 warning\n"), "a warning is no failure");
+
+    let text = "---\nname: broken\ndescription: It breaks\nmodle: light\n---\nYou break.\n";
+    world.write("workspace/.sortie/agents/broken.md", text);
+    let ended = check();
+    assert!(ended.stdout.starts_with(".sortie/agents/broken.md:4: error: unknown key `modle`"), "{}", ended.stdout);
+    assert!(ended.stdout.ends_with("\n4 agent files: 1 error, 1 warning\n"), "{}", ended.stdout);
+    assert_eq!((ended.code, ended.stderr.as_str()), (1, ""));
+
+    let clean = World::new();
+    assert_eq!(clean.sortie(["agents", "check"]).run().stdout, "0 agent files: nothing to mend\n");
+    clean.write("workspace/.sortie/prompts/unheard_of.md", "x");
+    clean.write("home/.config/sortie/prompts/unheard_of.md", "x");
+    let ended = clean.sortie(["agents", "check"]).run();
+    assert!(ended.stdout.ends_with("\n0 agent files: 2 warnings\n"), "a prompt is no agent: {}", ended.stdout);
+}
+
+#[test]
+fn files_are_checked_in_the_dialect_of_their_folder() {
+    let world = World::new();
+    for path in ["workspace/.claude/agents/a.md", "workspace/.sortie/agents/a.md", "workspace/a.md"] {
+        world.write(path, "---\nname: a\ndescription: b\nunheard: of\n---\nYou work.\n");
+    }
+    let check = |path: &str| world.sortie(["agents", "check", path]).run();
+    let foreign = check(".claude/agents/a.md");
+    assert!(foreign.stdout.starts_with(".claude/agents/a.md:4: warning: unknown key `unheard`"), "{foreign:#?}");
+    assert!(foreign.stdout.ends_with("\n1 agent file: 1 warning\n"), "{foreign:#?}");
+    let ours = check(".sortie/agents/a.md");
+    assert!(ours.stdout.starts_with(".sortie/agents/a.md:4: error: unknown key `unheard`"), "{ours:#?}");
+    assert_eq!((foreign.code, ours.code), (0, 1));
+    assert_eq!(check("a.md").code, 1, "ours, where no folder says otherwise");
+    world.config("this is no TOML");
+    assert_eq!(check(".claude/agents/a.md").code, 0, "settings have nothing to do with it");
+}
+
+#[test]
+fn what_cannot_be_checked_is_an_error_and_nothing_is_waited_for() {
+    let world = World::new();
+    rustix::fs::mkfifoat(rustix::fs::CWD, world.path("workspace/pipe.md"), 0o600.into()).unwrap();
+    let ended = world.sortie(["agents", "check", "src", "missing.md", "pipe.md"]).run();
+    expect![[r#"
+        exit 1
+        --- stdout
+        src: error: it cannot be read: it is not a regular file; name a Markdown file
+        missing.md: error: it cannot be read: No such file or directory (os error 2); name a Markdown file
+        pipe.md: error: it cannot be read: it is not a regular file; name a Markdown file
+        3 agent files: 3 errors
+    "#]]
+    .assert_eq(&ended.transcript());
+}
+
+#[test]
+fn a_new_agent_is_a_sound_file_that_can_be_used_at_once() {
+    let world = World::new();
+    expect![[r#"
+        exit 0
+        --- stdout
+        .sortie/agents/reviewer.md is written; say in it what the agent is for, then
+          sortie agents check
+          sortie task --agent reviewer --description "Try it" --prompt "…"
+    "#]]
+    .assert_eq(&world.sortie(["agents", "new", "reviewer"]).run().transcript());
+    assert_eq!(world.sortie(["agents", "check"]).run().stdout, "1 agent file: nothing to mend\n");
+    assert_eq!(world.sortie(["agents", "show", "reviewer"]).run().code, 0);
+
+    let ended = world.sortie(["agents", "new", "main", "--user"]).run();
+    assert!(ended.stdout.ends_with("\n  sortie run --agent main \"…\"\n"), "{}", ended.stdout);
+
+    let ended = world.sortie(["agents", "new", "mine", "--user"]).run();
+    assert_eq!(ended.code, 0);
+    assert!(world.path("home/.config/sortie/agents/mine.md").is_file(), "{ended:#?}");
+}
+
+#[test]
+fn a_new_agent_never_takes_the_place_of_a_file() {
+    let world = with_agents();
+    expect![[r#"
+        exit 2
+        --- stderr
+        error: .sortie/agents/reviewer.md exists; it is left as it is
+        hint: choose another name, or edit that file
+    "#]]
+    .assert_eq(&world.sortie(["agents", "new", "reviewer"]).run().transcript());
+    assert_eq!(fs::read_to_string(world.path("workspace/.sortie/agents/reviewer.md")).unwrap(), REVIEWER);
+}
+
+#[test]
+fn a_new_agent_with_the_name_of_another_one_says_which_of_them_counts() {
+    let world = with_agents();
+    let ended = world.sortie(["agents", "new", "translator"]).run();
+    assert!(ended.stderr.starts_with("note: it takes the place of the agent `translator` ("), "{}", ended.stderr);
+    let ended = world.sortie(["agents", "new", "reviewer", "--user"]).run();
+    assert_eq!(
+        ended.stderr,
+        "warning: it does not count here: the agent `reviewer` (.sortie/agents/reviewer.md) comes before it\n"
+    );
+    let ended = world.sortie(["agents", "new", "explore"]).run();
+    assert!(ended.stderr.starts_with("warning: .sortie/agents/explore.md"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("sortie trust"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_new_agent_has_a_name_and_stays_in_the_project() {
+    let world = World::new();
+    for name in ["../x", "Loud", "a b", "", "a\ntools: Task", "x #y"] {
+        let ended = world.sortie(["agents", "new", name]).run();
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{name:?}");
+        assert!(ended.stderr.contains("cannot be an agent's name"), "{}", ended.stderr);
+    }
+    let elsewhere = world.path("home");
+    std::os::unix::fs::symlink(elsewhere, world.path("workspace/.sortie")).unwrap();
+    let ended = world.sortie(["agents", "new", "x"]).run();
+    assert_eq!(ended.code, 2, "{ended:#?}");
+    assert!(ended.stderr.contains("is a symbolic link; nothing is written through it"), "{}", ended.stderr);
+    assert!(!world.path("home/agents").exists());
+}
+
+#[test]
+fn a_match_is_explained() {
+    let world = with_agents();
+    let ended = world.sortie(["agents", "match", "review the security of this change"]).run();
+    expect![[r#"
+        exit 0
+        --- stdout
+        reviewer
+
+        words    review, security, change (a match shares at least 2)
+
+        5.41  reviewer  project   review 2.75 (name and description), security 1.57, change 1.09
+        1.04  plan      built in  change 1.04
+
+        those that share enough words come first, by score; between equal ones more shared words decide, then the nearer origin (project, user, built in), then the name
+    "#]].assert_eq(&ended.transcript());
+}
+
+#[test]
+fn a_text_that_suits_nobody_says_why_and_ends_with_1() {
+    let world = with_agents();
+    expect![[r#"
+        exit 1
+        --- stdout
+        no agent matches well enough: no agent shares a word with the text
+
+        words    bake, chocolate, cake (a match shares at least 2)
+    "#]]
+    .assert_eq(&world.sortie(["agents", "match", "bake a chocolate cake"]).run().transcript());
+}
+
+#[test]
+fn programs_get_the_ranking_as_one_object() {
+    let world = with_agents();
+    let arguments = ["agents", "match", "review a change, translate texts", "--limit", "1", "--output-format", "json"];
+    let ranking = world.sortie(arguments).run().stdout_json();
+    assert_eq!(ranking["best"], ranking["matches"][0]["agent"]);
+    assert_eq!(ranking["matches"].as_array().unwrap().len(), 1);
+    assert!(ranking["matched"].as_u64().unwrap() > 1, "{ranking}");
+    let word = &ranking["matches"][0]["words"][0];
+    assert!(word["word"].is_string() && word["score"].is_number() && word["place"].is_string(), "{ranking}");
+}
+
+#[test]
+fn a_run_says_briefly_what_is_wrong_with_agent_files_and_goes_on() {
+    let world = with_agents();
+    let server = ScriptedServer::start(Script::always(reply::text("ok"))).unwrap();
+    let ended = world.sortie(["run", "x"]).on(&server, "anthropic").run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "ok\n"));
+    assert_eq!(ended.stderr.matches("tester.md").count(), 1, "{}", ended.stderr);
+
+    for number in 0..9 {
+        world.write(&format!("workspace/.sortie/agents/broken{number}.md"), "no front matter");
+    }
+    let request = json!({"description": "x", "prompt": "x"}).to_string();
+    let ended = world.sortie(["task", "--json", &request]).on(&server, "anthropic").run();
+    assert_eq!(ended.code, 0);
+    let warnings: Vec<&str> = ended.stderr.lines().filter(|line| line.contains(".md")).collect();
+    assert_eq!(warnings.len(), 3, "{}", ended.stderr);
+    assert!(warnings.iter().all(|line| line.contains(" is not used: ")), "the worst first: {warnings:#?}");
+    assert!(warnings.iter().all(|line| !line.contains("error")), "one label is enough: {warnings:#?}");
+    assert!(ended.stderr.contains("(7 findings); `sortie agents check` shows all"), "{}", ended.stderr);
+}
+
+#[test]
+fn an_agent_that_opens_with_a_prompt_hears_it_before_the_request_or_alone() {
+    let world = with_agents();
+    let server = ScriptedServer::start(Script::always(reply::text("ok"))).unwrap();
+    let told = |arguments: &[&str], stdin: &str| {
+        let arguments = [&["run", "--agent", "reviewer"], arguments].concat();
+        let ended = world.sortie(arguments).stdin(stdin).on(&server, "openai-chat").run();
+        assert_eq!(ended.code, 0, "{ended:#?}");
+        let requests = server.requests();
+        let messages = requests.last().unwrap().body["messages"].as_array().unwrap();
+        messages.last().unwrap()["content"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(told(&["Look at auth"], ""), "Read the diff first.\n\nLook at auth");
+    assert_eq!(told(&["-"], "Look at auth"), "Read the diff first.\n\nLook at auth");
+    assert_eq!(told(&[], "Look at auth"), "Read the diff first.\n\nLook at auth");
+    assert_eq!(told(&[], ""), "Read the diff first.");
+    let ended = world.sortie(["run", "--agent", "reviewer", ""]).on(&server, "openai-chat").run();
+    assert_eq!(ended.code, 2, "an empty request stays one");
 }
 
 #[test]
@@ -56,4 +340,17 @@ fn the_schema_comes_in_three_shapes_around_the_same_parameters() {
     assert_eq!(openai["function"]["name"], "Task");
     assert_eq!(openai["function"]["parameters"], json);
     assert_eq!(openai["function"]["description"], anthropic["description"]);
+}
+
+#[test]
+fn the_schema_names_the_agents_that_there_are() {
+    let described = |world: &World| {
+        let schema = world.sortie(["schema", "--format", "anthropic"]).run().stdout_json();
+        schema["description"].as_str().unwrap().to_owned()
+    };
+    assert!(!described(&World::new()).contains("Reviews a change"));
+    let description = described(&with_agents());
+    for words in ["Reviews a change", "Translates texts", "Runs the tests"] {
+        assert!(description.contains(words), "{words}: {description}");
+    }
 }

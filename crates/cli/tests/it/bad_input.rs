@@ -81,10 +81,10 @@ fn an_unknown_model_is_wrong_usage() {
     check(
         world.sortie(["run", "--model", "gpt-99", "hello"]),
         &expect![[r#"
-        exit 2
-        --- stderr
-        error: unknown model `gpt-99`; known routes: offline; to use a model by its id set ANTHROPIC_API_KEY or OPENAI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL
-    "#]],
+            exit 2
+            --- stderr
+            error: unknown model `gpt-99`; known routes: offline; to use a model by its id set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL
+        "#]],
     );
     assert!(world.kept_nothing());
 }
@@ -97,7 +97,7 @@ fn an_unknown_wire_is_wrong_configuration() {
         &expect![[r#"
             exit 2
             --- stderr
-            error: the variable LLM_WIRE: `routes.main.wire` must be one of anthropic, openai-chat, not "telegraph"
+            error: the variable LLM_WIRE: `routes.main.wire` must be one of anthropic, gemini, openai-chat, openai-responses, not "telegraph"
         "#]],
     );
     assert!(world.kept_nothing());
@@ -205,27 +205,27 @@ fn a_prompt_above_the_cap_is_wrong_usage_and_is_not_read_to_its_end() {
     check(
         small().stdin("0123456789-"),
         &expect![[r#"
-        exit 2
-        --- stderr
-        error: the prompt on stdin has more than 10 bytes (`task_tool.max_prompt_bytes`)
-    "#]],
+            exit 2
+            --- stderr
+            error: the prompt on stdin has more than 10 bytes (`task_tool.max_prompt_bytes`)
+        "#]],
     );
     // Far more than any pipe holds.
     check(
         small().stdin(vec![b'x'; 4 << 20]),
         &expect![[r#"
-        exit 2
-        --- stderr
-        error: the prompt on stdin has more than 10 bytes (`task_tool.max_prompt_bytes`)
-    "#]],
+            exit 2
+            --- stderr
+            error: the prompt on stdin has more than 10 bytes (`task_tool.max_prompt_bytes`)
+        "#]],
     );
     check(
         world.sortie(["run", "--set", "task_tool.max_prompt_bytes=10", "0123456789-"]),
         &expect![[r#"
-        exit 2
-        --- stderr
-        error: the prompt has 11 bytes; the limit is 10 (`task_tool.max_prompt_bytes`)
-    "#]],
+            exit 2
+            --- stderr
+            error: the prompt has 11 bytes; the limit is 10 (`task_tool.max_prompt_bytes`)
+        "#]],
     );
     check(
         world.sortie(["run", "-"]).stdin([b'a', 0xff, b'b']),

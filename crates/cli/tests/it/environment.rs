@@ -21,13 +21,15 @@ fn wrong_and_unknown_variables_are_named() {
         .sortie(["agents", "list"])
         .env("SORTIE_TASK_TOOL__MAX_DEPHT", "3")
         .env("SORTIE_PERMISSIONS__MODE", "bypass")
-        .env("LIGHT_LLM_MODEL_ID", "x")
-        .env("SORTIE_HOME_SWEET_HOME", "no setting")
+        .env("SORTIE_TASK_TOOL_MAX_DEPTH", "3")
+        .env("SORTIE_BANANA", "3")
+        .env("SORTIE_TEST_SOMETHING", "of our own tests")
         .run();
     assert_eq!(ended.code, 0);
     expect![[r#"
-        warning: the variable LIGHT_LLM_MODEL_ID is ignored: it is not in this version
+        warning: the variable SORTIE_BANANA is ignored: no setting has this name; one is called like SORTIE_TASK_TOOL__MAX_DEPTH
         warning: the variable SORTIE_PERMISSIONS__MODE is ignored: `permissions.mode` is not in this version
+        warning: the variable SORTIE_TASK_TOOL_MAX_DEPTH is ignored: no setting has this name; did you mean SORTIE_TASK_TOOL__MAX_DEPTH?
         warning: the variable SORTIE_TASK_TOOL__MAX_DEPHT is ignored: unknown setting `task_tool.max_depht`; did you mean `task_tool.max_depth`?
     "#]].assert_eq(&ended.stderr);
 }
@@ -44,6 +46,29 @@ fn a_variable_that_is_not_text_is_named() {
     .assert_eq(&ended.transcript());
     let ended = world.sortie(["config", "show"]).env("UNRELATED", OsStr::from_bytes(b"a\xffb")).run();
     assert_eq!(ended.code, 0, "one that nobody asks for does not matter");
+}
+
+#[test]
+fn a_key_where_a_variables_name_belongs_is_refused_and_never_shown() {
+    let world = World::new();
+    world.config("[routes.main]\nmodel = \"claude-x\"\napi_key_env = \"sk-canary-1\"\n");
+    for args in [&["run", "x"][..], &["models"], &["config", "show"], &["doctor"], &["agents", "list"]] {
+        let ended = world.sortie(args).run();
+        let said = format!("{}{}", ended.stdout, ended.stderr);
+        assert!(!said.contains("canary"), "{said}");
+        let told = "config.toml:3: `routes.main.api_key_env` must be the name of a variable, like MY_KEY, not a string";
+        assert!(said.contains(told), "{said}");
+    }
+    world.config("");
+    let set = world.sortie(["config", "show", "--set", "routes.main.api_key_env=sk-canary-1"]).run();
+    let variable = world.sortie(["config", "show"]).env("SORTIE_ROUTES__MAIN__API_KEY_ENV", "sk-canary-1").run();
+    world.write("workspace/.sortie/config.toml", "[routes.main]\napi_key_env = \"sk-canary-1\"\n");
+    let project = world.sortie(["config", "show"]).run();
+    for (ended, code) in [(set, 2), (variable, 2), (project, 0)] {
+        assert_eq!(ended.code, code, "{ended:#?}");
+        assert!(!format!("{ended:?}").contains("canary"), "{ended:#?}");
+        assert!(ended.stderr.contains("must be the name of a variable"), "{ended:#?}");
+    }
 }
 
 #[test]
@@ -104,20 +129,6 @@ fn a_wrong_env_file_is_named_with_its_line_and_without_its_content() {
         error: the env file missing.env cannot be read: No such file or directory (os error 2)
     "#]]
     .assert_eq(&ended.transcript());
-}
-
-#[test]
-fn a_projects_own_files_are_not_read_and_that_is_said_once() {
-    let world = World::new();
-    world.write("workspace/.env", "LLM_MODEL_ID=evil\nLLM_BASE_URL=http://127.0.0.1:1\n");
-    world.write("workspace/.sortie/config.toml", "[task_tool]\nmax_depth = 99\n");
-    let ended = world.sortie(["config", "show"]).run();
-    assert_eq!(ended.code, 0);
-    assert!(!ended.stdout.contains("evil") && !ended.stdout.contains("99"), "{}", ended.stdout);
-    expect![[r#"
-        warning: .sortie/config.toml and .env of the workspace are not read in this version; use --config or --env-file
-    "#]]
-    .assert_eq(&ended.stderr);
 }
 
 #[test]

@@ -4,25 +4,33 @@ use expect_test::expect;
 
 use crate::world::World;
 
-const COMMANDS: [&[&str]; 12] = [
+const COMMANDS: &[&[&str]] = &[
     &["run"],
     &["task"],
     &["agents"],
     &["agents", "list"],
     &["agents", "show"],
+    &["agents", "check"],
+    &["agents", "new"],
+    &["agents", "match"],
     &["tasks"],
     &["tasks", "list"],
     &["tasks", "show"],
+    &["models"],
     &["schema"],
     &["config"],
     &["config", "show"],
+    &["config", "path"],
+    &["config", "edit"],
+    &["trust"],
+    &["doctor"],
     &["completions"],
 ];
 
 #[test]
 fn every_command_has_help_with_examples() {
     let world = World::new();
-    for command in COMMANDS {
+    for &command in COMMANDS {
         let help = world.sortie(command.iter().chain(&["--help"])).run();
         assert_eq!(help.code, 0, "{command:?}");
         let (_, examples) =
@@ -45,10 +53,13 @@ fn the_first_screen_names_the_commands_and_the_exit_codes() {
         Commands:
           run          Answer a request, with sub-agents where they help
           task         Run one sub-agent and print its result
-          agents       List agents, or show one
+          agents       List, show, check, write or choose agents
           tasks        List tasks, or show one with its sub-agents and its report
-          schema       Print the Task tool's schema
-          config       Show settings
+          models       List the routes to models and what each name means; call them with --check
+          schema       Print the Task tool's schema, with the agents that there are
+          config       Show settings, or edit them
+          trust        Trust a project's own files, or take trust back
+          doctor       Say what works here: settings, models, agents, journal, machine
           completions  Print a completion script for a shell
           help         Print this message or the help of the given subcommand(s)
 
@@ -63,6 +74,8 @@ fn the_first_screen_names_the_commands_and_the_exit_codes() {
               --cwd <DIR>        Work in this directory's project instead of the current one's
               --set <KEY=VALUE>  Set one setting for this run, e.g. `task_tool.max_depth=1`; `sortie config
                                  show` lists them
+              --trust            Trust this project's own files for this run; `sortie trust` says what they
+                                 would do
 
         Examples:
           sortie run "Where are authentication errors handled?"
@@ -101,7 +114,7 @@ fn completions_are_made_for_each_shell_even_where_nothing_else_works() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let ended = world.sortie(["completions", shell]).run();
         assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
-        for word in ["output-format", "completions", "max-turns"] {
+        for word in ["output-format", "completions", "max-turns", "doctor", "match", "check"] {
             assert!(ended.stdout.contains(word), "{shell}: {word}");
         }
     }

@@ -4,17 +4,27 @@
 
 mod agents;
 mod bad_input;
+mod config;
+mod doctor;
 mod environment;
 mod formats;
 mod help;
+#[cfg(target_os = "linux")]
+mod hostile;
+mod instructions;
 mod journal;
+mod local;
+mod models;
 mod offline_answers;
+mod project_files;
 mod routes;
 mod run;
+mod self_trust;
 mod settings;
 mod signals;
 mod task;
 mod tasks;
 mod terminal;
 mod transcript;
+mod trust;
 mod world;

@@ -209,3 +209,14 @@ fn without_a_model_the_built_in_rules_search_the_workspace() {
     assert!(ended.stdout.contains("src/auth.rs:"), "{}", ended.stdout);
     assert!(ended.stderr.contains("offline (offline-rules)"), "{}", ended.stderr);
 }
+
+#[test]
+fn a_notice_is_said_once() {
+    let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::text("ok"))).unwrap());
+    let task = ["task", "--description", "d", "--prompt", "x", "--model", "light"];
+    for args in [&["run", "x", "--model", "light"][..], &task] {
+        let ended = world.sortie(args).on(&server, "anthropic").run();
+        assert_eq!(ended.code, 0, "{ended:#?}");
+        assert_eq!(ended.stderr.matches("`light` is served by").count(), 1, "{}", ended.stderr);
+    }
+}

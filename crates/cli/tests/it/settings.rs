@@ -4,36 +4,104 @@ use expect_test::{Expect, expect};
 
 use crate::world::World;
 
-/// Key, its default as shown, and three other values, for the file, the environment and the flag.
-const KEYS: [(&str, &str, [&str; 3]); 16] = [
-    ("task_tool.enabled", "true", ["false", "true", "false"]),
-    ("task_tool.max_depth", "2", ["3", "4", "0"]),
-    ("task_tool.default_timeout_seconds", "300", ["10", "20", "30"]),
-    ("task_tool.max_tokens", "(not set)", ["1000", "2000", "3000"]),
-    ("task_tool.max_concurrent", "20", ["1", "2", "3"]),
-    ("task_tool.max_children", "200", ["5", "6", "7"]),
-    ("task_tool.max_prompt_bytes", "1048576", ["100", "200", "300"]),
-    ("llm.max_retries", "5", ["0", "1", "2"]),
-    ("llm.retry_base_ms", "500", ["1", "2", "3"]),
-    ("llm.idle_timeout_seconds", "60", ["7", "8", "9"]),
-    ("routes.main.model", "(not set)", ["\"a\"", "\"b\"", "\"c\""]),
-    ("routes.main.api_key_env", "(not set)", ["\"A\"", "\"B\"", "\"C\""]),
-    (
-        "routes.main.base_url",
-        "(not set)",
-        ["\"http://127.0.0.1:1\"", "\"http://127.0.0.1:2\"", "\"http://127.0.0.1:3\""],
-    ),
-    ("routes.main.wire", "(not set)", ["\"anthropic\"", "\"openai-chat\"", "\"anthropic\""]),
-    ("routes.main.window", "(not set)", ["1000", "2000", "3000"]),
-    ("routes.main.max_output", "(not set)", ["100", "200", "300"]),
+/// A setting and what each layer can make of it.
+struct Row {
+    key: &'static str,
+    /// As `config show` writes it where nobody says anything.
+    default: &'static str,
+    /// For the user's file, the project's, the environment and the flag.
+    values: [&'static str; 4],
+    /// What a project may say of it before it is trusted.
+    narrower: &'static [&'static str],
+    /// What it may not.
+    wider: &'static [&'static str],
+}
+
+const fn row(key: &'static str, default: &'static str, values: [&'static str; 4]) -> Row {
+    Row { key, default, values, narrower: &[], wider: &["1"] }
+}
+
+/// Settings with one name each.
+static SINGLE: [Row; 13] = [
+    Row { narrower: &["false"], wider: &[], ..row("task_tool.enabled", "true", ["false", "true", "false", "true"]) },
+    Row { narrower: &["0", "1"], wider: &["3"], ..row("task_tool.max_depth", "2", ["3", "5", "4", "0"]) },
+    Row {
+        narrower: &["1", "299"],
+        wider: &["301"],
+        ..row("task_tool.default_timeout_seconds", "300", ["10", "15", "20", "30"])
+    },
+    Row {
+        narrower: &["1", "9999999999"],
+        wider: &[],
+        ..row("task_tool.max_tokens", "(not set)", ["1000", "1500", "2000", "3000"])
+    },
+    Row { narrower: &["1", "19"], wider: &["21"], ..row("task_tool.max_concurrent", "20", ["1", "4", "2", "3"]) },
+    Row { narrower: &["0", "199"], wider: &["201"], ..row("task_tool.max_children", "200", ["5", "8", "6", "7"]) },
+    Row {
+        narrower: &[],
+        wider: &["1", "1048577"],
+        ..row("task_tool.max_prompt_bytes", "1048576", ["100", "150", "200", "300"])
+    },
+    Row {
+        narrower: &["false"],
+        wider: &[],
+        ..row("task_tool.allow_model_override", "true", ["false", "true", "false", "true"])
+    },
+    Row {
+        narrower: &[],
+        wider: &["true"],
+        ..row("task_tool.inherit_context_files", "false", ["true", "false", "true", "false"])
+    },
+    Row {
+        narrower: &["0", "16383"],
+        wider: &["16385"],
+        ..row("task_tool.context_file_bytes", "16384", ["1", "2", "3", "4"])
+    },
+    Row { narrower: &["0", "4"], wider: &["6"], ..row("llm.max_retries", "5", ["0", "3", "1", "2"]) },
+    Row { narrower: &[], wider: &["1", "499", "501"], ..row("llm.retry_base_ms", "500", ["1", "4", "2", "3"]) },
+    Row { narrower: &[], wider: &["59", "61"], ..row("llm.idle_timeout_seconds", "60", ["7", "6", "8", "9"]) },
 ];
 
-/// Value and origin of a key in `config show`.
-fn shown(text: &str, key: &str) -> (String, String) {
-    let line =
-        text.lines().find(|line| line.starts_with(&format!("{key} "))).unwrap_or_else(|| panic!("{key}: {text}"));
+/// The fields of a route, which an untrusted project has no say in.
+static ROUTE: [Row; 6] = [
+    Row { wider: &["\"x\""], ..row("model", "(not set)", ["\"a\"", "\"p\"", "\"b\"", "\"c\""]) },
+    Row { wider: &["\"HOME\""], ..row("api_key_env", "(not set)", ["\"A\"", "\"P\"", "\"B\"", "\"C\""]) },
+    Row {
+        wider: &["\"http://127.0.0.1:9\""],
+        ..row(
+            "base_url",
+            "(not set)",
+            ["\"http://127.0.0.1:1\"", "\"http://127.0.0.1:4\"", "\"http://127.0.0.1:2\"", "\"http://127.0.0.1:3\""],
+        )
+    },
+    Row {
+        wider: &["\"gemini\""],
+        ..row("wire", "(not set)", ["\"anthropic\"", "\"openai-responses\"", "\"gemini\"", "\"openai-chat\""])
+    },
+    row("window", "(not set)", ["1000", "4000", "2000", "3000"]),
+    row("max_output", "(not set)", ["100", "400", "200", "300"]),
+];
+
+const ROUTES: [&str; 3] = ["main", "light", "big_one"];
+
+/// Every setting there is, those of families under all names of the test.
+fn rows() -> Vec<(String, &'static Row)> {
+    static ALIAS: Row = Row { wider: &["\"x\""], ..row("aliases.haiku", "", ["\"a\"", "\"p\"", "\"b\"", "\"c\""]) };
+    let single = SINGLE.iter().map(|row| (row.key.to_owned(), row));
+    let routes =
+        ROUTES.iter().flat_map(|route| ROUTE.iter().map(move |row| (format!("routes.{route}.{}", row.key), row)));
+    single.chain(routes).chain([(ALIAS.key.to_owned(), &ALIAS)]).collect()
+}
+
+/// Value and origin of a setting in `config show`; `None` where it is not listed.
+fn listed(text: &str, key: &str) -> Option<(String, String)> {
+    let line = text.lines().find(|line| line.starts_with(&format!("{key} ")))?;
     let columns: Vec<&str> = line.split("  ").map(str::trim).filter(|column| !column.is_empty()).collect();
-    (columns[1].to_owned(), columns[2].to_owned())
+    Some((columns[1].to_owned(), columns[2].to_owned()))
+}
+
+fn shown(text: &str, key: &str) -> (String, String) {
+    listed(text, key).unwrap_or_else(|| panic!("{key}: {text}"))
 }
 
 /// A value as the table shows it: without the quotes that a URL does not get.
@@ -47,56 +115,114 @@ fn in_file(key: &str, value: &str) -> String {
 }
 
 #[test]
-fn every_key_is_flipped_by_the_file_the_environment_and_a_flag_in_this_order() {
-    for (key, default, [file, variable, flag]) in KEYS {
+fn every_key_is_flipped_by_both_files_the_environment_and_a_flag_in_this_order() {
+    for (key, row) in rows() {
         let world = World::new();
         let show = |args: &[&str], env: &[(&str, &str)]| {
             let ended = world.sortie(args).envs(env.iter().copied()).run();
             assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{key}");
-            shown(&ended.stdout, key)
+            listed(&ended.stdout, &key)
         };
-        assert_eq!(show(&["config", "show"], &[]), (default.to_owned(), "default".to_owned()));
+        let [file, project, variable, flag] = row.values;
+        let value = |value: &str| as_shown(&key, value);
+        let default = show(&["config", "show"], &[]);
+        // A route or an alias of no special name is there when someone speaks of it.
+        let is_free = key.starts_with("routes.big_one") || key.starts_with("aliases");
+        assert_eq!(default, (!is_free).then(|| (row.default.to_owned(), "default".to_owned())), "{key}");
 
-        let path = world.config(&in_file(key, file));
-        assert_eq!(show(&["config", "show"], &[]), (as_shown(key, file), format!("{}:3", path.display())));
+        let path = world.config(&in_file(&key, file));
+        assert_eq!(show(&["config", "show"], &[]), Some((value(file), format!("{}:3", path.display()))));
+
+        world.write("workspace/.sortie/config.toml", &in_file(&key, project));
+        let shown = show(&["config", "show", "--trust"], &[]);
+        assert_eq!(shown, Some((value(project), ".sortie/config.toml:3".to_owned())));
 
         let name = format!("SORTIE_{}", key.replace('.', "__").to_uppercase());
         let env = [(name.as_str(), variable.trim_matches('"'))];
-        assert_eq!(show(&["config", "show"], &env), (as_shown(key, variable), name.clone()));
+        assert_eq!(show(&["config", "show", "--trust"], &env), Some((value(variable), name.clone())));
 
         let set = format!("{key}={}", flag.trim_matches('"'));
-        assert_eq!(show(&["--set", &set, "config", "show"], &env), (as_shown(key, flag), "--set".to_owned()));
-        assert_eq!(show(&["config", "show", "--set", &set], &env), (as_shown(key, flag), "--set".to_owned()));
+        let by_flag = Some((value(flag), "--set".to_owned()));
+        assert_eq!(show(&["--set", &set, "--trust", "config", "show"], &env), by_flag);
+        assert_eq!(show(&["config", "show", "--trust", "--set", &set], &env), by_flag);
     }
 }
 
 #[test]
+fn an_untrusted_project_makes_every_key_narrower_and_none_wider() {
+    for (key, row) in rows() {
+        let world = World::new();
+        let default = listed(&world.sortie(["config", "show"]).run().stdout, &key);
+        for narrower in row.narrower {
+            world.write("workspace/.sortie/config.toml", &in_file(&key, narrower));
+            let ended = world.sortie(["config", "show"]).run();
+            assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{key} = {narrower}");
+            let expected = ((*narrower).to_owned(), ".sortie/config.toml:3".to_owned());
+            assert_eq!(shown(&ended.stdout, &key), expected);
+        }
+        for wider in row.wider {
+            world.write("workspace/.sortie/config.toml", &in_file(&key, wider));
+            let ended = world.sortie(["config", "show"]).run();
+            assert_eq!((ended.code, listed(&ended.stdout, &key)), (0, default.clone()), "{key} = {wider}");
+            let named = format!("ignored: `{key}` (.sortie/config.toml:3): this project is not trusted;");
+            assert!(ended.stderr.contains(&named) && ended.stderr.contains("`sortie trust`"), "{}", ended.stderr);
+            let aside = format!("  {key} = {}  (.sortie/config.toml:3", as_shown(&key, wider));
+            assert!(ended.stdout.contains(&aside), "{}", ended.stdout);
+        }
+        // What it says anyway changes nothing and needs no word.
+        if let Some((value, _)) = default.filter(|(value, _)| value != "(not set)") {
+            world.write("workspace/.sortie/config.toml", &in_file(&key, &value));
+            let ended = world.sortie(["config", "show"]).run();
+            assert_eq!((shown(&ended.stdout, &key).1.as_str(), ended.stderr.as_str()), ("default", ""), "{key}");
+        }
+    }
+}
+
+#[test]
+fn a_project_is_measured_against_the_users_own_file_and_the_environment_wins_over_both() {
+    let world = World::new();
+    world.config("[task_tool]\nmax_depth = 7\nmax_children = 3\nenabled = false\n");
+    world.write("workspace/.sortie/config.toml", "[task_tool]\nmax_depth = 5\nmax_children = 4\nenabled = true\n");
+    let ended = world.sortie(["config", "show"]).run();
+    let values =
+        ["max_depth", "max_children", "enabled"].map(|key| shown(&ended.stdout, &format!("task_tool.{key}")).0);
+    assert_eq!(values, ["5", "3", "false"], "{}", ended.stdout);
+    let ended = world.sortie(["config", "show"]).env("SORTIE_TASK_TOOL__MAX_DEPTH", "9").run();
+    assert_eq!(shown(&ended.stdout, "task_tool.max_depth").0, "9");
+}
+
+#[test]
 fn the_table_of_this_test_has_every_key() {
-    let listed = World::new().sortie(["config", "show"]).run().stdout;
-    let keys: Vec<&str> =
-        listed.lines().filter_map(|line| line.split_once("  #")?.0.split_once(' ')).map(|(key, _)| key).collect();
-    let mut tested: Vec<&str> = KEYS.iter().map(|(key, ..)| *key).chain(["routes.main.api_key"]).collect();
+    let ended = World::new().sortie(["config", "show"]).env("SORTIE_ROUTES__BIG_ONE__WIRE", "anthropic").run();
+    let rows_shown = ended.stdout.lines().filter_map(|line| line.split_once("  #")?.0.split_once(' '));
+    let keys: Vec<&str> = rows_shown.map(|(key, _)| key).collect();
+    let mut tested: Vec<String> =
+        rows().into_iter().map(|(key, _)| key).filter(|key| !key.starts_with("aliases")).collect();
+    tested.extend(ROUTES.map(|route| format!("routes.{route}.api_key")));
     tested.sort_unstable_by_key(|key| keys.iter().position(|known| known == key));
     assert_eq!(keys, tested);
 }
 
 #[test]
-fn the_short_variables_set_the_main_route_and_the_long_ones_win() {
+fn the_short_variables_set_main_and_light_and_the_long_ones_win() {
     let world = World::new();
     let variables = [
-        ("routes.main.model", "LLM_MODEL_ID", "m"),
-        ("routes.main.api_key", "LLM_API_KEY", "k"),
-        ("routes.main.base_url", "LLM_BASE_URL", "http://127.0.0.1:1"),
-        ("routes.main.wire", "LLM_WIRE", "anthropic"),
+        ("model", "LLM_MODEL_ID", "m"),
+        ("api_key", "LLM_API_KEY", "k"),
+        ("base_url", "LLM_BASE_URL", "http://127.0.0.1:1"),
+        ("wire", "LLM_WIRE", "anthropic"),
     ];
-    for (key, short, value) in variables {
-        let long = format!("SORTIE_{}", key.replace('.', "__").to_uppercase());
-        let ended = world.sortie(["config", "show"]).env(short, value).run();
-        assert_eq!(shown(&ended.stdout, key).1, short);
-        let ended = world.sortie(["config", "show"]).env(short, value).env(&long, value).run();
-        assert_eq!(shown(&ended.stdout, key).1, long);
-        let ended = world.sortie(["config", "show"]).env(short, "").run();
-        assert_eq!(shown(&ended.stdout, key).1, "default", "an empty variable is none");
+    for (field, short, value) in variables {
+        for (route, short) in [("main", short.to_owned()), ("light", format!("LIGHT_{short}"))] {
+            let key = format!("routes.{route}.{field}");
+            let long = format!("SORTIE_{}", key.replace('.', "__").to_uppercase());
+            let ended = world.sortie(["config", "show"]).env(&short, value).run();
+            assert_eq!((shown(&ended.stdout, &key).1, ended.stderr.as_str()), (short.clone(), ""));
+            let ended = world.sortie(["config", "show"]).env(&short, value).env(&long, value).run();
+            assert_eq!(shown(&ended.stdout, &key).1, long);
+            let ended = world.sortie(["config", "show"]).env(&short, "").run();
+            assert_eq!(shown(&ended.stdout, &key).1, "default", "an empty variable is none");
+        }
     }
 }
 
@@ -104,13 +230,20 @@ fn the_short_variables_set_the_main_route_and_the_long_ones_win() {
 fn keys_are_masked_wherever_they_come_from() {
     let world = World::new();
     world.config("[routes.main]\napi_key = \"canary-one\"\nbase_url = \"https://user:canary-two@host.example/v1?k=canary-three\"\n");
+    world.write("workspace/.sortie/config.toml", "[routes.light]\napi_key = \"canary-six\"\n[routes.main]\nbase_url = \"https://canary-seven@host.example/?canary\"\n");
     let env_file = world.write("keys.env", "LLM_API_KEY=canary-four\n");
-    for args in [vec!["config", "show"], vec!["config", "show", "--env-file", env_file.to_str().unwrap()]] {
+    let rows = [
+        vec!["config", "show"],
+        vec!["config", "show", "--trust"],
+        vec!["config", "show", "--env-file", env_file.to_str().unwrap()],
+        vec!["trust", "--dry-run"],
+    ];
+    for args in rows {
         let ended = world.sortie(&args).env("ANTHROPIC_API_KEY", "canary-five").run();
         assert_eq!(ended.code, 0);
         assert!(!format!("{}{}", ended.stdout, ended.stderr).contains("canary"), "{ended:#?}");
-        assert_eq!(shown(&ended.stdout, "routes.main.api_key").0, "********");
-        assert!(shown(&ended.stdout, "routes.main.base_url").0.contains("host.example/v1"));
+        assert!(ended.stdout.contains("********"), "{ended:#?}");
+        assert!(ended.stdout.contains("host.example"), "{ended:#?}");
     }
 }
 
@@ -118,22 +251,38 @@ fn keys_are_masked_wherever_they_come_from() {
 fn the_whole_table_as_a_person_sees_it() {
     let world = World::new();
     world.config("[task_tool]\nmax_depth = 1\n\n[routes.main]\nmodel = \"claude-x\"\napi_key_env = \"MY_KEY\"\n");
-    let ended = world.sortie(["config", "show"]).env("MY_KEY", "secret").env("SORTIE_LLM__MAX_RETRIES", "9").run();
+    world.write(
+        "workspace/.sortie/config.toml",
+        "[task_tool]\nmax_children = 9\nmax_concurrent = 99\n[aliases]\nhaiku = \"x\"\n",
+    );
+    let ended = world
+        .sortie(["config", "show"])
+        .env("MY_KEY", "secret")
+        .env("SORTIE_LLM__MAX_RETRIES", "9")
+        .env("SORTIE_ALIASES__FAST", "light")
+        .env("LIGHT_LLM_MODEL_ID", "claude-y")
+        .run();
     expect![[r#"
         exit 0
         --- stdout
         workspace  <dir>/workspace
         config     <dir>/home/.config/sortie/config.toml
+        project    .sortie/config.toml
         home       <dir>/state
+        trust      not trusted; its files can only narrow settings
         model      claude-x over anthropic at https://api.anthropic.com, key from MY_KEY
+        light      claude-y over anthropic at https://api.anthropic.com, key from MY_KEY
 
         task_tool.enabled                  true        default                                   # whether agents may start sub-agents
         task_tool.max_depth                1           <dir>/home/.config/sortie/config.toml:2  # levels of sub-agents below the main agent
         task_tool.default_timeout_seconds  300         default                                   # time of a sub-agent that asks for none
-        task_tool.max_tokens               (not set)   default                                   # tokens of each task with its descendants
+        task_tool.max_tokens               (not set)   default                                   # tokens of each delegated task with its descendants
         task_tool.max_concurrent           20          default                                   # sub-agents that run at once; more wait
-        task_tool.max_children             200         default                                   # sub-agents that one run may start in all
+        task_tool.max_children             9           .sortie/config.toml:2                     # sub-agents that one run may start in all
         task_tool.max_prompt_bytes         1048576     default                                   # longest prompt that is accepted
+        task_tool.allow_model_override     true        default                                   # whether a call may name its model
+        task_tool.inherit_context_files    false       default                                   # whether sub-agents read AGENTS.md and its like, too
+        task_tool.context_file_bytes       16384       default                                   # bytes that are read of AGENTS.md and its like
         llm.max_retries                    9           SORTIE_LLM__MAX_RETRIES                   # tries after the first, never past the deadline
         llm.retry_base_ms                  500         default                                   # first wait before a retry; it doubles
         llm.idle_timeout_seconds           60          default                                   # a model call without content for so long has stalled
@@ -144,7 +293,32 @@ fn the_whole_table_as_a_person_sees_it() {
         routes.main.wire                   (not set)   default                                   # the API it speaks; guessed from URL and model if not set
         routes.main.window                 (not set)   default                                   # tokens that the model can take in
         routes.main.max_output             (not set)   default                                   # tokens of one reply at most
+        routes.light.model                 "claude-y"  LIGHT_LLM_MODEL_ID                        # the model's id at its provider
+        routes.light.api_key               (not set)   default                                   # the key itself
+        routes.light.api_key_env           (not set)   default                                   # the variable that holds the key
+        routes.light.base_url              (not set)   default                                   # the provider's or any compatible server's URL
+        routes.light.wire                  (not set)   default                                   # the API it speaks; guessed from URL and model if not set
+        routes.light.window                (not set)   default                                   # tokens that the model can take in
+        routes.light.max_output            (not set)   default                                   # tokens of one reply at most
+        aliases.fast                       "light"     SORTIE_ALIASES__FAST                      # the model id or route that this name means
+
+        Set aside, because this project's files can only narrow settings until `sortie trust`:
+          task_tool.max_concurrent = 99  (.sortie/config.toml:3, not narrower than 20)
+          aliases.haiku = "x"  (.sortie/config.toml:5)
+        --- stderr
+        warning: ignored: `task_tool.max_concurrent` (.sortie/config.toml:3), `aliases.haiku` (.sortie/config.toml:5): this project is not trusted; look at .sortie/config.toml, then run `sortie trust`
     "#]].assert_eq(&ended.transcript());
+}
+
+#[test]
+fn what_a_call_may_choose_is_a_setting_that_even_an_untrusted_project_can_narrow() {
+    let world = World::new();
+    let task =
+        || world.sortie(["task", "--description", "d", "--prompt", "where is login?", "--model", "offline"]).run();
+    assert_eq!(task().code, 0);
+    world.write("workspace/.sortie/config.toml", "[task_tool]\nallow_model_override = false\n");
+    let refused = task();
+    assert_eq!(refused.stdout_json()["error"]["code"], "model_override", "{refused:#?}");
 }
 
 #[test]
@@ -219,7 +393,7 @@ fn a_value_of_the_wrong_type_is_named_with_file_line_and_key() {
         "[routes.main]\nwire = \"smoke-signals\"\n",
         &expect![[r#"
             exit 2
-            error: <dir>/home/.config/sortie/config.toml:2: `routes.main.wire` must be one of anthropic, openai-chat, not "smoke-signals"
+            error: <dir>/home/.config/sortie/config.toml:2: `routes.main.wire` must be one of anthropic, gemini, openai-chat, openai-responses, not "smoke-signals"
         "#]],
     );
     check_config(
@@ -298,13 +472,12 @@ fn unknown_settings_are_warned_of_with_the_nearest_known_one() {
 #[test]
 fn settings_of_later_versions_are_not_accepted_silently() {
     check_config(
-        "[task_tool]\nbackground = false\n[permissions]\nallow = [\"Bash\"]\n[routes.light]\nmodel = \"x\"\n[aliases]\nhaiku = \"y\"\n",
+        "[task_tool]\nbackground = false\n[permissions]\nallow = [\"Bash\"]\n[mcp_servers.x]\ncommand = \"y\"\n",
         &expect![[r#"
             exit 0
             warning: <dir>/home/.config/sortie/config.toml:2 is ignored: `task_tool.background` is not in this version
             warning: <dir>/home/.config/sortie/config.toml:3 is ignored: `permissions` is not in this version
-            warning: <dir>/home/.config/sortie/config.toml:5 is ignored: `routes.light` is not in this version
-            warning: <dir>/home/.config/sortie/config.toml:7 is ignored: `aliases` is not in this version
+            warning: <dir>/home/.config/sortie/config.toml:5 is ignored: `mcp_servers` is not in this version
         "#]],
     );
 }

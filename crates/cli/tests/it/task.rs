@@ -139,27 +139,27 @@ fn a_request_that_cannot_be_started_is_answered_in_the_contracts_form() {
     check(
         world.sortie(["task", "--model", "gpt-99", "--description", "c", "--prompt", "p"]),
         &expect![[r#"
-        exit 1
-        --- stdout
-        {"error":{"code":"unknown_model","message":"unknown model `gpt-99`; known routes: offline; to use a model by its id set ANTHROPIC_API_KEY or OPENAI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL"},"status":"rejected"}
-    "#]],
+            exit 1
+            --- stdout
+            {"error":{"code":"unknown_model","message":"unknown model `gpt-99`; known routes: offline; to use a model by its id set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL"},"status":"rejected"}
+        "#]],
     );
     let capped = ["--set", "task_tool.max_prompt_bytes=4", "task"];
     check(
         world.sortie(capped.iter().chain(&["--description", "c", "--prompt", "12345"])),
         &expect![[r#"
-        exit 1
-        --- stdout
-        {"error":{"code":"prompt_too_long","message":"the prompt has 5 bytes; the limit is 4 (`task_tool.max_prompt_bytes`)"},"status":"rejected"}
-    "#]],
+            exit 1
+            --- stdout
+            {"error":{"code":"prompt_too_long","message":"the prompt has 5 bytes; the limit is 4 (`task_tool.max_prompt_bytes`)"},"status":"rejected"}
+        "#]],
     );
     check(
         world.sortie(capped.iter().chain(&["--json", "-"])).stdin("x".repeat(1 << 20)),
         &expect![[r#"
-        exit 1
-        --- stdout
-        {"error":{"code":"prompt_too_long","message":"the prompt has more than 4 bytes (`task_tool.max_prompt_bytes`)"},"status":"rejected"}
-    "#]],
+            exit 1
+            --- stdout
+            {"error":{"code":"prompt_too_long","message":"the prompt has more than 4 bytes (`task_tool.max_prompt_bytes`)"},"status":"rejected"}
+        "#]],
     );
     assert!(world.kept_nothing());
 }

@@ -78,6 +78,9 @@ impl World {
             .env_clear()
             .env("HOME", self.path("home"))
             .env("SORTIE_HOME", self.path("state"))
+            // Nobody can be found there, whatever runs on this machine.
+            .env("OLLAMA_HOST", "127.0.0.1:1")
+            .env("LLAMA_ARG_PORT", "1")
             .current_dir(self.path("workspace"));
         Invocation { command, stdin: None, root: self.path("") }
     }
@@ -114,6 +117,11 @@ impl Invocation {
         self.envs([("LLM_BASE_URL", &*url), ("LLM_WIRE", wire), ("LLM_API_KEY", "key"), ("LLM_MODEL_ID", "test-model")])
     }
 
+    pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.command.arg(arg);
+        self
+    }
+
     pub(crate) fn stdin(mut self, text: impl Into<Vec<u8>>) -> Self {
         self.stdin = Some(text.into());
         self
@@ -125,14 +133,19 @@ impl Invocation {
     }
 
     /// On a disk on which no file can grow beyond `kibibytes`.
-    pub(crate) fn on_a_disk_of(mut self, kibibytes: u32) -> Self {
+    pub(crate) fn on_a_disk_of(self, kibibytes: u32) -> Self {
         // Ignored, the signal becomes an ordinary error of the write, and stays ignored in the program.
         let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$@\"", kibibytes * 2);
-        let mut limited = Command::new("/bin/sh");
-        limited.args(["-c", &script, "sh"]).arg(self.command.get_program()).args(self.command.get_args()).env_clear();
-        limited.envs(self.command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        limited.current_dir(self.command.get_current_dir().unwrap());
-        self.command = limited;
+        self.under("/bin/sh", &["-c", &script, "sh"])
+    }
+
+    /// Started by another program, which gets these arguments and then the whole command line.
+    pub(crate) fn under(mut self, program: &str, args: &[&str]) -> Self {
+        let mut outer = Command::new(program);
+        outer.args(args).arg(self.command.get_program()).args(self.command.get_args()).env_clear();
+        outer.envs(self.command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        outer.current_dir(self.command.get_current_dir().unwrap());
+        self.command = outer;
         self
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use sortie_llm::{CallSettings, Route, RouteTable, WireKind};
+use sortie_llm::{Route, RouteSetup, RouteTable, WireKind};
 use sortie_protocol::Status;
 use sortie_testkit::{RecordedRequest, Script, ScriptedServer, reply, when};
 
@@ -41,7 +41,7 @@ async fn requests(wire: WireKind) -> Vec<Vec<Arc<RecordedRequest>>> {
         window: None,
         max_output: None,
     };
-    let table = RouteTable::new([route], CallSettings::default()).expect("one route");
+    let table = RouteTable::new(RouteSetup { routes: vec![route], ..RouteSetup::default() }).expect("one route");
     let plan = Plan::script(Script::new()).files(&[("a.txt", "fn handle(error: AuthError) {}\n")]);
     let outcome = plan.build_with(Arc::new(table)).run(ask(QUESTION)).await;
     assert_eq!(outcome.status, Status::Completed, "{outcome:?}");
@@ -74,9 +74,13 @@ async fn first_requests_are_small_on_every_wire() {
 fn elements(request: &RecordedRequest) -> Vec<String> {
     let mut body = request.body.clone();
     remove_cache_marks(&mut body);
-    let list = |name: &str| body[name].as_array().cloned().unwrap_or_default();
-    let system = [body["system"].clone()];
-    list("tools").into_iter().chain(system).chain(list("messages")).map(|element| element.to_string()).collect()
+    // Each wire has its own names for them.
+    let first = |names: &[&str]| names.iter().find_map(|name| body.get(*name).cloned()).unwrap_or_default();
+    let list = |value: Value| value.as_array().cloned().unwrap_or_default();
+    let system = first(&["system", "instructions", "systemInstruction"]);
+    let messages = list(first(&["messages", "input", "contents"]));
+    assert!(!messages.is_empty(), "{body}");
+    list(first(&["tools"])).into_iter().chain([system]).chain(messages).map(|element| element.to_string()).collect()
 }
 
 fn remove_cache_marks(value: &mut Value) {

@@ -2,9 +2,12 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test says what it relies on")]
 
+mod agent_files;
 mod context;
 mod delegation;
 mod endings;
 mod gate;
+mod instructions;
+mod models;
 mod support;
 mod turns;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use sortie_agents::Registry;
-use sortie_contract::Sortie;
-use sortie_engine::{Clock, Engine, EngineParts, Ids, Rules, Running};
+use sortie_agents::{Agents, Dialect, Registry};
+use sortie_contract::{Contract, Sortie};
+use sortie_engine::{AgentFolders, Clock, Engine, EngineParts, Folder, Holds, Ids, Rules, Running, tool_names};
 use sortie_journal::{Journal, MemoryJournal, Position, Scope};
 use sortie_llm::Models;
 use sortie_protocol::{Event, TaskId, TaskOutcome, TaskRequest, Timestamp};
@@ -50,23 +50,34 @@ pub(crate) struct World {
 }
 
 pub(crate) struct Plan {
-    pub(crate) files: Vec<(&'static str, &'static str)>,
+    pub(crate) files: Vec<(String, String)>,
     pub(crate) model: ScriptedModel,
     pub(crate) rules: Rules,
     pub(crate) more_tools: Vec<Arc<dyn Tool>>,
+    /// Whether the agents of the workspace's folders exist beside the built-in ones.
+    pub(crate) agent_files: bool,
+    pub(crate) models: Option<Arc<dyn Models>>,
 }
 
 impl Plan {
     pub(crate) fn of(model: ScriptedModel) -> Self {
-        Self { files: Vec::new(), model, rules: Rules::default(), more_tools: Vec::new() }
+        Self {
+            files: Vec::new(),
+            model,
+            rules: Rules::default(),
+            more_tools: Vec::new(),
+            agent_files: false,
+            models: None,
+        }
     }
 
     pub(crate) fn script(script: Script) -> Self {
         Self::of(ScriptedModel::new(script))
     }
 
-    pub(crate) fn files(self, files: &[(&'static str, &'static str)]) -> Self {
-        Self { files: files.to_vec(), ..self }
+    pub(crate) fn files<T: AsRef<str>>(self, files: &[(T, T)]) -> Self {
+        let owned = |(path, text): &(T, T)| (path.as_ref().to_owned(), text.as_ref().to_owned());
+        Self { files: files.iter().map(owned).collect(), ..self }
     }
 
     pub(crate) fn rules(self, rules: Rules) -> Self {
@@ -78,24 +89,19 @@ impl Plan {
         self
     }
 
-    pub(crate) fn build(self) -> World {
-        let model = Arc::new(self.model);
-        let models = Arc::new(ScriptedModels::of(Arc::clone(&model)));
-        Self {
-            files: self.files,
-            model: ScriptedModel::new(Script::new()),
-            rules: self.rules,
-            more_tools: self.more_tools,
-        }
-        .build_over(model, models)
+    /// With the agents of the workspace's own folders, none of them trusted.
+    pub(crate) fn agent_files(self) -> Self {
+        Self { agent_files: true, ..self }
     }
 
     /// Over models of the test's own; the script is then never asked.
     pub(crate) fn build_with(self, models: Arc<dyn Models>) -> World {
-        self.build_over(Arc::new(ScriptedModel::new(Script::new())), models)
+        Self { models: Some(models), ..self }.build()
     }
 
-    fn build_over(self, model: Arc<ScriptedModel>, models: Arc<dyn Models>) -> World {
+    pub(crate) fn build(self) -> World {
+        let model = Arc::new(self.model);
+        let models = self.models.unwrap_or_else(|| Arc::new(ScriptedModels::of(Arc::clone(&model))));
         let home = tempfile::tempdir().expect("a temp directory");
         let root = home.path().join("workspace");
         std::fs::create_dir(&root).expect("a fresh directory");
@@ -104,13 +110,16 @@ impl Plan {
             std::fs::create_dir_all(path.parent().expect("inside the workspace")).expect("a fresh directory");
             std::fs::write(path, text).expect("a fresh file");
         }
+        let workspace = Arc::new(Workspace::open(&root).expect("the workspace is there"));
+        let contract: Arc<dyn Contract> = Arc::new(Sortie);
+        let agents = if self.agent_files { folders(&workspace, &contract) } else { Registry::builtin().fixed() };
         let journal = Arc::new(MemoryJournal::new());
         let engine = Engine::new(EngineParts {
             journal: Arc::clone(&journal) as Arc<dyn Journal>,
             models,
-            workspace: Arc::new(Workspace::open(&root).expect("the workspace is there")),
-            agents: Arc::new(Registry::builtin()),
-            contract: Arc::new(Sortie),
+            workspace,
+            agents,
+            contract,
             more_tools: self.more_tools,
             reports: SpillDir::open(&home.path().join("reports")).expect("a fresh directory"),
             rules: self.rules,
@@ -119,6 +128,22 @@ impl Plan {
         });
         World { engine, model, journal, home }
     }
+}
+
+/// The folders of a workspace, as the command line knows them.
+pub(crate) fn folders(workspace: &Arc<Workspace>, contract: &Arc<dyn Contract>) -> Arc<dyn Agents> {
+    let folder = |path: &str, holds: Holds| Folder {
+        within: Arc::clone(workspace),
+        path: path.to_owned(),
+        scope: sortie_agents::Scope::Project,
+        holds,
+    };
+    let all = vec![
+        folder(".sortie/agents", Holds::Agents(Dialect::Ours)),
+        folder(".claude/agents", Holds::Agents(Dialect::Foreign)),
+        folder(".sortie/prompts", Holds::Prompts),
+    ];
+    Arc::new(AgentFolders::new(all, Arc::new(|_, _| false), tool_names(contract)))
 }
 
 /// What a person asks of the main agent.

@@ -146,8 +146,8 @@ async fn call_ids_that_a_server_repeats_or_leaves_out_are_made_unique() {
             &self,
             _asked: Option<&str>,
             _inherited: Option<&sortie_protocol::ModelChoice>,
-        ) -> Result<sortie_protocol::ModelChoice, sortie_llm::UnknownModel> {
-            Ok(sortie_protocol::ModelChoice { route: "main".to_owned(), id: "same".to_owned() })
+        ) -> Result<sortie_llm::Chosen, sortie_llm::UnknownModel> {
+            Ok(sortie_protocol::ModelChoice { route: "main".to_owned(), id: "same".to_owned() }.into())
         }
         fn open(&self, _choice: &sortie_protocol::ModelChoice) -> Result<std::sync::Arc<dyn Model>, ModelError> {
             Ok(std::sync::Arc::new(SameIds))

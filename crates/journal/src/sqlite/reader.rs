@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Params, Transaction};
 use sortie_protocol::{Event, Fact, TaskId, TaskOutcome};
 
 use super::failure::{Doing, Failure};
+use super::schema::{self, Format};
 use super::sum::Sum;
 use super::{open, row};
 use crate::owner::Owner;
@@ -36,6 +37,14 @@ impl Reader {
 
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    pub(super) fn format_version(&self) -> Result<u32, JournalError> {
+        self.ask(|snapshot| match schema::format(snapshot)? {
+            Format::Ours { version } => Ok(version),
+            // What is opened is ours, or has been made so.
+            Format::Empty | Format::Foreign => Ok(0),
+        })
     }
 
     pub(super) fn read(&self, task: TaskId) -> Result<Vec<Event>, JournalError> {

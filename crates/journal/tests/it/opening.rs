@@ -49,6 +49,13 @@ fn reading_a_missing_journal_finds_it_empty_and_creates_nothing() {
 }
 
 #[test]
+fn the_version_of_the_format_can_be_asked_for() {
+    let place = Place::new();
+    assert_eq!(place.open().format_version().unwrap(), 1);
+    assert_eq!(SqliteJournal::open_read_only(&place.path()).unwrap().format_version().unwrap(), 1);
+}
+
+#[test]
 fn a_file_that_holds_nothing_yet_is_an_empty_journal() {
     let place = Place::new();
     fs::write(place.path(), "").unwrap();

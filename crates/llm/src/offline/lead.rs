@@ -18,7 +18,7 @@ const REPORT: &str = "Report the best places first, as path:line with a few word
 
 /// Said at the end of every answer: what this is, and how to get more.
 const CLOSING: &str = "This answer comes from the built-in rule-based model `offline`; no language model was used.\n\
-                       To use one, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or for any compatible server\n\
+                       To use one, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or for any compatible server\n\
                        LLM_MODEL_ID, LLM_BASE_URL and LLM_API_KEY, and run the same command again.";
 
 const ABLE: &str = "I am `offline`, a set of rules and no language model: I cannot hold a conversation, write or change \

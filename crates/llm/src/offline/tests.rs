@@ -146,7 +146,7 @@ async fn the_answer_comes_first_then_the_evidence_then_what_answered() {
         One search did not come back (Find tests and documents): No sub-agent was started (limit): no more children are allowed
 
         This answer comes from the built-in rule-based model `offline`; no language model was used.
-        To use one, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or for any compatible server
+        To use one, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or for any compatible server
         LLM_MODEL_ID, LLM_BASE_URL and LLM_API_KEY, and run the same command again."#]]
     .assert_eq(&answer);
 }

@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 use reqwest::Url;
 
+use super::Secret;
+
 /// An `http` or `https` address to which a wire adds its own path. Credentials in it are sent but never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BaseUrl(Url);
@@ -34,6 +36,22 @@ impl BaseUrl {
         url
     }
 
+    /// The same for an endpoint whose segments are somebody's words: each stays one segment, whatever is in it.
+    pub(crate) fn join_segments<'a>(&self, version: &str, segments: impl Iterator<Item = &'a str>) -> Url {
+        let mut url = self.join(version, "");
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(segments);
+        }
+        url
+    }
+
+    /// An address on the same server, whatever the base's own path.
+    pub(crate) fn at_root(&self, path: &str) -> Url {
+        let mut url = self.0.clone();
+        url.set_path(path);
+        url
+    }
+
     /// The path without slashes at its end: empty when the base has none.
     pub(crate) fn path(&self) -> &str {
         self.0.path().trim_end_matches('/')
@@ -48,6 +66,32 @@ impl BaseUrl {
     pub fn is_loopback(&self) -> bool {
         let host = self.host().trim_start_matches('[').trim_end_matches(']');
         host == "localhost" || host.ends_with(".localhost") || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    }
+
+    /// Whether both lead to the same server: scheme, host and port. A key for one may be sent to the other.
+    pub fn is_same_origin(&self, other: &Self) -> bool {
+        self.0.origin() == other.0.origin()
+    }
+
+    /// Whether the address itself holds a key: before the host, or in the query under a name that says so.
+    pub fn has_key(&self) -> bool {
+        const NAMES: [&str; 7] = ["key", "token", "secret", "password", "auth", "sig", "code"];
+        let is_key = |name: &str| NAMES.iter().any(|known| name.to_lowercase().contains(known));
+        let in_query = self.0.query_pairs().any(|(name, value)| is_key(&name) && !value.is_empty());
+        in_query || !self.0.username().is_empty() || self.0.password().is_some()
+    }
+
+    /// The text without what stands before the host or in the query, in case a server repeats it. Which version of an
+    /// interface is asked for is no secret, and a complaint about it should be readable.
+    pub(crate) fn mask_in(&self, text: &str) -> String {
+        let is_open = |pair: &str| pair.starts_with("api-version=");
+        let in_query = self.0.query().unwrap_or_default().split('&').filter(|pair| !is_open(pair));
+        let values = in_query.filter_map(|pair| pair.split_once('=')).map(|(_, value)| value);
+        let written = values.chain([self.0.username(), self.0.password().unwrap_or_default()]);
+        written.fold(text.to_owned(), |text, value| {
+            let text = Secret::new(value).mask_in(&text);
+            Secret::new(decoded(value)).mask_in(&text)
+        })
     }
 
     pub(crate) fn is_https(&self) -> bool {
@@ -83,6 +127,12 @@ impl fmt::Debug for BaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
+}
+
+/// A part of an address as it was meant, without the escapes.
+fn decoded(written: &str) -> String {
+    let Ok(pair) = Url::parse(&format!("http://host/?value={written}")) else { return written.to_owned() };
+    pair.query_pairs().map(|(_, value)| value.into_owned()).next().unwrap_or_default()
 }
 
 /// An address for messages: without credentials and without its query, which may hold a key.
@@ -126,5 +176,30 @@ mod tests {
     fn credentials_and_queries_are_not_shown() {
         let url: BaseUrl = "https://user:secret@host.example:8443/v1?key=secret".parse().unwrap();
         assert_eq!(format!("{url} {url:?}"), "https://host.example:8443/v1 https://host.example:8443/v1");
+    }
+
+    #[test]
+    fn an_address_may_hold_a_key() {
+        for (url, has_key) in [
+            ("https://host.example/v1", false),
+            ("https://host.example/v1?api-version=2026-10-01&team=7", false),
+            ("https://host.example/v1?key=", false),
+            ("https://host.example/v1?key=k", true),
+            ("https://host.example/v1?api-version=1&Subscription-Key=k", true),
+            ("https://host.example/v1?access_token=k", true),
+            ("https://user@host.example", true),
+            ("https://:password@host.example", true),
+        ] {
+            assert_eq!(url.parse::<BaseUrl>().unwrap().has_key(), has_key, "{url}");
+        }
+    }
+
+    #[test]
+    fn what_an_address_holds_is_masked_as_it_was_written_and_as_it_was_meant() {
+        let url: BaseUrl = "https://us%C3%A9r-name:pass%2Fword@host.example/v1?key=top%20secret&api-version=2026-10-01"
+            .parse()
+            .unwrap();
+        let said = "usér-name us%C3%A9r-name pass/word pass%2Fword top secret top%20secret 2026-10-01";
+        assert_eq!(url.mask_in(said), "*** *** *** *** *** *** 2026-10-01");
     }
 }

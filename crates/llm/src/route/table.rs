@@ -1,19 +1,26 @@
-//! The routes of a process, and who is meant by a model's name.
+//! The routes of a process: taken once, then only read.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sortie_protocol::ModelChoice;
 
-use super::{CallSettings, MAIN_ROUTE, Route};
-use crate::call::WireModel;
+use super::alias::Aliases;
+use super::{CallSettings, KnownNames, LIGHT_ROUTE, MAIN_ROUTE, Route, RouteSetup};
+use crate::call::{Shared, WireModel};
+use crate::catalogue::Catalogue;
 use crate::http::HttpClients;
 use crate::offline::{self, OfflineModel};
-use crate::{ErrorKind, Model, ModelError, Models, UnknownModel};
+use crate::{Chosen, ErrorKind, Model, ModelError, Models, UnknownModel};
 
 /// All routes of a process, and [`offline`], which is always there and cannot be redefined. They share connections.
 pub struct RouteTable {
     routes: BTreeMap<String, Arc<WireModel>>,
+    /// Names of routes that are set but cannot be used, and why.
+    pub(super) unusable: BTreeMap<String, String>,
+    pub(super) aliases: Aliases,
+    pub(super) shared: Arc<Shared>,
+    pub(super) settings: CallSettings,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,27 +31,36 @@ pub enum RouteError {
     Reserved { name: String },
     #[error("route `{name}` names no model; set {setting}")]
     NoModel { name: String, setting: String },
+    #[error("alias `{name}` has the name of a route; give it another")]
+    AliasOfRoute { name: String },
+    #[error("alias `{name}` points to the alias `{target}`; let it name a model id or a route")]
+    AliasChain { name: String, target: String },
+    #[error("alias `{name}` names `{target}`, which is neither a model id nor a route")]
+    AliasTarget { name: String, target: String },
 }
 
 impl RouteTable {
-    /// Takes the routes that were set. Nothing is connected, loaded or looked up before the first call.
-    pub fn new(routes: impl IntoIterator<Item = Route>, settings: CallSettings) -> Result<Self, RouteError> {
-        let clients = Arc::new(HttpClients::default());
-        let mut table = BTreeMap::new();
-        for route in routes {
-            let name = route.name.clone();
-            if name == offline::ROUTE {
-                return Err(RouteError::Reserved { name });
-            }
-            if route.model.trim().is_empty() {
-                return Err(RouteError::NoModel { setting: route.model_setting(), name });
-            }
-            let model = WireModel::new(route, Arc::clone(&clients), settings);
-            if table.insert(name.clone(), Arc::new(model)).is_some() {
-                return Err(RouteError::Duplicate { name });
+    /// Takes what was set. Nothing is connected, loaded or looked up before the first call.
+    pub fn new(setup: RouteSetup) -> Result<Self, RouteError> {
+        let RouteSetup { routes, unusable, aliases, catalogue, settings } = setup;
+        for (at, route) in routes.iter().enumerate() {
+            check(route)?;
+            if routes[..at].iter().any(|other| other.name == route.name) {
+                return Err(RouteError::Duplicate { name: route.name.clone() });
             }
         }
-        Ok(Self { routes: table })
+        let always = [MAIN_ROUTE, LIGHT_ROUTE, offline::ROUTE, offline::MODEL_ID];
+        let is_route = |name: &str| {
+            let names = routes.iter().map(|route| &route.name).chain(unusable.keys()).map(String::as_str);
+            names.chain(always).any(|known| known.eq_ignore_ascii_case(name))
+        };
+        let aliases = Aliases::new(&aliases, is_route)?;
+        let names = routes.iter().map(|route| route.name.as_str()).chain([offline::ROUTE]).chain(aliases.names());
+        let known = KnownNames { names: names.map(str::to_owned).collect(), catalogue };
+        let shared = Arc::new(Shared { clients: HttpClients::default(), known });
+        let model = |route: Route| (route.name.clone(), Arc::new(WireModel::new(route, Arc::clone(&shared), settings)));
+        let routes = routes.into_iter().map(model).collect();
+        Ok(Self { routes, unusable, aliases, shared, settings })
     }
 
     /// The route of that name; `None` for `offline`, which is no endpoint.
@@ -52,52 +68,41 @@ impl RouteTable {
         self.routes.get(name).map(|model| &model.route)
     }
 
-    fn named(&self, name: &str) -> Option<ModelChoice> {
-        if name == offline::ROUTE || name == offline::MODEL_ID {
-            return Some(rule_based());
-        }
-        self.get(name).map(|route| ModelChoice { route: route.name.clone(), id: route.model.clone() })
+    /// All routes, the main one first, then the light one, then by name.
+    pub(super) fn routes(&self) -> impl Iterator<Item = &Route> {
+        self.models().map(|model| &model.route)
     }
 
-    /// A full model id: on the route that is set to it, else on the main route's endpoint.
-    fn by_model_id(&self, id: &str) -> Option<ModelChoice> {
-        let main = self.get(MAIN_ROUTE);
-        let all = self.routes.values().map(|model| &model.route);
-        let set_to_it = main.into_iter().chain(all).find(|route| route.model == id);
-        set_to_it.or(main).map(|route| ModelChoice { route: route.name.clone(), id: id.to_owned() })
+    pub(super) fn models(&self) -> impl Iterator<Item = &WireModel> {
+        let first = [MAIN_ROUTE, LIGHT_ROUTE];
+        let others = self.routes.keys().map(String::as_str).filter(move |name| !first.contains(name));
+        first.into_iter().chain(others).filter_map(|name| self.routes.get(name)).map(Arc::as_ref)
     }
 
-    fn unknown(&self, asked: &str) -> UnknownModel {
-        let names: Vec<&str> = self.routes.keys().map(String::as_str).chain([offline::ROUTE]).collect();
-        let known = names.join(", ");
-        let hint = if self.routes.contains_key(MAIN_ROUTE) {
-            format!("known routes: {known}; anything else must be a model id of the main route's provider")
-        } else {
-            format!(
-                "known routes: {known}; to use a model by its id set ANTHROPIC_API_KEY or OPENAI_API_KEY, \
-                 or LLM_MODEL_ID with LLM_API_KEY and LLM_BASE_URL"
-            )
-        };
-        UnknownModel { asked: asked.to_owned(), hint }
+    pub(super) fn catalogue(&self) -> &Catalogue {
+        &self.shared.known.catalogue
     }
 }
 
-fn rule_based() -> ModelChoice {
-    ModelChoice { route: offline::ROUTE.to_owned(), id: offline::MODEL_ID.to_owned() }
+fn check(route: &Route) -> Result<(), RouteError> {
+    let name = route.name.clone();
+    if name == offline::ROUTE {
+        return Err(RouteError::Reserved { name });
+    }
+    if route.model.trim().is_empty() {
+        return Err(RouteError::NoModel { setting: route.model_setting(), name });
+    }
+    Ok(())
 }
 
 impl Models for RouteTable {
-    fn choose(&self, asked: Option<&str>, inherited: Option<&ModelChoice>) -> Result<ModelChoice, UnknownModel> {
-        match (asked, inherited) {
-            (Some(asked), _) => {
-                let is_id = !asked.is_empty() && !asked.chars().any(|c| c.is_whitespace() || c.is_control());
-                self.named(asked)
-                    .or_else(|| is_id.then(|| self.by_model_id(asked)).flatten())
-                    .ok_or_else(|| self.unknown(asked))
-            }
-            (None, Some(inherited)) => Ok(inherited.clone()),
-            (None, None) => Ok(self.named(MAIN_ROUTE).unwrap_or_else(rule_based)),
-        }
+    fn choose(&self, asked: Option<&str>, inherited: Option<&ModelChoice>) -> Result<Chosen, UnknownModel> {
+        let chosen = match (asked, inherited) {
+            (Some(asked), _) => self.asked_for(asked)?,
+            (None, Some(inherited)) => inherited.clone().into(),
+            (None, None) => self.require_usable(MAIN_ROUTE, MAIN_ROUTE).map(|()| self.unasked())?,
+        };
+        Ok(self.known_there(chosen))
     }
 
     fn open(&self, choice: &ModelChoice) -> Result<Arc<dyn Model>, ModelError> {
@@ -105,16 +110,12 @@ impl Models for RouteTable {
             return Ok(Arc::new(OfflineModel));
         }
         let Some(model) = self.routes.get(&choice.route) else {
-            let hint = self.unknown(&choice.route).hint;
-            let message = format!("route `{}` is not set here; {hint}", choice.route);
+            let message = format!("route `{}` is not set here; {}", choice.route, self.hint(&choice.route));
             return Err(ModelError::new(ErrorKind::Setup, message));
         };
-        let route = &model.route;
-        if route.lacks_key() {
-            let message =
-                format!("route `{}` has no key for {}; set {}", route.name, route.base_url, route.key_setting());
-            return Err(ModelError::new(ErrorKind::Setup, message));
+        match model.route.missing_key() {
+            Some(message) => Err(ModelError::new(ErrorKind::Setup, message)),
+            None => Ok(Arc::clone(model) as Arc<dyn Model>),
         }
-        Ok(Arc::clone(model) as Arc<dyn Model>)
     }
 }

@@ -11,6 +11,9 @@ use crate::{ModelError, ModelRequest};
 
 pub(super) const NAME: &str = "anthropic";
 
+/// The interface demands a cap on the output; this one holds where the route has none.
+pub(super) const DEFAULT_MAX_TOKENS: u64 = 16_000;
+
 pub(super) struct Anthropic;
 
 impl Wire for Anthropic {

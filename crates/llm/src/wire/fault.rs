@@ -1,9 +1,13 @@
 //! What providers say when they refuse or break off: one reading for all of them, because servers that are compatible
 //! with one provider report errors like another.
 
+mod details;
+
+use std::time::Duration;
+
 use serde_json::Value;
 
-use crate::ErrorKind;
+use crate::{ErrorKind, ModelError};
 
 const MAX_MESSAGE_CHARS: usize = 400;
 
@@ -30,15 +34,27 @@ const OUTPUT_CAP: [&str; 3] = ["max_tokens", "max_completion_tokens", "max_outpu
 /// Phrases by which providers say that nothing is left to spend, so that waiting does not help.
 const NO_QUOTA: [&str; 3] = ["insufficient_quota", "credit balance is too low", "exceeded your current quota"];
 
+/// Words by which servers say that they have no such model, under whatever status.
+const NO_MODEL: [&str; 5] =
+    ["model_not_found", "invalid model name", "not a valid model id", "model not exist", "unknown model"];
+
+/// Phrases by which providers refuse a key under a status that says something else.
+const BAD_KEY: [&str; 3] = ["api_key_invalid", "api key not valid", "api key expired"];
+
+/// Codes that speak of a key or an account.
+const NO_ACCESS: [&str; 5] = ["authentication", "unauthenticated", "invalid_api_key", "permission", "billing"];
+
 /// An error in a provider's own words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ProviderFault {
-    /// Its type and code, e.g. `overloaded_error`; empty where there is none.
+    /// Its types and codes in lower case, e.g. `overloaded_error`; empty where there is none.
     code: String,
     /// Its message on one line, bounded.
     pub(crate) message: String,
     /// The HTTP status that stands inside the payload, where one does.
     status: Option<u16>,
+    /// How long the payload asks to wait, where it does.
+    pub(crate) retry_after: Option<Duration>,
 }
 
 impl ProviderFault {
@@ -65,15 +81,16 @@ impl ProviderFault {
 
     fn from_object(error: &Value) -> Self {
         let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
-        let codes = [text("type"), text("code")];
+        let codes = [text("type"), text("code"), text("status")].into_iter().chain(details::reasons(error));
         let message = match text("message") {
             "" => error.to_string(),
             message => message.to_owned(),
         };
         Self {
-            code: codes.into_iter().filter(|code| !code.is_empty()).collect::<Vec<_>>().join(" "),
+            code: codes.filter(|code| !code.is_empty()).collect::<Vec<_>>().join(" ").to_lowercase(),
             message: one_line(&message),
             status: error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok()),
+            retry_after: details::retry_delay(error),
         }
     }
 
@@ -88,8 +105,11 @@ impl ProviderFault {
         if matches!(status, 400 | 413 | 422) && self.says_too_long() {
             return ErrorKind::ContextLength;
         }
-        if refused && self.says(&NO_QUOTA) {
+        if refused && (self.has_no_quota() || self.says(&BAD_KEY)) {
             return ErrorKind::Auth;
+        }
+        if refused && !matches!(status, 401 | 402 | 429) && self.says_no_model() {
+            return ErrorKind::NotFound;
         }
         match status {
             401..=403 => ErrorKind::Auth,
@@ -107,14 +127,32 @@ impl ProviderFault {
         let codes = |names: &[&str]| names.iter().any(|name| self.code.contains(name));
         match self.status {
             Some(status @ 300..) => self.kind_for_status(status),
-            _ if self.says(&["overloaded"]) => ErrorKind::Overloaded,
+            _ if self.says(&["overloaded"]) || codes(&["unavailable"]) => ErrorKind::Overloaded,
             _ if codes(&["rate_limit"]) => ErrorKind::RateLimited,
             _ if self.says_too_long() => ErrorKind::ContextLength,
-            _ if self.says(&NO_QUOTA) || codes(&["authentication", "permission", "billing"]) => ErrorKind::Auth,
-            _ if codes(&["not_found"]) => ErrorKind::NotFound,
-            _ if codes(&["invalid_request"]) => ErrorKind::BadRequest,
+            _ if self.has_no_quota() || self.says(&BAD_KEY) || codes(&NO_ACCESS) => ErrorKind::Auth,
+            _ if codes(&["resource_exhausted"]) => ErrorKind::RateLimited,
+            _ if codes(&["not_found"]) || self.says_no_model() => ErrorKind::NotFound,
+            // Whatever is invalid, against a policy or wrong with an image is so at the next try too.
+            _ if codes(&["invalid_", "_policy", "image"]) => ErrorKind::BadRequest,
             _ => ErrorKind::Server,
         }
+    }
+
+    /// The error of a call whose stream told of this.
+    pub(crate) fn into_error_in_stream(self) -> ModelError {
+        let kind = self.kind_in_stream();
+        ModelError { retry_after: self.retry_after, ..ModelError::new(kind, self.message) }
+    }
+
+    /// Whether nothing is left to spend. Google says the same of a limit that only needs a wait, and names the wait.
+    fn has_no_quota(&self) -> bool {
+        self.says(&NO_QUOTA) && self.retry_after.is_none()
+    }
+
+    fn says_no_model(&self) -> bool {
+        let is_missing = self.says(&["does not exist"]) && self.says(&["model"]);
+        is_missing || self.says(&NO_MODEL)
     }
 
     fn says_too_long(&self) -> bool {
@@ -128,7 +166,8 @@ impl ProviderFault {
     }
 }
 
-fn one_line(text: &str) -> String {
+/// A text on one line, bounded.
+pub(super) fn one_line(text: &str) -> String {
     let words: Vec<&str> =
         text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
     let line = words.join(" ");

@@ -7,13 +7,21 @@ use crate::fixture::{elements, everything, request, route, tools};
 
 const CACHE_MARK: &str = r#","cache_control":{"type":"ephemeral"}"#;
 
+/// What a wire calls tools, system and messages.
+fn fields(wire: WireKind) -> [&'static str; 3] {
+    match wire {
+        // On the second of these the system prompt is the first message.
+        WireKind::Anthropic | WireKind::OpenAiChat => ["tools", "system", "messages"],
+        WireKind::Gemini => ["tools", "systemInstruction", "contents"],
+        WireKind::OpenAiResponses => ["tools", "instructions", "input"],
+    }
+}
+
 /// The elements of tools, system and messages as the bytes that were sent, cache marks removed.
 fn unmarked(wire: WireKind, request: &ModelRequest<'_>) -> Vec<Vec<String>> {
     let mut elements = elements(&route(wire, "https://host.example"), request);
     let mut list = |key: &str| elements.remove(key).unwrap_or_default();
-    ["tools", "system", "messages"]
-        .map(|key| list(key).iter().map(|element| element.replace(CACHE_MARK, "")).collect())
-        .into()
+    fields(wire).map(|key| list(key).iter().map(|element| element.replace(CACHE_MARK, "")).collect()).into()
 }
 
 /// The histories at the model calls of the task: each ends with what the model has to answer.

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use sortie_llm::{CallSettings, Model, ModelError, ModelEvent, ModelRequest, Models, Route, RouteTable, WireKind};
+use sortie_llm::{
+    CallSettings, Model, ModelError, ModelEvent, ModelRequest, Models, Route, RouteSetup, RouteTable, WireKind,
+};
 use sortie_protocol::{Message, Reply};
 use sortie_testkit::{Script, ScriptedServer};
 
@@ -37,8 +39,9 @@ pub(crate) fn caller(wire: WireKind, script: Script, settings: CallSettings) -> 
 }
 
 pub(crate) fn open(route: Route, settings: CallSettings) -> std::sync::Arc<dyn Model> {
-    let table = RouteTable::new([route], settings).unwrap();
-    table.open(&table.choose(None, None).unwrap()).unwrap()
+    let setup = RouteSetup { routes: vec![route], settings, ..RouteSetup::default() };
+    let table = RouteTable::new(setup).unwrap();
+    table.open(&table.choose(None, None).unwrap().choice).unwrap()
 }
 
 impl Caller {

@@ -340,3 +340,18 @@ fn blank_deltas_are_no_content() {
     assert_eq!(progress(ANTHROPIC, &[r#"{"type":"ping"}"#]), Progress::Quiet);
     assert_eq!(progress(CHAT, &[r#"{"choices":[]}"#]), Progress::Quiet);
 }
+
+#[test]
+fn a_ping_counts_only_inside_of_a_block_of_thinking() {
+    let mut decoder = ANTHROPIC.wire().decoder();
+    let mut feed = |event: &str| decoder.feed(event, &mut |_| {}).unwrap();
+    let ping = r#"{"type":"ping"}"#;
+    assert_eq!(feed(ping), Progress::Quiet);
+    feed(r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}"#);
+    assert_eq!(feed(ping), Progress::Reasoning);
+    let hidden = r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":""}}"#;
+    assert_eq!(feed(hidden), Progress::Reasoning);
+    assert_eq!(feed(r#"{"type":"content_block_stop","index":0}"#), Progress::Quiet);
+    feed(r#"{"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}"#);
+    assert_eq!(feed(ping), Progress::Quiet);
+}

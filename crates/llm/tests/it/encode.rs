@@ -27,7 +27,7 @@ fn a_history_with_everything_in_it_on_anthropic() {
             max_tokens 16000
             messages {"role":"user","content":[{"type":"text","text":"Where is it?"}]}
             messages {"role":"assistant","content":[{"signature":"c2lnbmVk46d02cd225beb602","thinking":"Hm. Größe?","type":"thinking"},{"type":"text","text":"Two looks."},{"type":"tool_use","id":"call_1","name":"Read","input":{"path":"a.rs"}},{"type":"tool_use","id":"call_2","name":"Grep","input":{"pattern": "size"}}]}
-            messages {"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1","content":"1\tfn size() {}"},{"type":"tool_result","tool_use_id":"call_2","content":"no such directory","is_error":true}]}
+            messages {"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1","content":[{"type":"text","text":"1\tfn size() {}\n[attachment film.mp4 (video/mp4, 8 bytes) was left out: the wire anthropic carries image/png, image/jpeg, image/gif, image/webp, application/pdf]"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}},{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"JVBERi0xLjcK"},"title":"paper.pdf"}]},{"type":"tool_result","tool_use_id":"call_2","content":"no such directory","is_error":true}]}
             messages {"role":"assistant","content":[{"type":"tool_use","id":"functions_Read_3_43b4d1ddcda9313b","name":"Read","input":{"malformed_arguments":"{\"path\": \"b"}}]}
             messages {"role":"user","content":[{"type":"tool_result","tool_use_id":"functions_Read_3_43b4d1ddcda9313b","content":"Error: arguments are not a JSON object","is_error":true}]}
             messages {"role":"assistant","content":[{"type":"tool_use","id":"call_4","name":"dance_now","input":{}}]}
@@ -52,7 +52,7 @@ fn a_history_with_everything_in_it_on_openai_chat() {
             messages {"role":"system","content":"You explore."}
             messages {"role":"user","content":"Where is it?"}
             messages {"role":"assistant","content":"Two looks.","reasoning_content":"Hm. Größe?","tool_calls":[{"id":"call_1","type":"function","function":{"name":"Read","arguments":"{\"path\":\"a.rs\"}"}},{"id":"call_2","type":"function","function":{"name":"Grep","arguments":"{\"pattern\": \"size\"}"}}]}
-            messages {"role":"tool","content":"1\tfn size() {}","tool_call_id":"call_1"}
+            messages {"role":"tool","content":"1\tfn size() {}\n[attachment logo.png (image/png, 8 bytes) was left out: the wire openai-chat carries text only]\n[attachment paper.pdf (application/pdf, 9 bytes) was left out: the wire openai-chat carries text only]\n[attachment film.mp4 (video/mp4, 8 bytes) was left out: the wire openai-chat carries text only]","tool_call_id":"call_1"}
             messages {"role":"tool","content":"Error: no such directory","tool_call_id":"call_2"}
             messages {"role":"assistant","content":null,"tool_calls":[{"id":"functions.Read:3","type":"function","function":{"name":"Read","arguments":"{\"malformed_arguments\":\"{\\\"path\\\": \\\"b\"}"}}]}
             messages {"role":"tool","content":"Error: arguments are not a JSON object","tool_call_id":"functions.Read:3"}
@@ -71,11 +71,42 @@ fn a_history_with_everything_in_it_on_openai_chat() {
 }
 
 #[test]
+fn a_history_with_everything_in_it_on_openai_responses() {
+    check(
+        WireKind::OpenAiResponses,
+        &expect![[r#"
+        input {"type":"message","role":"user","content":[{"type":"input_text","text":"Where is it?"}]}
+        input {"encrypted_content":"c2lnbmVk46d02cd225beb602","id":"rs_1","summary":[{"text":"Hm. Größe?","type":"summary_text"}],"type":"reasoning"}
+        input {"type":"message","role":"assistant","content":[{"type":"output_text","text":"Two looks."}]}
+        input {"type":"function_call","call_id":"call_1","name":"Read","arguments":"{\"path\":\"a.rs\"}"}
+        input {"type":"function_call","call_id":"call_2","name":"Grep","arguments":"{\"pattern\": \"size\"}"}
+        input {"type":"function_call_output","call_id":"call_1","output":[{"type":"input_text","text":"1\tfn size() {}\n[attachment film.mp4 (video/mp4, 8 bytes) was left out: the wire openai-responses carries image/png, image/jpeg, image/gif, image/webp, application/pdf]"},{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgo="},{"type":"input_file","filename":"paper.pdf","file_data":"data:application/pdf;base64,JVBERi0xLjcK"}]}
+        input {"type":"function_call_output","call_id":"call_2","output":"Error: no such directory"}
+        input {"type":"function_call","call_id":"functions.Read:3","name":"Read","arguments":"{\"malformed_arguments\":\"{\\\"path\\\": \\\"b\"}"}
+        input {"type":"function_call_output","call_id":"functions.Read:3","output":"Error: arguments are not a JSON object"}
+        input {"type":"function_call","call_id":"call_4","name":"dance_now","arguments":"{}"}
+        input {"type":"function_call_output","call_id":"call_4","output":"(no output)"}
+        input {"type":"message","role":"user","content":[{"type":"input_text","text":"Go on."}]}
+        input {"type":"message","role":"assistant","content":[{"type":"output_text","text":"It is in a.rs."}]}
+        input {"type":"message","role":"user","content":[{"type":"input_text","text":"Thank you. And its test?"}]}
+        instructions "You explore."
+        model "some-model"
+        store false
+        stream true
+        tools {"type":"function","name":"Read","description":"Reads.","parameters":{"properties":{"path":{"type":"string"}},"required":["path"],"type":"object"},"strict":false}
+        tools {"type":"function","name":"Grep","description":"Greps.","parameters":{"properties":{"pattern":{"type":"string"}},"required":["pattern"],"type":"object"},"strict":false}
+    "#]],
+    );
+}
+
+#[test]
 fn the_key_goes_into_the_wires_header_and_nowhere_else() {
     let (tools, messages) = (tools(), everything());
     for (wire, header, value) in [
         (WireKind::Anthropic, "x-api-key", "sk-test-key"),
+        (WireKind::Gemini, "x-goog-api-key", "sk-test-key"),
         (WireKind::OpenAiChat, "authorization", "Bearer sk-test-key"),
+        (WireKind::OpenAiResponses, "authorization", "Bearer sk-test-key"),
     ] {
         let route = route(wire, "https://host.example");
         let encoded = wire.wire().encode(&route, &request(&tools, &messages)).unwrap();
@@ -115,9 +146,11 @@ fn without_calls_the_tools_stay_in_the_request() {
     let (tools, messages) = (tools(), everything());
     let auto = request(&tools, &messages);
     let none = ModelRequest { tool_choice: ToolChoice::None, ..auto };
-    for (wire, choice) in
-        [(WireKind::Anthropic, serde_json::json!({ "type": "none" })), (WireKind::OpenAiChat, "none".into())]
-    {
+    for (wire, choice) in [
+        (WireKind::Anthropic, serde_json::json!({ "type": "none" })),
+        (WireKind::OpenAiChat, "none".into()),
+        (WireKind::OpenAiResponses, "none".into()),
+    ] {
         let route = route(wire, "https://host.example");
         let mut with_choice = body(&route, &none);
         assert_eq!(with_choice["tool_choice"], choice);
@@ -135,17 +168,24 @@ fn the_cap_on_the_output_has_the_name_that_each_server_knows() {
     let cap = |wire, base_url, max_output| {
         let route = Route { max_output, ..route(wire, base_url) };
         let body = body(&route, &request(&[], &messages));
-        ["max_tokens", "max_completion_tokens"].map(|key| body.get(key).and_then(Value::as_u64))
+        ["max_tokens", "max_completion_tokens", "max_output_tokens"].map(|key| body.get(key).and_then(Value::as_u64))
     };
-    assert_eq!(cap(WireKind::Anthropic, "https://api.anthropic.com", None), [Some(16_000), None]);
-    assert_eq!(cap(WireKind::Anthropic, "https://api.anthropic.com", Some(9)), [Some(9), None]);
-    assert_eq!(cap(WireKind::OpenAiChat, "https://api.openai.com", None), [None, None]);
-    for openai in ["https://api.openai.com", "https://eu.api.openai.com/v1", "https://us-1.openai.azure.com/openai/v1"]
-    {
-        assert_eq!(cap(WireKind::OpenAiChat, openai, Some(9)), [None, Some(9)], "{openai}");
+    assert_eq!(cap(WireKind::Anthropic, "https://api.anthropic.com", None), [Some(16_000), None, None]);
+    assert_eq!(cap(WireKind::Anthropic, "https://api.anthropic.com", Some(9)), [Some(9), None, None]);
+    assert_eq!(cap(WireKind::OpenAiChat, "https://api.openai.com", None), [None, None, None]);
+    for openai in [
+        "https://api.openai.com",
+        "https://eu.api.openai.com/v1",
+        "https://us-1.openai.azure.com/openai/v1",
+        "https://us-1.services.ai.azure.com/openai/v1",
+        "https://us-1.cognitiveservices.azure.com/openai/v1",
+    ] {
+        assert_eq!(cap(WireKind::OpenAiChat, openai, Some(9)), [None, Some(9), None], "{openai}");
+        assert_eq!(cap(WireKind::OpenAiResponses, openai, Some(9)), [None, None, Some(9)], "{openai}");
     }
-    assert_eq!(cap(WireKind::OpenAiChat, "https://not-api.openai.com.example", Some(9)), [Some(9), None]);
-    assert_eq!(cap(WireKind::OpenAiChat, "http://127.0.0.1:8080", Some(9)), [Some(9), None]);
+    assert_eq!(cap(WireKind::OpenAiChat, "https://not-api.openai.com.example", Some(9)), [Some(9), None, None]);
+    assert_eq!(cap(WireKind::OpenAiChat, "http://127.0.0.1:8080", Some(9)), [Some(9), None, None]);
+    assert_eq!(cap(WireKind::OpenAiResponses, "http://127.0.0.1:8080", None), [None, None, None]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use serde_json::value::RawValue;
 use sortie_llm::{ModelRequest, Route, Secret, ToolChoice, WireKind};
-use sortie_protocol::{CallOutput, Message, Part, Reasoning, ToolCall, ToolOutput, ToolSpec};
+use sortie_protocol::{Attachment, CallOutput, Message, Part, Reasoning, ToolCall, ToolOutput, ToolSpec};
 
 pub(crate) const SYSTEM: &str = "You explore.";
 
@@ -49,8 +49,20 @@ pub(crate) fn thinking(wire: WireKind) -> Part {
             json!({ "type": "thinking", "thinking": "Hm. Größe?", "signature": "c2lnbmVk46d02cd225beb602" })
         }
         WireKind::OpenAiChat => json!({ "reasoning_content": "Hm. Größe?" }),
+        WireKind::OpenAiResponses => json!({
+            "type": "reasoning",
+            "id": "rs_1",
+            "summary": [{ "type": "summary_text", "text": "Hm. Größe?" }],
+            "encrypted_content": "c2lnbmVk46d02cd225beb602",
+        }),
+        WireKind::Gemini => json!({ "text": "Hm. Größe?", "thought": true }),
     };
     Part::Reasoning(Reasoning { wire: wire.to_string(), item })
+}
+
+/// A file that a tool returned.
+pub(crate) fn attachment(name: &str, media_type: &str, base64: &str) -> Attachment {
+    Attachment { name: name.to_owned(), media_type: media_type.to_owned(), data: base64.into() }
 }
 
 pub(crate) fn reply(parts: Vec<Part>) -> Message {
@@ -62,11 +74,16 @@ pub(crate) fn outputs(outputs: Vec<(&str, ToolOutput)>) -> Message {
     Message::Outputs { outputs: outputs.into_iter().map(bound).collect() }
 }
 
-/// Five turns: reasoning of both wires, parallel calls, a failure, malformed arguments, an unknown tool, an empty output,
+/// Five turns: reasoning of every wire, parallel calls, files, a failure, malformed arguments, an unknown tool, an empty output,
 /// an empty reply, a late message.
 pub(crate) fn everything() -> Vec<Message> {
     let everyones_thinking = || WireKind::ALL.map(thinking);
     let parts = |more: Vec<Part>| everyones_thinking().into_iter().chain(more).collect();
+    let files = vec![
+        attachment("logo.png", "image/png", "iVBORw0KGgo="),
+        attachment("paper.pdf", "application/pdf", "JVBERi0xLjcK"),
+        attachment("film.mp4", "video/mp4", "AAAAGGZ0eXA="),
+    ];
     vec![
         Message::user("Where is it?"),
         reply(parts(vec![
@@ -75,7 +92,7 @@ pub(crate) fn everything() -> Vec<Message> {
             call("call_2", "Grep", r#"{"pattern": "size"}"#),
         ])),
         outputs(vec![
-            ("call_1", ToolOutput::done("1\tfn size() {}", "1 line")),
+            ("call_1", ToolOutput::done("1\tfn size() {}", "1 line").with_attachments(files)),
             ("call_2", ToolOutput::failure("no such directory")),
         ]),
         reply(vec![text(""), call("functions.Read:3", "Read", r#"{"path": "b"#)]),

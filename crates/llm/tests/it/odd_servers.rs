@@ -20,17 +20,26 @@ struct OddServer {
 
 impl OddServer {
     fn start(answer: impl Into<Vec<u8>>) -> Self {
+        Self::dripping(vec![answer.into()], Duration::ZERO)
+    }
+
+    /// The same, piece by piece with a pause after each.
+    fn dripping<P: AsRef<[u8]> + Send + 'static>(pieces: Vec<P>, pace: Duration) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let (answer, connections) = (answer.into(), Arc::new(AtomicUsize::new(0)));
+        let connections = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&connections);
         std::thread::spawn(move || {
             let mut open = Vec::new();
             for mut stream in listener.incoming().map(Result::unwrap) {
                 counter.fetch_add(1, Ordering::SeqCst);
                 assert_ne!(stream.read(&mut [0; 4096]).unwrap(), 0, "the request comes before the answer");
-                // A client that has heard enough hangs up.
-                stream.write_all(&answer).ok();
+                for piece in &pieces {
+                    // A client that has heard enough hangs up.
+                    stream.write_all(piece.as_ref()).ok();
+                    // Sleeps on purpose: a pace is what is tested, on a real connection.
+                    std::thread::sleep(pace);
+                }
                 open.push(stream);
             }
         });
@@ -42,8 +51,17 @@ impl OddServer {
     }
 
     async fn ask(&self, wire: WireKind, settings: sortie_llm::CallSettings) -> Result<Reply, ModelError> {
+        self.ask_at(&format!("http://{}", self.address), wire, settings).await
+    }
+
+    async fn ask_at(
+        &self,
+        base_url: &str,
+        wire: WireKind,
+        settings: sortie_llm::CallSettings,
+    ) -> Result<Reply, ModelError> {
         let messages = [Message::user("Where is it?")];
-        let model = open(route(wire, &format!("http://{}", self.address)), settings);
+        let model = open(route(wire, base_url), settings);
         call(model.as_ref(), request(&[], &messages)).await.1
     }
 }
@@ -93,6 +111,80 @@ async fn an_error_under_a_good_status_is_still_an_error() {
     let error = told(&server).await;
     assert_eq!(error.kind, ErrorKind::BadRequest);
     assert_eq!(error.message, "http://HOST/v1/chat/completions answered: no such thing");
+}
+
+#[tokio::test]
+async fn the_wait_that_an_error_under_a_good_status_asks_for_is_kept() {
+    let details = r#"{"error":{"code":429,"message":"slow down","details":[{"retryDelay":"7s"}]}}"#;
+    let plain = r#"{"error":{"type":"overloaded_error","message":"slow down"}}"#;
+    for (headers, body) in [("", details), ("retry-after: 7\r\n", plain)] {
+        let headers = format!("content-type: application/json\r\n{headers}");
+        let server = OddServer::document("200 OK", &headers, body);
+        let error = server.ask(WireKind::OpenAiChat, IMPATIENT).await.unwrap_err();
+        assert_eq!(error.retry_after, Some(Duration::from_secs(7)), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn what_an_address_holds_beside_the_host_is_never_told() {
+    let location = "location: https://user-name:pass-word@elsewhere.example/v1?key=top-secret\r\n";
+    let echo = "no user-name with pass-word and key=top-secret for API version 2026-10-01";
+    let base_url = |server: &OddServer| {
+        format!("http://user-name:pass-word@{}/v1?key=top-secret&api-version=2026-10-01", server.address)
+    };
+    for (status, headers) in [("307 Temporary Redirect", location), ("400 Bad Request", "")] {
+        let server = OddServer::document(status, headers, echo);
+        let error = server.ask_at(&base_url(&server), WireKind::OpenAiChat, IMPATIENT).await.unwrap_err();
+        for secret in ["user-name", "pass-word", "top-secret"] {
+            assert!(!error.message.contains(secret), "{error}");
+        }
+        assert!(error.message.contains("no *** with *** and key=*** for API version 2026-10-01"), "{error}");
+        assert_eq!(error.message.contains("it points to https://elsewhere.example/v1; "), !headers.is_empty());
+    }
+}
+
+/// A stream whose model thinks in silence, longer than the idle timer runs, while the provider says that it lives.
+async fn silent_reasoning(wire: WireKind, opening: &str, sign_of_life: &str, rest: &[&str]) -> Reply {
+    const SIGNS: usize = 40;
+    const PACE: Duration = Duration::from_millis(20);
+    let event = |data: &&str| format!("data: {data}\n\n");
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n".to_owned();
+    let mut pieces = vec![head + &event(&opening)];
+    pieces.extend(vec![event(&sign_of_life); SIGNS]);
+    pieces.extend(rest.iter().map(event));
+    assert!(PACE * u32::try_from(SIGNS).unwrap() > IMPATIENT.idle_timeout, "only then does it prove anything");
+    OddServer::dripping(pieces, PACE).ask(wire, IMPATIENT).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_model_that_thinks_in_silence_is_waited_for() {
+    let reply = silent_reasoning(
+        WireKind::Anthropic,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}"#,
+        r#"{"type":"ping"}"#,
+        &[
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"c2ln"}}"#,
+            r#"{"type":"content_block_stop","index":0}"#,
+            r#"{"type":"content_block_start","index":1,"content_block":{"type":"text","text":"Here."}}"#,
+            r#"{"type":"content_block_stop","index":1}"#,
+            r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#,
+            r#"{"type":"message_stop"}"#,
+        ],
+    )
+    .await;
+    assert_eq!(reply.text(), "Here.");
+    let reply = silent_reasoning(
+        WireKind::OpenAiResponses,
+        r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"reasoning","id":"rs_1","summary":[]}}"#,
+        r#"{"type":"keepalive"}"#,
+        &[
+            r#"{"type":"response.output_item.done","output_index":0,"item":{"type":"reasoning","id":"rs_1","summary":[]}}"#,
+            r#"{"type":"response.output_item.done","output_index":1,"item":{"type":"message","content":[{"type":"output_text","text":"Here."}]}}"#,
+            r#"{"type":"response.completed","response":{"status":"completed"}}"#,
+        ],
+    )
+    .await;
+    assert_eq!(reply.text(), "Here.");
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! What every wire must do, over real connections to a scripted server. A new wire is one row of the macro.
 
+mod attachment;
 mod conversation;
 mod failure;
 mod fault;
@@ -19,6 +20,10 @@ macro_rules! wire_suite {
                 usage_and_the_answering_model_are_reported,
                 usage_that_is_not_reported_is_estimated_from_sizes,
                 one_connection_serves_many_calls,
+            );
+            wire_suite!(@behaviours $kind, attachment:
+                attachments_of_an_output_reach_the_model_or_are_named,
+                the_bytes_of_an_attachment_are_not_counted_as_text,
             );
             wire_suite!(@behaviours $kind, fault:
                 a_stream_cut_at_any_byte_is_never_half_a_reply,
@@ -40,6 +45,7 @@ macro_rules! wire_suite {
                 retries_end_at_their_number,
                 a_wrong_key_is_told_with_its_setting_and_never_shown,
                 a_wrong_model_is_told_with_its_address,
+                a_missing_model_is_recognised_under_any_status,
                 a_conversation_that_no_longer_fits_is_recognised,
                 a_cap_on_the_output_that_is_too_high_is_no_matter_of_the_conversation,
                 a_refused_connection_is_told_soon,
@@ -57,5 +63,7 @@ macro_rules! wire_suite {
 
 wire_suite! {
     anthropic = Anthropic,
+    gemini = Gemini,
     openai_chat = OpenAiChat,
+    openai_responses = OpenAiResponses,
 }

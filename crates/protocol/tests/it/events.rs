@@ -119,6 +119,7 @@ fn facts() -> Vec<Fact> {
         for_people: "1 line".to_owned(),
         failed: true,
         files_changed: vec!["a.rs".to_owned()],
+        attachments: Vec::new(),
     };
     vec![
         Fact::TaskStarted { job: Box::new(job()) },

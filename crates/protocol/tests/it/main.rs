@@ -1,4 +1,5 @@
 //! What is stored stays readable: one golden file for each kind of event, and words that never change by accident.
 
 mod events;
+mod near;
 mod nouns;

@@ -17,14 +17,18 @@ fn outside_bytes_are_never_read_while_a_directory_and_a_link_are_swapped() {
     let fixture = Fixture::new();
     while_swapping(&fixture, || {
         let by_path = fixture.text_of("sub/deep/file.txt").ok();
-        let by_walk = fixture.workspace.open_relative(Path::new("sub/deep/file.txt")).ok().map(|mut file| {
-            let mut text = String::new();
-            file.read_to_string(&mut text).unwrap();
-            text
-        });
-        assert!(by_path.iter().chain(&by_walk).all(|text| text == INSIDE));
-        by_path.is_some() && by_walk.is_some()
+        let path = Path::new("sub/deep/file.txt");
+        let by_walk = fixture.workspace.open_relative(path).ok().map(text_of);
+        let by_listing = fixture.workspace.open_listed(path).ok().map(text_of);
+        assert!(by_path.iter().chain(&by_walk).chain(&by_listing).all(|text| text == INSIDE));
+        by_path.is_some() && by_walk.is_some() && by_listing.is_some()
     });
+}
+
+fn text_of(mut file: fs::File) -> String {
+    let mut text = String::new();
+    file.read_to_string(&mut text).unwrap();
+    text
 }
 
 #[test]

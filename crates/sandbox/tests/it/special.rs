@@ -34,6 +34,25 @@ fn pipes_sockets_and_devices_are_refused_at_once() {
 }
 
 #[test]
+fn what_has_become_a_pipe_or_a_device_since_it_was_listed_is_refused_at_once() {
+    let fixture = Fixture::new();
+    fixture.fifo("pipe");
+    let devices = Workspace::open("/dev".as_ref()).unwrap();
+    for (workspace, path, expected) in
+        [(&fixture.workspace, "pipe", FileKind::Fifo), (&devices, "zero", FileKind::CharacterDevice)]
+    {
+        let start = Instant::now();
+        match workspace.open_listed(path.as_ref()) {
+            Err(AccessError::NotRegular { kind, .. }) => assert_eq!(kind, expected, "{path}"),
+            other => panic!("{path}: {other:?}"),
+        }
+        assert!(start.elapsed() < AT_ONCE, "{path}: {:?}", start.elapsed());
+    }
+    assert!(matches!(fixture.workspace.open_listed("sub".as_ref()), Err(AccessError::IsDirectory { .. })));
+    assert!(matches!(fixture.workspace.open_listed("gone".as_ref()), Err(AccessError::Vanished { .. })));
+}
+
+#[test]
 fn a_file_that_turns_into_a_pipe_never_blocks_an_open() {
     let fixture = Fixture::new();
     let proj = fixture.base.join("proj");

@@ -189,6 +189,7 @@ fn errors_name_the_path_and_what_is_near() {
 fn a_walk_opens_only_what_is_really_there() {
     let fixture = Fixture::new();
     assert!(fixture.workspace.open_relative(Path::new("sub/deep/file.txt")).is_ok());
+    assert!(fixture.workspace.open_listed(Path::new("sub/deep/file.txt")).is_ok());
     for path in [
         "in_relative/deep/file.txt",
         "in_file",
@@ -198,6 +199,7 @@ fn a_walk_opens_only_what_is_really_there() {
         "sub/absent",
     ] {
         assert!(fixture.workspace.open_relative(Path::new(path)).is_err(), "{path}");
+        assert!(fixture.workspace.open_listed(Path::new(path)).is_err(), "{path}");
     }
     for path in ["in_relative", "out_relative", "..", "../proj-secret", "/etc"] {
         assert!(fixture.workspace.read_dir(Path::new(path)).is_err(), "{path}");

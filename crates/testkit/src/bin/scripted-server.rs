@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, ServerEvent, ServerOptions, Watch};
 
 const HELP: &str = "\
-A model server that answers by a script, over Anthropic Messages and OpenAI Chat Completions.
+A model server that answers by a script, over Anthropic Messages, OpenAI Chat Completions and Responses, and Gemini.
 
 Usage: scripted-server --script FILE.json [--port N] [--key KEY] [--log FILE.jsonl]
 

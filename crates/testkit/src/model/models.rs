@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sortie_llm::{Model, ModelError, Models, UnknownModel};
+use sortie_llm::{Chosen, Model, ModelError, Models, UnknownModel};
 use sortie_protocol::ModelChoice;
 
 use super::ScriptedModel;
@@ -43,14 +43,17 @@ impl ScriptedModels {
 }
 
 impl Models for ScriptedModels {
-    fn choose(&self, asked: Option<&str>, inherited: Option<&ModelChoice>) -> Result<ModelChoice, UnknownModel> {
+    fn choose(&self, asked: Option<&str>, inherited: Option<&ModelChoice>) -> Result<Chosen, UnknownModel> {
         let choice = |id: &str| ModelChoice { route: ROUTE.to_owned(), id: id.to_owned() };
-        match asked {
+        let choice = match asked {
             None => Ok(inherited.cloned().unwrap_or_else(|| choice(MODEL))),
             Some(ROUTE | MODEL) => Ok(choice(MODEL)),
             Some(id) if self.also_known.iter().any(|known| known == id) => Ok(choice(id)),
-            Some(id) => Err(UnknownModel { asked: id.to_owned(), hint: format!("this test knows `{MODEL}` only") }),
-        }
+            Some(id) => {
+                Err(UnknownModel::Nobody { asked: id.to_owned(), hint: format!("this test knows `{MODEL}` only") })
+            }
+        };
+        choice.map(Chosen::from)
     }
 
     fn open(&self, _choice: &ModelChoice) -> Result<Arc<dyn Model>, ModelError> {

@@ -5,6 +5,7 @@ use sortie_protocol::{Part, StopReason, Usage};
 
 use super::RecordedRequest;
 use super::dialect::{Answer, Dialect, Rejection, fragments};
+use super::strict::signature;
 use super::strict_anthropic;
 use crate::script::Asked;
 
@@ -20,7 +21,8 @@ impl Dialect for Anthropic {
         strict_anthropic::check_body(request)
     }
 
-    fn asked<'a>(&self, body: &'a Value) -> Asked<'a> {
+    fn asked<'a>(&self, request: &'a RecordedRequest) -> Asked<'a> {
+        let body = &request.body;
         let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
         Asked {
             model: body["model"].as_str().unwrap_or_default(),
@@ -162,7 +164,7 @@ fn whole_block(part: &Part) -> Value {
         Part::Text { text } => json!({ "type": "text", "text": text }),
         Part::Reasoning(reasoning) => {
             let text = reasoning.item.as_str().unwrap_or_default();
-            json!({ "type": "thinking", "thinking": text, "signature": strict_anthropic::signature(text) })
+            json!({ "type": "thinking", "thinking": text, "signature": signature(text) })
         }
         Part::Call(call) => {
             // Without a stream the provider only ever sends objects.
@@ -177,7 +179,7 @@ fn deltas(part: &Part) -> Box<dyn Iterator<Item = Value> + '_> {
         Part::Text { text } => Box::new(fragments(text).map(|text| json!({ "type": "text_delta", "text": text }))),
         Part::Reasoning(reasoning) => {
             let text = reasoning.item.as_str().unwrap_or_default();
-            let signature = json!({ "type": "signature_delta", "signature": strict_anthropic::signature(text) });
+            let signature = json!({ "type": "signature_delta", "signature": signature(text) });
             let thinking = fragments(text).map(|text| json!({ "type": "thinking_delta", "thinking": text }));
             Box::new(thinking.chain([signature]))
         }

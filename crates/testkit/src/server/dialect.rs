@@ -16,7 +16,12 @@ pub(super) trait Dialect: Send + Sync {
     fn check(&self, request: &RecordedRequest, key: Option<&str>) -> Result<(), Rejection>;
 
     /// Reads a request as far as it can be read; what is missing is empty.
-    fn asked<'a>(&self, body: &'a Value) -> Asked<'a>;
+    fn asked<'a>(&self, request: &'a RecordedRequest) -> Asked<'a>;
+
+    /// Whether a request wants its answer as a stream.
+    fn streams(&self, request: &RecordedRequest) -> bool {
+        request.body["stream"] == true
+    }
 
     /// The whole answer as server-sent events.
     fn events(&self, answer: &Answer<'_>) -> Vec<String>;
@@ -39,6 +44,11 @@ pub(super) trait Dialect: Send + Sync {
     /// The status of an overloaded provider.
     fn overloaded_status(&self) -> u16;
 
+    /// Whether a wait that is asked for stands in the header `retry-after`; else in the error.
+    fn tells_wait_in_header(&self) -> bool {
+        true
+    }
+
     /// The name of the header that identifies a response.
     fn request_id_header(&self) -> &'static str;
 }
@@ -48,11 +58,12 @@ pub(super) struct Answer<'a> {
     pub(super) reply: &'a Reply,
     /// The request that it answers, checked.
     pub(super) body: &'a Value,
+    pub(super) streams: bool,
     /// Makes ids of responses distinct.
     pub(super) serial: u64,
 }
 
-/// A refusal, in the terms that both providers have.
+/// A refusal, in the terms that providers have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rejection {
     pub(super) status: u16,

@@ -12,10 +12,16 @@ use super::anthropic::Anthropic;
 use super::connection::Connection;
 use super::delivery::{self, Flow, Response};
 use super::dialect::{Answer, Dialect, Rejection};
+use super::gemini::{self, Gemini};
 use super::http::{self, HttpRequest};
 use super::openai::OpenAi;
+use super::openai_responses::OpenAiResponses;
 use super::{RecordedRequest, ServerEvent, Shared};
 use crate::script::{Asked, Composition, Fault, ScriptedReply, compose};
+
+/// What a request may be posted to.
+const ENDPOINTS: &[&str] =
+    &["/v1/messages", "/v1/chat/completions", "/v1/responses", "/v1beta/models/MODEL:streamGenerateContent"];
 
 /// Answers requests until the client closes the connection or a fault breaks it.
 pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>, number: u64) {
@@ -53,7 +59,7 @@ async fn exchange(connection: &mut Connection, request: HttpRequest, shared: &Sh
         Some(dialect) if is_post => respond(connection, dialect, &request, shared, serial).await?,
         found => {
             let status = if found.is_some() { 405 } else { 404 };
-            let message = format!("POST to /v1/messages or /v1/chat/completions, not to {}", request.target);
+            let message = format!("POST to one of {}, not to {}", ENDPOINTS.join(", "), request.target);
             let error = json!({ "type": "error", "error": { "type": "not_found_error", "message": message } });
             Response::document(status, &error).send(connection).await?;
             (status, Flow::KeepOpen)
@@ -79,6 +85,8 @@ fn dialect_of(path: &str) -> Option<&'static dyn Dialect> {
     match path {
         "/v1/messages" | "/messages" => Some(&Anthropic),
         "/v1/chat/completions" | "/chat/completions" => Some(&OpenAi),
+        "/v1/responses" | "/responses" => Some(&OpenAiResponses),
+        _ if gemini::is_endpoint(path) => Some(&Gemini),
         _ => None,
     }
 }
@@ -91,7 +99,7 @@ async fn respond(
     shared: &Shared,
     serial: u64,
 ) -> io::Result<(u16, Flow)> {
-    let asked = dialect.asked(&request.body);
+    let asked = dialect.asked(request);
     shared.tell(ServerEvent::Arrived { request, model: asked.model, turn: asked.turn });
     let scripted = dialect
         .check(request, shared.options.key.as_deref())
@@ -105,7 +113,7 @@ async fn respond(
     };
     wait(connection, scripted, request.arrival, shared).await?;
     let reply = compose(scripted, composition(dialect, request, &asked));
-    let answer = Answer { reply: &reply, body: &request.body, serial };
+    let answer = Answer { reply: &reply, body: &request.body, streams: dialect.streams(request), serial };
     let response = response(dialect, &answer, scripted.fault.as_ref());
     let status = response.status;
     let flow = delivery::deliver(connection, response, scripted).await?;
@@ -141,7 +149,7 @@ fn composition<'a>(dialect: &dyn Dialect, request: &RecordedRequest, asked: &Ask
 
 fn response(dialect: &dyn Dialect, answer: &Answer<'_>, fault: Option<&Fault>) -> Response {
     let overloaded = || dialect.usual_error(dialect.overloaded_status());
-    let streams = answer.body["stream"] == true;
+    let streams = answer.streams;
     let response = match fault {
         Some(Fault::Status(status)) => {
             let mut rejection = dialect.usual_error(status.code);
@@ -181,8 +189,8 @@ fn refusal(dialect: &dyn Dialect, rejection: &Rejection, serial: u64) -> Respons
     let response = Response::document(rejection.status, &document);
     let response = response.header(dialect.request_id_header(), request_id(serial));
     match &rejection.retry_after {
-        Some(value) => response.header("retry-after", value.clone()),
-        None => response,
+        Some(value) if dialect.tells_wait_in_header() => response.header("retry-after", value.clone()),
+        _ => response,
     }
 }
 

@@ -23,7 +23,8 @@ impl Dialect for OpenAi {
         strict_openai::check_body(&request.body)
     }
 
-    fn asked<'a>(&self, body: &'a Value) -> Asked<'a> {
+    fn asked<'a>(&self, request: &'a RecordedRequest) -> Asked<'a> {
+        let body = &request.body;
         let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
         let is_system = |message: &&Value| message["role"] == "system" || message["role"] == "developer";
         // The outputs of one turn are several messages here; to a script they are one.

@@ -1,4 +1,4 @@
-//! What both strict checks need: looking at JSON without trusting it.
+//! What all strict checks need: looking at JSON without trusting it.
 
 use serde_json::{Map, Value};
 
@@ -19,6 +19,13 @@ pub(super) fn is_identifier(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
+/// Whether a text is standard base64 with its padding.
+pub(super) fn is_base64(text: &str) -> bool {
+    let digits = text.trim_end_matches('=');
+    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
+    text.len().is_multiple_of(4) && text.len() - digits.len() <= 2 && digits.bytes().all(is_digit)
+}
+
 /// The first element that stands twice.
 pub(super) fn repeated(mut names: Vec<&str>) -> Option<&str> {
     names.sort_unstable();
@@ -29,4 +36,13 @@ pub(super) fn repeated(mut names: Vec<&str>) -> Option<&str> {
 pub(super) fn bearer(header: Option<&str>) -> Option<&str> {
     let (scheme, token) = header?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// The seal that belongs to a piece of reasoning: replayed reasoning must bring it unchanged.
+pub(super) fn signature(reasoning: &str) -> String {
+    // FNV-1a: enough to notice that the text or the seal was touched.
+    let hash = reasoning
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    format!("c2lnbmVk{hash:016x}")
 }

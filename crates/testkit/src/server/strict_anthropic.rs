@@ -2,6 +2,7 @@
 //!
 //! The words follow the provider's own, so that a person who reads a failing test can search for them.
 
+mod files;
 mod messages;
 
 use serde_json::Value;
@@ -215,15 +216,6 @@ fn check_fields(place: &str, object: &Object, known: &[&str], required: &[&str])
         Some(field) => invalid(format!("{}: Extra inputs are not permitted", at(field))),
         None => Ok(()),
     }
-}
-
-/// The signature that belongs to a piece of thinking: replayed thinking must bring it unchanged.
-pub(super) fn signature(thinking: &str) -> String {
-    // FNV-1a: enough to notice that the text or the signature was touched.
-    let hash = thinking
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    format!("c2lnbmVk{hash:016x}")
 }
 
 fn invalid(message: impl Into<String>) -> Checked {

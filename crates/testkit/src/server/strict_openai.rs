@@ -1,6 +1,7 @@
 //! What OpenAI Chat Completions refuses: key, fields, tools and tool choice; messages are in `messages`.
 //!
-//! The words follow the provider's own, so that a person who reads a failing test can search for them.
+//! The words follow the provider's own, so that a person who reads a failing test can search for them. Its other wire
+//! has the same words for the same mistakes.
 
 mod messages;
 
@@ -10,7 +11,7 @@ use super::RecordedRequest;
 use super::dialect::Rejection;
 use super::strict::{Object, bearer, is_identifier, unknown_field};
 
-type Checked = Result<(), Rejection>;
+pub(super) type Checked = Result<(), Rejection>;
 
 const TOP_LEVEL: &[&str] = &[
     "model",
@@ -78,6 +79,7 @@ pub(super) fn check_body(body: &Value) -> Checked {
         .code("invalid_parameter_combination"));
     }
     check_tools(body.get("tools"))?;
+    check_served_with_tools(body)?;
     check_tool_choice(body)?;
     messages::check(body.get("messages"))
 }
@@ -104,6 +106,27 @@ fn check_tools(tools: Option<&Value>) -> Checked {
     tools.iter().enumerate().try_for_each(|(index, tool)| check_tool(&format!("tools[{index}]"), tool))
 }
 
+/// From gpt-5.5 on, models that reason take tools on the provider's other wire alone.
+fn check_served_with_tools(body: &Object) -> Checked {
+    let model = body.get("model").and_then(Value::as_str).unwrap_or_default();
+    let reasons = body.get("reasoning_effort").is_none_or(|effort| effort != "none");
+    if !body.contains_key("tools") || !reasons || version(model).is_none_or(|version| version < (5, 5)) {
+        return Ok(());
+    }
+    let message = format!(
+        "Function tools with reasoning_effort are not supported for {model} in /v1/chat/completions. To use function \
+         tools, use /v1/responses or set reasoning_effort to 'none'."
+    );
+    Err(Rejection::invalid(message).param("reasoning_effort"))
+}
+
+/// The version in an id like `gpt-5.6-sol`.
+fn version(model: &str) -> Option<(u32, u32)> {
+    let version = model.strip_prefix("gpt-")?.split('-').next()?;
+    let (major, minor) = version.split_once('.').unwrap_or((version, "0"));
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
 fn check_tool(place: &str, tool: &Value) -> Checked {
     let Some(tool) = tool.as_object() else { return Err(wrong_type(place, "an object", tool)) };
     check_known(place, tool, &["type", "function"])?;
@@ -121,7 +144,7 @@ fn check_tool(place: &str, tool: &Value) -> Checked {
     check_schema(&place, function)
 }
 
-fn check_tool_name(place: &str, name: &str) -> Checked {
+pub(super) fn check_tool_name(place: &str, name: &str) -> Checked {
     check_length(place, name, LONGEST_TOOL_NAME)?;
     if name.is_empty() || !is_identifier(name) {
         let message = format!(
@@ -137,7 +160,7 @@ fn check_call_id(place: &str, id: Option<&Value>) -> Checked {
     check_length(place, check_string(place, id)?, LONGEST_CALL_ID)
 }
 
-fn check_length(place: &str, text: &str, longest: usize) -> Checked {
+pub(super) fn check_length(place: &str, text: &str, longest: usize) -> Checked {
     if text.len() <= longest {
         return Ok(());
     }
@@ -150,7 +173,7 @@ fn check_length(place: &str, text: &str, longest: usize) -> Checked {
 }
 
 /// A function may have no parameters at all; where it has some, they are an object.
-fn check_schema(place: &str, function: &Object) -> Checked {
+pub(super) fn check_schema(place: &str, function: &Object) -> Checked {
     let Some(schema) = function.get("parameters") else { return Ok(()) };
     let kind = schema.get("type").and_then(Value::as_str);
     if kind == Some("object") {
@@ -183,7 +206,7 @@ fn check_tool_choice(body: &Object) -> Checked {
 }
 
 /// Refuses fields that the provider does not know.
-fn check_known(place: &str, object: &Object, known: &[&str]) -> Checked {
+pub(super) fn check_known(place: &str, object: &Object, known: &[&str]) -> Checked {
     match unknown_field(object, known) {
         Some(field) => {
             let param = format!("{place}.{field}");
@@ -193,17 +216,17 @@ fn check_known(place: &str, object: &Object, known: &[&str]) -> Checked {
     }
 }
 
-fn check_string<'a>(place: &str, value: Option<&'a Value>) -> Result<&'a str, Rejection> {
+pub(super) fn check_string<'a>(place: &str, value: Option<&'a Value>) -> Result<&'a str, Rejection> {
     let value = value.ok_or_else(|| missing(place))?;
     value.as_str().ok_or_else(|| wrong_type(place, "a string", value))
 }
 
-fn missing(place: &str) -> Rejection {
+pub(super) fn missing(place: &str) -> Rejection {
     let message = format!("Missing required parameter: '{place}'.");
     Rejection::invalid(message).param(place).code("missing_required_parameter")
 }
 
-fn wrong_type(place: &str, expected: &str, got: &Value) -> Rejection {
+pub(super) fn wrong_type(place: &str, expected: &str, got: &Value) -> Rejection {
     let got = match got {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
@@ -216,12 +239,12 @@ fn wrong_type(place: &str, expected: &str, got: &Value) -> Rejection {
     Rejection::invalid(message).param(place).code("invalid_type")
 }
 
-fn wrong_value(place: &str, got: &str, supported: &str) -> Rejection {
+pub(super) fn wrong_value(place: &str, got: &str, supported: &str) -> Rejection {
     let message = format!("Invalid value: '{got}'. Supported values are: {supported}.");
     Rejection::invalid(message).param(place).code("invalid_value")
 }
 
-fn empty_array(place: &str) -> Rejection {
+pub(super) fn empty_array(place: &str) -> Rejection {
     let message = format!(
         "Invalid '{place}': empty array. Expected an array with minimum length 1, but got an empty array instead."
     );

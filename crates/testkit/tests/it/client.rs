@@ -66,6 +66,30 @@ impl Client {
         self.post("/v1/chat/completions", &[], body);
     }
 
+    /// On this wire the path says which model is asked, and whether to stream.
+    pub(crate) fn post_gemini(&mut self, request: &Value) {
+        let mut body = request.clone();
+        let mut take = |field: &str| body.as_object_mut().and_then(|body| body.remove(field)).unwrap_or_default();
+        let (model, streams) = (take("model"), take("stream") == true);
+        let model = model.as_str().unwrap_or("scripted");
+        let method = if streams { "streamGenerateContent?alt=sse" } else { "generateContent" };
+        self.post(&format!("/v1beta/models/{model}:{method}"), &[], &body);
+    }
+
+    pub(crate) fn post_openai_responses(&mut self, body: &Value) {
+        self.post("/v1/responses", &[], body);
+    }
+
+    /// Sends a request to the endpoint of its wire.
+    pub(crate) fn post_on(&mut self, wire: Wire, request: &Value) {
+        match wire {
+            Wire::Anthropic => self.post_anthropic(request),
+            Wire::Gemini => self.post_gemini(request),
+            Wire::OpenAi => self.post_openai(request),
+            Wire::OpenAiResponses => self.post_openai_responses(request),
+        }
+    }
+
     /// Reads one answer, however it ends.
     pub(crate) fn receive(&mut self) -> Response {
         let head = self.take_through("\r\n\r\n").expect("an answer has a head");
@@ -140,6 +164,16 @@ pub(crate) fn openai_request(prompt: &str) -> Value {
     json!({ "model": "scripted", "messages": [{ "role": "user", "content": prompt }] })
 }
 
+/// A small valid request to Gemini; [`Client::post_gemini`] puts the model into the path.
+pub(crate) fn gemini_request(prompt: &str) -> Value {
+    json!({ "model": "scripted", "contents": [{ "role": "user", "parts": [{ "text": prompt }] }] })
+}
+
+/// A small valid request to OpenAI's Responses.
+pub(crate) fn openai_responses_request(prompt: &str) -> Value {
+    json!({ "model": "scripted", "store": false, "input": [{ "role": "user", "content": prompt }] })
+}
+
 /// The same request, streaming.
 pub(crate) fn streaming(mut request: Value) -> Value {
     request["stream"] = Value::from(true);
@@ -149,26 +183,27 @@ pub(crate) fn streaming(mut request: Value) -> Value {
 /// Sends one request over a connection of its own.
 pub(crate) fn ask(server: &ScriptedServer, wire: Wire, request: &Value) -> Response {
     let mut client = Client::connect(server);
-    match wire {
-        Wire::Anthropic => client.post_anthropic(request),
-        Wire::OpenAi => client.post_openai(request),
-    }
+    client.post_on(wire, request);
     client.receive()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wire {
     Anthropic,
+    Gemini,
     OpenAi,
+    OpenAiResponses,
 }
 
 impl Wire {
-    pub(crate) const ALL: [Self; 2] = [Self::Anthropic, Self::OpenAi];
+    pub(crate) const ALL: [Self; 4] = [Self::Anthropic, Self::Gemini, Self::OpenAi, Self::OpenAiResponses];
 
     pub(crate) fn request(self, prompt: &str) -> Value {
         match self {
             Self::Anthropic => anthropic_request(prompt),
+            Self::Gemini => gemini_request(prompt),
             Self::OpenAi => openai_request(prompt),
+            Self::OpenAiResponses => openai_responses_request(prompt),
         }
     }
 }

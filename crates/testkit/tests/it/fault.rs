@@ -1,4 +1,4 @@
-//! Faults of the server, byte by byte, on both wires.
+//! Faults of the server, byte by byte, on every wire.
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,11 @@ fn document(wire: Wire, reply: ScriptedReply) -> Response {
 fn has_end_mark(wire: Wire, response: &Response) -> bool {
     match wire {
         Wire::Anthropic => response.body.contains("event: message_stop"),
+        Wire::Gemini => response.body.contains(r#""finishReason":"#),
         Wire::OpenAi => response.body.ends_with("data: [DONE]\n\n"),
+        Wire::OpenAiResponses => {
+            response.body.contains("event: response.completed") || response.body.contains("event: response.incomplete")
+        }
     }
 }
 
@@ -78,10 +82,7 @@ async fn a_stall_keeps_the_connection_until_the_client_leaves() {
         let whole = stream(wire, answer()).body;
         let server = ScriptedServer::start(Script::always(answer().fault(Fault::StallAfter(90)))).unwrap();
         let mut client = Client::connect(&server);
-        match wire {
-            Wire::Anthropic => client.post_anthropic(&streaming(wire.request("x"))),
-            Wire::OpenAi => client.post_openai(&streaming(wire.request("x"))),
-        }
+        client.post_on(wire, &streaming(wire.request("x")));
         let beginning = &whole[..90];
         assert!(client.take_through(beginning).is_some(), "{wire:?}");
         assert_eq!(server.traffic().in_flight, 1, "{wire:?}");
@@ -96,15 +97,14 @@ fn keep_alives_go_on_without_ever_bringing_content() {
     for wire in Wire::ALL {
         let server = ScriptedServer::start(Script::always(answer().fault(Fault::KeepAlivesOnly))).unwrap();
         let mut client = Client::connect(&server);
-        match wire {
-            Wire::Anthropic => client.post_anthropic(&streaming(wire.request("x"))),
-            Wire::OpenAi => client.post_openai(&streaming(wire.request("x"))),
-        }
+        client.post_on(wire, &streaming(wire.request("x")));
         let life: String = (0..3).map(|_| client.take_through(": keep-alive\n\n").unwrap()).collect();
         assert!(!life.contains("Reading"), "{life}");
         let blank = match wire {
             Wire::Anthropic => r#""delta":{"text":"","type":"text_delta"}"#,
+            Wire::Gemini => r#""parts":[{"text":""}]"#,
             Wire::OpenAi => r#""delta":{"content":""}"#,
+            Wire::OpenAiResponses => r#""delta":"","item_id":"#,
         };
         assert_eq!(life.matches(blank).count(), 2, "{life}");
     }
@@ -114,15 +114,25 @@ fn keep_alives_go_on_without_ever_bringing_content() {
 fn an_overload_in_mid_stream_has_the_shape_of_the_provider() {
     for wire in Wire::ALL {
         let response = stream(wire, answer().fault(Fault::OverloadedMidStream));
-        let last = response.body.trim_end().rsplit("\n\n").next().unwrap();
+        let body = response.body.replace("\r\n", "\n");
+        let last = body.trim_end().rsplit("\n\n").next().unwrap();
         match wire {
             Wire::Anthropic => assert_eq!(
                 last,
                 "event: error\ndata: {\"error\":{\"message\":\"Overloaded\",\"type\":\"overloaded_error\"},\"type\":\"error\"}"
             ),
+            Wire::Gemini => assert_eq!(
+                last,
+                r#"data: {"error":{"code":503,"message":"The model is overloaded. Please try again later.","status":"UNAVAILABLE"}}"#
+            ),
             Wire::OpenAi => {
                 let error: serde_json::Value = serde_json::from_str(last.strip_prefix("data: ").unwrap()).unwrap();
                 assert_eq!(error["error"]["type"], "server_error");
+            }
+            Wire::OpenAiResponses => {
+                let data = last.strip_prefix("event: error\ndata: ").unwrap();
+                let error: serde_json::Value = serde_json::from_str(data).unwrap();
+                assert_eq!((&error["type"], &error["error"]["type"]), (&json!("error"), &json!("server_error")));
             }
         }
         assert!(response.whole && !has_end_mark(wire, &response));
@@ -160,6 +170,10 @@ fn an_empty_answer_is_valid_and_has_no_content() {
     assert_eq!((&anthropic["content"], &anthropic["stop_reason"]), (&json!([]), &json!("end_turn")));
     let openai = document(Wire::OpenAi, answer().fault(Fault::Empty)).json();
     assert_eq!(openai["choices"][0]["message"]["content"], "");
+    let responses = document(Wire::OpenAiResponses, answer().fault(Fault::Empty)).json();
+    assert_eq!((&responses["output"], &responses["status"]), (&json!([]), &json!("completed")));
+    let gemini = document(Wire::Gemini, answer().fault(Fault::Empty)).json();
+    assert_eq!(gemini["candidates"][0]["content"]["parts"], json!([{ "text": "" }]));
     for wire in Wire::ALL {
         assert!(has_end_mark(wire, &stream(wire, answer().fault(Fault::Empty))));
     }
@@ -173,18 +187,28 @@ fn truncated_arguments_end_in_the_middle_at_the_output_cap() {
     assert_eq!(choice["message"]["tool_calls"][0]["function"]["arguments"], r#"{"path":"s"#);
     let response = stream(Wire::Anthropic, answer().fault(Fault::TruncatedArguments));
     assert!(response.body.contains(r#""stop_reason":"max_tokens""#));
+    let response = document(Wire::OpenAiResponses, answer().fault(Fault::TruncatedArguments)).json();
+    assert_eq!(response["incomplete_details"]["reason"], "max_output_tokens");
+    let call = &response["output"][1];
+    assert_eq!((&call["arguments"], &call["status"]), (&json!(r#"{"path":"s"#), &json!("incomplete")));
+    let response = stream(Wire::Gemini, answer().fault(Fault::TruncatedArguments));
+    assert!(response.body.contains(r#""finishReason":"MAX_TOKENS""#));
+    assert!(!response.body.contains("functionCall"), "a call is given out whole or not at all: {}", response.body);
 }
 
 #[test]
 fn a_status_comes_with_the_error_of_the_provider_and_its_headers() {
     for wire in Wire::ALL {
         let limited = document(wire, reply::fault(Fault::rate_limited("2")));
-        assert_eq!((limited.status, limited.header("retry-after")), (429, Some("2")));
-        let kind = match wire {
-            Wire::Anthropic => "rate_limit_error",
-            Wire::OpenAi => "requests",
+        let (pointer, kind, wait) = match wire {
+            Wire::Anthropic => ("/error/type", "rate_limit_error", Some("2")),
+            Wire::Gemini => ("/error/status", "RESOURCE_EXHAUSTED", None),
+            Wire::OpenAi | Wire::OpenAiResponses => ("/error/type", "requests", Some("2")),
         };
-        assert_eq!(limited.json()["error"]["type"], kind);
+        assert_eq!((limited.status, limited.header("retry-after")), (429, wait));
+        assert_eq!(limited.json().pointer(pointer), Some(&json!(kind)));
+        let details = limited.json()["error"]["details"].to_string();
+        assert_eq!(details.contains(r#""retryDelay":"2s""#), wait.is_none(), "{details}");
         let own_words = StatusFault { code: 418, retry_after: None, message: Some("short and stout".to_owned()) };
         let response = stream(wire, reply::fault(Fault::Status(own_words)));
         assert_eq!((response.status, &response.json()["error"]["message"]), (418, &json!("short and stout")));

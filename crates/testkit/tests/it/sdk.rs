@@ -67,6 +67,20 @@ fn the_official_python_sdks_understand_the_server_and_raise_their_typed_errors()
         openai server error: InternalServerError status=500 retry_after=None
         openai overloaded: InternalServerError status=503 retry_after=None
         openai overloaded in mid-stream: APIError status=None retry_after=None
+        responses stop: completed kinds of events: 15 usage: True
+        responses reasoning: Both files are needed. sealed: True
+        responses text: I read both, naïvely. whole: True
+        responses call: call_0_1 Read {"path":"src/a.rs"} whole: True
+        responses call: call_0_2 Read {"path":"src/b.rs"} whole: True
+        responses answer: They differ. completed
+        responses usage: 120 20 7
+        responses wrong key: AuthenticationError status=401 retry_after=None
+        responses unanswered call: BadRequestError status=400 retry_after=None
+        responses sealed by a model that does not reason: BadRequestError status=400 retry_after=None
+        responses rate limit: RateLimitError status=429 retry_after=7
+        responses server error: InternalServerError status=500 retry_after=None
+        responses overloaded: InternalServerError status=503 retry_after=None
+        responses overloaded in mid-stream: APIError status=None retry_after=None
     "#]]
     .assert_eq(&String::from_utf8_lossy(&output.stdout));
 }

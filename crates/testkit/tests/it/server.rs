@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use sortie_testkit::{Script, ScriptedServer, ServerOptions, reply, when};
 
-use crate::client::{Client, Wire, anthropic_request, ask, openai_request, streaming};
+use crate::client::{Client, Wire, anthropic_request, ask, openai_request, openai_responses_request, streaming};
 
 fn serving(text: &str) -> ScriptedServer {
     ScriptedServer::start(Script::always(reply::text(text))).unwrap()
@@ -97,6 +97,27 @@ fn other_paths_and_methods_are_refused() {
     assert_eq!(client.receive().status, 200);
     client.post("/chat/completions", &[], &openai_request("x"));
     assert_eq!(client.receive().status, 200);
+    client.post("/responses", &[], &openai_responses_request("x"));
+    assert_eq!(client.receive().status, 200);
+}
+
+#[test]
+fn the_path_of_gemini_names_the_model_and_its_method() {
+    let server = ScriptedServer::start(Script::new().on(when::model("large"), reply::text("here"))).unwrap();
+    let mut client = Client::connect(&server);
+    let body = serde_json::json!({ "contents": [{ "role": "user", "parts": [{ "text": "x" }] }] });
+    for (path, status) in [
+        ("/v1beta/models/large:generateContent", 200),
+        ("/v1/models/large:generateContent", 200),
+        ("/models/large:streamGenerateContent?alt=sse", 200),
+        ("/v1beta/models/small:generateContent", 400),
+        ("/v1beta/models/large:countTokens", 404),
+        ("/v1beta/models/large", 404),
+        ("/v1beta/v1beta/models/large:generateContent", 404),
+    ] {
+        client.post(path, &[], &body);
+        assert_eq!(client.receive().status, status, "{path}");
+    }
 }
 
 #[test]

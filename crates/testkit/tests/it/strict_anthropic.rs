@@ -167,6 +167,44 @@ fn malformed_blocks_are_refused() {
 }
 
 #[test]
+fn a_failed_result_is_all_text() {
+    let source = json!({ "type": "base64", "media_type": "image/png", "data": "aGVsbG8=" });
+    let content = json!([{ "type": "text", "text": "Half." }, { "type": "image", "source": source }]);
+    check(
+        &with("/messages/2/content/1/content", content.clone()),
+        "all content must be type `text` if `is_error` is true",
+    );
+    let done =
+        edit::with(with("/messages/2/content/1/content", content), "/messages/2/content/1/is_error", json!(false));
+    assert_eq!(ask(&serving(), Wire::Anthropic, &done).status, 200);
+}
+
+#[test]
+fn files_of_other_kinds_and_in_other_forms_are_refused() {
+    let result = |kind: &str, media_type: &str, data: &str| {
+        let source = json!({ "type": "base64", "media_type": media_type, "data": data });
+        with("/messages/2/content/0/content", json!([{ "type": kind, "source": source }]))
+    };
+    for (kind, media_type) in [("image", "image/png"), ("image", "image/webp"), ("document", "application/pdf")] {
+        let response = ask(&serving(), Wire::Anthropic, &result(kind, media_type, "AAAA"));
+        assert_eq!(response.status, 200, "{}", response.body);
+    }
+    check(
+        &result("image", "image/heic", "AAAA"),
+        "source.base64.media_type: Input should be 'image/jpeg', 'image/png'",
+    );
+    check(&result("document", "image/png", "AAAA"), "source.base64.media_type: Input should be 'application/pdf'");
+    check(&result("image", "image/png", ""), "source.base64.data: String should have at least 1 character");
+    check(&result("image", "image/png", "A"), "source.base64.data: Invalid base64 data");
+    check(&result("video", "video/mp4", "AAAA"), "Input should be a text, image or document block");
+    let document = result("document", "application/pdf", "AAAA");
+    let titled = |title: Value| edit::with(document.clone(), "/messages/2/content/0/content/0/title", title);
+    check(&titled(json!("")), "title: String should have at least 1 character");
+    check(&titled(json!("x".repeat(501))), "title: String should have at most 500 characters");
+    check(&titled(json!(7)), "title: Input should be a valid string");
+}
+
+#[test]
 fn cache_marks_are_checked_and_counted() {
     check(
         &with("/system/0/cache_control", json!({ "type": "forever" })),

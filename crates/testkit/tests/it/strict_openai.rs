@@ -106,6 +106,22 @@ fn malformed_tools_are_refused() {
 }
 
 #[test]
+fn tools_are_refused_for_models_that_take_them_on_the_other_wire_alone() {
+    let complaint = "Function tools with reasoning_effort are not supported";
+    for model in ["gpt-5.5", "gpt-5.6-sol", "gpt-5.10", "gpt-6", "gpt-6.1-terra", "gpt-12-pro"] {
+        let request = with("/model", json!(model));
+        check(&request, complaint);
+        let unreasoning = edit::with(request.clone(), "/reasoning_effort", json!("none"));
+        assert_eq!(ask(&serving(), Wire::OpenAi, &unreasoning).status, 200, "{model}");
+        let without_tools = edit::without(edit::without(request, "/tool_choice"), "/tools");
+        assert_eq!(ask(&serving(), Wire::OpenAi, &without_tools).status, 200, "{model}");
+    }
+    for model in ["gpt-5.4", "gpt-5", "gpt-4.1-mini", "gpt-4o", "gpt-oss-120b", "o3"] {
+        assert_eq!(ask(&serving(), Wire::OpenAi, &with("/model", json!(model))).status, 200, "{model}");
+    }
+}
+
+#[test]
 fn a_call_id_is_refused_when_it_is_too_long_wherever_it_stands() {
     let long = json!("x".repeat(41));
     let complaint = "string too long. Expected a string with maximum length 40, but got a string with length 41";

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sortie_protocol::{StopReason, Usage};
 use sortie_testkit::{Script, ScriptedReply, ScriptedServer, reply, when};
 
-use crate::client::{Wire, anthropic_request, ask, openai_request, streaming};
+use crate::client::{Wire, anthropic_request, ask, gemini_request, openai_request, streaming};
 
 fn answer() -> ScriptedReply {
     let usage =
@@ -16,13 +16,13 @@ fn answer() -> ScriptedReply {
         .usage(usage)
 }
 
-fn check(wire: Wire, request: &Value, expected: &Expect) {
+pub(crate) fn check(wire: Wire, request: &Value, expected: &Expect) {
     let server = ScriptedServer::start(Script::always(answer())).unwrap();
     let response = ask(&server, wire, request);
     let body = if response.body.starts_with('{') {
         serde_json::to_string_pretty(&response.json()).unwrap() + "\n"
     } else {
-        response.body
+        response.body.replace("\r\n", "\n")
     };
     expected.assert_eq(&body);
 }
@@ -260,20 +260,100 @@ fn an_openai_stream_tells_its_usage_only_when_asked() {
 }
 
 #[test]
+fn a_gemini_stream_has_the_events_of_the_provider() {
+    let mut request = streaming(gemini_request("x"));
+    request["model"] = json!("gemini-3-pro-preview");
+    check(
+        Wire::Gemini,
+        &request,
+        &expect![[r#"
+        data: {"candidates":[{"content":{"parts":[{"text":"Two files.","thought":true}],"role":"model"},"index":0}],"modelVersion":"gemini-3-pro-preview","responseId":"scripted-1","usageMetadata":{"cachedContentTokenCount":3,"candidatesTokenCount":2,"promptTokenCount":15,"thoughtsTokenCount":2,"totalTokenCount":19}}
+
+        data: {"candidates":[{"content":{"parts":[{"text":"I read both "}],"role":"model"},"index":0}],"modelVersion":"gemini-3-pro-preview","responseId":"scripted-1","usageMetadata":{"cachedContentTokenCount":3,"candidatesTokenCount":2,"promptTokenCount":15,"thoughtsTokenCount":2,"totalTokenCount":19}}
+
+        data: {"candidates":[{"content":{"parts":[{"text":"of them.","thoughtSignature":"c2lnbmVk56631364d96fc98e"}],"role":"model"},"index":0}],"modelVersion":"gemini-3-pro-preview","responseId":"scripted-1","usageMetadata":{"cachedContentTokenCount":3,"candidatesTokenCount":2,"promptTokenCount":15,"thoughtsTokenCount":2,"totalTokenCount":19}}
+
+        data: {"candidates":[{"content":{"parts":[{"functionCall":{"args":{"path":"a.rs"},"id":"call_0_1","name":"Read"},"thoughtSignature":"c2lnbmVkfd0cb62447be86f9"}],"role":"model"},"index":0}],"modelVersion":"gemini-3-pro-preview","responseId":"scripted-1","usageMetadata":{"cachedContentTokenCount":3,"candidatesTokenCount":2,"promptTokenCount":15,"thoughtsTokenCount":2,"totalTokenCount":19}}
+
+        data: {"candidates":[{"content":{"parts":[{"functionCall":{"args":{"path":"src/b.rs"},"id":"call_0_2","name":"Read"}}],"role":"model"},"index":0}],"modelVersion":"gemini-3-pro-preview","responseId":"scripted-1","usageMetadata":{"cachedContentTokenCount":3,"candidatesTokenCount":2,"promptTokenCount":15,"thoughtsTokenCount":2,"totalTokenCount":19}}
+
+        data: {"candidates":[{"content":{"parts":[{"text":""}],"role":"model"},"finishReason":"STOP","index":0}],"modelVersion":"gemini-3-pro-preview","responseId":"scripted-1","usageMetadata":{"cachedContentTokenCount":3,"candidatesTokenCount":2,"promptTokenCount":15,"thoughtsTokenCount":2,"totalTokenCount":19}}
+
+    "#]],
+    );
+}
+
+#[test]
+fn a_gemini_document_has_the_fields_of_the_provider() {
+    check(
+        Wire::Gemini,
+        &gemini_request("x"),
+        &expect![[r#"
+        {
+          "candidates": [
+            {
+              "content": {
+                "parts": [
+                  {
+                    "text": "Two files.",
+                    "thought": true
+                  },
+                  {
+                    "text": "I read both of them."
+                  },
+                  {
+                    "functionCall": {
+                      "args": {
+                        "path": "a.rs"
+                      },
+                      "name": "Read"
+                    }
+                  },
+                  {
+                    "functionCall": {
+                      "args": {
+                        "path": "src/b.rs"
+                      },
+                      "name": "Read"
+                    }
+                  }
+                ],
+                "role": "model"
+              },
+              "finishReason": "STOP",
+              "index": 0
+            }
+          ],
+          "modelVersion": "scripted",
+          "responseId": "scripted-1",
+          "usageMetadata": {
+            "cachedContentTokenCount": 3,
+            "candidatesTokenCount": 2,
+            "promptTokenCount": 15,
+            "thoughtsTokenCount": 2,
+            "totalTokenCount": 19
+          }
+        }
+    "#]],
+    );
+}
+
+#[test]
 fn every_stop_reason_has_its_word_on_each_wire() {
-    for (stop, anthropic, openai) in [
-        (StopReason::End, "end_turn", "stop"),
-        (StopReason::Calls, "tool_use", "tool_calls"),
-        (StopReason::Length, "max_tokens", "length"),
-        (StopReason::Refusal, "refusal", "content_filter"),
+    for (stop, anthropic, openai, gemini) in [
+        (StopReason::End, "end_turn", "stop", "STOP"),
+        (StopReason::Calls, "tool_use", "tool_calls", "STOP"),
+        (StopReason::Length, "max_tokens", "length", "MAX_TOKENS"),
+        (StopReason::Refusal, "refusal", "content_filter", "SAFETY"),
     ] {
         let server = ScriptedServer::start(Script::always(reply::text("x").stop(stop))).unwrap();
         assert_eq!(ask(&server, Wire::Anthropic, &anthropic_request("x")).json()["stop_reason"], anthropic);
         assert_eq!(ask(&server, Wire::OpenAi, &openai_request("x")).json()["choices"][0]["finish_reason"], openai);
+        assert_eq!(ask(&server, Wire::Gemini, &gemini_request("x")).json()["candidates"][0]["finishReason"], gemini);
     }
 }
 
-/// The same conversation on both wires: two calls, and their outputs last.
+/// The same conversation on every wire: two calls, and their outputs last.
 fn conversation(wire: Wire) -> Value {
     match wire {
         Wire::Anthropic => json!({
@@ -289,6 +369,35 @@ fn conversation(wire: Wire) -> Value {
                 { "role": "user", "content": [
                     { "type": "tool_result", "tool_use_id": "a", "content": "first output" },
                     { "type": "tool_result", "tool_use_id": "b", "content": [{ "type": "text", "text": "second output" }] },
+                ] },
+            ],
+        }),
+        Wire::Gemini => json!({
+            "model": "large",
+            "systemInstruction": { "parts": [{ "text": "You explore." }] },
+            "contents": [
+                { "role": "user", "parts": [{ "text": "Find the door." }] },
+                { "role": "model", "parts": [
+                    { "functionCall": { "name": "Read", "args": {} } },
+                    { "functionCall": { "name": "Read", "args": {} } },
+                ] },
+                { "role": "user", "parts": [
+                    { "functionResponse": { "name": "Read", "response": { "output": "first output" } } },
+                    { "functionResponse": { "name": "Read", "response": { "error": "second output" } } },
+                ] },
+            ],
+        }),
+        Wire::OpenAiResponses => json!({
+            "model": "large",
+            "instructions": "You explore.",
+            "input": [
+                { "role": "user", "content": [{ "type": "input_text", "text": "Find the door." }] },
+                { "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "Both." }] },
+                { "type": "function_call", "call_id": "a", "name": "Read", "arguments": "{}" },
+                { "type": "function_call", "call_id": "b", "name": "Read", "arguments": "{}" },
+                { "type": "function_call_output", "call_id": "a", "output": "first output" },
+                { "type": "function_call_output", "call_id": "b", "output": [
+                    { "type": "input_text", "text": "second output" },
                 ] },
             ],
         }),
@@ -341,4 +450,6 @@ fn calls_are_numbered_by_turn_and_place() {
     );
     let openai = ask(&server, Wire::OpenAi, &conversation(Wire::OpenAi)).json();
     assert_eq!(openai["choices"][0]["message"]["tool_calls"][1]["id"], "call_1_2");
+    let responses = ask(&server, Wire::OpenAiResponses, &conversation(Wire::OpenAiResponses)).json();
+    assert_eq!(responses["output"][1]["call_id"], "call_1_2");
 }

@@ -172,7 +172,89 @@ def openai_errors():
     raised("openai overloaded in mid-stream", lambda: stream_to_the_end("Overload."))
 
 
+def responses_request(prompt=PROMPT, **more):
+    tool = {"type": "function", "name": "Read", "description": "Reads a file.", "parameters": SCHEMA, "strict": False}
+    return {
+        "model": "gpt-5",
+        "store": False,
+        "include": ["reasoning.encrypted_content"],
+        "instructions": "Be brief.",
+        "tools": [tool],
+        "input": [{"role": "user", "content": prompt}],
+        **more,
+    }
+
+
+def responses_round_trip():
+    client = openai_client()
+    request = responses_request()
+    text, reasoning, arguments, kinds, done = "", "", {}, set(), None
+    for event in client.responses.create(**request, stream=True):
+        kinds.add(event.type)
+        if event.type == "response.output_text.delta":
+            text += event.delta
+        elif event.type == "response.reasoning_summary_text.delta":
+            reasoning += event.delta
+        elif event.type == "response.function_call_arguments.delta":
+            arguments[event.output_index] = arguments.get(event.output_index, "") + event.delta
+        elif event.type == "response.completed":
+            done = event.response
+    say("responses stop:", done.status, "kinds of events:", len(kinds), "usage:", done.usage.total_tokens > 0)
+    say("responses reasoning:", reasoning, "sealed:", bool(done.output[0].encrypted_content))
+    say("responses text:", text, "whole:", text == done.output_text)
+    for index, item in enumerate(done.output):
+        if item.type == "function_call":
+            same = item.arguments == arguments[index]
+            say("responses call:", item.call_id, item.name, item.arguments, "whole:", same)
+
+    first = client.responses.create(**request)
+    png = "data:image/png;base64,iVBORw0KGgo="
+    outputs = [
+        {
+            "type": "function_call_output",
+            "call_id": item.call_id,
+            "output": [
+                {"type": "input_text", "text": f"content of {json.loads(item.arguments)['path']}"},
+                {"type": "input_image", "image_url": png},
+            ],
+        }
+        for item in first.output
+        if item.type == "function_call"
+    ]
+    history = request["input"] + [item.model_dump(exclude_none=True) for item in first.output] + outputs
+    last = client.responses.create(**responses_request(input=history))
+    say("responses answer:", last.output_text, last.status)
+    details = last.usage.input_tokens_details
+    say("responses usage:", last.usage.input_tokens, details.cached_tokens, last.usage.output_tokens)
+
+
+def responses_errors():
+    client = openai_client()
+
+    def create(**request):
+        return lambda: client.responses.create(**request)
+
+    def stream_to_the_end(prompt):
+        for _ in client.responses.create(**responses_request(prompt), stream=True):
+            pass
+
+    unanswered = [
+        {"role": "user", "content": PROMPT},
+        {"type": "function_call", "call_id": "call_1", "name": "Read", "arguments": "{}"},
+        {"role": "user", "content": "go on"},
+    ]
+    raised("responses wrong key", lambda: openai_client("wrong").responses.create(**responses_request()))
+    raised("responses unanswered call", create(**responses_request(input=unanswered)))
+    raised("responses sealed by a model that does not reason", create(**responses_request(model="gpt-4o")))
+    raised("responses rate limit", create(**responses_request("Too often.")))
+    raised("responses server error", create(**responses_request("Break.")))
+    raised("responses overloaded", create(**responses_request("Overload.")))
+    raised("responses overloaded in mid-stream", lambda: stream_to_the_end("Overload."))
+
+
 anthropic_round_trip()
 anthropic_errors()
 openai_round_trip()
 openai_errors()
+responses_round_trip()
+responses_errors()

@@ -10,7 +10,7 @@ use ignore::types::{Types, TypesBuilder};
 use super::search::Searched;
 use super::{GrepInput, OutputMode};
 use crate::globs::{self, Globs};
-use crate::nearest::nearest;
+use sortie_protocol::nearest;
 
 const DEFAULT_RESULTS: usize = 250;
 pub(super) const MAX_CONTEXT_LINES: u64 = 50;
@@ -90,7 +90,7 @@ impl Query {
             .heap_limit(Some(MAX_HEAP_BYTES))
             .multi_line(self.multiline)
             .line_terminator(LineTerminator::crlf())
-            .line_number(true)
+            .line_number(self.mode == OutputMode::Content && self.line_numbers)
             .before_context(self.before)
             .after_context(self.after)
             .build()

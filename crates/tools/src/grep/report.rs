@@ -11,6 +11,7 @@ use crate::walk::Found;
 
 pub(super) struct Report<'a> {
     pub(super) query: &'a Query,
+    pub(super) glob: Option<&'a str>,
     pub(super) found: &'a Found,
     pub(super) searched: &'a [Searched],
     pub(super) halt: Option<Halt>,
@@ -120,7 +121,7 @@ impl Report<'_> {
 
     fn note_nothing(&self, answer: &mut Answer) {
         let n_searched = self.searched.iter().filter(|searched| matches!(searched, Searched::NoMatch)).count();
-        if self.found.files.is_empty() && self.query.has_filter() && self.found.n_files > 0 {
+        if self.found.n_wanted == 0 && self.query.has_filter() && self.found.n_files > 0 {
             answer.note(format!(
                 "no match: the glob or type fits none of {}",
                 counted(self.found.n_files, "file", "files")
@@ -130,26 +131,27 @@ impl Report<'_> {
         }
     }
 
-    /// A cut answer says nothing about files that it may not have come to: how many those are is a matter of chance.
+    /// A cut answer says nothing about what it may not have come to: how much that is, is a matter of chance.
     fn note_omissions(&self, answer: &mut Answer, is_cut: bool) {
-        if let (Some(halt), false) = (self.halt, self.found.is_halted()) {
-            answer.note(halt.note());
+        answer.note_halt(self.halt);
+        if is_cut {
+            return;
         }
-        if !is_cut {
-            let count =
-                |wanted: fn(&Searched) -> bool| self.searched.iter().filter(|searched| wanted(searched)).count();
-            let too_long =
-                format!("skipped: a line with its context (or a multiline file) over {} KiB", MAX_HEAP_BYTES >> 10);
-            let counts = [
-                (count(|searched| matches!(searched, Searched::Binary)), "binary file", "binary files", "skipped"),
-                (count(|searched| matches!(searched, Searched::Unreadable)), "file", "files", "could not be read"),
-                (count(|searched| matches!(searched, Searched::TooLong)), "file", "files", too_long.as_str()),
-            ];
-            for (count, one, many, what) in counts {
-                if count > 0 {
-                    answer.note(format!("{} {what}", counted(count, one, many)));
-                }
+        let count = |wanted: fn(&Searched) -> bool| self.searched.iter().filter(|searched| wanted(searched)).count();
+        let too_long =
+            format!("skipped: a line with its context (or a multiline file) over {} KiB", MAX_HEAP_BYTES >> 10);
+        let counts = [
+            (count(|searched| matches!(searched, Searched::Binary)), "binary file", "binary files", "skipped"),
+            (count(|searched| matches!(searched, Searched::Unreadable)), "file", "files", "could not be read"),
+            (count(|searched| matches!(searched, Searched::TooLong)), "file", "files", too_long.as_str()),
+        ];
+        for (count, one, many, what) in counts {
+            if count > 0 {
+                answer.note(format!("{} {what}", counted(count, one, many)));
             }
+        }
+        if let Some(glob) = self.glob {
+            self.found.note_git(glob, answer);
         }
         self.found.note_omissions(answer);
     }

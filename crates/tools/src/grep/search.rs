@@ -17,6 +17,8 @@ use crate::blocking::Stop;
 use crate::interruptible::Interruptible;
 use crate::read::BINARY_PROBE_BYTES;
 
+/// A smaller file, as most are, is read once and searched where it lies; a larger one flows through the searcher.
+const START_BYTES: usize = 64 * 1024;
 const MAX_LINE_CHARS: usize = 400;
 /// Of a line that is cut, this much is shown before the match.
 const CHARS_BEFORE_MATCH: usize = 100;
@@ -86,16 +88,22 @@ pub(super) struct FileSearch<'q> {
     stop: &'q Stop,
     matcher: RegexMatcher,
     searcher: Searcher,
-    start: Vec<u8>,
+    start: Box<[u8]>,
 }
 
 impl<'q> FileSearch<'q> {
     pub(super) fn new(query: &'q Query, stop: &'q Stop) -> Self {
-        Self { query, stop, matcher: query.matcher.clone(), searcher: query.searcher(), start: Vec::new() }
+        Self {
+            query,
+            stop,
+            matcher: query.matcher.clone(),
+            searcher: query.searcher(),
+            start: vec![0; START_BYTES].into(),
+        }
     }
 
-    pub(super) fn run(&mut self, workspace: &Workspace, path: &Path) -> Searched {
-        let file = match workspace.open_relative(path) {
+    pub(super) fn run(&mut self, workspace: &Workspace, path: Box<Path>) -> Searched {
+        let file = match workspace.open_listed(&path) {
             Ok(file) => file,
             Err(AccessError::Vanished { .. }) => return Searched::Gone,
             Err(_) => return Searched::Unreadable,
@@ -109,19 +117,37 @@ impl<'q> FileSearch<'q> {
         }
     }
 
-    fn search(&mut self, mut file: File, path: &Path) -> io::Result<Searched> {
-        self.start.clear();
-        (&mut file).take(BINARY_PROBE_BYTES as u64).read_to_end(&mut self.start)?;
-        if self.start.contains(&0) {
+    fn search(&mut self, file: File, path: Box<Path>) -> io::Result<Searched> {
+        let mut reader = Interruptible::new(file, self.stop);
+        let n_bytes = fill(&mut reader, &mut self.start)?;
+        let start = &self.start[..n_bytes];
+        if start[..n_bytes.min(BINARY_PROBE_BYTES)].contains(&0) {
             return Ok(Searched::Binary);
         }
-        let mut matches = FileMatches { path: path.into(), n_matches: 0, lines: Vec::new(), n_bytes: 0 };
+        let mut matches = FileMatches { path, n_matches: 0, lines: Vec::new(), n_bytes: 0 };
         let matcher = Watched { matcher: &self.matcher, stop: self.stop };
         let sink = Collect { query: self.query, matcher: &matcher, matches: &mut matches };
-        let reader = self.start.as_slice().chain(Interruptible::new(file, self.stop));
-        self.searcher.search_reader(&matcher, reader, sink)?;
+        if n_bytes < START_BYTES {
+            self.searcher.search_slice(&matcher, start, sink)?;
+        } else {
+            self.searcher.search_reader(&matcher, start.chain(reader), sink)?;
+        }
         Ok(if matches.n_matches > 0 { Searched::Matches(Box::new(matches)) } else { Searched::NoMatch })
     }
+}
+
+/// Reads until the buffer is full or the file ends; says how much it read.
+fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut n_bytes = 0;
+    while n_bytes < buffer.len() {
+        match reader.read(&mut buffer[n_bytes..]) {
+            Ok(0) => break,
+            Ok(n_more) => n_bytes += n_more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(n_bytes)
 }
 
 /// Takes the searcher's findings.
@@ -215,7 +241,8 @@ mod tests {
         let workspace = Workspace::open(directory.path()).unwrap();
         let arguments = r#"{"pattern": "a.*a", "multiline": true, "output_mode": "content"}"#;
         let query = Query::new(&serde_json::from_str(arguments).unwrap()).unwrap();
-        let searched = FileSearch::new(&query, &Stop::after(Duration::from_mins(1))).run(&workspace, Path::new("a"));
+        let searched =
+            FileSearch::new(&query, &Stop::after(Duration::from_mins(1))).run(&workspace, Path::new("a").into());
         let Searched::Matches(matches) = searched else { panic!("there is a match") };
         assert_eq!((matches.n_matches, matches.lines.len()), (1, MAX_BYTES / 2 + 1));
     }

@@ -1,18 +1,18 @@
 //! What a walk found, and what it says of the rest.
 
-use std::path::{Path, PathBuf};
-
-use super::{Directory, MAX_DIRECTORY_ENTRIES, Visit};
+use super::MAX_DIRECTORY_ENTRIES;
 use crate::answer::{Answer, counted};
 use crate::blocking::Halt;
 
-/// What a walk found.
-#[derive(Default)]
+/// What a walk has passed, in numbers.
+#[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// The files that were to be kept, relative to the root, in the order of their paths.
-    pub(crate) files: Vec<Box<Path>>,
     /// All regular files that were not ignored.
     pub(crate) n_files: usize,
+    /// Those of them that were wanted.
+    pub(crate) n_wanted: usize,
+    /// Why the walk stopped before its end, if the call had to.
+    pub(crate) halt: Option<Halt>,
     pub(super) n_ignored: usize,
     pub(super) n_entries: usize,
     pub(super) n_links: usize,
@@ -20,40 +20,30 @@ pub(crate) struct Found {
     pub(super) n_unlisted: usize,
     pub(super) n_unusable_rules: usize,
     pub(super) n_cut_directories: usize,
-    pub(super) halt: Option<Halt>,
     pub(super) is_full: bool,
     pub(super) is_git_skipped: bool,
 }
 
 impl Found {
-    /// As if a walk had found just this file.
-    pub(crate) fn file(path: PathBuf) -> Self {
-        Self { files: vec![path.into_boxed_path()], n_files: 1, ..Self::default() }
+    /// As if a walk had found just one file.
+    pub(crate) fn file() -> Self {
+        Self { n_files: 1, n_wanted: 1, ..Self::default() }
     }
 
-    /// Adds what one directory had; returns the directories below it.
-    pub(super) fn take(&mut self, visit: Visit) -> Vec<Directory> {
-        let Visit { found, directories } = visit;
-        self.files.extend(found.files);
-        self.n_files += found.n_files;
-        self.n_ignored += found.n_ignored;
-        self.n_entries += found.n_entries;
-        self.n_links += found.n_links;
-        self.n_special += found.n_special;
-        self.n_unusable_rules += found.n_unusable_rules;
-        self.n_cut_directories += found.n_cut_directories;
-        self.halt = self.halt.or(found.halt);
-        self.is_git_skipped |= found.is_git_skipped;
-        directories
-    }
-
-    /// Whether the call had to stop before the walk was over.
-    pub(crate) fn is_halted(&self) -> bool {
-        self.halt.is_some()
-    }
-
-    pub(super) fn is_cut_short(&self) -> bool {
-        self.is_full || self.is_halted()
+    /// Adds what one more directory had.
+    pub(super) fn add(&mut self, more: &Self) {
+        self.n_files += more.n_files;
+        self.n_wanted += more.n_wanted;
+        self.halt = self.halt.or(more.halt);
+        self.n_ignored += more.n_ignored;
+        self.n_entries += more.n_entries;
+        self.n_links += more.n_links;
+        self.n_special += more.n_special;
+        self.n_unlisted += more.n_unlisted;
+        self.n_unusable_rules += more.n_unusable_rules;
+        self.n_cut_directories += more.n_cut_directories;
+        self.is_full |= more.is_full;
+        self.is_git_skipped |= more.is_git_skipped;
     }
 
     /// Says in the answer's last line that `.git` was not entered, if someone who wrote `pattern` wanted it.
@@ -64,11 +54,8 @@ impl Found {
         }
     }
 
-    /// Says in the answer's last line what the walk left out.
+    /// Says in the answer's last line what a walk that was not halted left out.
     pub(crate) fn note_omissions(&self, answer: &mut Answer) {
-        if let Some(halt) = self.halt {
-            answer.note(halt.note());
-        }
         if self.is_full {
             answer.note(format!("stopped after {} entries, more were left; narrow the path", self.n_entries));
         }

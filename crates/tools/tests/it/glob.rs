@@ -84,7 +84,7 @@ async fn git_is_named_when_it_was_wanted_and_entered_when_it_is_named() {
     project.write(".git/x.rs", "needle");
     assert_eq!(
         project.done("Grep", json!({"pattern": "needle", "glob": "*.rs,.git/**"})).await,
-        "[`.git` is searched only if path names it; no match in 4 files]"
+        "[no match in 4 files; `.git` is searched only if path names it]"
     );
     assert_eq!(project.done("Grep", json!({"pattern": "needle", "path": ".git"})).await, ".git/x.rs");
 }

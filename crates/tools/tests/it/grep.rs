@@ -286,3 +286,42 @@ async fn long_lines_are_cut_around_the_match() {
     let text = project.done("Grep", json!({"pattern": "needle", "output_mode": "content"})).await;
     assert!(text.starts_with("min.js\n1:[4900 chars] aaa") && text.ends_with("bbb [4706 chars]"), "{text}");
 }
+
+#[tokio::test]
+async fn a_match_is_found_wherever_it_lies_in_a_file_of_whatever_size() {
+    let project = Project::new(&[]);
+    for n_bytes in [10, 64 * 1024 - 1, 64 * 1024, 64 * 1024 + 1, 300_000] {
+        let filler = "x\n".repeat(n_bytes);
+        project.write("a.txt", format!("{}needle", &filler[..n_bytes - 6]));
+        let n_lines = (n_bytes - 6) / 2 + 1;
+        let expected = format!("a.txt\n{n_lines}:{}needle", if n_bytes % 2 == 0 { "" } else { "x" });
+        let arguments = json!({"pattern": "needle$", "output_mode": "content"});
+        assert_eq!(project.done("Grep", arguments).await, expected, "{n_bytes} bytes");
+    }
+}
+
+#[tokio::test]
+async fn a_mark_at_the_start_of_a_text_belongs_to_no_line() {
+    let project = Project::new(&[("small", "\u{feff}needle\n")]);
+    project.write("large", format!("\u{feff}needle\n{}", "x\n".repeat(100_000)));
+    check(
+        &project,
+        json!({"pattern": "^needle$", "output_mode": "content"}),
+        expect!["large\n1:needle\n\nsmall\n1:needle"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_search_that_has_enough_says_nothing_of_what_it_did_not_come_to() {
+    let project = Project::new(&[("a.txt", "hit\n"), ("b.txt", "hit\n"), ("z/.gitignore", "x\n"), ("z/x", "hit\n")]);
+    project.link("a.txt", "z/link");
+    check(
+        &project,
+        json!({"pattern": "hit", "head_limit": 1}),
+        expect!["a.txt\n[first 1 file; more follow: narrow the pattern, path, glob or type, or raise head_limit]"],
+    )
+    .await;
+    let whole = expect!["a.txt\nb.txt\n[1 entry hidden by ignore files; 1 symbolic link not followed]"];
+    check(&project, json!({"pattern": "hit"}), whole).await;
+}

@@ -9,6 +9,7 @@ mod confinement;
 mod glob;
 mod grep;
 mod ls;
+mod media;
 mod memory;
 mod project;
 mod read;

@@ -101,15 +101,13 @@ async fn bytes_that_are_no_text_are_told_apart() {
     check(
         &project,
         json!({"file_path": "binary"}),
-        expect!["`binary` was not read: it is binary (6 bytes, a NUL at byte 4); only text can be read"],
+        expect!["`binary` was not read: it is binary (6 bytes, a NUL at byte 4); only text, PNG, JPEG, GIF, WebP and PDF can be read"],
     )
     .await;
     check(
         &project,
         json!({"file_path": "utf16"}),
-        expect![
-            "`utf16` was not read: it looks like UTF-16 text (6 bytes), and only UTF-8 is known; only text can be read"
-        ],
+        expect!["`utf16` was not read: it looks like UTF-16 text (6 bytes), and only UTF-8 is known"],
     )
     .await;
     check(&project, json!({"file_path": "latin1"}), expect!["1\tcaf�\n2\tok\n[not UTF-8 in 1 line, shown as �]"]).await;

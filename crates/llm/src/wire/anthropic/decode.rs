@@ -99,6 +99,22 @@ pub(super) struct AnthropicDecoder {
 
 impl Decoder for AnthropicDecoder {
     fn feed(&mut self, data: &str, observe: Observe<'_>) -> Result<Progress, ModelError> {
+        let progress = self.take(data, observe)?;
+        Ok(if progress == Progress::Quiet && self.is_thinking() { Progress::Reasoning } else { progress })
+    }
+
+    fn finish(&mut self) -> Result<Reply, ModelError> {
+        if !self.ended {
+            return Err(cut());
+        }
+        let stop = self.stop()?;
+        let parts = std::mem::take(&mut self.blocks).into_values().filter_map(|block| part(block.content)).collect();
+        Ok(reply::assemble(parts, stop, self.usage, std::mem::take(&mut self.model)))
+    }
+}
+
+impl AnthropicDecoder {
+    fn take(&mut self, data: &str, observe: Observe<'_>) -> Result<Progress, ModelError> {
         match serde_json::from_str(data).map_err(|error| fault_or_garbage(error, data))? {
             StreamEvent::MessageStart { message } => {
                 self.model = message.model;
@@ -137,17 +153,11 @@ impl Decoder for AnthropicDecoder {
         }
     }
 
-    fn finish(&mut self) -> Result<Reply, ModelError> {
-        if !self.ended {
-            return Err(cut());
-        }
-        let stop = self.stop()?;
-        let parts = std::mem::take(&mut self.blocks).into_values().filter_map(|block| part(block.content)).collect();
-        Ok(reply::assemble(parts, stop, self.usage, std::mem::take(&mut self.model)))
+    /// Whether a block of thinking has begun and not ended: its text may stay hidden.
+    fn is_thinking(&self) -> bool {
+        self.blocks.values().any(|block| !block.finished && matches!(block.content, Content::Opaque(_)))
     }
-}
 
-impl AnthropicDecoder {
     /// Takes the figures that are there: later ones are totals, not additions.
     fn count_usage(&mut self, usage: &Value) {
         for (field, key) in [

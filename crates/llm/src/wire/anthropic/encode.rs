@@ -4,15 +4,13 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use serde_json::Value;
-use sortie_protocol::{CallOutput, Message, Part, ToolSpec};
+use sortie_protocol::{Attachment, CallOutput, Message, Part, ToolSpec};
 
-use super::NAME;
-use crate::wire::is_blank;
-use crate::wire::replay::{ArgumentsObject, is_identifier, is_sendable, output_text, portable_id, portable_name};
+use super::{DEFAULT_MAX_TOKENS, NAME};
+use crate::wire::attachment::{Carried, Media, carried};
+use crate::wire::replay::{ArgumentsObject, is_identifier, is_sendable, portable_id, portable_name};
+use crate::wire::{WireKind, is_blank};
 use crate::{ModelRequest, ToolChoice};
-
-/// The interface demands a cap on the output; this one holds where the route has none.
-const DEFAULT_MAX_TOKENS: u64 = 16_000;
 
 #[derive(Serialize)]
 pub(super) struct Body<'a> {
@@ -54,9 +52,17 @@ enum Role {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Block<'a> {
     Text {
-        text: &'a str,
+        text: Cow<'a, str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         cache_control: Option<Tagged>,
+    },
+    Image {
+        source: Source<'a>,
+    },
+    Document {
+        source: Source<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        title: Option<&'a str>,
     },
     ToolUse {
         id: Cow<'a, str>,
@@ -65,7 +71,7 @@ enum Block<'a> {
     },
     ToolResult {
         tool_use_id: Cow<'a, str>,
-        content: &'a str,
+        content: ResultContent<'a>,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,6 +80,22 @@ enum Block<'a> {
     /// Thinking, as it came.
     #[serde(untagged)]
     Opaque(&'a Value),
+}
+
+/// What a tool returned: its text, or blocks where files belong to it.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ResultContent<'a> {
+    Text(Cow<'a, str>),
+    Blocks(Vec<Block<'a>>),
+}
+
+/// The bytes of an image or a document.
+#[derive(Serialize)]
+struct Source<'a> {
+    r#type: &'static str,
+    media_type: &'a str,
+    data: &'a str,
 }
 
 /// An object that has only a type.
@@ -128,7 +150,7 @@ fn turn(message: &Message) -> Option<Turn<'_>> {
 }
 
 fn text_block(text: &str, cache_control: Option<Tagged>) -> Option<Block<'_>> {
-    (!is_blank(text)).then_some(Block::Text { text, cache_control })
+    (!is_blank(text)).then_some(Block::Text { text: Cow::Borrowed(text), cache_control })
 }
 
 fn reply_block(part: &Part) -> Option<Block<'_>> {
@@ -147,10 +169,32 @@ fn reply_block(part: &Part) -> Option<Block<'_>> {
 fn tool_result(output: &CallOutput) -> Block<'_> {
     Block::ToolResult {
         tool_use_id: portable_id(&output.call.0, is_identifier(&output.call.0)),
-        content: output_text(output),
+        content: result_content(carried(output, WireKind::Anthropic)),
         is_error: output.output.failed,
         cache_control: None,
     }
+}
+
+fn result_content(Carried { text, files }: Carried<'_>) -> ResultContent<'_> {
+    if files.is_empty() {
+        return ResultContent::Text(text);
+    }
+    let words = (!text.is_empty()).then_some(Block::Text { text, cache_control: None });
+    let files = files.into_iter().map(|file| match file {
+        Media::Image(image) => Block::Image { source: source(image) },
+        Media::Document(document) => Block::Document { source: source(document), title: title(&document.name) },
+    });
+    ResultContent::Blocks(words.into_iter().chain(files).collect())
+}
+
+/// A document's title where the interface takes one so long; what a document is called stands in the output's text too.
+fn title(name: &str) -> Option<&str> {
+    const LONGEST: usize = 500;
+    Some(name).filter(|name| !is_blank(name) && name.chars().count() <= LONGEST)
+}
+
+fn source(attachment: &Attachment) -> Source<'_> {
+    Source { r#type: "base64", media_type: &attachment.media_type, data: &attachment.data }
 }
 
 fn mark(turn: &mut Turn<'_>) {

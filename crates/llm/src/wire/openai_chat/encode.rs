@@ -9,12 +9,10 @@ use sortie_protocol::{CallId, CallOutput, Message, Part, ToolCall, ToolSpec};
 
 use super::{NAME, opaque};
 use crate::route::Route;
-use crate::wire::is_blank;
-use crate::wire::replay::{ArgumentsObject, is_sendable, output_text, portable_id, portable_name};
+use crate::wire::attachment::carried;
+use crate::wire::replay::{ArgumentsObject, is_sendable, portable_id, portable_name};
+use crate::wire::{WireKind, is_blank, openai};
 use crate::{ModelRequest, ToolChoice};
-
-/// A failed output has no flag on this wire; its text says so.
-const FAILURE: &str = "Error: ";
 
 /// The longest call id that OpenAI takes. Compatible servers take back what they gave, whatever its length.
 const MAX_OPENAI_ID: usize = 40;
@@ -29,9 +27,10 @@ pub(super) enum Dialect {
 
 impl Dialect {
     pub(super) fn of(route: &Route) -> Self {
+        const DOMAINS: [&str; 4] =
+            [".api.openai.com", ".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com"];
         let host = route.base_url.host();
-        let is_openai = host == "api.openai.com"
-            || [".api.openai.com", ".openai.azure.com"].iter().any(|domain| host.ends_with(domain));
+        let is_openai = host == "api.openai.com" || DOMAINS.iter().any(|domain| host.ends_with(domain));
         if is_openai { Self::OpenAi } else { Self::Compatible }
     }
 
@@ -196,9 +195,8 @@ fn called<'a>(call: &'a ToolCall, opaque: Option<&'a Map<String, Value>>, dialec
 }
 
 fn tool_message(output: &CallOutput, dialect: Dialect) -> ChatMessage<'_> {
-    let text = output_text(output);
-    let unsaid_failure = output.output.failed && !text.starts_with(FAILURE);
-    let content = if unsaid_failure { Cow::Owned(format!("{FAILURE}{text}")) } else { Cow::Borrowed(text) };
-    let message = ChatMessage::new("tool", Some(Content::Text(content)));
+    // A tool's message is text on this wire: `carried` puts every attachment into words.
+    let text = openai::told(carried(output, WireKind::OpenAiChat).text, output.output.failed);
+    let message = ChatMessage::new("tool", Some(Content::Text(text)));
     ChatMessage { tool_call_id: Some(dialect.id(&output.call)), ..message }
 }

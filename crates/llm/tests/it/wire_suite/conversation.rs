@@ -18,7 +18,8 @@ pub(super) async fn parallel_calls_arrive_whole_and_in_order(wire: WireKind) {
     assert_eq!(reply.stop, StopReason::Calls);
     let calls: Vec<_> = reply.calls().collect();
     assert_eq!(calls.iter().map(|call| call.tool.as_str()).collect::<Vec<_>>(), ["Read", "Grep"]);
-    assert_ne!(calls[0].id, calls[1].id);
+    let has_ids = calls.iter().any(|call| !call.id.0.is_empty());
+    assert!(calls[0].id != calls[1].id || !has_ids, "one id for two calls: {calls:?}");
     let arguments: Vec<Value> = calls.iter().map(|call| serde_json::from_str(&call.arguments).unwrap()).collect();
     assert_eq!(arguments, [json!({ "path": "größe.rs" }), json!({ "pattern": "size" })]);
 }
@@ -81,9 +82,16 @@ pub(super) async fn truncated_arguments_are_kept_with_their_reason(wire: WireKin
     let caller = caller(wire, Script::always(reply::calls([call]).fault(Fault::TruncatedArguments)), ONE_TRY);
     let reply = caller.ask().await.1.unwrap();
     assert_eq!(reply.stop, StopReason::Length);
-    let arguments = &reply.calls().next().unwrap().arguments;
-    assert!(serde_json::from_str::<Value>(arguments).is_err(), "{arguments} should be cut");
-    assert!(arguments.starts_with('{'), "{arguments}");
+    let arguments: Vec<&str> = reply.calls().map(|call| call.arguments.as_str()).collect();
+    match (wire, arguments.as_slice()) {
+        // Calls come whole on this wire, or not at all.
+        (WireKind::Gemini, []) => {}
+        (WireKind::Gemini, kept) | (_, kept @ ([] | [_, _, ..])) => panic!("{wire} gave out {kept:?}"),
+        (_, [arguments]) => {
+            assert!(serde_json::from_str::<Value>(arguments).is_err(), "{arguments} should be cut");
+            assert!(arguments.starts_with('{'), "{arguments}");
+        }
+    }
 }
 
 pub(super) async fn usage_and_the_answering_model_are_reported(wire: WireKind) {

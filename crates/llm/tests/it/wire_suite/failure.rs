@@ -3,7 +3,9 @@
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use sortie_llm::{CallSettings, ErrorKind, ModelEvent, ModelRequest, Models as _, RouteTable, Secret, WireKind};
+use sortie_llm::{
+    CallSettings, ErrorKind, ModelEvent, ModelRequest, Models as _, RouteSetup, RouteTable, Secret, WireKind,
+};
 use sortie_protocol::Message;
 use sortie_testkit::{Fault, Script, ScriptedReply, ScriptedServer, StatusFault, reply};
 use tokio::sync::Notify;
@@ -17,8 +19,10 @@ fn status(code: u16, message: &str) -> ScriptedReply {
 
 fn endpoint(wire: WireKind) -> &'static str {
     match wire {
-        WireKind::Anthropic => "/messages",
-        WireKind::OpenAiChat => "/chat/completions",
+        WireKind::Anthropic => "/v1/messages",
+        WireKind::Gemini => "/v1beta/models/some-model:streamGenerateContent",
+        WireKind::OpenAiChat => "/v1/chat/completions",
+        WireKind::OpenAiResponses => "/v1/responses",
     }
 }
 
@@ -112,7 +116,7 @@ pub(super) async fn a_wrong_key_is_told_with_its_setting_and_never_shown(wire: W
 pub(super) async fn a_wrong_model_is_told_with_its_address(wire: WireKind) {
     let caller = caller(wire, Script::always(status(404, "no such model")), QUICK);
     let error = caller.ask().await.1.unwrap_err();
-    let address = format!("{}/v1{}", caller.server.base_url(), endpoint(wire));
+    let address = format!("{}{}", caller.server.base_url(), endpoint(wire));
     assert_eq!(
         error.message,
         format!(
@@ -120,6 +124,29 @@ pub(super) async fn a_wrong_model_is_told_with_its_address(wire: WireKind) {
              [routes.main]), and the address right (LLM_BASE_URL or `base_url` in [routes.main])?"
         )
     );
+}
+
+pub(super) async fn a_missing_model_is_recognised_under_any_status(wire: WireKind) {
+    for (code, message) in [
+        (400, "Invalid model name passed in model=some-model"),
+        (400, "some-model is not a valid model ID"),
+        (400, "Model Not Exist"),
+        (400, "The model `some-model` does not exist or you do not have access to it."),
+        (403, "model_not_found: Project `p` does not have access to model `some-model`"),
+        (422, "unknown model: some-model"),
+    ] {
+        let error = caller(wire, Script::always(status(code, message)), QUICK).ask().await.1.unwrap_err();
+        assert_eq!((error.kind, error.status), (ErrorKind::NotFound, Some(code)), "{message}");
+        assert!(error.message.contains("is `some-model` a model there"), "{error}");
+    }
+    for (code, message, kind) in [
+        (400, "tool_use id `a` does not exist", ErrorKind::BadRequest),
+        (401, "model_not_found", ErrorKind::Auth),
+        (429, "the model does not exist often enough", ErrorKind::RateLimited),
+    ] {
+        let error = caller(wire, Script::always(status(code, message)), ONE_TRY).ask().await.1.unwrap_err();
+        assert_eq!(error.kind, kind, "{message}");
+    }
 }
 
 pub(super) async fn a_conversation_that_no_longer_fits_is_recognised(wire: WireKind) {
@@ -150,8 +177,9 @@ pub(super) async fn a_cap_on_the_output_that_is_too_high_is_no_matter_of_the_con
 pub(super) async fn a_server_that_has_answered_is_waited_for_when_it_is_gone(wire: WireKind) {
     let server = ScriptedServer::start(Script::always(reply::text("Hi."))).unwrap();
     let settings = CallSettings { max_retries: 4, ..QUICK };
-    let table = RouteTable::new([route(wire, &server.base_url())], settings).unwrap();
-    let choice = table.choose(None, None).unwrap();
+    let routes = vec![route(wire, &server.base_url())];
+    let table = RouteTable::new(RouteSetup { routes, settings, ..RouteSetup::default() }).unwrap();
+    let choice = table.choose(None, None).unwrap().choice;
     let messages = [Message::user("Where is it?")];
     let first_task = table.open(&choice).unwrap();
     call(first_task.as_ref(), request(&[], &messages)).await.1.unwrap();
@@ -173,7 +201,7 @@ pub(super) async fn a_refused_connection_is_told_soon(wire: WireKind) {
     assert!(before.elapsed() < Duration::from_secs(5));
     assert_eq!((error.kind, observed.retries.len()), (ErrorKind::Unreachable, 2));
     let (said, next) = error.message.split_once("; ").unwrap();
-    assert!(said.starts_with(&format!("cannot reach http://{free}/v1{}: ", endpoint(wire))), "{said}");
+    assert!(said.starts_with(&format!("cannot reach http://{free}{}: ", endpoint(wire))), "{said}");
     assert_eq!(
         next,
         "is the server running? the address is set by LLM_BASE_URL or `base_url` in [routes.main] (after 3 tries)"

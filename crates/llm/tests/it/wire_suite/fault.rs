@@ -10,7 +10,7 @@ use crate::caller::{Caller, IMPATIENT, ONE_TRY, QUICK, caller};
 use crate::fixture::{request, tools};
 
 /// More bytes than any body of this file has.
-const LONGEST: usize = 5000;
+const LONGEST: usize = 10_000;
 
 fn two_calls() -> ScriptedReply {
     let calls = [reply::call("Read", json!({ "path": "a.rs" })), reply::call("Grep", json!({ "pattern": "size" }))];
@@ -90,10 +90,11 @@ pub(super) async fn a_server_that_says_nothing_is_stalled(wire: WireKind) {
 
 pub(super) async fn slow_content_is_not_a_stall(wire: WireKind) {
     let text = "A few words. ";
-    let drip = (0..16).fold(ScriptedReply::default(), |reply, _| reply.text(text)).fault(Fault::SlowDrip { ms: 5 });
+    let reply = (0..32).fold(ScriptedReply::default(), |reply, _| reply.text(text));
+    let drip = reply.in_chunks_of(48).fault(Fault::SlowDrip { ms: 5 });
     let caller = caller(wire, Script::always(drip), IMPATIENT);
     let before = std::time::Instant::now();
-    assert_eq!(caller.ask().await.1.unwrap().text(), text.repeat(16));
+    assert_eq!(caller.ask().await.1.unwrap().text(), text.repeat(32));
     assert!(before.elapsed() > IMPATIENT.idle_timeout, "only a reply that outlasts the timer proves anything");
 }
 

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Checked, check_cache_mark, check_fields, invalid, signature};
-use crate::server::strict::{Object, is_identifier, is_tool_name, repeated};
+use super::{Checked, check_cache_mark, check_fields, files, invalid};
+use crate::server::strict::{Object, is_identifier, is_tool_name, repeated, signature};
 
 const LONGEST_CALLED_NAME: usize = 200;
 
@@ -79,17 +79,18 @@ fn check_block(place: &str, role: &str, block: &Value) -> Checked {
         ("tool_result", "user") => check_tool_result(&at, block)?,
         ("thinking", "assistant") => return check_thinking(place, &at, block),
         ("redacted_thinking", "assistant") => return check_fields(&at, block, &["type", "data"], &["data"]),
-        ("image", "user") => check_fields(&at, block, &["type", "source", "cache_control"], &["source"])?,
+        ("image", "user") => files::check_image(&at, block)?,
+        ("document", "user") => files::check_document(&at, block)?,
         ("tool_use" | "thinking" | "redacted_thinking", _) => {
             return invalid(format!("{place}: `{kind}` blocks can only be in `assistant` messages"));
         }
-        ("tool_result" | "image", _) => {
+        ("tool_result" | "image" | "document", _) => {
             return invalid(format!("{place}: `{kind}` blocks can only be in `user` messages"));
         }
         _ => {
             return invalid(format!(
                 "{place}: Input tag '{kind}' found using 'type' does not match any of the expected tags: \
-                 'image', 'redacted_thinking', 'text', 'thinking', 'tool_result', 'tool_use'"
+                 'document', 'image', 'redacted_thinking', 'text', 'thinking', 'tool_result', 'tool_use'"
             ));
         }
     }
@@ -132,16 +133,22 @@ fn check_tool_result(at: &str, block: &Object) -> Checked {
     if block.get("is_error").is_some_and(|failed| !failed.is_boolean()) {
         return invalid(format!("{at}.is_error: Input should be a valid boolean"));
     }
+    let is_text = |part: &Value| part["type"] == "text";
+    let parts = block.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    if block.get("is_error").is_some_and(|failed| failed == true) && !parts.iter().all(is_text) {
+        return invalid(format!("{at}: all content must be type `text` if `is_error` is true"));
+    }
     match block.get("content") {
         None | Some(Value::String(_)) => Ok(()),
         Some(Value::Array(parts)) => parts.iter().enumerate().try_for_each(|(index, part)| {
             let place = format!("{at}.content.{index}");
             match part.as_object() {
                 Some(part) if part.get("type").is_some_and(|kind| kind == "text") => check_text(&place, part),
-                Some(part) if part.get("type").is_some_and(|kind| kind == "image") => {
-                    check_fields(&place, part, &["type", "source", "cache_control"], &["source"])
+                Some(part) if part.get("type").is_some_and(|kind| kind == "image") => files::check_image(&place, part),
+                Some(part) if part.get("type").is_some_and(|kind| kind == "document") => {
+                    files::check_document(&place, part)
                 }
-                _ => invalid(format!("{place}: Input should be a text or image block")),
+                _ => invalid(format!("{place}: Input should be a text, image or document block")),
             }
         }),
         Some(_) => invalid(format!("{at}.content: Input should be a valid string or array")),

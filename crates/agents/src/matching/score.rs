@@ -1,0 +1,65 @@
+//! What a shared word is worth: BM25 over two fields, the name and the description.
+
+use super::count::{AgentCount, Counts, Hit};
+use super::query::Word;
+use super::{Match, MatchedWord, Place};
+use crate::AgentDefinition;
+
+/// A word in the name is worth as much as this many in the description.
+const NAME_WEIGHT: f64 = 3.0;
+/// How soon repeating a word stops to pay (k1).
+const SATURATION: f64 = 1.2;
+/// How much a long description is held against a word in it (b).
+const LENGTH_PENALTY: f64 = 0.75;
+
+/// The agents that share at least one word, in no particular order. It takes time by the words that are shared, not by
+/// those that are asked for: a text may be long, and the agents many.
+pub(super) fn matches<'a>(agents: &[&'a AgentDefinition], words: &[Word], counts: &Counts) -> Vec<Match<'a>> {
+    let total: f64 = counts.agents.iter().map(length).sum();
+    let average = total / counts.agents.len().max(1) as f64;
+    let rarities: Vec<f64> = words.iter().map(|word| rarity(counts, word.stem)).collect();
+    let mut place_of = vec![None; counts.stem_count()];
+    for (place, word) in words.iter().enumerate() {
+        place_of[word.stem] = Some(place);
+    }
+    let scored = |(&agent, count): (&&'a AgentDefinition, &AgentCount)| {
+        let stretch = 1.0 - LENGTH_PENALTY + LENGTH_PENALTY * length(count) / average.max(1.0);
+        let mut hits: Vec<(usize, Hit)> =
+            count.hits.iter().filter_map(|hit| Some((place_of[hit.stem]?, *hit))).collect();
+        hits.sort_by_key(|(place, _)| *place);
+        let matched = |(at, hit): (usize, Hit)| {
+            let score = rarities[at] * saturated(frequency(hit), stretch);
+            MatchedWord { word: words[at].text.clone(), score, place: place(hit) }
+        };
+        let words: Vec<MatchedWord> = hits.into_iter().map(matched).collect();
+        let score = words.iter().map(|word| word.score).sum();
+        (!words.is_empty()).then_some(Match { agent, score, words })
+    };
+    agents.iter().zip(&counts.agents).filter_map(scored).collect()
+}
+
+/// Words that few agents have say more. Never negative.
+fn rarity(counts: &Counts, stem: usize) -> f64 {
+    let (all, with) = (counts.agents.len() as f64, counts.agents_with(stem) as f64);
+    (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
+}
+
+fn saturated(frequency: f64, stretch: f64) -> f64 {
+    frequency * (SATURATION + 1.0) / (frequency + SATURATION * stretch)
+}
+
+fn frequency(hit: Hit) -> f64 {
+    NAME_WEIGHT * f64::from(hit.in_name) + f64::from(hit.in_description)
+}
+
+fn length(count: &AgentCount) -> f64 {
+    NAME_WEIGHT * count.name_length as f64 + count.description_length as f64
+}
+
+fn place(hit: Hit) -> Place {
+    match (hit.in_name, hit.in_description) {
+        (_, 0) => Place::Name,
+        (0, _) => Place::Description,
+        _ => Place::Both,
+    }
+}

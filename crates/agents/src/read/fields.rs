@@ -1,0 +1,201 @@
+//! What each key of the front matter means, and whether its value makes sense.
+
+use super::hidden::{self, shown};
+use super::keys::{self, KEYS};
+use super::later;
+use super::name::name;
+use super::report::Report;
+use super::tool_list::{self, Granted};
+use super::yaml::{Entry, Value};
+use sortie_protocol::nearest;
+
+const COLORS: [&str; 8] = ["red", "blue", "green", "yellow", "purple", "orange", "pink", "cyan"];
+
+/// More than this is not when to use an agent, but what it does; and whoever delegates reads it each time.
+const LONG_DESCRIPTION_CHARS: usize = 2_000;
+
+/// Nobody means more turns than this.
+const MAX_TURNS: u32 = 10_000;
+/// As many as the built-in agents have: what a repository ships cannot make a task longer than that.
+const MAX_UNTRUSTED_TURNS: u32 = 50;
+
+/// What the front matter says, as far as it makes sense. What does not is in the report.
+#[derive(Debug, Default)]
+pub(super) struct Fields {
+    pub(super) name: Option<String>,
+    pub(super) description: Option<String>,
+    pub(super) tools: Option<Vec<String>>,
+    pub(super) disallowed_tools: Vec<String>,
+    pub(super) model: Option<String>,
+    pub(super) max_turns: Option<u32>,
+    pub(super) color: Option<String>,
+    pub(super) initial_prompt: Option<String>,
+}
+
+pub(super) fn decode(entries: &[Entry], tools: &[String], report: &mut Report<'_>) -> Fields {
+    let mut fields = Fields::default();
+    let mut granted = None;
+    for required in ["name", "description"] {
+        if !entries.iter().any(|entry| entry.key == required) {
+            report.missing(required);
+        }
+    }
+    for entry in entries {
+        match entry.key.as_str() {
+            "name" => fields.name = name(entry, report),
+            "description" => fields.description = description(entry, report),
+            "tools" => granted = tool_list::granted(entry, tools, report).map(|granted| (granted, entry.line)),
+            "disallowedTools" => fields.disallowed_tools = tool_list::disallowed(entry, tools, report),
+            "model" => fields.model = model(entry, report),
+            "maxTurns" => fields.max_turns = max_turns(entry, report),
+            "color" => fields.color = color(entry, report),
+            "initialPrompt" => fields.initial_prompt = initial_prompt(entry, report),
+            _ => later::check(entry, report).unwrap_or_else(|| unknown(entry, tools, report)),
+        }
+    }
+    if let Some((Granted::These(mut names), line)) = granted {
+        let asked = names.len();
+        names.retain(|name| !fields.disallowed_tools.contains(name));
+        if asked > 0 && names.is_empty() {
+            report.error(line, "`disallowedTools` takes away all of `tools`", "leave the agent at least one");
+        }
+        fields.tools = Some(names);
+    }
+    fields
+}
+
+fn unknown(entry: &Entry, tools: &[String], report: &mut Report<'_>) {
+    let key = shown(&entry.key);
+    let is_tool = |word: &str| tools.iter().any(|tool| tool == word);
+    if entry.key.split(|c: char| !c.is_alphanumeric()).any(is_tool) {
+        let fix = "name it in `tools` or `disallowedTools`, on their line or as an item";
+        report.error(entry.line, format!("a tool, `{key}`, in the place of a key"), fix);
+        return;
+    }
+    if let Some(meant) = keys::narrowing(&entry.key) {
+        let does = match meant {
+            "tools" => "names the tools that it may use",
+            "disallowedTools" => "names the tools that it may not use",
+            _ => "says how many turns it has",
+        };
+        report.error(
+            entry.line,
+            format!("unknown key `{key}`; it seems to limit the agent, and would not"),
+            format!("write `{meant}`, which {does}"),
+        );
+        return;
+    }
+    let fix = match nearest(&entry.key, KEYS) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if report.is_ours() => format!("the keys are {}", KEYS.join(", ")),
+        None => "it has no effect here".to_owned(),
+    };
+    report.strict(entry.line, format!("unknown key `{key}`"), fix);
+}
+
+fn description(entry: &Entry, report: &mut Report<'_>) -> Option<String> {
+    let mut description = text(entry, report)?;
+    if !report.is_ours() {
+        description = with_line_breaks(description);
+        let (visible, left_out) = hidden::without_harmless(&description);
+        if let Some(character) = left_out {
+            let message = format!("`description` has characters that cannot be seen, here {}", hidden::code(character));
+            report.warning(entry.line, message, "they were left out; delete them");
+            description = visible;
+        }
+    }
+    if let Some(found) = hidden::first(&description) {
+        let message = format!("`description` has a character that cannot be seen, {}", hidden::code(found.character));
+        report.error(entry.line, message, "delete it");
+        return None;
+    }
+    if description.chars().count() > LONG_DESCRIPTION_CHARS {
+        let message = format!("`description` has more than {LONG_DESCRIPTION_CHARS} characters");
+        report.warning(entry.line, message, "say when to use the agent; what it does belongs into its prompt");
+    }
+    Some(description)
+}
+
+/// Other programs write line breaks as `\n`, and read them so. That it is one shows where no file name could follow;
+/// otherwise it may be a path: `C:\new`.
+fn with_line_breaks(text: String) -> String {
+    let clear = ["\\n\\n", "\\n<", "\\n-", "\\n "].iter().any(|pattern| text.contains(pattern));
+    if clear { text.replace("\\n", "\n") } else { text }
+}
+
+/// The word that means the parent's model is kept: it says so, even where a kind of agent has a model of its own.
+fn model(entry: &Entry, report: &mut Report<'_>) -> Option<String> {
+    let model = optional_text(entry, report)?;
+    if model.contains(char::is_whitespace) || hidden::first(&model).is_some() {
+        report.error(
+            entry.line,
+            format!("`{}` cannot be a model", shown(&model)),
+            "name a route, an alias or a model id",
+        );
+        return None;
+    }
+    Some(model)
+}
+
+fn max_turns(entry: &Entry, report: &mut Report<'_>) -> Option<u32> {
+    let text = optional_text(entry, report)?;
+    let turns = text.parse().ok().filter(|turns| (1..=MAX_TURNS).contains(turns));
+    let Some(turns) = turns else {
+        let fix = format!("use a whole number from 1 to {MAX_TURNS}");
+        report.error(entry.line, format!("`maxTurns` is `{}`", shown(&text)), fix);
+        return None;
+    };
+    if turns > MAX_UNTRUSTED_TURNS && report.is_untrusted() {
+        let message =
+            format!("`maxTurns` is {turns}; a project's agent has at most {MAX_UNTRUSTED_TURNS} until trusted");
+        report.warning(entry.line, message, "look at the file, then run `sortie trust`; or ask for fewer");
+        return Some(MAX_UNTRUSTED_TURNS);
+    }
+    Some(turns)
+}
+
+fn color(entry: &Entry, report: &mut Report<'_>) -> Option<String> {
+    let color = optional_text(entry, report)?;
+    if COLORS.contains(&color.as_str()) {
+        return Some(color);
+    }
+    report.strict(entry.line, format!("no colour `{}`", shown(&color)), format!("use one of {}", COLORS.join(", ")));
+    None
+}
+
+fn initial_prompt(entry: &Entry, report: &mut Report<'_>) -> Option<String> {
+    let prompt = optional_text(entry, report)?;
+    if let Some(found) = hidden::first(&prompt) {
+        report.hidden_in_prompt("`initialPrompt`", entry.line, found.character);
+    }
+    Some(prompt)
+}
+
+/// A text that is not blank, without space around it.
+pub(super) fn text(entry: &Entry, report: &mut Report<'_>) -> Option<String> {
+    match &entry.value.value {
+        Value::Text(text) if !text.trim().is_empty() => Some(text.trim().to_owned()),
+        Value::Text(_) | Value::Nothing => {
+            report.error(entry.line, format!("`{}` has no value", entry.key), "give it one");
+            None
+        }
+        Value::List(_) | Value::Map(_) => {
+            report.error(entry.line, format!("`{}` must be a text", entry.key), "write it on one line, in quotes");
+            None
+        }
+    }
+}
+
+/// The same of a key that could be left out: in the foreign dialect, no value is as good as no key.
+fn optional_text(entry: &Entry, report: &mut Report<'_>) -> Option<String> {
+    let empty = match &entry.value.value {
+        Value::Nothing => true,
+        Value::Text(text) => text.trim().is_empty(),
+        Value::List(_) | Value::Map(_) => false,
+    };
+    if empty {
+        report.strict(entry.line, format!("`{}` has no value", entry.key), "give it one, or delete the line");
+        return None;
+    }
+    text(entry, report)
+}

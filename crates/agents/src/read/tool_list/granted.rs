@@ -1,0 +1,105 @@
+//! `tools`: what an agent may use.
+
+use super::{LATER, Name, OTHER_NAME_OF_TASK, TASK, did_you_mean, is_plain, names, not_plain};
+use crate::read::hidden::shown;
+use crate::read::report::Report;
+use crate::read::yaml::{Entry, Value};
+
+/// What `tools` grants.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::read) enum Granted {
+    /// Whatever the parent may use.
+    Inherited,
+    These(Vec<String>),
+}
+
+/// What the value of `tools` grants; `None` when that cannot be said, which the report then does.
+pub(in crate::read) fn granted(entry: &Entry, tools: &[String], report: &mut Report<'_>) -> Option<Granted> {
+    if entry.value.value == Value::Nothing {
+        // Nothing is not everything: which of the two was meant is for the author to say.
+        report.error(entry.line, "`tools` has no value", "write `tools: []` for none, or delete the line for all");
+        return None;
+    }
+    let names = names(entry, report)?;
+    if let [Name { text: "*", line }] = names[..] {
+        if report.is_ours() {
+            report.error(line, "`*` is not a tool", "leave `tools` out: then it is whatever the parent may use");
+            return None;
+        }
+        return Some(Granted::Inherited);
+    }
+    let mut granted: Vec<String> = Vec::new();
+    let mut later: Vec<&Name<'_>> = Vec::new();
+    for name in &names {
+        match grant(name.text, tools) {
+            Ok(tool) if granted.contains(tool) => {}
+            Ok(tool) => granted.push(tool.clone()),
+            Err(Refusal::Later) => later.push(name),
+            Err(Refusal::LooksAlike) => report.error(name.line, not_plain(name.text), "write it in plain letters"),
+            Err(Refusal::Wrong { message, fix }) => report.strict(name.line, message, fix),
+        }
+    }
+    say_what_comes_later(&later, report);
+    if granted.is_empty() && !names.is_empty() {
+        report.error(
+            entry.line,
+            "nothing remains of `tools`",
+            format!("name at least one of {}; or write `tools: []` for none", tools.join(", ")),
+        );
+    }
+    Some(Granted::These(granted))
+}
+
+/// Why a name grants nothing.
+enum Refusal {
+    /// The tool does not exist yet.
+    Later,
+    /// It has letters that are not what they seem: an error in every dialect.
+    LooksAlike,
+    Wrong {
+        message: String,
+        fix: String,
+    },
+}
+
+/// The tool that a name grants.
+fn grant<'a>(name: &str, tools: &'a [String]) -> Result<&'a String, Refusal> {
+    let wrong = |message: String, fix: String| Err(Refusal::Wrong { message, fix });
+    let said = shown(name);
+    if let Some(tool) = tools.iter().find(|tool| *tool == canonical(name)) {
+        Ok(tool)
+    } else if !is_plain(name) {
+        Err(Refusal::LooksAlike)
+    } else if name.contains('(') {
+        // Granting the tool as a whole would be more than was asked for.
+        wrong(
+            format!("`{said}` has a pattern, which does not work in this version, so it grants nothing"),
+            "name the tool alone to grant all of it, or delete it".to_owned(),
+        )
+    } else if name.starts_with("mcp__") || LATER.contains(&name) {
+        Err(Refusal::Later)
+    } else if name.contains(char::is_whitespace) {
+        wrong(format!("unknown tool `{said}`"), "separate the names by commas".to_owned())
+    } else {
+        wrong(format!("unknown tool `{said}`"), did_you_mean(name, tools.iter().map(String::as_str), tools))
+    }
+}
+
+/// One finding for all of them: a file that was written for another program often has many.
+fn say_what_comes_later(names: &[&Name<'_>], report: &mut Report<'_>) {
+    let Some(first) = names.first() else { return };
+    let said: Vec<String> = names.iter().map(|name| format!("`{}`", shown(name.text))).collect();
+    let are = if names.len() == 1 { "is" } else { "are" };
+    let fix = match (report.is_ours(), names.len()) {
+        (true, 1) => "delete it",
+        (true, _) => "delete them",
+        (false, 1) => "the agent works without it",
+        (false, _) => "the agent works without them",
+    };
+    report.strict(first.line, format!("{} {are} not in this version", said.join(", ")), fix);
+}
+
+/// The name under which a tool is known here.
+fn canonical(name: &str) -> &str {
+    if name == OTHER_NAME_OF_TASK { TASK } else { name }
+}

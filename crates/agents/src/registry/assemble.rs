@@ -1,0 +1,128 @@
+//! From files to a registry: who wins, who is set aside, and what is said about it.
+
+use std::collections::HashMap;
+
+use super::claim::{self, Claim, Winner};
+use super::{Registry, prompts};
+use crate::{AgentDefinition, AgentFile, Dialect, Finding, PromptFile, Scope, Severity, builtin, read};
+
+/// A name that a file claims in vain.
+#[derive(Debug, Clone)]
+pub(super) struct Absent {
+    pub(super) name: String,
+    /// Why.
+    pub(super) finding: Finding,
+}
+
+pub(super) fn assemble(mut files: Vec<AgentFile>, prompts: Vec<PromptFile>, tools: &[String]) -> Registry {
+    // The winners first: each later claim to a taken name is a loser.
+    files.sort_by(|left, right| rank(left).cmp(&rank(right)));
+    let mut assembly = Assembly { builtin: builtin::definitions(), ..Assembly::default() };
+    for file in &files {
+        assembly.add(file, tools);
+    }
+    assembly.finish(prompts)
+}
+
+/// Nearer scopes, then our dialect, then the order of paths.
+fn rank(file: &AgentFile) -> (std::cmp::Reverse<Scope>, bool, &str) {
+    (std::cmp::Reverse(file.scope), file.dialect == Dialect::Foreign, &file.path)
+}
+
+#[derive(Default)]
+struct Assembly {
+    builtin: Vec<AgentDefinition>,
+    /// By lower-case name: names that differ only in case are one.
+    claims: HashMap<String, Claim>,
+    findings: Vec<Finding>,
+    absent: Vec<Absent>,
+}
+
+impl Assembly {
+    fn add(&mut self, file: &AgentFile, tools: &[String]) {
+        let reading = read(file, tools);
+        let first_error = reading.findings.iter().find(|finding| finding.is_error()).cloned();
+        self.findings.extend(reading.findings);
+        let Some(name) = reading.name else { return };
+        let key = name.to_ascii_lowercase();
+        if let Some(finding) = claim::of_a_builtin_name(&self.builtin, file, &name) {
+            self.set_aside(name, finding);
+        } else if let Some(definition) = reading.definition {
+            match self.claims.get(&key).map(|claim| claim.against(file, &definition)) {
+                None => self.claim(key, Claim::Won(Winner::new(definition, file))),
+                Some(finding) => self.findings.extend(finding),
+            }
+        } else if let Some(error) = first_error {
+            self.claim(key, Claim::Blocked(error.clone()));
+            self.absent.push(Absent { name, finding: error });
+        }
+    }
+
+    /// Takes a name, if nobody has it yet.
+    fn claim(&mut self, key: String, claim: Claim) {
+        self.claims.entry(key).or_insert(claim);
+    }
+
+    fn set_aside(&mut self, name: String, finding: Finding) {
+        self.findings.push(finding.clone());
+        self.absent.push(Absent { name, finding });
+    }
+
+    /// Puts the winners over the built-in agents: in their places where the names are theirs, else behind them.
+    fn finish(mut self, prompts: Vec<PromptFile>) -> Registry {
+        self.remove_blocked();
+        let mut agents = self.builtin;
+        let replaced = prompts::replace(&mut agents, prompts, &mut self.findings);
+        let builtin_count = agents.len();
+        let mut winners: Vec<AgentDefinition> = self.claims.into_values().filter_map(Claim::into_definition).collect();
+        winners.sort_by(|left, right| left.name.cmp(&right.name));
+        for definition in winners {
+            let builtin = &mut agents[..builtin_count];
+            if let Some(place) = builtin.iter_mut().find(|agent| agent.name.eq_ignore_ascii_case(&definition.name)) {
+                let unused = replaced.iter().filter(|prompt| prompt.agent == place.name);
+                self.findings.extend(unused.map(|prompt| without_effect(prompt, &definition)));
+                let (aliases, delegable) = (std::mem::take(&mut place.aliases), place.delegable);
+                *place = AgentDefinition { aliases, delegable, ..definition };
+            } else {
+                drop_alias(builtin, &definition.name);
+                agents.push(definition);
+            }
+        }
+        self.findings.sort_by(|left, right| (&left.path, left.line).cmp(&(&right.path, right.line)));
+        Registry { agents, findings: self.findings, absent: self.absent }
+    }
+
+    /// A built-in agent does not stand in for a broken file of its name: its author meant something else to run.
+    fn remove_blocked(&mut self) {
+        for (key, claim) in &self.claims {
+            let Claim::Blocked(error) = claim else { continue };
+            drop_alias(&mut self.builtin, key);
+            let Some(at) = self.builtin.iter().position(|agent| agent.name.eq_ignore_ascii_case(key)) else { continue };
+            let agent = self.builtin.remove(at);
+            let message = format!("the built-in agent `{}` does not stand in for this broken file", agent.name);
+            let fix = "mend the file, or delete it".to_owned();
+            let finding = Finding { severity: Severity::Warning, line: None, message, fix, ..error.clone() };
+            self.findings.push(finding);
+            let names = agent.aliases.into_iter();
+            self.absent.extend(names.map(|name| Absent { name, finding: error.clone() }));
+        }
+    }
+}
+
+/// A name that was an alias until now is the new agent's alone.
+fn drop_alias(agents: &mut [AgentDefinition], name: &str) {
+    for agent in agents {
+        agent.aliases.retain(|alias| !alias.eq_ignore_ascii_case(name));
+    }
+}
+
+/// A role prompt for an agent that has one of its own.
+fn without_effect(prompt: &prompts::Replaced, definition: &AgentDefinition) -> Finding {
+    Finding {
+        severity: Severity::Warning,
+        path: prompt.path.clone(),
+        line: None,
+        message: format!("without effect: `{}` is defined by {}", prompt.agent, definition.origin),
+        fix: "delete one of the two files".to_owned(),
+    }
+}

@@ -1,0 +1,80 @@
+//! Who has a name, and what that means for the next file that wants it.
+
+use crate::look_alike::look_alike;
+use crate::read::shown;
+use crate::{AgentDefinition, AgentFile, Dialect, Finding, Scope, Severity};
+
+/// What became of the nearest file that claims a name.
+#[derive(Debug)]
+pub(super) enum Claim {
+    Won(Winner),
+    /// It is broken, for this reason. Nothing further away stands in for it: its author meant something else to run.
+    Blocked(Finding),
+}
+
+/// A definition that counts.
+#[derive(Debug)]
+pub(super) struct Winner {
+    definition: AgentDefinition,
+    dialect: Dialect,
+    trusted: bool,
+}
+
+impl Winner {
+    pub(super) fn new(definition: AgentDefinition, file: &AgentFile) -> Self {
+        Self { definition, dialect: file.dialect, trusted: file.trusted }
+    }
+}
+
+impl Claim {
+    pub(super) fn into_definition(self) -> Option<AgentDefinition> {
+        match self {
+            Self::Won(winner) => Some(winner.definition),
+            Self::Blocked(_) => None,
+        }
+    }
+
+    /// What there is to say about a later definition of the name, which does not count. Being further away than a
+    /// trusted one is in order.
+    pub(super) fn against(&self, file: &AgentFile, definition: &AgentDefinition) -> Option<Finding> {
+        let name = &definition.name;
+        let Winner { definition: winner, dialect, trusted } = match self {
+            Self::Won(winner) => winner,
+            Self::Blocked(error) => {
+                let message = format!("`{name}` does not stand in for {}, which is broken", error.path);
+                return Some(warning(&file.path, message, "mend that file, or delete it"));
+            }
+        };
+        let other = winner.origin.path.as_deref().unwrap_or_default();
+        if winner.origin.scope != file.scope {
+            let message = format!("`{name}` takes the place of your {}", file.path);
+            let fix = "look at the file, then run `sortie trust`; or delete one of the two";
+            return (!trusted).then(|| warning(other, message, fix));
+        }
+        if *dialect != file.dialect {
+            let message = format!("`{name}` is also defined in {other}, which counts before this file");
+            return Some(warning(&file.path, message, "delete the one that you do not want"));
+        }
+        let message = format!("`{name}` is already defined in {other}");
+        let fix = "rename one of the two, or delete it".to_owned();
+        Some(Finding { severity: Severity::Error, path: file.path.clone(), line: None, message, fix })
+    }
+}
+
+/// Why a project's file does not count that nobody vouched for and that could be taken for a built-in agent, whatever
+/// else is in it.
+pub(super) fn of_a_builtin_name(builtin: &[AgentDefinition], file: &AgentFile, name: &str) -> Option<Finding> {
+    if file.scope != Scope::Project || file.trusted {
+        return None;
+    }
+    let mut taken = builtin.iter().flat_map(|agent| std::iter::once(&agent.name).chain(&agent.aliases));
+    let taken = taken.find(|taken| look_alike(taken, name))?;
+    let is = if taken.eq_ignore_ascii_case(name) { "is a".to_owned() } else { format!("looks like `{taken}`, a") };
+    let message = format!("`{}` {is} built-in agent's name, so this project's file is set aside", shown(name));
+    Some(warning(&file.path, message, "look at the file, then run `sortie trust`; or give it a name of its own"))
+}
+
+fn warning(path: &str, message: String, fix: &str) -> Finding {
+    let (path, fix) = (path.to_owned(), fix.to_owned());
+    Finding { severity: Severity::Warning, path, line: None, message, fix }
+}

@@ -1,0 +1,65 @@
+//! Which agent a name means, and what is said when it means none.
+
+use expect_test::expect;
+use sortie_agents::{Registry, Scope};
+
+use crate::{assemble, file};
+
+#[test]
+fn names_are_found_exactly_then_by_alias_and_without_regard_to_case() {
+    let registry = Registry::builtin();
+    for (asked, found) in [
+        ("explore", "explore"),
+        ("Explore", "explore"),
+        (" EXPLORE ", "explore"),
+        ("general", "general-purpose"),
+        ("General-Purpose", "general-purpose"),
+        ("main", "main"),
+    ] {
+        assert_eq!(registry.get(asked).map(|agent| agent.name.as_str()), Ok(found));
+    }
+}
+
+#[test]
+fn an_unknown_agent_is_named_with_those_that_there_are() {
+    let error = Registry::builtin().get_delegable("wizard").expect_err("there is no wizard");
+    expect!["unknown agent `wizard`; there are general-purpose, explore, plan, summary"].assert_eq(&error.to_string());
+}
+
+#[test]
+fn nobody_delegates_to_the_main_agent() {
+    assert!(Registry::builtin().get_delegable("main").is_err());
+    assert!(Registry::builtin().delegable().all(|agent| agent.name != "main"));
+}
+
+#[test]
+fn those_that_may_have_been_meant_come_first() {
+    let error = Registry::builtin().get("summry").expect_err("misspelt");
+    expect!["unknown agent `summry`; there are summary, main, general-purpose, explore, plan"]
+        .assert_eq(&error.to_string());
+}
+
+#[test]
+fn who_asks_for_an_agent_whose_file_is_broken_is_told_where_and_why() {
+    let mut broken = file(".sortie/agents/wizard.md", Scope::Project, "wizard");
+    broken.bytes = b"---\nname: wizard\ndescription: Conjures\ntools: Wand\n---\nConjure.\n".to_vec();
+    let error = assemble(vec![broken]).get_delegable("Wizard").expect_err("it is broken");
+    expect!["unknown agent `Wizard` (its file does not count: .sortie/agents/wizard.md:4: error: unknown tool `Wand`; the tools are Read, LS, Glob, Grep, TodoWrite, Task); there are general-purpose, explore, plan, summary"].assert_eq(&error.to_string());
+}
+
+#[test]
+fn a_broken_file_that_does_not_say_its_name_is_known_by_the_name_of_the_file() {
+    let mut broken = file(".sortie/agents/deep/wizard.md", Scope::Project, "wizard");
+    broken.bytes = b"Conjure.\n".to_vec();
+    let error = assemble(vec![broken]).get_delegable("wizard").expect_err("it is broken");
+    assert!(error.to_string().contains(".sortie/agents/deep/wizard.md:1: error:"), "{error}");
+}
+
+#[test]
+fn a_long_list_of_names_is_cut_and_says_so() {
+    let name = |number: usize| format!("agent-{number:03}");
+    let files = (0..40).map(|number| file(&format!("{number:03}.md"), Scope::User, &name(number))).collect();
+    let error = assemble(files).get_delegable("zzz").expect_err("unknown");
+    assert_eq!(error.known.len(), 44);
+    assert!(error.to_string().ends_with("agent-025 and 14 more"), "{error}");
+}

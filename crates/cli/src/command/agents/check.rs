@@ -1,0 +1,139 @@
+//! Whether agent files can be used: every finding with its place and its mend, then one line that sums them up.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Component, Path, PathBuf};
+use std::process::ExitCode;
+
+use sortie_agents::{AgentFile, Dialect, Finding, MAX_FILE_BYTES, Registry, Scope, Severity};
+
+use crate::error::CommandError;
+use crate::render::neutral;
+use crate::settings::Places;
+use crate::wiring;
+
+/// Checks all folders that agents are read from.
+pub(super) fn folders(agents: &Registry, places: &Places) -> Result<ExitCode, CommandError> {
+    tell(agents.findings(), &sum_of(agents, places))
+}
+
+/// The one line about all folders: `12 agent files: 1 error, 2 warnings`.
+pub(crate) fn sum_of(agents: &Registry, places: &Places) -> String {
+    // Findings are about role prompts and whole folders, too.
+    let is_agent = |path: &&str| {
+        let path = Path::new(path);
+        path.extension().is_some() && !places.prompts().iter().any(|prompts| path.starts_with(prompts))
+    };
+    let sound = agents.all().iter().filter_map(|agent| agent.origin.path.as_deref());
+    let doubtful = agents.findings().iter().map(|finding| &*finding.path).filter(is_agent);
+    let files: BTreeSet<&str> = sound.chain(doubtful).collect();
+    sum(files.len(), agents.findings())
+}
+
+/// Checks the files that were named, each by itself.
+pub(super) fn files(paths: &[PathBuf]) -> Result<ExitCode, CommandError> {
+    let tools = wiring::tool_names();
+    let mut findings = Vec::new();
+    for path in paths {
+        match read(path) {
+            Ok(file) => findings.extend(sortie_agents::read(&file, &tools).findings),
+            Err(finding) => findings.push(finding),
+        }
+    }
+    tell(&findings, &sum(paths.len(), &findings))
+}
+
+fn tell(findings: &[Finding], sum: &str) -> Result<ExitCode, CommandError> {
+    let mut text = String::new();
+    for finding in findings {
+        text += &neutral::line(&finding.to_string());
+        text.push('\n');
+    }
+    text += sum;
+    text.push('\n');
+    io::stdout().lock().write_all(text.as_bytes())?;
+    Ok(if findings.iter().any(Finding::is_error) { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn sum(files: usize, findings: &[Finding]) -> String {
+    let errors = findings.iter().filter(|finding| finding.is_error()).count();
+    let counted = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    let files = counted(files, "agent file");
+    match (errors, findings.len() - errors) {
+        (0, 0) => format!("{files}: nothing to mend"),
+        (0, warnings) => format!("{files}: {}", counted(warnings, "warning")),
+        (errors, 0) => format!("{files}: {}", counted(errors, "error")),
+        (errors, warnings) => format!("{files}: {}, {}", counted(errors, "error"), counted(warnings, "warning")),
+    }
+}
+
+fn read(path: &Path) -> Result<AgentFile, Finding> {
+    let shown = path.display().to_string();
+    let unread = |why: String| Finding {
+        severity: Severity::Error,
+        path: shown.clone(),
+        line: None,
+        message: format!("it cannot be read: {why}"),
+        fix: "name a Markdown file".to_owned(),
+    };
+    // Asked before it is opened: opening a pipe would wait for whoever writes to it.
+    let metadata = path.metadata().map_err(|error| unread(error.to_string()))?;
+    if !metadata.is_file() {
+        return Err(unread("it is not a regular file".to_owned()));
+    }
+    let mut bytes = Vec::new();
+    // One byte more than a definition may have, so that one that is too long is seen to be.
+    File::open(path)
+        .and_then(|file| file.take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes))
+        .map_err(|error| unread(error.to_string()))?;
+    let dialect = dialect(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+    Ok(AgentFile { path: shown, scope: Scope::Project, dialect, trusted: true, bytes })
+}
+
+/// The folder decides for whom a file was written; the nearest one does.
+fn dialect(path: &Path) -> Dialect {
+    let mut folders = path.components().rev().filter_map(|component| match component {
+        Component::Normal(name) => name.to_str(),
+        _ => None,
+    });
+    match folders.find(|name| [".claude", ".sortie"].contains(name)) {
+        Some(".claude") => Dialect::Foreign,
+        _ => Dialect::Ours,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_folder_decides_for_whom_a_file_was_written() {
+        for (path, expected) in [
+            ("/p/.claude/agents/a.md", Dialect::Foreign),
+            ("/p/.claude/agents/team/a.md", Dialect::Foreign),
+            ("/p/.sortie/agents/a.md", Dialect::Ours),
+            ("/p/.claude/trees/x/.sortie/agents/a.md", Dialect::Ours),
+            ("/p/.sortie/x/.claude/agents/a.md", Dialect::Foreign),
+            ("/p/a.md", Dialect::Ours),
+        ] {
+            assert_eq!(dialect(Path::new(path)), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_sum_counts_files_errors_and_warnings() {
+        let finding = |severity| Finding {
+            severity,
+            path: String::new(),
+            line: None,
+            message: String::new(),
+            fix: String::new(),
+        };
+        let (error, warning) = (finding(Severity::Error), finding(Severity::Warning));
+        assert_eq!(sum(0, &[]), "0 agent files: nothing to mend");
+        assert_eq!(sum(1, std::slice::from_ref(&warning)), "1 agent file: 1 warning");
+        assert_eq!(sum(3, &[error.clone(), error.clone()]), "3 agent files: 2 errors");
+        assert_eq!(sum(3, &[error, warning]), "3 agent files: 1 error, 1 warning");
+    }
+}

@@ -1,0 +1,111 @@
+//! A new agent: a commented file to begin with, never written over another one.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use sortie_agents::{AgentDefinition, AgentFile, Agents as _, Dialect, Registry, Scope, template};
+
+use super::complaints::plainly;
+use crate::error::{self, CommandError};
+use crate::render::neutral;
+use crate::settings::Settings;
+use crate::wiring;
+
+pub(super) fn run(name: &str, user: bool, settings: &Settings) -> Result<ExitCode, CommandError> {
+    let text = template(name);
+    check_name(name, &text)?;
+    let folder = if user { user_folder(settings)? } else { project_folder(&settings.places.workspace)? };
+    let path = folder.join(format!("{name}.md"));
+    let agents = wiring::agents(settings)?;
+    let before = agents.current();
+    write(&path, &text, settings)?;
+    let shown = shown(&path, settings);
+    let now = agents.current();
+    let is_main = now.get(name).is_ok_and(|agent| !agent.delegable);
+    let try_it = if is_main {
+        format!("sortie run --agent {name} \"…\"")
+    } else {
+        format!("sortie task --agent {name} --description \"Try it\" --prompt \"…\"")
+    };
+    let next =
+        format!("{shown} is written; say in it what the agent is for, then\n  sortie agents check\n  {try_it}\n");
+    io::stdout().lock().write_all(neutral::block(&next).as_bytes())?;
+    if let Ok(other) = before.get(name) {
+        say_who_counts(other, &now, &shown);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Another agent has the name, too: either it gives way, or the new file does not count.
+fn say_who_counts(other: &AgentDefinition, now: &Registry, shown: &str) {
+    let other_place = other.origin.path.as_deref().unwrap_or("built in");
+    if now.get(&other.name).is_ok_and(|agent| agent.origin.path.as_deref() == Some(shown)) {
+        return error::note(&format!("it takes the place of the agent `{}` ({other_place})", other.name));
+    }
+    let mut why = now.findings().iter().filter(|finding| finding.path == shown).peekable();
+    if why.peek().is_none() {
+        error::warn(&format!("it does not count here: the agent `{}` ({other_place}) comes before it", other.name));
+    }
+    why.for_each(|finding| error::warn(&plainly(finding)));
+}
+
+/// The reader of agent files knows what a name may be; a name that reads as another one is none.
+fn check_name(name: &str, text: &str) -> Result<(), CommandError> {
+    let file = AgentFile {
+        path: format!("{name}.md"),
+        scope: Scope::User,
+        dialect: Dialect::Ours,
+        trusted: true,
+        bytes: text.as_bytes().to_vec(),
+    };
+    let reading = sortie_agents::read(&file, &wiring::tool_names());
+    if reading.definition.is_some_and(|definition| definition.name == name) {
+        return Ok(());
+    }
+    let why = reading.findings.iter().find(|finding| finding.is_error());
+    let why = why.map_or_else(String::new, |finding| format!(": {}", finding.message));
+    Err(CommandError::usage(format!("`{name}` cannot be an agent's name{why}"))
+        .hint("a name begins with a lower-case letter, then letters, digits and hyphens, e.g. `code-reviewer`"))
+}
+
+fn user_folder(settings: &Settings) -> Result<PathBuf, CommandError> {
+    settings.places.user.as_ref().map(|user| user.join("agents")).ok_or_else(|| {
+        CommandError::config("there is no place for your own agents: HOME is not set")
+            .hint("set XDG_CONFIG_HOME to a directory that you can write to")
+    })
+}
+
+/// A link in the project must not lead the new file elsewhere.
+fn project_folder(workspace: &Path) -> Result<PathBuf, CommandError> {
+    let folders = [workspace.join(".sortie"), workspace.join(".sortie/agents")];
+    for folder in &folders {
+        if folder.is_symlink() {
+            let message = format!("{} is a symbolic link; nothing is written through it", folder.display());
+            return Err(CommandError::config(message).hint("make it a directory, or write the file yourself"));
+        }
+    }
+    let [_, agents] = folders;
+    Ok(agents)
+}
+
+/// The path as people know it: relative inside the project.
+fn shown(path: &Path, settings: &Settings) -> String {
+    path.strip_prefix(&settings.places.workspace).unwrap_or(path).display().to_string()
+}
+
+fn write(path: &Path, text: &str, settings: &Settings) -> Result<(), CommandError> {
+    let name = shown(path, settings);
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::AlreadyExists => CommandError::config(format!("{name} exists; it is left as it is"))
+            .hint("choose another name, or edit that file"),
+        _ => CommandError::config(format!("{name} cannot be written: {error}")),
+    };
+    if let Some(folder) = path.parent() {
+        let unmade = |error| CommandError::config(format!("{} cannot be made: {error}", shown(folder, settings)));
+        fs::create_dir_all(folder).map_err(unmade)?;
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)
+}

@@ -1,0 +1,60 @@
+//! `sortie config edit`: the user's configuration in the user's editor, checked when the editor is done.
+//!
+//! The editor is the one program that Sortie starts outside the sandbox: a person asked for it by name, on their own
+//! file, and nothing of a project has a say in which one it is.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::process::{self, ExitCode};
+
+use crate::error::{self, CommandError};
+use crate::settings::{Settings, Sources, template};
+use crate::wiring;
+
+pub(super) fn run(sources: &Sources) -> Result<ExitCode, CommandError> {
+    let (environment, places) = Settings::locate(sources)?;
+    let path = super::user_config(&places)?;
+    create(&path).map_err(|error| {
+        CommandError::config(format!("the configuration {} cannot be made: {error}", path.display()))
+    })?;
+    let editor = environment.editor();
+    // The shell splits what the variable holds, so that `code --wait` works; the path is passed, never spliced in.
+    let mut script = editor.clone();
+    script.push(" \"$1\"");
+    let status = process::Command::new("/bin/sh").arg("-c").arg(script).arg("sh").arg(&path).status();
+    let status = status.map_err(|error| CommandError::config(format!("the editor could not be started: {error}")))?;
+    if !status.success() {
+        return Err(CommandError::config(format!("the editor `{}` failed ({status})", editor.display()))
+            .hint("name another one in VISUAL or EDITOR"));
+    }
+    let settings = check(sources)?;
+    if settings.warnings.is_empty() {
+        error::note(&format!("{} is in order", path.display()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Makes a file in which everything is a comment, for this user alone: it may come to hold a key.
+fn create(path: &Path) -> io::Result<()> {
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory)?;
+    }
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(mut file) => file.write_all(template().as_bytes()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// The settings as they are now; says what is wrong with them.
+fn check(sources: &Sources) -> Result<Settings, CommandError> {
+    let again = |error: CommandError| error.hint("run `sortie config edit` again to mend it");
+    let settings = crate::command::load(sources).map_err(again)?;
+    if let Some(problem) = settings.each_route().into_iter().find_map(|resolved| resolved.route.err()) {
+        return Err(again(problem));
+    }
+    wiring::models(&settings).map_err(again)?;
+    Ok(settings)
+}

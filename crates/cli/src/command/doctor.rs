@@ -1,0 +1,73 @@
+//! `sortie doctor`: what works here and what does not, one line each, with what to do about it.
+//!
+//! Looking changes nothing: no file is made, and nobody is called unless `--check` asks for it.
+
+mod agents;
+mod diagnosis;
+mod journal;
+mod machine;
+mod models;
+mod setup;
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::args::ReportFormat;
+use crate::error::CommandError;
+use crate::render::print_json;
+use crate::settings::{Settings, Sources};
+use diagnosis::Diagnosis;
+
+/// Say what works here: settings, models, agents, journal, machine
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct DoctorArgs {
+    /// Call each model once, with a few tokens
+    #[arg(long)]
+    check: bool,
+
+    /// What to print on stdout
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    output_format: ReportFormat,
+}
+
+const EXAMPLES: &str = "\
+Exit codes: 0 everything works, perhaps with warnings; 1 something does not.
+
+Examples:
+  sortie doctor
+  sortie doctor --check
+  sortie doctor --output-format json | jq '.checks[] | select(.health != \"ok\")'";
+
+pub(crate) fn run(args: &DoctorArgs, sources: &Sources) -> Result<ExitCode, CommandError> {
+    let diagnoses = examine(args.check, sources);
+    match args.output_format {
+        ReportFormat::Text => io::stdout().lock().write_all(diagnosis::text(&diagnoses).as_bytes())?,
+        ReportFormat::Json => print_json(&diagnosis::object(&diagnoses))?,
+    }
+    Ok(if diagnosis::is_broken(&diagnoses) { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// Looks at everything. What settings that cannot be loaded stand in the way of is left out.
+fn examine(call: bool, sources: &Sources) -> Vec<Diagnosis> {
+    let loaded = Settings::load(sources);
+    let mut diagnoses = Vec::new();
+    match &loaded {
+        Ok(settings) => {
+            diagnoses.extend(setup::settings(settings));
+            diagnoses.extend(models::routes(settings, call));
+            diagnoses.extend(agents::agents(settings));
+            diagnoses.push(journal::journal(settings));
+        }
+        Err(error) => diagnoses.push(failed("settings", error)),
+    }
+    diagnoses.extend(machine::kernel());
+    diagnoses.push(machine::terminal(loaded.as_ref().ok()));
+    diagnoses
+}
+
+fn failed(subject: &str, error: &CommandError) -> Diagnosis {
+    Diagnosis::error(subject, error.message.clone(), error.hints.join("; "))
+}

@@ -1,0 +1,51 @@
+//! The agents that there are and what their files lack, and the instructions that a run would read.
+
+use sortie_agents::{Agents as _, Finding, Registry, Scope};
+use sortie_engine::Instructions;
+
+use super::diagnosis::Diagnosis;
+use super::failed;
+use crate::command::agents::sum_of;
+use crate::settings::{Places, Settings};
+use crate::wiring;
+
+pub(super) fn agents(settings: &Settings) -> Vec<Diagnosis> {
+    let workspace = match wiring::workspace(settings) {
+        Ok(workspace) => workspace,
+        Err(error) => return vec![failed("workspace", &error)],
+    };
+    let mut diagnoses = vec![Diagnosis::ok("workspace", workspace.root().display().to_string())];
+    diagnoses.push(match wiring::agents(settings) {
+        Ok(agents) => registry(&agents.current(), &settings.places),
+        Err(error) => failed("agents", &error),
+    });
+    let instructions = Instructions::read(&workspace, &settings.rules().instructions);
+    diagnoses.extend(files(&instructions));
+    diagnoses
+}
+
+fn registry(agents: &Registry, places: &Places) -> Diagnosis {
+    let count = |scope: Scope| agents.all().iter().filter(|agent| agent.origin.scope == scope).count();
+    let text = format!(
+        "{} built in, {} of the user, {} of the project",
+        count(Scope::Builtin),
+        count(Scope::User),
+        count(Scope::Project)
+    );
+    let found = format!("{text}; {}", sum_of(agents, places));
+    let advice = "`sortie agents check` says what is wrong";
+    match agents.findings() {
+        [] => Diagnosis::ok("agents", text),
+        findings if findings.iter().any(Finding::is_error) => Diagnosis::error("agents", found, advice),
+        _ => Diagnosis::warning("agents", found, advice),
+    }
+}
+
+fn files(instructions: &Instructions) -> Vec<Diagnosis> {
+    let named: Vec<String> =
+        instructions.files.iter().map(|file| format!("{} ({} bytes)", file.path, file.text.len())).collect();
+    let text = if named.is_empty() { "no file".to_owned() } else { named.join(", ") };
+    let read = Diagnosis::ok("instructions", format!("the main agent reads {text}"));
+    let left_out = instructions.notices.iter().map(|notice| Diagnosis::warning("instructions", notice.clone(), ""));
+    [read].into_iter().chain(left_out).collect()
+}

@@ -1,0 +1,99 @@
+//! `sortie models`: the routes, what each name resolves to, and whether they answer.
+
+mod answer;
+mod listing;
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+use sortie_llm::RouteTable;
+use sortie_llm::local::LocalServer;
+use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
+
+use crate::args::ReportFormat;
+use crate::error::CommandError;
+use crate::local;
+use crate::render::{neutral, print_json};
+use crate::settings::Settings;
+use crate::wiring;
+
+pub(crate) use answer::{Answer, ask_all};
+
+/// List the routes to models and what each name means; call them with --check
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ModelsArgs {
+    /// Make one tiny call to each route, or to these routes, aliases or model ids, and say what is wrong
+    #[arg(long, value_name = "ROUTE", num_args = 0..)]
+    check: Option<Vec<String>>,
+
+    /// What to print on stdout
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    output_format: ReportFormat,
+}
+
+const EXAMPLES: &str = "\
+Routes come from LLM_MODEL_ID, LLM_BASE_URL, LLM_API_KEY and LLM_WIRE, the
+same with LIGHT_ before them, [routes.NAME] in the configuration, or the key
+of a provider in its own variable alone.
+
+Exit codes: 0, or 1 if --check finds a route that does not work.
+
+Examples:
+  sortie models
+  sortie models --check
+  sortie models --check light haiku
+  sortie models --output-format json | jq '.routes[].model'";
+
+pub(crate) fn run(args: &ModelsArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
+    let models = Arc::new(wiring::models(settings)?);
+    let routes = models.listing();
+    let servers = servers(&models, settings);
+    let answers = match &args.check {
+        Some(names) => Some(ask_all(&models, &asked(names, &models))?),
+        None => None,
+    };
+    match (args.output_format, &answers) {
+        (ReportFormat::Json, answers) => {
+            let mut object = listing::object(&routes, &servers);
+            if let Some(answers) = answers {
+                object["checks"] = answers.iter().map(Answer::object).collect();
+            }
+            print_json(&object)?;
+        }
+        (ReportFormat::Text, Some(answers)) => print(&answer::text(answers))?,
+        (ReportFormat::Text, None) => print(&listing::text(&routes, &servers, settings))?,
+    }
+    let failed = answers.is_some_and(|answers| answers.iter().any(|answer| answer.reply.is_err()));
+    Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// Servers on this machine that could be the main route, where nobody serves as it.
+fn servers(models: &RouteTable, settings: &Settings) -> Vec<LocalServer> {
+    let is_served = models.get(MAIN_ROUTE).or_else(|| models.get(LIGHT_ROUTE)).is_some();
+    if is_served { Vec::new() } else { local::servers(&settings.environment) }
+}
+
+/// The names that were given, each once; else every route that is set, else the model that is always there.
+fn asked(names: &[String], models: &RouteTable) -> Vec<String> {
+    let listing = models.listing();
+    let set = || {
+        listing.iter().filter(|route| route.wire.is_some() || route.problem.is_some()).map(|route| route.name.clone())
+    };
+    let mut asked: Vec<String> = if names.is_empty() { set().collect() } else { Vec::new() };
+    for name in names {
+        if !asked.contains(name) {
+            asked.push(name.clone());
+        }
+    }
+    if asked.is_empty() {
+        asked.push(sortie_llm::offline::ROUTE.to_owned());
+    }
+    asked
+}
+
+fn print(text: &str) -> io::Result<()> {
+    io::stdout().lock().write_all(neutral::block(text).as_bytes())
+}

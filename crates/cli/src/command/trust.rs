@@ -1,0 +1,149 @@
+//! `sortie trust`: lets a project's own files do more than narrow settings, and takes that back.
+
+mod list;
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueHint};
+use sortie_engine::{Clock as _, SystemClock};
+use sortie_sandbox::Workspace;
+
+use crate::error::{self, CommandError, ErrorKind};
+use crate::render::neutral;
+use crate::settings::{Places, Settings, Sources};
+use crate::trust::power::{self, Powers};
+use crate::trust::{Digest, Powerful, Store, Trusted, Unread};
+use crate::wiring;
+
+/// Trust a project's own files, or take trust back
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct TrustArgs {
+    /// A directory in the project; the current one if not given
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    directory: Option<PathBuf>,
+
+    /// Show what the files would be allowed to do, and store nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// List the trusted projects
+    #[arg(long, conflicts_with_all = ["directory", "dry_run", "revoke"])]
+    list: bool,
+
+    /// Trust this project no longer
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["directory", "dry_run"])]
+    revoke: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Until you trust a project, its files can only narrow what you have set: lower
+limits count; models, keys, addresses, aliases, variables and agents in place
+of built-in ones do not, and a warning says so. Trust covers the files as they
+are now: one that is new or has changed later is not covered until you run
+`sortie trust` again. The flag --trust trusts a project for one run.
+
+Exit codes: 0; 1 if --revoke names a project that is not trusted.
+
+Examples:
+  sortie trust --dry-run
+  sortie trust
+  sortie trust --list
+  sortie trust --revoke ../other";
+
+/// Files that work untrusted, too, and are still shown one by one.
+const MOST_PLAIN: usize = 10;
+
+pub(crate) fn run(args: &TrustArgs, sources: &Sources) -> Result<ExitCode, CommandError> {
+    if args.list {
+        return list::run(&Settings::home()?);
+    }
+    if let Some(named) = &args.revoke {
+        return revoke(named, sources);
+    }
+    let directory = args.directory.as_ref().or(sources.cwd.as_ref());
+    let (_, places) = Settings::locate(&Sources { cwd: directory.cloned(), ..sources.clone() })?;
+    trust(&places, args.dry_run)
+}
+
+fn trust(places: &Places, dry_run: bool) -> Result<ExitCode, CommandError> {
+    refuse_to_trust_everything(places)?;
+    let workspace = Workspace::open(&places.workspace).map_err(|error| CommandError::config(error.to_string()))?;
+    let found = Powerful::find(&workspace);
+    let mut text = format!("{}\n{}", places.workspace.display(), told(&found)?);
+    let Powerful { files, unread } = found;
+    for (path, Unread(why)) in &unread {
+        error::warn(&format!("{} is not covered: {why}", neutral::line(path)));
+    }
+    text += &closing(files.len(), unread.len(), dry_run);
+    if !dry_run {
+        let digests = files.iter().map(|(path, file)| (path.clone(), Digest::of(&file.bytes))).collect();
+        let trusted = Trusted { since: SystemClock.now(), files: digests };
+        Store::trust(&places.home, &places.workspace, trusted)?;
+    }
+    io::stdout().lock().write_all(neutral::block(&text).as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Each file and what it would do.
+fn told(found: &Powerful) -> Result<String, CommandError> {
+    let tools = wiring::tool_names();
+    let (mut text, mut plain) = (String::new(), 0);
+    for (path, file) in &found.files {
+        let Powers { lines, works_untrusted } = power::of(path, file, &tools)?;
+        plain += usize::from(works_untrusted);
+        if works_untrusted && plain > MOST_PLAIN {
+            continue;
+        }
+        text += &format!("\n  {}\n", neutral::line(path));
+        text.extend(lines.iter().map(|line| format!("    {line}\n")));
+    }
+    if plain > MOST_PLAIN {
+        text += &format!("\n  and {} more agent files, for which trust changes nothing\n", plain - MOST_PLAIN);
+    }
+    Ok(text)
+}
+
+fn closing(count: usize, unread: usize, dry_run: bool) -> String {
+    let files = match (count, unread) {
+        (0, 0) => "no file, since there is none that trust would give power to".to_owned(),
+        (0, _) => "no file, since what there is cannot be read".to_owned(),
+        (1, _) => "1 file".to_owned(),
+        (count, _) => format!("{count} files"),
+    };
+    if dry_run {
+        format!("\nNothing was stored. `sortie trust` would cover {files}.\n")
+    } else {
+        format!("\nTrusted. This covers {files}; what is new or changes later is not covered.\n")
+    }
+}
+
+/// A root that holds what Sortie itself keeps is no project: whoever can write in it could trust itself.
+fn refuse_to_trust_everything(places: &Places) -> Result<(), CommandError> {
+    let Some(project) = places.project_with_home() else { return Ok(()) };
+    let (root, project, home) = (places.workspace.display(), project.display(), places.home.display());
+    Err(CommandError::usage(format!(
+        "{root} cannot be trusted: the list of trusted projects ({home}) lies in {project}, so files there could trust \
+         themselves"
+    ))
+    .hint("set SORTIE_HOME to a directory outside of any project; `--trust` trusts this one for one run"))
+}
+
+/// Takes the directory itself off the list, else the root of its project. One that is gone is what it was called.
+fn revoke(named: &Path, sources: &Sources) -> Result<ExitCode, CommandError> {
+    let home = Settings::home()?;
+    let asked = Sources { cwd: Some(named.to_owned()), ..sources.clone() };
+    let absolute = || std::path::absolute(named).unwrap_or_else(|_| named.to_owned());
+    let itself = named.canonicalize().unwrap_or_else(|_| absolute());
+    let root = Settings::locate(&asked).map_or_else(|_| itself.clone(), |(_, places)| places.workspace);
+    for root in [&itself, &root] {
+        if Store::revoke(&home, root)? {
+            writeln!(io::stdout().lock(), "Not trusted any more: {}", neutral::line(&root.display().to_string()))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+    }
+    Err(CommandError::new(ErrorKind::NotFound, format!("{} is not trusted", root.display()))
+        .hint("`sortie trust --list` names the projects that are"))
+}

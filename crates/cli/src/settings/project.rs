@@ -1,0 +1,172 @@
+//! A project's own files, `.sortie/config.toml`, `.env` and `.mcp.json`: what of them counts, and what is set aside until
+//! trusted. What trust would give them is told in [`power`].
+//!
+//! A repository must be able neither to widen anything nor to stop anyone: whatever is wrong in a file that is not
+//! trusted is a warning. In a trusted file it is an error, as in the user's own.
+
+pub(crate) mod power;
+
+use std::path::Path;
+
+use serde_json::Value;
+use sortie_sandbox::Workspace;
+
+use super::environment::Environment;
+use super::file::{self, FileLayer, Remark};
+use super::key::meaning::Meaning;
+use super::key::{self, variable};
+use super::said::{Said, SetAside, Spoken};
+use super::value::Owner;
+use super::{PROJECT_CONFIG, PROJECT_VARIABLES, env_file, route};
+use crate::error::CommandError;
+use crate::render::{neutral, width};
+use crate::trust::file::SERVERS;
+use crate::trust::{self, Trust, Unread, Verdict};
+
+/// Warnings of one kind that a project's file can cause: it must not drown what else is said.
+const MOST_WARNINGS: usize = 5;
+/// Keys that are named in one warning.
+const MOST_NAMED: usize = 8;
+
+/// A project, and the user's trust in it.
+pub(super) struct Project<'a> {
+    pub(super) workspace: &'a Workspace,
+    pub(super) trust: &'a Trust,
+}
+
+impl Project<'_> {
+    /// Takes in the project's configuration: all of it if trusted, else what is narrower. Returns what does not count.
+    pub(super) fn hear_config(&self, said: &mut Said) -> Result<Vec<SetAside>, CommandError> {
+        let bytes = match trust::file::read(self.workspace, PROJECT_CONFIG) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return Ok(Vec::new()),
+            Err(Unread(why)) => {
+                said.warnings.push(format!("{PROJECT_CONFIG} of the project is ignored: {why}"));
+                return Ok(Vec::new());
+            }
+        };
+        // Inside the project paths are shown relative to it.
+        let path = Path::new(PROJECT_CONFIG);
+        let verdict = self.trust.judge(PROJECT_CONFIG, &bytes);
+        if verdict == Verdict::Covered {
+            let text = String::from_utf8(bytes)
+                .map_err(|_| CommandError::config(format!("{PROJECT_CONFIG} is not valid UTF-8")))?;
+            said.hear_file(file::flawless(path, &text)?, Owner::Project);
+            return Ok(Vec::new());
+        }
+        let layer = file::parse(path, &String::from_utf8_lossy(&bytes));
+        said.warnings.extend(complaints(&layer));
+        let mut set_aside = said.hear_narrower(layer);
+        set_aside.sort_by_key(|aside| (aside.value.entry.key.kind.urgency(), aside.value.line));
+        said.warnings.extend(warning(verdict, &set_aside));
+        Ok(set_aside)
+    }
+
+    /// Takes in the project's `.env` if it is trusted; else says which of its variables would have counted.
+    pub(super) fn hear_variables(&self, said: &mut Said, environment: &mut Environment) {
+        let bytes = match trust::file::read(self.workspace, PROJECT_VARIABLES) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return,
+            Err(Unread(why)) => {
+                return said.warnings.push(format!("{PROJECT_VARIABLES} of the project is ignored: {why}"));
+            }
+        };
+        let (assignments, faults) = env_file::parse(&String::from_utf8_lossy(&bytes));
+        let Some(complaint) = self.trust.judge(PROJECT_VARIABLES, &bytes).complaint(PROJECT_VARIABLES) else {
+            // It was written for other programs; a line counts only where it would have counted here.
+            let names: Vec<&str> = faults.iter().filter_map(|fault| fault.name.as_deref()).collect();
+            let used = used_variables(&names, said, environment);
+            let is_used = |fault: &&env_file::Fault| fault.name.as_deref().is_some_and(|name| used.contains(&name));
+            let told = faults.iter().filter(is_used);
+            let told = told.map(|fault| format!("{PROJECT_VARIABLES}:{} is ignored: {}", fault.line, fault.what));
+            said.warnings.extend(bounded(told.collect()));
+            return environment.add_project(Path::new(PROJECT_VARIABLES), assignments);
+        };
+        let names: Vec<&str> = assignments.iter().map(|assignment| assignment.name.as_str()).collect();
+        let used = used_variables(&names, said, environment);
+        if !used.is_empty() {
+            let used = listed(&used);
+            said.warnings.push(format!("{PROJECT_VARIABLES}, which sets {used}, is ignored: {complaint}"));
+        }
+    }
+
+    /// Says that the project's MCP servers are not started, where it names any.
+    pub(super) fn hear_servers(&self, said: &mut Said) {
+        let bytes = match trust::file::read(self.workspace, SERVERS) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return,
+            Err(Unread(why)) => return said.warnings.push(format!("{SERVERS} of the project is ignored: {why}")),
+        };
+        let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let servers = value.get("mcpServers").and_then(Value::as_object);
+        if servers.is_some_and(serde_json::Map::is_empty) {
+            return;
+        }
+        let later = "this version starts no MCP servers";
+        said.warnings.push(match self.trust.judge(SERVERS, &bytes).complaint(SERVERS) {
+            Some(complaint) => format!("{SERVERS} is ignored: {complaint}; {later} even then"),
+            None => format!("{SERVERS} is ignored: {later}"),
+        });
+    }
+}
+
+/// Those of a project's variables that settings would take from it.
+fn used_variables<'a>(names: &[&'a str], said: &Said, environment: &Environment) -> Vec<&'a str> {
+    let routes = said.route_names();
+    let named: Vec<Spoken<'_>> = routes.iter().filter_map(|route| said.text_of(&key::API_KEY_ENV, route)).collect();
+    let is_used = |name: &&&str| {
+        let is_setting = matches!(variable::meaning(name), Some((_, Meaning::Setting(_))));
+        is_setting || route::key_variables().any(|key| key == **name) || named.iter().any(|key| key.text == **name)
+    };
+    names.iter().filter(is_used).filter(|name| !environment.is_set(name)).copied().collect()
+}
+
+/// What is wrong in a file that is not trusted.
+fn complaints(layer: &FileLayer) -> Vec<String> {
+    if let Some(Remark { line, what }) = &layer.unreadable {
+        return vec![format!("{PROJECT_CONFIG} is ignored as a whole: line {line}: {}", brief(what))];
+    }
+    let place = |line: usize| format!("{PROJECT_CONFIG}:{line}");
+    let remarks = layer.faults.iter().chain(&layer.ignored);
+    bounded(remarks.map(|Remark { line, what }| format!("{} is ignored: {}", place(*line), brief(what))).collect())
+}
+
+/// The first few, and how many more there are.
+fn bounded(mut warnings: Vec<String>) -> Vec<String> {
+    let more = warnings.len().saturating_sub(MOST_WARNINGS);
+    warnings.truncate(MOST_WARNINGS);
+    warnings.extend((more > 0).then(|| format!("{more} more lines of the project's file are ignored, too")));
+    warnings
+}
+
+/// The one warning of all that is set aside. A change is worth a word even where nothing is.
+fn warning(verdict: Verdict, set_aside: &[SetAside]) -> Option<String> {
+    let complaint = verdict.complaint(PROJECT_CONFIG)?;
+    if set_aside.is_empty() {
+        return (verdict == Verdict::Changed).then_some(complaint);
+    }
+    let named: Vec<String> = set_aside.iter().map(SetAside::shown).collect();
+    let named: Vec<&str> = named.iter().map(String::as_str).collect();
+    Some(format!("ignored: {}: {complaint}", listed(&named)))
+}
+
+/// A project's own words in one line of bounded length.
+fn brief(text: &str) -> String {
+    const COLUMNS: usize = 160;
+    width::cut(&neutral::line(text), COLUMNS)
+}
+
+impl SetAside {
+    /// The setting and its place.
+    fn shown(&self) -> String {
+        let line = self.value.line;
+        format!("`{}` ({PROJECT_CONFIG}:{line})", brief(&self.value.entry.path))
+    }
+}
+
+/// The first few, with commas, and how many more there are.
+fn listed(names: &[&str]) -> String {
+    let (shown, more) = names.split_at(names.len().min(MOST_NAMED));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    format!("{}{more}", shown.join(", "))
+}

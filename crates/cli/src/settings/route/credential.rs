@@ -1,0 +1,96 @@
+//! The key of a route. It only ever goes to the address that it was set for: a provider's own variable to that
+//! provider's host, main's key to main's host, and a key that stands in a lower layer than the address to no other.
+
+use sortie_llm::{BaseUrl, Secret};
+
+use super::Wish;
+use super::missing;
+use super::provider::Provider;
+use crate::error::CommandError;
+use crate::settings::key::{self, Key};
+use crate::settings::said::Spoken;
+use crate::settings::value::Origin;
+
+/// The key for `base_url`, or `None` where nobody set one.
+pub(super) fn find(wish: &Wish<'_>, base_url: &BaseUrl) -> Result<Option<Secret>, CommandError> {
+    if let Some(said) = said(wish)? {
+        return if is_meant_for(wish, said, base_url) {
+            reveal(wish, said).map(Some)
+        } else if base_url.is_loopback() {
+            Ok(None)
+        } else {
+            Err(missing::key_is_for_another_address(wish.name, said.text.origin, base_url))
+        };
+    }
+    if let Some(main) = wish.main.filter(|main| main.base_url.is_same_origin(base_url))
+        && main.api_key.is_some()
+    {
+        return Ok(main.api_key.clone());
+    }
+    for variable in Provider::at(base_url).map_or(&[][..], |provider| provider.key_variables) {
+        if let Some(variable) = wish.environment.text(variable)? {
+            return Ok(Some(secret(variable.value, variable.origin)));
+        }
+    }
+    Ok(None)
+}
+
+/// What was said of a key: itself, or the variable that holds it.
+#[derive(Debug, Clone, Copy)]
+struct SaidKey<'a> {
+    text: Spoken<'a>,
+    is_variable: bool,
+}
+
+/// The higher layer of `api_key` and `api_key_env`.
+fn said<'a>(wish: &Wish<'a>) -> Result<Option<SaidKey<'a>>, CommandError> {
+    let direct = wish.text(&key::API_KEY);
+    let named = wish.text(&key::API_KEY_ENV);
+    Ok(match (direct, named) {
+        (Some(direct), Some(named)) if direct.origin.rank() == named.origin.rank() => {
+            let (key, variable) = (key::API_KEY.path_of(wish.name), key::API_KEY_ENV.path_of(wish.name));
+            return Err(CommandError::config(format!(
+                "`{key}` ({}) and `{variable}` ({}) are both set; keep one",
+                direct.origin, named.origin
+            )));
+        }
+        (Some(direct), named) if named.is_none_or(|named| named.origin.rank() < direct.origin.rank()) => {
+            Some(SaidKey { text: direct, is_variable: false })
+        }
+        (_, named) => named.map(|named| SaidKey { text: named, is_variable: true }),
+    })
+}
+
+/// Whether the key was said knowing of this address: in the address's layer or above it, or beside the same host. One that
+/// was said without a word of where it belongs is for whatever address there is.
+fn is_meant_for(wish: &Wish<'_>, key: SaidKey<'_>, base_url: &BaseUrl) -> bool {
+    let rank = key.text.origin.rank();
+    let beside =
+        |setting: &Key| wish.said.texts_of(setting, wish.name).take_while(|said| said.origin.rank() <= rank).last();
+    let address = wish.text(&key::BASE_URL);
+    if address.is_none_or(|address| address.origin.rank() <= rank) {
+        return true;
+    }
+    match beside(&key::BASE_URL) {
+        Some(address) => address.text.parse::<BaseUrl>().is_ok_and(|url| url.is_same_origin(base_url)),
+        None => beside(&key::MODEL).is_none() && beside(&key::WIRE).is_none(),
+    }
+}
+
+fn reveal(wish: &Wish<'_>, key: SaidKey<'_>) -> Result<Secret, CommandError> {
+    let Spoken { text, origin } = key.text;
+    if !key.is_variable {
+        return Ok(secret(text, origin));
+    }
+    match wish.environment.text(text)? {
+        Some(variable) => Ok(secret(variable.value, variable.origin)),
+        None => Err(CommandError::config(format!(
+            "the variable {text} is not set, but `{}` ({origin}) names it",
+            key::API_KEY_ENV.path_of(wish.name)
+        ))),
+    }
+}
+
+fn secret(key: &str, origin: &Origin) -> Secret {
+    Secret::new(key).set_in(origin.to_string())
+}

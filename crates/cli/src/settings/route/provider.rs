@@ -1,0 +1,86 @@
+//! What is known of providers without being told: their hosts, their wires, their models' names, their key variables.
+
+use sortie_llm::{BaseUrl, Catalogue, WireKind};
+
+/// A provider with a host of its own.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Provider {
+    /// The wires that it speaks, the usual one first.
+    wires: &'static [WireKind],
+    pub(super) base_url: &'static str,
+    host: &'static str,
+    /// The variables that hold its key, the first one that is set.
+    pub(super) key_variables: &'static [&'static str],
+    /// The model of someone who names none.
+    pub(super) model: &'static str,
+    /// Its models' ids begin with one of these.
+    model_prefixes: &'static [&'static str],
+}
+
+/// In the order in which their keys are looked for.
+pub(super) static PROVIDERS: [Provider; 3] = [
+    Provider {
+        wires: &[WireKind::Anthropic],
+        base_url: "https://api.anthropic.com",
+        host: "anthropic.com",
+        key_variables: &["ANTHROPIC_API_KEY"],
+        model: "claude-sonnet-5-5",
+        model_prefixes: &["claude"],
+    },
+    Provider {
+        wires: &[WireKind::OpenAiChat, WireKind::OpenAiResponses],
+        base_url: "https://api.openai.com",
+        host: "openai.com",
+        key_variables: &["OPENAI_API_KEY"],
+        model: "gpt-6.1-sol",
+        model_prefixes: &["gpt", "chatgpt", "codex", "o1", "o3", "o4"],
+    },
+    Provider {
+        wires: &[WireKind::Gemini],
+        base_url: "https://generativelanguage.googleapis.com",
+        host: "generativelanguage.googleapis.com",
+        key_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        model: "gemini-3.8-flash",
+        model_prefixes: &["gemini"],
+    },
+];
+
+impl Provider {
+    /// The one whose host this is.
+    pub(super) fn at(url: &BaseUrl) -> Option<&'static Self> {
+        PROVIDERS.iter().find(|provider| provider.owns(url.host()))
+    }
+
+    pub(super) fn speaking(wire: WireKind) -> Option<&'static Self> {
+        PROVIDERS.iter().find(|provider| provider.wires.contains(&wire))
+    }
+
+    /// The one whose models have such names.
+    pub(super) fn of_model(model: &str) -> Option<&'static Self> {
+        let model = model.to_lowercase();
+        let begins = |provider: &&Self| provider.model_prefixes.iter().any(|prefix| model.starts_with(prefix));
+        PROVIDERS.iter().find(begins)
+    }
+
+    /// The wire that a compatible server of somebody else most likely has for such models.
+    pub(super) fn usual_wire(&self) -> WireKind {
+        self.wires.first().copied().unwrap_or(WireKind::OpenAiChat)
+    }
+
+    /// The wire at its own address. A provider with several serves some models over one of them only; which, the
+    /// catalogue knows, and it is read for no other provider.
+    pub(super) fn own_wire(&self, base_url: &BaseUrl, model: &str) -> WireKind {
+        if self.wires.len() > 1 {
+            let model = if model.is_empty() { self.model } else { model };
+            let known = Catalogue::builtin().lookup(model).and_then(|facts| facts.wire);
+            return known.filter(|wire| self.wires.contains(wire)).unwrap_or_else(|| self.usual_wire());
+        }
+        // Google serves OpenAI's interface, too, below a path of that name.
+        let is_compatible_path = base_url.to_string().ends_with("/openai");
+        if is_compatible_path { WireKind::OpenAiChat } else { self.usual_wire() }
+    }
+
+    fn owns(&self, host: &str) -> bool {
+        host == self.host || host.strip_suffix(self.host).is_some_and(|rest| rest.ends_with('.'))
+    }
+}

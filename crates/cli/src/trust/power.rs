@@ -1,0 +1,94 @@
+//! What trust in a file would let it do, in words, so that a person can decide.
+
+use std::path::Path;
+
+use serde_json::Value;
+use sortie_agents::{AgentFile, Dialect, PromptFile, Registry, Scope, read};
+
+use super::file::{Holds, PowerfulFile};
+use crate::error::CommandError;
+use crate::render::{neutral, width};
+use crate::settings::power;
+
+/// Columns of one sentence about a file: its own words must not fill the screen.
+const COLUMNS: usize = 160;
+
+/// What trust would change for a file.
+#[derive(Debug)]
+pub(crate) struct Powers {
+    /// One sentence each; empty where there is nothing to say.
+    pub(crate) lines: Vec<String>,
+    /// Whether the file does the same without trust.
+    pub(crate) works_untrusted: bool,
+}
+
+/// What the file at `path` would be allowed to do. An error for a file that would only be in the way: one that is trusted
+/// must be right.
+pub(crate) fn of(path: &str, file: &PowerfulFile, tools: &[String]) -> Result<Powers, CommandError> {
+    let PowerfulFile { holds, bytes } = file;
+    let (said, works_untrusted) = match *holds {
+        Holds::Config => (power::of_config(bytes)?, false),
+        Holds::Variables => (power::of_variables(bytes)?, false),
+        Holds::Servers => (servers(bytes), false),
+        Holds::Prompt => (vec![prompt(path, bytes)], false),
+        Holds::Agent(dialect) => {
+            let (said, works_untrusted) = agent(path, dialect, bytes, tools);
+            (vec![said], works_untrusted)
+        }
+    };
+    let lines = said.iter().map(|line| width::cut(&neutral::line(line), COLUMNS)).collect();
+    Ok(Powers { lines, works_untrusted })
+}
+
+/// Whose role prompt the file replaces, or why it replaces none.
+fn prompt(path: &str, bytes: &[u8]) -> String {
+    let name = Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let file = PromptFile { path: path.to_owned(), scope: Scope::Project, trusted: true, name, bytes: bytes.to_vec() };
+    let (before, after) = (Registry::builtin(), Registry::assemble(Vec::new(), vec![file], &[]));
+    if let Some(finding) = after.findings().first() {
+        return format!("has no effect: {}; {}", finding.message, finding.fix);
+    }
+    let mut pairs = before.all().iter().zip(after.all());
+    match pairs.find(|(before, after)| before.prompt != after.prompt) {
+        Some((_, agent)) => format!("replaces the role prompt of the built-in agent `{}`", agent.name),
+        None => "is the same as the built-in role prompt".to_owned(),
+    }
+}
+
+/// The MCP servers that the file names, each with what it would start or call.
+fn servers(bytes: &[u8]) -> Vec<String> {
+    let Ok(value) = serde_json::from_slice::<Value>(bytes) else { return vec!["is not valid JSON".to_owned()] };
+    let servers = value.get("mcpServers").and_then(Value::as_object).into_iter().flatten();
+    let text = |server: &Value, key: &str| server.get(key).and_then(Value::as_str).map(str::to_owned);
+    servers
+        .map(|(name, server)| match (text(server, "command"), text(server, "url")) {
+            (Some(command), _) => {
+                let words =
+                    server.get("args").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+                let words: Vec<&str> = words.collect();
+                format!("MCP server `{name}` runs `{command} {}` (not in this version)", words.join(" "))
+            }
+            (None, Some(url)) => format!("MCP server `{name}` calls {url} (not in this version)"),
+            (None, None) => format!("MCP server `{name}` (not in this version)"),
+        })
+        .collect()
+}
+
+/// Whom the file defines, and whether that takes the place of a built-in agent.
+fn agent(path: &str, dialect: Dialect, bytes: &[u8], tools: &[String]) -> (String, bool) {
+    let bytes = bytes.to_vec();
+    let file = AgentFile { path: path.to_owned(), scope: Scope::Project, dialect, trusted: true, bytes };
+    let reading = read(&file, tools);
+    let untrusted = Registry::assemble(vec![AgentFile { trusted: false, ..file }], Vec::new(), tools);
+    match (&reading.name, &reading.definition) {
+        (Some(name), None) => (format!("is broken; it would be the agent `{name}` (sortie agents check {path})"), true),
+        (None, _) => (format!("is no agent (sortie agents check {path})"), true),
+        (Some(name), Some(_)) if Registry::builtin().get(name).is_ok() => {
+            (format!("replaces the built-in agent `{name}`"), false)
+        }
+        (Some(name), Some(definition)) if untrusted.all().contains(definition) => {
+            (format!("is the agent `{name}`, which works untrusted, too"), true)
+        }
+        (Some(name), Some(_)) => (format!("is the agent `{name}` as it is written; untrusted it is not"), false),
+    }
+}

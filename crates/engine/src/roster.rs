@@ -1,0 +1,103 @@
+//! The agents of one moment, and the tools whose descriptions list them.
+//!
+//! A task keeps the roster that it started with, so that its requests only grow; whoever starts later, or delegates
+//! later, gets the agents that exist then.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sortie_agents::Agents;
+use sortie_contract::{AgentLine, Contract};
+use sortie_protocol::ToolSpec;
+use sortie_tools::{Registry, TaskTool, Tool};
+
+/// Agents and tools that belong together.
+pub(crate) struct Roster {
+    pub(crate) agents: Arc<sortie_agents::Registry>,
+    pub(crate) tools: Arc<Registry>,
+    /// What models read of each set of tools, made once for all tasks that have the same set.
+    offers: Mutex<HashMap<Vec<String>, Arc<[ToolSpec]>>>,
+}
+
+/// Keeps the current roster, and makes a new one when the agents have changed.
+pub(crate) struct Rosters {
+    agents: Arc<dyn Agents>,
+    contract: Arc<dyn Contract>,
+    more_tools: Vec<Arc<dyn Tool>>,
+    current: Mutex<Option<Arc<Roster>>>,
+}
+
+impl Rosters {
+    pub(crate) fn new(agents: Arc<dyn Agents>, contract: Arc<dyn Contract>, more_tools: Vec<Arc<dyn Tool>>) -> Self {
+        Self { agents, contract, more_tools, current: Mutex::default() }
+    }
+
+    /// The roster of this moment.
+    pub(crate) fn current(&self) -> Arc<Roster> {
+        let agents = self.agents.current();
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(roster) = current.as_ref().filter(|roster| Arc::ptr_eq(&roster.agents, &agents)) {
+            return Arc::clone(roster);
+        }
+        let task_tool = Arc::new(TaskTool::new(Arc::clone(&self.contract), &agent_lines(&agents)));
+        let tools = Arc::new(Registry::standard(Some(task_tool)).with(self.more_tools.clone()));
+        Arc::clone(current.insert(Arc::new(Roster { agents, tools, offers: Mutex::default() })))
+    }
+}
+
+impl Roster {
+    /// What a model reads of these tools, in this order.
+    pub(crate) fn offer(&self, tools: &[String]) -> Arc<[ToolSpec]> {
+        let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
+        let offer = offers
+            .entry(tools.to_vec())
+            .or_insert_with(|| tools.iter().filter_map(|tool| self.tools.spec(tool)).cloned().collect());
+        Arc::clone(offer)
+    }
+}
+
+/// One agent's share of the Task tool's description: who wants to know more asks for it by name.
+const MAX_LINE_CHARS: usize = 300;
+/// All lines together. They stand in front of every request of every task that can delegate.
+const MAX_LINES_BYTES: usize = 12_000;
+
+/// The agents as the Task tool's description lists them: one bounded line each, as many as fit, the built-in ones first.
+/// Those that do not fit can be used by name all the same.
+pub fn agent_lines(agents: &sortie_agents::Registry) -> Vec<AgentLine> {
+    let mut left = MAX_LINES_BYTES;
+    let mut lines = Vec::new();
+    for agent in agents.delegable() {
+        let line = AgentLine { name: agent.name.clone(), description: one_line(&agent.description) };
+        let size = line.name.len() + line.description.len();
+        if size <= left {
+            left -= size;
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+/// Line breaks would let one agent's description speak for another.
+fn one_line(description: &str) -> String {
+    let words: Vec<&str> = description.split_whitespace().collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(MAX_LINE_CHARS) {
+        Some((end, _)) => format!("{}…", line[..end].trim_end()),
+        None => line,
+    }
+}
+
+/// What to say of agents that exist and are not in the list.
+pub(crate) fn unlisted(agents: &sortie_agents::Registry) -> Option<String> {
+    let (all, listed) = (agents.delegable().count(), agent_lines(agents).len());
+    (listed < all).then(|| {
+        format!("the Task tool lists {listed} of {all} agents; the others can be used by name (`sortie agents list`)")
+    })
+}
+
+/// Names of the tools that an engine with this contract and nothing beside the built-in tools has: what agent files may
+/// speak of.
+pub fn tool_names(contract: &Arc<dyn Contract>) -> Vec<String> {
+    let task_tool = Arc::new(TaskTool::new(Arc::clone(contract), &[]));
+    Registry::standard(Some(task_tool)).names().map(str::to_owned).collect()
+}

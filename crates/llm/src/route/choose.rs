@@ -1,0 +1,179 @@
+//! Who is meant by a model's name: a route, an alias, or a model's own id, in that order.
+//!
+//! Names are matched exactly, then whatever their case. Where another model serves than the one asked for, the choice
+//! carries a notice.
+
+use sortie_protocol::ModelChoice;
+
+use super::alias::Alias;
+use super::{LIGHT_ROUTE, MAIN_ROUTE, Route, RouteTable, is_model_id};
+use crate::offline;
+use crate::{Chosen, UnknownModel, WireKind};
+
+/// What a person without any route can do about it.
+const SET_A_MODEL: &str = "set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_API_KEY \
+                           and LLM_BASE_URL";
+
+impl RouteTable {
+    /// The model that serves when nobody says which: the main route's, else who stands in for it.
+    pub(super) fn unasked(&self) -> Chosen {
+        match self.get(MAIN_ROUTE) {
+            Some(main) => own_model(main).into(),
+            None if self.get(LIGHT_ROUTE).is_some() => self.fallback(MAIN_ROUTE, MAIN_ROUTE),
+            None => rule_based().into(),
+        }
+    }
+
+    /// The same choice with an id that its provider knows: at the provider's own address a name that is none there, like
+    /// that of a whole family, is sent as what it means. Elsewhere it is sent as written: who knows what is served there.
+    pub(super) fn known_there(&self, chosen: Chosen) -> Chosen {
+        let Chosen { choice, notice } = chosen;
+        let at_provider = self.get(&choice.route).filter(|route| route.is_at_provider());
+        let Some(id) = at_provider.and_then(|_| self.catalogue().meaning(&choice.id)) else {
+            return Chosen { choice, notice };
+        };
+        let meant = format!("`{}` is no model id at its provider: {id} serves (route {})", choice.id, choice.route);
+        let notice = notice.map(|notice| notice + "; ").unwrap_or_default() + &meant;
+        Chosen { choice: ModelChoice { id: id.to_owned(), ..choice }, notice: Some(notice) }
+    }
+
+    /// Any of the two usual routes, the main one first, else the rules.
+    fn whoever_is_there(&self) -> ModelChoice {
+        let usual = self.get(MAIN_ROUTE).or_else(|| self.get(LIGHT_ROUTE));
+        usual.map_or_else(rule_based, own_model)
+    }
+
+    pub(super) fn asked_for(&self, asked: &str) -> Result<Chosen, UnknownModel> {
+        self.require_usable(asked, asked)?;
+        if let Some(chosen) = self.by_route_name(asked, asked) {
+            return Ok(chosen);
+        }
+        if let Some(alias) = self.aliases.find(asked) {
+            self.require_usable(&alias.target, asked)?;
+            return self.by_alias(alias);
+        }
+        // What a user set for a route is an id, whatever it looks like: a server of one's own may call a model by its path.
+        let own = self.by_own_model(asked);
+        let main =
+            || self.get(MAIN_ROUTE).filter(|main| !self.is_foreign_to(asked, main)).map(|main| with_id(main, asked));
+        let by_id = own.or_else(|| is_model_id(asked).then(|| self.by_owner(asked).or_else(main)).flatten());
+        by_id.map(Chosen::from).ok_or_else(|| UnknownModel::Nobody { asked: asked.to_owned(), hint: self.hint(asked) })
+    }
+
+    /// Whether a model is known to be another provider's than the one whose own address a route has.
+    fn is_foreign_to(&self, id: &str, route: &Route) -> bool {
+        let wire = || self.catalogue().lookup(id).and_then(|facts| facts.wire);
+        route.is_at_provider() && wire().is_some_and(|wire| !route.wire.same_provider(wire))
+    }
+
+    /// A route that somebody set up in vain is never served by another one.
+    pub(super) fn require_usable(&self, name: &str, asked: &str) -> Result<(), UnknownModel> {
+        let unusable = self.unusable.iter().find(|(route, _)| route.eq_ignore_ascii_case(name));
+        unusable.map_or(Ok(()), |(_, problem)| {
+            Err(UnknownModel::Unusable { asked: asked.to_owned(), problem: problem.clone() })
+        })
+    }
+
+    /// The route called `name`, in answer to `asked`. `main` and `light` are names even where nothing is set for them.
+    fn by_route_name(&self, name: &str, asked: &str) -> Option<Chosen> {
+        if [offline::ROUTE, offline::MODEL_ID].iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            return Some(rule_based().into());
+        }
+        let any_case = || self.routes().find(|route| route.name.eq_ignore_ascii_case(name));
+        if let Some(route) = self.get(name).or_else(any_case) {
+            return Some(own_model(route).into());
+        }
+        let missing = [MAIN_ROUTE, LIGHT_ROUTE].into_iter().find(|known| known.eq_ignore_ascii_case(name));
+        missing.map(|missing| self.fallback(missing, asked))
+    }
+
+    /// `main` or `light` where it is not set.
+    fn fallback(&self, missing: &str, asked: &str) -> Chosen {
+        let why = match missing {
+            LIGHT_ROUTE => "no route `light` is set; set LIGHT_LLM_MODEL_ID or [routes.light]",
+            _ => "no main route is set; set LLM_MODEL_ID or [routes.main]",
+        };
+        stand_in(asked, self.whoever_is_there(), why)
+    }
+
+    /// An alias that the user wrote is meant as written. A built-in one comes from files that know nothing of this
+    /// machine: where there is no Anthropic on the main route, who is there serves.
+    fn by_alias(&self, alias: &Alias) -> Result<Chosen, UnknownModel> {
+        let (asked, id) = (alias.name.as_str(), alias.target.as_str());
+        if let Some(chosen) = self.by_route_name(id, asked) {
+            return Ok(chosen);
+        }
+        let owner = if alias.is_the_users { self.by_owner(id) } else { self.by_own_model(id) };
+        let main = self.get(MAIN_ROUTE).filter(|main| alias.is_the_users || main.wire == WireKind::Anthropic);
+        if let Some(choice) = owner.or_else(|| main.map(|main| with_id(main, id))) {
+            return Ok(choice.into());
+        }
+        let why = format!("no Anthropic model is on the main route; set `{asked}` in [aliases] to choose another");
+        if let Some(light) = self.get(LIGHT_ROUTE).filter(|_| alias.wants_small()) {
+            return Ok(stand_in(asked, own_model(light), &why));
+        }
+        self.require_usable(MAIN_ROUTE, asked)?;
+        Ok(stand_in(asked, self.whoever_is_there(), &why))
+    }
+
+    /// A model by its id, on the route that is set to it, else on one that speaks to the id's provider.
+    fn by_owner(&self, id: &str) -> Option<ModelChoice> {
+        self.by_own_model(id).or_else(|| {
+            let wire = self.catalogue().lookup(id)?.wire?;
+            let mut of_provider: Vec<&Route> = self.routes().filter(|route| self.speaks_to(route, wire)).collect();
+            // OpenAI has two wires, and some of its models are served on one of them alone.
+            of_provider.sort_by_key(|route| route.wire != wire);
+            of_provider.first().map(|route| with_id(route, id))
+        })
+    }
+
+    fn by_own_model(&self, id: &str) -> Option<ModelChoice> {
+        let exact = self.routes().find(|route| route.model == id);
+        exact.or_else(|| self.routes().find(|route| route.model.eq_ignore_ascii_case(id))).map(own_model)
+    }
+
+    /// Whether a route leads to the provider that a wire comes from. Many servers speak another provider's wire; so the
+    /// address or the route's own model must say so.
+    fn speaks_to(&self, route: &Route, wire: WireKind) -> bool {
+        let known = || self.catalogue().lookup(&route.model).and_then(|facts| facts.wire);
+        route.wire.same_provider(wire) && (route.is_at_provider() || known().is_some_and(|own| own.same_provider(wire)))
+    }
+
+    /// What could have been meant by a name that nobody has, or what to set.
+    pub(super) fn hint(&self, asked: &str) -> String {
+        let names: Vec<&str> = self.routes().map(|route| route.name.as_str()).chain([offline::ROUTE]).collect();
+        let names = names.join(", ");
+        let known = &self.shared.known;
+        let meant = if known.catalogue.lists(asked) {
+            "no route leads to its provider; ".to_owned()
+        } else {
+            known.did_you_mean(asked, None).map(|question| question + " ").unwrap_or_default()
+        };
+        let next = match self.get(MAIN_ROUTE) {
+            Some(_) => "anything else must be a model id of the main route's provider".to_owned(),
+            None => format!("to use a model by its id {SET_A_MODEL}"),
+        };
+        format!("{meant}known routes: {names}; {next}")
+    }
+}
+
+/// Says that `choice` serves in place of what was asked for. For the rules to serve there is only one reason.
+fn stand_in(asked: &str, choice: ModelChoice, why: &str) -> Chosen {
+    let ModelChoice { route, id } = &choice;
+    let no_model = format!("no main route is set; {SET_A_MODEL}");
+    let why = if route == offline::ROUTE { &no_model } else { why };
+    let notice = Some(format!("`{asked}` is served by {id} (route {route}): {why}"));
+    Chosen { choice, notice }
+}
+
+fn own_model(route: &Route) -> ModelChoice {
+    with_id(route, &route.model)
+}
+
+fn with_id(route: &Route, id: &str) -> ModelChoice {
+    ModelChoice { route: route.name.clone(), id: id.to_owned() }
+}
+
+fn rule_based() -> ModelChoice {
+    ModelChoice { route: offline::ROUTE.to_owned(), id: offline::MODEL_ID.to_owned() }
+}

@@ -1,0 +1,219 @@
+//! Attachments of tool outputs: which of them a wire carries, and the words for those that it does not.
+//!
+//! Nothing is dropped in silence: what cannot go along is named in the output's text. How a file is written on a wire is
+//! that wire's own business.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+use sortie_protocol::{Attachment, CallOutput, Message};
+
+use super::replay::output_text;
+use super::{WireKind, is_blank};
+
+/// A tool's output as a wire sends it.
+pub(super) struct Carried<'a> {
+    /// The output's text, with a line for each file that is left out. Empty only where there are files instead.
+    pub(super) text: Cow<'a, str>,
+    /// What goes along, in order.
+    pub(super) files: Vec<Media<'a>>,
+}
+
+/// A file that a wire has a place for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Media<'a> {
+    Image(&'a Attachment),
+    Document(&'a Attachment),
+}
+
+/// A file as a URL that holds all of it, written straight into the body without a copy in between.
+pub(super) struct DataUrl<'a>(pub(super) &'a Attachment);
+
+/// Divides an output into what `wire` carries and words for what it does not.
+pub(super) fn carried(output: &CallOutput, wire: WireKind) -> Carried<'_> {
+    let attachments = &output.output.attachments;
+    let said_in_files = !attachments.is_empty() && is_blank(&output.output.for_model);
+    let mut text = Cow::Borrowed(if said_in_files { "" } else { output_text(output) });
+    let mut files = Vec::new();
+    for attachment in attachments {
+        if let Some(file) = file(attachment, output.output.failed, wire) {
+            files.push(file);
+            continue;
+        }
+        let line_end = if text.is_empty() { "" } else { "\n" };
+        let left_out = LeftOut { attachment, failed: output.output.failed, wire };
+        text = Cow::Owned(format!("{text}{line_end}{left_out}"));
+    }
+    Carried { text, files }
+}
+
+/// The file as `wire` carries it in an output that `failed` or not; `None` where it does not.
+fn file(attachment: &Attachment, failed: bool, wire: WireKind) -> Option<Media<'_>> {
+    let support = wire.support();
+    if failed && !support.files_in_failures {
+        return None;
+    }
+    let is_among = |types: &[&str]| types.contains(&attachment.media_type.as_str());
+    match attachment {
+        // Providers refuse a file without bytes.
+        empty if empty.data.is_empty() => None,
+        image if is_among(support.output_images) => Some(Media::Image(image)),
+        document if is_among(support.output_documents) => Some(Media::Document(document)),
+        _ => None,
+    }
+}
+
+/// The line that stands for a file which does not go along.
+struct LeftOut<'a> {
+    attachment: &'a Attachment,
+    failed: bool,
+    wire: WireKind,
+}
+
+impl fmt::Display for LeftOut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Attachment { name, media_type, data } = self.attachment;
+        let support = self.wire.support();
+        let types = [support.output_images, support.output_documents].concat();
+        let reason = match types.as_slice() {
+            _ if data.is_empty() => "it is empty".to_owned(),
+            [] => format!("the wire {} carries text only", self.wire),
+            _ if self.failed && !support.files_in_failures => {
+                format!("the wire {} carries only text in a failed output", self.wire)
+            }
+            types => format!("the wire {} carries {}", self.wire, types.join(", ")),
+        };
+        let size = Size(decoded_bytes(data));
+        write!(f, "[attachment {} ({}, {size}) was left out: {reason}]", one_line(name), one_line(media_type))
+    }
+}
+
+/// Names come from the workspace: none must look like another line of the output.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// A number of bytes, as people say it.
+struct Size(usize);
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const KB: usize = 1024;
+        const MB: usize = KB * KB;
+        match self.0 {
+            bytes if bytes < KB => write!(f, "{bytes} bytes"),
+            bytes if bytes < MB => write!(f, "{} KB", bytes.div_ceil(KB)),
+            bytes => write!(f, "{} MB", bytes.div_ceil(MB)),
+        }
+    }
+}
+
+fn decoded_bytes(base64: &str) -> usize {
+    base64.trim_end_matches('=').len() * 3 / 4
+}
+
+impl Serialize for DataUrl<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("data:{};base64,{}", self.0.media_type, self.0.data))
+    }
+}
+
+/// What the files of a history are to a request that carries them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Weight {
+    /// Their share of the body.
+    pub(crate) bytes: usize,
+    /// About how many tokens they cost.
+    pub(crate) tokens: usize,
+}
+
+/// Weighs the files that a wire carries.
+///
+/// A picture costs by its area and a document by its pages, neither by its bytes: providers count one to two thousand
+/// tokens for a picture or a page, and a page has some fifty kilobytes.
+pub(crate) fn weight(messages: &[Message], wire: WireKind) -> Weight {
+    const TOKENS: usize = 1500;
+    const PAGE_BYTES: usize = 50 * 1024;
+    let outputs = messages.iter().flat_map(|message| match message {
+        Message::Outputs { outputs } => outputs.as_slice(),
+        Message::User { .. } | Message::Assistant { .. } => &[],
+    });
+    let files = outputs.flat_map(|CallOutput { output, .. }| {
+        output.attachments.iter().filter_map(|attachment| file(attachment, output.failed, wire))
+    });
+    files.fold(Weight::default(), |sum, file| {
+        let (data, pages) = match file {
+            Media::Image(image) => (&image.data, 1),
+            Media::Document(document) => (&document.data, decoded_bytes(&document.data).div_ceil(PAGE_BYTES)),
+        };
+        Weight { bytes: sum.bytes + data.len(), tokens: sum.tokens + pages * TOKENS }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use sortie_protocol::ToolOutput;
+
+    use super::*;
+
+    fn attachment(name: &str, media_type: &str, base64: &str) -> Attachment {
+        Attachment { name: name.to_owned(), media_type: media_type.to_owned(), data: base64.into() }
+    }
+
+    fn text(for_model: &str, attachments: &[Attachment], wire: WireKind) -> String {
+        let output = ToolOutput::done(for_model, "").with_attachments(attachments.to_vec());
+        carried(&CallOutput { call: "c".into(), output }, wire).text.into_owned()
+    }
+
+    #[test]
+    fn what_is_left_out_is_named_with_its_size_and_the_reason() {
+        let kilobytes = "AAAA".repeat(4 * 1024);
+        let attachments = [
+            attachment("logo.png", "image/png", "iVBORw=="),
+            attachment("a\nb.mp4", "video/mp4", &kilobytes),
+            attachment("none.png", "image/png", ""),
+        ];
+        expect_test::expect![[r#"
+            Seen.
+            [attachment a b.mp4 (video/mp4, 12 KB) was left out: the wire anthropic carries image/png, image/jpeg, image/gif, image/webp, application/pdf]
+            [attachment none.png (image/png, 0 bytes) was left out: it is empty]"#]]
+        .assert_eq(&text("Seen.", &attachments, WireKind::Anthropic));
+        expect_test::expect![[r#"
+            [attachment logo.png (image/png, 4 bytes) was left out: the wire openai-chat carries text only]
+            [attachment a b.mp4 (video/mp4, 12 KB) was left out: the wire openai-chat carries text only]
+            [attachment none.png (image/png, 0 bytes) was left out: it is empty]"#]]
+        .assert_eq(&text("", &attachments, WireKind::OpenAiChat));
+    }
+
+    #[test]
+    fn an_output_that_is_all_picture_has_no_text() {
+        let picture = [attachment("logo.png", "image/png", "iVBORw==")];
+        assert_eq!(text(" ", &picture, WireKind::Anthropic), "");
+        assert_eq!(text(" ", &[], WireKind::Anthropic), "(no output)");
+    }
+
+    #[test]
+    fn sizes_are_of_the_bytes_and_not_of_their_base64() {
+        for (base64, bytes) in [("", 0), ("AA==", 1), ("AAA=", 2), ("AAAA", 3), ("AAAAAAA=", 5)] {
+            assert_eq!(decoded_bytes(base64), bytes, "{base64}");
+        }
+        let shown = [Size(1023), Size(1025), Size(5_000_000)].map(|size| size.to_string());
+        assert_eq!(shown, ["1023 bytes", "2 KB", "5 MB"]);
+    }
+
+    #[test]
+    fn files_are_weighed_by_pictures_and_pages_and_only_where_they_are_carried() {
+        let megabyte = "AAAA".repeat(350_000);
+        let attachments = vec![
+            attachment("logo.png", "image/png", &megabyte),
+            attachment("paper.pdf", "application/pdf", &megabyte),
+            attachment("film.mp4", "video/mp4", &megabyte),
+        ];
+        let output = ToolOutput::done("Seen.", "").with_attachments(attachments);
+        let messages = [Message::Outputs { outputs: vec![CallOutput { call: "c".into(), output }] }];
+        assert_eq!(weight(&messages, WireKind::OpenAiChat), Weight::default());
+        let weight = weight(&messages, WireKind::Anthropic);
+        assert_eq!((weight.bytes, weight.tokens), (2 * megabyte.len(), 1500 + 21 * 1500));
+    }
+}

@@ -1,0 +1,51 @@
+//! Google Gemini: `POST /v1beta/models/MODEL:streamGenerateContent`, streamed.
+
+mod decode;
+mod encode;
+mod generation;
+mod opaque;
+mod outputs;
+
+use reqwest::Url;
+use reqwest::header::HeaderMap;
+
+use super::{Decoder, EncodedRequest, Wire, json_body, key_header};
+use crate::route::{Route, is_model_id};
+use crate::{ErrorKind, ModelError, ModelRequest};
+
+pub(super) const NAME: &str = "gemini";
+
+pub(super) struct Gemini;
+
+impl Wire for Gemini {
+    fn encode(&self, route: &Route, request: &ModelRequest<'_>) -> Result<EncodedRequest, ModelError> {
+        let mut headers = HeaderMap::new();
+        if let Some(key) = key_header(route, "")? {
+            headers.insert("x-goog-api-key", key);
+        }
+        let mut url = endpoint(route, request.model)?;
+        // Without it the answer is one JSON list, not events. What the base URL asks for stays.
+        url.query_pairs_mut().append_pair("alt", "sse");
+        let body = encode::body(request, route.max_output);
+        Ok(EncodedRequest { url, headers, body: json_body(&body)? })
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::<decode::GeminiDecoder>::default()
+    }
+}
+
+/// What a model's id begins with where it is a whole resource name already.
+const COLLECTIONS: [&str; 4] = ["models/", "tunedModels/", "publishers/", "projects/"];
+
+/// The address of a model. Its id is part of the path here, so it must not lead elsewhere.
+fn endpoint(route: &Route, model: &str) -> Result<Url, ModelError> {
+    if !is_model_id(model) {
+        let message = format!("`{}` cannot stand in the address of a model; name another", model.escape_debug());
+        return Err(ModelError::new(ErrorKind::Setup, message));
+    }
+    let is_resource = COLLECTIONS.iter().any(|collection| model.starts_with(collection));
+    let collection = if is_resource { "" } else { "models/" };
+    let resource = format!("{collection}{model}:streamGenerateContent");
+    Ok(route.base_url.join_segments("/v1beta", resource.split('/')))
+}

@@ -1,0 +1,74 @@
+//! What Gemini sends beside text and calls and wants back unchanged, as items of [`Reasoning`].
+//!
+//! An item is one of two things. With a text it is a whole part of the reply: a thought, or a signature that came with
+//! an empty text. Without one it is the signature of the part that follows it, a text or a call.
+
+use serde_json::{Map, Value};
+use sortie_protocol::{Part, Reasoning};
+
+use super::NAME;
+
+const TEXT: &str = "text";
+const THOUGHT: &str = "thought";
+const SIGNATURE: &str = "thoughtSignature";
+
+/// An item, read back from the history.
+pub(super) enum Item<'a> {
+    Whole(&'a Value),
+    SignatureOfNext(&'a str),
+}
+
+impl<'a> Item<'a> {
+    /// Nothing where another wire wrote it, or nobody who would know how.
+    pub(super) fn of(reasoning: &'a Reasoning) -> Option<Self> {
+        if reasoning.wire != NAME {
+            return None;
+        }
+        let item = &reasoning.item;
+        if item.get(TEXT).is_some() {
+            return Some(Self::Whole(item));
+        }
+        item.get(SIGNATURE).and_then(Value::as_str).map(Self::SignatureOfNext)
+    }
+}
+
+/// A thought, with its signature where it has one.
+pub(super) fn thought(text: String, signature: Option<String>) -> Part {
+    let mut item = whole(text, signature);
+    item.insert(THOUGHT.to_owned(), true.into());
+    reasoning(item)
+}
+
+/// A signature that came with no text and no call of its own.
+pub(super) fn lone_signature(signature: String) -> Part {
+    reasoning(whole(String::new(), Some(signature)))
+}
+
+/// The signature of the part that follows.
+pub(super) fn signature_of_next(signature: String) -> Part {
+    reasoning(Map::from_iter([(SIGNATURE.to_owned(), signature.into())]))
+}
+
+/// The text of a thought that may still grow: a signature holds for what it came with and closes it.
+pub(super) fn open_thought(part: &mut Part) -> Option<&mut String> {
+    let Part::Reasoning(Reasoning { item: Value::Object(item), .. }) = part else { return None };
+    if item.contains_key(SIGNATURE) {
+        return None;
+    }
+    match item.get_mut(TEXT) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+fn whole(text: String, signature: Option<String>) -> Map<String, Value> {
+    let mut item = Map::from_iter([(TEXT.to_owned(), text.into())]);
+    if let Some(signature) = signature {
+        item.insert(SIGNATURE.to_owned(), signature.into());
+    }
+    item
+}
+
+fn reasoning(item: Map<String, Value>) -> Part {
+    Part::Reasoning(Reasoning { wire: NAME.to_owned(), item: Value::Object(item) })
+}

@@ -1,0 +1,37 @@
+//! OpenAI Responses: `POST /v1/responses`, streamed, with nothing kept at the server.
+//!
+//! The whole conversation goes out with every request, reasoning included, as on every other wire: no request depends on
+//! what a server remembers.
+
+mod decode;
+mod encode;
+mod reasoner;
+
+use reqwest::header::{AUTHORIZATION, HeaderMap};
+
+use super::{Decoder, EncodedRequest, Wire, json_body, key_header};
+use crate::route::Route;
+use crate::{ModelError, ModelRequest};
+
+pub(super) const NAME: &str = "openai-responses";
+
+/// The field of an opaque item whose own fields belong to the message that follows it; all other opaque items are
+/// reasoning, as it came.
+const MESSAGE: &str = "message";
+
+pub(super) struct OpenAiResponses;
+
+impl Wire for OpenAiResponses {
+    fn encode(&self, route: &Route, request: &ModelRequest<'_>) -> Result<EncodedRequest, ModelError> {
+        let mut headers = HeaderMap::new();
+        if let Some(key) = key_header(route, "Bearer ")? {
+            headers.insert(AUTHORIZATION, key);
+        }
+        let body = encode::body(request, route.max_output);
+        Ok(EncodedRequest { url: route.base_url.join("/v1", "/responses"), headers, body: json_body(&body)? })
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::<decode::ResponsesDecoder>::default()
+    }
+}

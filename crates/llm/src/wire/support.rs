@@ -1,0 +1,72 @@
+//! What each wire can carry: one table of plain data.
+//!
+//! It speaks of the wire as it is spoken here, not of what a provider could do beyond it. Encoders read their media
+//! types from it, tests hold the rest against what is really sent, and `docs/wires.md` is written from it.
+
+use super::WireKind;
+
+const PNG: &str = "image/png";
+const JPEG: &str = "image/jpeg";
+const GIF: &str = "image/gif";
+const WEBP: &str = "image/webp";
+const HEIC: &str = "image/heic";
+const HEIF: &str = "image/heif";
+const PDF: &str = "application/pdf";
+
+/// What one wire carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "a row of a table, not a state")]
+pub struct Support {
+    /// Media types of images that a tool's output may bring; none where its output is text alone.
+    pub output_images: &'static [&'static str],
+    /// Media types of documents that a tool's output may bring.
+    pub output_documents: &'static [&'static str],
+    /// A failed output is marked as such. Where it is not, its text says so.
+    pub failure_mark: bool,
+    /// A failed output may bring files, too.
+    pub files_in_failures: bool,
+    /// One reply may have several calls.
+    pub parallel_calls: bool,
+    /// Calls can be forbidden while the tools stay in the request.
+    pub tool_choice_none: bool,
+    /// Reasoning goes back to the model that wrote it.
+    pub reasoning_replayed: bool,
+    /// Parts of the reasoning are sealed by the provider: signed or encrypted, and checked when they come back.
+    pub reasoning_sealed: bool,
+    /// The request says how far its prefix is to be cached; elsewhere the provider finds out by itself.
+    pub cache_marks: bool,
+    /// The stream ends with what the call cost.
+    pub usage_in_stream: bool,
+}
+
+impl WireKind {
+    /// What this wire carries.
+    pub fn support(self) -> Support {
+        let everything = Support {
+            output_images: &[PNG, JPEG, GIF, WEBP],
+            output_documents: &[PDF],
+            failure_mark: true,
+            files_in_failures: true,
+            parallel_calls: true,
+            tool_choice_none: true,
+            reasoning_replayed: true,
+            reasoning_sealed: true,
+            cache_marks: true,
+            usage_in_stream: true,
+        };
+        match self {
+            Self::Anthropic => Support { files_in_failures: false, ..everything },
+            Self::Gemini => Support { output_images: &[PNG, JPEG, WEBP, HEIC, HEIF], cache_marks: false, ..everything },
+            Self::OpenAiChat => Support {
+                output_images: &[],
+                output_documents: &[],
+                failure_mark: false,
+                files_in_failures: false,
+                reasoning_sealed: false,
+                cache_marks: false,
+                ..everything
+            },
+            Self::OpenAiResponses => Support { failure_mark: false, cache_marks: false, ..everything },
+        }
+    }
+}

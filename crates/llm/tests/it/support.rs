@@ -1,0 +1,97 @@
+//! The table of what wires support: it is what `docs/wires.md` says, and what is really sent.
+
+use std::fmt::Write as _;
+
+use expect_test::expect_file;
+use sortie_llm::wire::Support;
+use sortie_llm::{ModelRequest, ToolChoice, WireKind};
+use sortie_protocol::{Message, ToolOutput};
+
+use crate::fixture::{call, outputs, reply, request, route, text, thinking, tools};
+
+const HEAD: &str = "\
+# Wires
+
+What each wire carries, as it is spoken here; a provider may do more. A test writes this page from the table in
+`crates/llm/src/wire/support.rs` and fails when they differ.
+
+";
+
+const NOTES: &str = "
+- A file that a wire does not carry is named in the output's text, with its type and its size; it is never dropped in
+  silence.
+- Where a failed output has no mark of its own, its text begins with `Error: `.
+- Reasoning goes back unchanged, and only to the wire that wrote it.
+- Where a wire has no cache marks the provider finds the common prefix by itself; requests only grow, so that it can.
+- Where a server reports no usage it is estimated from sizes.
+";
+
+fn yes_or_no(is_so: bool) -> String {
+    if is_so { "yes" } else { "no" }.to_owned()
+}
+
+fn listed(types: &[&str]) -> String {
+    if types.is_empty() { "no".to_owned() } else { types.join(", ") }
+}
+
+/// A row of the table: what it is about, and how to say it of a wire.
+type Row = (&'static str, fn(&Support) -> String);
+
+const ROWS: [Row; 10] = [
+    ("Images in tool outputs", |support| listed(support.output_images)),
+    ("Documents in tool outputs", |support| listed(support.output_documents)),
+    ("Failed outputs are marked", |support| yes_or_no(support.failure_mark)),
+    ("Failed outputs may bring files", |support| yes_or_no(support.files_in_failures)),
+    ("Several calls in one reply", |support| yes_or_no(support.parallel_calls)),
+    ("Calls can be forbidden while the tools stay", |support| yes_or_no(support.tool_choice_none)),
+    ("Reasoning goes back", |support| yes_or_no(support.reasoning_replayed)),
+    ("Reasoning is sealed (signed or encrypted)", |support| yes_or_no(support.reasoning_sealed)),
+    ("Cache marks", |support| yes_or_no(support.cache_marks)),
+    ("Usage in the stream", |support| yes_or_no(support.usage_in_stream)),
+];
+
+#[test]
+fn the_page_about_wires_is_the_table() {
+    let mut page = HEAD.to_owned();
+    let names = WireKind::ALL.map(|wire| format!("`{wire}`")).join(" | ");
+    writeln!(page, "| | {names} |\n| --- |{}", " --- |".repeat(WireKind::ALL.len())).unwrap();
+    for (about, say) in ROWS {
+        let cells = WireKind::ALL.map(|wire| say(&wire.support())).join(" | ");
+        writeln!(page, "| {about} | {cells} |").unwrap();
+    }
+    page.push_str(NOTES);
+    expect_file!["../../../../docs/wires.md"].assert_eq(&page);
+}
+
+fn sent(wire: WireKind, request: &ModelRequest<'_>) -> String {
+    let encoded = wire.wire().encode(&route(wire, "https://host.example"), request).unwrap();
+    String::from_utf8(encoded.body.to_vec()).unwrap()
+}
+
+/// What a wire sends of a turn with one output.
+fn turn(wire: WireKind, output: ToolOutput) -> String {
+    let messages = [
+        Message::user("Where is it?"),
+        reply(vec![thinking(wire), text("One look."), call("call_1", "Read", "{}")]),
+        outputs(vec![("call_1", output)]),
+    ];
+    sent(wire, &request(&tools(), &messages))
+}
+
+#[test]
+fn what_the_table_says_of_requests_is_what_is_sent() {
+    for wire in WireKind::ALL {
+        let support = wire.support();
+        let failed = turn(wire, ToolOutput::failure("no such file"));
+        assert_eq!(failed.contains("Error: no such file"), !support.failure_mark, "{wire}: {failed}");
+        let done = turn(wire, ToolOutput::done("no such file", ""));
+        assert_ne!(failed, done, "{wire}: a failure is told one way or another");
+        assert_eq!(done.contains("Hm. Größe?"), support.reasoning_replayed, "{wire}: {done}");
+        assert_eq!(done.contains("cache_control"), support.cache_marks, "{wire}: {done}");
+
+        let (tools, messages) = (tools(), [Message::user("Where is it?")]);
+        let auto = request(&tools, &messages);
+        let none = ModelRequest { tool_choice: ToolChoice::None, ..auto };
+        assert_eq!(sent(wire, &none) != sent(wire, &auto), support.tool_choice_none, "{wire}");
+    }
+}

@@ -1,0 +1,113 @@
+//! Items, the elements of which this wire's conversations and replies are made.
+
+use serde_json::{Value, json};
+use sortie_protocol::{Part, StopReason};
+
+use crate::script::Asked;
+use crate::server::dialect::Answer;
+use crate::server::strict::signature;
+
+/// The items of a reply. Texts that follow each other are one message, as a model writes it.
+pub(super) fn output_items(answer: &Answer<'_>) -> Vec<Value> {
+    let mut items: Vec<Value> = Vec::new();
+    for part in &answer.reply.parts {
+        let place = items.len();
+        let id = |prefix: &str| format!("{prefix}_{}_{place}", answer.serial);
+        let item = match part {
+            Part::Text { text } => match items.last_mut().filter(|item| item["type"] == "message") {
+                Some(message) => {
+                    let so_far = message["content"][0]["text"].as_str().unwrap_or_default();
+                    message["content"][0]["text"] = Value::from(format!("{so_far}{text}"));
+                    continue;
+                }
+                None => message(&id("msg"), text),
+            },
+            Part::Reasoning(reasoning) => sealed(&id("rs"), reasoning.item.as_str().unwrap_or_default()),
+            Part::Call(call) => json!({
+                "id": id("fc"),
+                "type": "function_call",
+                "status": "completed",
+                "call_id": call.id,
+                "name": call.tool,
+                "arguments": call.arguments,
+            }),
+        };
+        items.push(item);
+    }
+    if let Some(last) =
+        items.last_mut().filter(|item| answer.reply.stop == StopReason::Length && item["status"].is_string())
+    {
+        last["status"] = Value::from("incomplete");
+    }
+    items
+}
+
+fn message(id: &str, text: &str) -> Value {
+    let content = json!({ "type": "output_text", "text": text, "annotations": [] });
+    json!({ "id": id, "type": "message", "status": "completed", "role": "assistant", "content": [content] })
+}
+
+fn sealed(id: &str, text: &str) -> Value {
+    let summary = json!({ "type": "summary_text", "text": text });
+    json!({ "id": id, "type": "reasoning", "summary": [summary], "encrypted_content": signature(text) })
+}
+
+/// An item as it stands before its pieces come.
+pub(super) fn begun(item: &Value) -> Value {
+    let mut begun = item.clone();
+    match item["type"].as_str() {
+        Some("message") => begun["content"] = json!([]),
+        Some("function_call") => begun["arguments"] = json!(""),
+        // What is sealed is only whole at the end.
+        _ => return json!({ "id": item["id"], "type": "reasoning", "summary": [], "encrypted_content": "" }),
+    }
+    begun["status"] = Value::from("in_progress");
+    begun
+}
+
+/// Reads a request as far as it can be read.
+pub(super) fn asked(body: &Value) -> Asked<'_> {
+    let items = body["input"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_output = |item: &&Value| item["type"] == "function_call_output";
+    let is_system = |item: &&Value| item["role"] == "system" || item["role"] == "developer";
+    let plain: Vec<&str> = body["input"].as_str().into_iter().collect();
+    // The outputs of one turn are several items here; to a script they are one.
+    let outputs = items.iter().rev().take_while(is_output).count();
+    let last = items[items.len().saturating_sub(outputs.max(1))..].iter().flat_map(texts);
+    let prompt = items.iter().find(|item| item["role"] == "user").map(texts).unwrap_or_default();
+    let instructions = body["instructions"].as_str().into_iter();
+    Asked {
+        model: body["model"].as_str().unwrap_or_default(),
+        system: instructions.chain(items.iter().filter(is_system).flat_map(texts)).collect(),
+        prompt: if plain.is_empty() { prompt } else { plain.clone() },
+        last: plain.iter().copied().chain(last).collect(),
+        turn: turns(items),
+    }
+}
+
+/// How many replies stand in the conversation: a reply is all that the model wrote without a break.
+fn turns(items: &[Value]) -> u32 {
+    let mut turns = 0;
+    let mut in_reply = false;
+    for item in items {
+        let is_written = is_written(item);
+        turns += u32::from(is_written && !in_reply);
+        in_reply = is_written;
+    }
+    turns
+}
+
+/// Whether the model wrote an item.
+fn is_written(item: &Value) -> bool {
+    item["role"] == "assistant" || item["type"] == "function_call" || item["type"] == "reasoning"
+}
+
+/// The texts of a message or of an output, whether they are a string or parts.
+fn texts(item: &Value) -> Vec<&str> {
+    let field = if item["type"] == "function_call_output" { "output" } else { "content" };
+    match &item[field] {
+        Value::String(text) => vec![text],
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        _ => Vec::new(),
+    }
+}

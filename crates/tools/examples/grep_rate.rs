@@ -1,0 +1,52 @@
+//! What Grep takes on a tree, without a model: `grep_rate TREE ARGUMENTS`.
+//!
+//! The tool is called once, as the engine calls it, with the ARGUMENTS, a JSON object. Prints the milliseconds of the
+//! call and what was found as one line of JSON; `cargo xtask bench` reads it.
+
+#![expect(clippy::print_stdout, reason = "its output is what it is for")]
+
+use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::json;
+use sortie_protocol::{CallId, Failure, TaskOutcome, TaskRequest};
+use sortie_sandbox::Workspace;
+use sortie_tools::{BoxFuture, CallContext, Delegation, Registry};
+use tokio_util::sync::CancellationToken;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let (Some(tree), Some(arguments)) = (arguments.next(), arguments.next()) else {
+        return Err("usage: grep_rate TREE ARGUMENTS".into());
+    };
+    let workspace = Arc::new(Workspace::open(Path::new(&tree))?);
+    let registry = Registry::standard(None);
+    let grep = registry.get("Grep").ok_or("there is no Grep")?;
+    let (call, cancel) = (CallId("call-1".to_owned()), CancellationToken::new());
+    let context = CallContext { call: &call, workspace: &workspace, cancel: &cancel, delegation: &Alone };
+
+    let began = Instant::now();
+    let output = grep.run(&arguments, context).await;
+    let milliseconds = began.elapsed().as_secs_f64() * 1000.0;
+    if output.failed {
+        return Err(output.for_model.into());
+    }
+    println!("{}", json!({ "milliseconds": milliseconds, "found": output.for_people }));
+    Ok(())
+}
+
+/// Nothing here delegates.
+struct Alone;
+
+impl Delegation for Alone {
+    fn delegate<'a>(&'a self, _: &'a CallId, _: TaskRequest) -> BoxFuture<'a, Result<TaskOutcome, Failure>> {
+        Box::pin(async { Err(Failure::new("unavailable", "there are no other tasks")) })
+    }
+
+    fn fresh_mark(&self) -> String {
+        String::new()
+    }
+}

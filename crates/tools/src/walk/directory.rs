@@ -1,0 +1,100 @@
+//! One directory: its entries, sorted by name, without those that ignore files hide.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sortie_sandbox::{AccessError, Entry, FileKind, Workspace};
+
+use crate::blocking::{Halt, Stop};
+use crate::rules::{IGNORE_FILES, Rules};
+
+/// Of a larger directory only these many entries are looked at, in the order in which the file system gives them.
+pub(super) const MAX_DIRECTORY_ENTRIES: usize = 50_000;
+/// Entries read between two looks at the clock.
+const ENTRIES_PER_LOOK: usize = 1024;
+
+/// A directory that is still to be listed.
+pub(crate) struct Directory {
+    pub(super) path: PathBuf,
+    rules: Arc<Rules>,
+    /// Ignore files above it that could not be used, if no listing has counted them yet.
+    n_unusable_rules: usize,
+}
+
+/// What was found in one directory, sorted by name.
+pub(crate) struct Listing {
+    pub(crate) entries: Vec<Entry>,
+    /// The rules that hold in it, for the directories below.
+    rules: Arc<Rules>,
+    pub(crate) n_ignored: usize,
+    pub(crate) n_unusable_rules: usize,
+    pub(crate) cut: Option<Cut>,
+}
+
+/// Why a listing is not whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// The directory has more than [`MAX_DIRECTORY_ENTRIES`].
+    Full,
+    Halted(Halt),
+}
+
+impl Cut {
+    pub(crate) fn note(self) -> String {
+        match self {
+            Self::Full => format!("more than {MAX_DIRECTORY_ENTRIES} entries: the rest was not looked at"),
+            Self::Halted(halt) => halt.note(),
+        }
+    }
+}
+
+impl Directory {
+    /// One where a walk begins, with the rules of the directories above it.
+    pub(crate) fn new(workspace: &Workspace, path: &Path) -> Self {
+        let (rules, n_unusable_rules) = Rules::above(workspace, path);
+        Self { path: path.to_owned(), rules, n_unusable_rules }
+    }
+
+    #[cfg(test)]
+    pub(super) fn without_rules(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), rules: Arc::default(), n_unusable_rules: 0 }
+    }
+
+    pub(crate) fn list(&self, workspace: &Workspace, stop: &Stop) -> Result<Listing, AccessError> {
+        let mut entries = Vec::new();
+        let mut cut = None;
+        for entry in workspace.read_dir(&self.path)? {
+            if entries.len() % ENTRIES_PER_LOOK == 0 {
+                cut = stop.halt().map(Cut::Halted);
+            }
+            if entries.len() == MAX_DIRECTORY_ENTRIES {
+                cut = Some(Cut::Full);
+            }
+            if cut.is_some() {
+                break;
+            }
+            entries.push(entry?);
+        }
+        let is_present = |file: &&str| entries.iter().any(|entry| entry.name == **file && entry.kind == FileKind::File);
+        let ignore_files: Vec<&str> = IGNORE_FILES.into_iter().filter(|file| is_present(file)).collect();
+        let (rules, n_unusable) = self.rules.enter(workspace, &self.path, &ignore_files);
+        let n_all = entries.len();
+        let mut path = self.path.clone();
+        entries.retain(|entry| {
+            path.push(&entry.name);
+            let is_ignored = rules.ignores(&path, entry.kind == FileKind::Directory);
+            path.pop();
+            !is_ignored
+        });
+        let n_ignored = n_all - entries.len();
+        entries.sort_unstable_by(|left, right| left.name.cmp(&right.name));
+        Ok(Listing { entries, rules, n_ignored, n_unusable_rules: self.n_unusable_rules + n_unusable, cut })
+    }
+}
+
+impl Listing {
+    /// The directory at `path`, which is one of the entries.
+    pub(super) fn below(&self, path: PathBuf) -> Directory {
+        Directory { path, rules: Arc::clone(&self.rules), n_unusable_rules: 0 }
+    }
+}
