@@ -1,17 +1,20 @@
 //! `cargo xtask bench`: what the release build reaches, measured from outside, beside its targets.
 //!
 //! The program is run as a user runs it, against `scripted-server`; its time, processor time and memory are what the
-//! kernel says of the process. Figures that compare two ways of working come from interleaved runs.
+//! kernel says of the process. Parts of it are run through examples. Figures that compare two ways of working come from
+//! interleaved runs.
 
 mod delegation;
 mod figure;
 mod live;
+mod matching;
 mod options;
 mod page;
 mod parallel;
 mod program;
 mod sample;
 mod script;
+mod search;
 mod server;
 mod size;
 mod start;
@@ -31,7 +34,6 @@ struct Bench {
     workspace: Workspace,
     sortie: PathBuf,
     scripted_server: PathBuf,
-    many_children: PathBuf,
     /// For journals, scripts and logs; gone at the end.
     folder: TempDir,
     runs: usize,
@@ -49,6 +51,8 @@ pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
             Part::Delegation => delegation::measure(&bench)?,
             Part::Parallel => parallel::measure(&bench)?,
             Part::Live => live::measure(&bench)?,
+            Part::Search => search::measure(&bench)?,
+            Part::Match => matching::measure(&bench)?,
             Part::Size => size::measure(&bench)?,
         });
     }
@@ -65,23 +69,29 @@ pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
 }
 
 impl Bench {
-    /// Builds what is measured and what measures it.
+    /// Builds the program and its server, if anything that was asked for needs them.
     fn prepare(options: &Options) -> Result<Self> {
-        eprintln!("==> release build");
         let workspace = Workspace::load()?;
-        build(&["--package", "sortie"])?;
-        build(&["--package", "sortie-testkit", "--bin", "scripted-server"])?;
-        build(&["--package", "sortie-engine", "--example", "many_children"])?;
+        if options.parts.iter().any(|part| part.needs_program()) {
+            eprintln!("==> release build");
+            build(&["--package", "sortie"])?;
+            build(&["--package", "sortie-testkit", "--bin", "scripted-server"])?;
+        }
         let release = workspace.target.join("release");
         Ok(Self {
             sortie: release.join("sortie"),
             scripted_server: release.join("scripted-server"),
-            many_children: release.join("examples/many_children"),
             folder: tempfile::tempdir()?,
             workspace,
             runs: options.runs,
             cold: options.cold,
         })
+    }
+
+    /// Builds an example and says where it is.
+    fn example(&self, package: &str, name: &str) -> Result<PathBuf> {
+        build(&["--package", package, "--example", name])?;
+        Ok(self.workspace.target.join("release/examples").join(name))
     }
 
     fn path(&self, name: &str) -> PathBuf {

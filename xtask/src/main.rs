@@ -1,4 +1,4 @@
-//! What a contributor runs: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask bench`.
+//! What a contributor runs: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask fuzz`, `cargo xtask bench`.
 //!
 //! It drives cargo and reads the repository as text. It links none of the other crates, so that it builds at once
 //! and still works while one of them does not compile.
@@ -6,6 +6,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "its output is for the person who runs it")]
 
 mod bench;
+mod fuzz;
 mod process;
 mod test;
 mod tidy;
@@ -18,15 +19,18 @@ use anyhow::Result;
 const USAGE: &str = "\
 Usage: cargo xtask <command>
 
-  test [SUITE...]   Format, tidy, clippy, every crate's tests within its time budget, examples, doc tests.
+  test [SUITE...]   Format, tidy, clippy, every crate's tests within its time budget, examples, doc tests, and
+                    some seconds of fuzzing.
                     With names (`journal`, `cli`), the tests of these crates only.
   tidy              The rules that no compiler checks: walls between crates, sizes, names, doors.
+  fuzz              Whether any bytes break what reads agent files, for a minute.
+      --seconds N   For N seconds.
   bench             What the release build reaches, beside its targets.
       --check       Exit with an error when a target is missed.
       --write       Put the table into docs/benchmarks.md.
       --cold        Measure a build from nothing as well (minutes).
       --runs N      Repeat each measurement N times (default 20).
-      --only NAMES  Some parts only: start, delegation, parallel, live, size.
+      --only NAMES  Some parts only: start, delegation, parallel, live, search, match, size.
 ";
 
 fn main() -> ExitCode {
@@ -70,6 +74,7 @@ fn dispatch(arguments: &[String]) -> Result<Verdict> {
         }
         ("test", names) if names.iter().all(|name| !name.starts_with('-')) => test::run(names),
         ("tidy", []) => tidy::run(),
+        ("fuzz", flags) => fuzz::run(flags),
         ("bench", flags) => bench::run(flags),
         _ => Ok(Verdict::WrongUsage),
     }

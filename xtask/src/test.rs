@@ -7,6 +7,7 @@ mod build;
 mod libtest;
 mod python;
 mod report;
+mod strace;
 mod suite;
 
 use std::path::PathBuf;
@@ -18,7 +19,7 @@ use anyhow::{Result, bail};
 use self::build::TestBinary;
 use self::report::{Report, Row};
 use crate::workspace::{Package, Workspace, cargo};
-use crate::{Verdict, process, tidy};
+use crate::{Verdict, fuzz, process, tidy};
 
 /// Runs everything, or the suites of the named crates only.
 pub(crate) fn run(names: &[String]) -> Result<Verdict> {
@@ -34,6 +35,7 @@ pub(crate) fn run(names: &[String]) -> Result<Verdict> {
         check(&mut report, "clippy", "mend what it says above", || process::succeeds(&mut clippy()))?;
     }
     let python = prepare_python(&mut report, &workspace, &packages);
+    prepare_strace(&mut report, &packages);
     if let Some(binaries) = build_tests(&mut report, &packages, everything)? {
         for package in &packages {
             announce(package.folder());
@@ -44,6 +46,9 @@ pub(crate) fn run(names: &[String]) -> Result<Verdict> {
     if everything {
         check(&mut report, "examples", "they must compile", || {
             process::succeeds(cargo().args(["build", "--quiet", "--workspace", "--examples"]))
+        })?;
+        check(&mut report, "fuzz", "an input broke a reader, see above", || {
+            fuzz::finds_nothing(&workspace, fuzz::SHORT_SECONDS)
         })?;
     }
     if packages.iter().any(|package| package.has_library()) {
@@ -82,6 +87,16 @@ fn prepare_python(report: &mut Report, workspace: &Workspace, packages: &[&Packa
     };
     report.push(Row::step("python", began.elapsed(), failure));
     interpreter
+}
+
+/// Sees to it that the test which watches the program from outside can do so.
+fn prepare_strace(report: &mut Report, packages: &[&Package]) {
+    if strace::needed_by(packages) {
+        announce("strace");
+        let began = Instant::now();
+        let failure = strace::prepare().err().map(|error| format!("{error:#}"));
+        report.push(Row::step("strace", began.elapsed(), failure));
+    }
 }
 
 /// Builds all tests before the first of them runs. `None`, and a line in the report, when they do not compile.

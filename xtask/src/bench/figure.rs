@@ -14,7 +14,7 @@ pub(super) struct Figure {
     at_most: Option<f64>,
     /// What must not be below.
     at_least: Option<f64>,
-    peers: &'static str,
+    peers: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(super) enum Unit {
 
 impl Figure {
     pub(super) fn new(what: impl Into<String>, value: f64, unit: Unit) -> Self {
-        Self { what: what.into(), value, spread: None, unit, at_most: None, at_least: None, peers: "" }
+        Self { what: what.into(), value, spread: None, unit, at_most: None, at_least: None, peers: String::new() }
     }
 
     /// The median and the spread of repeated measurements.
@@ -46,8 +46,8 @@ impl Figure {
     }
 
     /// What other programs need for the same work.
-    pub(super) fn peers(self, peers: &'static str) -> Self {
-        Self { peers, ..self }
+    pub(super) fn peers(self, peers: impl Into<String>) -> Self {
+        Self { peers: peers.into(), ..self }
     }
 
     /// A value that is not a number misses every target.
@@ -76,7 +76,7 @@ impl fmt::Display for Figure {
 }
 
 impl Unit {
-    fn write(self, value: f64) -> String {
+    pub(super) fn write(self, value: f64) -> String {
         let number = match value.abs() {
             _ if self == Self::Count || self == Self::PerSecond => grouped(value),
             below if below < 10.0 => format!("{value:.2}"),

@@ -1,5 +1,6 @@
 //! Thousands of children alive at once, on a model in memory, with every event in a journal on disk.
 
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result};
@@ -29,8 +30,9 @@ struct Load {
 }
 
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Figure>> {
-    let small = run(bench, 1000)?;
-    let large = run(bench, 10_000)?;
+    let program = bench.example("sortie-engine", "many_children")?;
+    let small = run(bench, &program, 1000)?;
+    let large = run(bench, &program, 10_000)?;
     let linear = large.seconds.median() / (10.0 * small.seconds.median());
     let mut figures = figures(1000, &small);
     figures.extend(figures_of_large(&large, linear));
@@ -53,14 +55,14 @@ fn figures(children: u32, load: &Load) -> Vec<Figure> {
     ]
 }
 
-fn run(bench: &Bench, children: u32) -> Result<Load> {
+fn run(bench: &Bench, program: &Path, children: u32) -> Result<Load> {
     let mut load = Load::default();
     for _ in 0..RUNS {
         let folder = bench.path("live");
         remove(&folder)?;
         std::fs::create_dir_all(&folder)?;
         let report = folder.join("report.json");
-        let mut command = Command::new(&bench.many_children);
+        let mut command = Command::new(program);
         command.arg(children.to_string()).arg(folder.join("journal")).arg(&report);
         let ran = program::measured(command, &folder.join("stderr"))?;
         let text = std::fs::read_to_string(&report).context("many_children left no report")?;

@@ -19,10 +19,20 @@ pub(super) enum Part {
     Delegation,
     Parallel,
     Live,
+    Search,
+    Match,
     Size,
 }
 
-const PARTS: [Part; 5] = [Part::Start, Part::Delegation, Part::Parallel, Part::Live, Part::Size];
+const PARTS: [Part; 7] =
+    [Part::Start, Part::Delegation, Part::Parallel, Part::Live, Part::Search, Part::Match, Part::Size];
+
+impl Part {
+    /// Whether it runs `sortie` itself.
+    pub(super) fn needs_program(self) -> bool {
+        !matches!(self, Self::Live | Self::Search)
+    }
+}
 
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -31,6 +41,8 @@ impl fmt::Display for Part {
             Self::Delegation => "delegation",
             Self::Parallel => "parallel",
             Self::Live => "live",
+            Self::Search => "search",
+            Self::Match => "match",
             Self::Size => "size",
         })
     }

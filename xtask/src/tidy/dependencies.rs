@@ -40,6 +40,7 @@ const FORBIDDEN: &[(&str, &str)] = &[
 const CONFINED: &[(&str, &[&str])] = &[
     ("anyhow", &["sortie", "xtask"]),
     ("clap", &["sortie"]),
+    ("granit-parser", &["sortie-agents"]),
     ("reqwest", &["sortie-llm"]),
     ("rusqlite", &["sortie-journal"]),
     ("rustls", &["sortie-llm"]),

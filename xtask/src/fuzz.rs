@@ -1,0 +1,136 @@
+//! `cargo xtask fuzz`: coverage-guided fuzzing of what reads other people's files, on the ordinary toolchain.
+//!
+//! The seeds are the files of the tests' corpus. What is found is kept in the target folder and tried first the next
+//! time, so that a crash stays a failure until it is mended.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::Verdict;
+use crate::process::{self, Finished};
+use crate::workspace::{Workspace, cargo};
+
+/// Long enough for some hundred thousand inputs.
+const USUAL_SECONDS: u64 = 60;
+/// What a run of all tests spends on it.
+pub(crate) const SHORT_SECONDS: u64 = 20;
+/// The seeds are tried before the clock counts, and the last input may take a while.
+const GRACE: Duration = Duration::from_mins(1);
+
+/// Coverage counters for libFuzzer. They need no sanitizer, and so no nightly compiler.
+const INSTRUMENTATION: [&str; 7] = [
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Ccodegen-units=1",
+    "--cfg",
+    "fuzzing",
+];
+
+const TARGET: &str = "front_matter";
+const SEEDS: [&str; 2] = ["crates/agents/tests/corpus/ours", "crates/agents/tests/corpus/foreign"];
+
+/// `[--seconds N]`.
+pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
+    let seconds = match flags {
+        [] => Some(USUAL_SECONDS),
+        [flag, number] if flag == "--seconds" => number.parse().ok().filter(|&seconds| seconds > 0),
+        _ => None,
+    };
+    match seconds {
+        Some(seconds) => Ok(Verdict::good_if(finds_nothing(&Workspace::load()?, seconds)?)),
+        None => Ok(Verdict::WrongUsage),
+    }
+}
+
+/// Fuzzes for this long. `false`, with the reason on the screen, when an input broke something.
+pub(crate) fn finds_nothing(workspace: &Workspace, seconds: u64) -> Result<bool> {
+    let program = build(workspace)?;
+    let folder = workspace.target.join("fuzz").join(TARGET);
+    let (found, crashes) = (folder.join("corpus"), folder.join("crashes"));
+    for folder in [&found, &crashes] {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    }
+    let mut fuzzer = Command::new(program);
+    fuzzer
+        .args([format!("-max_total_time={seconds}"), format!("-artifact_prefix={}/", crashes.display())])
+        .arg(format!("-dict={}", workspace.root.join("fuzz").join(format!("{TARGET}.dict")).display()))
+        .args(["-max_len=70000", "-timeout=5", "-print_final_stats=1"])
+        .args([found, crashes.clone()])
+        .args(SEEDS.map(|seeds| workspace.root.join(seeds)));
+    judge(&process::within(fuzzer, Duration::from_secs(seconds) + GRACE)?, &crashes)
+}
+
+/// The instrumented program. Flags for one target only, so that build scripts are left as they are.
+fn build(workspace: &Workspace) -> Result<PathBuf> {
+    let target = workspace.target.join("fuzz");
+    let host = host()?;
+    let mut command = cargo();
+    command
+        .args(["build", "--quiet", "--release", "--locked", "--target", &host, "--bin", TARGET, "--manifest-path"])
+        .arg(workspace.root.join("fuzz/Cargo.toml"))
+        .arg("--target-dir")
+        .arg(&target)
+        .env("CARGO_ENCODED_RUSTFLAGS", INSTRUMENTATION.join("\u{1f}"))
+        .env_remove("RUSTFLAGS");
+    if !process::succeeds(&mut command)? {
+        bail!("the fuzz target does not compile; it needs a C++ compiler beside Rust");
+    }
+    Ok(target.join(host).join("release").join(TARGET))
+}
+
+fn host() -> Result<String> {
+    let version = process::stdout_of(Command::new("rustc").arg("-vV"))?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("`rustc -vV` names no host")?.to_owned())
+}
+
+/// Whether a run found nothing, which it can only say if it did run, and with counters.
+fn judge(finished: &Finished, crashes: &Path) -> Result<bool> {
+    if finished.overran || !finished.status.success() {
+        println!("{}", finished.output);
+        println!("{TARGET}: an input broke it ({}); it is kept in {}", finished.status, crashes.display());
+        println!("  add it to the corpus of crates/agents/tests, mend the reader, and delete it there");
+        return Ok(false);
+    }
+    let tried = executed(&finished.output).filter(|&tried| tried > 0);
+    let Some(tried) = tried.filter(|_| finished.output.contains("inline 8-bit counters")) else {
+        bail!("{TARGET} ran without trying anything, or without coverage counters:\n{}", finished.output);
+    };
+    println!("{TARGET}: {tried} inputs in {:.0} s, none broke it", finished.elapsed.as_secs_f64());
+    Ok(true)
+}
+
+/// How many inputs the fuzzer says that it has tried.
+fn executed(output: &str) -> Option<u64> {
+    let number = output.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"))?;
+    number.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
+
+    use super::*;
+
+    fn judged(output: &str, wait_status: i32) -> Option<bool> {
+        let status = ExitStatus::from_raw(wait_status);
+        let finished = Finished { status, output: output.to_owned(), elapsed: Duration::ZERO, overran: false };
+        judge(&finished, Path::new("crashes")).ok()
+    }
+
+    #[test]
+    fn a_run_is_good_only_if_it_tried_inputs_with_counters() {
+        let counters = "INFO: Loaded 1 modules   (11 inline 8-bit counters)\n";
+        assert_eq!(judged(&format!("{counters}stat::number_of_executed_units: 812\n"), 0), Some(true));
+        assert_eq!(judged(&format!("{counters}stat::number_of_executed_units: 0\n"), 0), None);
+        assert_eq!(judged("stat::number_of_executed_units: 812\n", 0), None);
+        assert_eq!(judged(counters, 0), None);
+        assert_eq!(judged(&format!("{counters}stat::number_of_executed_units: 812\n"), 77 << 8), Some(false));
+    }
+}
