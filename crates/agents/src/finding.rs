@@ -6,6 +6,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub severity: Severity,
+    pub weight: Weight,
     /// The file, as people should see it.
     pub path: String,
     /// Counts from 1; `None` when it concerns the file as a whole.
@@ -25,6 +26,17 @@ pub enum Severity {
     Error,
 }
 
+/// How much a person must hear of a finding, whatever else there is to say. A repository can hold any number of files
+/// with ordinary findings; they must not hide the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Weight {
+    Ordinary,
+    /// A project's file wants a built-in agent's place, or seems to, and does not get it.
+    SetAside,
+    /// A project's file that nobody vouched for keeps one of the user's own from counting.
+    Displacing,
+}
+
 impl Finding {
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
@@ -42,7 +54,7 @@ impl fmt::Display for Severity {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { severity, path, line, message, fix } = self;
+        let Self { severity, path, line, message, fix, weight: _ } = self;
         match line {
             Some(line) => write!(f, "{path}:{line}: {severity}: {message}; {fix}"),
             None => write!(f, "{path}: {severity}: {message}; {fix}"),

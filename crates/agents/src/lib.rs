@@ -18,7 +18,7 @@ mod template;
 
 pub use definition::{AgentDefinition, Origin, Scope};
 pub use file::{AgentFile, Dialect, MAX_FILE_BYTES, PromptFile};
-pub use finding::{Finding, Severity};
+pub use finding::{Finding, Severity, Weight};
 pub use matching::{ENOUGH_WORDS, Match, MatchedWord, Place, Ranking, rank};
 pub use read::{Reading, read};
 pub use registry::{Agents, Registry, UnknownAgent};

@@ -33,11 +33,13 @@ pub struct Registry {
     findings: Vec<Finding>,
     /// Names that files claim in vain, for whoever asks for one of them.
     absent: Vec<Absent>,
+    /// Sound definitions of the user whose names the project's files have.
+    displaced: Vec<AgentDefinition>,
 }
 
 impl Registry {
     pub fn builtin() -> Self {
-        Self { agents: builtin::definitions(), findings: Vec::new(), absent: Vec::new() }
+        Self { agents: builtin::definitions(), findings: Vec::new(), absent: Vec::new(), displaced: Vec::new() }
     }
 
     /// The built-in agents and those of the given files.
@@ -71,6 +73,11 @@ impl Registry {
     /// All agents, the main agent included.
     pub fn all(&self) -> &[AgentDefinition] {
         &self.agents
+    }
+
+    /// Definitions of the user that do not count here, because the project has files of the same names.
+    pub fn displaced(&self) -> &[AgentDefinition] {
+        &self.displaced
     }
 
     /// Those that can be delegated to.

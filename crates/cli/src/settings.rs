@@ -35,7 +35,7 @@ use crate::error::CommandError;
 use crate::trust::Trust;
 use project::Project;
 use said::{Said, SetAside, Setting};
-use value::{Origin, Owner};
+use value::{Narrower, Origin, Owner};
 
 /// The project's configuration, in the project.
 pub(crate) const PROJECT_CONFIG: &str = ".sortie/config.toml";
@@ -82,8 +82,8 @@ pub(crate) struct ListedAside {
     pub(crate) value: String,
     /// Where in the project's file.
     pub(crate) line: usize,
-    /// What counts instead, where it is a matter of more or less.
-    pub(crate) instead: Option<String>,
+    /// Why it does not count.
+    pub(crate) why: String,
 }
 
 impl Settings {
@@ -257,12 +257,17 @@ impl Settings {
     /// What the project's file says that does not count, secrets masked.
     pub(crate) fn listed_aside(&self) -> impl Iterator<Item = ListedAside> {
         self.set_aside.iter().map(|SetAside { value, instead }| {
-            let kind = value.entry.key.kind;
+            let (kind, narrower) = (value.entry.key.kind, value.entry.key.narrower);
             ListedAside {
                 path: value.entry.path.clone(),
                 value: kind.render(&value.value),
                 line: value.line,
-                instead: instead.as_ref().map(|instead| kind.render(instead)),
+                why: match instead {
+                    Some(instead) if narrower != Narrower::Never => {
+                        format!("not narrower than {}", kind.render(instead))
+                    }
+                    _ => "does not count from a project until it is trusted".to_owned(),
+                },
             }
         })
     }

@@ -100,7 +100,6 @@ impl Ending {
             Limit::Deadline => {
                 Failure::new("timeout", "the time ran out before there was any text; a longer timeout gives it more")
             }
-            Limit::Stalled => Failure::new("timeout", "the model sent no content for too long, on every try"),
             limit => Failure::new(format!("limit_{limit}"), format!("the {limit} limit was reached before any report")),
         };
         Self::Failed { failure, text }
@@ -110,7 +109,8 @@ impl Ending {
     pub(crate) fn model_failed(error: ModelError, last_text: String) -> Self {
         let text = if error.partial.trim().is_empty() { last_text } else { error.partial };
         match error.kind {
-            ErrorKind::Stalled => Self::limited(Limit::Stalled, text),
+            ErrorKind::Stalled if !text.trim().is_empty() => Self::limited(Limit::Stalled, text),
+            ErrorKind::Stalled => Self::Failed { failure: Failure::new("timeout", error.message), text },
             ErrorKind::ContextLength if !text.trim().is_empty() => Self::Limited { limit: Limit::Context, text },
             kind => Self::Failed { failure: Failure::new(kind.code(), error.message), text },
         }

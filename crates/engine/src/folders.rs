@@ -7,7 +7,7 @@ mod files;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sortie_agents::{AgentFile, Agents, Dialect, Finding, MAX_FILE_BYTES, PromptFile, Registry, Scope, Severity};
+use sortie_agents::{AgentFile, Agents, Dialect, Finding, MAX_FILE_BYTES, PromptFile, Registry, Scope, Severity, Weight};
 use sortie_sandbox::{FileKind, Stamp, Workspace};
 
 pub use self::files::{FolderFiles, files_in};
@@ -139,6 +139,7 @@ impl Folder {
 fn unread(path: &str, why: &str) -> Finding {
     Finding {
         severity: Severity::Error,
+        weight: Weight::Ordinary,
         path: path.to_owned(),
         line: None,
         message: format!("it was not read: {why}"),

@@ -68,11 +68,6 @@ impl Catalogue {
         meaning(&self.extensions).or_else(|| meaning(&BUILT_IN))
     }
 
-    /// Whether a model is listed by its very id, even if it has been shut down.
-    pub(crate) fn lists(&self, id: &str) -> bool {
-        self.extensions.iter().chain(BUILT_IN.iter()).any(|entry| entry.id() == Some(id))
-    }
-
     /// The ids that can be suggested: those of one wire's provider, or of all.
     pub(crate) fn ids(&self, wire: Option<WireKind>) -> impl Iterator<Item = &str> {
         let fits = move |entry: &&Entry| match (wire, entry.facts.wire) {

@@ -135,6 +135,15 @@ impl<'a> Block<'a> {
         lines.join("\n")
     }
 
+    /// Whether a tab in the indentation is what a parser that points to this line stumbled over.
+    pub(super) fn has_tab(&self, line: usize) -> bool {
+        let indented = |line: &str| line[..line.len() - line.trim_start().len()].contains('\t');
+        let Some(from) = line.checked_sub(self.line).filter(|from| *from < self.lines.len()) else { return false };
+        // Of a plain text the parser names the first line, whichever one has the tab.
+        let count = if self.is_plain() { self.lines.len() } else { 1 };
+        self.lines[from..].iter().take(count).any(|line| indented(line))
+    }
+
     fn is_not_yaml(&self) -> bool {
         matches!(yaml::parse(&self.text(), self.line), Err(Failure::Syntax { .. }))
     }

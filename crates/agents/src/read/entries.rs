@@ -13,6 +13,9 @@ use crate::Dialect;
 /// More keys than this are no definition that anybody wrote, and each could become a finding.
 const MAX_KEYS: usize = 64;
 
+/// What to do about tabs, which YAML does not take for indentation.
+const WITHOUT_TABS: &str = "indent with spaces";
+
 /// What the front matter says.
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
@@ -66,7 +69,9 @@ fn by_key(front_matter: &str, dialect: Dialect, line: usize, reason: &str) -> Re
     }
     if parsed.tolerated.is_empty() && parsed.stray_lines.is_empty() {
         let message = format!("not YAML as a whole ({reason}); the keys were read one by one");
-        parsed.tolerated.push(Defect { line: Some(line), message, fix: "write it as YAML" });
+        let has_tab = split.blocks.iter().any(|block| block.has_tab(line));
+        let fix = if has_tab { WITHOUT_TABS } else { "write it as YAML" };
+        parsed.tolerated.push(Defect { line: Some(line), message, fix });
     }
     Ok(parsed)
 }
@@ -84,12 +89,14 @@ fn read(block: &Block<'_>, parsed: &mut Parsed) -> Result<(), Defect> {
         Err(failure) => {
             let (line, message) = failure.into_parts(block.line);
             let Some(text) = block.plain_text() else {
-                return Err(Defect { line: Some(line), message, fix: "write it as YAML, or quote the value" });
+                let fix = if block.has_tab(line) { WITHOUT_TABS } else { "write it as YAML, or quote the value" };
+                return Err(Defect { line: Some(line), message, fix });
             };
             block.no_key_inside()?;
             let message =
                 format!("`{}` is not YAML ({message}); it was read as plain text{}", block.key, block.extent());
-            parsed.tolerated.push(Defect { line: Some(line), message, fix: "put the value in quotes" });
+            let fix = if block.has_tab(line) { WITHOUT_TABS } else { "put the value in quotes" };
+            parsed.tolerated.push(Defect { line: Some(line), message, fix });
             let value = Node { line: block.line, value: Value::Text(text) };
             add(&mut parsed.entries, Entry { key: block.key.to_owned(), line: block.line, value })
         }

@@ -134,7 +134,17 @@ fn model(entry: &Entry, report: &mut Report<'_>) -> Option<String> {
         );
         return None;
     }
-    Some(model)
+    let Some((name, suffix)) = suffixed(&model) else { return Some(model) };
+    let message = format!("`[{suffix}]` behind the model `{}` has no effect here", shown(name));
+    report.strict(entry.line, message, format!("write `{}`", shown(name)));
+    Some(name.to_owned())
+}
+
+/// Other programs write what they want of a model behind its name: `opus[1m]`.
+fn suffixed(model: &str) -> Option<(&str, &str)> {
+    let (name, suffix) = model.strip_suffix(']')?.split_once('[')?;
+    let is_word = !suffix.is_empty() && suffix.chars().all(|character| character.is_ascii_alphanumeric());
+    (is_word && !name.is_empty()).then_some((name, suffix))
 }
 
 fn max_turns(entry: &Entry, report: &mut Report<'_>) -> Option<u32> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::hidden;
-use crate::{AgentFile, Dialect, Finding, Scope, Severity};
+use crate::{AgentFile, Dialect, Finding, Scope, Severity, Weight};
 
 /// Why a whole file, or a whole value, cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,6 +101,7 @@ impl<'a> Report<'a> {
     fn push(&mut self, severity: Severity, line: Option<usize>, message: Cow<'static, str>, fix: Cow<'static, str>) {
         let line = line.map(|line| line.clamp(1, self.last_line));
         let (message, fix) = (message.into_owned(), fix.into_owned());
-        self.findings.push(Finding { severity, path: self.file.path.clone(), line, message, fix });
+        let (weight, path) = (Weight::Ordinary, self.file.path.clone());
+        self.findings.push(Finding { severity, weight, path, line, message, fix });
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::claim::{self, Claim, Winner};
+use super::claim::{self, Broken, Claim, Winner};
 use super::{Registry, prompts};
-use crate::{AgentDefinition, AgentFile, Dialect, Finding, PromptFile, Scope, Severity, builtin, read};
+use crate::{AgentDefinition, AgentFile, Dialect, Finding, PromptFile, Scope, Severity, Weight, builtin, read};
 
 /// A name that a file claims in vain.
 #[derive(Debug, Clone)]
@@ -36,6 +36,7 @@ struct Assembly {
     claims: HashMap<String, Claim>,
     findings: Vec<Finding>,
     absent: Vec<Absent>,
+    displaced: Vec<AgentDefinition>,
 }
 
 impl Assembly {
@@ -48,12 +49,15 @@ impl Assembly {
         if let Some(finding) = claim::of_a_builtin_name(&self.builtin, file, &name) {
             self.set_aside(name, finding);
         } else if let Some(definition) = reading.definition {
-            match self.claims.get(&key).map(|claim| claim.against(file, &definition)) {
+            match self.claims.get(&key) {
                 None => self.claim(key, Claim::Won(Winner::new(definition, file))),
-                Some(finding) => self.findings.extend(finding),
+                Some(claim) => {
+                    self.findings.extend(claim.against(file, &definition));
+                    self.displaced.extend(claim.displaces(file).then_some(definition));
+                }
             }
         } else if let Some(error) = first_error {
-            self.claim(key, Claim::Blocked(error.clone()));
+            self.claim(key, Claim::Blocked(Broken::new(error.clone(), file)));
             self.absent.push(Absent { name, finding: error });
         }
     }
@@ -89,13 +93,13 @@ impl Assembly {
             }
         }
         self.findings.sort_by(|left, right| (&left.path, left.line).cmp(&(&right.path, right.line)));
-        Registry { agents, findings: self.findings, absent: self.absent }
+        Registry { agents, findings: self.findings, absent: self.absent, displaced: self.displaced }
     }
 
     /// A built-in agent does not stand in for a broken file of its name: its author meant something else to run.
     fn remove_blocked(&mut self) {
         for (key, claim) in &self.claims {
-            let Claim::Blocked(error) = claim else { continue };
+            let Claim::Blocked(Broken { error, .. }) = claim else { continue };
             drop_alias(&mut self.builtin, key);
             let Some(at) = self.builtin.iter().position(|agent| agent.name.eq_ignore_ascii_case(key)) else { continue };
             let agent = self.builtin.remove(at);
@@ -120,6 +124,7 @@ fn drop_alias(agents: &mut [AgentDefinition], name: &str) {
 fn without_effect(prompt: &prompts::Replaced, definition: &AgentDefinition) -> Finding {
     Finding {
         severity: Severity::Warning,
+        weight: Weight::Ordinary,
         path: prompt.path.clone(),
         line: None,
         message: format!("without effect: `{}` is defined by {}", prompt.agent, definition.origin),

@@ -2,14 +2,14 @@
 
 use crate::look_alike::look_alike;
 use crate::read::shown;
-use crate::{AgentDefinition, AgentFile, Dialect, Finding, Scope, Severity};
+use crate::{AgentDefinition, AgentFile, Dialect, Finding, Scope, Severity, Weight};
 
 /// What became of the nearest file that claims a name.
 #[derive(Debug)]
 pub(super) enum Claim {
     Won(Winner),
     /// It is broken, for this reason. Nothing further away stands in for it: its author meant something else to run.
-    Blocked(Finding),
+    Blocked(Broken),
 }
 
 /// A definition that counts.
@@ -18,6 +18,20 @@ pub(super) struct Winner {
     definition: AgentDefinition,
     dialect: Dialect,
     trusted: bool,
+}
+
+/// A file that takes a name and gives nobody for it.
+#[derive(Debug)]
+pub(super) struct Broken {
+    pub(super) error: Finding,
+    scope: Scope,
+    trusted: bool,
+}
+
+impl Broken {
+    pub(super) fn new(error: Finding, file: &AgentFile) -> Self {
+        Self { error, scope: file.scope, trusted: file.trusted }
+    }
 }
 
 impl Winner {
@@ -34,30 +48,39 @@ impl Claim {
         }
     }
 
+    /// Whether a later definition of the name loses its place to a nearer scope's.
+    pub(super) fn displaces(&self, file: &AgentFile) -> bool {
+        match self {
+            Self::Won(winner) => winner.definition.origin.scope != file.scope,
+            Self::Blocked(broken) => broken.scope != file.scope,
+        }
+    }
+
     /// What there is to say about a later definition of the name, which does not count. Being further away than a
     /// trusted one is in order.
     pub(super) fn against(&self, file: &AgentFile, definition: &AgentDefinition) -> Option<Finding> {
         let name = &definition.name;
         let Winner { definition: winner, dialect, trusted } = match self {
             Self::Won(winner) => winner,
-            Self::Blocked(error) => {
+            Self::Blocked(Broken { error, scope, trusted }) => {
                 let message = format!("`{name}` does not stand in for {}, which is broken", error.path);
-                return Some(warning(&file.path, message, "mend that file, or delete it"));
+                let weight = if *scope == file.scope || *trusted { Weight::Ordinary } else { Weight::Displacing };
+                return Some(warning(weight, &file.path, message, "mend that file, or delete it"));
             }
         };
         let other = winner.origin.path.as_deref().unwrap_or_default();
         if winner.origin.scope != file.scope {
             let message = format!("`{name}` takes the place of your {}", file.path);
             let fix = "look at the file, then run `sortie trust`; or delete one of the two";
-            return (!trusted).then(|| warning(other, message, fix));
+            return (!trusted).then(|| warning(Weight::Displacing, other, message, fix));
         }
         if *dialect != file.dialect {
             let message = format!("`{name}` is also defined in {other}, which counts before this file");
-            return Some(warning(&file.path, message, "delete the one that you do not want"));
+            return Some(warning(Weight::Ordinary, &file.path, message, "delete the one that you do not want"));
         }
         let message = format!("`{name}` is already defined in {other}");
-        let fix = "rename one of the two, or delete it".to_owned();
-        Some(Finding { severity: Severity::Error, path: file.path.clone(), line: None, message, fix })
+        let already = warning(Weight::Ordinary, &file.path, message, "rename one of the two, or delete it");
+        Some(Finding { severity: Severity::Error, ..already })
     }
 }
 
@@ -71,10 +94,11 @@ pub(super) fn of_a_builtin_name(builtin: &[AgentDefinition], file: &AgentFile, n
     let taken = taken.find(|taken| look_alike(taken, name))?;
     let is = if taken.eq_ignore_ascii_case(name) { "is a".to_owned() } else { format!("looks like `{taken}`, a") };
     let message = format!("`{}` {is} built-in agent's name, so this project's file is set aside", shown(name));
-    Some(warning(&file.path, message, "look at the file, then run `sortie trust`; or give it a name of its own"))
+    let fix = "look at the file, then run `sortie trust`; or give it a name of its own";
+    Some(warning(Weight::SetAside, &file.path, message, fix))
 }
 
-fn warning(path: &str, message: String, fix: &str) -> Finding {
+fn warning(weight: Weight, path: &str, message: String, fix: &str) -> Finding {
     let (path, fix) = (path.to_owned(), fix.to_owned());
-    Finding { severity: Severity::Warning, path, line: None, message, fix }
+    Finding { severity: Severity::Warning, weight, path, line: None, message, fix }
 }

@@ -2,7 +2,7 @@
 
 use crate::builtin::{self, PROMPT_FILES};
 use crate::file::{MAX_FILE_BYTES, TOO_LARGE};
-use crate::{AgentDefinition, Finding, PromptFile, Scope, Severity};
+use crate::{AgentDefinition, Finding, PromptFile, Scope, Severity, Weight};
 use sortie_protocol::nearest;
 
 /// A role prompt that was replaced, so that it can be said if an agent file makes that pointless.
@@ -35,7 +35,7 @@ pub(super) fn replace(
 /// Whose prompt the file is, and the prompt.
 fn accept(file: &PromptFile) -> Result<(&'static str, String), Finding> {
     let finding = |severity, message: String, fix: String| {
-        Err(Finding { severity, path: file.path.clone(), line: None, message, fix })
+        Err(Finding { severity, weight: Weight::Ordinary, path: file.path.clone(), line: None, message, fix })
     };
     let Some(&(_, agent)) = PROMPT_FILES.iter().find(|(name, _)| *name == file.name) else {
         let names: Vec<&str> = PROMPT_FILES.iter().map(|&(name, _)| name).collect();
@@ -46,11 +46,14 @@ fn accept(file: &PromptFile) -> Result<(&'static str, String), Finding> {
         return finding(Severity::Warning, format!("no role prompt has the name `{}`", file.name), fix);
     };
     if file.scope == Scope::Project && !file.trusted {
-        return finding(
-            Severity::Warning,
-            format!("`{agent}` is a built-in agent, so this project's prompt for it is set aside"),
-            "look at it, then run `sortie trust`".to_owned(),
-        );
+        return Err(Finding {
+            severity: Severity::Warning,
+            weight: Weight::SetAside,
+            path: file.path.clone(),
+            line: None,
+            message: format!("`{agent}` is a built-in agent, so this project's prompt for it is set aside"),
+            fix: "look at it, then run `sortie trust`".to_owned(),
+        });
     }
     if file.bytes.len() > MAX_FILE_BYTES {
         return finding(Severity::Error, TOO_LARGE.to_owned(), "shorten it".to_owned());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use sortie_agents::{AgentDefinition, AgentFile, MAX_FILE_BYTES, Registry, Scope};
+use sortie_agents::{AgentDefinition, AgentFile, MAX_FILE_BYTES, Registry, Scope, Weight};
 
 use crate::{assemble, file, findings, trusted};
 
@@ -46,6 +46,26 @@ fn a_project_wins_over_a_user_without_a_word_where_it_is_trusted() {
             assert_eq!(findings(&registry), if project.trusted { "" } else { said });
         }
     }
+}
+
+#[test]
+fn a_users_agent_that_a_project_displaces_is_known_and_weighs_most_where_nobody_vouched_for_the_project() {
+    let user = || file("agents/reviewer.md", Scope::User, "reviewer");
+    for (project, weight) in [
+        (file(".sortie/agents/a.md", Scope::Project, "reviewer"), Some(Weight::Displacing)),
+        (trusted(file(".sortie/agents/a.md", Scope::Project, "reviewer")), None),
+        (broken(".sortie/agents/a.md", Scope::Project, "reviewer"), Some(Weight::Displacing)),
+        (trusted(broken(".sortie/agents/a.md", Scope::Project, "reviewer")), Some(Weight::Ordinary)),
+    ] {
+        let registry = assemble(vec![user(), project]);
+        let displaced: Vec<_> = registry.displaced().iter().map(|agent| agent.origin.path.as_deref()).collect();
+        assert_eq!(displaced, [Some("agents/reviewer.md")], "{}", findings(&registry));
+        let about_both = registry.findings().iter().find(|finding| finding.message.starts_with("`reviewer`"));
+        assert_eq!(about_both.map(|finding| finding.weight), weight, "{}", findings(&registry));
+    }
+    let same_scope = assemble(vec![user(), file(".claude/agents/reviewer.md", Scope::User, "reviewer")]);
+    assert!(same_scope.displaced().is_empty(), "nobody else has taken its place");
+    assert_eq!(same_scope.findings()[0].weight, Weight::Ordinary);
 }
 
 #[test]
@@ -187,7 +207,8 @@ fn what_no_one_vouched_for_never_takes_a_built_in_agent_away() {
     let registry = assemble(files.collect());
     assert_eq!(registry.all(), Registry::builtin().all());
     let set_aside = registry.findings().iter().filter(|finding| finding.message.ends_with("is set aside"));
-    assert_eq!(set_aside.count(), names.len(), "{}", findings(&registry));
+    assert_eq!(set_aside.clone().count(), names.len(), "{}", findings(&registry));
+    assert!(set_aside.into_iter().all(|finding| finding.weight == Weight::SetAside));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Role prompts: what the built-in ones say, and files in their place.
 
 use expect_test::expect;
-use sortie_agents::{MAX_FILE_BYTES, PromptFile, Registry, Scope};
+use sortie_agents::{MAX_FILE_BYTES, PromptFile, Registry, Scope, Weight};
 
 use crate::{file, findings, tools, trusted};
 
@@ -54,6 +54,7 @@ fn a_projects_prompt_counts_when_it_is_trusted_and_then_before_the_users() {
     expect![[r#"
         .sortie/prompts/subagent_plan_prompt.md: warning: `plan` is a built-in agent, so this project's prompt for it is set aside; look at it, then run `sortie trust`
     "#]].assert_eq(&findings(&untrusted));
+    assert_eq!(untrusted.findings()[0].weight, Weight::SetAside);
     let trusted = assemble(vec![PromptFile { trusted: true, ..projects }, users]);
     assert_eq!(prompt_of(&trusted, "plan"), "The project's.");
     assert_eq!(findings(&trusted), "");

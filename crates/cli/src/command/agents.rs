@@ -6,6 +6,7 @@ mod list;
 mod new;
 mod ranking;
 mod show;
+mod unserved;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,6 +21,7 @@ use crate::wiring;
 
 pub(crate) use check::sum_of;
 pub(crate) use complaints::complain;
+pub(crate) use unserved::with_unserved;
 
 /// List, show, check, write or choose agents
 #[derive(Debug, Args)]
@@ -115,7 +117,7 @@ pub(crate) fn run(args: &AgentsArgs, sources: &Sources) -> Result<ExitCode, Comm
         AgentsCommand::List => list::run(&agents),
         AgentsCommand::Show { name } => show::run(agents.get(name).map_err(|error| unknown(&error))?),
         AgentsCommand::Match { text, limit, output_format } => ranking::run(&agents, text, *limit, *output_format),
-        AgentsCommand::Check { .. } | AgentsCommand::New { .. } => check::folders(&agents, &settings.places),
+        AgentsCommand::Check { .. } | AgentsCommand::New { .. } => check::folders(agents, &settings),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Pure: it reads no clock and writes nothing. All text that leaves it is neutral.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use sortie_protocol::{CallId, Event, Fact, Job, TaskId, TaskOutcome, Timestamp};
 
@@ -23,6 +23,8 @@ pub(crate) struct Progress {
     interest: Interest,
     working: HashMap<TaskId, Working>,
     started: u64,
+    /// Notices that were said. What holds for several tasks of a tree is said once; each outcome has it all the same.
+    noticed: HashSet<String>,
 }
 
 /// A task that has not ended.
@@ -60,7 +62,7 @@ pub(crate) enum Happening {
 
 impl Progress {
     pub(crate) fn new(interest: Interest) -> Self {
-        Self { interest, working: HashMap::new(), started: 0 }
+        Self { interest, working: HashMap::new(), started: 0, noticed: HashSet::new() }
     }
 
     /// Takes in one event of the tree.
@@ -71,11 +73,23 @@ impl Progress {
         if let Fact::TaskEnded { outcome } = &event.fact {
             let task = self.working.remove(&event.task_id)?;
             let shown = event.parent_id.is_some() || self.interest.root;
-            return shown.then(|| Happening::Ended { name: task.name, outcome: outcome.clone() });
+            return shown.then(|| Happening::Ended { name: task.name, outcome: self.without_said(outcome) });
         }
         let every_call = self.interest.calls;
         let task = self.working.get_mut(&event.task_id)?;
+        if let Fact::Noticed { text } = &event.fact
+            && !self.noticed.insert(text.clone())
+        {
+            return None;
+        }
         task.apply(event, every_call).map(|text| Happening::Remark { name: task.name.clone(), text })
+    }
+
+    /// An outcome as it is shown: without the notices that stand above it already.
+    fn without_said(&self, outcome: &TaskOutcome) -> Box<TaskOutcome> {
+        let mut shown = outcome.clone();
+        shown.notices.retain(|notice| !self.noticed.contains(notice));
+        Box::new(shown)
     }
 
     fn start(&mut self, event: &Event, job: &Job) -> Option<Happening> {

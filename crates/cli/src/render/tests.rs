@@ -388,6 +388,35 @@ fn text_from_models_and_tools_cannot_drive_the_terminal() {
 }
 
 #[test]
+fn a_notice_that_several_children_share_is_said_once_and_stays_in_each_outcome() {
+    let shared = || "`haiku` is served by test-model".to_owned();
+    let noticing = |task, text: &str| {
+        let mut outcome = outcome(task, "explore", Status::Completed, "found");
+        outcome.notices = vec![shared(), text.to_owned()];
+        outcome
+    };
+    let tale = Tale::default()
+        .started('m', "main", "x")
+        .started('a', "explore", "first")
+        .started('b', "explore", "second")
+        .fact('a', Fact::Noticed { text: shared() })
+        .fact('b', Fact::Noticed { text: shared() })
+        .ended('a', noticing('a', "only the first"))
+        .ended('b', noticing('b', "only the second"));
+    assert_eq!(lines(CALM, &tale).matches("is served by").count(), 1, "{}", lines(CALM, &tale));
+    let shown = screen(CALM, &tale, WIDE);
+    for notice in ["is served by", "only the first", "only the second"] {
+        assert_eq!(shown.matches(notice).count(), 1, "{notice}: {shown}");
+    }
+    let mut tree = OutcomeTree::default();
+    tale.events.iter().for_each(|event| tree.take(event));
+    let object = tree.object(id('m'));
+    for child in [0, 1] {
+        assert_eq!(object["children"][child]["notices"][0], shared(), "{object}");
+    }
+}
+
+#[test]
 fn colour_is_used_only_where_it_is_wanted() {
     let draw = |colour| {
         let mut progress = Progress::new(CALM);

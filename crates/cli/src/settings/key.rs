@@ -93,8 +93,12 @@ pub(super) static BASE_URL: Key =
     optional("routes.*.base_url", Kind::Url, Some("LLM_BASE_URL"), "the provider's or any compatible server's URL");
 pub(super) static WIRE: Key =
     optional("routes.*.wire", Kind::Wire, Some("LLM_WIRE"), "the API it speaks; guessed from URL and model if not set");
-pub(super) static WINDOW: Key =
-    optional("routes.*.window", at_least_one(u64::MAX), None, "tokens that the model can take in");
+pub(super) static WINDOW: Key = optional(
+    "routes.*.window",
+    at_least_one(u64::MAX),
+    None,
+    "tokens that the model can take in; `sortie models` shows it, nothing else uses it yet",
+);
 pub(super) static MAX_OUTPUT: Key =
     optional("routes.*.max_output", at_least_one(MOST), None, "tokens of one reply at most");
 

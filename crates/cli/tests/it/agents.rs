@@ -144,6 +144,30 @@ fn a_check_of_all_folders_names_each_finding_and_fails_only_for_errors() {
 }
 
 #[test]
+fn a_model_that_nothing_here_serves_is_a_warning_of_the_check() {
+    let world = World::new();
+    for (name, model) in [("id", "gpt-5"), ("route", "light"), ("bare", "fast"), ("alias", "haiku"), ("own", "inherit")]
+    {
+        let text = format!("---\nname: {name}\ndescription: Works\nmodel: {model}\n---\nYou work.\n");
+        world.write(&format!("workspace/.sortie/agents/{name}.md"), &text);
+    }
+    let keyless = [("LIGHT_LLM_BASE_URL", "https://models.example"), ("LIGHT_LLM_MODEL_ID", "m")];
+    let ended = world.sortie(["agents", "check"]).env("ANTHROPIC_API_KEY", "k").envs(keyless).run();
+    expect![[r#"
+        exit 0
+        --- stdout
+        .sortie/agents/id.md: warning: nothing here serves the model `gpt-5`; no route leads to its provider; known routes: main, offline; anything else must be a model id of the main route's provider
+        .sortie/agents/route.md: warning: the model `light` cannot be used here; there is no key for https://models.example: LIGHT_LLM_API_KEY is not set; export LIGHT_LLM_API_KEY=…, or name the variable that holds it in [routes.light] api_key_env
+        5 agent files: 2 warnings
+    "#]].assert_eq(&ended.transcript());
+
+    world.config("[aliases]\nfast = \"main\"\na = \"b\"\nb = \"a\"\n");
+    let ended = world.sortie(["agents", "check"]).run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "5 agent files: nothing to mend\n"));
+    assert!(ended.stderr.starts_with("warning: the models of agents are not checked: "), "{}", ended.stderr);
+}
+
+#[test]
 fn files_are_checked_in_the_dialect_of_their_folder() {
     let world = World::new();
     for path in ["workspace/.claude/agents/a.md", "workspace/.sortie/agents/a.md", "workspace/a.md"] {
@@ -305,6 +329,28 @@ fn a_run_says_briefly_what_is_wrong_with_agent_files_and_goes_on() {
     assert!(warnings.iter().all(|line| line.contains(" is not used: ")), "the worst first: {warnings:#?}");
     assert!(warnings.iter().all(|line| !line.contains("error")), "one label is enough: {warnings:#?}");
     assert!(ended.stderr.contains("(7 findings); `sortie agents check` shows all"), "{}", ended.stderr);
+}
+
+#[test]
+fn no_noise_in_a_repository_hides_who_takes_the_place_of_whom() {
+    let world = World::new();
+    let text = |name: &str| format!("---\nname: {name}\ndescription: Works\n---\nYou work.\n");
+    for number in 0..30 {
+        world.write(&format!("workspace/.sortie/agents/a{number:02}.md"), "no front matter");
+        world.write(&format!("workspace/.sortie/agents/b{number:02}.md"), &text("explore"));
+    }
+    world.write("home/.config/sortie/agents/mine.md", &text("mine"));
+    world.write("workspace/.sortie/agents/z.md", &text("mine"));
+    world.write("workspace/.claude/agents/like.md", &text("p1an"));
+    let server = ScriptedServer::start(Script::always(reply::text("ok"))).unwrap();
+    let ended = world.sortie(["run", "x"]).on(&server, "anthropic").run();
+    let warnings: Vec<&str> = ended.stderr.lines().filter(|line| line.starts_with("warning: ")).collect();
+    assert!(warnings[0].contains("z.md: `mine` takes the place of your "), "{warnings:#?}");
+    assert!(warnings[1].contains("`p1an` looks like `plan`"), "{warnings:#?}");
+    let is_set_aside = |line: &&&str| line.contains("so this project's file is set aside");
+    assert_eq!(warnings[1..21].iter().filter(is_set_aside).count(), 20, "{warnings:#?}");
+    assert_eq!(warnings[21..].len(), 3, "{warnings:#?}");
+    assert!(ended.stderr.contains("(38 findings); `sortie agents check` shows all"), "{}", ended.stderr);
 }
 
 #[test]

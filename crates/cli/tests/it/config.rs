@@ -35,6 +35,9 @@ fn the_path_of_each_file_is_printed_even_where_settings_are_broken() {
     .assert_eq(&nowhere.transcript());
 }
 
+const WINDOW: &str =
+    "# window = 50000  # tokens that the model can take in; `sortie models` shows it, nothing else uses it yet";
+
 #[test]
 fn editing_begins_with_a_file_in_which_everything_is_a_comment() {
     let world = World::new();
@@ -50,7 +53,7 @@ fn editing_begins_with_a_file_in_which_everything_is_a_comment() {
     let text = fs::read_to_string(&path).unwrap();
     assert_eq!(fs::read_to_string(world.path("home/seen")).unwrap(), text);
     assert!(text.lines().all(|line| line.is_empty() || line.starts_with('#')), "{text}");
-    for line in ["# [task_tool]", "# max_depth = 2  # ", "# [routes.main]", "# api_key_env = ", "# [aliases]"] {
+    for line in ["# [task_tool]", "# max_depth = 2  # ", "# [routes.main]", "# api_key_env = ", WINDOW, "# [aliases]"] {
         assert!(text.contains(line), "{line}: {text}");
     }
 }

@@ -93,6 +93,32 @@ fn agents_and_instructions_are_counted() {
 }
 
 #[test]
+fn agents_of_the_user_that_the_project_displaces_are_counted_as_such() {
+    let world = World::new();
+    let text = "---\nname: good\ndescription: d\n---\nYou work.\n";
+    world.write("home/.config/sortie/agents/good.md", text);
+    world.write("workspace/.sortie/agents/good.md", text);
+    for args in [&["doctor"][..], &["doctor", "--trust"]] {
+        let ended = world.sortie(args).run();
+        let counted = "5 built in, 1 of the user (1 displaced by the project), 1 of the project";
+        assert!(about(&ended, "agents")[0].contains(counted), "{}", ended.stdout);
+    }
+    assert!(
+        world.sortie(["agents", "check"]).run().stdout.ends_with("\n2 agent files: 1 warning\n"),
+        "both are counted"
+    );
+}
+
+#[test]
+fn an_agents_model_that_nothing_serves_is_a_warning() {
+    let world = World::new();
+    world.write("workspace/.sortie/agents/good.md", "---\nname: a\ndescription: d\nmodel: unheard-of\n---\nWork.\n");
+    let ended = world.sortie(["doctor"]).run();
+    let line = about(&ended, "agents")[0];
+    assert!(line.starts_with("warning") && line.contains("1 agent file: 1 warning"), "{}", ended.stdout);
+}
+
+#[test]
 fn the_journal_is_read_and_a_damaged_one_is_an_error() {
     let world = World::new();
     world.sortie(["run", "hello"]).run();

@@ -253,7 +253,7 @@ fn the_whole_table_as_a_person_sees_it() {
     world.config("[task_tool]\nmax_depth = 1\n\n[routes.main]\nmodel = \"claude-x\"\napi_key_env = \"MY_KEY\"\n");
     world.write(
         "workspace/.sortie/config.toml",
-        "[task_tool]\nmax_children = 9\nmax_concurrent = 99\n[aliases]\nhaiku = \"x\"\n",
+        "[task_tool]\nmax_children = 9\nmax_concurrent = 99\n[aliases]\nhaiku = \"x\"\n[llm]\nretry_base_ms = 1\n",
     );
     let ended = world
         .sortie(["config", "show"])
@@ -291,22 +291,23 @@ fn the_whole_table_as_a_person_sees_it() {
         routes.main.api_key_env            "MY_KEY"    <dir>/home/.config/sortie/config.toml:6  # the variable that holds the key
         routes.main.base_url               (not set)   default                                   # the provider's or any compatible server's URL
         routes.main.wire                   (not set)   default                                   # the API it speaks; guessed from URL and model if not set
-        routes.main.window                 (not set)   default                                   # tokens that the model can take in
+        routes.main.window                 (not set)   default                                   # tokens that the model can take in; `sortie models` shows it, nothing else uses it yet
         routes.main.max_output             (not set)   default                                   # tokens of one reply at most
         routes.light.model                 "claude-y"  LIGHT_LLM_MODEL_ID                        # the model's id at its provider
         routes.light.api_key               (not set)   default                                   # the key itself
         routes.light.api_key_env           (not set)   default                                   # the variable that holds the key
         routes.light.base_url              (not set)   default                                   # the provider's or any compatible server's URL
         routes.light.wire                  (not set)   default                                   # the API it speaks; guessed from URL and model if not set
-        routes.light.window                (not set)   default                                   # tokens that the model can take in
+        routes.light.window                (not set)   default                                   # tokens that the model can take in; `sortie models` shows it, nothing else uses it yet
         routes.light.max_output            (not set)   default                                   # tokens of one reply at most
         aliases.fast                       "light"     SORTIE_ALIASES__FAST                      # the model id or route that this name means
 
         Set aside, because this project's files can only narrow settings until `sortie trust`:
           task_tool.max_concurrent = 99  (.sortie/config.toml:3, not narrower than 20)
-          aliases.haiku = "x"  (.sortie/config.toml:5)
+          aliases.haiku = "x"  (.sortie/config.toml:5, does not count from a project until it is trusted)
+          llm.retry_base_ms = 1  (.sortie/config.toml:7, does not count from a project until it is trusted)
         --- stderr
-        warning: ignored: `task_tool.max_concurrent` (.sortie/config.toml:3), `aliases.haiku` (.sortie/config.toml:5): this project is not trusted; look at .sortie/config.toml, then run `sortie trust`
+        warning: ignored: `task_tool.max_concurrent` (.sortie/config.toml:3), `aliases.haiku` (.sortie/config.toml:5), `llm.retry_base_ms` (.sortie/config.toml:7): this project is not trusted; look at .sortie/config.toml, then run `sortie trust`
     "#]].assert_eq(&ended.transcript());
 }
 

@@ -45,7 +45,7 @@ impl RouteTable {
 
     pub(super) fn asked_for(&self, asked: &str) -> Result<Chosen, UnknownModel> {
         self.require_usable(asked, asked)?;
-        if let Some(chosen) = self.by_route_name(asked, asked) {
+        if let Some(chosen) = self.by_route_name(asked, asked)? {
             return Ok(chosen);
         }
         if let Some(alias) = self.aliases.find(asked) {
@@ -75,16 +75,18 @@ impl RouteTable {
     }
 
     /// The route called `name`, in answer to `asked`. `main` and `light` are names even where nothing is set for them.
-    fn by_route_name(&self, name: &str, asked: &str) -> Option<Chosen> {
+    fn by_route_name(&self, name: &str, asked: &str) -> Result<Option<Chosen>, UnknownModel> {
         if [offline::ROUTE, offline::MODEL_ID].iter().any(|known| known.eq_ignore_ascii_case(name)) {
-            return Some(rule_based().into());
+            return Ok(Some(rule_based().into()));
         }
         let any_case = || self.routes().find(|route| route.name.eq_ignore_ascii_case(name));
         if let Some(route) = self.get(name).or_else(any_case) {
-            return Some(own_model(route).into());
+            return Ok(Some(own_model(route).into()));
         }
         let missing = [MAIN_ROUTE, LIGHT_ROUTE].into_iter().find(|known| known.eq_ignore_ascii_case(name));
-        missing.map(|missing| self.fallback(missing, asked))
+        missing
+            .map(|missing| self.require_usable(MAIN_ROUTE, asked).map(|()| self.fallback(missing, asked)))
+            .transpose()
     }
 
     /// `main` or `light` where it is not set.
@@ -100,7 +102,7 @@ impl RouteTable {
     /// machine: where there is no Anthropic on the main route, who is there serves.
     fn by_alias(&self, alias: &Alias) -> Result<Chosen, UnknownModel> {
         let (asked, id) = (alias.name.as_str(), alias.target.as_str());
-        if let Some(chosen) = self.by_route_name(id, asked) {
+        if let Some(chosen) = self.by_route_name(id, asked)? {
             return Ok(chosen);
         }
         let owner = if alias.is_the_users { self.by_owner(id) } else { self.by_own_model(id) };
@@ -109,8 +111,11 @@ impl RouteTable {
             return Ok(choice.into());
         }
         let why = format!("no Anthropic model is on the main route; set `{asked}` in [aliases] to choose another");
-        if let Some(light) = self.get(LIGHT_ROUTE).filter(|_| alias.wants_small()) {
-            return Ok(stand_in(asked, own_model(light), &why));
+        if alias.wants_small() {
+            self.require_usable(LIGHT_ROUTE, asked)?;
+            if let Some(light) = self.get(LIGHT_ROUTE) {
+                return Ok(stand_in(asked, own_model(light), &why));
+            }
         }
         self.require_usable(MAIN_ROUTE, asked)?;
         Ok(stand_in(asked, self.whoever_is_there(), &why))
@@ -144,14 +149,15 @@ impl RouteTable {
         let names: Vec<&str> = self.routes().map(|route| route.name.as_str()).chain([offline::ROUTE]).collect();
         let names = names.join(", ");
         let known = &self.shared.known;
-        let meant = if known.catalogue.lists(asked) {
+        let meant = if known.catalogue.lookup(asked).is_some_and(|facts| facts.wire.is_some()) {
             "no route leads to its provider; ".to_owned()
         } else {
             known.did_you_mean(asked, None).map(|question| question + " ").unwrap_or_default()
         };
-        let next = match self.get(MAIN_ROUTE) {
-            Some(_) => "anything else must be a model id of the main route's provider".to_owned(),
-            None => format!("to use a model by its id {SET_A_MODEL}"),
+        let next = match (self.get(MAIN_ROUTE), self.unusable.get(MAIN_ROUTE)) {
+            (Some(_), _) => "anything else must be a model id of the main route's provider".to_owned(),
+            (None, Some(problem)) => format!("the main route cannot be used: {problem}"),
+            (None, None) => format!("to use a model by its id {SET_A_MODEL}"),
         };
         format!("{meant}known routes: {names}; {next}")
     }

@@ -39,11 +39,14 @@ pub struct Served {
 }
 
 impl RouteTable {
-    /// All routes, the main one first and `offline` last, those that cannot be used before it.
+    /// All routes, usable or not: the main one first, then the light one, then by name, and `offline` last.
     pub fn listing(&self) -> Vec<RouteListing> {
+        let usable = self.models().map(|model| self.listed(model));
         let unusable = self.unusable.iter().map(|(name, problem)| self.listed_bare(name, "", Some(problem)));
-        let offline = self.listed_bare(offline::ROUTE, offline::MODEL_ID, None);
-        self.models().map(|model| self.listed(model)).chain(unusable).chain([offline]).collect()
+        let mut routes: Vec<RouteListing> = usable.chain(unusable).collect();
+        routes.sort_by_key(|route| (route.name != MAIN_ROUTE, route.name != LIGHT_ROUTE, route.name.clone()));
+        routes.push(self.listed_bare(offline::ROUTE, offline::MODEL_ID, None));
+        routes
     }
 
     fn listed(&self, model: &WireModel) -> RouteListing {

@@ -11,7 +11,6 @@ mod model_fault;
 mod render;
 mod script;
 mod sdk;
-mod sdk_gemini;
 mod server;
 mod strict_anthropic;
 mod strict_gemini;

@@ -29,17 +29,21 @@ fn script() -> Script {
         .on(when::last_contains("content of src/b.rs"), reply::text("They differ.").usage(usage))
 }
 
-#[test]
-fn the_official_python_sdks_understand_the_server_and_raise_their_typed_errors() {
+/// What a program prints that talks to the server with an official SDK.
+fn said_by(program: &str) -> String {
     let python = std::env::var_os("SORTIE_TEST_PYTHON").expect(
         "SORTIE_TEST_PYTHON is not set: it names a Python that has the SDKs; run `cargo xtask test`, which makes one",
     );
     let options = ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() };
     let server = ScriptedServer::start_with(script(), options).unwrap();
-    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/sdk.py");
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python").join(program);
     let output = Command::new(python).arg(program).args([&server.base_url(), KEY]).output().unwrap();
-    let complaints = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{complaints}");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn the_official_python_sdks_understand_the_server_and_raise_their_typed_errors() {
     expect![[r#"
         anthropic stop: tool_use several deltas: True
         anthropic thinking: Both files are needed. signed: True
@@ -82,5 +86,27 @@ fn the_official_python_sdks_understand_the_server_and_raise_their_typed_errors()
         responses overloaded: InternalServerError status=503 retry_after=None
         responses overloaded in mid-stream: APIError status=None retry_after=None
     "#]]
-    .assert_eq(&String::from_utf8_lossy(&output.stdout));
+    .assert_eq(&said_by("sdk.py"));
+}
+
+#[test]
+fn the_official_python_sdk_of_gemini_does_too() {
+    expect![[r#"
+        stop: STOP several chunks: True usage: True
+        thought: Both files are needed.
+        text: I read both, naïvely.
+        call: call_0_1 Read {"path": "src/a.rs"} signed: True
+        call: call_0_2 Read {"path": "src/b.rs"} signed: False
+        whole calls are the streamed ones: True
+        answer: They differ. STOP gemini-3-pro-preview
+        usage: 120 20 7
+        unsigned call: ClientError code=400 status=INVALID_ARGUMENT wait=None
+        wrong key: ClientError code=400 status=INVALID_ARGUMENT wait=None
+        unanswered call: ClientError code=400 status=INVALID_ARGUMENT wait=None
+        rate limit: ClientError code=429 status=RESOURCE_EXHAUSTED wait=7s
+        server error: ServerError code=500 status=INTERNAL wait=None
+        overloaded: ServerError code=503 status=UNAVAILABLE wait=None
+        overloaded in mid-stream: ServerError code=503 status=UNAVAILABLE wait=None
+    "#]]
+    .assert_eq(&said_by("gemini.py"));
 }

@@ -5,17 +5,23 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use sortie_agents::{AgentFile, Dialect, Finding, MAX_FILE_BYTES, Registry, Scope, Severity};
+use sortie_agents::{AgentFile, Dialect, Finding, MAX_FILE_BYTES, Registry, Scope, Severity, Weight};
 
-use crate::error::CommandError;
+use super::with_unserved;
+use crate::error::{self, CommandError};
 use crate::render::neutral;
-use crate::settings::Places;
+use crate::settings::{Places, Settings};
 use crate::wiring;
 
-/// Checks all folders that agents are read from.
-pub(super) fn folders(agents: &Registry, places: &Places) -> Result<ExitCode, CommandError> {
-    tell(agents.findings(), &sum_of(agents, places))
+/// Checks all folders that agents are read from, and whether the models that they ask for are served.
+pub(super) fn folders(mut agents: Arc<Registry>, settings: &Settings) -> Result<ExitCode, CommandError> {
+    match wiring::models(settings) {
+        Ok(models) => agents = with_unserved(agents, &models),
+        Err(error) => error::warn(&format!("the models of agents are not checked: {}", error.in_one_line())),
+    }
+    tell(agents.findings(), &sum_of(&agents, &settings.places))
 }
 
 /// The one line about all folders: `12 agent files: 1 error, 2 warnings`.
@@ -25,7 +31,7 @@ pub(crate) fn sum_of(agents: &Registry, places: &Places) -> String {
         let path = Path::new(path);
         path.extension().is_some() && !places.prompts().iter().any(|prompts| path.starts_with(prompts))
     };
-    let sound = agents.all().iter().filter_map(|agent| agent.origin.path.as_deref());
+    let sound = agents.all().iter().chain(agents.displaced()).filter_map(|agent| agent.origin.path.as_deref());
     let doubtful = agents.findings().iter().map(|finding| &*finding.path).filter(is_agent);
     let files: BTreeSet<&str> = sound.chain(doubtful).collect();
     sum(files.len(), agents.findings())
@@ -72,6 +78,7 @@ fn read(path: &Path) -> Result<AgentFile, Finding> {
     let shown = path.display().to_string();
     let unread = |why: String| Finding {
         severity: Severity::Error,
+        weight: Weight::Ordinary,
         path: shown.clone(),
         line: None,
         message: format!("it cannot be read: {why}"),
@@ -125,6 +132,7 @@ mod tests {
     fn the_sum_counts_files_errors_and_warnings() {
         let finding = |severity| Finding {
             severity,
+            weight: Weight::Ordinary,
             path: String::new(),
             line: None,
             message: String::new(),

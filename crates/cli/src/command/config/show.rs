@@ -87,9 +87,8 @@ fn table(settings: &[Listed]) -> String {
 }
 
 fn set_aside(aside: &[ListedAside]) -> String {
-    let lines = aside.iter().map(|ListedAside { path, value, line, instead }| {
-        let instead = instead.as_ref().map(|instead| format!(", not narrower than {instead}")).unwrap_or_default();
-        format!("  {} = {}  ({PROJECT_CONFIG}:{line}{instead})\n", neutral::line(path), neutral::line(value))
+    let lines = aside.iter().map(|ListedAside { path, value, line, why }| {
+        format!("  {} = {}  ({PROJECT_CONFIG}:{line}, {why})\n", neutral::line(path), neutral::line(value))
     });
     lines.collect()
 }

@@ -5,7 +5,7 @@ use sortie_engine::Instructions;
 
 use super::diagnosis::Diagnosis;
 use super::failed;
-use crate::command::agents::sum_of;
+use crate::command::agents::{sum_of, with_unserved};
 use crate::settings::{Places, Settings};
 use crate::wiring;
 
@@ -16,7 +16,15 @@ pub(super) fn agents(settings: &Settings) -> Vec<Diagnosis> {
     };
     let mut diagnoses = vec![Diagnosis::ok("workspace", workspace.root().display().to_string())];
     diagnoses.push(match wiring::agents(settings) {
-        Ok(agents) => registry(&agents.current(), &settings.places),
+        Ok(agents) => {
+            let agents = agents.current();
+            let agents = match wiring::models(settings) {
+                Ok(models) => with_unserved(agents, &models),
+                // Of routes that do not make a table it has been said why.
+                Err(_) => agents,
+            };
+            registry(&agents, &settings.places)
+        }
         Err(error) => failed("agents", &error),
     });
     let instructions = Instructions::read(&workspace, &settings.rules().instructions);
@@ -26,10 +34,12 @@ pub(super) fn agents(settings: &Settings) -> Vec<Diagnosis> {
 
 fn registry(agents: &Registry, places: &Places) -> Diagnosis {
     let count = |scope: Scope| agents.all().iter().filter(|agent| agent.origin.scope == scope).count();
+    let displaced = agents.displaced().len();
     let text = format!(
-        "{} built in, {} of the user, {} of the project",
+        "{} built in, {} of the user{}, {} of the project",
         count(Scope::Builtin),
-        count(Scope::User),
+        count(Scope::User) + displaced,
+        if displaced == 0 { String::new() } else { format!(" ({displaced} displaced by the project)") },
         count(Scope::Project)
     );
     let found = format!("{text}; {}", sum_of(agents, places));

@@ -1,0 +1,25 @@
+//! Agents that ask for a model which nothing here serves.
+
+use std::sync::Arc;
+
+use sortie_agents::{AgentDefinition, Finding, Registry, Severity, Weight};
+use sortie_llm::{Models, UnknownModel};
+
+/// The model of a file that leaves it to the parent, by its author's wish.
+const PARENTS_MODEL: &str = "inherit";
+
+/// The same agents with a warning for each file whose model none of `models` serves.
+pub(crate) fn with_unserved(agents: Arc<Registry>, models: &dyn Models) -> Arc<Registry> {
+    let findings: Vec<Finding> = agents.all().iter().filter_map(|agent| unserved(agent, models)).collect();
+    if findings.is_empty() { agents } else { Arc::new(Registry::clone(&agents).with_findings(findings)) }
+}
+
+fn unserved(agent: &AgentDefinition, models: &dyn Models) -> Option<Finding> {
+    let path = agent.origin.path.clone()?;
+    let model = agent.model.as_deref().filter(|&model| model != PARENTS_MODEL)?;
+    let (message, fix) = match models.choose(Some(model), None).err()? {
+        UnknownModel::Nobody { hint, .. } => (format!("nothing here serves the model `{model}`"), hint),
+        UnknownModel::Unusable { problem, .. } => (format!("the model `{model}` cannot be used here"), problem),
+    };
+    Some(Finding { severity: Severity::Warning, weight: Weight::Ordinary, path, line: None, message, fix })
+}
