@@ -7,7 +7,9 @@ mod files;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sortie_agents::{AgentFile, Agents, Dialect, Finding, MAX_FILE_BYTES, PromptFile, Registry, Scope, Severity, Weight};
+use sortie_agents::{
+    AgentFile, Agents, Dialect, Finding, MAX_FILE_BYTES, PromptFile, Registry, Scope, Severity, Weight,
+};
 use sortie_sandbox::{FileKind, Stamp, Workspace};
 
 pub use self::files::{FolderFiles, files_in};

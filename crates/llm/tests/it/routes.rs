@@ -336,21 +336,29 @@ fn a_model_of_another_provider_is_not_asked_of_this_one() {
 fn nobody_stands_in_for_a_route_that_was_set_up_in_vain() {
     let unusable = |name: &str| BTreeMap::from([(name.to_owned(), "its key is not set".to_owned())]);
     let no_main = RouteTable::new(RouteSetup { unusable: unusable("main"), ..RouteSetup::default() }).unwrap();
-    leads(&no_main, &["light", "haiku", "sonnet", "claude-opus-4-1-20250805", "chep"], &expect![[r#"
+    leads(
+        &no_main,
+        &["light", "haiku", "sonnet", "claude-opus-4-1-20250805", "chep"],
+        &expect![[r#"
         light → the model `light` cannot be used: its key is not set
         haiku → the model `haiku` cannot be used: its key is not set
         sonnet → the model `sonnet` cannot be used: its key is not set
         claude-opus-4-1-20250805 → unknown model `claude-opus-4-1-20250805`; no route leads to its provider; known routes: offline; the main route cannot be used: its key is not set
         chep → unknown model `chep`; known routes: offline; the main route cannot be used: its key is not set
-    "#]]);
+    "#]],
+    );
     let routes = vec![openai("main", "m1")];
     let no_light =
         RouteTable::new(RouteSetup { routes, unusable: unusable("light"), ..RouteSetup::default() }).unwrap();
-    leads(&no_light, &["light", "haiku", "sonnet"], &expect![[r#"
+    leads(
+        &no_light,
+        &["light", "haiku", "sonnet"],
+        &expect![[r#"
         light → the model `light` cannot be used: its key is not set
         haiku → the model `haiku` cannot be used: its key is not set
         sonnet → main m1 (`sonnet` is served by m1 (route main): no Anthropic model is on the main route; set `sonnet` in [aliases] to choose another)
-    "#]]);
+    "#]],
+    );
     let names: Vec<String> = no_main.listing().into_iter().map(|route| route.name).collect();
     assert_eq!(names, ["main", "offline"]);
 }
