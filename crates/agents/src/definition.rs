@@ -19,7 +19,8 @@ pub struct AgentDefinition {
     /// A model by name, where the agent needs a certain one; `inherit` is its parent's by its author's wish, `None` is
     /// whatever is usual.
     pub model: Option<String>,
-    pub max_turns: u32,
+    /// Model calls before it must report; `None` is what holds where it runs.
+    pub max_turns: Option<u32>,
     /// The colour of its name on a terminal, as its author chose.
     pub color: Option<String>,
     /// What it is told before the request when it runs as the main agent.

@@ -22,9 +22,6 @@ use self::fields::Fields;
 use self::report::Report;
 use crate::{AgentDefinition, AgentFile, Finding, Origin};
 
-/// Turns of an agent whose file does not say.
-const USUAL_TURNS: u32 = 30;
-
 /// What became of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
@@ -115,7 +112,7 @@ fn define(fields: Fields, document: &Document, file: &AgentFile, report: &mut Re
         tools: fields.tools,
         disallowed_tools: fields.disallowed_tools,
         model: fields.model,
-        max_turns: fields.max_turns.unwrap_or(USUAL_TURNS),
+        max_turns: fields.max_turns,
         color: fields.color,
         initial_prompt: fields.initial_prompt,
         delegable: true,

@@ -60,6 +60,12 @@ impl Registry {
         self
     }
 
+    /// The same agents, each one changed.
+    #[must_use]
+    pub fn recast(&self, change: impl Fn(&AgentDefinition) -> AgentDefinition) -> Self {
+        Self { agents: self.agents.iter().map(change).collect(), ..self.clone() }
+    }
+
     /// These agents, and no others ever.
     pub fn fixed(self) -> Arc<dyn Agents> {
         Arc::new(Arc::new(self))

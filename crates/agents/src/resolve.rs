@@ -5,6 +5,9 @@ use sortie_protocol::{AgentConfig, Grant, GrantLayer, Limits, ModelChoice};
 
 use crate::AgentDefinition;
 
+/// Model calls of an agent that says nothing of them, where nothing else holds.
+const USUAL_TURNS: u32 = 30;
+
 /// All that has a say in a configuration.
 #[derive(Debug)]
 pub struct Resolution<'a> {
@@ -30,7 +33,7 @@ pub fn resolve(resolution: Resolution<'_>) -> AgentConfig {
     let inherited = parent.map_or_else(Grant::default, |parent| parent.grant.clone());
     let own = GrantLayer { owner: format!("agent {}", definition.name), tools: own_tools(definition, tools) };
     let grant = narrow(&inherited, own);
-    let limits = Limits { max_turns: Some(definition.max_turns), ..default_limits };
+    let limits = Limits { max_turns: Some(definition.max_turns.unwrap_or(USUAL_TURNS)), ..default_limits };
     let mut chain = parent.map_or_else(Vec::new, |parent| parent.chain.clone());
     chain.push(definition.name.clone());
     AgentConfig {

@@ -84,18 +84,29 @@ pub(crate) struct SourceArgs {
     /// Trust this project's own files for this run; `sortie trust` says what they would do
     #[arg(long, global = true)]
     trust: bool,
+
+    /// Speak this dialect of the Task tool: envelope, result, delegate, typed, child (or s0 to s4), sortie
+    #[arg(long, global = true, value_name = "NAME", value_parser = parse_contract, hide_possible_values = true)]
+    contract: Option<String>,
 }
 
 impl From<SourceArgs> for Sources {
     fn from(args: SourceArgs) -> Self {
-        let SourceArgs { config, env_file, cwd, set, trust } = args;
-        Self { config, env_file, cwd, set, trust }
+        let SourceArgs { config, env_file, cwd, set, trust, contract } = args;
+        Self { config, env_file, cwd, set, trust, contract }
     }
 }
 
 fn parse_assignment(text: &str) -> Result<Assignment, String> {
     let (path, value) = text.split_once('=').ok_or("it must be KEY=VALUE")?;
     Ok(Assignment { path: path.trim().to_owned(), value: value.to_owned() })
+}
+
+fn parse_contract(text: &str) -> Result<String, String> {
+    match sortie_contract::contract(text) {
+        Some(_) => Ok(text.to_owned()),
+        None => Err(format!("there are {}, and s0 to s4 for the first five", sortie_contract::CONTRACTS.join(", "))),
+    }
 }
 
 /// Reads `90s`, `5m`, `1h`, `1500ms`, or a bare number of seconds.

@@ -134,6 +134,8 @@ fn outcome_of_broken(job: &Job, error: &EngineError) -> TaskOutcome {
         usage: Usage::default(),
         truncated: false,
         full_text_path: None,
+        truncation: None,
+        deadline_ms: None,
         notices: vec!["what it did and spent is not in these figures".to_owned()],
         error: Some(Failure::new(code, error.to_string())),
     }

@@ -1,12 +1,20 @@
 //! What a run looks like: folds over its events, as the journal gives them, never a look into the engine.
 
+mod aside;
+mod blocks;
+mod boxes;
 mod follow;
 mod frame;
+mod launches;
+mod look;
 mod machine;
+mod messages;
 pub(crate) mod neutral;
+mod one_line;
 mod plain;
 mod progress;
 mod screen;
+mod show;
 mod table;
 mod text;
 pub(crate) mod width;
@@ -19,9 +27,10 @@ use std::io;
 
 use sortie_protocol::{Event, TaskOutcome};
 
+pub(crate) use aside::{Aside, Beside};
 pub(crate) use follow::{FollowError, Follower, Pace};
 pub(crate) use machine::{INTERRUPTED, JsonDisplay, OutcomeTree, RUNNING, StreamDisplay, print_json};
-pub(crate) use progress::Interest;
+pub(crate) use show::{Root, ShowArgs};
 pub(crate) use table::table;
 pub(crate) use text::TextDisplay;
 

@@ -16,8 +16,10 @@ mod value;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use sortie_contract::{Contract, Sortie};
 use sortie_engine::{InstructionRules, Rules, TrustCheck};
 use sortie_llm::route::{MAIN_ROUTE, RouteError};
 use sortie_llm::{CallSettings, Catalogue, Route};
@@ -51,6 +53,7 @@ pub(crate) struct Sources {
     pub(crate) set: Vec<Assignment>,
     /// Whether the project is trusted for this run.
     pub(crate) trust: bool,
+    pub(crate) contract: Option<String>,
 }
 
 /// All that a command needs to know before it starts.
@@ -119,8 +122,18 @@ impl Settings {
         for assignment in &sources.set {
             said.hear_flag(assignment)?;
         }
+        if let Some(name) = &sources.contract {
+            said.hear_contract(name);
+        }
+        let contract = contract_of(&said);
+        said.hear_defaults(contract.name(), &contract.defaults());
         let warnings = std::mem::take(&mut said.warnings);
         Ok(Self { said, set_aside, trust, environment, places, warnings })
+    }
+
+    /// The dialect in which tasks are asked for and answered.
+    pub(crate) fn contract(&self) -> Arc<dyn Contract> {
+        contract_of(&self.said)
     }
 
     /// The rules of the task tree.
@@ -135,12 +148,25 @@ impl Settings {
             max_children: saturating_u32(said.number(&key::MAX_CHILDREN)),
             max_prompt_bytes: self.max_prompt_bytes(),
             allow_model_override: said.switch(&key::ALLOW_MODEL_OVERRIDE),
+            builtin_agents: said.switch(&key::BUILTIN_AGENTS),
             instructions: InstructionRules {
                 start: self.places.start.clone(),
                 max_bytes: saturating_usize(said.number(&key::CONTEXT_FILE_BYTES)),
                 for_children: said.switch(&key::INHERIT_CONTEXT_FILES),
             },
+            cwd: self.cwd(),
         }
+    }
+
+    /// Whether every call of a sub-agent is worth a line.
+    pub(crate) fn verbose_logging(&self) -> bool {
+        self.said.switch(&key::ENABLE_VERBOSE_LOGGING)
+    }
+
+    /// The working directory relative to the workspace.
+    pub(crate) fn cwd(&self) -> String {
+        let start = self.places.start.to_string_lossy();
+        if start.is_empty() { ".".to_owned() } else { start.into_owned() }
     }
 
     pub(crate) fn max_prompt_bytes(&self) -> usize {
@@ -285,6 +311,12 @@ impl From<Setting<'_>> for Listed {
             path: setting.path,
         }
     }
+}
+
+/// Only names of contracts are ever said, so that the default is for nobody having said one.
+fn contract_of(said: &Said) -> Arc<dyn Contract> {
+    let named = said.text_of(&key::CONTRACT, "").and_then(|name| sortie_contract::contract(name.text));
+    named.unwrap_or_else(|| Arc::new(Sortie))
 }
 
 fn saturating_u32(number: u64) -> u32 {

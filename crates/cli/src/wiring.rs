@@ -6,8 +6,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use sortie_agents::{Agents, Registry};
-use sortie_contract::{Contract, Sortie};
-use sortie_engine::{AgentFolders, Engine, EngineParts, Kind, RandomIds, SystemClock, preflight};
+use sortie_engine::{AgentFolders, Engine, EngineParts, Kind, RandomIds, SystemClock, preflight, tool_names};
 use sortie_journal::{Journal, SqliteJournal};
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
 use sortie_llm::{Models as _, RouteSetup, RouteTable};
@@ -54,16 +53,6 @@ pub(crate) fn models(settings: &Settings) -> Result<RouteTable, CommandError> {
     RouteTable::new(setup).map_err(|error| settings.unusable(&error))
 }
 
-/// The dialect in which tasks are asked for and answered.
-pub(crate) fn contract() -> Arc<dyn Contract> {
-    Arc::new(Sortie)
-}
-
-/// Names of all tools: what agent files may speak of.
-pub(crate) fn tool_names() -> Vec<String> {
-    sortie_engine::tool_names(&contract())
-}
-
 /// What a run is made of before anything is made for it: enough to refuse a request that cannot be started.
 pub(crate) struct Plan<'a> {
     settings: &'a Settings,
@@ -94,7 +83,8 @@ impl<'a> Plan<'a> {
     /// used, which is no fault of the request.
     pub(crate) fn check(&self, request: &TaskRequest, kind: Kind) -> Result<Result<(), Failure>, CommandError> {
         let settings = self.settings;
-        let checked = preflight(request, kind, &self.agents(), &self.models, contract().as_ref(), &settings.rules());
+        let checked =
+            preflight(request, kind, &self.agents(), &self.models, settings.contract().as_ref(), &settings.rules());
         let Err(failure) = checked else { return Ok(checked) };
         let without_main = self.models.choose(None, None).err().map(|error| error.to_string());
         match settings.problem_of_main() {
@@ -117,7 +107,7 @@ impl<'a> Plan<'a> {
             models: Arc::new(self.models),
             workspace: self.workspace,
             agents: self.agents,
-            contract: contract(),
+            contract: self.settings.contract(),
             more_tools: Vec::new(),
             reports,
             rules: self.settings.rules(),

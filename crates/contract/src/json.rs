@@ -20,6 +20,12 @@ pub(crate) fn object(text: &str) -> Result<Map<String, Value>, Failure> {
     }
 }
 
+/// A text among the arguments, letter by letter; empty where there is none.
+pub(crate) fn text_field(arguments: &str, name: &str) -> String {
+    let field = object(arguments).ok().and_then(|mut fields| fields.remove(name));
+    field.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
 /// Names a value's kind, for messages.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {

@@ -1,11 +1,29 @@
 //! The Task tool's JSON dialects: what a host sends, and what it gets back. One file each.
 //!
-//! Pure: bytes to a [`TaskRequest`](sortie_protocol::TaskRequest), an outcome to bytes, and a few defaults.
+//! Pure: bytes to a [`TaskRequest`](sortie_protocol::TaskRequest), an answer to bytes, and a few defaults.
 //! A contract does not know the engine, and the engine does not know which contract is in use.
 
+mod by_name;
+mod cause;
+mod child;
+mod delegate;
+mod ending;
+mod envelope;
+mod fields;
 mod json;
+mod listing;
 mod port;
+mod result;
 mod sortie;
+mod typed;
 
-pub use port::{AgentLine, Contract, Defaults};
+pub use by_name::{CONTRACTS, contract};
+pub use child::Child;
+pub use delegate::Delegate;
+pub use envelope::Envelope;
+pub use port::{
+    AgentLine, Answer, AtMaxDepth, Call, Contract, Defaults, ReportCap, SystemPrompt, TypeDefaults, Visible,
+};
+pub use result::{ToolResult, http_code};
 pub use sortie::Sortie;
+pub use typed::Typed;

@@ -1,44 +1,59 @@
-//! What every dialect of the Task tool can do.
+//! What every dialect of the Task tool can do, and what it decides beyond words.
 
 use serde_json::Value;
-use sortie_protocol::{Failure, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, TaskId, TaskOutcome, TaskRequest};
 
 /// One dialect of the Task tool.
+///
+/// Pure: it reads and writes JSON and names defaults. The engine obeys the defaults and never asks which dialect is in
+/// use.
 pub trait Contract: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// The tool's name as the model knows it.
     fn tool_name(&self) -> &'static str;
 
-    /// What the calling model reads about the tool.
+    /// What the calling model reads about the tool. `agents` are those that it can name, as [`Defaults::visible`] says.
     fn description(&self, agents: &[AgentLine]) -> String;
 
-    /// JSON schema of the arguments.
+    /// JSON schema of the arguments, for the same agents.
     fn schema(&self, agents: &[AgentLine]) -> Value;
 
     fn defaults(&self) -> Defaults;
 
-    /// The model of an agent for which neither the call nor its definition names one; its parent's where this is
-    /// `None`.
-    fn default_model(&self, _agent: &str) -> Option<&'static str> {
-        None
-    }
-
     /// Reads a call's arguments. Never half: a request that can be started, or what is wrong with it.
     fn decode(&self, arguments: &str) -> Result<TaskRequest, Failure>;
 
-    /// The result object, for programs.
-    fn encode(&self, outcome: &TaskOutcome) -> Value;
+    /// The answer to a call, as an object for programs.
+    fn encode(&self, call: &Call<'_>, answer: Answer<'_>) -> Value;
 
-    /// The result object of a call that started nothing.
-    fn encode_rejection(&self, failure: &Failure) -> Value;
+    /// The answer as the calling model reads it. `mark` is random: a report cannot fake its own end.
+    fn encode_for_model(&self, call: &Call<'_>, answer: Answer<'_>, _mark: &str) -> String {
+        self.encode(call, answer).to_string()
+    }
 
-    /// The tool result that the calling model receives. `mark` is random: a report cannot fake its own end.
-    fn encode_for_model(&self, outcome: &TaskOutcome, mark: &str) -> String;
+    /// Whether the call as such counts as failed, where the transport can say so.
+    fn is_error(&self, answer: Answer<'_>) -> bool;
 
-    /// The tool result of a call that started nothing.
-    fn rejection_for_model(&self, failure: &Failure) -> String;
+    /// The HTTP status that comes nearest to what went wrong, in dialects that have one. For events, never in the answer.
+    fn code(&self, _answer: Answer<'_>) -> Option<u16> {
+        None
+    }
 }
+
+/// What an answer may need to know of the call that it answers.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// As they were given.
+    pub arguments: &'a str,
+    /// The working directory, relative to the workspace: `.` at its root.
+    pub cwd: &'a str,
+    /// An id for calls that started nothing, where the dialect wants one on every answer.
+    pub spare_id: TaskId,
+}
+
+/// How a call went: the outcome of the task that it started, or why it started none.
+pub type Answer<'a> = Result<&'a TaskOutcome, &'a Failure>;
 
 /// An agent as a tool description lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,9 +62,136 @@ pub struct AgentLine {
     pub description: String,
 }
 
-/// What a contract decides beyond words.
+/// What a dialect decides beyond words. Settings of the user come before these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "switches that are independent and read by name")]
 pub struct Defaults {
-    /// A report above this many bytes is cut and spilled to a file.
-    pub report_cap_bytes: Option<usize>,
+    pub max_depth: u32,
+    /// What a task at the depth limit finds.
+    pub at_max_depth: AtMaxDepth,
+    pub max_concurrent: usize,
+    pub max_tokens: Option<u64>,
+    /// Whether sub-agents get the project's instruction files.
+    pub inherit_context_files: bool,
+    /// Whether an agent that already stands in the chain of delegation is refused.
+    pub refuses_circles: bool,
+    /// Whether a name that nobody has is matched by description.
+    pub best_match: bool,
+    /// Whether a task that names, in its own definition, a tool that its parent may not use is refused before it starts.
+    pub refuses_missing_tools: bool,
+    /// Which agents a caller can name.
+    pub visible: Visible,
+    /// What the built-in agents are in this dialect, by their own names; one that is not listed is as it is.
+    pub types: &'static [TypeDefaults],
+    /// Tools that no sub-agent has, whatever else is said and however the name is spelt.
+    pub denied_tools: &'static [&'static str],
+    /// The only tools that a sub-agent can have.
+    pub only_tools: Option<&'static [&'static str]>,
+    /// How the system prompt of a sub-agent is put together.
+    pub system: SystemPrompt,
+    /// For agents without a cap of their own.
+    pub report_cap: ReportCap,
+    /// Model calls of an agent that says nothing of them.
+    pub max_turns: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AtMaxDepth {
+    /// No tool that delegates.
+    Hidden,
+    /// The tool, which refuses.
+    Refuses,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Visible {
+    /// The listed types, and agents from files.
+    TypesAndFiles,
+    /// The listed types only.
+    Types,
+    /// Agents from files only.
+    Files,
+    /// All agents.
+    All,
+}
+
+/// A built-in agent as one dialect has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TypeDefaults {
+    /// The built-in agent that serves.
+    pub agent: &'static str,
+    /// Its name here.
+    pub name: &'static str,
+    /// One line for the tool's description; the agent's own where there is none.
+    pub description: Option<&'static str>,
+    /// The tools that it has here; the agent's own where there are none.
+    pub tools: Option<&'static [&'static str]>,
+    pub model: Option<&'static str>,
+    pub max_turns: Option<u32>,
+    pub report_cap: Option<ReportCap>,
+}
+
+impl TypeDefaults {
+    /// A built-in agent as it is, under its own name.
+    pub const fn plain(agent: &'static str) -> Self {
+        Self { agent, name: agent, description: None, tools: None, model: None, max_turns: None, report_cap: None }
+    }
+}
+
+impl Defaults {
+    /// Of a dialect that decides nothing of its own.
+    pub const PLAIN: Self = Self {
+        max_depth: 2,
+        at_max_depth: AtMaxDepth::Hidden,
+        max_concurrent: 20,
+        max_tokens: None,
+        inherit_context_files: false,
+        refuses_circles: false,
+        best_match: false,
+        refuses_missing_tools: false,
+        visible: Visible::All,
+        types: &[],
+        denied_tools: &[],
+        only_tools: None,
+        system: SystemPrompt::Role,
+        // About 2,000 tokens at four bytes each.
+        report_cap: ReportCap::Bytes(8000),
+        max_turns: 30,
+    };
+
+    /// The type that a name means here: by its name in this dialect or the built-in agent's own, ignoring case and
+    /// surrounding space.
+    pub fn type_named(&self, name: &str) -> Option<&'static TypeDefaults> {
+        let wanted = match name.trim() {
+            general if general.eq_ignore_ascii_case("general") => "general-purpose",
+            other => other,
+        };
+        let goes_by = |known: &str| known.eq_ignore_ascii_case(wanted);
+        self.types.iter().find(|known| goes_by(known.agent) || goes_by(known.name))
+    }
+}
+
+/// When a report is cut, marked and spilled in full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReportCap {
+    /// Never.
+    None,
+    Bytes(usize),
+    /// Characters, the mark included.
+    Characters(usize),
+    /// Lines or bytes, whichever is reached first.
+    LinesOrBytes {
+        lines: usize,
+        bytes: usize,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SystemPrompt {
+    /// The role prompt alone.
+    Role,
+    /// The role prompt, a heading `# Task`, and the request's title.
+    RoleAndTitle,
+    /// The role prompt, a heading `# Task`, and the brief.
+    RoleAndBrief,
 }

@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use sortie_protocol::{CallId, Failure, Job, TaskOutcome, TaskRequest};
-use sortie_tools::{BoxFuture, Delegation};
+use sortie_agents::AgentDefinition;
+use sortie_protocol::{CallId, Failure, Grant, Job, TaskOutcome, TaskRequest};
+use sortie_tools::{AnswerParts, BoxFuture, Delegation};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::account::Account;
 use crate::end::{Ending, Tally};
 use crate::engine::{EngineError, Inner};
-use crate::rules::{Kind, definition};
+use crate::rules::{Kind, serving};
 use crate::sink::Sink;
 use crate::slot::Slot;
+use crate::subagents::Asked;
 use crate::task::{Parent, Task};
 
 /// One task's door to children of its own.
@@ -44,22 +46,32 @@ impl Delegation for Delegate {
         })
     }
 
-    fn fresh_mark(&self) -> String {
-        self.engine.ids.mark()
+    fn answer_parts(&self) -> AnswerParts<'_> {
+        let ids = &self.engine.ids;
+        AnswerParts { cwd: &self.engine.rules.cwd, spare_id: ids.task(), mark: ids.mark() }
     }
 }
 
 impl Delegate {
     fn task(&self, call: &CallId, request: TaskRequest) -> Result<Task, Failure> {
         let engine = &self.engine;
-        if self.parent.config.depth >= engine.rules.max_depth {
-            return Err(Failure::new("depth", "maximum sub-agent depth exceeded; do this part yourself"));
-        }
-        engine.rules.check_prompt(&request.prompt)?;
+        engine.rules.check_prompt(&request)?;
+        let defaults = engine.contract.defaults();
         let roster = engine.rosters.current();
-        let definition = definition(&roster.agents, &request.agent, Kind::Delegated)?;
+        let serving = serving(&roster.agents, &request, Kind::Delegated, defaults.best_match);
+        if let Ok(serving) = &serving
+            && defaults.refuses_circles
+        {
+            refuse_circle(&self.parent.config.chain, &serving.definition.name)?;
+        }
+        engine.rules.check_depth(self.parent.config.depth)?;
+        let serving = serving?;
+        if defaults.refuses_missing_tools {
+            refuse_missing_tools(&self.parent.config.grant, serving.definition)?;
+        }
         let from_parent = (Kind::Delegated, Some(&self.parent.config));
-        let (config, request) = engine.resolve(&roster, definition, from_parent, request)?;
+        let asked = Asked::from(&request);
+        let (config, request) = engine.resolve(&roster, serving, from_parent, request)?;
         self.account.admit_child()?;
 
         let account = Account::below(&self.account, config.limits);
@@ -68,6 +80,7 @@ impl Delegate {
         Ok(Task {
             engine: Arc::clone(engine),
             roster,
+            asked,
             sink: engine.sink(&job),
             job,
             account,
@@ -76,4 +89,23 @@ impl Delegate {
             parent: Some(parent),
         })
     }
+}
+
+/// An agent that is already at work further up would wait for itself.
+fn refuse_circle(chain: &[String], name: &str) -> Result<(), Failure> {
+    let Some(first) = chain.iter().position(|above| above == name) else { return Ok(()) };
+    let circle: Vec<&str> = chain[first..].iter().map(String::as_str).chain([name]).collect();
+    let message = format!("`{name}` is already at work further up: {}; do this part yourself", circle.join(" -> "));
+    Err(Failure::new("circular", message).about(circle))
+}
+
+/// A definition that asks for a tool by name is not run without it.
+fn refuse_missing_tools(grant: &Grant, definition: &AgentDefinition) -> Result<(), Failure> {
+    let denied = |tool: &&String| sortie_policy::decide(grant, tool) != sortie_policy::Decision::Allow;
+    let missing: Vec<&str> = definition.tools.iter().flatten().filter(denied).map(String::as_str).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let message = format!("`{}` needs tools that its parent may not use: {}", definition.name, missing.join(", "));
+    Err(Failure::new("tool_access", message).about(missing))
 }

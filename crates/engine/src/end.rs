@@ -23,10 +23,22 @@ pub(crate) struct Tally {
 /// How a leg ends, before it is told with all its figures.
 #[derive(Debug)]
 pub(crate) enum Ending {
-    Completed { text: String },
-    Limited { limit: Limit, text: String },
-    Failed { failure: Failure, text: String },
-    Cancelled { text: String },
+    Completed {
+        text: String,
+    },
+    Limited {
+        limit: Limit,
+        text: String,
+    },
+    /// The deadline passed before there was any text.
+    OutOfTime,
+    Failed {
+        failure: Failure,
+        text: String,
+    },
+    Cancelled {
+        text: String,
+    },
 }
 
 impl Tally {
@@ -65,9 +77,16 @@ impl Tally {
 
     /// Tells the ending with everything that was spent and done.
     pub(crate) fn outcome(self, job: &Job, ending: Ending) -> TaskOutcome {
+        // How long was too long, for contracts that say so.
+        let ran_out = matches!(ending, Ending::OutOfTime | Ending::Limited { limit: Limit::Deadline, .. });
+        let deadline_ms = job.config.limits.timeout.filter(|_| ran_out).map(|limit| limit.as_millis() as u64);
         let (status, reason, error, text) = match ending {
             Ending::Completed { text } => (Status::Completed, None, None, text),
             Ending::Limited { limit, text } => (Status::Partial, Some(limit), None, text),
+            Ending::OutOfTime => {
+                let message = "the time ran out before there was any text; a longer timeout gives it more";
+                (Status::Failed, None, Some(Failure::new("timeout", message)), String::new())
+            }
             Ending::Failed { failure, text } => (Status::Failed, None, Some(failure), text),
             Ending::Cancelled { text } => (Status::Cancelled, None, None, text),
         };
@@ -84,6 +103,8 @@ impl Tally {
             usage,
             truncated: false,
             full_text_path: None,
+            truncation: None,
+            deadline_ms,
             notices: self.notices,
             error,
         }
@@ -96,12 +117,11 @@ impl Ending {
         if !text.trim().is_empty() {
             return Self::Limited { limit, text };
         }
-        let failure = match limit {
-            Limit::Deadline => {
-                Failure::new("timeout", "the time ran out before there was any text; a longer timeout gives it more")
-            }
-            limit => Failure::new(format!("limit_{limit}"), format!("the {limit} limit was reached before any report")),
-        };
+        if limit == Limit::Deadline {
+            return Self::OutOfTime;
+        }
+        let message = format!("the {limit} limit was reached before any report");
+        let failure = Failure::new(format!("limit_{limit}"), message);
         Self::Failed { failure, text }
     }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use sortie_agents::{AgentDefinition, Agents, Resolution};
-use sortie_contract::Contract;
+use sortie_agents::{Agents, Resolution};
+use sortie_contract::{AtMaxDepth, Contract, ReportCap};
 use sortie_journal::{Journal, JournalError};
 use sortie_llm::Models;
 use sortie_protocol::{AgentConfig, Failure, Job, Limits, TaskId, TaskOutcome, TaskRequest};
@@ -14,11 +14,13 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::account::Account;
+use crate::cast::conduct;
 use crate::instructions::Instructions;
 use crate::roster::{Roster, Rosters, unlisted};
-use crate::rules::{Kind, ModelWish, Rules, definition};
+use crate::rules::{Kind, ModelWish, Rules, Serving, serving, type_default};
 use crate::sink::Sink;
 use crate::slot::Slot;
+use crate::subagents::{Asked, Audience};
 use crate::task::Task;
 use crate::{Clock, Ids};
 
@@ -44,7 +46,7 @@ pub struct EngineParts {
 /// A delegation engine over one workspace. Cheap to clone; all clones are the same engine.
 #[derive(Clone)]
 pub struct Engine {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
 }
 
 /// A started task without a parent. Dropping it stops the task.
@@ -75,16 +77,19 @@ pub(crate) struct Inner {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) slots: Arc<Semaphore>,
+    pub(crate) audience: Audience,
 }
 
 impl Engine {
     pub fn new(parts: EngineParts) -> Self {
         let EngineParts { journal, models, workspace, agents, contract, more_tools, reports, rules, clock, ids } =
             parts;
-        let rosters = Rosters::new(agents, Arc::clone(&contract), more_tools);
+        let rosters = Rosters::new(agents, Arc::clone(&contract), more_tools, rules.clone());
         let slots = Arc::new(Semaphore::new(rules.max_concurrent.clamp(1, Semaphore::MAX_PERMITS)));
         let reports = Arc::new(reports);
-        let inner = Inner { journal, models, workspace, rosters, contract, reports, rules, clock, ids, slots };
+        let audience = Audience::default();
+        let inner =
+            Inner { journal, models, workspace, rosters, contract, reports, rules, clock, ids, slots, audience };
         Self { inner: Arc::new(inner) }
     }
 
@@ -100,34 +105,26 @@ impl Engine {
 
     async fn start(&self, request: TaskRequest, kind: Kind) -> Result<Running, Failure> {
         let inner = &self.inner;
-        inner.rules.check_prompt(&request.prompt)?;
+        inner.rules.check_prompt(&request)?;
+        if kind == Kind::Delegated {
+            inner.rules.check_depth(0)?;
+        }
         let roster = inner.rosters.current();
-        let definition = definition(&roster.agents, &request.agent, kind)?;
-        let (config, request) = inner.resolve(&roster, definition, (kind, None), request)?;
-        let whole_tree = Limits { max_children: Some(inner.rules.max_children), ..Limits::default() };
-        let account = Account::of_root(config.limits.tighter(whole_tree));
-        let slot = match kind {
-            Kind::Main => Slot::unlimited(),
-            Kind::Delegated => Slot::of(Arc::clone(&inner.slots)),
-        };
-        let job = Arc::new(inner.job(request, config, None));
-        let cancel = CancellationToken::new();
-        let task = Task {
-            engine: Arc::clone(inner),
-            roster,
-            sink: inner.sink(&job),
-            job: Arc::clone(&job),
-            account,
-            cancel: cancel.clone(),
-            slot: Arc::new(slot),
-            parent: None,
-        };
-        let finished = task.start().await.map_err(|error| Failure::new("journal", error.to_string()))?;
-        Ok(Running { task: job.task, job, cancel, finished })
+        let agents = if kind == Kind::Main { &roster.mains } else { &roster.agents };
+        let serving = serving(agents, &request, kind, inner.contract.defaults().best_match)?;
+        let task = inner.prepare(&roster, serving, kind, request)?;
+        Running::start(task).await.map_err(|error| Failure::new("journal", error.to_string()))
     }
 }
 
 impl Running {
+    /// Starts a task that was prepared.
+    pub(crate) async fn start(task: Task) -> Result<Self, JournalError> {
+        let (job, cancel) = (Arc::clone(&task.job), task.cancel.clone());
+        let finished = task.start().await?;
+        Ok(Self { task: job.task, job, cancel, finished })
+    }
+
     /// Ends the task and everything below it. How it ended is in the outcome. Harmless when repeated or late.
     pub fn stop(&self) {
         self.cancel.cancel();
@@ -160,10 +157,41 @@ impl Inner {
         Sink::new(Arc::clone(&self.journal), Arc::clone(&self.clock), Arc::clone(job))
     }
 
+    /// Decides all that there is to decide for a task without a parent, and starts nothing.
+    pub(crate) fn prepare(
+        self: &Arc<Self>,
+        roster: &Arc<Roster>,
+        serving: Serving<'_>,
+        kind: Kind,
+        request: TaskRequest,
+    ) -> Result<Task, Failure> {
+        let asked = Asked::from(&request);
+        let (config, request) = self.resolve(roster, serving, (kind, None), request)?;
+        let whole_tree = Limits { max_children: Some(self.rules.max_children), ..Limits::default() };
+        let account = Account::of_root(config.limits.tighter(whole_tree));
+        let slot = match kind {
+            Kind::Main => Slot::unlimited(),
+            Kind::Delegated => Slot::of(Arc::clone(&self.slots)),
+        };
+        let job = Arc::new(self.job(request, config, None));
+        Ok(Task {
+            engine: Arc::clone(self),
+            roster: Arc::clone(roster),
+            sink: self.sink(&job),
+            asked,
+            job,
+            account,
+            cancel: CancellationToken::new(),
+            slot: Arc::new(slot),
+            parent: None,
+        })
+    }
+
     /// Whether a tool exists for tasks of this depth: at the depth limit nothing that delegates does.
     fn available_at(&self, roster: &Roster, depth: u32, tool: &str) -> bool {
         let delegates = roster.tools.get(tool).is_some_and(|tool| tool.delegates());
-        !delegates || (self.rules.delegation && depth < self.rules.max_depth)
+        let refuses = self.contract.defaults().at_max_depth == AtMaxDepth::Refuses;
+        !delegates || (self.rules.delegation && (depth < self.rules.max_depth || refuses))
     }
 
     /// From an agent's definition to its configuration for one task: below a parent, or without one. What should be
@@ -171,7 +199,7 @@ impl Inner {
     pub(crate) fn resolve(
         &self,
         roster: &Roster,
-        definition: &AgentDefinition,
+        Serving { definition, notice }: Serving<'_>,
         (kind, parent): (Kind, Option<&AgentConfig>),
         mut request: TaskRequest,
     ) -> Result<(AgentConfig, TaskRequest), Failure> {
@@ -181,15 +209,22 @@ impl Inner {
             (Kind::Delegated, None) => 1,
             (Kind::Delegated, Some(parent)) => parent.depth + 1,
         };
+        let defaults = self.contract.defaults();
+        request.notices.extend(notice);
         let wish = ModelWish {
             kind,
             asked: request.model.as_deref(),
             definition,
-            type_default: self.contract.default_model(&definition.name),
+            type_default: type_default(&defaults, definition, kind),
             parents: parent.map(|parent| &parent.model),
         };
         let chosen = self.rules.choose_model(self.models.as_ref(), wish)?;
         request.notices.extend(chosen.notice);
+        if let (Some(asked), Some(most)) = (request.limits.max_turns, definition.max_turns)
+            && asked > most
+        {
+            request.notices.push(format!("{asked} turns were asked for; `{}` has {most}", definition.name));
+        }
         request.notices.extend(unlisted(&roster.agents).filter(|_| kind == Kind::Main));
         let tools: Vec<String> =
             roster.tools.names().filter(|tool| self.available_at(roster, depth, tool)).map(str::to_owned).collect();
@@ -202,6 +237,9 @@ impl Inner {
             depth,
             tools: &tools,
         });
+        if kind == Kind::Delegated {
+            conduct(&mut config, &defaults, &request, &tools);
+        }
         if kind == Kind::Main || self.rules.instructions.for_children {
             let instructions = Instructions::read(&self.workspace, &self.rules.instructions);
             config.system = instructions.after(&config.system);
@@ -210,9 +248,22 @@ impl Inner {
         Ok((config, request))
     }
 
+    /// When a report of this agent is cut. A main agent's answer goes to a person, who can bear it whole.
+    fn report_cap(&self, config: &AgentConfig) -> ReportCap {
+        let defaults = self.contract.defaults();
+        let own = defaults.types.iter().find(|known| known.agent == config.agent).and_then(|known| known.report_cap);
+        if config.depth == 0 { ReportCap::None } else { own.unwrap_or(defaults.report_cap) }
+    }
+
     /// The parcel that is run and recorded.
     pub(crate) fn job(&self, request: TaskRequest, config: AgentConfig, parent: Option<&Job>) -> Job {
         let task = self.ids.task();
+        let (bytes, characters, lines) = match self.report_cap(&config) {
+            ReportCap::None => (None, None, None),
+            ReportCap::Bytes(bytes) => (Some(bytes), None, None),
+            ReportCap::Characters(characters) => (None, Some(characters), None),
+            ReportCap::LinesOrBytes { lines, bytes } => (Some(bytes), None, Some(lines)),
+        };
         Job {
             task,
             parent: parent.map(|parent| parent.task),
@@ -221,8 +272,9 @@ impl Inner {
             prompt: request.prompt,
             workspace: self.workspace.root().display().to_string(),
             contract: self.contract.name().to_owned(),
-            // A main agent's answer goes to a person, who can bear it whole.
-            report_cap_bytes: self.contract.defaults().report_cap_bytes.filter(|_| config.depth > 0),
+            report_cap_bytes: bytes,
+            report_cap_characters: characters,
+            report_cap_lines: lines,
             notices: request.notices,
             config,
         }

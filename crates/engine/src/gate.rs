@@ -104,7 +104,7 @@ impl Gate {
             ));
         }
         if !self.offered.contains(tool) {
-            return Some(format!("{tool} is not available at this depth. You have: {}.", self.offered.join(", ")));
+            return Some(format!("{tool} is not available to this task. You have: {}.", self.offered.join(", ")));
         }
         if index >= MAX_CALLS_PER_TURN {
             return Some(format!("{tool} was not run: at most {MAX_CALLS_PER_TURN} calls can be made in one turn."));

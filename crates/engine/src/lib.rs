@@ -6,6 +6,7 @@
 
 mod account;
 mod bounded;
+mod cast;
 mod delegate;
 mod end;
 mod engine;
@@ -21,12 +22,18 @@ mod rules;
 mod run;
 mod sink;
 mod slot;
+mod subagents;
 mod task;
 mod turn;
 
+pub use cast::cast;
 pub use engine::{Engine, EngineError, EngineParts, Running};
 pub use folders::{AgentFolders, Folder, FolderFiles, Holds, TrustCheck, files_in};
 pub use instructions::{InstructionFile, InstructionRules, Instructions};
 pub use port::{Clock, Ids, RandomIds, SystemClock};
 pub use roster::{agent_lines, tool_names};
 pub use rules::{Kind, Rules, preflight};
+pub use subagents::{
+    Configurations, Observation, ObserveError, Observed, Parameters, Subagent, SubagentError, SubagentObserver,
+    SubagentStatus, Subagents,
+};

@@ -2,26 +2,55 @@
 
 use std::sync::Arc;
 
-use sortie_protocol::TaskOutcome;
+use sortie_protocol::{Job, TaskOutcome, Truncation};
 use sortie_sandbox::SpillDir;
 
-const MARK: &str = "\n[… the report was cut here]";
-
-/// Cuts `outcome.text` to the cap, at the end of a sentence or line where one is near. The whole goes to a file.
-pub(crate) async fn cap(outcome: &mut TaskOutcome, cap_bytes: usize, reports: &Arc<SpillDir>) {
-    if outcome.text.len() <= cap_bytes {
+/// Cuts `outcome.text` to the job's caps, the mark included, at the end of a sentence or line where one is near. The
+/// whole goes to a file that the mark names.
+pub(crate) async fn cap(outcome: &mut TaskOutcome, job: &Job, reports: &Arc<SpillDir>) {
+    if allowed(&outcome.text, job, "") >= outcome.text.len() {
         return;
     }
-    let full = std::mem::take(&mut outcome.text);
-    let end = cut(&full, cap_bytes.saturating_sub(MARK.len()));
-    outcome.text = format!("{}{MARK}", &full[..end]);
+    let (full, name): (Arc<str>, _) = (std::mem::take(&mut outcome.text).into(), outcome.task_id.to_string());
+    let (kept_whole, spill) = (Arc::clone(&full), Arc::clone(reports));
+    let mark = match tokio::task::spawn_blocking(move || spill.spill(&name, &kept_whole)).await {
+        Ok(Ok(path)) => {
+            let path = path.display().to_string();
+            let mark = format!("\n[… the report was cut here; the whole is in {path}]");
+            outcome.full_text_path = Some(path);
+            mark
+        }
+        Ok(Err(error)) => {
+            outcome.notices.push(format!("the full report could not be kept: {error}"));
+            "\n[… the report was cut here]".to_owned()
+        }
+        Err(_panicked) => {
+            outcome.notices.push("the full report could not be kept: writing it broke down".to_owned());
+            "\n[… the report was cut here]".to_owned()
+        }
+    };
+    let kept = &full[..cut(&full, allowed(&full, job, &mark))];
+    let lines = |text: &str| text.lines().count().max(1);
     outcome.truncated = true;
-    let (reports, name) = (Arc::clone(reports), outcome.task_id.to_string());
-    match tokio::task::spawn_blocking(move || reports.spill(&name, &full)).await {
-        Ok(Ok(path)) => outcome.full_text_path = Some(path.display().to_string()),
-        Ok(Err(error)) => outcome.notices.push(format!("the full report could not be kept: {error}")),
-        Err(_panicked) => outcome.notices.push("the full report could not be kept: writing it broke down".to_owned()),
-    }
+    outcome.truncation = Some(Truncation {
+        original_lines: lines(&full),
+        original_bytes: full.len(),
+        kept_lines: lines(kept),
+        kept_bytes: kept.len(),
+    });
+    outcome.text = format!("{kept}{mark}");
+}
+
+/// How many bytes of a text its job's caps allow, with this mark behind them.
+fn allowed(text: &str, job: &Job, mark: &str) -> usize {
+    let whole = text.len();
+    let start_of = |nth: usize| text.char_indices().nth(nth).map_or(whole, |(at, _)| at);
+    // A line end at the very end does not begin another line.
+    let end_of = |line: usize| text.trim_end_matches('\n').match_indices('\n').nth(line).map_or(whole, |(at, _)| at);
+    let bytes = job.report_cap_bytes.map_or(whole, |cap| cap.saturating_sub(mark.len()));
+    let characters = job.report_cap_characters.map_or(whole, |cap| start_of(cap.saturating_sub(mark.chars().count())));
+    let lines = job.report_cap_lines.map_or(whole, |cap| end_of(cap.saturating_sub(1 + mark.matches('\n').count())));
+    bytes.min(characters).min(lines)
 }
 
 /// The last good place to cut at or before `limit`: a line or sentence end in its last fifth, else a character.

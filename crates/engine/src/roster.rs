@@ -11,9 +11,17 @@ use sortie_contract::{AgentLine, Contract};
 use sortie_protocol::ToolSpec;
 use sortie_tools::{Registry, TaskTool, Tool};
 
+use crate::cast::{TASK, cast, mains};
+use crate::rules::Rules;
+
 /// Agents and tools that belong together.
 pub(crate) struct Roster {
-    pub(crate) agents: Arc<sortie_agents::Registry>,
+    /// As they were found.
+    found: Arc<sortie_agents::Registry>,
+    /// As the contract has them, to be delegated to.
+    pub(crate) agents: sortie_agents::Registry,
+    /// As main agents.
+    pub(crate) mains: sortie_agents::Registry,
     pub(crate) tools: Arc<Registry>,
     /// What models read of each set of tools, made once for all tasks that have the same set.
     offers: Mutex<HashMap<Vec<String>, Arc<[ToolSpec]>>>,
@@ -24,24 +32,32 @@ pub(crate) struct Rosters {
     agents: Arc<dyn Agents>,
     contract: Arc<dyn Contract>,
     more_tools: Vec<Arc<dyn Tool>>,
+    rules: Rules,
     current: Mutex<Option<Arc<Roster>>>,
 }
 
 impl Rosters {
-    pub(crate) fn new(agents: Arc<dyn Agents>, contract: Arc<dyn Contract>, more_tools: Vec<Arc<dyn Tool>>) -> Self {
-        Self { agents, contract, more_tools, current: Mutex::default() }
+    pub(crate) fn new(
+        agents: Arc<dyn Agents>,
+        contract: Arc<dyn Contract>,
+        more_tools: Vec<Arc<dyn Tool>>,
+        rules: Rules,
+    ) -> Self {
+        Self { agents, contract, more_tools, rules, current: Mutex::default() }
     }
 
     /// The roster of this moment.
     pub(crate) fn current(&self) -> Arc<Roster> {
-        let agents = self.agents.current();
+        let found = self.agents.current();
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(roster) = current.as_ref().filter(|roster| Arc::ptr_eq(&roster.agents, &agents)) {
+        if let Some(roster) = current.as_ref().filter(|roster| Arc::ptr_eq(&roster.found, &found)) {
             return Arc::clone(roster);
         }
+        let agents = cast(&found, self.contract.as_ref(), &self.rules);
+        let mains = mains(&found, self.contract.as_ref());
         let task_tool = Arc::new(TaskTool::new(Arc::clone(&self.contract), &agent_lines(&agents)));
         let tools = Arc::new(Registry::standard(Some(task_tool)).with(self.more_tools.clone()));
-        Arc::clone(current.insert(Arc::new(Roster { agents, tools, offers: Mutex::default() })))
+        Arc::clone(current.insert(Arc::new(Roster { found, agents, mains, tools, offers: Mutex::default() })))
     }
 }
 
@@ -95,9 +111,7 @@ pub(crate) fn unlisted(agents: &sortie_agents::Registry) -> Option<String> {
     })
 }
 
-/// Names of the tools that an engine with this contract and nothing beside the built-in tools has: what agent files may
-/// speak of.
-pub fn tool_names(contract: &Arc<dyn Contract>) -> Vec<String> {
-    let task_tool = Arc::new(TaskTool::new(Arc::clone(contract), &[]));
-    Registry::standard(Some(task_tool)).names().map(str::to_owned).collect()
+/// Names of the built-in tools, as agent files speak of them in every contract.
+pub fn tool_names() -> Vec<String> {
+    Registry::standard(None).names().chain([TASK]).map(str::to_owned).collect()
 }

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use sortie_agents::{AgentDefinition, Registry};
-use sortie_contract::Contract;
+use sortie_contract::{Contract, Defaults};
 use sortie_llm::{Chosen, Models};
 use sortie_protocol::{Failure, Limits, ModelChoice, TaskRequest};
 
+use crate::cast::cast;
 use crate::instructions::InstructionRules;
 
 /// What holds for all tasks of one engine.
@@ -27,7 +28,11 @@ pub struct Rules {
     pub max_prompt_bytes: usize,
     /// Whether a call may name the model of the task that it starts.
     pub allow_model_override: bool,
+    /// Whether the built-in agents can be named even where the contract shows only those from files.
+    pub builtin_agents: bool,
     pub instructions: InstructionRules,
+    /// The working directory relative to the workspace, for contracts that tell it: `.` at the root.
+    pub cwd: String,
 }
 
 /// All that has a say in which model serves a task, strongest first.
@@ -58,7 +63,9 @@ impl Default for Rules {
             max_tokens: None,
             max_prompt_bytes: 1 << 20,
             allow_model_override: true,
+            builtin_agents: false,
             instructions: InstructionRules::default(),
+            cwd: ".".to_owned(),
         }
     }
 }
@@ -72,6 +79,12 @@ pub enum Kind {
     Delegated,
 }
 
+/// The model that a contract has for an agent's type.
+pub(crate) fn type_default(defaults: &Defaults, definition: &AgentDefinition, kind: Kind) -> Option<&'static str> {
+    let by_type = || defaults.types.iter().find(|known| known.agent == definition.name)?.model;
+    (kind == Kind::Delegated).then(by_type).flatten()
+}
+
 /// Says whether a request can be started at all, before an engine is made for it.
 pub fn preflight(
     request: &TaskRequest,
@@ -81,22 +94,56 @@ pub fn preflight(
     contract: &dyn Contract,
     rules: &Rules,
 ) -> Result<(), Failure> {
-    rules.check_prompt(&request.prompt)?;
-    let definition = definition(agents, &request.agent, kind)?;
-    let type_default = contract.default_model(&definition.name);
+    rules.check_prompt(request)?;
+    if kind == Kind::Delegated {
+        rules.check_depth(0)?;
+    }
+    let defaults = contract.defaults();
+    let agents = cast(agents, contract, rules);
+    let definition = serving(&agents, request, kind, defaults.best_match)?.definition;
+    let type_default = type_default(&defaults, definition, kind);
     let wish = ModelWish { kind, asked: request.model.as_deref(), definition, type_default, parents: None };
     rules.choose_model(models, wish).map(drop)
 }
 
 impl Rules {
-    pub(crate) fn check_prompt(&self, prompt: &str) -> Result<(), Failure> {
+    /// What holds where nobody says otherwise, in this contract.
+    pub fn of(contract: &dyn Contract) -> Self {
+        let defaults = contract.defaults();
+        let instructions =
+            InstructionRules { for_children: defaults.inherit_context_files, ..InstructionRules::default() };
+        Self {
+            max_depth: defaults.max_depth,
+            max_concurrent: defaults.max_concurrent,
+            max_tokens: defaults.max_tokens,
+            instructions,
+            ..Self::default()
+        }
+    }
+
+    /// Whether a task of this depth may delegate.
+    pub(crate) fn check_depth(&self, depth: u32) -> Result<(), Failure> {
+        if !self.delegation {
+            return Err(Failure::new("depth", "delegation is switched off (`task_tool.enabled` is false)"));
+        }
+        if depth >= self.max_depth {
+            return Err(Failure::new("depth", "maximum sub-agent depth exceeded; do this part yourself"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn check_prompt(&self, request: &TaskRequest) -> Result<(), Failure> {
+        let TaskRequest { prompt, title, .. } = request;
         if prompt.trim().is_empty() {
             return Err(Failure::new("empty_prompt", "the prompt is empty; say what is to be done"));
         }
-        let (size, max) = (prompt.len(), self.max_prompt_bytes);
-        if size > max {
-            let message = format!("the prompt has {size} bytes; the limit is {max} (`task_tool.max_prompt_bytes`)");
-            return Err(Failure::new("prompt_too_long", message));
+        let max = self.max_prompt_bytes;
+        for (what, text) in [("prompt", prompt), ("description", title)] {
+            let size = text.len();
+            if size > max {
+                let message = format!("the {what} has {size} bytes; the limit is {max} (`task_tool.max_prompt_bytes`)");
+                return Err(Failure::new("prompt_too_long", message));
+            }
         }
         Ok(())
     }
@@ -132,11 +179,38 @@ impl Rules {
     }
 }
 
-/// The agent that a name means for a request of this kind.
-pub(crate) fn definition<'a>(agents: &'a Registry, name: &str, kind: Kind) -> Result<&'a AgentDefinition, Failure> {
-    let found = match kind {
-        Kind::Main => agents.get(name),
-        Kind::Delegated => agents.get_delegable(name),
+/// The agent that serves a request: the one that it names, or, where the contract says so, the one that fits best.
+pub(crate) struct Serving<'a> {
+    pub(crate) definition: &'a AgentDefinition,
+    /// Set where another agent serves than the one that was named.
+    pub(crate) notice: Option<String>,
+}
+
+pub(crate) fn serving<'a>(
+    agents: &'a Registry,
+    request: &TaskRequest,
+    kind: Kind,
+    best_match: bool,
+) -> Result<Serving<'a>, Failure> {
+    let unknown = match kind {
+        Kind::Main => agents.get(&request.agent),
+        Kind::Delegated => agents.get_delegable(&request.agent),
     };
-    found.map_err(|error| Failure::new("unknown_agent", error.to_string()))
+    let unknown = match unknown {
+        Ok(definition) => return Ok(Serving { definition, notice: None }),
+        Err(unknown) => unknown,
+    };
+    // A name that a broken file claims is not free: nobody stands in for the agent that it was meant to be.
+    if kind == Kind::Delegated && best_match && unknown.absent.is_empty() {
+        let wanted = format!("{} {}", request.title, request.agent);
+        let ranking = sortie_agents::rank(agents, &wanted);
+        if let Some(best) = ranking.best().map(|best| best.agent).filter(|agent| agent.delegable) {
+            let notice = format!("there is no agent `{}`; `{}` fits best and serves", request.agent, best.name);
+            return Ok(Serving { definition: best, notice: Some(notice) });
+        }
+    }
+    let mut names: Vec<&str> = agents.delegable().map(|agent| agent.name.as_str()).collect();
+    names.sort_unstable();
+    let code = if names.is_empty() { "no_agents" } else { "unknown_agent" };
+    Err(Failure::new(code, unknown.to_string()).about(names))
 }

@@ -101,6 +101,10 @@ impl Run<'_> {
                 self.tally.notice(format!("the report that was asked for at the limit did not come: {failure}"));
                 return Ok(Ending::limited(limit, text));
             }
+            Err(Ending::OutOfTime) => {
+                self.tally.notice("the time ran out before the report that was asked for at the limit");
+                return Ok(Ending::limited(limit, self.history.last_text()));
+            }
             Err(Ending::Completed { text } | Ending::Limited { text, .. }) => {
                 self.tally.notice("the time ran out before the report that was asked for at the limit");
                 return Ok(Ending::limited(limit, text));

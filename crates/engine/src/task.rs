@@ -22,6 +22,7 @@ use crate::roster::Roster;
 use crate::run::{Run, Services};
 use crate::sink::Sink;
 use crate::slot::Slot;
+use crate::subagents::Asked;
 use crate::turn::{Speaker, until};
 
 /// A task that is about to run.
@@ -29,6 +30,8 @@ pub(crate) struct Task {
     pub(crate) engine: Arc<Inner>,
     /// As it was when the task started: what its model is offered does not change under it.
     pub(crate) roster: Arc<Roster>,
+    /// In the words of the one who asked.
+    pub(crate) asked: Asked,
     pub(crate) job: Arc<Job>,
     pub(crate) account: Arc<Account>,
     pub(crate) sink: Sink,
@@ -47,6 +50,7 @@ pub(crate) struct Parent {
 impl Task {
     /// Records that it exists and sets it going on its own: it runs to its recorded end even if nobody waits any more.
     pub(crate) async fn start(self) -> Result<JoinHandle<Result<TaskOutcome, EngineError>>, JournalError> {
+        self.engine.audience.announce(self.job.task, &self.asked);
         self.sink.begin(self.parents_call()).await?;
         Ok(tokio::spawn(self.execute()))
     }
@@ -62,9 +66,7 @@ impl Task {
                 self.tally().outcome(&self.job, Ending::Failed { failure, text: String::new() })
             }
         };
-        if let Some(cap) = self.job.report_cap_bytes {
-            report::cap(&mut outcome, cap, &self.engine.reports).await;
-        }
+        report::cap(&mut outcome, &self.job, &self.engine.reports).await;
         self.sink.end(outcome.clone(), self.parents_call()).await?;
         Ok(outcome)
     }

@@ -116,6 +116,8 @@ fn started(task: TaskId) -> Fact {
         workspace,
         contract: "sortie".to_owned(),
         report_cap_bytes: None,
+        report_cap_characters: None,
+        report_cap_lines: None,
         notices: Vec::new(),
         config,
     };

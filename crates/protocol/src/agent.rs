@@ -47,6 +47,12 @@ pub struct Job {
     /// A report above this many bytes is cut and spilled to a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report_cap_bytes: Option<usize>,
+    /// The same in characters, the mark of the cut included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report_cap_characters: Option<usize>,
+    /// The same in lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report_cap_lines: Option<usize>,
     /// What was odd about the request; it ends in the outcome.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,

@@ -23,7 +23,7 @@ pub use id::{CallId, TaskId, TaskIdError};
 pub use limits::Limits;
 pub use message::{Message, Part, Reasoning, Reply, StopReason, ToolCall};
 pub use near::{nearest, nearest_few};
-pub use outcome::{Failure, Limit, Status, TaskOutcome, ToolCount};
+pub use outcome::{Failure, Limit, Status, TaskOutcome, ToolCount, Truncation};
 pub use request::TaskRequest;
 pub use time::Timestamp;
 pub use tool::{Attachment, CallOutput, ToolOutput, ToolSpec};

@@ -30,10 +30,24 @@ pub struct TaskOutcome {
     pub truncated: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_text_path: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truncation: Option<Truncation>,
+    /// The time that it had, where that ran out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
+}
+
+/// How much of a report was kept, the mark of the cut not counted. A text without a line end has one line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Truncation {
+    pub original_lines: usize,
+    pub original_bytes: usize,
+    pub kept_lines: usize,
+    pub kept_bytes: usize,
 }
 
 /// In one word.

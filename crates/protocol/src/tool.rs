@@ -24,12 +24,19 @@ pub struct ToolOutput {
     pub for_people: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
+    /// The text is an answer in a form of its own, which tells a failure in its own words: nothing may be put before it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub verbatim: bool,
     /// Paths relative to the workspace root.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files_changed: Vec<String>,
     /// Images and documents for the model beside the text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
+    /// The HTTP status that comes nearest to what went wrong, where the contract of a Task tool names one. For programs
+    /// that follow along; a model never sees it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<u16>,
 }
 
 /// A file that the model gets as it is, where its wire can carry it; elsewhere the wire says in words that it was left
@@ -58,8 +65,10 @@ impl ToolOutput {
             for_model: for_model.into(),
             for_people: for_people.into(),
             failed: false,
+            verbatim: false,
             files_changed: Vec::new(),
             attachments: Vec::new(),
+            code: None,
         }
     }
 
@@ -73,6 +82,6 @@ impl ToolOutput {
     pub fn failure(for_model: impl Into<String>) -> Self {
         let for_model = for_model.into();
         let for_people = for_model.lines().next().unwrap_or_default().to_owned();
-        Self { for_model, for_people, failed: true, files_changed: Vec::new(), attachments: Vec::new() }
+        Self { failed: true, ..Self::done(for_model, for_people) }
     }
 }

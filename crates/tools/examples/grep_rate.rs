@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::json;
-use sortie_protocol::{CallId, Failure, TaskOutcome, TaskRequest};
+use sortie_protocol::{CallId, Failure, TaskId, TaskOutcome, TaskRequest};
 use sortie_sandbox::Workspace;
-use sortie_tools::{BoxFuture, CallContext, Delegation, Registry};
+use sortie_tools::{AnswerParts, BoxFuture, CallContext, Delegation, Registry};
 use tokio_util::sync::CancellationToken;
 
 #[tokio::main]
@@ -46,7 +46,7 @@ impl Delegation for Alone {
         Box::pin(async { Err(Failure::new("unavailable", "there are no other tasks")) })
     }
 
-    fn fresh_mark(&self) -> String {
-        String::new()
+    fn answer_parts(&self) -> AnswerParts<'_> {
+        AnswerParts { cwd: ".", spare_id: TaskId::from_random([0; 12]), mark: String::new() }
     }
 }

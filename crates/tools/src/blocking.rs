@@ -125,7 +125,7 @@ mod tests {
     use sortie_sandbox::Workspace;
 
     use super::*;
-    use crate::port::{BoxFuture, Delegation};
+    use crate::port::{AnswerParts, BoxFuture, Delegation};
 
     struct NoDelegation;
 
@@ -134,7 +134,7 @@ mod tests {
             unreachable!("nothing here delegates")
         }
 
-        fn fresh_mark(&self) -> String {
+        fn answer_parts(&self) -> AnswerParts<'_> {
             unreachable!("nothing here delegates")
         }
     }

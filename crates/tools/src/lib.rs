@@ -20,6 +20,6 @@ mod task;
 mod todo_write;
 mod walk;
 
-pub use port::{BoxFuture, CallContext, Delegation, Tool, TypedTool};
+pub use port::{AnswerParts, BoxFuture, CallContext, Delegation, Tool, TypedTool};
 pub use registry::Registry;
 pub use task::TaskTool;

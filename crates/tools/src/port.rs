@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use sortie_protocol::{CallId, Failure, TaskOutcome, TaskRequest, ToolOutput, ToolSpec};
+use sortie_protocol::{CallId, Failure, TaskId, TaskOutcome, TaskRequest, ToolOutput, ToolSpec};
 use sortie_sandbox::Workspace;
 use tokio_util::sync::CancellationToken;
 
@@ -58,8 +58,19 @@ pub trait Delegation: Send + Sync {
     /// Starts a child, waits for its end and returns how it ended; an error if it may not start.
     fn delegate<'a>(&'a self, call: &'a CallId, request: TaskRequest) -> BoxFuture<'a, Result<TaskOutcome, Failure>>;
 
+    /// What the answer to a call is made with besides the outcome.
+    fn answer_parts(&self) -> AnswerParts<'_>;
+}
+
+/// What the answer to a Task call is made with besides the outcome.
+#[derive(Debug, Clone)]
+pub struct AnswerParts<'a> {
+    /// The working directory relative to the workspace: `.` at its root.
+    pub cwd: &'a str,
+    /// An id for a call that started nothing.
+    pub spare_id: TaskId,
     /// A random word that no child can know, to fence its report with.
-    fn fresh_mark(&self) -> String;
+    pub mark: String,
 }
 
 impl<T: TypedTool> Tool for T {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use sortie_contract::{AgentLine, Contract};
-use sortie_protocol::{Status, ToolOutput, ToolSpec};
+use sortie_contract::{AgentLine, Call, Contract};
+use sortie_protocol::{ToolOutput, ToolSpec};
 
-use crate::{BoxFuture, CallContext, Tool};
+use crate::{AnswerParts, BoxFuture, CallContext, Tool};
 
 /// The tool that sends a sub-agent out.
 pub struct TaskTool {
@@ -44,15 +44,23 @@ impl Tool for TaskTool {
                 Ok(request) => context.delegation.delegate(context.call, request).await,
                 Err(failure) => Err(failure),
             };
-            match started {
-                Ok(outcome) => ToolOutput {
-                    for_model: self.contract.encode_for_model(&outcome, &context.delegation.fresh_mark()),
-                    for_people: format!("{} {}", outcome.task_id, outcome.status),
-                    failed: !matches!(outcome.status, Status::Completed | Status::Partial),
-                    files_changed: outcome.files_changed,
-                    attachments: Vec::new(),
-                },
-                Err(failure) => ToolOutput::failure(self.contract.rejection_for_model(&failure)),
+            let AnswerParts { cwd, spare_id, mark } = context.delegation.answer_parts();
+            let call = Call { arguments, cwd, spare_id };
+            let answer = started.as_ref();
+            let for_model = self.contract.encode_for_model(&call, answer, &mark);
+            let failed = self.contract.is_error(answer);
+            let code = self.contract.code(answer);
+            let (for_people, files_changed) = match started {
+                Ok(outcome) => (format!("{} {}", outcome.task_id, outcome.status), outcome.files_changed),
+                Err(failure) => (format!("not started: {failure}"), Vec::new()),
+            };
+            ToolOutput {
+                failed,
+                // A contract's answer is its bytes, whatever the wire does to other outputs.
+                verbatim: true,
+                files_changed,
+                code,
+                ..ToolOutput::done(for_model, for_people)
             }
         })
     }

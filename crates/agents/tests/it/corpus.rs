@@ -44,7 +44,7 @@ fn render_definition(definition: &AgentDefinition) -> String {
     assert!(aliases.is_empty() && *delegable && origin.path.is_some(), "no file says otherwise");
     format!(
         "name {name:?}\ndescription {description:?}\ntools {tools:?}\ndisallowed tools {disallowed_tools:?}\n\
-         model {model:?}\nmax turns {max_turns}\ncolor {color:?}\ninitial prompt {initial_prompt:?}\nprompt {prompt:?}\n"
+         model {model:?}\nmax turns {max_turns:?}\ncolor {color:?}\ninitial prompt {initial_prompt:?}\nprompt {prompt:?}\n"
     )
 }
 

@@ -61,7 +61,7 @@ fn check(reading: &Reading, bytes: &[u8]) -> Result<(), TestCaseError> {
         let granted = definition.tools.iter().flatten();
         prop_assert!(granted.clone().all(|tool| tools().contains(tool)));
         prop_assert!(granted.clone().all(|tool| !definition.disallowed_tools.contains(tool)));
-        prop_assert!(definition.max_turns >= 1 && !definition.name.is_empty() && !definition.prompt.is_empty());
+        prop_assert!(definition.max_turns != Some(0) && !definition.name.is_empty() && !definition.prompt.is_empty());
     }
     Ok(())
 }

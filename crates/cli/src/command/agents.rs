@@ -13,6 +13,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueHint};
 use sortie_agents::{Agents as _, UnknownAgent};
+use sortie_engine::cast;
 
 use crate::args::{ReportFormat, parse_count};
 use crate::error::{CommandError, ErrorKind};
@@ -115,7 +116,11 @@ pub(crate) fn run(args: &AgentsArgs, sources: &Sources) -> Result<ExitCode, Comm
     let agents = wiring::agents(&settings)?.current();
     match &args.command {
         AgentsCommand::List => list::run(&agents),
-        AgentsCommand::Show { name } => show::run(agents.get(name).map_err(|error| unknown(&error))?),
+        AgentsCommand::Show { name } => {
+            let contract = settings.contract();
+            let agents = cast(&agents, contract.as_ref(), &settings.rules());
+            show::run(agents.get(name).map_err(|error| unknown(&error))?, contract.as_ref())
+        }
         AgentsCommand::Match { text, limit, output_format } => ranking::run(&agents, text, *limit, *output_format),
         AgentsCommand::Check { .. } | AgentsCommand::New { .. } => check::folders(agents, &settings),
     }

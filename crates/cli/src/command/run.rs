@@ -13,7 +13,7 @@ use crate::drive::drive;
 use crate::error::{self, CommandError};
 use crate::input::{Input, read_stdin};
 use crate::local;
-use crate::render::{Display, Interest, JsonDisplay, Pace, StreamDisplay, TextDisplay, words};
+use crate::render::{Aside, Beside, Display, JsonDisplay, Pace, Root, ShowArgs, StreamDisplay, TextDisplay, words};
 use crate::settings::Settings;
 use crate::wiring::Plan;
 
@@ -44,9 +44,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
 
-    /// Show every call, not only the last one of each agent
-    #[arg(long)]
-    verbose: bool,
+    #[command(flatten)]
+    show: ShowArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -72,9 +71,11 @@ Examples:
   sortie run --cwd ../other --model offline \"Where is the config parsed?\"";
 
 pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
-    if args.verbose && args.output_format != OutputFormat::Text {
+    let alone = args.output_format != OutputFormat::Text && !args.show.is_given();
+    if args.show.verbose() && alone {
         return Err(CommandError::usage("--verbose is for --output-format text; stream-json has every call anyway"));
     }
+    let aside = args.show.aside(settings, Root::Main)?;
     let plan = Plan::new(settings)?;
     let opening = plan.agents().get(&args.agent).ok().and_then(|agent| agent.initial_prompt.clone());
     let prompt = prompt(args.prompt.as_deref(), opening.as_deref(), settings)?;
@@ -86,15 +87,9 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
         limits: Limits { max_turns: args.max_turns, timeout: args.timeout, ..Limits::default() },
         notices: Vec::new(),
     };
-    let interest = Interest { calls: args.verbose, root: false };
-    let (pace, display): (Pace, Box<dyn Display>) = match args.output_format {
-        OutputFormat::Text => {
-            (Pace::Framed, Box::new(TextDisplay::new(interest, settings.environment.has_smart_terminal())))
-        }
-        OutputFormat::Json => (Pace::Framed, Box::new(JsonDisplay::default())),
-        OutputFormat::StreamJson => (Pace::AtOnce, Box::new(StreamDisplay::default())),
-    };
-    let unasked = plan.lacks_model() && args.model.is_none() && args.output_format == OutputFormat::Text;
+    let told_more = aside.is_text() && args.output_format == OutputFormat::Text;
+    let unasked = plan.lacks_model() && args.model.is_none() && told_more;
+    let (pace, display) = display(args, aside);
     let code = drive(plan, Kind::Main, request, pace, display)??;
     if unasked && code == ExitCode::SUCCESS {
         for server in &local::servers(&settings.environment) {
@@ -102,6 +97,16 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
         }
     }
     Ok(code)
+}
+
+/// The format on stdout, and beside it what stderr gets. The formats for programs are alone unless someone asks.
+fn display(args: &RunArgs, aside: Aside) -> (Pace, Box<dyn Display>) {
+    let (pace, result): (Pace, Box<dyn Display>) = match args.output_format {
+        OutputFormat::Text => return (aside.pace(), Box::new(TextDisplay::new(aside))),
+        OutputFormat::Json => (aside.pace(), Box::new(JsonDisplay::default())),
+        OutputFormat::StreamJson => (Pace::AtOnce, Box::new(StreamDisplay::default())),
+    };
+    if args.show.is_given() { (pace, Box::new(Beside { aside, result })) } else { (pace, result) }
 }
 
 /// What the agent is told first.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use sortie_agents::Agents as _;
-use sortie_engine::agent_lines;
+use sortie_engine::{agent_lines, cast};
 
 use crate::error::CommandError;
 use crate::render::print_json;
@@ -34,11 +34,13 @@ const EXAMPLES: &str = "\
 Examples:
   sortie schema
   sortie schema --format anthropic
+  sortie schema --contract typed
   sortie schema --format openai | jq .function.parameters";
 
 pub(crate) fn run(args: &SchemaArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
-    let contract = wiring::contract();
-    let agents = agent_lines(&wiring::agents(settings)?.current());
+    let contract = settings.contract();
+    let found = wiring::agents(settings)?.current();
+    let agents = agent_lines(&cast(&found, contract.as_ref(), &settings.rules()));
     let schema = contract.schema(&agents);
     let (name, description) = (contract.tool_name(), contract.description(&agents));
     print_json(&match args.format {

@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use clap::{ArgGroup, Args};
 use serde_json::{Map, Value};
-use sortie_contract::Contract;
-use sortie_engine::Kind;
+use sortie_contract::{Answer, Call, Contract};
+use sortie_engine::{Ids as _, Kind, RandomIds};
 use sortie_protocol::{Event, Failure, TaskOutcome};
 
 use crate::args::with_exit_codes;
 use crate::drive::drive;
 use crate::error::CommandError;
 use crate::input::{Input, read_stdin};
-use crate::render::{Display, Interest, Pace, TextDisplay, print_json};
+use crate::render::{Beside, Display, Root, ShowArgs, print_json};
 use crate::settings::Settings;
-use crate::wiring::{self, Plan};
+use crate::wiring::Plan;
 
 /// Run one sub-agent and print its result
 #[derive(Debug, Args)]
@@ -42,6 +42,9 @@ pub(crate) struct TaskArgs {
     /// A route, an alias or a model id; `sortie models` names them
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
+
+    #[command(flatten)]
+    show: ShowArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -55,16 +58,47 @@ const JSON_GROWTH: usize = 6;
 const JSON_BESIDES: usize = 64 * 1024;
 
 pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
-    let contract = wiring::contract();
-    let request = match arguments(args, settings.max_prompt_bytes())?.and_then(|json| contract.decode(&json)) {
-        Ok(request) => request,
-        Err(failure) => return reject(contract.as_ref(), &settings.explained(failure)),
+    let aside = args.show.aside(settings, Root::SubAgent)?;
+    let contract = settings.contract();
+    let answering = |arguments: &str| Answering {
+        contract: settings.contract(),
+        arguments: arguments.to_owned(),
+        cwd: settings.cwd(),
     };
-    let progress = TextDisplay::new(Interest { calls: false, root: true }, settings.environment.has_smart_terminal());
-    let display = Box::new(ContractDisplay { progress, contract: Arc::clone(&contract) });
-    match drive(Plan::new(settings)?, Kind::Delegated, request, Pace::Framed, display)? {
+    let json = match arguments(args, settings.max_prompt_bytes())? {
+        Ok(json) => json,
+        Err(failure) => return answering("").reject(&settings.explained(failure)),
+    };
+    let answering = answering(&json);
+    let request = match contract.decode(&json) {
+        Ok(request) => request,
+        Err(failure) => return answering.reject(&settings.explained(failure)),
+    };
+    let pace = aside.pace();
+    let display = Box::new(Beside { aside, result: Box::new(ContractDisplay { answering: answering.clone() }) });
+    match drive(Plan::new(settings)?, Kind::Delegated, request, pace, display)? {
         Ok(code) => Ok(code),
-        Err(failure) => reject(contract.as_ref(), &failure),
+        Err(failure) => answering.reject(&failure),
+    }
+}
+
+/// Who writes the answer, and what it needs for it beside the outcome.
+#[derive(Clone)]
+struct Answering {
+    contract: Arc<dyn Contract>,
+    arguments: String,
+    cwd: String,
+}
+
+impl Answering {
+    fn print(&self, answer: Answer<'_>) -> io::Result<()> {
+        let call = Call { arguments: &self.arguments, cwd: &self.cwd, spare_id: RandomIds.task() };
+        print_json(&self.contract.encode(&call, answer))
+    }
+
+    fn reject(&self, failure: &Failure) -> Result<ExitCode, CommandError> {
+        self.print(Err(failure))?;
+        Ok(ExitCode::from(1))
     }
 }
 
@@ -99,28 +133,21 @@ fn arguments(args: &TaskArgs, most_bytes: usize) -> Result<Result<String, Failur
     }
 }
 
-fn reject(contract: &dyn Contract, failure: &Failure) -> Result<ExitCode, CommandError> {
-    print_json(&contract.encode_rejection(failure))?;
-    Ok(ExitCode::from(1))
-}
-
-/// Progress as text on stderr, the contract's result on stdout.
+/// The contract's result on stdout, when there is one.
 struct ContractDisplay {
-    progress: TextDisplay,
-    contract: Arc<dyn Contract>,
+    answering: Answering,
 }
 
 impl Display for ContractDisplay {
-    fn show(&mut self, event: &Event) -> io::Result<()> {
-        self.progress.show(event)
+    fn show(&mut self, _event: &Event) -> io::Result<()> {
+        Ok(())
     }
 
     fn refresh(&mut self) -> io::Result<()> {
-        self.progress.refresh()
+        Ok(())
     }
 
-    fn finish(mut self: Box<Self>, outcome: &TaskOutcome) -> io::Result<()> {
-        self.progress.clear();
-        print_json(&self.contract.encode(outcome))
+    fn finish(self: Box<Self>, outcome: &TaskOutcome) -> io::Result<()> {
+        self.answering.print(Ok(outcome))
     }
 }

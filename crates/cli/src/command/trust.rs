@@ -15,7 +15,6 @@ use crate::render::neutral;
 use crate::settings::{Places, Settings, Sources};
 use crate::trust::power::{self, Powers};
 use crate::trust::{Digest, Powerful, Store, Trusted, Unread};
-use crate::wiring;
 
 /// Trust a project's own files, or take trust back
 #[derive(Debug, Args)]
@@ -89,7 +88,7 @@ fn trust(places: &Places, dry_run: bool) -> Result<ExitCode, CommandError> {
 
 /// Each file and what it would do.
 fn told(found: &Powerful) -> Result<String, CommandError> {
-    let tools = wiring::tool_names();
+    let tools = sortie_engine::tool_names();
     let (mut text, mut plain) = (String::new(), 0);
     for (path, file) in &found.files {
         let Powers { lines, works_untrusted } = power::of(path, file, &tools)?;

@@ -1,7 +1,7 @@
 //! The formats for programs: the outcomes of a tree as one object, alone or after a line for each event.
 
 use std::collections::HashMap;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 
 use serde_json::{Value, json};
 use sortie_engine::{Clock as _, SystemClock};
@@ -90,9 +90,18 @@ impl Display for JsonDisplay {
     }
 }
 
+/// Where lines go.
+#[derive(Debug, Default, Clone, Copy)]
+enum Stream {
+    #[default]
+    Stdout,
+    Stderr,
+}
+
 /// `stream-json`: each event as it happens, then a line of type `outcome`.
 #[derive(Debug, Default)]
 pub(crate) struct StreamDisplay {
+    to: Stream,
     tree: OutcomeTree,
     /// The ending of the task without a parent, or its last event so far.
     last: Option<Event>,
@@ -101,7 +110,7 @@ pub(crate) struct StreamDisplay {
 impl Display for StreamDisplay {
     fn show(&mut self, event: &Event) -> io::Result<()> {
         self.tree.take(event);
-        print_line(&serde_json::to_string(event)?)?;
+        self.to.print(&serde_json::to_string(event)?)?;
         let ended = self.last.as_ref().is_some_and(|last| matches!(last.fact, Fact::TaskEnded { .. }));
         if event.parent_id.is_none() && !ended {
             self.last = Some(event.clone());
@@ -114,11 +123,17 @@ impl Display for StreamDisplay {
     }
 
     fn finish(self: Box<Self>, outcome: &TaskOutcome) -> io::Result<()> {
-        print_line(&self.last_line(outcome).to_string())
+        let to = self.to;
+        to.print(&self.last_line(outcome).to_string())
     }
 }
 
 impl StreamDisplay {
+    /// The same lines beside a result that has stdout for itself.
+    pub(super) fn on_stderr() -> Self {
+        Self { to: Stream::Stderr, ..Self::default() }
+    }
+
     /// The outcome, with the number and the time of the event that it repeats.
     pub(super) fn last_line(self, outcome: &TaskOutcome) -> Value {
         let mut line = self.tree.finish(outcome);
@@ -139,15 +154,27 @@ impl StreamDisplay {
 
 /// Prints one JSON value: spread out for a person at a terminal, on one line for a program.
 pub(crate) fn print_json(value: &Value) -> io::Result<()> {
-    print_line(&if io::stdout().is_terminal() { format!("{value:#}") } else { value.to_string() })
+    Stream::Stdout.print(&if io::stdout().is_terminal() { format!("{value:#}") } else { value.to_string() })
 }
 
-fn print_line(line: &str) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    if stdout.is_terminal() {
-        writeln!(stdout, "{}", neutral::json(line))?;
-    } else {
-        writeln!(stdout, "{line}")?;
+impl Stream {
+    fn print(self, line: &str) -> io::Result<()> {
+        match self {
+            Self::Stdout => print_line(io::stdout().lock(), line),
+            Self::Stderr => {
+                // A display that nobody can see any more must not end the run.
+                print_line(io::stderr().lock(), line).unwrap_or_default();
+                Ok(())
+            }
+        }
     }
-    stdout.flush()
+}
+
+fn print_line(mut to: impl io::Write + io::IsTerminal, line: &str) -> io::Result<()> {
+    if to.is_terminal() {
+        writeln!(to, "{}", neutral::json(line))?;
+    } else {
+        writeln!(to, "{line}")?;
+    }
+    to.flush()
 }

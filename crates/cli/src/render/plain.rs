@@ -1,20 +1,27 @@
 //! Progress as plain lines: no boxes, no escapes, nothing redrawn.
 
-use super::progress::Happening;
+use super::look::{self, Extent, Look};
+use super::progress::{Happening, Subject};
 use super::{neutral, words};
 
-/// The line of one happening.
-pub(crate) fn line(happening: &Happening) -> String {
-    match happening {
-        Happening::Launched { name, title, model } => format!("{name} started: {title} · {model}"),
-        Happening::Remark { name, text } => format!("{name}: {text}"),
-        Happening::Ended { name, outcome } => {
-            let reason = outcome.reason.map(|limit| format!(" ({limit})")).unwrap_or_default();
-            let error = match &outcome.error {
-                Some(error) => format!(": {}: {}", neutral::line(&error.code), neutral::line(&error.message)),
-                None => String::new(),
-            };
-            format!("{name} {}{reason}{error} · {}", outcome.status, words::usage(&outcome.usage))
+pub(crate) struct Plain;
+
+impl Look for Plain {
+    fn lasting(&self, happening: &Happening, _extent: Extent) -> Vec<String> {
+        match happening {
+            Happening::Several { .. } | Happening::Admitted(_) => Vec::new(),
+            Happening::Launched(Subject { name, title, model, .. }) => {
+                vec![format!("{name} started: {title} · {model}")]
+            }
+            Happening::Remark { name, text } => vec![format!("{name}: {text}")],
+            Happening::Ended { subject, outcome, .. } => {
+                let error = match &outcome.error {
+                    Some(error) => format!(": {}: {}", neutral::line(&error.code), neutral::line(&error.message)),
+                    None => String::new(),
+                };
+                let (name, usage) = (&subject.name, words::usage(&outcome.usage));
+                vec![format!("{name} {}{error} · {usage}", look::status(outcome))]
+            }
         }
     }
 }

@@ -1,163 +1,47 @@
 //! Displays as folds: event lists in, screens out.
 
+mod looks;
+mod tale;
 mod terminal;
 
 use expect_test::{Expect, expect};
-use sortie_protocol::{
-    AgentConfig, CallOutput, Event, Fact, Failure, Grant, Job, Limit, Limits, ModelChoice, Part, Reply, Status,
-    StopReason, TaskId, TaskOutcome, Timestamp, ToolCall, ToolOutput, Usage, VERSION,
-};
+use sortie_protocol::{Fact, Failure, Limit, Status, Timestamp, ToolOutput};
 
+use super::blocks::Blocks;
+use super::boxes::Boxes;
+use super::launches::Launches;
+use super::look::{Extent, Look};
 use super::machine::{OutcomeTree, StreamDisplay};
-use super::plain;
+use super::one_line::OneLine;
+use super::plain::Plain;
 use super::progress::{Happening, Interest, Progress};
-use super::screen::{Extent, Screen};
+use super::screen::Screen;
+use tale::{Tale, id, outcome, two_explorers};
 use terminal::Terminal;
 
-const CALM: Interest = Interest { calls: false, root: false };
-const VERBOSE: Interest = Interest { calls: true, root: false };
+const CALM: Interest = Interest { root: false, calls_of_main: false, calls_of_sub_agents: false };
+const VERBOSE: Interest = Interest { root: false, calls_of_main: true, calls_of_sub_agents: true };
+const ROOT: Interest = Interest { root: true, ..CALM };
 
-/// A run that is told event by event.
-#[derive(Default)]
-struct Tale {
-    events: Vec<Event>,
-    now: u64,
-}
-
-fn id(letter: char) -> TaskId {
-    letter.to_string().repeat(12).parse().unwrap()
-}
-
-fn config(agent: &str, depth: u32) -> AgentConfig {
-    AgentConfig {
-        agent: agent.to_owned(),
-        model: ModelChoice { route: "main".to_owned(), id: "test-model".to_owned() },
-        system: String::new(),
-        tools: Vec::new(),
-        grant: Grant::default(),
-        limits: Limits::default(),
-        depth,
-        chain: Vec::new(),
-    }
-}
-
-fn outcome(task: char, agent: &str, status: Status, text: &str) -> TaskOutcome {
-    TaskOutcome {
-        task_id: id(task),
-        agent: agent.to_owned(),
-        status,
-        reason: None,
-        text: text.to_owned(),
-        files_changed: Vec::new(),
-        tool_summary: Vec::new(),
-        model: config(agent, 0).model,
-        usage: Usage {
-            input_tokens: 12_000,
-            output_tokens: 400,
-            tool_calls: 7,
-            duration_ms: 3_200,
-            ..Usage::default()
-        },
-        truncated: false,
-        full_text_path: None,
-        notices: Vec::new(),
-        error: None,
-    }
-}
-
-impl Tale {
-    fn fact(mut self, task: char, fact: Fact) -> Self {
-        let parent_id = (task != 'm').then(|| id('m'));
-        let depth = u32::from(task != 'm');
-        let seq = self.events.iter().filter(|event| event.task_id == id(task)).count() as u64 + 1;
-        let (task_id, time) = (id(task), Timestamp(self.now));
-        self.events.push(Event { v: VERSION, seq, task_id, parent_id, depth, leg: 1, time, fact });
-        self
-    }
-
-    fn wait(mut self, ms: u64) -> Self {
-        self.now += ms;
-        self
-    }
-
-    fn started(self, task: char, agent: &str, title: &str) -> Self {
-        let depth = u32::from(task != 'm');
-        let job = Box::new(Job {
-            task: id(task),
-            parent: (task != 'm').then(|| id('m')),
-            root: id('m'),
-            title: title.to_owned(),
-            prompt: String::new(),
-            workspace: "/w".to_owned(),
-            contract: "sortie".to_owned(),
-            report_cap_bytes: None,
-            notices: Vec::new(),
-            config: config(agent, depth),
-        });
-        self.fact(task, Fact::TaskStarted { job })
-    }
-
-    fn admitted(self, task: char) -> Self {
-        self.fact(task, Fact::TaskAdmitted)
-    }
-
-    fn asked(self, task: char, tool: &str, arguments: &str) -> Self {
-        let parts = vec![Part::Call(call(tool, arguments))];
-        let reply = Reply { parts, stop: StopReason::Calls, usage: Usage::default(), model: "test-model".to_owned() };
-        self.fact(task, Fact::ModelReplied { turn: 1, reply })
-    }
-
-    fn called(self, task: char, tool: &str, arguments: &str) -> Self {
-        let fact = Fact::CallStarted { call: call(tool, arguments), idempotent: true };
-        self.asked(task, tool, arguments).fact(task, fact)
-    }
-
-    fn answered(self, task: char, tool: &str, output: ToolOutput, refused: bool) -> Self {
-        self.fact(task, Fact::CallFinished { output: CallOutput { call: tool.into(), output }, refused })
-    }
-
-    fn ended(self, task: char, outcome: TaskOutcome) -> Self {
-        self.fact(task, Fact::TaskEnded { outcome: Box::new(outcome) })
-    }
-}
-
-fn call(tool: &str, arguments: &str) -> ToolCall {
-    ToolCall { id: tool.into(), tool: tool.to_owned(), arguments: arguments.to_owned() }
-}
-
-/// Two explorers at work below a main agent, one of them already done.
-fn two_explorers() -> Tale {
-    Tale::default()
-        .started('m', "main", "Where are auth errors handled?")
-        .admitted('m')
-        .started('a', "explore", "Find auth error handling")
-        .started('b', "explore", "Find its tests")
-        .admitted('a')
-        .admitted('b')
-        .called('a', "Grep", r#"{"pattern":"auth"}"#)
-        .wait(2_100)
-        .answered('a', "Grep", ToolOutput::done("…", "12 matches in 3 files"), false)
-        .ended(
-            'a',
-            outcome('a', "explore", Status::Completed, "# Found\n\nsrc/auth.rs:12\nsrc/b.rs\nsrc/c.rs\nsrc/d.rs"),
-        )
-}
-
-/// What a terminal shows after all events came in one batch.
+/// What a terminal shows in boxes after all events came in one batch.
 fn screen(interest: Interest, tale: &Tale, extent: Extent) -> String {
+    drawn(&Boxes, interest, tale, extent)
+}
+
+/// What is left where nothing can be redrawn and nobody asked for a form.
+fn lines(interest: Interest, tale: &Tale) -> String {
+    drawn(&Plain, interest, tale, LOG)
+}
+
+fn drawn(look: &dyn Look, interest: Interest, tale: &Tale, extent: Extent) -> String {
     let (mut progress, mut screen, mut terminal) = (Progress::new(interest), Screen::default(), Terminal::default());
     let happenings: Vec<Happening> = tale.events.iter().filter_map(|event| progress.apply(event)).collect();
-    terminal.write(&screen.draw(&happenings, &progress, Timestamp(tale.now), extent));
+    terminal.write(&screen.draw(look, &happenings, &progress, Timestamp(tale.now), extent));
     terminal.text()
 }
 
-fn lines(interest: Interest, tale: &Tale) -> String {
-    let mut progress = Progress::new(interest);
-    let happenings = tale.events.iter().filter_map(|event| progress.apply(event));
-    happenings.map(|happening| plain::line(&happening) + "\n").collect()
-}
-
-const WIDE: Extent = Extent { columns: 80, rows: 24, colour: false };
+const WIDE: Extent = Extent { columns: 80, rows: 24, colour: false, redraws: true };
+const LOG: Extent = Extent { redraws: false, ..WIDE };
 
 fn check(actual: &str, expected: &Expect) {
     expected.assert_eq(actual);
@@ -202,7 +86,7 @@ fn redrawing_replaces_the_working_lines_and_keeps_everything_else() {
     let mut draws = Vec::new();
     for event in &two_explorers().events {
         let happening = progress.apply(event);
-        draws.push(screen.draw(happening.as_slice(), &progress, event.time, WIDE));
+        draws.push(screen.draw(&Boxes, happening.as_slice(), &progress, event.time, WIDE));
     }
     for draw in &draws {
         terminal.write(draw);
@@ -223,7 +107,7 @@ fn a_terminal_made_narrower_is_still_erased_whole() {
     );
     let (mut progress, mut screen) = (Progress::new(CALM), Screen::default());
     let happenings: Vec<Happening> = tale.events.iter().filter_map(|event| progress.apply(event)).collect();
-    screen.draw(&happenings, &progress, Timestamp(0), Extent { columns: 120, ..WIDE });
+    screen.draw(&Boxes, &happenings, &progress, Timestamp(0), Extent { columns: 120, ..WIDE });
     assert_eq!(screen.erase(30), "\x1b[4A\r\x1b[J", "one line of 100 columns is four rows of 30");
     assert_eq!(screen.erase(30), "", "there is nothing left to erase");
 }
@@ -261,8 +145,9 @@ fn more_workers_than_rows_are_counted_instead_of_shown() {
 
 #[test]
 fn nothing_is_wider_than_the_terminal() {
-    for columns in [20, 41, 60, 200] {
-        let text = screen(VERBOSE, &two_explorers(), Extent { columns, ..WIDE });
+    let looks: [&dyn Look; 4] = [&Boxes, &Launches, &OneLine, &Blocks { expanded: true }];
+    for (look, columns) in looks.into_iter().flat_map(|look| [20, 41, 60, 200].map(|columns| (look, columns))) {
+        let text = drawn(look, VERBOSE, &two_explorers(), Extent { columns, ..WIDE });
         for line in text.lines() {
             assert!(super::width::of(line) < columns, "{columns}: {line}");
         }
@@ -381,7 +266,10 @@ fn text_from_models_and_tools_cannot_drive_the_terminal() {
         .ended('a', ending);
     let obeyed =
         |text: &str| text.chars().any(|letter| letter != '\n' && (letter.is_control() || letter == '\u{202e}'));
-    for text in [lines(VERBOSE, &tale), screen(VERBOSE, &tale, Extent { columns: 500, ..WIDE })] {
+    let huge = Extent { columns: 500, ..WIDE };
+    let looks: [&dyn Look; 5] = [&Plain, &Boxes, &Launches, &OneLine, &Blocks { expanded: true }];
+    let texts = looks.iter().flat_map(|look| [huge, LOG].map(|extent| drawn(*look, VERBOSE, &tale, extent)));
+    for text in texts {
         assert!(!obeyed(&text), "{text:?}");
         assert!(text.contains("␛[2J"), "what was there stays visible: {text}");
     }
@@ -422,7 +310,7 @@ fn colour_is_used_only_where_it_is_wanted() {
         let mut progress = Progress::new(CALM);
         let happenings: Vec<Happening> =
             two_explorers().events.iter().filter_map(|event| progress.apply(event)).collect();
-        Screen::default().draw(&happenings, &progress, Timestamp(0), Extent { colour, ..WIDE })
+        Screen::default().draw(&Boxes, &happenings, &progress, Timestamp(0), Extent { colour, ..WIDE })
     };
     assert!(draw(true).contains("\x1b[3"));
     assert!(!draw(false).contains('\x1b'));
@@ -430,13 +318,12 @@ fn colour_is_used_only_where_it_is_wanted() {
 
 #[test]
 fn a_delegation_of_its_own_is_shown_like_a_sub_agent() {
-    let interest = Interest { calls: false, root: true };
     let tale = Tale::default()
         .started('m', "explore", "Find it")
         .admitted('m')
         .ended('m', outcome('m', "explore", Status::Completed, "src/a.rs:1"));
     check(
-        &lines(interest, &tale),
+        &lines(ROOT, &tale),
         &expect![[r#"
         explore agent-mmmmmmmmmmmm started: Find it · main (test-model)
         explore agent-mmmmmmmmmmmm completed · 7 calls · 12.4k tokens · 3.2s

@@ -1,72 +1,43 @@
 //! The text format: progress on stderr, the answer alone on stdout.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 
-use anstream::{AutoStream, ColorChoice};
-use sortie_engine::{Clock as _, SystemClock};
 use sortie_protocol::{Event, Fact, Status, TaskOutcome};
 
-use super::progress::{Happening, Interest, Progress};
-use super::screen::{Extent, Screen};
-use super::{Display, neutral, plain, words};
+use super::aside::{Aside, write_stderr};
+use super::{Display, neutral, words};
 use crate::error;
 
 /// Shows a run to a person.
 pub(crate) struct TextDisplay {
-    progress: Progress,
-    happenings: Vec<Happening>,
-    /// What the root task noticed: said as it happened, so not once more at the end.
+    aside: Aside,
+    /// What the root task noticed and progress has told of, so that it is not said once more at the end.
     noticed: Vec<String>,
-    /// `None` where stderr is no terminal that can redraw.
-    screen: Option<Screen>,
 }
 
 impl TextDisplay {
-    /// `smart_terminal`: whether a terminal, if there is one, can move its cursor.
-    pub(crate) fn new(interest: Interest, smart_terminal: bool) -> Self {
-        let screen = (smart_terminal && io::stderr().is_terminal()).then(Screen::default);
-        Self { progress: Progress::new(interest), happenings: Vec::new(), noticed: Vec::new(), screen }
-    }
-
-    /// Takes the working lines away. Done when it is dropped, too.
-    pub(crate) fn clear(&mut self) {
-        if let Some(screen) = &mut self.screen {
-            write_stderr(&screen.erase(extent().columns));
-        }
-    }
-}
-
-impl Drop for TextDisplay {
-    fn drop(&mut self) {
-        self.clear();
+    pub(crate) fn new(aside: Aside) -> Self {
+        Self { aside, noticed: Vec::new() }
     }
 }
 
 impl Display for TextDisplay {
     fn show(&mut self, event: &Event) -> io::Result<()> {
-        if let (Fact::Noticed { text }, None) = (&event.fact, event.parent_id) {
+        if let (Fact::Noticed { text }, None, true) = (&event.fact, event.parent_id, self.aside.is_text()) {
             self.noticed.push(text.clone());
         }
-        self.happenings.extend(self.progress.apply(event));
-        Ok(())
+        self.aside.show(event)
     }
 
     fn refresh(&mut self) -> io::Result<()> {
-        let text = match &mut self.screen {
-            Some(screen) => screen.draw(&self.happenings, &self.progress, SystemClock.now(), extent()),
-            None => self.happenings.iter().map(|happening| plain::line(happening) + "\n").collect(),
-        };
-        self.happenings.clear();
-        write_stderr(&text);
+        self.aside.refresh();
         Ok(())
     }
 
     fn finish(mut self: Box<Self>, outcome: &TaskOutcome) -> io::Result<()> {
-        self.clear();
-        if self.screen.is_some() {
-            // Sets the answer apart from the boxes above and the figures below.
-            write_stderr("\n");
-        }
+        self.aside.clear();
+        // Sets the answer apart from what was drawn above and the figures below.
+        self.aside.gap();
         if !outcome.text.is_empty() {
             let answer = neutral::block(&outcome.text);
             let end = if answer.ends_with('\n') { "" } else { "\n" };
@@ -74,15 +45,18 @@ impl Display for TextDisplay {
             write!(stdout, "{answer}{end}")?;
             stdout.flush()?;
         }
-        if self.screen.is_some() {
-            write_stderr("\n");
+        self.aside.gap();
+        if !matches!(self.aside, Aside::Events(_)) {
+            say_ending(outcome, &self.noticed);
         }
-        say_ending(outcome, &self.noticed);
-        Ok(())
+        if self.aside.is_text() {
+            say_figures(outcome);
+        }
+        self.aside.finish(outcome)
     }
 }
 
-/// What the answer itself does not say: how the run ended, what a person should know, what it cost.
+/// What the answer itself does not say: how the run ended, and what a person should know.
 fn say_ending(outcome: &TaskOutcome, noticed: &[String]) {
     for notice in outcome.notices.iter().filter(|notice| !noticed.contains(notice)) {
         error::note(notice);
@@ -99,25 +73,11 @@ fn say_ending(outcome: &TaskOutcome, noticed: &[String]) {
         (Status::Failed | Status::Rejected, None) if outcome.error.is_some() => {}
         (status, None) => error::warn(&status.to_string()),
     }
+}
+
+/// What it cost.
+fn say_figures(outcome: &TaskOutcome) {
     let usage = words::usage(&outcome.usage);
     let model = words::model(&outcome.model);
     write_stderr(&format!("{} {} · {model} · {usage}\n", outcome.task_id, outcome.status));
-}
-
-fn write_stderr(text: &str) {
-    if text.is_empty() {
-        return;
-    }
-    // A display that nobody can see any more must not end the run.
-    io::stderr().lock().write_all(text.as_bytes()).unwrap_or_default();
-}
-
-fn extent() -> Extent {
-    let size = rustix::termios::tcgetwinsize(io::stderr()).ok();
-    let or = |given: Option<u16>, fallback: usize| given.filter(|n| *n > 0).map_or(fallback, usize::from);
-    Extent {
-        columns: or(size.map(|size| size.ws_col), 80),
-        rows: or(size.map(|size| size.ws_row), 24),
-        colour: AutoStream::choice(&io::stderr()) != ColorChoice::Never,
-    }
 }

@@ -42,6 +42,12 @@ const MOST_PROMPT_BYTES: u64 = 1 << 30;
 /// What no model could take in anyway.
 const MOST_CONTEXT_FILE_BYTES: u64 = 1 << 24;
 
+pub(super) static CONTRACT: Key = optional(
+    "contract",
+    Kind::Contract,
+    Some("SORTIE_CONTRACT"),
+    "the dialect in which tasks are asked for and answered; `sortie` if not set",
+);
 pub(super) static ENABLED: Always<bool> = switch("task_tool.enabled", true, "whether agents may start sub-agents");
 pub(super) static MAX_DEPTH: Always<u64> =
     number("task_tool.max_depth", (0, MOST), 2, "levels of sub-agents below the main agent");
@@ -63,6 +69,8 @@ pub(super) static MAX_PROMPT_BYTES: Always<u64> = never_narrower(number(
     1 << 20,
     "longest prompt that is accepted",
 ));
+pub(super) static ENABLE_VERBOSE_LOGGING: Always<bool> =
+    switch("task_tool.enable_verbose_logging", false, "whether each call of a sub-agent gets a line on stderr");
 pub(super) static ALLOW_MODEL_OVERRIDE: Always<bool> =
     switch("task_tool.allow_model_override", true, "whether a call may name its model");
 pub(super) static INHERIT_CONTEXT_FILES: Always<bool> =
@@ -73,6 +81,8 @@ pub(super) static CONTEXT_FILE_BYTES: Always<u64> = number(
     16_384,
     "bytes that are read of AGENTS.md and its like",
 );
+pub(super) static BUILTIN_AGENTS: Always<bool> =
+    switch("agents.builtin", false, "whether `result`, which has only agents from files, has the built-in ones too");
 pub(super) static MAX_RETRIES: Always<u64> =
     number("llm.max_retries", (0, 100), 5, "tries after the first, never past the deadline");
 pub(super) static RETRY_BASE_MS: Always<u64> =
@@ -105,7 +115,8 @@ pub(super) static MAX_OUTPUT: Key =
 pub(super) static ALIAS: Key = optional("aliases.*", Kind::Text, None, "the model id or route that this name means");
 
 /// All of them, in the order in which they are listed. The members of a family stand together.
-pub(super) static KEYS: [&Key; 21] = [
+pub(super) static KEYS: [&Key; 24] = [
+    &CONTRACT,
     &ENABLED.key,
     &MAX_DEPTH.key,
     &DEFAULT_TIMEOUT_SECONDS.key,
@@ -113,9 +124,11 @@ pub(super) static KEYS: [&Key; 21] = [
     &MAX_CONCURRENT.key,
     &MAX_CHILDREN.key,
     &MAX_PROMPT_BYTES.key,
+    &ENABLE_VERBOSE_LOGGING.key,
     &ALLOW_MODEL_OVERRIDE.key,
     &INHERIT_CONTEXT_FILES.key,
     &CONTEXT_FILE_BYTES.key,
+    &BUILTIN_AGENTS.key,
     &MAX_RETRIES.key,
     &RETRY_BASE_MS.key,
     &IDLE_TIMEOUT_SECONDS.key,

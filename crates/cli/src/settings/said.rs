@@ -4,13 +4,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use sortie_contract::Defaults;
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
 
 use super::environment::{Environment, Variables};
 use super::file::{FileLayer, FileValue};
 use super::key::meaning::{self, Entry, Meaning};
 use super::key::variable::{self, Form};
-use super::key::{ALIAS, Always, KEYS, Key};
+use super::key::{ALIAS, Always, CONTRACT, INHERIT_CONTEXT_FILES, KEYS, Key, MAX_CONCURRENT, MAX_DEPTH, MAX_TOKENS};
 use super::value::{Kind, Origin, Owner, Value};
 use crate::error::CommandError;
 
@@ -143,6 +144,29 @@ impl Said {
         };
         self.put(entry, value, Origin::Flag(SET_FLAG));
         Ok(())
+    }
+
+    /// Takes the contract that a flag of its own names.
+    pub(super) fn hear_contract(&mut self, name: &str) {
+        let entry = Entry { key: &CONTRACT, path: CONTRACT.path.to_owned() };
+        self.put(entry, Value::Text(name.to_owned()), Origin::Flag("--contract"));
+    }
+
+    /// Takes what a contract decides where nobody else has.
+    pub(super) fn hear_defaults(&mut self, name: &'static str, defaults: &Defaults) {
+        let by_contract = [
+            (&MAX_DEPTH.key, Some(Value::Number(defaults.max_depth.into()))),
+            (&MAX_CONCURRENT.key, Some(Value::Number(defaults.max_concurrent as u64))),
+            (&MAX_TOKENS, defaults.max_tokens.map(Value::Number)),
+            (&INHERIT_CONTEXT_FILES.key, Some(Value::Switch(defaults.inherit_context_files))),
+        ];
+        for (key, value) in by_contract {
+            if let Some(value) = value.filter(|value| Some(value) != key.default.as_ref())
+                && self.get(key.path).is_none()
+            {
+                self.put(Entry { key, path: key.path.to_owned() }, value, Origin::Contract(name));
+            }
+        }
     }
 
     fn put(&mut self, entry: Entry, value: Value, origin: Origin) {

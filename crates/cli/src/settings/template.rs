@@ -24,7 +24,11 @@ pub(crate) fn template() -> String {
     let mut section = String::new();
     for key in KEYS.into_iter().filter(|key| key.path != ALIAS.path) {
         let path = key.path_of(MAIN_ROUTE);
-        let Some((table, name)) = path.rsplit_once('.') else { continue };
+        let Some((table, name)) = path.rsplit_once('.') else {
+            // What belongs to no table must stand before the first one.
+            text += &format!("\n# {path} = {}  # {}\n", example(key), key.doc);
+            continue;
+        };
         if table != section {
             let intro = if key.is_family() { ROUTES } else { "" };
             text += &format!("\n{intro}# [{table}]\n");
@@ -41,6 +45,7 @@ fn example(key: &Key) -> String {
         (Some(value), kind) => kind.render(value),
         (None, Kind::Number { .. }) => "50000".to_owned(),
         (None, Kind::Switch) => "true".to_owned(),
+        (None, Kind::Contract) => "\"sortie\"".to_owned(),
         (None, Kind::Wire) => "\"anthropic\"".to_owned(),
         (None, Kind::Url) => "\"https://api.example.com\"".to_owned(),
         (None, Kind::VariableName) => "\"ANTHROPIC_API_KEY\"".to_owned(),

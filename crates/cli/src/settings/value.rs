@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use sortie_contract::{CONTRACTS, contract};
 use sortie_llm::WireKind;
 
 use super::env_file::is_name;
@@ -23,6 +24,8 @@ pub(super) enum Kind {
     Url,
     /// The name of a wire.
     Wire,
+    /// The name of a contract, or its short name.
+    Contract,
     /// The name of a variable. What does not look like one may be a key that was put in the wrong place.
     VariableName,
 }
@@ -61,6 +64,8 @@ impl Narrower {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Origin {
     Default,
+    /// The default of the contract in use.
+    Contract(&'static str),
     File {
         path: PathBuf,
         line: usize,
@@ -86,7 +91,7 @@ impl Origin {
     /// The place of its layer: a higher one wins over a lower one.
     pub(super) fn rank(&self) -> u8 {
         match self {
-            Self::Default => 0,
+            Self::Default | Self::Contract(_) => 0,
             Self::File { owner: Owner::User, .. } => 1,
             Self::File { owner: Owner::Project, .. } => 2,
             Self::Variable { owner: Owner::Project, .. } => 3,
@@ -106,6 +111,7 @@ impl Kind {
             Self::Text | Self::Secret => "a non-empty string".to_owned(),
             Self::Url => "a URL that begins with http:// or https://".to_owned(),
             Self::Wire => format!("one of {}", WireKind::ALL.map(|wire| wire.to_string()).join(", ")),
+            Self::Contract => format!("one of {}", CONTRACTS.join(", ")),
             Self::VariableName => "the name of a variable, like MY_KEY".to_owned(),
         }
     }
@@ -121,7 +127,7 @@ impl Kind {
         match self {
             Self::Switch => text.parse().ok().map(Value::Switch),
             Self::Number { .. } => text.parse().ok().and_then(|number| self.number(number)),
-            Self::Text | Self::Secret | Self::Url | Self::Wire | Self::VariableName => self.text(text),
+            Self::Text | Self::Secret | Self::Url | Self::Wire | Self::Contract | Self::VariableName => self.text(text),
         }
     }
 
@@ -139,6 +145,7 @@ impl Kind {
                 ["http://", "https://"].iter().any(|scheme| text.len() > scheme.len() && text.starts_with(scheme))
             }
             Self::Wire => text.parse::<WireKind>().is_ok(),
+            Self::Contract => contract(text).is_some(),
             Self::VariableName => is_name(text),
             Self::Switch | Self::Number { .. } => false,
         };
@@ -150,7 +157,7 @@ impl Kind {
         match self {
             Self::Url => 0,
             Self::Secret | Self::VariableName => 1,
-            Self::Switch | Self::Number { .. } | Self::Text | Self::Wire => 2,
+            Self::Switch | Self::Number { .. } | Self::Text | Self::Wire | Self::Contract => 2,
         }
     }
 
@@ -181,6 +188,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
+            Self::Contract(name) => write!(f, "contract {name}"),
             Self::File { path, line, .. } => write!(f, "{}:{line}", path.display()),
             Self::Variable { name, file: None, .. } => f.write_str(name),
             Self::Variable { name, file: Some((path, line)), .. } => write!(f, "{name} ({}:{line})", path.display()),

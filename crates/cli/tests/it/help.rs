@@ -76,6 +76,8 @@ fn the_first_screen_names_the_commands_and_the_exit_codes() {
                                  show` lists them
               --trust            Trust this project's own files for this run; `sortie trust` says what they
                                  would do
+              --contract <NAME>  Speak this dialect of the Task tool: envelope, result, delegate, typed,
+                                 child (or s0 to s4), sortie
 
         Examples:
           sortie run "Where are authentication errors handled?"

@@ -21,6 +21,7 @@ mod routes;
 mod run;
 mod self_trust;
 mod settings;
+mod show;
 mod signals;
 mod task;
 mod tasks;

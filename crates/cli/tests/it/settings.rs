@@ -22,7 +22,11 @@ const fn row(key: &'static str, default: &'static str, values: [&'static str; 4]
 }
 
 /// Settings with one name each.
-static SINGLE: [Row; 13] = [
+static SINGLE: [Row; 16] = [
+    Row {
+        wider: &["\"child\""],
+        ..row("contract", "(not set)", ["\"typed\"", "\"child\"", "\"result\"", "\"delegate\""])
+    },
     Row { narrower: &["false"], wider: &[], ..row("task_tool.enabled", "true", ["false", "true", "false", "true"]) },
     Row { narrower: &["0", "1"], wider: &["3"], ..row("task_tool.max_depth", "2", ["3", "5", "4", "0"]) },
     Row {
@@ -43,6 +47,11 @@ static SINGLE: [Row; 13] = [
         ..row("task_tool.max_prompt_bytes", "1048576", ["100", "150", "200", "300"])
     },
     Row {
+        narrower: &[],
+        wider: &["true"],
+        ..row("task_tool.enable_verbose_logging", "false", ["true", "false", "true", "false"])
+    },
+    Row {
         narrower: &["false"],
         wider: &[],
         ..row("task_tool.allow_model_override", "true", ["false", "true", "false", "true"])
@@ -57,6 +66,7 @@ static SINGLE: [Row; 13] = [
         wider: &["16385"],
         ..row("task_tool.context_file_bytes", "16384", ["1", "2", "3", "4"])
     },
+    Row { narrower: &[], wider: &["true"], ..row("agents.builtin", "false", ["true", "false", "true", "false"]) },
     Row { narrower: &["0", "4"], wider: &["6"], ..row("llm.max_retries", "5", ["0", "3", "1", "2"]) },
     Row { narrower: &[], wider: &["1", "499", "501"], ..row("llm.retry_base_ms", "500", ["1", "4", "2", "3"]) },
     Row { narrower: &[], wider: &["59", "61"], ..row("llm.idle_timeout_seconds", "60", ["7", "6", "8", "9"]) },
@@ -110,8 +120,10 @@ fn as_shown(key: &str, value: &str) -> String {
 }
 
 fn in_file(key: &str, value: &str) -> String {
-    let (section, name) = key.rsplit_once('.').unwrap();
-    format!("# a comment\n[{section}]\n{name} = {value}\n")
+    match key.rsplit_once('.') {
+        Some((section, name)) => format!("# a comment\n[{section}]\n{name} = {value}\n"),
+        None => format!("# a comment\n\n{key} = {value}\n"),
+    }
 }
 
 #[test]
@@ -273,6 +285,7 @@ fn the_whole_table_as_a_person_sees_it() {
         model      claude-x over anthropic at https://api.anthropic.com, key from MY_KEY
         light      claude-y over anthropic at https://api.anthropic.com, key from MY_KEY
 
+        contract                           (not set)   default                                   # the dialect in which tasks are asked for and answered; `sortie` if not set
         task_tool.enabled                  true        default                                   # whether agents may start sub-agents
         task_tool.max_depth                1           <dir>/home/.config/sortie/config.toml:2  # levels of sub-agents below the main agent
         task_tool.default_timeout_seconds  300         default                                   # time of a sub-agent that asks for none
@@ -280,9 +293,11 @@ fn the_whole_table_as_a_person_sees_it() {
         task_tool.max_concurrent           20          default                                   # sub-agents that run at once; more wait
         task_tool.max_children             9           .sortie/config.toml:2                     # sub-agents that one run may start in all
         task_tool.max_prompt_bytes         1048576     default                                   # longest prompt that is accepted
+        task_tool.enable_verbose_logging   false       default                                   # whether each call of a sub-agent gets a line on stderr
         task_tool.allow_model_override     true        default                                   # whether a call may name its model
         task_tool.inherit_context_files    false       default                                   # whether sub-agents read AGENTS.md and its like, too
         task_tool.context_file_bytes       16384       default                                   # bytes that are read of AGENTS.md and its like
+        agents.builtin                     false       default                                   # whether `result`, which has only agents from files, has the built-in ones too
         llm.max_retries                    9           SORTIE_LLM__MAX_RETRIES                   # tries after the first, never past the deadline
         llm.retry_base_ms                  500         default                                   # first wait before a retry; it doubles
         llm.idle_timeout_seconds           60          default                                   # a model call without content for so long has stalled

@@ -13,7 +13,7 @@ use crate::run::delegating;
 use crate::world::{Invocation, World};
 
 /// Runs it with stderr on a terminal of 80 columns; what stdout and the terminal got.
-fn on_terminal(invocation: Invocation, term: &str) -> (String, String) {
+pub(crate) fn on_terminal(invocation: Invocation, term: &str) -> (String, String) {
     let host = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&host).unwrap();
     unlockpt(&host).unwrap();

@@ -76,6 +76,8 @@ impl World {
         command
             .args(args)
             .env_clear()
+            // Where an instrumented program writes what it ran; unset otherwise.
+            .envs(std::env::var_os("LLVM_PROFILE_FILE").map(|file| ("LLVM_PROFILE_FILE", file)))
             .env("HOME", self.path("home"))
             .env("SORTIE_HOME", self.path("state"))
             // Nobody can be found there, whatever runs on this machine.

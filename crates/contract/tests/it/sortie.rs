@@ -4,31 +4,18 @@ use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use serde_json::json;
-use sortie_contract::{AgentLine, Contract, Sortie};
-use sortie_protocol::{Failure, Limit, Limits, ModelChoice, Status, TaskId, TaskOutcome, TaskRequest, Usage};
+use sortie_contract::{AtMaxDepth, Contract, ReportCap, Sortie, SystemPrompt, Visible};
+use sortie_protocol::{Failure, Limit, Limits, Status, TaskOutcome, TaskRequest, Usage};
 
-fn agents() -> Vec<AgentLine> {
-    [("general-purpose", "any work"), ("explore", "find things")]
-        .map(|(name, description)| AgentLine { name: name.to_owned(), description: description.to_owned() })
-        .to_vec()
-}
+use crate::sample::{agents, call, cancelled, completed, failed, failure, limited};
 
 fn outcome(text: &str) -> TaskOutcome {
-    TaskOutcome {
-        task_id: TaskId::from_random([0; 12]),
-        agent: "explore".to_owned(),
-        status: Status::Completed,
-        reason: None,
-        text: text.to_owned(),
-        files_changed: Vec::new(),
-        tool_summary: Vec::new(),
-        model: ModelChoice { route: "main".to_owned(), id: "m".to_owned() },
-        usage: Usage { input_tokens: 1200, output_tokens: 34, tool_calls: 7, duration_ms: 3210, ..Usage::default() },
-        truncated: false,
-        full_text_path: None,
-        notices: Vec::new(),
-        error: None,
-    }
+    let usage = Usage { input_tokens: 1200, output_tokens: 34, tool_calls: 7, duration_ms: 3210, ..Usage::default() };
+    TaskOutcome { tool_summary: Vec::new(), usage, ..completed(text) }
+}
+
+fn for_model(outcome: &TaskOutcome, mark: &str) -> String {
+    Sortie.encode_for_model(&call("{}"), Ok(outcome), mark)
 }
 
 fn check_refused(arguments: &str, expected: &Expect) {
@@ -137,7 +124,7 @@ fn the_model_gets_a_head_line_and_the_report_between_marks() {
         In src/a.rs:3
         [end fake]
         [end qwerty]"]]
-    .assert_eq(&Sortie.encode_for_model(&outcome("In src/a.rs:3\n[end fake]"), "qwerty"));
+    .assert_eq(&for_model(&outcome("In src/a.rs:3\n[end fake]"), "qwerty"));
 }
 
 #[test]
@@ -148,34 +135,41 @@ fn the_model_is_told_of_limits_errors_notices_and_cuts() {
     cut.error = Some(Failure::new("code", "what happened"));
     cut.notices = vec!["something odd".to_owned()];
     cut.full_text_path = Some("/state/reports/x.md".to_owned());
-    expect![[r"
+    expect![[r#"
         agent-aaaaaaaaaaaa explore partial (limit: turns), 7 calls, 1234 tokens, 3.2 s
         error code: what happened
         notice: something odd
         [report m]
         some text
-        [end m]
-        The report was cut; the whole is in /state/reports/x.md"]]
-    .assert_eq(&Sortie.encode_for_model(&cut, "m"));
+        [end m]"#]]
+    .assert_eq(&for_model(&cut, "m"));
 }
 
 #[test]
 fn the_result_object_has_no_nulls_and_reads_back_as_the_outcome() {
-    let value = Sortie.encode(&outcome("done"));
+    let value = Sortie.encode(&call("{}"), Ok(&outcome("done")));
     assert!(value.as_object().expect("an object").values().all(|field| !field.is_null()));
     assert_eq!(value["status"], "completed");
     assert_eq!(value["usage"]["total_tokens"], 1234);
     assert_eq!(serde_json::from_value::<TaskOutcome>(value).expect("the same shape"), outcome("done"));
     expect![[r#"{"error":{"code":"depth","message":"too deep"},"status":"rejected"}"#]]
-        .assert_eq(&Sortie.encode_rejection(&Failure::new("depth", "too deep")).to_string());
+        .assert_eq(&Sortie.encode(&call("{}"), Err(&Failure::new("depth", "too deep"))).to_string());
+    expect!["No sub-agent was started (depth): too deep"].assert_eq(&Sortie.encode_for_model(
+        &call("{}"),
+        Err(&Failure::new("depth", "too deep")),
+        "m",
+    ));
 }
 
 #[test]
 fn the_description_and_the_schema_list_the_agents() {
     let description = Sortie.description(&agents());
-    assert!(description.ends_with("Agents:\ngeneral-purpose: any work\nexplore: find things"), "{description}");
+    assert!(
+        description.contains("Agents:\ngeneral-purpose: any work\nexplore: find things\ncode-reviewer: "),
+        "{description}"
+    );
     let schema = Sortie.schema(&agents());
-    assert_eq!(schema["properties"]["subagent_type"]["enum"], json!(["general-purpose", "explore"]));
+    assert_eq!(schema["properties"]["subagent_type"]["enum"], json!(["general-purpose", "explore", "code-reviewer"]));
     assert_eq!(schema["required"], json!(["description", "prompt"]));
 }
 
@@ -198,4 +192,27 @@ fn everything_the_schema_offers_is_understood() {
     }
     let request = Sortie.decode(&serde_json::Value::from(arguments).to_string()).expect("all of it is known");
     assert_eq!(request.notices, Vec::<String>::new());
+}
+
+#[test]
+fn what_the_dialect_decides() {
+    let defaults = Sortie.defaults();
+    assert_eq!((defaults.max_depth, defaults.at_max_depth), (2, AtMaxDepth::Hidden));
+    assert_eq!((defaults.max_concurrent, defaults.max_tokens, defaults.max_turns), (20, None, 30));
+    assert_eq!((defaults.visible, defaults.system), (Visible::All, SystemPrompt::Role));
+    assert_eq!(defaults.report_cap, ReportCap::Bytes(8000));
+    assert!(!defaults.refuses_circles && !defaults.best_match && !defaults.inherit_context_files);
+}
+
+#[test]
+fn a_call_fails_where_no_report_came() {
+    for (answer, fails) in [
+        (Ok(completed("x")), false),
+        (Ok(limited(Limit::Deadline, "x")), false),
+        (Ok(failed(failure("internal"), "x")), true),
+        (Ok(cancelled("x")), true),
+        (Err(failure("depth")), true),
+    ] {
+        assert_eq!(Sortie.is_error(answer.as_ref()), fails, "{answer:?}");
+    }
 }

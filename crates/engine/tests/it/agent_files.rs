@@ -6,7 +6,6 @@ use std::sync::Arc;
 use expect_test::expect;
 use serde_json::{Value, json};
 use sortie_agents::Agents;
-use sortie_contract::{Contract, Sortie};
 use sortie_protocol::{Status, ToolOutput};
 use sortie_sandbox::Workspace;
 use sortie_testkit::{Script, ScriptedPart, reply, when, workspace};
@@ -135,22 +134,20 @@ fn folders_are_searched_to_their_depth_and_nothing_outside_is_read() {
     )
     .expect("a named pipe");
     let root = Arc::new(Workspace::open(project.path()).expect("the workspace"));
-    let contract: Arc<dyn Contract> = Arc::new(Sortie);
     expect![[r#"
         inside from .sortie/agents/deep/linked.md
         scout from .sortie/agents/deep/er/scout.md
         .claude/agents/inside.md: warning: `inside` is also defined in .sortie/agents/deep/linked.md, which counts before this file; delete the one that you do not want
         .sortie/agents/leak.md: error: it was not read: `.sortie/agents/leak.md` is outside the workspace ROOT; only paths inside it can be used; make it readable, or remove it
         .sortie/agents/pipe.md: error: it was not read: `.sortie/agents/pipe.md` is a named pipe; only regular files can be read; make it readable, or remove it
-    "#]].assert_eq(&listed(folders(&root, &contract).as_ref()).replace(&root.root().display().to_string(), "ROOT"));
+    "#]].assert_eq(&listed(folders(&root).as_ref()).replace(&root.root().display().to_string(), "ROOT"));
 }
 
 #[test]
 fn the_registry_is_the_same_until_something_changes() {
     let project = workspace([(".sortie/agents/scout.md", SCOUT)]).expect("a workspace");
     let root = Arc::new(Workspace::open(project.path()).expect("the workspace"));
-    let contract: Arc<dyn Contract> = Arc::new(Sortie);
-    let agents = folders(&root, &contract);
+    let agents = folders(&root);
     let first = agents.current();
     assert!(Arc::ptr_eq(&first, &agents.current()));
     let path = project.path().join(".sortie/agents/scout.md");
@@ -202,8 +199,7 @@ fn linked_folders_are_followed_inside_hidden_ones_are_not_and_a_file_is_no_folde
     symlink("..", at.join("up")).expect("a link that leads in a circle");
     symlink(outside.path(), at.join("out")).expect("a link");
     let root = Arc::new(Workspace::open(project.path()).expect("the workspace"));
-    let contract: Arc<dyn Contract> = Arc::new(Sortie);
-    let listed = listed(folders(&root, &contract).as_ref());
+    let listed = listed(folders(&root).as_ref());
     expect![[r#"
         scout from shared/team/scout.md
         .claude/agents: error: it was not read: it is a file, not a folder; make it readable, or remove it

@@ -147,7 +147,7 @@ async fn at_the_depth_limit_the_task_tool_is_not_offered_and_not_run() {
     assert_eq!(tools("level two"), "Read LS Glob Grep TodoWrite");
     assert!(world.seen_by("level three").is_empty());
     let refused = world.seen_by("level two")[1].to_string();
-    assert!(refused.contains("Task is not available at this depth"), "{refused}");
+    assert!(refused.contains("Task is not available to this task"), "{refused}");
 }
 
 #[tokio::test]
@@ -294,8 +294,9 @@ async fn a_long_report_is_cut_marked_and_kept_in_full() {
         })
         .expect("the child ended");
     assert!(child.truncated && child.text.len() <= 8000, "{} bytes", child.text.len());
-    assert!(child.text.ends_with("A sentence with ä.\n[… the report was cut here]"), "{}", &child.text[7000..]);
     let path = child.full_text_path.expect("the whole is in a file");
+    let end = format!("A sentence with ä.\n[… the report was cut here; the whole is in {path}]");
+    assert!(child.text.ends_with(&end), "{}", &child.text[7000..]);
     assert_eq!(std::fs::read_to_string(&path).expect("the file is there"), report);
     assert!(std::path::Path::new(&path).starts_with(world.home.path()));
     assert!(reports(&world).contains(&path), "the parent is told where");

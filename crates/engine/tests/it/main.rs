@@ -4,10 +4,12 @@
 
 mod agent_files;
 mod context;
+mod contracts;
 mod delegation;
 mod endings;
 mod gate;
 mod instructions;
 mod models;
+mod subagents;
 mod support;
 mod turns;

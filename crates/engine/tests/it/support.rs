@@ -57,6 +57,7 @@ pub(crate) struct Plan {
     /// Whether the agents of the workspace's folders exist beside the built-in ones.
     pub(crate) agent_files: bool,
     pub(crate) models: Option<Arc<dyn Models>>,
+    pub(crate) contract: Arc<dyn Contract>,
 }
 
 impl Plan {
@@ -68,6 +69,7 @@ impl Plan {
             more_tools: Vec::new(),
             agent_files: false,
             models: None,
+            contract: Arc::new(Sortie),
         }
     }
 
@@ -89,6 +91,12 @@ impl Plan {
         self
     }
 
+    /// In another contract, with its own rules.
+    pub(crate) fn contract(self, name: &str) -> Self {
+        let contract = sortie_contract::contract(name).expect("a known contract");
+        Self { rules: Rules::of(contract.as_ref()), contract, ..self }
+    }
+
     /// With the agents of the workspace's own folders, none of them trusted.
     pub(crate) fn agent_files(self) -> Self {
         Self { agent_files: true, ..self }
@@ -101,7 +109,10 @@ impl Plan {
 
     pub(crate) fn build(self) -> World {
         let model = Arc::new(self.model);
-        let models = self.models.unwrap_or_else(|| Arc::new(ScriptedModels::of(Arc::clone(&model))));
+        let known = ["light", "haiku", "sonnet"];
+        let scripted =
+            known.iter().fold(ScriptedModels::of(Arc::clone(&model)), |models, id| models.also_known_as(*id));
+        let models = self.models.unwrap_or_else(|| Arc::new(scripted));
         let home = tempfile::tempdir().expect("a temp directory");
         let root = home.path().join("workspace");
         std::fs::create_dir(&root).expect("a fresh directory");
@@ -111,8 +122,8 @@ impl Plan {
             std::fs::write(path, text).expect("a fresh file");
         }
         let workspace = Arc::new(Workspace::open(&root).expect("the workspace is there"));
-        let contract: Arc<dyn Contract> = Arc::new(Sortie);
-        let agents = if self.agent_files { folders(&workspace, &contract) } else { Registry::builtin().fixed() };
+        let contract = self.contract;
+        let agents = if self.agent_files { folders(&workspace) } else { Registry::builtin().fixed() };
         let journal = Arc::new(MemoryJournal::new());
         let engine = Engine::new(EngineParts {
             journal: Arc::clone(&journal) as Arc<dyn Journal>,
@@ -131,7 +142,7 @@ impl Plan {
 }
 
 /// The folders of a workspace, as the command line knows them.
-pub(crate) fn folders(workspace: &Arc<Workspace>, contract: &Arc<dyn Contract>) -> Arc<dyn Agents> {
+pub(crate) fn folders(workspace: &Arc<Workspace>) -> Arc<dyn Agents> {
     let folder = |path: &str, holds: Holds| Folder {
         within: Arc::clone(workspace),
         path: path.to_owned(),
@@ -143,7 +154,7 @@ pub(crate) fn folders(workspace: &Arc<Workspace>, contract: &Arc<dyn Contract>) 
         folder(".claude/agents", Holds::Agents(Dialect::Foreign)),
         folder(".sortie/prompts", Holds::Prompts),
     ];
-    Arc::new(AgentFolders::new(all, Arc::new(|_, _| false), tool_names(contract)))
+    Arc::new(AgentFolders::new(all, Arc::new(|_, _| false), tool_names()))
 }
 
 /// What a person asks of the main agent.

@@ -68,6 +68,8 @@ pub(crate) fn ended(task: TaskId, status: Status) -> Entry {
         usage: Usage::default(),
         truncated: false,
         full_text_path: None,
+        truncation: None,
+        deadline_ms: None,
         notices: Vec::new(),
         error: None,
     };
@@ -84,6 +86,8 @@ fn job(task: TaskId, parent: Option<TaskId>, root: TaskId) -> Job {
         workspace: "/workspace".to_owned(),
         contract: "sortie".to_owned(),
         report_cap_bytes: None,
+        report_cap_characters: None,
+        report_cap_lines: None,
         notices: Vec::new(),
         config: AgentConfig {
             agent: "explore".to_owned(),

@@ -2,10 +2,13 @@
 
 use std::borrow::Cow;
 
+use sortie_protocol::ToolOutput;
+
 /// A failed output has no mark on these wires; its text says so.
 const FAILURE: &str = "Error: ";
 
-/// The text of an output, which tells a failure in words.
-pub(super) fn told(text: Cow<'_, str>, failed: bool) -> Cow<'_, str> {
-    if failed && !text.starts_with(FAILURE) { Cow::Owned(format!("{FAILURE}{text}")) } else { text }
+/// The text of an output, which tells a failure in words: in its own where it has them.
+pub(super) fn told<'a>(text: Cow<'a, str>, output: &ToolOutput) -> Cow<'a, str> {
+    let tells = !output.failed || output.verbatim || text.starts_with(FAILURE);
+    if tells { text } else { Cow::Owned(format!("{FAILURE}{text}")) }
 }

@@ -53,6 +53,8 @@ fn asked_with(base_url: &str, variables: &[(&str, &str)]) -> String {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "environment::proxies_and_certificates_are_taken_from_the_environment", "--nocapture"])
         .env_clear()
+        // Where an instrumented program writes what it ran; unset otherwise.
+        .envs(std::env::var_os("LLVM_PROFILE_FILE").map(|file| ("LLVM_PROFILE_FILE", file)))
         .envs(variables.iter().copied())
         .env(ASK, base_url)
         .output()

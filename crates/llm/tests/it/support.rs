@@ -86,6 +86,8 @@ fn what_the_table_says_of_requests_is_what_is_sent() {
         assert_eq!(failed.contains("Error: no such file"), !support.failure_mark, "{wire}: {failed}");
         let done = turn(wire, ToolOutput::done("no such file", ""));
         assert_ne!(failed, done, "{wire}: a failure is told one way or another");
+        let verbatim = turn(wire, ToolOutput { verbatim: true, ..ToolOutput::failure("no such file") });
+        assert!(!verbatim.contains("Error: "), "{wire}: nothing stands before a form of its own: {verbatim}");
         assert_eq!(done.contains("Hm. Größe?"), support.reasoning_replayed, "{wire}: {done}");
         assert_eq!(done.contains("cache_control"), support.cache_marks, "{wire}: {done}");
 

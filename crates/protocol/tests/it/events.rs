@@ -39,6 +39,8 @@ fn job() -> Job {
         workspace: "/project".to_owned(),
         contract: "sortie".to_owned(),
         report_cap_bytes: Some(8000),
+        report_cap_characters: None,
+        report_cap_lines: None,
         notices: vec!["unknown key `x` was ignored".to_owned()],
         config: AgentConfig {
             agent: "explore".to_owned(),
@@ -108,6 +110,8 @@ fn outcome() -> TaskOutcome {
         usage: usage(),
         truncated: true,
         full_text_path: Some("/state/reports/x.md".to_owned()),
+        truncation: None,
+        deadline_ms: None,
         notices: vec!["unknown key `x` was ignored".to_owned()],
         error: Some(Failure::new("a_code", "a message")),
     }
@@ -118,8 +122,10 @@ fn facts() -> Vec<Fact> {
         for_model: "1\tfn main() {}".to_owned(),
         for_people: "1 line".to_owned(),
         failed: true,
+        verbatim: false,
         files_changed: vec!["a.rs".to_owned()],
         attachments: Vec::new(),
+        code: None,
     };
     vec![
         Fact::TaskStarted { job: Box::new(job()) },

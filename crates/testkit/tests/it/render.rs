@@ -51,6 +51,8 @@ fn job(task: TaskId, prompt: &str) -> Box<Job> {
         workspace: "/w".to_owned(),
         contract: "sortie".to_owned(),
         report_cap_bytes: None,
+        report_cap_characters: None,
+        report_cap_lines: None,
         notices: Vec::new(),
         config,
     })
@@ -69,6 +71,8 @@ fn outcome(task: TaskId, status: Status, text: String) -> TaskOutcome {
         usage: Usage { duration_ms: 1234, ..Usage::default() },
         truncated: false,
         full_text_path: None,
+        truncation: None,
+        deadline_ms: None,
         notices: Vec::new(),
         error: None,
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use sortie_protocol::{CallId, Failure, TaskOutcome, TaskRequest, ToolOutput};
 use sortie_sandbox::Workspace;
-use sortie_tools::{BoxFuture, CallContext, Delegation, Registry};
+use sortie_tools::{AnswerParts, BoxFuture, CallContext, Delegation, Registry};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
@@ -85,7 +85,7 @@ impl Delegation for NoDelegation {
         unreachable!("no tool here delegates")
     }
 
-    fn fresh_mark(&self) -> String {
+    fn answer_parts(&self) -> AnswerParts<'_> {
         unreachable!("no tool here delegates")
     }
 }

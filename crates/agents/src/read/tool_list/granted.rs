@@ -21,11 +21,7 @@ pub(in crate::read) fn granted(entry: &Entry, tools: &[String], report: &mut Rep
         return None;
     }
     let names = names(entry, report)?;
-    if let [Name { text: "*", line }] = names[..] {
-        if report.is_ours() {
-            report.error(line, "`*` is not a tool", "leave `tools` out: then it is whatever the parent may use");
-            return None;
-        }
+    if let [Name { text: "*", .. }] = names[..] {
         return Some(Granted::Inherited);
     }
     let mut granted: Vec<String> = Vec::new();

@@ -39,7 +39,7 @@ pub(crate) fn sum_of(agents: &Registry, places: &Places) -> String {
 
 /// Checks the files that were named, each by itself.
 pub(super) fn files(paths: &[PathBuf]) -> Result<ExitCode, CommandError> {
-    let tools = wiring::tool_names();
+    let tools = sortie_engine::tool_names();
     let mut findings = Vec::new();
     for path in paths {
         match read(path) {

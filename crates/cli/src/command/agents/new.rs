@@ -60,7 +60,7 @@ fn check_name(name: &str, text: &str) -> Result<(), CommandError> {
         trusted: true,
         bytes: text.as_bytes().to_vec(),
     };
-    let reading = sortie_agents::read(&file, &wiring::tool_names());
+    let reading = sortie_agents::read(&file, &sortie_engine::tool_names());
     if reading.definition.is_some_and(|definition| definition.name == name) {
         return Ok(());
     }

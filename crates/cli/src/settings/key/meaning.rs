@@ -3,23 +3,16 @@
 use sortie_llm::offline;
 use sortie_protocol::nearest;
 
-use super::{ALIAS, KEYS, Key};
+use super::{ALIAS, CONTRACT, KEYS, Key};
 
 const ROUTES: &str = "routes.";
 
 /// Settings that have a meaning, but not in this version; a path stands for all below it.
-const LATER: &[&str] = &[
-    "agents",
-    "mcp_servers",
-    "permissions",
-    "task_tool.background",
-    "task_tool.delegations_per_minute",
-    "task_tool.enable_verbose_logging",
-    "task_tool.resume",
-];
+const LATER: &[&str] =
+    &["mcp_servers", "permissions", "task_tool.background", "task_tool.delegations_per_minute", "task_tool.resume"];
 
 /// The tables that stand at the top of a file.
-const SECTIONS: [&str; 4] = ["task_tool", "llm", "routes", "aliases"];
+const SECTIONS: [&str; 5] = ["task_tool", "agents", "llm", "routes", "aliases"];
 
 /// What a path means.
 #[derive(Debug)]
@@ -102,7 +95,7 @@ fn unknown(path: &str) -> String {
     let candidates: Vec<String> = match (section, path.contains('.')) {
         (Some(route), _) => KEYS.iter().filter(|key| key.is_of_routes()).map(|key| key.path_of(route)).collect(),
         (None, true) => KEYS.iter().filter(|key| !key.is_family()).map(|key| key.path.to_owned()).collect(),
-        (None, false) => SECTIONS.map(str::to_owned).to_vec(),
+        (None, false) => SECTIONS.into_iter().chain([CONTRACT.path]).map(str::to_owned).collect(),
     };
     match nearest(path, candidates.iter().map(String::as_str)) {
         Some(near) => format!("unknown setting `{path}`; did you mean `{near}`?"),

@@ -196,7 +196,7 @@ fn called<'a>(call: &'a ToolCall, opaque: Option<&'a Map<String, Value>>, dialec
 
 fn tool_message(output: &CallOutput, dialect: Dialect) -> ChatMessage<'_> {
     // A tool's message is text on this wire: `carried` puts every attachment into words.
-    let text = openai::told(carried(output, WireKind::OpenAiChat).text, output.output.failed);
+    let text = openai::told(carried(output, WireKind::OpenAiChat).text, &output.output);
     let message = ChatMessage::new("tool", Some(Content::Text(text)));
     ChatMessage { tool_call_id: Some(dialect.id(&output.call)), ..message }
 }

@@ -164,7 +164,7 @@ fn is_taken_back(item: &Value, reasoner: Reasoner) -> bool {
 
 fn call_output(output: &CallOutput) -> Item<'_> {
     let Carried { text, files } = carried(output, WireKind::OpenAiResponses);
-    let text = openai::told(text, output.output.failed);
+    let text = openai::told(text, &output.output);
     let output_field = if files.is_empty() {
         Output::Text(text)
     } else {

@@ -1,0 +1,157 @@
+//! What stderr gets beside the result on stdout: progress in the form that was chosen, or nothing.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use anstream::{AutoStream, ColorChoice};
+use sortie_engine::{Clock as _, SystemClock};
+use sortie_protocol::{Event, TaskOutcome};
+
+use super::look::{Extent, Look};
+use super::machine::StreamDisplay;
+use super::progress::{Happening, Interest, Progress};
+use super::screen::Screen;
+use super::{Display, Pace};
+
+/// Progress on stderr.
+pub(crate) enum Aside {
+    Quiet,
+    Events(Box<StreamDisplay>),
+    Text(TextProgress),
+}
+
+/// Progress for a person.
+pub(crate) struct TextProgress {
+    progress: Progress,
+    happenings: Vec<Happening>,
+    look: Box<dyn Look>,
+    screen: Screen,
+    /// Whether stderr is a terminal that can redraw.
+    redraws: bool,
+}
+
+impl Aside {
+    pub(super) fn events() -> Self {
+        Self::Events(Box::new(StreamDisplay::on_stderr()))
+    }
+
+    /// `smart_terminal`: whether a terminal, if there is one, can move its cursor.
+    pub(super) fn text(interest: Interest, look: Box<dyn Look>, smart_terminal: bool) -> Self {
+        Self::Text(TextProgress {
+            progress: Progress::new(interest),
+            happenings: Vec::new(),
+            look,
+            screen: Screen::default(),
+            redraws: Self::redraws(smart_terminal),
+        })
+    }
+
+    pub(super) fn redraws(smart_terminal: bool) -> bool {
+        smart_terminal && io::stderr().is_terminal()
+    }
+
+    pub(crate) fn pace(&self) -> Pace {
+        if matches!(self, Self::Events(_)) { Pace::AtOnce } else { Pace::Framed }
+    }
+
+    /// Whether it speaks to a person, who may be told more.
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self, Self::Text(_))
+    }
+
+    /// Takes in one event of the tree.
+    pub(super) fn show(&mut self, event: &Event) -> io::Result<()> {
+        match self {
+            Self::Quiet => {}
+            Self::Events(lines) => lines.show(event)?,
+            Self::Text(text) => text.happenings.extend(text.progress.apply(event)),
+        }
+        Ok(())
+    }
+
+    pub(super) fn refresh(&mut self) {
+        if let Self::Text(text) = self {
+            let extent = text.extent();
+            let (look, now) = (text.look.as_ref(), SystemClock.now());
+            let drawn = text.screen.draw(look, &text.happenings, &text.progress, now, extent);
+            text.happenings.clear();
+            write_stderr(&drawn);
+        }
+    }
+
+    /// Takes the working lines away. Done when it is dropped, too.
+    pub(super) fn clear(&mut self) {
+        if let Self::Text(text) = self {
+            text.clear();
+        }
+    }
+
+    /// Sets what follows apart from what is drawn.
+    pub(super) fn gap(&self) {
+        if matches!(self, Self::Text(TextProgress { redraws: true, .. })) {
+            write_stderr("\n");
+        }
+    }
+
+    /// The run is over, and its result is where it belongs.
+    pub(super) fn finish(self, outcome: &TaskOutcome) -> io::Result<()> {
+        match self {
+            Self::Quiet | Self::Text(_) => Ok(()),
+            Self::Events(lines) => lines.finish(outcome),
+        }
+    }
+}
+
+impl TextProgress {
+    fn clear(&mut self) {
+        write_stderr(&self.screen.erase(self.extent().columns));
+    }
+
+    fn extent(&self) -> Extent {
+        let size = rustix::termios::tcgetwinsize(io::stderr()).ok();
+        let or = |given: Option<u16>, fallback: usize| given.filter(|n| *n > 0).map_or(fallback, usize::from);
+        Extent {
+            columns: or(size.map(|size| size.ws_col), 80),
+            rows: or(size.map(|size| size.ws_row), 24),
+            colour: AutoStream::choice(&io::stderr()) != ColorChoice::Never,
+            redraws: self.redraws,
+        }
+    }
+}
+
+impl Drop for TextProgress {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// A result on stdout, in whatever format, with progress beside it.
+pub(crate) struct Beside {
+    pub(crate) aside: Aside,
+    pub(crate) result: Box<dyn Display>,
+}
+
+impl Display for Beside {
+    fn show(&mut self, event: &Event) -> io::Result<()> {
+        self.aside.show(event)?;
+        self.result.show(event)
+    }
+
+    fn refresh(&mut self) -> io::Result<()> {
+        self.aside.refresh();
+        self.result.refresh()
+    }
+
+    fn finish(mut self: Box<Self>, outcome: &TaskOutcome) -> io::Result<()> {
+        self.aside.clear();
+        self.result.finish(outcome)?;
+        self.aside.finish(outcome)
+    }
+}
+
+pub(super) fn write_stderr(text: &str) {
+    if text.is_empty() {
+        return;
+    }
+    // A display that nobody can see any more must not end the run.
+    io::stderr().lock().write_all(text.as_bytes()).unwrap_or_default();
+}

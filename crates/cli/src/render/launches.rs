@@ -1,0 +1,78 @@
+//! `boxes` in the words of `typed`: "Launching Subagent" with type, task and model, "Subagent Result"; of several at
+//! once how many they are, and a box for each with its status and what it found.
+
+use sortie_protocol::{Status, TaskOutcome, Timestamp};
+
+use super::boxes::{LAUNCH, REPORT_LINES, painted_box};
+use super::look::{self, Extent, Look, colour_of, working_line};
+use super::progress::{Happening, Subject, Working};
+
+pub(crate) struct Launches;
+
+impl Look for Launches {
+    fn lasting(&self, happening: &Happening, extent: Extent) -> Vec<String> {
+        match happening {
+            Happening::Several { count, kind: Some(kind) } => {
+                vec![format!("[Launching {count} {kind} agents in parallel...]")]
+            }
+            Happening::Several { count, kind: None } => vec![format!("[Launching {count} agents in parallel...]")],
+            Happening::Launched(subject) => launch(subject, extent),
+            // On a terminal the line is drawn below, as long as it is true.
+            Happening::Admitted(subject) if subject.place.is_none() && !extent.redraws => vec![working(subject)],
+            Happening::Admitted(_) => Vec::new(),
+            Happening::Remark { name, text } => look::remark(name, text, extent),
+            Happening::Ended { subject, outcome, .. } => {
+                let (title, mut lines) = match subject.place {
+                    Some(place) => (format!("Agent {place}: {}", subject.title), of_several(outcome)),
+                    None => ("Subagent Result".to_owned(), of_one(outcome)),
+                };
+                lines.extend(look::closing(outcome));
+                painted_box(&title, &lines, colour_of(outcome.status), extent)
+            }
+        }
+    }
+
+    fn working(&self, task: &Working, now: Timestamp, columns: usize) -> Vec<String> {
+        let subject = &task.subject;
+        let head = match subject.place {
+            Some(place) => format!("Agent {place}: {} {}", subject.title, working(subject)),
+            None => working(subject),
+        };
+        vec![working_line(&head, task, now, columns)]
+    }
+}
+
+/// One of several is announced with the others, and has a box when there is something to say of it.
+fn launch(subject: &Subject, extent: Extent) -> Vec<String> {
+    if subject.place.is_some() {
+        return Vec::new();
+    }
+    let Subject { kind, title, model, .. } = subject;
+    let lines = [format!("Type: {kind}"), format!("Task: {title}"), format!("Model: {model}")];
+    painted_box("Launching Subagent", &lines, LAUNCH, extent)
+}
+
+fn working(subject: &Subject) -> String {
+    format!("[{} agent working...]", subject.kind)
+}
+
+/// A result speaks for itself, unless it is not one.
+fn of_one(outcome: &TaskOutcome) -> Vec<String> {
+    let status = (outcome.status != Status::Completed).then(|| status(outcome));
+    status.into_iter().chain(look::beginning(&outcome.text, REPORT_LINES)).collect()
+}
+
+fn of_several(outcome: &TaskOutcome) -> Vec<String> {
+    let mut report = look::beginning(&outcome.text, REPORT_LINES);
+    if let Some(first) = report.first_mut().filter(|first| !first.starts_with("Found")) {
+        first.insert_str(0, "Found: ");
+    }
+    std::iter::once(status(outcome)).chain(report).collect()
+}
+
+/// `Status: Completed`.
+fn status(outcome: &TaskOutcome) -> String {
+    let word = look::status(outcome);
+    let (first, rest) = word.split_at(1);
+    format!("Status: {}{rest}", first.to_uppercase())
+}

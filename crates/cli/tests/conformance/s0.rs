@@ -1,0 +1,12 @@
+//! Document 000: the contract `envelope`.
+
+mod errand;
+mod failures;
+mod interface;
+mod models;
+mod purpose;
+mod roles;
+mod tools;
+mod trace;
+
+pub(crate) use errand::{answer, answers, arguments, delegating, printed, run, run_with, task};

@@ -1,0 +1,187 @@
+//! The six conditions, word for word, with the codes that events carry.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use sortie_testkit::{Fault, Script, ScriptedServer, reply, when};
+
+use super::{REVIEWER, agent_with, answer, arguments, failed, not_delegated, result, task, with_agents};
+use crate::world::{Run, World, main_agent_calls};
+
+/// Runs the script and checks the result of the main agent's call, and that it went on.
+fn check(world: &World, script: Script, expected: &Value) -> Run {
+    let run = Run::with(world, "result", "anthropic", script, &["--set", "task_tool.default_timeout_seconds=1"]);
+    assert_eq!(&result(&run), expected);
+    assert!(run.result().is_error);
+    run
+}
+
+/// A main agent that delegates once; nothing else is ever asked.
+fn one_call(agent: &str) -> Script {
+    main_agent_calls([task(agent, "CHILD works")])
+}
+
+#[test]
+fn s1_15_without_agents_there_is_nobody_to_delegate_to() {
+    let expected = not_delegated("No subagents available for delegation");
+    for wanted in ["code-reviewer", "explore", "general-purpose"] {
+        let run = check(&World::new(), one_call(wanted), &expected);
+        assert_eq!(run.sub_agents().len(), 0);
+    }
+    let server = ScriptedServer::start(Script::new()).unwrap();
+    let ended = answer(&World::new(), &server, &arguments("explore", "p").to_string());
+    assert_eq!((ended.code, ended.stdout_json()), (1, expected));
+}
+
+#[test]
+fn s1_14_s1_16_an_unknown_agent_is_answered_with_those_that_there_are() {
+    let listed = "Available: code-reviewer, documentation-writer, test-generator";
+    let expected = not_delegated(&format!("Subagent 'unknown-type' not found. {listed}"));
+    let script = main_agent_calls([reply::call(
+        "Task",
+        json!({"description": "xyzzy plugh", "prompt": "CHILD works", "subagent_type": "unknown-type"}),
+    )]);
+    let run = check(&with_agents(), script, &expected);
+    assert_eq!(run.sub_agents().len(), 0);
+}
+
+#[test]
+fn s1_17_an_agent_whose_model_nobody_has_is_not_initialized() {
+    let world = with_agents();
+    agent_with(&world, "lost", "description: Lost\nmodel: nowhere-99");
+    let server = ScriptedServer::start(Script::new()).unwrap();
+    // Without a main route: an id that no route serves.
+    let args = ["task", "--contract", "result", "--json", &arguments("lost", "p").to_string()];
+    let given = world.sortie(args).run().stdout_json();
+    let error = given["error"].as_str().unwrap();
+    assert!(error.starts_with("Failed to initialize subagent: agent lost: unknown model `nowhere-99`"), "{error}");
+    assert_eq!(given, not_delegated(error));
+    assert!(server.requests().is_empty());
+}
+
+#[test]
+fn s1_17_an_agent_whose_model_refuses_it_from_the_start_is_not_initialized() {
+    for refusal in [401, 403, 404] {
+        let script = one_call(REVIEWER).otherwise(reply::status(refusal));
+        let run = Run::of(&with_agents(), "result", "anthropic", script);
+        let given = result(&run);
+        let error = given["error"].as_str().unwrap();
+        assert!(
+            error.starts_with("Failed to initialize subagent: ") && error.contains(&refusal.to_string()),
+            "{error}"
+        );
+        assert_eq!(given, not_delegated(error));
+    }
+}
+
+#[test]
+fn s1_18_a_task_out_of_time_says_how_long_it_had_and_its_connection_is_closed() {
+    let expected = failed("Subagent task timed out after 1000ms", "Task failed: timed out after 1000ms");
+    for stalling in [reply::never(), reply::text("word ".repeat(99)).fault(Fault::SlowDrip { ms: 200 })] {
+        let run = check(&with_agents(), one_call(REVIEWER).otherwise(stalling), &expected);
+        assert_eq!((run.sub_agents().len(), run.server.traffic().abandoned), (1, 1));
+    }
+}
+
+#[test]
+fn s1_19_s1_44_a_circle_of_two_is_prevented_with_its_chain() {
+    let script = one_call(REVIEWER)
+        .once(when::prompt_contains("CHILD works"), reply::calls([task("test-generator", "SECOND level")]))
+        .once(when::prompt_contains("SECOND level"), reply::calls([task(REVIEWER, "CIRCLE works")]))
+        .on(when::prompt_contains("SECOND level"), reply::text("Without the reviewer."))
+        .otherwise(reply::text("Done."));
+    let run = Run::of(&with_agents(), "result", "anthropic", script);
+    assert_eq!(result(&run)["content"], "Done.");
+    assert_eq!(run.sub_agent("CIRCLE").len(), 0);
+    let second = run.sub_agent("SECOND level");
+    assert_eq!(
+        second[1].results[0].json(),
+        not_delegated("Circular delegation prevented: code-reviewer -> test-generator -> code-reviewer")
+    );
+}
+
+#[test]
+fn s1_19_s1_44_an_agent_cannot_delegate_to_itself() {
+    let script = one_call(REVIEWER)
+        .once(when::prompt_contains("CHILD works"), reply::calls([task(REVIEWER, "CIRCLE works")]))
+        .otherwise(reply::text("Done."));
+    let run = Run::of(&with_agents(), "result", "anthropic", script);
+    assert_eq!(result(&run)["content"], "Done.");
+    assert_eq!(run.sub_agent("CIRCLE").len(), 0);
+    let given = run.sub_agent("CHILD works")[1].results[0].json();
+    assert_eq!(given, not_delegated("Circular delegation prevented: code-reviewer -> code-reviewer"));
+}
+
+#[test]
+fn s1_44_a_chain_without_a_circle_ends_at_the_depth_limit() {
+    let script = one_call(REVIEWER)
+        .once(when::prompt_contains("CHILD works"), reply::calls([task("test-generator", "SECOND level")]))
+        .once(when::prompt_contains("SECOND level"), reply::calls([task("documentation-writer", "THIRD level")]))
+        .otherwise(reply::text("Done."));
+    let run = Run::of(&with_agents(), "result", "anthropic", script);
+    assert_eq!(result(&run)["content"], "Done.");
+    assert_eq!(run.sub_agent("THIRD level").len(), 0);
+    let given = run.sub_agent("SECOND level")[1].results[0].json();
+    assert_eq!(given, not_delegated("maximum sub-agent depth exceeded"));
+}
+
+/// A world in which `narrow` may not use what `searcher` needs.
+fn with_a_narrow_agent() -> World {
+    let world = with_agents();
+    agent_with(&world, "narrow", "description: Reads and delegates\ntools: Read, Task");
+    agent_with(&world, "searcher", "description: Searches\ntools: Grep, Glob, Read");
+    world
+}
+
+fn narrow_delegates_to_searcher() -> Script {
+    one_call("narrow")
+        .once(when::prompt_contains("CHILD works"), reply::calls([task("searcher", "SEARCH")]))
+        .otherwise(reply::text("Done."))
+}
+
+#[test]
+fn s1_20_an_agent_that_needs_tools_its_parent_may_not_use_is_not_started() {
+    let run = Run::of(&with_a_narrow_agent(), "result", "anthropic", narrow_delegates_to_searcher());
+    assert_eq!(result(&run)["content"], "Done.");
+    assert_eq!(run.sub_agent("SEARCH").len(), 0);
+    let given = run.sub_agent("CHILD works")[1].results[0].json();
+    assert_eq!(given, not_delegated("Subagent lacks permission for required tools: Grep, Glob"));
+}
+
+/// The codes and errors of all finished Task calls, one a line, from the stream of events.
+fn codes(world: &World, script: Script) -> String {
+    let flags = ["--output-format", "stream-json", "--set", "task_tool.default_timeout_seconds=1"];
+    let run = Run::with(world, "result", "anthropic", script, &flags);
+    assert_eq!(run.ended.code, 0, "{:#?}", run.ended);
+    let events = run.ended.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let answers = events.filter(|event| event["type"] == "call_finished");
+    answers.fold(String::new(), |mut lines, event| {
+        let answer: Value = serde_json::from_str(event["for_model"].as_str().unwrap()).unwrap();
+        let error = answer["error"].as_str().unwrap_or_default();
+        writeln!(lines, "{} {}", event["code"], error.split([':', '.']).next().unwrap()).unwrap();
+        lines
+    })
+}
+
+#[test]
+fn s1_21_events_carry_the_nearest_http_code_and_results_do_not() {
+    let world = with_a_narrow_agent();
+    agent_with(&world, "lost", "description: Lost\nmodel: main");
+    let circle = one_call(REVIEWER)
+        .once(when::prompt_contains("CHILD works"), reply::calls([task(REVIEWER, "CIRCLE works")]))
+        .otherwise(reply::text("Done."));
+    let unknown = main_agent_calls([reply::call(
+        "Task",
+        json!({"description": "xyzzy", "prompt": "CHILD works", "subagent_type": "unknown-type"}),
+    )]);
+    for (world, script, expected) in [
+        (&World::new(), one_call(REVIEWER), "404 No subagents available for delegation\n"),
+        (&world, unknown, "404 Subagent 'unknown-type' not found\n"),
+        (&world, one_call("lost").otherwise(reply::status(401)), "500 Failed to initialize subagent\n"),
+        (&world, one_call(REVIEWER).otherwise(reply::never()), "408 Subagent task timed out after 1000ms\n"),
+        (&world, circle, "409 Circular delegation prevented\nnull \n"),
+        (&world, narrow_delegates_to_searcher(), "403 Subagent lacks permission for required tools\nnull \n"),
+    ] {
+        assert_eq!(codes(world, script), expected);
+    }
+}

@@ -1,0 +1,20 @@
+//! Document 002, the contract `delegate`.
+
+mod configuration;
+mod context;
+mod depth;
+mod display;
+mod interface;
+mod limits;
+mod log;
+mod results;
+
+use serde_json::json;
+use sortie_testkit::{ScriptedPart, reply};
+
+const CONTRACT: &str = "delegate";
+
+/// A call of the tool.
+fn task(brief: &str) -> ScriptedPart {
+    reply::call("task", json!({ "task": brief }))
+}

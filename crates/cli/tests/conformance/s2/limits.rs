@@ -1,0 +1,151 @@
+//! Time, tokens and requests: what bounds a sub-agent, and what it must not cost.
+
+use serde_json::{Value, json};
+use sortie_protocol::Usage;
+use sortie_testkit::{Script, ScriptedReply, ScriptedServer, reply, when};
+
+use super::{CONTRACT, task};
+use crate::program::wait_for;
+use crate::world::{DONE, Heard, QUESTION, Run, WIRES, World, main_agent_calls};
+
+const ONE_SECOND: [&str; 2] = ["--set", "task_tool.default_timeout_seconds=1"];
+
+fn tokens(count: u64) -> Usage {
+    Usage { input_tokens: count, ..Usage::default() }
+}
+
+/// Looks around for ever, at this price a turn.
+fn restless(price: u64) -> ScriptedReply {
+    reply::calls([reply::call("LS", json!({}))]).usage(tokens(price))
+}
+
+#[test]
+fn s2_20_s2_49_s2_66_s2_75_a_sub_agent_that_hangs_is_stopped_in_time() {
+    for wire in WIRES {
+        let script = main_agent_calls([task("CHILD work")]).otherwise(reply::never());
+        let run = Run::with(&World::new(), CONTRACT, wire, script, &ONE_SECOND);
+        assert_eq!((run.ended.code, run.ended.stdout.trim_end()), (0, DONE));
+        let result = run.result();
+        assert_eq!(result.json()["success"], false);
+        assert_eq!(result.json()["error"], "the sub-agent ran but did not finish: timed out after 1000ms");
+        assert!(!result.is_error);
+    }
+    let shown = World::new().sortie(["config", "show", "--contract", CONTRACT]).run().stdout;
+    let line = shown.lines().find(|line| line.contains("default_timeout_seconds")).unwrap();
+    assert!(line.contains("300"), "five minutes if nobody says otherwise: {line}");
+}
+
+#[test]
+fn s2_23_what_a_stopped_sub_agent_held_is_given_back_while_its_parent_goes_on() {
+    let world = World::new();
+    let script = Script::new()
+        .on(when::prompt_contains(QUESTION).turn(0), reply::calls([task("CHILD work")]))
+        .on(when::prompt_contains(QUESTION), reply::text(DONE).held_by("parent"))
+        .otherwise(reply::never());
+    let server = ScriptedServer::start(script).unwrap();
+    let args = [&["run", "--contract", CONTRACT], &ONE_SECOND[..], &[QUESTION]].concat();
+    let live = world.sortie(args).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls == 3);
+    wait_for(&server, |traffic| traffic.in_flight == 1 && traffic.abandoned == 1);
+    wait_for(&server, |traffic| traffic.open_connections == 1);
+    server.gate("parent").open();
+    assert_eq!(live.wait().code, 0);
+    let left: Vec<_> =
+        std::fs::read_dir(world.path("state")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| name.to_string_lossy().starts_with("journal") || name == "reports"), "{left:?}");
+}
+
+#[test]
+fn s2_50_s2_67_the_token_limit_stops_a_sub_agent_and_is_named() {
+    for (flags, price, turns) in
+        [(&["--set", "task_tool.max_tokens=1000"][..], 600, 2), (&[][..], 24_000, 3), (&[][..], 26_000, 2)]
+    {
+        let script = main_agent_calls([task("CHILD work")])
+            .on(when::last_contains("limit"), reply::text("So far: nothing."))
+            .otherwise(restless(price));
+        let run = Run::with(&World::new(), CONTRACT, "anthropic", script, flags);
+        let is_last_word = |told: &&Heard| told.contains("\"tool_choice\":{\"type\":\"none\"}");
+        let told = run.sub_agents();
+        let last_words = told.iter().filter(is_last_word).count();
+        assert_eq!((told.len() - last_words, last_words <= 1), (turns, true), "at {price} a turn");
+        let result = run.result().json();
+        assert_eq!(result["success"], false);
+        assert!(result["error"].as_str().unwrap().contains("the token limit was reached"), "{result}");
+        assert_eq!(run.ended.code, 0);
+    }
+}
+
+#[test]
+fn s2_20_a_sub_agent_that_never_comes_to_an_end_is_stopped_and_not_called_a_success() {
+    let script = main_agent_calls([task("CHILD work")])
+        .on(when::last_contains("limit"), reply::text("So far: nothing."))
+        .otherwise(restless(1));
+    let run = Run::of(&World::new(), CONTRACT, "openai-chat", script);
+    assert_eq!(run.sub_agents().len(), 51, "fifty turns and a last word");
+    let result = run.result().json();
+    assert_eq!((&result["success"], &result["summary"]), (&json!(false), &json!("So far: nothing.")));
+    assert!(result["error"].as_str().unwrap().contains("the turn limit was reached"), "{result}");
+}
+
+#[test]
+fn s2_76_tokens_that_are_spent_below_count_above() {
+    let script = main_agent_calls([task("OUTER work")])
+        .on(when::last_contains("limit"), reply::text("So far: nothing."))
+        .on(when::prompt_contains("OUTER").turn(0), reply::calls([task("INNER work")]).usage(tokens(400)))
+        .on(when::prompt_contains("INNER"), reply::text("Inner done.").usage(tokens(700)))
+        .otherwise(restless(1));
+    let run = Run::with(&World::new(), CONTRACT, "anthropic", script, &["--set", "task_tool.max_tokens=1000"]);
+    let result = run.result().json();
+    assert_eq!(result["success"], false, "400 and 700 are more than 1000: {result}");
+    assert!(result["error"].as_str().unwrap().contains("the token limit was reached"), "{result}");
+    assert!(run.sub_agent("OUTER").len() <= 2, "its first turn and a last word");
+}
+
+#[test]
+fn s2_76_a_nested_sub_agent_has_no_more_time_than_is_left_above() {
+    let world = World::new();
+    let script = main_agent_calls([task("OUTER work")])
+        .on(when::prompt_contains("OUTER").turn(0), reply::calls([task("INNER work")]).after_ms(700))
+        .otherwise(reply::never());
+    let run = Run::with(&world, CONTRACT, "anthropic", script, &ONE_SECOND);
+    assert_eq!(run.result().json()["error"], "the sub-agent ran but did not finish: timed out after 1000ms");
+    let outer = took_ms(&world, "OUTER work");
+    assert!(outer < 1600, "700 and 1000 would be 1700: {outer}");
+}
+
+/// How long the task of this title took.
+fn took_ms(world: &World, title: &str) -> u64 {
+    let list = world.sortie(["tasks", "list", "--all", "--json"]).run().stdout_json();
+    let task = list.as_array().unwrap().iter().find(|task| task["title"] == title).unwrap();
+    let shown = world.sortie(["tasks", "show", task["task_id"].as_str().unwrap(), "--json"]).run().stdout_json();
+    shown["usage"]["duration_ms"].as_u64().unwrap()
+}
+
+#[test]
+fn s2_18_s2_19_no_request_and_hardly_any_time_beyond_the_script() {
+    let world = World::new();
+    let script = main_agent_calls([task("CHILD work")])
+        .on(when::turn(0), restless(1).after_ms(400))
+        .otherwise(reply::text("Done below.").after_ms(400));
+    let run = Run::of(&world, CONTRACT, "openai-chat", script);
+    assert_eq!((run.main_agent().len(), run.sub_agents().len()), (2, 2));
+    let took = took_ms(&world, "CHILD work");
+    assert!((800..1200).contains(&took), "two answers of 400 ms each: {took}");
+}
+
+#[test]
+fn s2_79_s2_81_calls_of_one_turn_run_at_once_and_are_answered_in_their_order() {
+    for wire in WIRES {
+        let world = World::new();
+        let script = main_agent_calls([task("FIRST work"), task("SECOND work")])
+            .on(when::prompt_contains("FIRST"), reply::text("First done.").held_by("both"))
+            .on(when::prompt_contains("SECOND"), reply::text("Second done.").held_by("both"));
+        let server = ScriptedServer::start(script).unwrap();
+        let live = world.sortie(["run", "--contract", CONTRACT, QUESTION]).on(&server, wire).start();
+        wait_for(&server, |traffic| traffic.calls == 3 && traffic.in_flight == 2);
+        server.gate("both").open();
+        let run = Run { ended: live.wait(), server };
+        let summaries: Vec<Value> = run.results().iter().map(|result| result.json()["summary"].clone()).collect();
+        assert_eq!(summaries, ["First done.", "Second done."]);
+    }
+}

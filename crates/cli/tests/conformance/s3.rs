@@ -1,0 +1,53 @@
+//! Document 003, the contract `typed`: Explore, Plan, Bash, general-purpose and agents from files.
+
+mod answer;
+mod context;
+mod custom;
+mod limits;
+mod models;
+mod parallel;
+mod roles;
+mod schema;
+mod shown;
+mod status;
+mod tools;
+
+use serde_json::{Value, json};
+use sortie_testkit::{ScriptedPart, ScriptedServer, reply};
+
+use crate::world::{Ended, Run, World};
+
+fn arguments(agent: &str, prompt: &str) -> Value {
+    json!({"description": "Look at code", "prompt": prompt, "subagent_type": agent})
+}
+
+fn task(agent: &str, prompt: &str) -> ScriptedPart {
+    reply::call("Task", arguments(agent, prompt))
+}
+
+/// Arguments with one more field.
+fn with(field: &str, value: Value) -> Value {
+    let mut arguments = arguments("Explore", "CHILD looks");
+    arguments[field] = value;
+    arguments
+}
+
+/// The answer of `sortie task` to these arguments.
+fn answer(world: &World, server: &ScriptedServer, arguments: &str) -> Ended {
+    world.sortie(["task", "--contract", "typed", "--json", arguments]).on(server, "anthropic").run()
+}
+
+/// An answer without its `agentId`, which it must have.
+fn without_id(mut answer: Value) -> Value {
+    let id = answer.as_object_mut().unwrap().remove("agentId");
+    let id = id.as_ref().and_then(Value::as_str).unwrap_or_else(|| panic!("no agentId: {answer}"));
+    let letters = id.strip_prefix("agent-").unwrap_or_else(|| panic!("{id}"));
+    assert!(letters.len() == 12 && letters.bytes().all(|letter| letter.is_ascii_lowercase()), "{id}");
+    answer
+}
+
+/// What the main agent read as the result of its only call, without the id; its run went well whatever that was.
+fn result(run: &Run) -> Value {
+    assert_eq!(run.ended.code, 0, "{:#?}", run.ended);
+    without_id(run.result().json())
+}

@@ -1,0 +1,66 @@
+//! What a person sees: a box when a sub-agent is launched, and one with its result.
+
+use expect_test::expect;
+use serde_json::json;
+use sortie_testkit::{reply, when};
+
+use crate::world::{Run, World, main_agent_calls};
+
+/// What stands on stderr before the figures.
+fn shown(transcript: &str) -> String {
+    let (_, stderr) = transcript.split_once("--- stderr\n").unwrap();
+    let (boxes, _figures) = stderr.trim_end().rsplit_once('\n').unwrap();
+    boxes.to_owned() + "\n"
+}
+
+#[test]
+fn s3_46_a_launch_and_a_result_have_a_box_each_with_the_documents_words() {
+    let call = json!({"description": "Find auth errors", "prompt": "CHILD looks", "subagent_type": "Explore"});
+    let script = main_agent_calls([reply::call("Task", call)])
+        .on(when::turn(0), reply::calls([reply::call("Grep", json!({"pattern": "AuthError"}))]))
+        .otherwise(reply::text("Found 1 relevant file:\n- src/auth.rs (AuthError)"));
+    let run = Run::with(&World::new(), "typed", "anthropic", script, &["--show", "boxes"]);
+    expect![[r#"
+        ┌─ Launching Subagent ───────────────────────────┐
+        │ Type: Explore                                  │
+        │ Task: Find auth errors                         │
+        │ Model: main (claude-haiku-4)                   │
+        └────────────────────────────────────────────────┘
+        [Explore agent working...]
+        ┌─ Subagent Result ──────────────────────────────┐
+        │ Found 1 relevant file:                         │
+        │ - src/auth.rs (AuthError)                      │
+        │ 1 call · <n>k tokens · <t>s                    │
+        └────────────────────────────────────────────────┘
+    "#]]
+    .assert_eq(&shown(&run.ended.transcript()));
+}
+
+#[test]
+fn s3_47_several_are_announced_with_their_number_and_have_a_box_each() {
+    let call = |title: &str| {
+        reply::call(
+            "Task",
+            json!({"description": title, "prompt": format!("{title} code"), "subagent_type": "Explore"}),
+        )
+    };
+    let script = main_agent_calls([call("Auth"), call("Authorization")])
+        .on(when::prompt_contains("Authorization code"), reply::text("Found: 3 files"))
+        .otherwise(reply::text("Found: 5 files"));
+    let run = Run::with(&World::new(), "typed", "anthropic", script, &["--show", "boxes"]);
+    let shown = shown(&run.ended.transcript());
+    let (announced, boxes) = shown.split_once("┌─ ").unwrap();
+    assert_eq!(announced, "[Launching 2 Explore agents in parallel...]\n");
+    // They work at the same time; either may be the first to end.
+    let mut boxes: Vec<Vec<&str>> = boxes.split("┌─ ").map(|text| text.lines().take(3).collect()).collect();
+    boxes.sort_unstable();
+    let inner = |line: &str| line.trim_matches(['│', '┐', '─', ' ']).to_owned();
+    let boxes: Vec<Vec<String>> = boxes.into_iter().map(|lines| lines.into_iter().map(inner).collect()).collect();
+    assert_eq!(
+        boxes,
+        [
+            ["Agent 1: Auth", "Status: Completed", "Found: 5 files"],
+            ["Agent 2: Authorization", "Status: Completed", "Found: 3 files"],
+        ]
+    );
+}

@@ -1,0 +1,65 @@
+//! What a type is, and where a sub-agent stands.
+
+use sortie_testkit::{ScriptedServer, reply, when};
+
+use super::{result, task};
+use crate::program::wait_for;
+use crate::world::{QUESTION, Run, World, main_agent_calls};
+
+#[test]
+fn s3_11_a_type_is_shown_with_its_tools_model_turns_and_prompt() {
+    let world = World::new();
+    for (name, tools, model, turns, prompt) in [
+        ("Explore", "Read, Glob, Grep, LS, WebFetch", "haiku", "10", "finds things"),
+        ("Plan", "Read, Glob, Grep, LS, WebFetch, TodoWrite", "sonnet", "5", "plans work"),
+        ("general-purpose", "all that its parent has", "sonnet", "20", "You are a sub-agent."),
+    ] {
+        let shown = world.sortie(["agents", "show", name, "--contract", "typed"]).run().stdout;
+        let (table, role) = shown.split_once("\n\n").unwrap();
+        let row = |label: &str| {
+            let found = table.lines().find_map(|line| line.strip_prefix(label));
+            found.unwrap_or_else(|| panic!("no {label}: {shown}")).trim()
+        };
+        assert!([row("name"), row(if name == "general-purpose" { "name" } else { "type" })].contains(&name), "{shown}");
+        assert_eq!((row("tools"), row("model"), row("max turns")), (tools, model, turns), "{shown}");
+        assert!(role.contains(prompt), "{shown}");
+    }
+}
+
+/// The states of all sub-agents, as `sortie tasks` tells them, in the order of their agents' names.
+fn states(world: &World) -> Vec<(String, String)> {
+    let listed = world.sortie(["tasks", "list", "--all", "--json"]).run().stdout_json();
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    let tasks = listed.as_array().unwrap().iter().filter(|task| task["depth"] == 1);
+    let mut states: Vec<_> = tasks.map(|task| (text(&task["agent"]), text(&task["status"]))).collect();
+    states.sort();
+    states
+}
+
+#[test]
+fn s3_13_a_sub_agent_is_running_then_completed_or_broken_and_everyone_can_see_it() {
+    let calls = [task("Explore", "WAITS"), task("Plan", "BREAKS")];
+    let script = main_agent_calls(calls)
+        .on(when::prompt_contains("WAITS"), reply::text("Done.").held_by("gate"))
+        .otherwise(reply::status(400).held_by("other gate"));
+    let (world, server) = (World::new(), ScriptedServer::start(script).unwrap());
+    let live = world.sortie(["run", "--contract", "typed", QUESTION]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.in_flight == 2);
+    let state = |agent: &str, state: &str| (agent.to_owned(), state.to_owned());
+    assert_eq!(states(&world), [state("explore", "running"), state("plan", "running")]);
+    server.gate("gate").open();
+    server.gate("other gate").open();
+    assert_eq!(live.wait().code, 0);
+    assert_eq!(states(&world), [state("explore", "completed"), state("plan", "failed")]);
+}
+
+#[test]
+fn s3_13_the_id_in_the_answer_leads_to_the_status() {
+    let world = World::new();
+    let script = main_agent_calls([task("Explore", "CHILD looks")]).otherwise(reply::text("Done."));
+    let run = Run::of(&world, "typed", "anthropic", script);
+    assert_eq!(result(&run)["success"], true);
+    let id = run.result().json()["agentId"].as_str().unwrap().to_owned();
+    let shown = world.sortie(["tasks", "show", &id, "--json"]).run().stdout_json();
+    assert_eq!((&shown["task_id"], &shown["status"]), (&id.into(), &"completed".into()));
+}

@@ -1,0 +1,79 @@
+//! What each type may use.
+
+use serde_json::json;
+use sortie_testkit::{reply, when};
+
+use super::{result, task};
+use crate::world::{Heard, Run, WIRES, World, main_agent_calls};
+
+/// The first request of a sub-agent of this type, and the first of the main agent.
+fn first_requests(world: &World, agent: &str, wire: &str) -> (Heard, Heard) {
+    let script = main_agent_calls([task(agent, "CHILD works")]).otherwise(reply::text("Done."));
+    let run = Run::of(world, "typed", wire, script);
+    assert_eq!(result(&run)["result"], "Done.", "{agent}");
+    (run.sub_agents().remove(0), run.main_agent().remove(0))
+}
+
+#[test]
+fn s3_01_s3_15_explore_reads_and_does_nothing_else() {
+    for wire in WIRES {
+        let (explore, _) = first_requests(&World::new(), "Explore", wire);
+        for tool in ["Read", "Glob", "Grep"] {
+            assert!(explore.offers(tool), "{tool}: {:?}", explore.tool_names());
+        }
+        let known = ["Read", "Glob", "Grep", "LS", "WebFetch"];
+        assert!(explore.tool_names().iter().all(|tool| known.contains(tool)), "{:?}", explore.tool_names());
+    }
+}
+
+#[test]
+fn s3_18_general_purpose_has_all_tools_of_its_parent_but_delegation() {
+    for wire in WIRES {
+        let (general, main) = first_requests(&World::new(), "general-purpose", wire);
+        let expected: Vec<&str> = main.tool_names().into_iter().filter(|&tool| tool != "Task").collect();
+        assert_eq!(general.tool_names(), expected);
+        assert!(general.offers("TodoWrite"));
+        let one_deeper = ["--set", "task_tool.max_depth=2"];
+        let script = main_agent_calls([task("general-purpose", "CHILD works")]).otherwise(reply::text("Done."));
+        let run = Run::with(&World::new(), "typed", wire, script, &one_deeper);
+        assert!(run.sub_agents()[0].offers("Task"), "where the depth allows it");
+    }
+}
+
+#[test]
+fn s3_23_a_star_in_an_agents_file_means_all_tools_of_its_parent() {
+    let world = World::new();
+    let text = "---\nname: anything\ndescription: Does anything\ntools: \"*\"\n---\nYou do anything.\n";
+    world.write("home/.config/sortie/agents/anything.md", text);
+    let (anything, main) = first_requests(&world, "anything", "anthropic");
+    let expected: Vec<&str> = main.tool_names().into_iter().filter(|&tool| tool != "Task").collect();
+    assert_eq!(anything.tool_names(), expected);
+}
+
+#[test]
+fn s3_24_a_call_outside_of_the_types_tools_is_refused_however_it_is_spelt() {
+    let world = World::new();
+    let forbidden = [
+        ("TodoWrite", json!({"todos": []})),
+        ("todowrite", json!({"todos": []})),
+        ("Write", json!({"file_path": "new.txt", "content": "x"})),
+        ("Edit", json!({"file_path": "src/main.rs", "old_string": "mod", "new_string": "x"})),
+        ("Bash", json!({"command": "touch new.txt"})),
+        ("Task", super::arguments("Explore", "GRANDCHILD")),
+        ("task", super::arguments("Explore", "GRANDCHILD")),
+    ];
+    let calls = forbidden.iter().map(|(tool, arguments)| reply::call(*tool, arguments.clone()));
+    let script = main_agent_calls([task("Explore", "CHILD works")])
+        .on(when::turn(0), reply::calls(calls))
+        .otherwise(reply::text("Done."));
+    let run = Run::of(&world, "typed", "anthropic", script);
+    assert_eq!(result(&run)["result"], "Done.");
+    let results = &run.sub_agents()[1].results;
+    for ((tool, _), result) in forbidden.iter().zip(results) {
+        assert!(result.is_error && result.text.contains(tool), "{tool}: {result:?}");
+        assert!(result.text.contains("You have: Read, LS, Glob, Grep."), "{tool}: {result:?}");
+    }
+    assert_eq!(run.sub_agent("GRANDCHILD").len(), 0);
+    assert!(!world.path("workspace/new.txt").exists());
+    assert_eq!(std::fs::read_to_string(world.path("workspace/src/main.rs")).unwrap(), "mod auth;\n\nfn main() {}\n");
+}

@@ -1,0 +1,221 @@
+//! One delegated run as each side of it saw it, whatever the wire: what the main agent's model and its sub-agents' models
+//! were told, and what came back to the main agent as the result of its call.
+//!
+//! The main agent is the one that was asked [`QUESTION`]; whoever was asked anything else is a sub-agent.
+
+use serde_json::Value;
+use sortie_testkit::{RecordedRequest, Script, ScriptedPart, ScriptedServer, reply, when};
+
+pub(crate) use crate::program::{Ended, World};
+
+/// Both wires on which every statement about requests has to hold.
+pub(crate) const WIRES: [&str; 2] = ["anthropic", "openai-chat"];
+
+/// What the main agent is asked.
+pub(crate) const QUESTION: &str = "QUESTION of the person";
+/// What the main agent says when its calls have been answered.
+pub(crate) const DONE: &str = "DONE by the main agent";
+
+/// A main agent that makes these calls at once and then says [`DONE`]. What its sub-agents say follows in rules of the
+/// test's own.
+pub(crate) fn main_agent_calls(calls: impl IntoIterator<Item = ScriptedPart>) -> Script {
+    Script::new()
+        .on(when::prompt_contains(QUESTION).turn(0), reply::calls(calls))
+        .on(when::prompt_contains(QUESTION), reply::text(DONE))
+}
+
+/// A `sortie run` that has ended, and the server that it talked to.
+pub(crate) struct Run {
+    pub(crate) ended: Ended,
+    pub(crate) server: ScriptedServer,
+}
+
+impl Run {
+    /// Asks the main agent [`QUESTION`] in this contract.
+    pub(crate) fn of(world: &World, contract: &str, wire: &str, script: Script) -> Self {
+        Self::with(world, contract, wire, script, &[])
+    }
+
+    /// The same with more flags.
+    pub(crate) fn with(world: &World, contract: &str, wire: &str, script: Script, flags: &[&str]) -> Self {
+        let server = ScriptedServer::start(script).unwrap();
+        let args = [&["run", "--contract", contract], flags, &[QUESTION]].concat();
+        let ended = world.sortie(args).on(&server, wire).run();
+        Self { ended, server }
+    }
+
+    /// All requests of the main agent, in order.
+    pub(crate) fn main_agent(&self) -> Vec<Heard> {
+        heard(&self.server).into_iter().filter(|heard| heard.prompt.contains(QUESTION)).collect()
+    }
+
+    /// All requests of sub-agents, in the order of their arrival.
+    pub(crate) fn sub_agents(&self) -> Vec<Heard> {
+        heard(&self.server).into_iter().filter(|heard| !heard.prompt.contains(QUESTION)).collect()
+    }
+
+    /// The requests of the sub-agent whose brief contains these words.
+    pub(crate) fn sub_agent(&self, words: &str) -> Vec<Heard> {
+        self.sub_agents().into_iter().filter(|heard| heard.prompt.contains(words)).collect()
+    }
+
+    /// What the main agent's model received for its calls, in the order of the calls.
+    pub(crate) fn results(&self) -> Vec<ToolResult> {
+        self.main_agent().last().unwrap_or_else(|| panic!("no request: {:#?}", self.ended)).results.clone()
+    }
+
+    /// What it received for its only call.
+    pub(crate) fn result(&self) -> ToolResult {
+        let mut results = self.results();
+        assert_eq!(results.len(), 1, "{results:#?} in {:#?}", self.ended);
+        results.remove(0)
+    }
+}
+
+/// One request as a model read it.
+#[derive(Debug, Clone)]
+pub(crate) struct Heard {
+    pub(crate) model: String,
+    pub(crate) system: String,
+    pub(crate) tools: Vec<Offered>,
+    /// The first message of the user.
+    pub(crate) prompt: String,
+    /// How many messages there are, the system's not counted.
+    pub(crate) messages: usize,
+    /// The results of all tool calls so far, in order.
+    pub(crate) results: Vec<ToolResult>,
+    /// Everything that was sent.
+    pub(crate) body: Value,
+}
+
+/// A tool as it was offered.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Offered {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) schema: Value,
+}
+
+/// What a model received for a call of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ToolResult {
+    pub(crate) call: String,
+    pub(crate) text: String,
+    /// Whether it was marked as failed; the openai-chat wire has no such mark and says `false` always.
+    pub(crate) is_error: bool,
+}
+
+impl ToolResult {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error} in {self:#?}"))
+    }
+}
+
+impl Heard {
+    /// The names of the tools, in alphabetical order.
+    pub(crate) fn tool_names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    pub(crate) fn offers(&self, tool: &str) -> bool {
+        self.tools.iter().any(|offered| offered.name == tool)
+    }
+
+    pub(crate) fn tool(&self, name: &str) -> &Offered {
+        let found = self.tools.iter().find(|tool| tool.name == name);
+        found.unwrap_or_else(|| panic!("{name} is not among {:?}", self.tool_names()))
+    }
+
+    /// Whether these words stand anywhere in the request.
+    pub(crate) fn contains(&self, words: &str) -> bool {
+        self.body.to_string().contains(words)
+    }
+
+    fn read(request: &RecordedRequest) -> Self {
+        if request.path().ends_with("/messages") { Self::anthropic(&request.body) } else { Self::openai(&request.body) }
+    }
+
+    fn anthropic(body: &Value) -> Self {
+        let messages = list(&body["messages"]);
+        let blocks = messages.iter().flat_map(|message| list(&message["content"]));
+        let results = blocks.filter(|block| block["type"] == "tool_result").map(|block| ToolResult {
+            call: text(&block["tool_use_id"]),
+            text: text(&block["content"]),
+            is_error: block["is_error"] == true,
+        });
+        let tools = list(&body["tools"]).iter().map(|tool| offered(tool, "input_schema"));
+        Self {
+            model: text(&body["model"]),
+            system: text(&body["system"]),
+            tools: tools.collect(),
+            prompt: messages.first().map(|message| text(&message["content"])).unwrap_or_default(),
+            messages: messages.len(),
+            results: results.collect(),
+            body: body.clone(),
+        }
+    }
+
+    fn openai(body: &Value) -> Self {
+        let of_role =
+            |role: &'static str| list(&body["messages"]).iter().filter(move |message| message["role"] == role);
+        let results = of_role("tool").map(|message| ToolResult {
+            call: text(&message["tool_call_id"]),
+            text: text(&message["content"]),
+            is_error: false,
+        });
+        let tools = list(&body["tools"]).iter().map(|tool| offered(&tool["function"], "parameters"));
+        Self {
+            model: text(&body["model"]),
+            system: of_role("system").map(|message| text(&message["content"])).collect(),
+            tools: tools.collect(),
+            prompt: of_role("user").next().map(|message| text(&message["content"])).unwrap_or_default(),
+            messages: list(&body["messages"]).len() - of_role("system").count(),
+            results: results.collect(),
+            body: body.clone(),
+        }
+    }
+}
+
+/// All requests that a server got, as the models read them.
+pub(crate) fn heard(server: &ScriptedServer) -> Vec<Heard> {
+    server.requests().iter().map(|request| Heard::read(request)).collect()
+}
+
+fn offered(tool: &Value, schema: &str) -> Offered {
+    Offered { name: text(&tool["name"]), description: text(&tool["description"]), schema: tool[schema].clone() }
+}
+
+/// Text as a string or as blocks of which some are text.
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        blocks => list(blocks).iter().filter_map(|block| block["text"].as_str()).collect(),
+    }
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+#[test]
+fn both_wires_are_read_alike() {
+    let world = World::new();
+    let seen = WIRES.map(|wire| {
+        let call = serde_json::json!({"description": "Look", "prompt": "CHILD looks"});
+        let look = reply::calls([reply::call("Read", serde_json::json!({"file_path": "src/main.rs"}))]);
+        let script = main_agent_calls([reply::call("Task", call)])
+            .on(when::turn(0), look)
+            .otherwise(reply::text("It starts in src/main.rs."));
+        let run = Run::of(&world, "sortie", wire, script);
+        assert_eq!(run.ended.stdout, format!("{DONE}\n"), "{:#?}", run.ended);
+        let (main, child) = (run.main_agent(), run.sub_agent("CHILD looks"));
+        assert!(run.result().text.contains("It starts in src/main.rs."));
+        assert!(child[1].results[0].text.contains("mod auth;"));
+        [&main[0], &child[0], &child[1]].map(|heard| {
+            (heard.model.clone(), heard.system.clone(), heard.tools.clone(), heard.prompt.clone(), heard.messages)
+        })
+    });
+    assert_eq!(seen[0], seen[1]);
+}

@@ -1,0 +1,23 @@
+//! Which contract a name means.
+
+use std::sync::Arc;
+
+use crate::{Child, Contract, Delegate, Envelope, Sortie, ToolResult, Typed};
+
+/// The contracts by name. Beside these, `s0` to `s4` mean the first five in this order, `default` the last, and
+/// `child-recipe` the shorter form of `child`.
+pub const CONTRACTS: [&str; 6] = ["envelope", "result", "delegate", "typed", "child", "sortie"];
+
+/// The contract of this name or short name.
+pub fn contract(name: &str) -> Option<Arc<dyn Contract>> {
+    Some(match name {
+        "envelope" | "s0" => Arc::new(Envelope),
+        "result" | "s1" => Arc::new(ToolResult),
+        "delegate" | "s2" => Arc::new(Delegate),
+        "typed" | "s3" => Arc::new(Typed),
+        "child" | "s4" => Arc::new(Child::Session),
+        "child-recipe" => Arc::new(Child::Recipe),
+        "sortie" | "default" => Arc::new(Sortie),
+        _ => return None,
+    })
+}

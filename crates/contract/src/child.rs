@@ -1,0 +1,150 @@
+//! `child`: a child session with a clean context; its summary, its calls and its tokens come back.
+//!
+//! The recipe is the same with two fields in and `tokens` for `tokensUsed` out.
+
+use serde_json::{Map, Value, json};
+use sortie_protocol::{Failure, Status, TaskOutcome, TaskRequest};
+
+use crate::cause::Cause;
+use crate::ending::{Ending, own_calls};
+use crate::fields::Fields;
+use crate::{AgentLine, Answer, Call, Contract, Defaults, ReportCap, TypeDefaults, Visible, listing};
+
+const GENERAL: &str = "general-purpose";
+
+const TYPES: &[TypeDefaults] = &[
+    TypeDefaults { description: Some("any task"), ..TypeDefaults::plain(GENERAL) },
+    TypeDefaults { description: Some("searches and reads"), ..TypeDefaults::plain("explore") },
+    TypeDefaults { description: Some("breaks a task down into steps"), ..TypeDefaults::plain("plan") },
+];
+
+/// The tools that delegate and that claim tasks, by every name that they have.
+const DENIED: &[&str] = &["task", "todowrite", "spawn_agent", "create_todo"];
+
+/// About 2,000 tokens at four bytes each, with room for the notice of a limit.
+const SUMMARY_BYTES: usize = 7900;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Child {
+    Session,
+    Recipe,
+}
+
+impl Contract for Child {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Session => "child",
+            Self::Recipe => "child-recipe",
+        }
+    }
+
+    fn tool_name(&self) -> &'static str {
+        "task"
+    }
+
+    fn description(&self, _agents: &[AgentLine]) -> String {
+        let types = match self {
+            Self::Session => format!("\nAgent types:{}", listing::lines(listing::types(TYPES))),
+            Self::Recipe => String::new(),
+        };
+        format!(
+            "Delegate a specific sub-task to an agent with a clean context. It works alone and returns a compact \
+             summary; none of its tool output reaches you.\n\
+             - The prompt must be self-contained, for the agent sees nothing of this conversation: give file paths, \
+             names of variables and functions, and what it has to know of the project. Never refer back, as in \"the \
+             file we just discussed\" or \"that variable\".\n\
+             - It costs tokens twice, yours and its own: use it for work that takes many tool calls, not to look into \
+             one file.{types}"
+        )
+    }
+
+    fn schema(&self, _agents: &[AgentLine]) -> Value {
+        let (description, prompt) = match self {
+            Self::Session => ("3-5 word task summary", "Self-contained task for sub-agent"),
+            Self::Recipe => ("3-5 word description of the task", "Self-contained prompt for the sub-agent"),
+        };
+        let mut schema = json!({
+            "type": "object",
+            "properties": {
+                "description": {"type": "string", "description": description},
+                "prompt": {"type": "string", "description": prompt},
+            },
+            "required": ["description", "prompt"],
+        });
+        if *self == Self::Session {
+            schema["properties"]["subagent_type"] =
+                json!({"type": "string", "enum": listing::names(TYPES), "default": GENERAL});
+        }
+        schema
+    }
+
+    fn defaults(&self) -> Defaults {
+        Defaults {
+            max_depth: 1,
+            visible: Visible::Types,
+            types: TYPES,
+            denied_tools: DENIED,
+            report_cap: ReportCap::Bytes(SUMMARY_BYTES),
+            ..Defaults::PLAIN
+        }
+    }
+
+    fn decode(&self, arguments: &str) -> Result<TaskRequest, Failure> {
+        let mut fields = Fields::read(arguments)?;
+        let (title, prompt) = (fields.text("description")?, fields.text("prompt")?);
+        let field = match self {
+            Self::Session => "subagent_type",
+            Self::Recipe => "agentType",
+        };
+        let agent = match fields.optional_text(field)? {
+            Some(name) => listing::fixed_type(&self.defaults(), &name)?.agent,
+            None => GENERAL,
+        };
+        let agent = agent.to_owned();
+        Ok(TaskRequest { title, prompt, agent, notices: fields.into_notices(), ..TaskRequest::default() })
+    }
+
+    fn encode(&self, _call: &Call<'_>, answer: Answer<'_>) -> Value {
+        match answer {
+            Ok(outcome) => self.reported(outcome),
+            Err(failure) => json!({"error": rejection(failure)}),
+        }
+    }
+
+    fn is_error(&self, answer: Answer<'_>) -> bool {
+        !answer.is_ok_and(|outcome| matches!(outcome.status, Status::Completed | Status::Partial))
+    }
+}
+
+impl Child {
+    fn reported(self, outcome: &TaskOutcome) -> Value {
+        let ending = Ending::of(outcome);
+        let shortfall = ending.shortfall();
+        let summary = match (&ending, &shortfall) {
+            (Ending::Limited(_) | Ending::TimedOut { .. }, Some(why)) if !outcome.text.trim().is_empty() => {
+                format!("[Incomplete: {why}]\n\n{}", outcome.text)
+            }
+            _ => outcome.text.clone(),
+        };
+        let tokens = match self {
+            Self::Session => "tokensUsed",
+            Self::Recipe => "tokens",
+        };
+        let mut result = Map::from_iter([
+            ("summary".to_owned(), json!(summary)),
+            ("toolCalls".to_owned(), json!(own_calls(outcome))),
+            (tokens.to_owned(), json!(outcome.usage.total_tokens())),
+        ]);
+        if let Some(why) = shortfall {
+            result.insert("error".to_owned(), json!(why));
+        }
+        result.into()
+    }
+}
+
+fn rejection(failure: &Failure) -> String {
+    match Cause::of(failure) {
+        Cause::Depth => "maximum sub-agent depth exceeded".to_owned(),
+        _ => failure.message.clone(),
+    }
+}

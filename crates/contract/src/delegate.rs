@@ -1,0 +1,197 @@
+//! `delegate`: a task and perhaps a model in; success, files, summary and tokens out.
+//!
+//! What was refused before it began is an error of the tool; what ran and failed is a result that says so.
+
+use serde_json::{Value, json};
+use sortie_protocol::{Failure, TaskOutcome, TaskRequest};
+
+use crate::cause::Cause;
+use crate::ending::Ending;
+use crate::fields::Fields;
+use crate::json::INVALID;
+use crate::{AgentLine, Answer, AtMaxDepth, Call, Contract, Defaults, ReportCap, SystemPrompt, TypeDefaults, Visible};
+
+const AGENT: &str = "general-purpose";
+const TYPES: &[TypeDefaults] = &[TypeDefaults::plain(AGENT)];
+
+/// A whole result has at most 2,000 tokens at four bytes each: the summary, the files, and what JSON adds to them.
+const SUMMARY_BYTES: usize = 6000;
+const FILES_BYTES: usize = 1200;
+/// The same in the form in which the calling model reads it.
+const ENCODED_BYTES: usize = 6400;
+
+const TITLE_WORDS: usize = 6;
+const TITLE_CHARACTERS: usize = 60;
+
+const DESCRIPTION: &str = r#"Delegates a complex subtask to a focused sub-agent with its own context window.
+Use this to break down large tasks, work on specific files without cluttering the main context,
+or use different models for different complexity levels.
+
+Input should be a JSON object with:
+- 'task' (required): detailed description of what the sub-agent should do
+- 'model' (optional): model name to use (e.g., "claude-3-5-haiku-20241022" for simple tasks)
+
+The sub-agent will have access to all tools and can read/write files, run commands, etc.
+Results will be summarized and returned to you.
+
+Example use cases:
+- "Refactor the authentication module in auth.go to use the new token system"
+- "Analyze all test files and create a summary of test coverage"
+- "Fix all lint errors in the frontend/ directory""#;
+
+#[derive(Debug, Clone, Copy)]
+pub struct Delegate;
+
+impl Contract for Delegate {
+    fn name(&self) -> &'static str {
+        "delegate"
+    }
+
+    fn tool_name(&self) -> &'static str {
+        "task"
+    }
+
+    fn description(&self, _agents: &[AgentLine]) -> String {
+        DESCRIPTION.to_owned()
+    }
+
+    fn schema(&self, _agents: &[AgentLine]) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "task": {"type": "string", "description": "Detailed description of what the sub-agent should do"},
+                "model": {"type": "string", "description": "Model to use; the caller's own if not given"},
+            },
+            "required": ["task"],
+        })
+    }
+
+    fn defaults(&self) -> Defaults {
+        Defaults {
+            at_max_depth: AtMaxDepth::Refuses,
+            max_tokens: Some(50_000),
+            inherit_context_files: true,
+            visible: Visible::Types,
+            types: TYPES,
+            system: SystemPrompt::RoleAndBrief,
+            report_cap: ReportCap::Bytes(SUMMARY_BYTES),
+            ..Defaults::PLAIN
+        }
+    }
+
+    fn decode(&self, arguments: &str) -> Result<TaskRequest, Failure> {
+        let mut fields = Fields::read(arguments)?;
+        // A host whose `model` is a plain string leaves it out by leaving it empty.
+        fields.drop_empty("model");
+        let prompt = fields.text("task")?;
+        Ok(TaskRequest {
+            title: title(&prompt),
+            prompt,
+            agent: AGENT.to_owned(),
+            model: fields.optional_text("model")?,
+            notices: fields.into_notices(),
+            ..TaskRequest::default()
+        })
+    }
+
+    fn encode(&self, _call: &Call<'_>, answer: Answer<'_>) -> Value {
+        match answer {
+            Ok(outcome) => reported(outcome),
+            Err(failure) => json!({"error": rejection(failure)}),
+        }
+    }
+
+    fn encode_for_model(&self, call: &Call<'_>, answer: Answer<'_>, _mark: &str) -> String {
+        match answer {
+            Ok(_) => self.encode(call, answer).to_string(),
+            Err(failure) => rejection(failure),
+        }
+    }
+
+    fn is_error(&self, answer: Answer<'_>) -> bool {
+        answer.is_err()
+    }
+}
+
+fn reported(outcome: &TaskOutcome) -> Value {
+    let (files, left_out) = first_files(&outcome.files_changed);
+    let mut summary = if outcome.text.trim().is_empty() { deeds(outcome) } else { outcome.text.clone() };
+    if left_out > 0 {
+        summary += &format!("\n[{left_out} more files were modified]");
+    }
+    let summary = cut_to(ENCODED_BYTES, summary);
+    let shortfall = Ending::of(outcome).shortfall();
+    let mut result = json!({
+        "success": shortfall.is_none(),
+        "files_modified": files,
+        "summary": summary,
+        "tokens_used": outcome.usage.total_tokens(),
+    });
+    if let Some(why) = shortfall {
+        result["error"] = json!(format!("the sub-agent ran but did not finish: {why}"));
+    }
+    result
+}
+
+/// The text, cut where its JSON form would take more than so many bytes: quotes and line ends take two, others up to six.
+fn cut_to(most: usize, mut text: String) -> String {
+    const MARK: &str = "\n[… cut]";
+    let encoded = |letter: char| match letter {
+        '"' | '\\' | '\n' | '\r' | '\t' => 2,
+        control if control.is_control() && control.is_ascii() => 6,
+        other => other.len_utf8(),
+    };
+    let mut room = most;
+    let end = text.char_indices().find(|&(_, letter)| match room.checked_sub(encoded(letter)) {
+        Some(rest) => {
+            room = rest;
+            false
+        }
+        None => true,
+    });
+    if let Some((at, _)) = end {
+        text.truncate(text.floor_char_boundary(at.saturating_sub(2 * MARK.len())));
+        text += MARK;
+    }
+    text
+}
+
+/// What went wrong before a sub-agent began, and at which stage.
+fn rejection(failure: &Failure) -> String {
+    match Cause::of(failure) {
+        Cause::Depth => "maximum sub-agent depth exceeded".to_owned(),
+        Cause::Arguments if failure.code == INVALID => format!("invalid input: {}", failure.message),
+        _ => format!("the sub-agent could not be created: {}", failure.message),
+    }
+}
+
+/// What a task did that left no words of its own.
+fn deeds(outcome: &TaskOutcome) -> String {
+    let calls: Vec<String> =
+        outcome.tool_summary.iter().map(|tool| format!("{} ({})", tool.tool, tool.count)).collect();
+    let calls = if calls.is_empty() { "none".to_owned() } else { calls.join(", ") };
+    format!(
+        "The sub-agent left no report. Tool calls that it made: {calls}. Files modified: {}.",
+        outcome.files_changed.len()
+    )
+}
+
+/// As many files as the result has room for, and how many it has not.
+fn first_files(files: &[String]) -> (&[String], usize) {
+    let mut room = FILES_BYTES;
+    let fits = |file: &&String| match room.checked_sub(file.len()) {
+        Some(rest) => {
+            room = rest;
+            true
+        }
+        None => false,
+    };
+    let count = files.iter().take_while(fits).count();
+    (&files[..count], files.len() - count)
+}
+
+/// The first words of a brief.
+fn title(task: &str) -> String {
+    let words: Vec<&str> = task.split_whitespace().take(TITLE_WORDS).collect();
+    words.join(" ").chars().take(TITLE_CHARACTERS).collect()
+}

@@ -1,0 +1,77 @@
+//! How a task ended, as far as contracts tell endings apart, and what they say of it in the same words.
+
+use sortie_protocol::{Limit, Status, TaskOutcome};
+
+use crate::cause::Cause;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending<'a> {
+    Completed,
+    /// A limit other than time ended it; the outcome's text is what there was.
+    Limited(Limit),
+    /// The deadline passed, or the model went silent and `cause` says how. There may be text.
+    TimedOut {
+        after_ms: u64,
+        cause: Option<&'a str>,
+    },
+    Cancelled,
+    Failed {
+        cause: Cause,
+        message: &'a str,
+    },
+}
+
+impl<'a> Ending<'a> {
+    pub(crate) fn of(outcome: &'a TaskOutcome) -> Self {
+        let error = outcome.error.as_ref();
+        match (outcome.status, outcome.reason) {
+            (Status::Completed, _) => Self::Completed,
+            (Status::Cancelled, _) => Self::Cancelled,
+            (Status::Partial, Some(Limit::Deadline | Limit::Stalled)) => timed_out(outcome),
+            (Status::Partial, Some(limit)) => Self::Limited(limit),
+            (Status::Partial | Status::Failed | Status::Rejected, _) => match error.map(Cause::of) {
+                Some(Cause::Timeout) => timed_out(outcome),
+                // A limit that left no words is a limit all the same.
+                Some(Cause::Limit(limit)) => Self::Limited(limit),
+                cause => Self::Failed {
+                    cause: cause.unwrap_or(Cause::Breakdown),
+                    message: error.map_or("ended without saying why", |error| &error.message),
+                },
+            },
+        }
+    }
+
+    /// Why the report is not complete; `None` where it is.
+    pub(crate) fn shortfall(&self) -> Option<String> {
+        Some(match self {
+            Self::Completed => return None,
+            Self::Limited(limit) => format!("{} before the work was done", reached(*limit)),
+            Self::TimedOut { after_ms, cause: None } => format!("timed out after {after_ms}ms"),
+            Self::TimedOut { after_ms, cause: Some(cause) } => format!("timed out after {after_ms}ms: {cause}"),
+            Self::Cancelled => "cancelled before it was done".to_owned(),
+            Self::Failed { message, .. } => (*message).to_owned(),
+        })
+    }
+}
+
+/// After the time that it had; a model that went silent, after what had passed until then.
+fn timed_out(outcome: &TaskOutcome) -> Ending<'_> {
+    let cause = outcome.error.as_ref().map(|error| error.message.as_str()).filter(|_| outcome.deadline_ms.is_none());
+    Ending::TimedOut { after_ms: outcome.deadline_ms.unwrap_or(outcome.usage.duration_ms), cause }
+}
+
+fn reached(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Turns => "the turn limit was reached",
+        Limit::Tokens => "the token limit was reached",
+        Limit::Cost => "the cost limit was reached",
+        Limit::Deadline | Limit::Stalled => "the time ran out",
+        Limit::Context => "the context window was full",
+        Limit::Output => "the reply ran into the cap on one reply",
+    }
+}
+
+/// The calls that the task itself ran, without those of its descendants.
+pub(crate) fn own_calls(outcome: &TaskOutcome) -> u64 {
+    outcome.tool_summary.iter().map(|tool| tool.count).fold(0, u64::saturating_add)
+}

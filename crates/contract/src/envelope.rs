@@ -1,0 +1,126 @@
+//! `envelope`: status, data, text, error, stats, context. Four fixed types, two models, read-only tools.
+//!
+//! Every answer keeps to the general protocol for tools that the dialect refers to; `envelope/` holds what it says.
+
+mod answer;
+mod fallback;
+mod truncation;
+
+use serde_json::{Value, json};
+use sortie_protocol::{Failure, TaskRequest};
+
+use crate::fields::Fields;
+use crate::{AgentLine, Answer, Call, Contract, Defaults, ReportCap, SystemPrompt, TypeDefaults, Visible, listing};
+
+const TYPES: &[TypeDefaults] = &[
+    of_type("general-purpose", "general", MAIN, "any focused piece of work that needs no writing"),
+    of_type("explore", "explore", LIGHT, "finds things in the workspace"),
+    of_type("summary", "summary", LIGHT, "sums up files or texts"),
+    of_type("plan", "plan", MAIN, "plans a change from the code"),
+];
+
+const MAIN: &str = "main";
+const LIGHT: &str = "light";
+const MODELS: [&str; 2] = [MAIN, LIGHT];
+
+const TOOLS: &[&str] = &["LS", "TodoWrite", "Glob", "Grep", "Read"];
+const DENIED: &[&str] = &["Task", "Write", "Edit", "MultiEdit", "Bash"];
+
+const MAX_LINES: usize = 2000;
+const MAX_BYTES: usize = 51_200;
+
+#[derive(Debug, Clone, Copy)]
+pub struct Envelope;
+
+/// The types differ in their prompts alone, and in the model that serves where the call names none.
+const fn of_type(
+    agent: &'static str,
+    name: &'static str,
+    model: &'static str,
+    description: &'static str,
+) -> TypeDefaults {
+    TypeDefaults {
+        name,
+        description: Some(description),
+        tools: Some(TOOLS),
+        model: Some(model),
+        ..TypeDefaults::plain(agent)
+    }
+}
+
+impl Contract for Envelope {
+    fn name(&self) -> &'static str {
+        "envelope"
+    }
+
+    fn tool_name(&self) -> &'static str {
+        "Task"
+    }
+
+    fn description(&self, _agents: &[AgentLine]) -> String {
+        format!(
+            "Delegate focused work to a subagent. It works in a session of its own with read-only tools, sees nothing \
+             of this conversation, and returns its final text.\n\
+             - Use Task for complex or parallelizable work.\n\
+             - Prefer model `light` for simpler tasks: summaries, quick lookups.\n\
+             - Prefer model `main` for complex reasoning or plan-heavy tasks.\n\
+             Subagent types:{}",
+            listing::lines(listing::types(TYPES))
+        )
+    }
+
+    fn schema(&self, _agents: &[AgentLine]) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "description": {"type": "string", "description": "Short summary of the task"},
+                "prompt": {"type": "string", "description": "Full instructions for the subagent"},
+                "subagent_type": {
+                    "type": "string",
+                    "enum": listing::names(TYPES),
+                    "description": "Which subagent does it",
+                },
+                "model": {
+                    "type": "string",
+                    "enum": MODELS,
+                    "description": "`light` for simple tasks, `main` for complex ones; by type if not given",
+                },
+            },
+            "required": ["description", "prompt", "subagent_type"],
+        })
+    }
+
+    fn defaults(&self) -> Defaults {
+        Defaults {
+            max_depth: 1,
+            max_concurrent: 1,
+            visible: Visible::Types,
+            types: TYPES,
+            denied_tools: DENIED,
+            only_tools: Some(TOOLS),
+            system: SystemPrompt::RoleAndTitle,
+            report_cap: ReportCap::LinesOrBytes { lines: MAX_LINES, bytes: MAX_BYTES },
+            ..Defaults::PLAIN
+        }
+    }
+
+    fn decode(&self, arguments: &str) -> Result<TaskRequest, Failure> {
+        let mut fields = Fields::read(arguments)?;
+        let (title, prompt) = (fields.text("description")?, fields.text("prompt")?);
+        let agent = listing::fixed_type(&self.defaults(), &fields.text("subagent_type")?)?;
+        let model = fields.optional_choice("model", &MODELS)?;
+        let agent = agent.agent.to_owned();
+        Ok(TaskRequest { title, prompt, agent, model, notices: fields.into_notices(), ..TaskRequest::default() })
+    }
+
+    fn encode(&self, call: &Call<'_>, answer: Answer<'_>) -> Value {
+        match answer {
+            Ok(outcome) => answer::reported(call, outcome),
+            Err(failure) => answer::rejected(call, failure),
+        }
+    }
+
+    fn is_error(&self, answer: Answer<'_>) -> bool {
+        answer.map_or(true, |outcome| answer::error(outcome).is_some())
+    }
+}

@@ -1,0 +1,130 @@
+//! A result that was too long: what is left of it, how much there was, and where the whole is.
+
+use serde_json::{Map, Value, json};
+use sortie_protocol::{TaskOutcome, Truncation};
+
+use super::{MAX_BYTES, MAX_LINES};
+
+/// How much of a report was kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cut {
+    /// Known only to whoever cut it.
+    original: Option<Size>,
+    kept: Size,
+}
+
+/// How long a text is. A text without a line end has one line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Size {
+    lines: usize,
+    bytes: usize,
+}
+
+impl Size {
+    fn of(text: &str) -> Self {
+        Self { lines: text.lines().count().max(1), bytes: text.len() }
+    }
+}
+
+impl Cut {
+    /// `None` for a report that is whole. The one place that knows where an outcome keeps the figures.
+    pub(super) fn of(outcome: &TaskOutcome) -> Option<Self> {
+        let Some(truncation) = outcome.truncation.filter(|_| outcome.truncated) else {
+            return outcome.truncated.then(|| Self { original: None, kept: Size::of(&outcome.text) });
+        };
+        let Truncation { original_lines, original_bytes, kept_lines, kept_bytes } = truncation;
+        let original = Some(Size { lines: original_lines, bytes: original_bytes });
+        Some(Self { original, kept: Size { lines: kept_lines, bytes: kept_bytes } })
+    }
+
+    /// What stands in `data` in place of the result.
+    pub(super) fn fields(&self, outcome: &TaskOutcome) -> Map<String, Value> {
+        let mut truncation = Map::from_iter([
+            ("direction".to_owned(), json!("head")),
+            ("max_lines".to_owned(), json!(MAX_LINES)),
+            ("max_bytes".to_owned(), json!(MAX_BYTES)),
+            // Lines from both ends are kept by another direction only.
+            ("head_tail_lines".to_owned(), Value::Null),
+            ("kept_lines".to_owned(), json!(self.kept.lines)),
+            ("kept_bytes".to_owned(), json!(self.kept.bytes)),
+        ]);
+        if let Some(original) = self.original {
+            truncation.insert("original_lines".to_owned(), json!(original.lines));
+            truncation.insert("original_bytes".to_owned(), json!(original.bytes));
+        }
+        if let Some(path) = &outcome.full_text_path {
+            truncation.insert("full_output_path".to_owned(), json!(path));
+        }
+        Map::from_iter([
+            ("truncated".to_owned(), json!(true)),
+            ("truncation".to_owned(), Value::from(truncation)),
+            ("preview".to_owned(), json!(self.preview(outcome))),
+        ])
+    }
+
+    /// What was kept, without the mark behind it.
+    fn preview<'a>(&self, outcome: &'a TaskOutcome) -> &'a str {
+        outcome.text.get(..self.kept.bytes).unwrap_or(&outcome.text)
+    }
+
+    /// What the text says of it.
+    pub(super) fn note(&self, outcome: &TaskOutcome) -> String {
+        let rest = match &outcome.full_text_path {
+            Some(path) => {
+                format!("The whole is kept in {path}. Use the preview, or try Task again for the part that is missing.")
+            }
+            None => "The whole could not be kept; try Task again for a shorter report.".to_owned(),
+        };
+        let kept = match self.original {
+            Some(whole) if whole.lines > self.kept.lines => format!("{} of {} lines", self.kept.lines, whole.lines),
+            Some(whole) => format!("{} of {} bytes", self.kept.bytes, whole.bytes),
+            None => format!("{} lines", self.kept.lines),
+        };
+        format!("Partial, because the result was truncated: data.preview has {kept}. {rest}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sortie_protocol::{ModelChoice, Status, TaskId, Usage};
+
+    use super::*;
+
+    #[test]
+    fn p_10_a_cut_result_says_how_much_there_was_and_where_it_is() {
+        let outcome = TaskOutcome {
+            text: "one\ntwo".to_owned(),
+            truncated: true,
+            full_text_path: Some("/state/reports/x.md".to_owned()),
+            truncation: None,
+            deadline_ms: None,
+            task_id: TaskId::from_random([0; 12]),
+            agent: "explore".to_owned(),
+            status: Status::Completed,
+            reason: None,
+            files_changed: Vec::new(),
+            tool_summary: Vec::new(),
+            model: ModelChoice { route: "main".to_owned(), id: "m".to_owned() },
+            usage: Usage::default(),
+            notices: Vec::new(),
+            error: None,
+        };
+        let cut = Cut { original: Some(Size { lines: 3000, bytes: 90_000 }), ..Cut::of(&outcome).unwrap() };
+        let expected = json!({
+            "truncated": true,
+            "truncation": {
+                "direction": "head", "max_lines": 2000, "max_bytes": 51_200, "head_tail_lines": null,
+                "original_lines": 3000, "original_bytes": 90_000, "kept_lines": 2, "kept_bytes": 7,
+                "full_output_path": "/state/reports/x.md",
+            },
+            "preview": "one\ntwo",
+        });
+        assert_eq!(Value::from(cut.fields(&outcome)), expected, "P-10");
+        assert_eq!(
+            cut.note(&outcome),
+            "Partial, because the result was truncated: data.preview has 2 of 3000 lines. \
+             The whole is kept in /state/reports/x.md. Use the preview, or try Task again for the part that is missing.",
+            "P-04, P-10"
+        );
+    }
+}

@@ -1,0 +1,131 @@
+//! Calls, outcomes and failures as the engine makes them, and tables over answers.
+
+use serde_json::{Value, json};
+use sortie_contract::{AgentLine, Call, Contract};
+use sortie_protocol::{Failure, Limit, Status, TaskId, TaskOutcome};
+
+/// The id of calls that started nothing.
+pub(crate) const SPARE_ID: &str = "agent-zzzzzzzzzzzz";
+
+pub(crate) fn agents() -> Vec<AgentLine> {
+    [("general-purpose", "any work"), ("explore", "find things"), ("code-reviewer", "Reviews code.\nThoroughly.")]
+        .map(|(name, description)| AgentLine { name: name.to_owned(), description: description.to_owned() })
+        .to_vec()
+}
+
+pub(crate) fn call(arguments: &str) -> Call<'_> {
+    Call { arguments, cwd: ".", spare_id: SPARE_ID.parse().expect("an id") }
+}
+
+/// A completed task of `explore` on the light route: three reads and a search.
+pub(crate) fn completed(text: &str) -> TaskOutcome {
+    let outcome = json!({
+        "task_id": TaskId::from_random([0; 12]),
+        "agent": "explore",
+        "status": "completed",
+        "text": text,
+        "tool_summary": [{"tool": "Grep", "count": 1}, {"tool": "Read", "count": 3}],
+        "model": {"route": "light", "id": "small-1"},
+        "usage": {
+            "input_tokens": 1200, "output_tokens": 34, "cache_read_tokens": 5, "cache_write_tokens": 6,
+            "turns": 3, "tool_calls": 4, "duration_ms": 1234,
+        },
+    });
+    serde_json::from_value(outcome).expect("an outcome")
+}
+
+pub(crate) fn limited(limit: Limit, text: &str) -> TaskOutcome {
+    let deadline_ms = (limit == Limit::Deadline).then_some(300_000);
+    TaskOutcome { status: Status::Partial, reason: Some(limit), deadline_ms, ..completed(text) }
+}
+
+pub(crate) fn failed(failure: Failure, text: &str) -> TaskOutcome {
+    let deadline_ms = (failure.code == "timeout").then_some(500);
+    TaskOutcome { status: Status::Failed, error: Some(failure), deadline_ms, ..completed(text) }
+}
+
+pub(crate) fn cancelled(text: &str) -> TaskOutcome {
+    TaskOutcome { status: Status::Cancelled, ..completed(text) }
+}
+
+pub(crate) fn truncated(text: &str) -> TaskOutcome {
+    TaskOutcome { truncated: true, full_text_path: Some("/state/reports/x.md".to_owned()), ..completed(text) }
+}
+
+pub(crate) fn timeout() -> Failure {
+    Failure::new("timeout", "the time ran out before there was any text")
+}
+
+/// A failure with this code, with the details that the engine gives it.
+pub(crate) fn failure(code: &str) -> Failure {
+    let failure = Failure::new(code, format!("what {code} means"));
+    match code {
+        "unknown_agent" => failure.about(["bash", "code-reviewer", "explore", "general-purpose", "plan"]),
+        "circular" => failure.about(["a", "b", "a"]),
+        "tool_access" => failure.about(["Write", "Bash"]),
+        _ => failure,
+    }
+}
+
+/// Every code that a call can be rejected with, and that a task which ran can fail with.
+pub(crate) const REJECTIONS: [&str; 14] = [
+    "invalid_arguments",
+    "unsupported",
+    "unknown_agent",
+    "no_agents",
+    "unknown_model",
+    "model_override",
+    "depth",
+    "circular",
+    "tool_access",
+    "empty_prompt",
+    "prompt_too_long",
+    "max_children",
+    "journal",
+    "internal",
+];
+pub(crate) const FAILURES: [&str; 17] = [
+    "internal",
+    "empty_answer",
+    "refusal",
+    "timeout",
+    "model_auth",
+    "model_not_found",
+    "model_bad_request",
+    "context_length",
+    "rate_limited",
+    "model_overloaded",
+    "model_server_error",
+    "model_unreachable",
+    "model_stream_cut",
+    "stalled",
+    "model_garbage",
+    "model_reply_too_large",
+    "model_setup",
+];
+
+/// The limits that end a task without its time being up.
+pub(crate) const LIMITS: [Limit; 5] = [Limit::Turns, Limit::Tokens, Limit::Cost, Limit::Context, Limit::Output];
+
+/// Compares parts of an answer, each named by its statement. `Null` stands for absent.
+#[track_caller]
+pub(crate) fn check(value: &Value, table: &[(&str, &str, Value)]) {
+    for (id, pointer, expected) in table {
+        assert_eq!(value.pointer(pointer).unwrap_or(&Value::Null), expected, "{id} {pointer} in {value:#}");
+    }
+}
+
+/// Each row: a statement, arguments, and what is wrong with them.
+#[track_caller]
+pub(crate) fn check_refused(contract: &dyn Contract, table: &[(&str, &str, &str)]) {
+    for (id, arguments, expected) in table {
+        match contract.decode(arguments) {
+            Err(failure) => assert_eq!(failure.message, *expected, "{id} {arguments}"),
+            Ok(request) => panic!("{id} {arguments} was accepted: {request:?}"),
+        }
+    }
+}
+
+pub(crate) fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().expect("an object").keys().map(String::as_str).collect()
+}

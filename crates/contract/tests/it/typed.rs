@@ -1,0 +1,213 @@
+//! The `typed` contract.
+
+use serde_json::{Value, json};
+use sortie_contract::{AtMaxDepth, Contract, ReportCap, SystemPrompt, Typed, Visible};
+use sortie_protocol::{Limit, Limits, TaskOutcome, TaskRequest};
+
+use crate::sample::{
+    FAILURES, LIMITS, REJECTIONS, SPARE_ID, agents, call, cancelled, check, check_refused, completed, failed, failure,
+    limited,
+};
+
+const AGENT_ID: &str = "agent-aaaaaaaaaaaa";
+
+fn encode(outcome: &TaskOutcome) -> Value {
+    Typed.encode(&call("{}"), Ok(outcome))
+}
+
+fn arguments(name: &str, value: Value) -> String {
+    let mut arguments = json!({"description": "d", "prompt": "p", "subagent_type": "Plan"});
+    arguments[name] = value;
+    arguments.to_string()
+}
+
+#[test]
+fn s3_02_to_s3_08_the_tool_and_its_seven_fields() {
+    assert_eq!(Typed.tool_name(), "Task", "S3-02");
+    check(
+        &Typed.schema(&[]),
+        &[
+            ("S3-02", "/properties/description/type", json!("string")),
+            ("S3-02", "/properties/description/minLength", json!(1)),
+            ("S3-03", "/properties/prompt/type", json!("string")),
+            ("S3-03", "/properties/prompt/minLength", json!(1)),
+            ("S3-04", "/properties/subagent_type/enum", json!(["Explore", "Plan", "Bash", "general-purpose"])),
+            ("S3-05", "/properties/model/enum", json!(["haiku", "sonnet", "opus"])),
+            ("S3-06", "/properties/run_in_background/type", json!("boolean")),
+            ("S3-07", "/properties/resume/type", json!("string")),
+            ("S3-08", "/properties/max_turns/type", json!("number")),
+            ("S3-08", "/properties/max_turns/exclusiveMinimum", json!(0)),
+            ("C-03", "/required", json!(["description", "prompt", "subagent_type"])),
+        ],
+    );
+}
+
+#[test]
+fn s3_43_agents_from_files_widen_the_types() {
+    let mut lines = agents();
+    lines.extend(agents());
+    let expected = json!(["Explore", "Plan", "Bash", "general-purpose", "code-reviewer"]);
+    check(&Typed.schema(&lines), &[("S3-43", "/properties/subagent_type/enum", expected)]);
+    let description = Typed.description(&lines);
+    let listed = "- general-purpose: Full capabilities\n- code-reviewer: Reviews code. Thoroughly.\n\nGuidelines:";
+    assert!(description.contains(listed), "S3-43 {description}");
+}
+
+#[test]
+fn s3_12_the_description_has_the_types_and_the_guidelines() {
+    let expected = "Launch a specialized subagent for complex tasks.
+
+Available agent types:
+- Explore: Fast codebase exploration (read-only)
+- Plan: Architecture design and planning
+- Bash: Command execution specialist
+- general-purpose: Full capabilities
+
+Guidelines:
+- Use Explore for searching/understanding code
+- Use Plan for designing implementation approaches
+- Use Bash for running commands
+- Include 3-5 word description
+- Provide detailed prompt with context
+- Use haiku for simple, sonnet for complex tasks
+- Launch multiple agents in parallel when possible";
+    assert_eq!(Typed.description(&[]), expected, "S3-12");
+}
+
+#[test]
+fn s3_11_s3_15_to_s3_21_s3_27_what_the_dialect_decides() {
+    let defaults = Typed.defaults();
+    let read = ["Read", "Glob", "Grep", "LS", "WebFetch"];
+    let plan = ["Read", "Glob", "Grep", "LS", "WebFetch", "TodoWrite"];
+    let cap = Some(ReportCap::Characters(1000));
+    let types: Vec<_> = defaults
+        .types
+        .iter()
+        .map(|known| (known.agent, known.name, known.tools, known.model, known.max_turns, known.report_cap))
+        .collect();
+    let expected = [
+        ("explore", "Explore", Some(&read[..]), Some("haiku"), Some(10), cap),
+        ("plan", "Plan", Some(&plan[..]), Some("sonnet"), Some(5), None),
+        ("bash", "Bash", Some(&["Bash", "KillShell"][..]), Some("haiku"), Some(20), None),
+        ("general-purpose", "general-purpose", None, Some("sonnet"), Some(20), None),
+    ];
+    assert_eq!(types, expected, "S3-11, S3-15, S3-16, S3-17, S3-18, S3-19, S3-21, S3-27, C-22");
+    assert_eq!(defaults.report_cap, ReportCap::Characters(2000), "S3-27");
+    assert_eq!((defaults.max_depth, defaults.at_max_depth), (1, AtMaxDepth::Hidden), "C-10");
+    assert_eq!((defaults.visible, defaults.system), (Visible::TypesAndFiles, SystemPrompt::Role), "S3-43, C-21");
+    assert_eq!((defaults.max_turns, defaults.max_concurrent), (20, 20), "S3-21, S3-42, C-15");
+}
+
+#[test]
+fn s3_02_to_s3_08_a_call_is_read() {
+    let full = json!({
+        "description": "d", "prompt": " p ", "subagent_type": "Explore", "model": "opus", "max_turns": 2,
+        "run_in_background": false, "resume": null, "colour": "red",
+    });
+    let expected = TaskRequest {
+        title: "d".to_owned(),
+        prompt: " p ".to_owned(),
+        agent: "explore".to_owned(),
+        model: Some("opus".to_owned()),
+        limits: Limits { max_turns: Some(2), ..Limits::default() },
+        notices: vec!["unknown key `colour` was ignored".to_owned()],
+    };
+    assert_eq!(Typed.decode(&full.to_string()), Ok(expected), "S3-02, S3-03, S3-05, S3-08, S3-20, C-18");
+    for (given, agent) in [
+        ("Plan", "plan"),
+        ("plan", "plan"),
+        ("BASH", "bash"),
+        ("general-purpose", "general-purpose"),
+        ("General", "general-purpose"),
+        ("code-reviewer", "code-reviewer"),
+        ("Nobody", "Nobody"),
+    ] {
+        let request = Typed.decode(&arguments("subagent_type", json!(given))).expect("a request");
+        assert_eq!(request.agent, agent, "S3-04, S3-43, C-04");
+    }
+    for (given, turns) in [(json!(2.5), 3), (json!(0.1), 1), (json!(1e300), u32::MAX)] {
+        let request = Typed.decode(&arguments("max_turns", given)).expect("a request");
+        assert_eq!(request.limits.max_turns, Some(turns), "S3-08");
+    }
+}
+
+#[test]
+fn s3_02_to_s3_08_wrong_calls_are_refused() {
+    for (id, name, value, message) in [
+        ("S3-02", "description", json!(""), "`description` is empty; it must be a non-empty string"),
+        ("S3-02", "description", json!(" "), "`description` is empty; it must be a non-empty string"),
+        ("S3-02", "description", json!(1), "`description` must be a non-empty string, not a number"),
+        ("S3-03", "prompt", json!(""), "`prompt` is empty; it must be a non-empty string"),
+        ("S3-03", "prompt", Value::Null, "`prompt` is missing; it must be a non-empty string"),
+        ("S3-04", "subagent_type", Value::Null, "`subagent_type` is missing; it must be a non-empty string"),
+        ("S3-04", "subagent_type", json!([]), "`subagent_type` must be a non-empty string, not an array"),
+        ("S3-05", "model", json!("gpt"), "`model` must be one of haiku, sonnet, opus, not `gpt`"),
+        ("S3-05", "model", json!("Opus"), "`model` must be one of haiku, sonnet, opus, not `Opus`"),
+        ("S3-06", "run_in_background", json!("yes"), "`run_in_background` must be true or false, not a string"),
+        ("S3-07", "resume", json!(7), "`resume` must be a non-empty string, not a number"),
+        ("S3-08", "max_turns", json!(0), "`max_turns` must be a positive number, not 0"),
+        ("S3-08", "max_turns", json!(-1), "`max_turns` must be a positive number, not -1"),
+        ("S3-08", "max_turns", json!("2"), "`max_turns` must be a positive number, not \"2\""),
+        (
+            "S3-32, C-13",
+            "run_in_background",
+            json!(true),
+            "`run_in_background` is not available in this version; call again without it",
+        ),
+        (
+            "S3-38, C-14",
+            "resume",
+            json!("agent-aaaaaaaaaaaa"),
+            "`resume` is not available in this version; call again without it",
+        ),
+    ] {
+        check_refused(&Typed, &[(id, &arguments(name, value), message)]);
+    }
+}
+
+#[test]
+fn s3_09_s3_10_a_completed_task() {
+    let expected = json!({"success": true, "result": "Found 3 files", "agentId": AGENT_ID});
+    assert_eq!(encode(&completed("Found 3 files")), expected, "S3-09, S3-10");
+    assert!(!Typed.is_error(Ok(&completed("x"))));
+}
+
+#[test]
+fn s3_09_c_23_what_did_not_finish_keeps_its_text_and_its_id() {
+    let mut ended: Vec<TaskOutcome> = LIMITS.into_iter().map(|limit| limited(limit, "half")).collect();
+    ended.extend(FAILURES.map(|code| failed(failure(code), "half")));
+    ended.extend([limited(Limit::Deadline, "half"), limited(Limit::Stalled, "half"), cancelled("half")]);
+    for outcome in ended {
+        let value = encode(&outcome);
+        check(
+            &value,
+            &[
+                ("C-23", "/success", json!(false)),
+                ("C-23", "/result", json!("half")),
+                ("S3-09", "/agentId", json!(AGENT_ID)),
+            ],
+        );
+        assert!(value["error"].is_string(), "S3-09");
+        assert!(Typed.is_error(Ok(&outcome)), "C-17");
+    }
+    let expected = json!({"success": false, "agentId": AGENT_ID, "error": "what model_auth means"});
+    assert_eq!(encode(&failed(failure("model_auth"), "")), expected, "S3-09: no text, no result");
+    check(&encode(&limited(Limit::Deadline, "x")), &[("C-16", "/error", json!("timed out after 300000ms"))]);
+}
+
+#[test]
+fn s3_09_a_rejected_call_has_an_id_too() {
+    for code in REJECTIONS {
+        let failure = failure(code);
+        let error = match code {
+            "unknown_agent" => {
+                "there is no `subagent_type` `wizard`; available: Bash, code-reviewer, Explore, general-purpose, Plan"
+                    .to_owned()
+            }
+            _ => format!("what {code} means"),
+        };
+        let expected = json!({"success": false, "agentId": SPARE_ID, "error": error});
+        assert_eq!(Typed.encode(&call(r#"{"subagent_type":"wizard"}"#), Err(&failure)), expected, "S3-09, S3-04");
+        assert!(Typed.is_error(Err(&failure)), "C-17");
+    }
+}

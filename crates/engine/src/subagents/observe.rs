@@ -1,0 +1,182 @@
+//! Observers of sub-agents. Each one reads the journal on a thread of its own, at its own pace.
+//!
+//! There is no queue: the journal is one already, it is on disk, and it keeps everything in order. An observer that is
+//! slow or blocks falls behind alone, costs no memory for what it has not heard yet, and misses nothing; the engine
+//! never waits for it and does not know how far it is.
+
+use std::collections::HashMap;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use sortie_journal::{Journal, JournalError, Position, Scope};
+use sortie_protocol::{Event, Fact, Job, Message, TaskId};
+
+use super::Parameters;
+use super::audience::{Audience, Expected};
+use super::conversation::{Conversation, SubagentStatus};
+
+/// Events that are read at once.
+const BATCH: usize = 256;
+/// How long a thread that waits for events may take to notice that nobody wants them any more.
+const NOTICE: Duration = Duration::from_millis(100);
+
+/// Hears of sub-agents. Both methods are optional.
+///
+/// Calls come one at a time, in the order in which things happened. They may take any time; one that panics is
+/// counted, and the next ones come all the same.
+pub trait SubagentObserver: Send + 'static {
+    /// A sub-agent exists. Its first request is not sent before this is on record; no update of it comes before this.
+    fn on_added(&mut self, _id: TaskId, _parameters: &Parameters) {}
+
+    /// Its conversation has grown, or its status is another one. All its messages so far; after a status other than
+    /// active, nothing more comes.
+    fn on_updated(&mut self, _id: TaskId, _messages: &[Message], _status: SubagentStatus) {}
+}
+
+/// An observer at work. Dropping it ends the observation after the call that is under way.
+pub struct Observation<O> {
+    journal: Arc<dyn Journal>,
+    /// Says how far to read before ending.
+    until: Sender<Position>,
+    thread: JoinHandle<(Observed<O>, Result<(), JournalError>)>,
+}
+
+/// An observer that has heard all it was to hear.
+#[derive(Debug)]
+pub struct Observed<O> {
+    pub observer: O,
+    /// Calls that panicked.
+    pub panics: u64,
+}
+
+/// The observation could not be begun, or not be brought to its end. No task is touched by that.
+#[derive(Debug, thiserror::Error)]
+pub enum ObserveError {
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error("no thread could be started for an observer: {source}")]
+    NoThread { source: io::Error },
+    #[error("the thread of an observer broke down; this is a bug in Sortie")]
+    Broken,
+}
+
+impl<O: SubagentObserver> Observation<O> {
+    pub(super) fn start(journal: Arc<dyn Journal>, audience: &Audience, observer: O) -> Result<Self, ObserveError> {
+        // Looked up first: what is announced from the next line on stands behind it.
+        let after = journal.end()?;
+        let reading = Reading {
+            journal: Arc::clone(&journal),
+            expected: audience.join(),
+            after,
+            last: None,
+            conversations: HashMap::new(),
+            observed: Observed { observer, panics: 0 },
+        };
+        let (until, asked_until) = channel();
+        let thread = std::thread::Builder::new()
+            .name("observer".to_owned())
+            .spawn(move || reading.run(&asked_until))
+            .map_err(|source| ObserveError::NoThread { source })?;
+        Ok(Self { journal, until, thread })
+    }
+
+    /// Waits, blocking, until the observer has heard all that has happened by now, and gives it back. What an engine
+    /// has returned the outcome of has happened.
+    pub fn finish(self) -> Result<Observed<O>, ObserveError> {
+        let end = self.journal.end()?;
+        // A thread that has ended already says why below.
+        self.until.send(end).ok();
+        let (observed, read) = self.thread.join().map_err(|_panic| ObserveError::Broken)?;
+        read?;
+        Ok(observed)
+    }
+}
+
+struct Reading<O> {
+    journal: Arc<dyn Journal>,
+    expected: Arc<Expected>,
+    after: Position,
+    /// Where to end, once someone waits for the end.
+    last: Option<Position>,
+    /// Of sub-agents that have not ended.
+    conversations: HashMap<TaskId, Conversation>,
+    observed: Observed<O>,
+}
+
+impl<O: SubagentObserver> Reading<O> {
+    fn run(mut self, until: &Receiver<Position>) -> (Observed<O>, Result<(), JournalError>) {
+        let read = self.read(until);
+        (self.observed, read)
+    }
+
+    fn read(&mut self, until: &Receiver<Position>) -> Result<(), JournalError> {
+        loop {
+            // Asked before reading: what was written before someone waited for the end is then sure to be read.
+            if self.is_over(until) {
+                return Ok(());
+            }
+            let batch = self.journal.read_after(Scope::All, self.after, BATCH)?;
+            if batch.is_empty() {
+                if self.last.is_some() {
+                    return Ok(());
+                }
+                self.journal.wait_beyond(self.after, NOTICE);
+            }
+            for (position, event) in batch {
+                if self.is_over(until) {
+                    return Ok(());
+                }
+                self.after = position;
+                self.take(event);
+            }
+        }
+    }
+
+    fn is_over(&mut self, until: &Receiver<Position>) -> bool {
+        match until.try_recv() {
+            Ok(last) => self.last = Some(last),
+            Err(TryRecvError::Disconnected) if self.last.is_none() => return true,
+            Err(_) => {}
+        }
+        self.last.is_some_and(|last| self.after >= last)
+    }
+
+    fn take(&mut self, event: Event) {
+        match event.fact {
+            Fact::TaskStarted { job } => self.begin(*job),
+            fact => self.go_on(event.task_id, fact),
+        }
+    }
+
+    fn begin(&mut self, job: Job) {
+        let Some(asked) = self.expected.take(job.task) else { return };
+        if job.config.depth == 0 {
+            return; // A main agent: nobody delegated to it.
+        }
+        self.conversations.insert(job.task, Conversation::begin(&job.prompt));
+        let parameters = Parameters { description: asked.title, prompt: job.prompt, subagent_type: asked.agent };
+        self.observed.call(|observer| observer.on_added(job.task, &parameters));
+    }
+
+    fn go_on(&mut self, task: TaskId, fact: Fact) {
+        let Some(conversation) = self.conversations.get_mut(&task) else { return };
+        let Some(status) = conversation.take(fact) else { return };
+        self.observed.call(|observer| observer.on_updated(task, conversation.messages(), status));
+        if status.is_terminal() {
+            self.conversations.remove(&task);
+        }
+    }
+}
+
+impl<O> Observed<O> {
+    /// A panic stays in the call that it broke.
+    fn call(&mut self, call: impl FnOnce(&mut O)) {
+        if catch_unwind(AssertUnwindSafe(|| call(&mut self.observer))).is_err() {
+            self.panics += 1;
+        }
+    }
+}
