@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::Verdict;
 use crate::process::{self, Finished};
-use crate::workspace::{Workspace, cargo};
+use crate::workspace::{Workspace, cargo, host};
 
 /// Long enough for some hundred thousand inputs.
 const USUAL_SECONDS: u64 = 60;
@@ -81,12 +81,6 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
         bail!("the fuzz target does not compile; it needs a C++ compiler beside Rust");
     }
     Ok(target.join(host).join("release").join(TARGET))
-}
-
-fn host() -> Result<String> {
-    let version = process::stdout_of(Command::new("rustc").arg("-vV"))?;
-    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    Ok(host.context("`rustc -vV` names no host")?.to_owned())
 }
 
 /// Whether a run found nothing, which it can only say if it did run, and with counters.

@@ -1,4 +1,4 @@
-//! What a contributor runs: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask fuzz`, `cargo xtask bench`.
+//! What a contributor runs: `cargo xtask test` and the commands below it in the usage.
 //!
 //! It drives cargo and reads the repository as text. It links none of the other crates, so that it builds at once
 //! and still works while one of them does not compile.
@@ -6,6 +6,8 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "its output is for the person who runs it")]
 
 mod bench;
+mod conformance;
+mod coverage;
 mod fuzz;
 mod process;
 mod test;
@@ -23,6 +25,9 @@ Usage: cargo xtask <command>
                     some seconds of fuzzing.
                     With names (`journal`, `cli`), the tests of these crates only.
   tidy              The rules that no compiler checks: walls between crates, sizes, names, doors.
+  conformance       Every statement of the five documents: passed, or what it waits for.
+      --write       Put the table into docs/conformance.md.
+  coverage          Which lines of the workspace its tests run, by crate, from instrumented runs (minutes).
   fuzz              Whether any bytes break what reads agent files, for a minute.
       --seconds N   For N seconds.
   bench             What the release build reaches, beside its targets.
@@ -74,6 +79,8 @@ fn dispatch(arguments: &[String]) -> Result<Verdict> {
         }
         ("test", names) if names.iter().all(|name| !name.starts_with('-')) => test::run(names),
         ("tidy", []) => tidy::run(),
+        ("conformance", flags) => conformance::run(flags),
+        ("coverage", []) => coverage::run(),
         ("fuzz", flags) => fuzz::run(flags),
         ("bench", flags) => bench::run(flags),
         _ => Ok(Verdict::WrongUsage),

@@ -4,11 +4,11 @@
 //! not charged to a suite. A failing step does not hide the next one: all steps run.
 
 mod build;
-mod libtest;
-mod python;
+pub(crate) mod libtest;
+pub(crate) mod python;
 mod report;
-mod strace;
-mod suite;
+pub(crate) mod strace;
+pub(crate) mod suite;
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -16,6 +16,7 @@ mod size;
 mod text;
 mod unfinished;
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -49,6 +50,11 @@ const FILE_RULES: &[FileRule] = &[
 type TreeRule = fn(&[File]) -> Vec<Finding>;
 const TREE_RULES: &[TreeRule] =
     &[declared::modules, declared::one_test_binary, manifest::default_members, text::changelog, golden::not_blank];
+
+/// The numbers of the lines of a Rust file that are only there for tests.
+pub(crate) fn test_lines(path: &str, text: String) -> HashSet<usize> {
+    File::new(path, text).lines().filter(|line| line.test).map(|line| line.number).collect()
+}
 
 /// Checks everything and prints what is wrong. Warnings alone are good enough.
 pub(crate) fn run() -> Result<Verdict> {

@@ -27,10 +27,12 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Figure>> {
     alone.run(script::DELEGATED)?; // Makes the journal.
     one.take()?;
 
-    let (mut span, mut at_once, mut cpu, mut cpu_alone, mut memory) =
-        (Sample::default(), Sample::default(), Sample::default(), Sample::default(), Sample::default());
+    let (mut span, mut at_once, mut cpu, mut memory) =
+        (Sample::default(), Sample::default(), Sample::default(), Sample::default());
+    let (mut cpu_alone, mut span_alone) = (Sample::default(), Sample::default());
     for _ in 0..bench.runs {
         cpu_alone.push_ms(alone.run(script::DELEGATED)?.cpu);
+        span_alone.push_ms(one.take()?.span());
         let ran = together.run(script::DELEGATED)?;
         let traffic = many.take()?;
         span.push_ms(traffic.span());
@@ -49,6 +51,8 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Figure>> {
         .peers("0.98 s (rho, ten at once), 1.4 s (gemini-cli), 3.5 s (Claude Code), 6.0 s (Codex), 26 s (opencode)"),
         Figure::new(format!("The same against the ideal of {ideal} ms"), span.median() / ideal, Unit::Times)
             .at_most(1.15),
+        Figure::new("One child, against the sum of its run's replies", span_alone.median() / ideal, Unit::Times)
+            .at_most(1.05),
         Figure::of("Model requests in flight at once", &at_once, Unit::Count).at_least(CHILDREN as f64),
         Figure::new(
             "Processor time for each added child",

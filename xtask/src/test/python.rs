@@ -9,7 +9,7 @@ use crate::process;
 use crate::workspace::{Package, Workspace};
 
 /// How the test finds the interpreter.
-pub(super) const VARIABLE: &str = "SORTIE_TEST_PYTHON";
+pub(crate) const VARIABLE: &str = "SORTIE_TEST_PYTHON";
 
 const REQUIREMENTS: &str = "tests/python/requirements.txt";
 
@@ -19,7 +19,7 @@ pub(super) fn needed_by(packages: &[&Package]) -> bool {
 }
 
 /// The interpreter of a virtual environment in the target folder, made anew only when the requirements change.
-pub(super) fn prepare(workspace: &Workspace) -> Result<PathBuf> {
+pub(crate) fn prepare(workspace: &Workspace) -> Result<PathBuf> {
     let folder = workspace.target.join("sortie-python");
     let interpreter = folder.join("bin/python");
     let stamp = folder.join("requirements.installed");

@@ -16,7 +16,7 @@ pub(super) fn needed_by(packages: &[&Package]) -> bool {
 }
 
 /// Makes sure that it is there, installing it where that is possible.
-pub(super) fn prepare() -> Result<()> {
+pub(crate) fn prepare() -> Result<()> {
     if is_installed() {
         return Ok(());
     }

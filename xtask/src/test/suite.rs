@@ -11,11 +11,13 @@ use super::build::TestBinary;
 use super::libtest::{self, Count};
 use super::python;
 use super::report::Row;
+use crate::conformance;
 use crate::process::{self, Finished};
 use crate::workspace::{Package, cargo};
 
 /// Minutes that a suite may take. A suite that needs more is too slow to be run often; make it faster first.
 const USUAL_BUDGET: u64 = 1;
+// The command line has two binaries of tests, and each test of theirs starts the program.
 const BUDGETS: &[(&str, u64)] = &[("cli", 5), ("llm", 2)];
 /// Building is part of this one: rustdoc compiles as it goes.
 const DOC_BUDGET: u64 = 10;
@@ -33,7 +35,7 @@ pub(super) fn run<'a>(
     let mut row = Row::suite(package.folder(), budget);
     let mut integration_tests = 0;
     for binary in binaries {
-        let finished = process::within(command(package, binary, python), budget.saturating_sub(row.elapsed))?;
+        let finished = process::within(command(package, &binary.path, python), budget.saturating_sub(row.elapsed))?;
         let verdict = judge(&finished, &format!("{} ({})", package.folder(), binary.target), || list(package, binary));
         if binary.target == "it" {
             integration_tests = verdict.count.passed + verdict.count.failed;
@@ -44,6 +46,11 @@ pub(super) fn run<'a>(
         row.elapsed += finished.elapsed;
         row.count += verdict.count;
         row.failures.extend(verdict.failures);
+        if binary.target == conformance::TARGET {
+            let root = package.directory().join("../..");
+            let findings = conformance::findings(&root, &finished.output)?;
+            row.failures.extend(findings.into_iter().map(|finding| format!("conformance: {finding}")));
+        }
     }
     row.failures.extend(emptiness(package, row.count, integration_tests));
     Ok(row)
@@ -75,8 +82,8 @@ fn budget(folder: &str) -> Duration {
 }
 
 /// Starts a test binary as cargo would.
-fn command(package: &Package, binary: &TestBinary, python: Option<&Path>) -> Command {
-    let mut command = Command::new(&binary.path);
+pub(crate) fn command(package: &Package, program: &Path, python: Option<&Path>) -> Command {
+    let mut command = Command::new(program);
     command
         .current_dir(package.directory())
         .env("CARGO_MANIFEST_DIR", package.directory())
@@ -90,7 +97,7 @@ fn command(package: &Package, binary: &TestBinary, python: Option<&Path>) -> Com
 
 /// All tests of a binary, so that those which did not end can be named.
 fn list(package: &Package, binary: &TestBinary) -> Vec<String> {
-    let output = process::stdout_of(command(package, binary, None).arg("--list")).unwrap_or_default();
+    let output = process::stdout_of(command(package, &binary.path, None).arg("--list")).unwrap_or_default();
     libtest::listed(&output).map(str::to_owned).collect()
 }
 

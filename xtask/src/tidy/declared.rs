@@ -21,11 +21,15 @@ pub(super) fn modules(files: &[File]) -> Vec<Finding> {
     files.iter().filter(|file| file.is_rust() && file.owner().is_some()).filter(forgotten).map(report).collect()
 }
 
+/// The one other test binary: it is run on its own, too, and its output is held against a list.
+const CONFORMANCE: &str = "crates/cli/tests/conformance/";
+
 /// Integration tests are modules of one binary: linking is most of the time that a test binary takes.
 pub(super) fn one_test_binary(files: &[File]) -> Vec<Finding> {
     let stray = |file: &&File| {
         let mut parts = file.path().split('/').skip(2); // past `crates/NAME`
-        file.is_rust() && parts.next() == Some("tests") && parts.next() != Some("it")
+        let outside = parts.next() == Some("tests") && parts.next() != Some("it");
+        file.is_rust() && outside && !file.path().starts_with(CONFORMANCE)
     };
     let report = |file: &File| {
         let mend = "move it to tests/it/ and declare it in tests/it/main.rs";
@@ -37,7 +41,7 @@ pub(super) fn one_test_binary(files: &[File]) -> Vec<Finding> {
 /// The files that could declare the module at `path`; `None` for one that needs no declaration.
 fn parents(path: &str) -> Option<Vec<String>> {
     let (directory, _) = path.rsplit_once('/')?;
-    let (top, root) = [("/src", "src"), ("/tests/it", "it")]
+    let (top, root) = [("/src", "src"), ("/tests/it", "it"), ("/tests/conformance", "conformance")]
         .into_iter()
         .find(|(top, _)| directory.ends_with(top) || directory.contains(&format!("{top}/")))?;
     let at_the_top = directory.ends_with(top);
@@ -101,8 +105,12 @@ mod tests {
 
     #[test]
     fn a_second_test_binary_is_found() {
-        let files =
-            [("crates/a/tests/it/main.rs", ""), ("crates/a/tests/more.rs", ""), ("crates/a/src/b/tests/c.rs", "")];
+        let files = [
+            ("crates/a/tests/it/main.rs", ""),
+            ("crates/a/tests/more.rs", ""),
+            ("crates/a/src/b/tests/c.rs", ""),
+            ("crates/cli/tests/conformance/main.rs", ""),
+        ];
         assert_eq!(
             check(one_test_binary, &files),
             "crates/a/tests/more.rs: a test outside tests/it is a binary of its own\n"

@@ -1,0 +1,66 @@
+//! `cargo xtask conformance`: every statement of the five documents beside the tests that check it.
+//!
+//! The statements are a list in the command line's tests, the tests name the statements that they check. A statement that
+//! no test checks says what it waits for, or the run fails: none is absent without a word.
+
+mod claim;
+mod page;
+mod standing;
+mod statement;
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use self::page::Page;
+use self::statement::Statements;
+use crate::test::libtest;
+use crate::workspace::{Workspace, cargo};
+use crate::{Verdict, process};
+
+/// The test binary, and the folder that it is made from.
+pub(crate) const TARGET: &str = "conformance";
+
+const LIST: &str = "crates/cli/tests/conformance/statements.toml";
+const PAGE: &str = "docs/conformance.md";
+/// Building is part of it.
+const BUDGET: Duration = Duration::from_mins(20);
+
+/// `[--write]`.
+pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
+    let write = match flags {
+        [] => false,
+        [flag] if flag == "--write" => true,
+        _ => return Ok(Verdict::WrongUsage),
+    };
+    let workspace = Workspace::load()?;
+    let mut command = cargo();
+    command.args(["test", "--quiet", "--package", "sortie", "--test", TARGET, "--", "--format", "pretty"]);
+    let finished = process::within(command, BUDGET)?;
+    let totals = libtest::totals(&finished.output);
+    if !finished.status.success() {
+        print!("{}", finished.output);
+    }
+    if totals.is_none() {
+        println!("the tests did not get to their end");
+        return Ok(Verdict::Bad);
+    }
+    let statements = Statements::read(&workspace.root.join(LIST))?;
+    let page = Page::of(&statements, &finished.output);
+    print!("{}", page.lines());
+    if write {
+        page.write(&workspace.root.join(PAGE))?;
+    }
+    let findings = page.findings(&workspace.root.join(PAGE))?;
+    for finding in &findings {
+        println!("failed: {finding}");
+    }
+    Ok(Verdict::good_if(findings.is_empty() && finished.status.success()))
+}
+
+/// What is wrong with the table after a run of the test binary that wrote this.
+pub(crate) fn findings(root: &Path, output: &str) -> Result<Vec<String>> {
+    let statements = Statements::read(&root.join(LIST))?;
+    Page::of(&statements, output).findings(&root.join(PAGE))
+}

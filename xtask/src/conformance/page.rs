@@ -1,0 +1,186 @@
+//! The table: on the screen, in the documentation, and what is wrong with it.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use super::standing::{Standing, Tests};
+use super::statement::{Statement, Statements};
+
+/// Every statement with its standing.
+#[derive(Debug)]
+pub(super) struct Page<'a> {
+    documents: Vec<Section<'a>>,
+    /// Tests that check a statement which is on no list.
+    strays: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Section<'a> {
+    title: &'a str,
+    rows: Vec<(&'a str, &'a Statement, Standing<'a>)>,
+}
+
+const OPENING: &str = "\
+# Conformance
+
+What the five documents say of a Task tool, statement by statement, and how Sortie stands to each. Made by
+`cargo xtask conformance --write` from the list in `crates/cli/tests/conformance/statements.toml` and a run of the tests
+beside it, which drive the built program against a scripted model server and judge by what the models really received.
+
+Levels: M must · O may or should · D put off by the document itself · F its outlook · G guidance · I information.
+";
+
+const COUNTS_HEAD: &str = "\
+| document | statements | passed | by another command | wait | not bound | informative |
+|---|--:|--:|--:|--:|--:|--:|
+";
+
+impl<'a> Page<'a> {
+    /// `output` is what the test binary wrote.
+    pub(super) fn of(statements: &'a Statements, output: &'a str) -> Self {
+        let tests = Tests::of(output);
+        let documents = statements.documents.iter().map(|document| Section {
+            title: &document.title,
+            rows: statements
+                .of(document)
+                .map(|(id, statement)| (id, statement, tests.standing(id, statement)))
+                .collect(),
+        });
+        let unknown = tests.claims().filter(|(_, id)| !statements.statements.contains_key(*id));
+        let strays = unknown.map(|(test, id)| format!("{test} checks {id}, which is on no list")).collect();
+        Self { documents: documents.collect(), strays }
+    }
+
+    /// One line for each statement, then the counts.
+    pub(super) fn lines(&self) -> String {
+        let mut text = String::new();
+        for (id, statement, standing) in self.documents.iter().flat_map(|section| &section.rows) {
+            writeln!(text, "{id} {} {standing} · {}", statement.level, statement.says).ok();
+        }
+        text + "\n" + &self.counts()
+    }
+
+    fn counts(&self) -> String {
+        let mut text = COUNTS_HEAD.to_owned();
+        let mut total = [0; 6];
+        for section in &self.documents {
+            let counts = section.counts();
+            total.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            let [all, passed, elsewhere, waiting, not_bound, informative] = counts;
+            writeln!(
+                text,
+                "| {} | {all} | {passed} | {elsewhere} | {waiting} | {not_bound} | {informative} |",
+                section.title
+            )
+            .ok();
+        }
+        let [all, passed, elsewhere, waiting, not_bound, informative] = total;
+        writeln!(text, "| **all** | **{all}** | **{passed}** | **{elsewhere}** | **{waiting}** | **{not_bound}** | **{informative}** |")
+            .ok();
+        text
+    }
+
+    /// The page as it stands in the documentation.
+    fn markdown(&self) -> String {
+        let mut text = format!("{OPENING}\n{}", self.counts());
+        for section in &self.documents {
+            writeln!(text, "\n## {}\n\n| id | level | statement | |\n|---|---|---|---|", section.title).ok();
+            for (id, statement, standing) in &section.rows {
+                writeln!(text, "| {id} | {} | {} | {standing} |", statement.level, statement.says).ok();
+            }
+        }
+        text
+    }
+
+    pub(super) fn write(&self, path: &Path) -> Result<()> {
+        std::fs::write(path, self.markdown()).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// All that must not be, each in one line.
+    pub(super) fn findings(&self, committed: &Path) -> Result<Vec<String>> {
+        let rows = self.documents.iter().flat_map(|section| &section.rows);
+        let bad = rows.filter(|(_, _, standing)| !standing.is_good());
+        let mut findings: Vec<String> = bad.map(|(id, _, standing)| format!("{id}: {standing}")).collect();
+        findings.extend(self.strays.iter().cloned());
+        let kept =
+            std::fs::read_to_string(committed).with_context(|| format!("cannot read {}", committed.display()))?;
+        if findings.is_empty() && kept != self.markdown() {
+            findings.push("the page is out of date; run `cargo xtask conformance --write`".to_owned());
+        }
+        Ok(findings)
+    }
+}
+
+impl Section<'_> {
+    /// How many statements there are, and how many of each good standing.
+    fn counts(&self) -> [usize; 6] {
+        let count = |wanted: fn(&Standing<'_>) -> bool| self.rows.iter().filter(|(_, _, it)| wanted(it)).count();
+        [
+            self.rows.len(),
+            count(|standing| *standing == Standing::Passed),
+            count(|standing| matches!(standing, Standing::CheckedBy(_))),
+            count(|standing| matches!(standing, Standing::WaitsFor(_))),
+            count(|standing| matches!(standing, Standing::NotBound(_))),
+            count(|standing| *standing == Standing::Informative),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    fn statements() -> Statements {
+        let text = r#"
+            documents = [{ id = "S2", title = "Document 002" }]
+            [statements]
+            S2-01 = { level = "M", says = "it works" }
+            S2-02 = { level = "F", says = "it will work", waits_for = "shell" }
+            S2-03 = { level = "I", says = "why", informative = true }
+            S2-05 = { level = "M", says = "it is covered", checked_by = "cargo xtask coverage" }
+        "#;
+        Statements::parse(text).unwrap()
+    }
+
+    #[test]
+    fn the_page_has_a_row_for_each_statement_and_the_counts() {
+        let statements = statements();
+        let page = Page::of(&statements, "test s2::s2_01_works ... ok\n");
+        let markdown = page.markdown();
+        expect![[r#"
+            | document | statements | passed | by another command | wait | not bound | informative |
+            |---|--:|--:|--:|--:|--:|--:|
+            | Document 002 | 4 | 1 | 1 | 1 | 0 | 1 |
+            | **all** | **4** | **1** | **1** | **1** | **0** | **1** |
+
+            ## Document 002
+
+            | id | level | statement | |
+            |---|---|---|---|
+            | S2-01 | M | it works | passed |
+            | S2-02 | F | it will work | waits for shell |
+            | S2-03 | I | why | informative |
+            | S2-05 | M | it is covered | checked by `cargo xtask coverage` |
+        "#]]
+        .assert_eq(markdown.strip_prefix(OPENING).unwrap().trim_start());
+        assert!(page.lines().starts_with("S2-01 M passed · it works\n"), "{}", page.lines());
+    }
+
+    #[test]
+    fn gaps_strays_and_a_stale_page_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let (committed, statements) = (folder.path().join("page.md"), statements());
+        let found = |output: &str| Page::of(&statements, output).findings(&committed).unwrap();
+        std::fs::write(&committed, "old").unwrap();
+        assert_eq!(found("test s2::s2_04_s2_01_x ... ok\n"), ["s2::s2_04_s2_01_x checks S2-04, which is on no list"]);
+        assert_eq!(found(""), ["S2-01: MISSING"]);
+        let good = "test s2::s2_01_works ... ok\n";
+        assert_eq!(found(good), ["the page is out of date; run `cargo xtask conformance --write`"]);
+        Page::of(&statements, good).write(&committed).unwrap();
+        assert_eq!(found(good), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,155 @@
+//! The list of statements as it is written down.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+
+/// What a statement may wait for. Nothing else is a reason for having no test.
+const CAPABILITIES: [&str; 9] =
+    ["permissions", "shell", "background", "resume", "limits", "mcp", "screen", "fleet", "real model"];
+/// Commands that check what no test of ours can see.
+const OTHER_CHECKS: [&str; 1] = ["cargo xtask coverage"];
+/// The only document of which parts may not concern a Task tool at all: the others bind it to a protocol for all tools.
+const WIDER_DOCUMENT: &str = "P";
+/// Must, may, put off, outlook, guidance, information.
+const LEVELS: [&str; 6] = ["M", "O", "D", "F", "G", INFORMATION];
+const INFORMATION: &str = "I";
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Statements {
+    pub(super) documents: Vec<Document>,
+    /// By id: `S2-35`.
+    pub(super) statements: BTreeMap<String, Statement>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Document {
+    pub(super) id: String,
+    pub(super) title: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Statement {
+    pub(super) level: String,
+    pub(super) says: String,
+    pub(super) waits_for: Option<String>,
+    /// The command that checks it, where a test cannot.
+    pub(super) checked_by: Option<String>,
+    /// Why a statement of the protocol for all tools says nothing of this one, and does not hold here.
+    pub(super) not_bound: Option<String>,
+    #[serde(default)]
+    pub(super) informative: bool,
+}
+
+impl Statements {
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        Self::parse(&text).with_context(|| format!("in {}", path.display()))
+    }
+
+    pub(super) fn parse(text: &str) -> Result<Self> {
+        let statements: Self = toml::from_str(text)?;
+        for (id, statement) in &statements.statements {
+            let Some((document, _)) = id.split_once('-') else { bail!("`{id}` is not an id like S2-35") };
+            if !statements.documents.iter().any(|known| known.id == document) {
+                bail!("{id}: there is no document {document}");
+            }
+            if statement.not_bound.is_some() && document != WIDER_DOCUMENT {
+                bail!("{id}: `not_bound` is for {WIDER_DOCUMENT} alone");
+            }
+            statement.check().with_context(|| id.clone())?;
+        }
+        Ok(statements)
+    }
+
+    /// The statements of one document, in order.
+    pub(super) fn of<'a>(&'a self, document: &'a Document) -> impl Iterator<Item = (&'a str, &'a Statement)> {
+        let own = move |id: &str| id.split_once('-').is_some_and(|(name, _)| name == document.id);
+        self.statements.iter().map(|(id, statement)| (id.as_str(), statement)).filter(move |(id, _)| own(id))
+    }
+}
+
+impl Statement {
+    fn check(&self) -> Result<()> {
+        if !LEVELS.contains(&self.level.as_str()) {
+            bail!("the level `{}` is none of {}", self.level, LEVELS.join(", "));
+        }
+        if self.informative != (self.level == INFORMATION) {
+            bail!("`informative` goes with the level {INFORMATION}, and with no other");
+        }
+        let reasons = [self.waits_for.is_some(), self.checked_by.is_some(), self.not_bound.is_some(), self.informative];
+        if reasons.into_iter().filter(|&given| given).count() > 1 {
+            bail!("one reason for having no test is enough");
+        }
+        known(self.waits_for.as_deref(), &CAPABILITIES)?;
+        known(self.checked_by.as_deref(), &OTHER_CHECKS)
+    }
+}
+
+/// Only what is on the list counts as a reason.
+fn known(reason: Option<&str>, list: &[&str]) -> Result<()> {
+    match reason {
+        Some(reason) if !list.contains(&reason) => bail!("`{reason}` is none of {}", list.join(", ")),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(statement: &str) -> Result<Statements> {
+        Statements::parse(&format!("[[documents]]\nid = \"S2\"\ntitle = \"t\"\n[statements]\n{statement}\n"))
+    }
+
+    #[test]
+    fn every_statement_of_the_documents_is_on_the_list() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let list = Statements::read(&root.join(super::super::LIST)).unwrap();
+        let counts: Vec<(&str, usize)> =
+            list.documents.iter().map(|document| (document.id.as_str(), list.of(document).count())).collect();
+        assert_eq!(counts, [("S0", 71), ("P", 15), ("S1", 46), ("S2", 88), ("S3", 57), ("S4", 27)]);
+        for document in &list.documents {
+            for (number, (id, _)) in list.of(document).enumerate() {
+                assert_eq!(id, format!("{}-{:02}", document.id, number + 1), "without gaps");
+            }
+        }
+    }
+
+    #[test]
+    fn a_statement_waits_for_a_known_capability_only() {
+        assert!(read(r#"S2-01 = { level = "M", says = "x", waits_for = "shell" }"#).is_ok());
+        let error = read(r#"S2-01 = { level = "M", says = "x", waits_for = "better times" }"#).unwrap_err();
+        assert!(format!("{error:#}").starts_with("S2-01: `better times` is none of permissions, "), "{error:#}");
+    }
+
+    #[test]
+    fn a_statement_is_left_to_a_known_command_only() {
+        assert!(read(r#"S2-01 = { level = "M", says = "x", checked_by = "cargo xtask coverage" }"#).is_ok());
+        assert!(read(r#"S2-01 = { level = "M", says = "x", checked_by = "eye" }"#).is_err());
+        let both = r#"S2-01 = { level = "M", says = "x", checked_by = "cargo xtask coverage", waits_for = "shell" }"#;
+        assert!(read(both).is_err());
+    }
+
+    #[test]
+    fn no_statement_of_the_five_documents_can_be_called_not_binding() {
+        assert!(read(r#"S2-01 = { level = "M", says = "x", not_bound = "too hard" }"#).is_err());
+    }
+
+    #[test]
+    fn only_information_is_informative() {
+        assert!(read(r#"S2-01 = { level = "I", says = "x", informative = true }"#).is_ok());
+        assert!(read(r#"S2-01 = { level = "M", says = "x", informative = true }"#).is_err());
+        assert!(read(r#"S2-01 = { level = "I", says = "x" }"#).is_err());
+    }
+
+    #[test]
+    fn a_statement_belongs_to_a_document() {
+        assert!(read(r#"S9-01 = { level = "M", says = "x" }"#).is_err());
+    }
+}
