@@ -6,10 +6,13 @@ use serde_json::{Map, Value, json};
 use sortie_protocol::{Failure, Status, TaskOutcome, TaskRequest};
 
 use crate::cause::Cause;
+use crate::cut::cut_to;
 use crate::ending::{Ending, own_calls};
 use crate::fields::Fields;
 use crate::{AgentLine, Answer, Call, Contract, Defaults, ReportCap, TypeDefaults, Visible, listing};
 
+/// What a summary may take of the 2,000 tokens of a result, at four bytes each, in the form in which the model reads it.
+const ENCODED_BYTES: usize = 7900;
 const GENERAL: &str = "general-purpose";
 
 const TYPES: &[TypeDefaults] = &[
@@ -126,6 +129,7 @@ impl Child {
             }
             _ => outcome.text.clone(),
         };
+        let summary = cut_to(ENCODED_BYTES, summary);
         let tokens = match self {
             Self::Session => "tokensUsed",
             Self::Recipe => "tokens",

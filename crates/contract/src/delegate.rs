@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use sortie_protocol::{Failure, TaskOutcome, TaskRequest};
 
 use crate::cause::Cause;
+use crate::cut::cut_to;
 use crate::ending::Ending;
 use crate::fields::Fields;
 use crate::json::INVALID;
@@ -131,29 +132,6 @@ fn reported(outcome: &TaskOutcome) -> Value {
         result["error"] = json!(format!("the sub-agent ran but did not finish: {why}"));
     }
     result
-}
-
-/// The text, cut where its JSON form would take more than so many bytes: quotes and line ends take two, others up to six.
-fn cut_to(most: usize, mut text: String) -> String {
-    const MARK: &str = "\n[… cut]";
-    let encoded = |letter: char| match letter {
-        '"' | '\\' | '\n' | '\r' | '\t' => 2,
-        control if control.is_control() && control.is_ascii() => 6,
-        other => other.len_utf8(),
-    };
-    let mut room = most;
-    let end = text.char_indices().find(|&(_, letter)| match room.checked_sub(encoded(letter)) {
-        Some(rest) => {
-            room = rest;
-            false
-        }
-        None => true,
-    });
-    if let Some((at, _)) = end {
-        text.truncate(text.floor_char_boundary(at.saturating_sub(2 * MARK.len())));
-        text += MARK;
-    }
-    text
 }
 
 /// What went wrong before a sub-agent began, and at which stage.

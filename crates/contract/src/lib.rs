@@ -6,6 +6,7 @@
 mod by_name;
 mod cause;
 mod child;
+mod cut;
 mod delegate;
 mod ending;
 mod envelope;

@@ -182,3 +182,11 @@ fn s4_08_a_rejected_call_has_an_error_alone() {
         assert!(Child::Session.is_error(Err(&failure(code))), "C-17");
     }
 }
+
+#[test]
+fn s4_02_a_summary_is_bounded_in_the_form_that_the_model_reads() {
+    for text in ["\"\n".repeat(3900), "\u{1}".repeat(7800)] {
+        let encoded = encode(&completed(&text)).to_string();
+        assert!(encoded.len() <= 8000, "{} bytes", encoded.len());
+    }
+}

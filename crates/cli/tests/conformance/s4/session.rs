@@ -76,7 +76,10 @@ fn s4_12_s4_23_a_child_can_neither_delegate_nor_write_the_task_list() {
             let script = main_agent_calls([task_for(agent, "CHILD looks")])
                 .on(when::prompt_contains("CHILD looks").turn(0), reply::calls(forced.iter().map(call)))
                 .otherwise(reply::text("Done below."));
-            let run = Run::of(&World::new(), CONTRACT, wire, script);
+            // Deep enough that it is not the depth which hides the tool.
+            let world = World::new();
+            world.config("[task_tool]\nmax_depth = 3\n");
+            let run = Run::of(&world, CONTRACT, wire, script);
             let child = run.sub_agent("CHILD looks");
             let offered: Vec<String> = child[0].tool_names().iter().map(|tool| tool.to_lowercase()).collect();
             assert!(!offered.iter().any(|tool| tool == "task" || tool == "todowrite"), "{offered:?}");
@@ -84,6 +87,7 @@ fn s4_12_s4_23_a_child_can_neither_delegate_nor_write_the_task_list() {
             assert_eq!(child[1].results.len(), forced.len());
             let refused = |text: &str| text.contains("is not granted") || text.contains("There is no tool");
             assert!(child[1].results.iter().all(|result| refused(&result.text)), "{:#?}", child[1].results);
+            assert!(child[1].results[0].text.contains("is not granted"), "{:#?}", child[1].results[0]);
             assert_eq!(run.sub_agents().len(), 2, "no grandchild");
             let main = run.main_agent().remove(0);
             assert!(main.offers("task") && main.offers("TodoWrite"), "its parent has both");
