@@ -22,4 +22,4 @@ mod walk;
 
 pub use port::{AnswerParts, BoxFuture, CallContext, Delegation, Tool, TypedTool};
 pub use registry::Registry;
-pub use task::TaskTool;
+pub use task::{NOT_STARTED, TaskTool};

@@ -7,6 +7,9 @@ use sortie_protocol::{ToolOutput, ToolSpec};
 
 use crate::{AnswerParts, BoxFuture, CallContext, Tool};
 
+/// What people read first of a call that started nobody.
+pub const NOT_STARTED: &str = "not started: ";
+
 /// The tool that sends a sub-agent out.
 pub struct TaskTool {
     contract: Arc<dyn Contract>,
@@ -52,7 +55,7 @@ impl Tool for TaskTool {
             let code = self.contract.code(answer);
             let (for_people, files_changed) = match started {
                 Ok(outcome) => (format!("{} {}", outcome.task_id, outcome.status), outcome.files_changed),
-                Err(failure) => (format!("not started: {failure}"), Vec::new()),
+                Err(failure) => (format!("{NOT_STARTED}{failure}"), Vec::new()),
             };
             ToolOutput {
                 failed,

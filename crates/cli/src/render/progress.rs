@@ -5,6 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use sortie_protocol::{CallId, CallOutput, Event, Fact, Job, Reply, TaskId, TaskOutcome, Timestamp};
+use sortie_tools::NOT_STARTED;
 
 use super::messages::Messages;
 use super::{neutral, words};
@@ -221,7 +222,9 @@ impl Working {
         }
         let text = if output.output.failed { format!("{call} failed: {said}") } else { format!("{call} → {said}") };
         self.messages.answer(&output.call, &text);
-        every_call.then_some(text)
+        // Somebody waits for a sub-agent that will not come.
+        let is_missed = output.output.failed && said.starts_with(NOT_STARTED);
+        (every_call || is_missed).then_some(text)
     }
 
     /// The place of the child that is started now, if it is one of several: by starting, until its call is known.

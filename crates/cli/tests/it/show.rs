@@ -219,3 +219,14 @@ fn result_has_the_built_in_agents_where_the_setting_says_so() {
     };
     assert_eq!((description(&[]), description(&["--set", "agents.builtin=true"])), (false, true));
 }
+
+#[test]
+fn a_delegation_that_was_not_started_is_told() {
+    let wizard = reply::call("Task", json!({"description": "Cast", "prompt": "Cast it", "subagent_type": "wizard"}));
+    let script = Script::new().once(when::any(), reply::calls([wizard])).otherwise(reply::text("Done."));
+    for form in ["blocks", "line", "boxes"] {
+        let server = ScriptedServer::start(script.clone()).unwrap();
+        let ended = World::new().sortie(["run", "--show", form, "Cast"]).on(&server, "anthropic").run();
+        assert!(ended.stderr.contains("failed: not started: unknown agent `wizard`"), "{form}: {}", ended.stderr);
+    }
+}
