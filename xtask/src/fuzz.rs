@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`: coverage-guided fuzzing of what reads other people's files, on the ordinary toolchain.
 //!
-//! The seeds are the files of the tests' corpus. What is found is kept in the target folder and tried first the next
-//! time, so that a crash stays a failure until it is mended.
+//! The seeds are the files of the tests' corpus. A run on its own keeps what it finds in the target folder and tries it
+//! first the next time, so that a crash stays a failure until it is mended; the run within all tests is always the same.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,10 +15,24 @@ use crate::workspace::{Workspace, cargo, host};
 
 /// Long enough for some hundred thousand inputs.
 const USUAL_SECONDS: u64 = 60;
-/// What a run of all tests spends on it.
-pub(crate) const SHORT_SECONDS: u64 = 20;
+/// What a run of all tests tries: the same inputs every time, so that a change is judged by what it changed. What
+/// nobody has thought of yet is found by a run on its own, and its finds join the corpus.
+const SHORT_RUNS: u64 = 120_000;
 /// The seeds are tried before the clock counts, and the last input may take a while.
 const GRACE: Duration = Duration::from_mins(1);
+
+/// How long to look, and from where.
+#[derive(Clone, Copy)]
+pub(crate) enum Effort {
+    /// Other inputs each time, and those that earlier runs have found.
+    Seconds(u64),
+    /// From the seeds alone, as many inputs as this, always the same ones.
+    Same(u64),
+}
+
+impl Effort {
+    pub(crate) const SHORT: Self = Self::Same(SHORT_RUNS);
+}
 
 /// Coverage counters for libFuzzer. They need no sanitizer, and so no nightly compiler.
 const INSTRUMENTATION: [&str; 7] = [
@@ -42,13 +56,13 @@ pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
         _ => None,
     };
     match seconds {
-        Some(seconds) => Ok(Verdict::good_if(finds_nothing(&Workspace::load()?, seconds)?)),
+        Some(seconds) => Ok(Verdict::good_if(finds_nothing(&Workspace::load()?, Effort::Seconds(seconds))?)),
         None => Ok(Verdict::WrongUsage),
     }
 }
 
-/// Fuzzes for this long. `false`, with the reason on the screen, when an input broke something.
-pub(crate) fn finds_nothing(workspace: &Workspace, seconds: u64) -> Result<bool> {
+/// Fuzzes this much. `false`, with the reason on the screen, when an input broke something.
+pub(crate) fn finds_nothing(workspace: &Workspace, effort: Effort) -> Result<bool> {
     let program = build(workspace)?;
     let folder = workspace.target.join("fuzz").join(TARGET);
     let (found, crashes) = (folder.join("corpus"), folder.join("crashes"));
@@ -57,12 +71,36 @@ pub(crate) fn finds_nothing(workspace: &Workspace, seconds: u64) -> Result<bool>
     }
     let mut fuzzer = Command::new(program);
     fuzzer
-        .args([format!("-max_total_time={seconds}"), format!("-artifact_prefix={}/", crashes.display())])
+        .arg(format!("-artifact_prefix={}/", crashes.display()))
         .arg(format!("-dict={}", workspace.root.join("fuzz").join(format!("{TARGET}.dict")).display()))
-        .args(["-max_len=70000", "-timeout=5", "-print_final_stats=1"])
-        .args([found, crashes.clone()])
-        .args(SEEDS.map(|seeds| workspace.root.join(seeds)));
-    judge(&process::within(fuzzer, Duration::from_secs(seconds) + GRACE)?, &crashes)
+        .args(["-max_len=70000", "-timeout=5", "-print_final_stats=1"]);
+    let time = match effort {
+        Effort::Seconds(seconds) => {
+            fuzzer.arg(format!("-max_total_time={seconds}")).args([found, crashes.clone()]);
+            fuzzer.args(SEEDS.map(|seeds| workspace.root.join(seeds)));
+            Duration::from_secs(seconds) + GRACE
+        }
+        Effort::Same(runs) => {
+            let seeds = folder.join("seeds");
+            std::fs::write(&seeds, seed_list(workspace)?).with_context(|| format!("cannot write {}", seeds.display()))?;
+            fuzzer.args([format!("-runs={runs}"), "-seed=1".to_owned(), format!("-seed_inputs=@{}", seeds.display())]);
+            GRACE * 5
+        }
+    };
+    judge(&process::within(fuzzer, time)?, &crashes)
+}
+
+/// The seeds by name, in an order that does not depend on the file system.
+fn seed_list(workspace: &Workspace) -> Result<String> {
+    let mut seeds = Vec::new();
+    for folder in SEEDS.map(|seeds| workspace.root.join(seeds)) {
+        let entries = std::fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
+        for entry in entries {
+            seeds.push(entry?.path().display().to_string());
+        }
+    }
+    seeds.sort_unstable();
+    Ok(seeds.join(","))
 }
 
 /// The instrumented program. Flags for one target only, so that build scripts are left as they are.

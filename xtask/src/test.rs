@@ -48,7 +48,7 @@ pub(crate) fn run(names: &[String]) -> Result<Verdict> {
             process::succeeds(cargo().args(["build", "--quiet", "--workspace", "--examples"]))
         })?;
         check(&mut report, "fuzz", "an input broke a reader, see above", || {
-            fuzz::finds_nothing(&workspace, fuzz::SHORT_SECONDS)
+            fuzz::finds_nothing(&workspace, fuzz::Effort::SHORT)
         })?;
     }
     if packages.iter().any(|package| package.has_library()) {

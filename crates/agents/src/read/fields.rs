@@ -101,7 +101,11 @@ fn description(entry: &Entry, report: &mut Report<'_>) -> Option<String> {
         if let Some(character) = left_out {
             let message = format!("`description` has characters that cannot be seen, here {}", hidden::code(character));
             report.warning(entry.line, message, "they were left out; delete them");
-            description = visible;
+            description = visible.trim().to_owned();
+        }
+        if description.is_empty() {
+            report.error(entry.line, "`description` has nothing that can be seen", "say when to use the agent");
+            return None;
         }
     }
     if let Some(found) = hidden::first(&description) {
