@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use libfuzzer_sys::fuzz_target;
 use sortie_agents::{AgentFile, Dialect, Finding, MAX_FILE_BYTES, Reading, Scope, read};
+use sortie_policy::Rule;
 
 static TOOLS: LazyLock<Vec<String>> =
-    LazyLock::new(|| ["Read", "LS", "Glob", "Grep", "TodoWrite", "Task"].map(str::to_owned).to_vec());
+    LazyLock::new(|| ["Read", "LS", "Glob", "Grep", "TodoWrite", "WebFetch", "Write", "Edit", "MultiEdit", "Task"].map(str::to_owned).to_vec());
 
 /// Generous, for instrumented code on a busy machine; what grows out of proportion takes longer than this.
 const LONG: Duration = Duration::from_secs(2);
@@ -36,7 +37,8 @@ fn check(reading: &Reading, bytes: &[u8]) {
     assert_eq!(reading.definition.is_none(), broken || reading.name.is_none(), "{reading:?}");
     let Some(definition) = &reading.definition else { return };
     let granted = definition.tools.as_deref().unwrap_or_default();
-    assert!(granted.iter().all(|tool| TOOLS.contains(tool)), "{granted:?}");
+    assert!(definition.named_tools().all(|tool| TOOLS.iter().any(|known| known == tool)), "{granted:?}");
+    assert!(granted.iter().all(|rule| rule.parse::<Rule>().is_ok()), "{granted:?}");
     assert!(granted.iter().all(|tool| !definition.disallowed_tools.contains(tool)), "{definition:?}");
     assert!(!definition.name.is_empty() && definition.name.chars().count() <= 64, "{definition:?}");
     assert!(!definition.description.is_empty() && !definition.prompt.is_empty(), "{definition:?}");

@@ -6,6 +6,7 @@
 
 mod delegation;
 mod figure;
+mod grants;
 mod live;
 mod matching;
 mod options;
@@ -53,6 +54,7 @@ pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
             Part::Live => live::measure(&bench)?,
             Part::Search => search::measure(&bench)?,
             Part::Match => matching::measure(&bench)?,
+            Part::Grants => grants::measure(&bench)?,
             Part::Size => size::measure(&bench)?,
         });
     }

@@ -15,7 +15,7 @@ use anyhow::Result;
 
 use self::page::Page;
 use self::statement::Statements;
-use crate::test::libtest;
+use crate::test::{libtest, python};
 use crate::workspace::{Workspace, cargo};
 use crate::{Verdict, process};
 
@@ -37,6 +37,7 @@ pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
     let workspace = Workspace::load()?;
     let mut command = cargo();
     command.args(["test", "--quiet", "--package", "sortie", "--test", TARGET, "--", "--format", "pretty"]);
+    command.env(python::VARIABLE, python::prepare(&workspace)?);
     let finished = process::within(command, BUDGET)?;
     let totals = libtest::totals(&finished.output);
     if !finished.status.success() {

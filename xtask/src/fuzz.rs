@@ -82,7 +82,8 @@ pub(crate) fn finds_nothing(workspace: &Workspace, effort: Effort) -> Result<boo
         }
         Effort::Same(runs) => {
             let seeds = folder.join("seeds");
-            std::fs::write(&seeds, seed_list(workspace)?).with_context(|| format!("cannot write {}", seeds.display()))?;
+            std::fs::write(&seeds, seed_list(workspace)?)
+                .with_context(|| format!("cannot write {}", seeds.display()))?;
             fuzzer.args([format!("-runs={runs}"), "-seed=1".to_owned(), format!("-seed_inputs=@{}", seeds.display())]);
             GRACE * 5
         }

@@ -9,6 +9,7 @@ mod bench;
 mod conformance;
 mod coverage;
 mod fuzz;
+mod mutants;
 mod process;
 mod test;
 mod tidy;
@@ -21,13 +22,14 @@ use anyhow::Result;
 const USAGE: &str = "\
 Usage: cargo xtask <command>
 
-  test [SUITE...]   Format, tidy, clippy, every crate's tests within its time budget, examples, doc tests, and
-                    some seconds of fuzzing.
+  test [SUITE...]   Format, tidy, clippy, every crate's tests within its time budget, examples, doc tests, guards
+                    taken out, and some seconds of fuzzing.
                     With names (`journal`, `cli`), the tests of these crates only.
   tidy              The rules that no compiler checks: walls between crates, sizes, names, doors.
   conformance       Every statement of the five documents: passed, or what it waits for.
       --write       Put the table into docs/conformance.md.
   coverage          Which lines of the workspace its tests run, by crate, from instrumented runs (minutes).
+  mutants           Whether a test notices each guard that is taken out, in a build of its own.
   fuzz              Whether any bytes break what reads agent files, for a minute.
       --seconds N   For N seconds.
   bench             What the release build reaches, beside its targets.
@@ -35,7 +37,7 @@ Usage: cargo xtask <command>
       --write       Put the table into docs/benchmarks.md.
       --cold        Measure a build from nothing as well (minutes).
       --runs N      Repeat each measurement N times (default 20).
-      --only NAMES  Some parts only: start, delegation, parallel, live, search, match, size.
+      --only NAMES  Some parts only: start, delegation, parallel, live, search, match, grants, size.
 ";
 
 fn main() -> ExitCode {
@@ -69,20 +71,37 @@ impl Verdict {
 }
 
 fn dispatch(arguments: &[String]) -> Result<Verdict> {
-    let Some((command, rest)) = arguments.split_first() else {
+    let Some((name, rest)) = arguments.split_first() else {
         return Ok(Verdict::WrongUsage);
     };
-    match (command.as_str(), rest) {
-        ("help" | "--help" | "-h", _) => {
-            print!("{USAGE}");
-            Ok(Verdict::Good)
-        }
-        ("test", names) if names.iter().all(|name| !name.starts_with('-')) => test::run(names),
-        ("tidy", []) => tidy::run(),
-        ("conformance", flags) => conformance::run(flags),
-        ("coverage", []) => coverage::run(),
-        ("fuzz", flags) => fuzz::run(flags),
-        ("bench", flags) => bench::run(flags),
-        _ => Ok(Verdict::WrongUsage),
+    if matches!(name.as_str(), "help" | "--help" | "-h") {
+        print!("{USAGE}");
+        return Ok(Verdict::Good);
     }
+    command(name).map_or(Ok(Verdict::WrongUsage), |run| run(rest))
+}
+
+/// A command, given the words after its name.
+type Command = fn(&[String]) -> Result<Verdict>;
+
+/// What runs under a name.
+fn command(name: &str) -> Option<Command> {
+    let run: Command = match name {
+        "test" => |names| {
+            let flagged = names.iter().any(|name| name.starts_with('-'));
+            if flagged { Ok(Verdict::WrongUsage) } else { test::run(names) }
+        },
+        "tidy" => |words| without_words(words, tidy::run),
+        "conformance" => conformance::run,
+        "coverage" => |words| without_words(words, coverage::run),
+        "fuzz" => fuzz::run,
+        "mutants" => |words| without_words(words, mutants::run),
+        "bench" => bench::run,
+        _ => return None,
+    };
+    Some(run)
+}
+
+fn without_words(words: &[String], run: fn() -> Result<Verdict>) -> Result<Verdict> {
+    if words.is_empty() { run() } else { Ok(Verdict::WrongUsage) }
 }

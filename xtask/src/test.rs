@@ -3,7 +3,7 @@
 //! It installs what the tests need, builds all of them once, and then runs them crate by crate, so that building is
 //! not charged to a suite. A failing step does not hide the next one: all steps run.
 
-mod build;
+pub(crate) mod build;
 pub(crate) mod libtest;
 pub(crate) mod python;
 mod report;
@@ -19,7 +19,7 @@ use anyhow::{Result, bail};
 use self::build::TestBinary;
 use self::report::{Report, Row};
 use crate::workspace::{Package, Workspace, cargo};
-use crate::{Verdict, fuzz, process, tidy};
+use crate::{Verdict, fuzz, mutants, process, tidy};
 
 /// Runs everything, or the suites of the named crates only.
 pub(crate) fn run(names: &[String]) -> Result<Verdict> {
@@ -46,6 +46,9 @@ pub(crate) fn run(names: &[String]) -> Result<Verdict> {
     if everything {
         check(&mut report, "examples", "they must compile", || {
             process::succeeds(cargo().args(["build", "--quiet", "--workspace", "--examples"]))
+        })?;
+        check(&mut report, "mutants", "a guard can be taken out and nobody notices, see above", || {
+            mutants::all_are_noticed(&workspace)
         })?;
         check(&mut report, "fuzz", "an input broke a reader, see above", || {
             fuzz::finds_nothing(&workspace, fuzz::Effort::SHORT)

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use sortie_protocol::{Mode, Resource};
+
 /// An agent as its author described it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentDefinition {
@@ -12,10 +14,16 @@ pub struct AgentDefinition {
     pub description: String,
     /// The role prompt, complete.
     pub prompt: String,
-    /// The tools it may use; `None` is whatever its parent may use.
+    /// What it may use, as rules: `Tool` or `Tool(pattern)`; `None` is whatever its parent may use.
     pub tools: Option<Vec<String>>,
-    /// Tools that it may not use, whatever else is said.
+    /// What it may not use, whatever else is said: rules, and names with `*` in them. A bare name is that tool alone.
     pub disallowed_tools: Vec<String>,
+    /// What it may do without approval where no rule says so; `None` is as its parent has it. It can only narrow.
+    pub mode: Option<Mode>,
+    /// Whether what would need a person's approval is refused instead.
+    pub never_asks: bool,
+    /// Whether its reading needs no approval. No file can say so.
+    pub approves_reads: bool,
     /// A model by name, where the agent needs a certain one; `inherit` is its parent's by its author's wish, `None` is
     /// whatever is usual.
     pub model: Option<String>,
@@ -28,6 +36,23 @@ pub struct AgentDefinition {
     /// Whether other agents may delegate to it.
     pub delegable: bool,
     pub origin: Origin,
+}
+
+impl AgentDefinition {
+    /// The agent as a grant knows it.
+    pub fn as_resource(&self) -> Resource {
+        Resource::Agent { name: self.name.clone(), aliases: self.aliases.clone() }
+    }
+
+    /// All names that it goes by, its own first.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.name).chain(&self.aliases).map(String::as_str)
+    }
+
+    /// The tools that it asks for by name, without their patterns.
+    pub fn named_tools(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().flatten().map(|rule| rule.split_once('(').map_or(rule.as_str(), |(name, _)| name))
+    }
 }
 
 /// Where a definition comes from.

@@ -4,11 +4,15 @@
 //! definition a name means, [`rank`] which one suits a text, and [`resolve`] turns what was said into an
 //! [`AgentConfig`](sortie_protocol::AgentConfig) once; nothing after it asks again.
 
+// Files and processes only through `sortie-sandbox`: see `clippy.toml`.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod builtin;
 mod definition;
 mod file;
 mod finding;
 mod fold;
+mod layer;
 mod look_alike;
 mod matching;
 mod read;

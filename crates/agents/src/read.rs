@@ -11,11 +11,13 @@ mod hidden;
 mod keys;
 mod later;
 mod name;
+mod permission_mode;
 mod report;
 mod tool_list;
 mod yaml;
 
 pub(crate) use self::hidden::shown;
+pub(crate) use self::tool_list::matches;
 
 use self::document::{Document, NoDocument};
 use self::fields::Fields;
@@ -111,6 +113,9 @@ fn define(fields: Fields, document: &Document, file: &AgentFile, report: &mut Re
         prompt: document.prompt.clone(),
         tools: fields.tools,
         disallowed_tools: fields.disallowed_tools,
+        mode: fields.conduct.mode,
+        never_asks: fields.conduct.never_asks,
+        approves_reads: false,
         model: fields.model,
         max_turns: fields.max_turns,
         color: fields.color,

@@ -1,5 +1,6 @@
 //! Which agents exist, and which one a name means.
 
+mod agent_rules;
 mod assemble;
 mod claim;
 mod prompts;

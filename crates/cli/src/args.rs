@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-use crate::command::{agents, completions, config, doctor, models, run, schema, task, tasks, trust};
-use crate::settings::{Assignment, Sources};
+use crate::command::{agents, completions, config, doctor, explain, models, run, schema, task, tasks, trust};
+use crate::settings::{Assignment, SET_FLAG, Sources};
 
 /// Send sub-agents out to work, each with a clean context, and get their reports back.
 #[derive(Debug, Parser)]
@@ -47,6 +47,7 @@ pub(crate) enum Command {
     Models(models::ModelsArgs),
     Schema(schema::SchemaArgs),
     Config(config::ConfigArgs),
+    Explain(explain::ExplainArgs),
     Trust(trust::TrustArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
@@ -85,21 +86,67 @@ pub(crate) struct SourceArgs {
     #[arg(long, global = true)]
     trust: bool,
 
-    /// Speak this dialect of the Task tool: envelope, result, delegate, typed, child (or s0 to s4), sortie
+    /// Speak this dialect of the Task tool: envelope, result, delegate, typed, child (or s0 to s4), child-recipe, sortie
     #[arg(long, global = true, value_name = "NAME", value_parser = parse_contract, hide_possible_values = true)]
     contract: Option<String>,
+
+    #[command(flatten)]
+    permissions: PermissionArgs,
+}
+
+/// What agents may do; every command takes these, and they add to what files and the environment say.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Permissions")]
+struct PermissionArgs {
+    /// Allow what this rule covers without a question, e.g. `Edit(docs/**)`; can be repeated
+    #[arg(long, global = true, value_name = "RULE")]
+    allow: Vec<String>,
+
+    /// Ask before what this rule covers, whatever is allowed; can be repeated
+    #[arg(long, global = true, value_name = "RULE")]
+    ask: Vec<String>,
+
+    /// Refuse what this rule covers, whatever else is said; can be repeated
+    #[arg(long, global = true, value_name = "RULE")]
+    deny: Vec<String>,
+
+    /// What is allowed without a question: plan, default, accept-edits or bypass
+    #[arg(long, global = true, value_name = "MODE")]
+    permission_mode: Option<String>,
+
+    /// Let tools see this directory, too; can be repeated
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    add_dir: Vec<String>,
+}
+
+impl PermissionArgs {
+    /// The settings that these flags are short for.
+    fn assignments(self) -> impl Iterator<Item = Assignment> {
+        let flags = [
+            ("--allow", "permissions.allow", self.allow),
+            ("--ask", "permissions.ask", self.ask),
+            ("--deny", "permissions.deny", self.deny),
+            ("--permission-mode", "permissions.mode", self.permission_mode.into_iter().collect()),
+            ("--add-dir", "permissions.add_dirs", self.add_dir),
+        ];
+        flags.into_iter().flat_map(|(flag, path, values)| {
+            values.into_iter().map(move |value| Assignment { flag, path: path.to_owned(), value })
+        })
+    }
 }
 
 impl From<SourceArgs> for Sources {
     fn from(args: SourceArgs) -> Self {
-        let SourceArgs { config, env_file, cwd, set, trust, contract } = args;
+        let SourceArgs { config, env_file, cwd, mut set, trust, contract, permissions } = args;
+        // The flag that is for one setting alone is stronger than the one for all.
+        set.extend(permissions.assignments());
         Self { config, env_file, cwd, set, trust, contract }
     }
 }
 
 fn parse_assignment(text: &str) -> Result<Assignment, String> {
     let (path, value) = text.split_once('=').ok_or("it must be KEY=VALUE")?;
-    Ok(Assignment { path: path.trim().to_owned(), value: value.to_owned() })
+    Ok(Assignment { flag: SET_FLAG, path: path.trim().to_owned(), value: value.to_owned() })
 }
 
 fn parse_contract(text: &str) -> Result<String, String> {

@@ -4,6 +4,7 @@ pub(crate) mod agents;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
+pub(crate) mod explain;
 pub(crate) mod models;
 pub(crate) mod run;
 pub(crate) mod schema;
@@ -25,6 +26,7 @@ pub(crate) fn execute(cli: Cli) -> Result<ExitCode, CommandError> {
         Command::Task(args) => task::run(&args, &load(&sources)?),
         Command::Tasks(args) => tasks::run(&args, &load(&sources)?),
         Command::Models(args) => models::run(&args, &load(&sources)?),
+        Command::Explain(args) => explain::run(&args, &load(&sources)?),
         Command::Schema(args) => schema::run(&args, &load(&sources)?),
         // Settings that cannot be loaded must still be found and mended.
         Command::Config(args) => config::run(&args, &sources),

@@ -2,31 +2,34 @@
 
 use std::pin::pin;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use sortie_engine::{EngineError, Kind, Running};
+use sortie_engine::{Approver, EngineError, Kind, Running};
 use sortie_protocol::{Failure, Job, Status, TaskOutcome, TaskRequest, Usage};
 use tokio::runtime::Builder;
 
 use crate::command::agents::complain;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{self, CommandError, ErrorKind};
 use crate::exit;
 use crate::render::{Display, FollowError, Follower, Pace};
 use crate::signal::{Signal, Signals};
 use crate::wiring::{Plan, Wired};
 
-/// Runs it and shows it. The inner failure means that nothing was started, and nothing opened or made for it.
+/// Runs it and shows it, and asks `approver` where something needs a person's word. The inner failure means that nothing was started, and nothing opened or made for it.
 pub(crate) fn drive(
     plan: Plan<'_>,
     kind: Kind,
     request: TaskRequest,
     pace: Pace,
     display: Box<dyn Display>,
+    approver: Arc<dyn Approver>,
 ) -> Result<Result<ExitCode, Failure>, CommandError> {
     complain(&plan.agents());
+    plan.rules_about_nobody().iter().for_each(|warning| error::warn(warning));
     if let Err(failure) = plan.check(&request, kind)? {
         return Ok(Err(failure));
     }
-    let wired = plan.open()?;
+    let wired = plan.open(approver)?;
     let runtime = Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -2,6 +2,7 @@
 //! the engine did becomes text and an exit code. It holds no logic of its own, and is the only reader of the environment.
 
 mod args;
+mod ask;
 mod command;
 mod drive;
 mod error;

@@ -14,7 +14,9 @@ mod one_line;
 mod plain;
 mod progress;
 mod screen;
+mod several;
 mod show;
+mod stage;
 mod table;
 mod text;
 pub(crate) mod width;
@@ -27,10 +29,11 @@ use std::io;
 
 use sortie_protocol::{Event, TaskOutcome};
 
-pub(crate) use aside::{Aside, Beside};
+pub(crate) use aside::{Aside, Beside, write_stderr};
 pub(crate) use follow::{FollowError, Follower, Pace};
-pub(crate) use machine::{INTERRUPTED, JsonDisplay, OutcomeTree, RUNNING, StreamDisplay, print_json};
+pub(crate) use machine::{INTERRUPTED, JsonDisplay, OutcomeTree, RUNNING, StreamDisplay, print_json, print_json_text};
 pub(crate) use show::{Root, ShowArgs};
+pub(crate) use stage::{Stage, columns};
 pub(crate) use table::table;
 pub(crate) use text::TextDisplay;
 

@@ -2,10 +2,13 @@
 //!
 //! [`said`] holds what each layer said and where; [`Settings`] is what it means to the rest of the program.
 
+mod amend;
 mod env_file;
 mod environment;
 mod file;
 mod key;
+mod mode;
+mod permission;
 mod place;
 mod project;
 mod route;
@@ -26,11 +29,12 @@ use sortie_llm::{CallSettings, Catalogue, Route};
 use sortie_protocol::Failure;
 use sortie_sandbox::Workspace;
 
+pub(crate) use amend::allow_for_good;
 pub(crate) use environment::Environment;
 pub(crate) use place::Places;
 pub(crate) use project::power;
 pub(crate) use route::ResolvedRoute;
-pub(crate) use said::Assignment;
+pub(crate) use said::{Assignment, SET_FLAG};
 pub(crate) use template::template;
 
 use crate::error::CommandError;
@@ -56,6 +60,14 @@ pub(crate) struct Sources {
     pub(crate) contract: Option<String>,
 }
 
+impl Sources {
+    /// Whether a flag says what the setting at `path` is.
+    fn replace(&self, path: &str) -> bool {
+        let is_contract = self.contract.is_some() && path == key::CONTRACT.path;
+        is_contract || self.set.iter().any(|assignment| assignment.path == path)
+    }
+}
+
 /// All that a command needs to know before it starts.
 #[derive(Debug)]
 pub(crate) struct Settings {
@@ -76,6 +88,8 @@ pub(crate) struct Listed {
     pub(crate) value: String,
     pub(crate) origin: String,
     pub(crate) doc: &'static str,
+    /// Whether this is one item of a list, to which others can only add.
+    pub(crate) is_item: bool,
 }
 
 /// A value of the project's file that does not count, as `config show` lists it.
@@ -93,7 +107,7 @@ impl Settings {
     /// Finds out where things lie, whatever the settings are.
     pub(crate) fn locate(sources: &Sources) -> Result<(Environment, Places), CommandError> {
         let environment = Environment::read(sources.env_file.as_deref())?;
-        let places = Places::find(sources.cwd.as_deref(), sources.config.as_deref(), &environment)?;
+        let places = Places::find(sources, &environment)?;
         Ok((environment, places))
     }
 
@@ -118,7 +132,7 @@ impl Settings {
         project.hear_variables(&mut said, &mut environment);
         project.hear_servers(&mut said);
         said.warnings.extend(environment.take_warnings());
-        said.hear_environment(&environment)?;
+        said.hear_environment(&environment, &|path| sources.replace(path))?;
         for assignment in &sources.set {
             said.hear_flag(assignment)?;
         }
@@ -127,6 +141,7 @@ impl Settings {
         }
         let contract = contract_of(&said);
         said.hear_defaults(contract.name(), &contract.defaults());
+        said.warn_of_unknown_tools();
         let warnings = std::mem::take(&mut said.warnings);
         Ok(Self { said, set_aside, trust, environment, places, warnings })
     }
@@ -289,6 +304,7 @@ impl Settings {
                 value: kind.render(&value.value),
                 line: value.line,
                 why: match instead {
+                    _ if value.entry.key.is_never_a_projects(&value.value) => "never counts from a project".to_owned(),
                     Some(instead) if narrower != Narrower::Never => {
                         format!("not narrower than {}", kind.render(instead))
                     }
@@ -308,6 +324,7 @@ impl From<Setting<'_>> for Listed {
             },
             origin: setting.origin.to_string(),
             doc: setting.key.doc,
+            is_item: setting.key.kind.is_list(),
             path: setting.path,
         }
     }

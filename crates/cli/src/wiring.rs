@@ -6,12 +6,16 @@ use std::error::Error;
 use std::sync::Arc;
 
 use sortie_agents::{Agents, Registry};
-use sortie_engine::{AgentFolders, Engine, EngineParts, Kind, RandomIds, SystemClock, preflight, tool_names};
+use sortie_engine::{
+    AgentFolders, Approver, Engine, EngineParts, Kind, Permissions, RandomIds, SystemClock, preflight, tool_names,
+};
 use sortie_journal::{Journal, SqliteJournal};
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
 use sortie_llm::{Models as _, RouteSetup, RouteTable};
+use sortie_policy::Redactor;
 use sortie_protocol::{Failure, TaskRequest};
 use sortie_sandbox::{SpillDir, Workspace};
+use sortie_tools::WebFetch;
 
 use crate::error::CommandError;
 use crate::local;
@@ -24,19 +28,23 @@ pub(crate) struct Wired {
     pub(crate) journal: Arc<dyn Journal>,
 }
 
-/// The directory that tools see.
+/// The project's directory.
 pub(crate) fn workspace(settings: &Settings) -> Result<Arc<Workspace>, CommandError> {
     let workspace = Workspace::open(&settings.places.workspace);
     Ok(Arc::new(workspace.map_err(|error| CommandError::config(chain(&error)))?))
 }
 
-/// The agents that there are: the built-in ones, and those in the folders of the user and the project.
-pub(crate) fn agents(settings: &Settings) -> Result<Arc<AgentFolders>, CommandError> {
-    agents_within(settings, &workspace(settings)?)
+/// What tools see: the project's directory, and those that were added to it.
+pub(crate) fn seen_by_tools(settings: &Settings) -> Result<Workspace, CommandError> {
+    let added = settings.added_directories()?;
+    Workspace::open(&settings.places.workspace)
+        .and_then(|workspace| workspace.with_directories(&added))
+        .map_err(|error| CommandError::config(chain(&error)))
 }
 
-fn agents_within(settings: &Settings, workspace: &Arc<Workspace>) -> Result<Arc<AgentFolders>, CommandError> {
-    let folders = folders::of(&settings.places, workspace)?;
+/// The agents that there are: the built-in ones, and those in the folders of the user and the project.
+pub(crate) fn agents(settings: &Settings) -> Result<Arc<AgentFolders>, CommandError> {
+    let folders = folders::of(&settings.places, &workspace(settings)?)?;
     Ok(Arc::new(AgentFolders::new(folders, settings.trust(), tool_names())))
 }
 
@@ -64,14 +72,19 @@ pub(crate) struct Plan<'a> {
 impl<'a> Plan<'a> {
     pub(crate) fn new(settings: &'a Settings) -> Result<Self, CommandError> {
         let models = models(settings)?;
-        let workspace = workspace(settings)?;
-        let agents = agents_within(settings, &workspace)?;
+        let agents = agents(settings)?;
+        let workspace = Arc::new(seen_by_tools(settings)?);
         Ok(Self { settings, workspace, models, agents })
     }
 
     /// The agents of this moment.
     pub(crate) fn agents(&self) -> Arc<Registry> {
         self.agents.current()
+    }
+
+    /// What the settings say of agents that there are not.
+    pub(crate) fn rules_about_nobody(&self) -> Vec<String> {
+        self.settings.rules_about_nobody(&self.agents())
     }
 
     /// Whether nobody set a model, so that whoever asks for none gets `offline`.
@@ -83,8 +96,8 @@ impl<'a> Plan<'a> {
     /// used, which is no fault of the request.
     pub(crate) fn check(&self, request: &TaskRequest, kind: Kind) -> Result<Result<(), Failure>, CommandError> {
         let settings = self.settings;
-        let checked =
-            preflight(request, kind, &self.agents(), &self.models, settings.contract().as_ref(), &settings.rules());
+        let bounds = (&settings.rules(), &settings.permission_layers()[..]);
+        let checked = preflight(request, kind, &self.agents(), &self.models, settings.contract().as_ref(), bounds);
         let Err(failure) = checked else { return Ok(checked) };
         let without_main = self.models.choose(None, None).err().map(|error| error.to_string());
         match settings.problem_of_main() {
@@ -96,8 +109,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Puts the engine together.
-    pub(crate) fn open(self) -> Result<Wired, CommandError> {
+    /// Puts the engine together, with someone to ask.
+    pub(crate) fn open(self, approver: Arc<dyn Approver>) -> Result<Wired, CommandError> {
         let places = &self.settings.places;
         let journal: Arc<dyn Journal> =
             Arc::new(patiently(&waiting_for(places), || SqliteJournal::open(&places.journal()))?);
@@ -108,13 +121,27 @@ impl<'a> Plan<'a> {
             workspace: self.workspace,
             agents: self.agents,
             contract: self.settings.contract(),
-            more_tools: Vec::new(),
+            more_tools: vec![Arc::new(WebFetch::new(self.settings.web_rules()?))],
             reports,
             rules: self.settings.rules(),
+            permissions: permissions(self.settings, approver),
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
         });
         Ok(Wired { engine, journal })
+    }
+}
+
+/// The user's side of every grant.
+pub(crate) fn permissions(settings: &Settings, approver: Arc<dyn Approver>) -> Permissions {
+    let (routes, _) = settings.routes();
+    let keys = routes.iter().filter_map(|route| Some(route.api_key.as_ref()?.reveal().to_owned()));
+    Permissions {
+        layers: settings.permission_layers(),
+        approver,
+        redactor: Arc::new(Redactor::new(keys.collect())),
+        home: settings.environment.home(),
+        own: settings.places.own(),
     }
 }
 

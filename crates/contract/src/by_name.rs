@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use crate::{Child, Contract, Delegate, Envelope, Sortie, ToolResult, Typed};
 
-/// The contracts by name. Beside these, `s0` to `s4` mean the first five in this order, `default` the last, and
-/// `child-recipe` the shorter form of `child`.
-pub const CONTRACTS: [&str; 6] = ["envelope", "result", "delegate", "typed", "child", "sortie"];
+/// The contracts by name. Beside these, `s0` to `s4` mean the first five in this order, `default` the last.
+pub const CONTRACTS: [&str; 7] = ["envelope", "result", "delegate", "typed", "child", "child-recipe", "sortie"];
 
 /// The contract of this name or short name.
 pub fn contract(name: &str) -> Option<Arc<dyn Contract>> {

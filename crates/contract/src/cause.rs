@@ -10,7 +10,13 @@ pub(crate) enum Cause {
     Arguments,
     UnknownModel,
     UnknownAgent,
+    /// The agent's own file is broken, or set aside. The message says where and why.
+    UnusableAgent,
     NoAgents,
+    /// Nobody may delegate here.
+    SwitchedOff,
+    /// A rule, or a person, said no.
+    Refused,
     /// The agent is already at work further up.
     Circle,
     Depth,
@@ -35,6 +41,9 @@ impl Cause {
             // A list of nothing says that there is nobody, whatever the code.
             "unknown_agent" if !failure.details.is_empty() => Self::UnknownAgent,
             "unknown_agent" | "no_agents" => Self::NoAgents,
+            "unusable_agent" => Self::UnusableAgent,
+            "delegation_off" => Self::SwitchedOff,
+            "permission" => Self::Refused,
             "circular" => Self::Circle,
             "depth" => Self::Depth,
             "tool_access" => Self::ToolAccess,

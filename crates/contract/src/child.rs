@@ -1,31 +1,33 @@
 //! `child`: a child session with a clean context; its summary, its calls and its tokens come back.
 //!
-//! The recipe is the same with two fields in and `tokens` for `tokensUsed` out.
+//! The recipe is the same in shorter form: two fields in its schema, `agentType` for `subagent_type`, whose `general` is
+//! `general-purpose`, and `tokens` for `tokensUsed` in its result.
 
 use serde_json::{Map, Value, json};
 use sortie_protocol::{Failure, Status, TaskOutcome, TaskRequest};
 
 use crate::cause::Cause;
-use crate::cut::cut_to;
 use crate::ending::{Ending, own_calls};
 use crate::fields::Fields;
 use crate::{AgentLine, Answer, Call, Contract, Defaults, ReportCap, TypeDefaults, Visible, listing};
 
-/// What a summary may take of the 2,000 tokens of a result, at four bytes each, in the form in which the model reads it.
-const ENCODED_BYTES: usize = 7900;
 const GENERAL: &str = "general-purpose";
 
-const TYPES: &[TypeDefaults] = &[
-    TypeDefaults { description: Some("any task"), ..TypeDefaults::plain(GENERAL) },
-    TypeDefaults { description: Some("searches and reads"), ..TypeDefaults::plain("explore") },
-    TypeDefaults { description: Some("breaks a task down into steps"), ..TypeDefaults::plain("plan") },
-];
+const TYPES: &[TypeDefaults] = &[ANY_TASK, EXPLORE, PLAN];
+const RECIPE_TYPES: &[TypeDefaults] = &[TypeDefaults { name: "general", ..ANY_TASK }, EXPLORE, PLAN];
+
+const ANY_TASK: TypeDefaults = TypeDefaults { description: Some("any task"), ..TypeDefaults::plain(GENERAL) };
+const EXPLORE: TypeDefaults =
+    TypeDefaults { description: Some("searches and reads"), ..TypeDefaults::plain("explore") };
+const PLAN: TypeDefaults =
+    TypeDefaults { description: Some("breaks a task down into steps"), ..TypeDefaults::plain("plan") };
 
 /// The tools that delegate and that claim tasks, by every name that they have.
 const DENIED: &[&str] = &["task", "todowrite", "spawn_agent", "create_todo"];
 
-/// About 2,000 tokens at four bytes each, with room for the notice of a limit.
-const SUMMARY_BYTES: usize = 7900;
+/// What a summary may take of the 2,000 tokens of a result, at four bytes each, in the form in which the model reads it,
+/// with room for what stands beside it.
+const SUMMARY_BYTES: usize = 7600;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Child {
@@ -45,9 +47,9 @@ impl Contract for Child {
         "task"
     }
 
-    fn description(&self, _agents: &[AgentLine]) -> String {
+    fn description(&self, agents: &[AgentLine]) -> String {
         let types = match self {
-            Self::Session => format!("\nAgent types:{}", listing::lines(listing::types(TYPES))),
+            Self::Session => format!("\nAgent types:{}", listing::lines(listing::types(TYPES, agents))),
             Self::Recipe => String::new(),
         };
         format!(
@@ -81,13 +83,23 @@ impl Contract for Child {
         schema
     }
 
+    fn agent_field(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Session => "subagent_type",
+            Self::Recipe => "agentType",
+        })
+    }
+
     fn defaults(&self) -> Defaults {
         Defaults {
             max_depth: 1,
             visible: Visible::Types,
-            types: TYPES,
+            types: match self {
+                Self::Session => TYPES,
+                Self::Recipe => RECIPE_TYPES,
+            },
             denied_tools: DENIED,
-            report_cap: ReportCap::Bytes(SUMMARY_BYTES),
+            report_cap: ReportCap::JsonBytes(SUMMARY_BYTES),
             ..Defaults::PLAIN
         }
     }
@@ -95,12 +107,9 @@ impl Contract for Child {
     fn decode(&self, arguments: &str) -> Result<TaskRequest, Failure> {
         let mut fields = Fields::read(arguments)?;
         let (title, prompt) = (fields.text("description")?, fields.text("prompt")?);
-        let field = match self {
-            Self::Session => "subagent_type",
-            Self::Recipe => "agentType",
-        };
+        let field = self.agent_field().unwrap_or_default();
         let agent = match fields.optional_text(field)? {
-            Some(name) => listing::fixed_type(&self.defaults(), &name)?.agent,
+            Some(name) => listing::fixed_type(&self.defaults(), field, &name)?.agent,
             None => GENERAL,
         };
         let agent = agent.to_owned();
@@ -129,7 +138,6 @@ impl Child {
             }
             _ => outcome.text.clone(),
         };
-        let summary = cut_to(ENCODED_BYTES, summary);
         let tokens = match self {
             Self::Session => "tokensUsed",
             Self::Recipe => "tokens",

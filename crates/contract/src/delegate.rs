@@ -6,20 +6,21 @@ use serde_json::{Value, json};
 use sortie_protocol::{Failure, TaskOutcome, TaskRequest};
 
 use crate::cause::Cause;
-use crate::cut::cut_to;
 use crate::ending::Ending;
 use crate::fields::Fields;
 use crate::json::INVALID;
+use crate::json_size::json_bytes_of;
 use crate::{AgentLine, Answer, AtMaxDepth, Call, Contract, Defaults, ReportCap, SystemPrompt, TypeDefaults, Visible};
 
 const AGENT: &str = "general-purpose";
 const TYPES: &[TypeDefaults] = &[TypeDefaults::plain(AGENT)];
 
-/// A whole result has at most 2,000 tokens at four bytes each: the summary, the files, and what JSON adds to them.
-const SUMMARY_BYTES: usize = 6000;
+/// A whole result has at most 2,000 tokens at four bytes each, as the calling model reads it: the summary, the files,
+/// and what stands beside them.
+const SUMMARY_BYTES: usize = 6300;
 const FILES_BYTES: usize = 1200;
-/// The same in the form in which the calling model reads it.
-const ENCODED_BYTES: usize = 6400;
+/// The quotes of a file's name, and the comma behind it.
+const FILE_MARKS: usize = 3;
 
 const TITLE_WORDS: usize = 6;
 const TITLE_CHARACTERS: usize = 60;
@@ -67,6 +68,10 @@ impl Contract for Delegate {
         })
     }
 
+    fn agent_field(&self) -> Option<&'static str> {
+        None
+    }
+
     fn defaults(&self) -> Defaults {
         Defaults {
             at_max_depth: AtMaxDepth::Refuses,
@@ -75,7 +80,7 @@ impl Contract for Delegate {
             visible: Visible::Types,
             types: TYPES,
             system: SystemPrompt::RoleAndBrief,
-            report_cap: ReportCap::Bytes(SUMMARY_BYTES),
+            report_cap: ReportCap::JsonBytes(SUMMARY_BYTES),
             ..Defaults::PLAIN
         }
     }
@@ -120,7 +125,6 @@ fn reported(outcome: &TaskOutcome) -> Value {
     if left_out > 0 {
         summary += &format!("\n[{left_out} more files were modified]");
     }
-    let summary = cut_to(ENCODED_BYTES, summary);
     let shortfall = Ending::of(outcome).shortfall();
     let mut result = json!({
         "success": shortfall.is_none(),
@@ -138,6 +142,7 @@ fn reported(outcome: &TaskOutcome) -> Value {
 fn rejection(failure: &Failure) -> String {
     match Cause::of(failure) {
         Cause::Depth => "maximum sub-agent depth exceeded".to_owned(),
+        Cause::SwitchedOff => failure.message.clone(),
         Cause::Arguments if failure.code == INVALID => format!("invalid input: {}", failure.message),
         _ => format!("the sub-agent could not be created: {}", failure.message),
     }
@@ -157,7 +162,7 @@ fn deeds(outcome: &TaskOutcome) -> String {
 /// As many files as the result has room for, and how many it has not.
 fn first_files(files: &[String]) -> (&[String], usize) {
     let mut room = FILES_BYTES;
-    let fits = |file: &&String| match room.checked_sub(file.len()) {
+    let fits = |file: &&String| match room.checked_sub(json_bytes_of(file) + FILE_MARKS) {
         Some(rest) => {
             room = rest;
             true

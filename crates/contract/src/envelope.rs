@@ -4,13 +4,18 @@
 
 mod answer;
 mod fallback;
+mod object;
+mod output;
+mod shortened;
 mod truncation;
 
 use serde_json::{Value, json};
-use sortie_protocol::{Failure, TaskRequest};
+use sortie_protocol::{Failure, TaskRequest, ToolOutput};
 
 use crate::fields::Fields;
-use crate::{AgentLine, Answer, Call, Contract, Defaults, ReportCap, SystemPrompt, TypeDefaults, Visible, listing};
+use crate::{
+    AgentLine, Answer, Call, Contract, Defaults, OutputCall, ReportCap, SystemPrompt, TypeDefaults, Visible, listing,
+};
 
 const TYPES: &[TypeDefaults] = &[
     of_type("general-purpose", "general", MAIN, "any focused piece of work that needs no writing"),
@@ -57,7 +62,7 @@ impl Contract for Envelope {
         "Task"
     }
 
-    fn description(&self, _agents: &[AgentLine]) -> String {
+    fn description(&self, agents: &[AgentLine]) -> String {
         format!(
             "Delegate focused work to a subagent. It works in a session of its own with read-only tools, sees nothing \
              of this conversation, and returns its final text.\n\
@@ -65,7 +70,7 @@ impl Contract for Envelope {
              - Prefer model `light` for simpler tasks: summaries, quick lookups.\n\
              - Prefer model `main` for complex reasoning or plan-heavy tasks.\n\
              Subagent types:{}",
-            listing::lines(listing::types(TYPES))
+            listing::lines(listing::types(TYPES, agents))
         )
     }
 
@@ -98,6 +103,7 @@ impl Contract for Envelope {
             types: TYPES,
             denied_tools: DENIED,
             only_tools: Some(TOOLS),
+            structured_outputs: true,
             system: SystemPrompt::RoleAndTitle,
             report_cap: ReportCap::LinesOrBytes { lines: MAX_LINES, bytes: MAX_BYTES },
             ..Defaults::PLAIN
@@ -107,20 +113,34 @@ impl Contract for Envelope {
     fn decode(&self, arguments: &str) -> Result<TaskRequest, Failure> {
         let mut fields = Fields::read(arguments)?;
         let (title, prompt) = (fields.text("description")?, fields.text("prompt")?);
-        let agent = listing::fixed_type(&self.defaults(), &fields.text("subagent_type")?)?;
+        let agent = listing::fixed_type(&self.defaults(), "subagent_type", &fields.text("subagent_type")?)?;
         let model = fields.optional_choice("model", &MODELS)?;
         let agent = agent.agent.to_owned();
         Ok(TaskRequest { title, prompt, agent, model, notices: fields.into_notices(), ..TaskRequest::default() })
     }
 
     fn encode(&self, call: &Call<'_>, answer: Answer<'_>) -> Value {
-        match answer {
-            Ok(outcome) => answer::reported(call, outcome),
-            Err(failure) => answer::rejected(call, failure),
-        }
+        answer::object(call, answer).into_value()
+    }
+
+    fn encode_text(&self, call: &Call<'_>, answer: Answer<'_>) -> String {
+        answer::object(call, answer).into_text()
     }
 
     fn is_error(&self, answer: Answer<'_>) -> bool {
         answer.map_or(true, |outcome| answer::error(outcome).is_some())
     }
+
+    fn encode_output(&self, call: &OutputCall<'_>, output: &ToolOutput) -> String {
+        output::encode(call, output).into_text()
+    }
+
+    fn must_spill(&self, output: &ToolOutput) -> bool {
+        output::is_too_long(output)
+    }
+}
+
+/// A message as a part of a sentence.
+fn sentence(message: &str) -> &str {
+    message.trim().trim_end_matches('.')
 }

@@ -16,14 +16,42 @@ pub(crate) fn object(text: &str) -> Result<Map<String, Value>, Failure> {
         Ok(Unique(other)) => {
             Err(Failure::new(INVALID, format!("the arguments must be a JSON object, not {}", kind(&other))))
         }
-        Err(error) => Err(Failure::new(INVALID, format!("the arguments are not valid JSON: {error}"))),
+        Err(error) => Err(Failure::new(INVALID, unreadable(&error.to_string()))),
     }
+}
+
+/// What is wrong with a text that could not be read.
+fn unreadable(error: &str) -> String {
+    // Such a text is JSON, which has no largest number; whoever wrote it would look for a slip elsewhere.
+    match error.strip_prefix("number out of range") {
+        Some(place) => format!("the arguments hold a number out of range{place}"),
+        None => format!("the arguments are not valid JSON: {error}"),
+    }
+}
+
+/// What was given under this name, if anything was.
+pub(crate) fn field(arguments: &str, name: &str) -> Option<Value> {
+    object(arguments).ok()?.remove(name)
 }
 
 /// A text among the arguments, letter by letter; empty where there is none.
 pub(crate) fn text_field(arguments: &str, name: &str) -> String {
-    let field = object(arguments).ok().and_then(|mut fields| fields.remove(name));
-    field.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned()
+    field(arguments, name).as_ref().and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// The same JSON without the space between its parts, and every other byte as it is written.
+pub(crate) fn one_line(json: &str) -> String {
+    let (mut in_text, mut is_escaped) = (false, false);
+    let is_kept = |letter: &char| {
+        if in_text {
+            in_text = is_escaped || *letter != '"';
+            is_escaped = !is_escaped && *letter == '\\';
+            return true;
+        }
+        in_text = *letter == '"';
+        !letter.is_whitespace()
+    };
+    json.chars().filter(is_kept).collect()
 }
 
 /// Names a value's kind, for messages.
@@ -97,5 +125,16 @@ impl<'de> Visitor<'de> for UniqueVisitor {
             object.insert(key, value);
         }
         Ok(object.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::one_line;
+
+    #[test]
+    fn on_one_line_only_the_space_between_parts_is_gone() {
+        let json = "{ \"a b\" :\n [1.50, 1E400 ,\t\"\\\\\" , \"\\\" : \" ] }";
+        assert_eq!(one_line(json), "{\"a b\":[1.50,1E400,\"\\\\\",\"\\\" : \"]}");
     }
 }

@@ -3,15 +3,18 @@
 //! Pure: bytes to a [`TaskRequest`](sortie_protocol::TaskRequest), an answer to bytes, and a few defaults.
 //! A contract does not know the engine, and the engine does not know which contract is in use.
 
+// Files and processes only through `sortie-sandbox`: see `clippy.toml`.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod by_name;
 mod cause;
 mod child;
-mod cut;
 mod delegate;
 mod ending;
 mod envelope;
 mod fields;
 mod json;
+mod json_size;
 mod listing;
 mod port;
 mod result;
@@ -22,8 +25,9 @@ pub use by_name::{CONTRACTS, contract};
 pub use child::Child;
 pub use delegate::Delegate;
 pub use envelope::Envelope;
+pub use json_size::json_bytes;
 pub use port::{
-    AgentLine, Answer, AtMaxDepth, Call, Contract, Defaults, ReportCap, SystemPrompt, TypeDefaults, Visible,
+    AgentLine, Answer, AtMaxDepth, Call, Contract, Defaults, OutputCall, ReportCap, SystemPrompt, TypeDefaults, Visible,
 };
 pub use result::{ToolResult, http_code};
 pub use sortie::Sortie;

@@ -1,7 +1,9 @@
 //! What every dialect of the Task tool can do, and what it decides beyond words.
 
+use std::time::Duration;
+
 use serde_json::Value;
-use sortie_protocol::{Failure, TaskId, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, TaskId, TaskOutcome, TaskRequest, ToolOutput};
 
 /// One dialect of the Task tool.
 ///
@@ -19,6 +21,11 @@ pub trait Contract: Send + Sync {
     /// JSON schema of the arguments, for the same agents.
     fn schema(&self, agents: &[AgentLine]) -> Value;
 
+    /// The field in which a call names an agent, where it can name one.
+    fn agent_field(&self) -> Option<&'static str> {
+        Some("subagent_type")
+    }
+
     fn defaults(&self) -> Defaults;
 
     /// Reads a call's arguments. Never half: a request that can be started, or what is wrong with it.
@@ -27,17 +34,39 @@ pub trait Contract: Send + Sync {
     /// The answer to a call, as an object for programs.
     fn encode(&self, call: &Call<'_>, answer: Answer<'_>) -> Value;
 
+    /// The same object as text. Where it repeats what the caller wrote, it may be more exact than the object, whose
+    /// numbers are those of this machine.
+    fn encode_text(&self, call: &Call<'_>, answer: Answer<'_>) -> String {
+        self.encode(call, answer).to_string()
+    }
+
     /// The answer as the calling model reads it. `mark` is random: a report cannot fake its own end.
     fn encode_for_model(&self, call: &Call<'_>, answer: Answer<'_>, _mark: &str) -> String {
-        self.encode(call, answer).to_string()
+        self.encode_text(call, answer)
     }
 
     /// Whether the call as such counts as failed, where the transport can say so.
     fn is_error(&self, answer: Answer<'_>) -> bool;
 
+    /// The dialect's word for where a task stands, given ours: `running`, `completed`, `failed` and so on.
+    fn status_word<'a>(&self, ours: &'a str) -> &'a str {
+        ours
+    }
+
     /// The HTTP status that comes nearest to what went wrong, in dialects that have one. For events, never in the answer.
     fn code(&self, _answer: Answer<'_>) -> Option<u16> {
         None
+    }
+
+    /// The output of any other tool as the model reads it, in dialects that word it
+    /// ([`Defaults::structured_outputs`]); elsewhere it is as the tool says it.
+    fn encode_output(&self, _call: &OutputCall<'_>, output: &ToolOutput) -> String {
+        output.for_model.clone()
+    }
+
+    /// Whether an output is too long to be encoded whole, so that its text has to be spilled first.
+    fn must_spill(&self, _output: &ToolOutput) -> bool {
+        false
     }
 }
 
@@ -52,6 +81,20 @@ pub struct Call<'a> {
     pub spare_id: TaskId,
 }
 
+/// What the output of a tool is encoded with.
+#[derive(Debug, Clone, Copy)]
+pub struct OutputCall<'a> {
+    /// As they were given.
+    pub arguments: &'a str,
+    /// The working directory, relative to the workspace: `.` at its root.
+    pub cwd: &'a str,
+    /// As the call names it.
+    pub tool: &'a str,
+    pub elapsed: Duration,
+    /// Where the tool's text was spilled, if it had to be and could be.
+    pub full_text_path: Option<&'a str>,
+}
+
 /// How a call went: the outcome of the task that it started, or why it started none.
 pub type Answer<'a> = Result<&'a TaskOutcome, &'a Failure>;
 
@@ -59,6 +102,7 @@ pub type Answer<'a> = Result<&'a TaskOutcome, &'a Failure>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentLine {
     pub name: String,
+    /// Empty where there was no room for it: then only the name is told.
     pub description: String,
 }
 
@@ -87,12 +131,17 @@ pub struct Defaults {
     pub denied_tools: &'static [&'static str],
     /// The only tools that a sub-agent can have.
     pub only_tools: Option<&'static [&'static str]>,
+    /// Whether tools answer in objects, which [`Contract::encode_output`] writes.
+    pub structured_outputs: bool,
     /// How the system prompt of a sub-agent is put together.
     pub system: SystemPrompt,
     /// For agents without a cap of their own.
     pub report_cap: ReportCap,
     /// Model calls of an agent that says nothing of them.
     pub max_turns: u32,
+    /// Model calls that a call may give an agent whose file names no number, be it more than the agent has; `None`: fewer
+    /// only.
+    pub max_turns_asked: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,12 +178,23 @@ pub struct TypeDefaults {
     pub model: Option<&'static str>,
     pub max_turns: Option<u32>,
     pub report_cap: Option<ReportCap>,
+    /// Whether its reading tools need no approval. What is denied stays denied.
+    pub approves_reads: bool,
 }
 
 impl TypeDefaults {
     /// A built-in agent as it is, under its own name.
     pub const fn plain(agent: &'static str) -> Self {
-        Self { agent, name: agent, description: None, tools: None, model: None, max_turns: None, report_cap: None }
+        Self {
+            agent,
+            name: agent,
+            description: None,
+            tools: None,
+            model: None,
+            max_turns: None,
+            report_cap: None,
+            approves_reads: false,
+        }
     }
 }
 
@@ -153,11 +213,18 @@ impl Defaults {
         types: &[],
         denied_tools: &[],
         only_tools: None,
+        structured_outputs: false,
         system: SystemPrompt::Role,
         // About 2,000 tokens at four bytes each.
         report_cap: ReportCap::Bytes(8000),
         max_turns: 30,
+        max_turns_asked: None,
     };
+
+    /// What this dialect has for an agent, by the agent's own name, which may be spelt in another case.
+    pub fn type_of(&self, agent: &str) -> Option<&'static TypeDefaults> {
+        self.types.iter().find(|known| known.agent.eq_ignore_ascii_case(agent))
+    }
 
     /// The type that a name means here: by its name in this dialect or the built-in agent's own, ignoring case and
     /// surrounding space.
@@ -177,6 +244,8 @@ pub enum ReportCap {
     /// Never.
     None,
     Bytes(usize),
+    /// Bytes that it takes within a JSON string, the mark included.
+    JsonBytes(usize),
     /// Characters, the mark included.
     Characters(usize),
     /// Lines or bytes, whichever is reached first.

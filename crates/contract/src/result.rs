@@ -30,7 +30,14 @@ impl Contract for ToolResult {
     fn description(&self, agents: &[AgentLine]) -> String {
         let known = match agents {
             [] => "\nNone are configured, so every call fails.".to_owned(),
-            agents => listing::lines(agents.iter().map(listing::pair)),
+            agents => {
+                let lines = listing::lines(agents.iter().map(listing::pair));
+                match &listing::undescribed(agents)[..] {
+                    [] => lines,
+                    // No field of the schema lists them.
+                    more => format!("{lines}\nand, by name alone: {}", more.join(", ")),
+                }
+            }
         };
         format!(
             "Delegate a specialized task to a configured subagent. It sees nothing of this conversation, so the prompt \
@@ -119,12 +126,12 @@ impl Contract for ToolResult {
 pub fn http_code(failure: &Failure) -> u16 {
     match Cause::of(failure) {
         Cause::Arguments => 400,
-        Cause::ToolAccess | Cause::Depth => 403,
+        Cause::ToolAccess | Cause::Depth | Cause::SwitchedOff | Cause::Refused => 403,
         Cause::NoAgents | Cause::UnknownAgent => 404,
         Cause::Timeout => 408,
         Cause::Circle => 409,
         Cause::TooMany => 429,
-        Cause::UnknownModel | Cause::Route | Cause::Breakdown | Cause::Limit(_) => 500,
+        Cause::UnusableAgent | Cause::UnknownModel | Cause::Route | Cause::Breakdown | Cause::Limit(_) => 500,
     }
 }
 
@@ -161,7 +168,10 @@ fn rejection(call: &Call<'_>, failure: &Failure) -> String {
         Cause::Circle => format!("Circular delegation prevented: {}", listed(" -> ")),
         Cause::ToolAccess => format!("Subagent lacks permission for required tools: {}", listed(", ")),
         Cause::Depth => "maximum sub-agent depth exceeded".to_owned(),
-        Cause::UnknownModel | Cause::Route | Cause::Breakdown => not_initialized(&failure.message),
+        Cause::SwitchedOff | Cause::Refused => format!("{NOT_DELEGATED}: {}", failure.message),
+        Cause::UnusableAgent | Cause::UnknownModel | Cause::Route | Cause::Breakdown => {
+            not_initialized(&failure.message)
+        }
         Cause::Arguments | Cause::TooMany | Cause::Timeout | Cause::Limit(_) => failure.message.clone(),
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sortie_protocol::{Failure, Limits, Status, TaskOutcome, TaskRequest};
 
 use crate::fields::{Fields, invalid, unsupported};
-use crate::{AgentLine, Answer, Call, Contract, Defaults, json};
+use crate::{AgentLine, Answer, Call, Contract, Defaults, json, listing};
 
 const DEFAULT_AGENT: &str = "general-purpose";
 
@@ -31,10 +31,10 @@ impl Contract for Sortie {
              back. Worth it for work that takes many tool calls. Calls made in one turn run in parallel. It sees \
              nothing of this conversation: give it file names, identifiers and what to report.\nAgents:",
         );
-        for agent in agents {
+        for agent in agents.iter().filter(|agent| !agent.description.is_empty()) {
             text += &format!("\n{}: {}", agent.name, agent.description);
         }
-        text
+        text + &listing::named_in_schema(agents)
     }
 
     fn schema(&self, agents: &[AgentLine]) -> Value {

@@ -1,7 +1,7 @@
 //! `typed`: Explore, Plan, Bash, general-purpose and the agents from files; every answer has an `agentId`.
 
 use serde_json::{Map, Value, json};
-use sortie_protocol::{Failure, Limits, TaskRequest};
+use sortie_protocol::{Failure, Limit, Limits, TaskOutcome, TaskRequest};
 
 use crate::cause::Cause;
 use crate::ending::Ending;
@@ -16,6 +16,7 @@ const TYPES: &[TypeDefaults] = &[
         model: Some("haiku"),
         max_turns: Some(10),
         report_cap: Some(ReportCap::Characters(1000)),
+        approves_reads: true,
         ..TypeDefaults::plain("explore")
     },
     TypeDefaults {
@@ -24,6 +25,7 @@ const TYPES: &[TypeDefaults] = &[
         tools: Some(&["Read", "Glob", "Grep", "LS", "WebFetch", "TodoWrite"]),
         model: Some("sonnet"),
         max_turns: Some(5),
+        approves_reads: true,
         ..TypeDefaults::plain("plan")
     },
     TypeDefaults {
@@ -41,6 +43,12 @@ const TYPES: &[TypeDefaults] = &[
         ..TypeDefaults::plain("general-purpose")
     },
 ];
+
+/// As many as a main agent has: a call may give a type more turns than are usual, not any number of them.
+const MAX_TURNS_ASKED: u32 = 100;
+
+/// What stands behind the number of turns in the engine's notice that fewer were given.
+const TURNS_ASKED: &str = " turns were asked for; ";
 
 const MODELS: [&str; 3] = ["haiku", "sonnet", "opus"];
 
@@ -68,8 +76,9 @@ impl Contract for Typed {
     }
 
     fn description(&self, agents: &[AgentLine]) -> String {
-        let known = listing::lines(listing::types(TYPES).chain(others(agents).map(listing::pair)));
-        format!("Launch a specialized subagent for complex tasks.\n\nAvailable agent types:{known}{GUIDELINES}")
+        let known = listing::lines(listing::types(TYPES, agents).chain(others(agents).map(listing::pair)));
+        let more = listing::named_in_schema(others(agents));
+        format!("Launch a specialized subagent for complex tasks.\n\nAvailable agent types:{known}{more}{GUIDELINES}")
     }
 
     fn schema(&self, agents: &[AgentLine]) -> Value {
@@ -97,6 +106,7 @@ impl Contract for Typed {
             types: TYPES,
             report_cap: ReportCap::Characters(2000),
             max_turns: 20,
+            max_turns_asked: Some(MAX_TURNS_ASKED),
             ..Defaults::PLAIN
         }
     }
@@ -104,11 +114,12 @@ impl Contract for Typed {
     fn decode(&self, arguments: &str) -> Result<TaskRequest, Failure> {
         let mut fields = Fields::read(arguments)?;
         let (title, prompt) = (fields.text("description")?, fields.text("prompt")?);
+        // As it was given: an agent from a file may have a name that is otherwise an alias, and files are not known here.
         let agent = fields.text("subagent_type")?;
-        // An agent from a file is not known here.
-        let agent = self.defaults().type_named(&agent).map_or(agent, |known| known.agent.to_owned());
         let model = fields.optional_choice("model", &MODELS)?;
         let limits = Limits { max_turns: max_turns(&mut fields)?, ..Limits::default() };
+        // A host whose `resume` is a plain string leaves it out by leaving it empty.
+        fields.drop_empty("resume");
         let (background, resume) = (fields.flag("run_in_background")?, fields.optional_text("resume")?);
         if background {
             return Err(unsupported("run_in_background"));
@@ -121,7 +132,7 @@ impl Contract for Typed {
 
     fn encode(&self, call: &Call<'_>, answer: Answer<'_>) -> Value {
         let (id, text, error) = match answer {
-            Ok(outcome) => (outcome.task_id, outcome.text.as_str(), Ending::of(outcome).shortfall()),
+            Ok(outcome) => (outcome.task_id, outcome.text.as_str(), shortfall(call, outcome)),
             Err(failure) => (call.spare_id, "", Some(rejection(call, failure))),
         };
         let mut result =
@@ -138,12 +149,16 @@ impl Contract for Typed {
     fn is_error(&self, answer: Answer<'_>) -> bool {
         answer.map_or(true, |outcome| Ending::of(outcome) != Ending::Completed)
     }
+
+    fn status_word<'a>(&self, ours: &'a str) -> &'a str {
+        if ["running", "completed"].contains(&ours) { ours } else { "error" }
+    }
 }
 
 /// The agents beside the four types, each once.
 fn others(agents: &[AgentLine]) -> impl Iterator<Item = &AgentLine> {
     let is_first = |at: usize, name: &str| !agents[..at].iter().any(|earlier| earlier.name == name);
-    let is_type = |name: &str| Typed.defaults().type_named(name).is_some();
+    let is_type = |name: &str| Typed.defaults().type_of(name).is_some();
     let numbered = agents.iter().enumerate();
     numbered.filter(move |(at, agent)| !is_type(&agent.name) && is_first(*at, &agent.name)).map(|(_, agent)| agent)
 }
@@ -158,20 +173,35 @@ fn max_turns(fields: &mut Fields) -> Result<Option<u32>, Failure> {
     }
 }
 
-fn rejection(call: &Call<'_>, failure: &Failure) -> String {
-    match Cause::of(failure) {
-        Cause::UnknownAgent => {
-            let own_name = |name: &String| {
-                Typed.defaults().type_named(name).map_or_else(|| name.clone(), |known| known.name.to_owned())
-            };
-            let known: Vec<String> = failure.details.iter().map(own_name).collect();
-            let asked = json::text_field(call.arguments, "subagent_type");
-            let known = known.join(", ");
-            match Typed.defaults().type_named(&asked) {
-                Some(offered) => format!("`{}` is not available in this version; available: {known}", offered.name),
-                None => format!("there is no `subagent_type` `{asked}`; available: {known}"),
-            }
+/// Why the result is not complete, and where turns ran out, that fewer were given than were asked for.
+fn shortfall(call: &Call<'_>, outcome: &TaskOutcome) -> Option<String> {
+    let ending = Ending::of(outcome);
+    let why = ending.shortfall()?;
+    let fewer = outcome.notices.iter().find_map(|notice| notice.split_once(TURNS_ASKED));
+    match (ending, fewer) {
+        (Ending::Limited(Limit::Turns), Some((asked, given))) => {
+            // As it was given, for a number may be larger than any that is counted with.
+            let asked =
+                json::field(call.arguments, "max_turns").map_or_else(|| asked.to_owned(), |asked| asked.to_string());
+            Some(format!("{why}: {asked}{TURNS_ASKED}{given}"))
         }
-        _ => failure.message.clone(),
+        _ => Some(why),
     }
+}
+
+fn rejection(call: &Call<'_>, failure: &Failure) -> String {
+    let cause = Cause::of(failure);
+    if !matches!(cause, Cause::UnknownAgent | Cause::UnusableAgent) {
+        return failure.message.clone();
+    }
+    let own_name =
+        |name: &String| Typed.defaults().type_of(name).map_or_else(|| name.clone(), |known| known.name.into());
+    let known: Vec<String> = failure.details.iter().map(own_name).collect();
+    let asked = json::text_field(call.arguments, "subagent_type");
+    let why = match Typed.defaults().type_named(&asked) {
+        _ if cause == Cause::UnusableAgent => failure.message.clone(),
+        Some(offered) => format!("`{}` is not available in this version", offered.name),
+        None => format!("there is no `subagent_type` `{asked}`"),
+    };
+    format!("{why}; available: {}", known.join(", "))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sortie_agents::Registry;
 use sortie_contract::Sortie;
-use sortie_engine::{Engine, EngineParts, RandomIds, Rules, SystemClock};
+use sortie_engine::{Engine, EngineParts, Permissions, RandomIds, Rules, SystemClock};
 use sortie_journal::SqliteJournal;
 use sortie_llm::{RouteSetup, RouteTable};
 use sortie_protocol::TaskRequest;
@@ -23,6 +23,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         more_tools: Vec::new(),
         reports: SpillDir::open(&home.join("reports"))?,
         rules: Rules::default(),
+        permissions: Permissions::default(),
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds),
     });

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use sortie_agents::Registry;
 use sortie_contract::Sortie;
-use sortie_engine::{Engine, EngineParts, RandomIds, Rules, SystemClock};
+use sortie_engine::{Engine, EngineParts, Permissions, RandomIds, Rules, SystemClock};
 use sortie_journal::{Journal, SqliteJournal};
 use sortie_llm::ModelRequest;
 use sortie_protocol::{Message, Status, TaskRequest};
@@ -94,6 +94,7 @@ fn engine(
             default_timeout: 3 * PATIENCE,
             ..Rules::default()
         },
+        permissions: Permissions::default(),
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds),
     }))

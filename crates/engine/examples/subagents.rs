@@ -9,7 +9,8 @@ use std::sync::Arc;
 use sortie_agents::Registry;
 use sortie_contract::Sortie;
 use sortie_engine::{
-    Engine, EngineParts, Parameters, RandomIds, Rules, SubagentObserver, SubagentStatus, Subagents, SystemClock,
+    Engine, EngineParts, Parameters, Permissions, RandomIds, Rules, SubagentObserver, SubagentStatus, Subagents,
+    SystemClock,
 };
 use sortie_journal::MemoryJournal;
 use sortie_llm::{RouteSetup, RouteTable};
@@ -56,6 +57,7 @@ fn engine(home: &Path) -> Result<Engine, Box<dyn Error>> {
         more_tools: Vec::new(),
         reports: SpillDir::open(&home.join("reports"))?,
         rules: Rules::default(),
+        permissions: Permissions::default(),
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds),
     }))

@@ -36,6 +36,11 @@ impl Account {
         }
     }
 
+    /// Books what a try used that brought no reply. It is no turn.
+    pub(crate) fn spend_on_broken_try(&self, usage: Usage) {
+        self.spend(Usage { turns: 0, tool_calls: 0, ..usage });
+    }
+
     pub(crate) fn spent(&self) -> Usage {
         *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,7 +1,7 @@
 //! What a contract has a say in: which agents can be named, what the built-in ones may do there, and what no sub-agent gets.
 
 use sortie_agents::{AgentDefinition, Origin, Registry};
-use sortie_contract::{Contract, Defaults, SystemPrompt, TypeDefaults, Visible};
+use sortie_contract::{AtMaxDepth, Contract, Defaults, SystemPrompt, TypeDefaults, Visible};
 use sortie_protocol::{AgentConfig, GrantLayer, TaskRequest};
 
 use crate::rules::Rules;
@@ -12,12 +12,15 @@ const TASK_HEADING: &str = "\n\n# Task\n";
 /// What agent files call the tool that delegates, whatever its name in a contract.
 pub(crate) const TASK: &str = "Task";
 
-/// The same agents, with the contract's own tools and turns for the built-in types, and only those delegable that a
-/// caller can name there.
+/// How a built-in prompt names it where it says how to delegate.
+const WITH_TASK: &str = "with Task";
+
+/// The same agents, with the contract's own words, tools and turns for the built-in types, and only those delegable
+/// that a caller can name there.
 pub fn cast(agents: &Registry, contract: &dyn Contract, rules: &Rules) -> Registry {
     let defaults = contract.defaults();
     agents.recast(|agent| {
-        let by_contract = defaults.types.iter().find(|known| known.agent == agent.name);
+        let by_contract = defaults.type_of(&agent.name);
         let from_file = agent.origin.path.is_some();
         let can_be_named = match defaults.visible {
             Visible::All => true,
@@ -31,14 +34,28 @@ pub fn cast(agents: &Registry, contract: &dyn Contract, rules: &Rules) -> Regist
             _ => agent.clone(),
         };
         agent.delegable &= can_be_named;
-        agent.max_turns = agent.max_turns.or(Some(defaults.max_turns));
         with_own_name(agent, contract)
     })
 }
 
-/// The agents as main agents: a contract is about those that are delegated to, and leaves these alone.
-pub(crate) fn mains(agents: &Registry, contract: &dyn Contract) -> Registry {
-    agents.recast(|agent| with_own_name(agent.clone(), contract))
+/// The agents as main agents: a contract is about those that are delegated to, and leaves these alone. Where nobody
+/// delegates, their built-in prompts do not speak of it.
+pub(crate) fn mains(agents: &Registry, contract: &dyn Contract, rules: &Rules) -> Registry {
+    let refuses = contract.defaults().at_max_depth == AtMaxDepth::Refuses;
+    let delegates = rules.delegation && (rules.max_depth > 0 || refuses);
+    agents.recast(|agent| {
+        let mut agent = agent.clone();
+        if agent.origin == Origin::BUILTIN && !delegates {
+            agent.prompt = without_delegation(&agent.prompt);
+        }
+        with_own_name(agent, contract)
+    })
+}
+
+/// A built-in prompt without the paragraphs that say how to delegate.
+fn without_delegation(prompt: &str) -> String {
+    let paragraphs: Vec<&str> = prompt.split("\n\n").filter(|paragraph| !paragraph.contains(WITH_TASK)).collect();
+    paragraphs.join("\n\n")
 }
 
 /// The same agent, with the contract's name for the tool that delegates.
@@ -46,7 +63,7 @@ fn with_own_name(mut agent: AgentDefinition, contract: &dyn Contract) -> AgentDe
     let named = agent.tools.iter_mut().flatten().chain(&mut agent.disallowed_tools);
     named.filter(|tool| *tool == TASK).for_each(|tool| contract.tool_name().clone_into(tool));
     if agent.origin == Origin::BUILTIN {
-        agent.prompt = agent.prompt.replace("with Task", &format!("with {}", contract.tool_name()));
+        agent.prompt = agent.prompt.replace(WITH_TASK, &format!("with {}", contract.tool_name()));
     }
     agent
 }
@@ -54,8 +71,10 @@ fn with_own_name(mut agent: AgentDefinition, contract: &dyn Contract) -> AgentDe
 fn as_type(agent: &AgentDefinition, by_contract: &TypeDefaults) -> AgentDefinition {
     let own = |tools: &[&str]| tools.iter().map(|&tool| tool.to_owned()).collect();
     AgentDefinition {
+        description: by_contract.description.unwrap_or(&agent.description).to_owned(),
         tools: by_contract.tools.map(own).or_else(|| agent.tools.clone()),
         max_turns: by_contract.max_turns.or(agent.max_turns),
+        approves_reads: by_contract.approves_reads,
         ..agent.clone()
     }
 }
@@ -68,11 +87,11 @@ pub(crate) fn conduct(config: &mut AgentConfig, defaults: &Defaults, request: &T
             !is_among(defaults.denied_tools, tool) && defaults.only_tools.is_none_or(|only| is_among(only, tool))
         };
         let layer = GrantLayer {
-            owner: "the contract".to_owned(),
             tools: Some(tools.iter().filter(admitted).cloned().collect()),
+            ..GrantLayer::new("the contract")
         };
         config.grant = sortie_policy::narrow(&config.grant, layer);
-        config.tools.retain(|tool| sortie_policy::decide(&config.grant, tool) == sortie_policy::Decision::Allow);
+        config.tools = sortie_policy::offerable(&config.grant, &config.tools);
     }
     match defaults.system {
         SystemPrompt::Role => {}

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use sortie_agents::AgentDefinition;
-use sortie_protocol::{CallId, Failure, Grant, Job, TaskOutcome, TaskRequest};
+use sortie_contract::Contract;
+use sortie_policy::{Decision, Judge};
+use sortie_protocol::{AgentConfig, CallId, Failure, Grant, Job, Resource, TaskOutcome, TaskRequest};
 use sortie_tools::{AnswerParts, BoxFuture, Delegation};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::account::Account;
+use crate::approval::Approvals;
 use crate::end::{Ending, Tally};
 use crate::engine::{EngineError, Inner};
 use crate::rules::{Kind, serving};
@@ -21,6 +24,8 @@ use crate::task::{Parent, Task};
 pub(crate) struct Delegate {
     pub(crate) engine: Arc<Inner>,
     pub(crate) parent: Arc<Job>,
+    pub(crate) judge: Arc<Judge>,
+    pub(crate) approvals: Arc<Approvals>,
     pub(crate) account: Arc<Account>,
     pub(crate) sink: Sink,
     pub(crate) cancel: CancellationToken,
@@ -46,6 +51,17 @@ impl Delegation for Delegate {
         })
     }
 
+    fn is_switched_on(&self) -> Result<(), Failure> {
+        self.engine.rules.check_switched_on()
+    }
+
+    fn agent_for(&self, request: &TaskRequest) -> Resource {
+        let roster = self.engine.rosters.current();
+        let best_match = self.engine.contract.defaults().best_match;
+        let serving = serving(&roster.agents, request, Kind::Delegated, best_match);
+        serving.map_or(Resource::Nothing, |serving| serving.definition.as_resource())
+    }
+
     fn answer_parts(&self) -> AnswerParts<'_> {
         let ids = &self.engine.ids;
         AnswerParts { cwd: &self.engine.rules.cwd, spare_id: ids.task(), mark: ids.mark() }
@@ -62,10 +78,12 @@ impl Delegate {
         if let Ok(serving) = &serving
             && defaults.refuses_circles
         {
-            refuse_circle(&self.parent.config.chain, &serving.definition.name)?;
+            refuse_circle(&self.parent.config, &serving.definition.name)?;
         }
         engine.rules.check_depth(self.parent.config.depth)?;
         let serving = serving?;
+        // The gate has judged the agent that was there a moment ago; this is the one that is started.
+        refuse_denied(&self.judge, engine.contract.as_ref(), serving.definition)?;
         if defaults.refuses_missing_tools {
             refuse_missing_tools(&self.parent.config.grant, serving.definition)?;
         }
@@ -86,23 +104,40 @@ impl Delegate {
             account,
             cancel: self.cancel.child_token(),
             slot: Arc::new(Slot::of(Arc::clone(&engine.slots))),
+            approvals: Arc::clone(&self.approvals),
             parent: Some(parent),
         })
     }
 }
 
+/// Nobody starts an agent that a rule denies. A question has been answered by then, or was never asked: whoever starts a
+/// task of their own has said yes by doing so.
+pub(crate) fn refuse_denied(judge: &Judge, contract: &dyn Contract, agent: &AgentDefinition) -> Result<(), Failure> {
+    match judge.decide(contract.tool_name(), &agent.as_resource()) {
+        Decision::Deny(ground) => {
+            Err(Failure::new("permission", format!("`{}` was not started: {ground}", agent.name)))
+        }
+        Decision::Allow | Decision::Ask(_) => Ok(()),
+    }
+}
+
 /// An agent that is already at work further up would wait for itself.
-fn refuse_circle(chain: &[String], name: &str) -> Result<(), Failure> {
+fn refuse_circle(parent: &AgentConfig, name: &str) -> Result<(), Failure> {
+    let chain = &parent.chain;
     let Some(first) = chain.iter().position(|above| above == name) else { return Ok(()) };
-    let circle: Vec<&str> = chain[first..].iter().map(String::as_str).chain([name]).collect();
+    // All that led there. A main agent was delegated to by nobody, unless the circle begins with it.
+    let has_main = chain.len() > parent.depth as usize;
+    let start = usize::from(has_main && first > 0);
+    let circle: Vec<&str> = chain[start..].iter().map(String::as_str).chain([name]).collect();
     let message = format!("`{name}` is already at work further up: {}; do this part yourself", circle.join(" -> "));
     Err(Failure::new("circular", message).about(circle))
 }
 
 /// A definition that asks for a tool by name is not run without it.
 fn refuse_missing_tools(grant: &Grant, definition: &AgentDefinition) -> Result<(), Failure> {
-    let denied = |tool: &&String| sortie_policy::decide(grant, tool) != sortie_policy::Decision::Allow;
-    let missing: Vec<&str> = definition.tools.iter().flatten().filter(denied).map(String::as_str).collect();
+    let named: Vec<String> = definition.named_tools().map(str::to_owned).collect();
+    let had = sortie_policy::offerable(grant, &named);
+    let missing: Vec<&str> = named.iter().filter(|tool| !had.contains(tool)).map(String::as_str).collect();
     if missing.is_empty() {
         return Ok(());
     }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use sortie_agents::{Agents, Resolution};
-use sortie_contract::{AtMaxDepth, Contract, ReportCap};
+use sortie_agents::{AgentDefinition, Agents, Resolution};
+use sortie_contract::{Contract, ReportCap};
 use sortie_journal::{Journal, JournalError};
 use sortie_llm::Models;
+use sortie_policy::Places;
 use sortie_protocol::{AgentConfig, Failure, Job, Limits, TaskId, TaskOutcome, TaskRequest};
 use sortie_sandbox::{SpillDir, Workspace};
 use sortie_tools::Tool;
@@ -14,10 +15,14 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::account::Account;
+use crate::approval::Desk;
+use crate::authority::tools_at;
 use crate::cast::conduct;
+use crate::delegate::refuse_denied;
 use crate::instructions::Instructions;
-use crate::roster::{Roster, Rosters, unlisted};
-use crate::rules::{Kind, ModelWish, Rules, Serving, serving, type_default};
+use crate::permissions::Permissions;
+use crate::roster::{Roster, Rosters, undescribed};
+use crate::rules::{Kind, ModelWish, Rules, Serving, serving, turns, type_default};
 use crate::sink::Sink;
 use crate::slot::Slot;
 use crate::subagents::{Asked, Audience};
@@ -39,6 +44,7 @@ pub struct EngineParts {
     /// Where reports go that are too long to be delivered.
     pub reports: SpillDir,
     pub rules: Rules,
+    pub permissions: Permissions,
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<dyn Ids>,
 }
@@ -74,6 +80,10 @@ pub(crate) struct Inner {
     pub(crate) contract: Arc<dyn Contract>,
     pub(crate) reports: Arc<SpillDir>,
     pub(crate) rules: Rules,
+    pub(crate) permissions: Permissions,
+    /// Of the judges of all tasks.
+    pub(crate) places: Places,
+    pub(crate) desk: Arc<Desk>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) slots: Arc<Semaphore>,
@@ -82,14 +92,27 @@ pub(crate) struct Inner {
 
 impl Engine {
     pub fn new(parts: EngineParts) -> Self {
-        let EngineParts { journal, models, workspace, agents, contract, more_tools, reports, rules, clock, ids } =
-            parts;
+        let EngineParts { journal, models, workspace, agents, contract, more_tools, reports, rules, .. } = parts;
+        let EngineParts { permissions, clock, ids, .. } = parts;
         let rosters = Rosters::new(agents, Arc::clone(&contract), more_tools, rules.clone());
         let slots = Arc::new(Semaphore::new(rules.max_concurrent.clamp(1, Semaphore::MAX_PERMITS)));
-        let reports = Arc::new(reports);
-        let audience = Audience::default();
-        let inner =
-            Inner { journal, models, workspace, rosters, contract, reports, rules, clock, ids, slots, audience };
+        let places = permissions.places(&workspace);
+        let inner = Inner {
+            journal,
+            models,
+            workspace,
+            rosters,
+            contract,
+            reports: Arc::new(reports),
+            rules,
+            permissions,
+            places,
+            desk: Arc::default(),
+            clock,
+            ids,
+            slots,
+            audience: Audience::default(),
+        };
         Self { inner: Arc::new(inner) }
     }
 
@@ -112,6 +135,11 @@ impl Engine {
         let roster = inner.rosters.current();
         let agents = if kind == Kind::Main { &roster.mains } else { &roster.agents };
         let serving = serving(agents, &request, kind, inner.contract.defaults().best_match)?;
+        if kind == Kind::Delegated {
+            let judge = inner.permissions.judge(inner.places.clone());
+            let judge = judge.map_err(|error| Failure::new("grant", error.to_string()))?;
+            refuse_denied(&judge, inner.contract.as_ref(), serving.definition)?;
+        }
         let task = inner.prepare(&roster, serving, kind, request)?;
         Running::start(task).await.map_err(|error| Failure::new("journal", error.to_string()))
     }
@@ -183,15 +211,9 @@ impl Inner {
             account,
             cancel: CancellationToken::new(),
             slot: Arc::new(slot),
+            approvals: Arc::default(),
             parent: None,
         })
-    }
-
-    /// Whether a tool exists for tasks of this depth: at the depth limit nothing that delegates does.
-    fn available_at(&self, roster: &Roster, depth: u32, tool: &str) -> bool {
-        let delegates = roster.tools.get(tool).is_some_and(|tool| tool.delegates());
-        let refuses = self.contract.defaults().at_max_depth == AtMaxDepth::Refuses;
-        !delegates || (self.rules.delegation && (depth < self.rules.max_depth || refuses))
     }
 
     /// From an agent's definition to its configuration for one task: below a parent, or without one. What should be
@@ -220,17 +242,14 @@ impl Inner {
         };
         let chosen = self.rules.choose_model(self.models.as_ref(), wish)?;
         request.notices.extend(chosen.notice);
-        if let (Some(asked), Some(most)) = (request.limits.max_turns, definition.max_turns)
-            && asked > most
-        {
-            request.notices.push(format!("{asked} turns were asked for; `{}` has {most}", definition.name));
-        }
-        request.notices.extend(unlisted(&roster.agents).filter(|_| kind == Kind::Main));
-        let tools: Vec<String> =
-            roster.tools.names().filter(|tool| self.available_at(roster, depth, tool)).map(str::to_owned).collect();
+        let (max_turns, fewer_turns) = turns(definition, request.limits.max_turns, &defaults, kind);
+        request.notices.extend(fewer_turns);
+        request.notices.extend(undescribed(&roster.agents).filter(|_| kind == Kind::Main));
+        let tools = tools_at(&roster.tools, self.contract.as_ref(), &self.rules, depth);
         let mut config = sortie_agents::resolve(Resolution {
-            definition,
+            definition: &AgentDefinition { max_turns, ..definition.clone() },
             parent,
+            root_layers: &self.permissions.layers,
             asked: request.limits,
             default_limits: self.rules.limits(kind),
             model: chosen.choice,
@@ -241,7 +260,10 @@ impl Inner {
             conduct(&mut config, &defaults, &request, &tools);
         }
         if kind == Kind::Main || self.rules.instructions.for_children {
-            let instructions = Instructions::read(&self.workspace, &self.rules.instructions);
+            let guard = self.permissions.reading(&self.workspace);
+            let guard = guard.map_err(|error| Failure::new("grant", error.to_string()))?;
+            let instructions = Instructions::read(&self.workspace, &guard, &self.rules.instructions);
+            let instructions = instructions.without_secrets(&self.permissions.redactor);
             config.system = instructions.after(&config.system);
             request.notices.extend(instructions.notices);
         }
@@ -251,18 +273,19 @@ impl Inner {
     /// When a report of this agent is cut. A main agent's answer goes to a person, who can bear it whole.
     fn report_cap(&self, config: &AgentConfig) -> ReportCap {
         let defaults = self.contract.defaults();
-        let own = defaults.types.iter().find(|known| known.agent == config.agent).and_then(|known| known.report_cap);
+        let own = defaults.type_of(&config.agent).and_then(|known| known.report_cap);
         if config.depth == 0 { ReportCap::None } else { own.unwrap_or(defaults.report_cap) }
     }
 
     /// The parcel that is run and recorded.
     pub(crate) fn job(&self, request: TaskRequest, config: AgentConfig, parent: Option<&Job>) -> Job {
         let task = self.ids.task();
-        let (bytes, characters, lines) = match self.report_cap(&config) {
-            ReportCap::None => (None, None, None),
-            ReportCap::Bytes(bytes) => (Some(bytes), None, None),
-            ReportCap::Characters(characters) => (None, Some(characters), None),
-            ReportCap::LinesOrBytes { lines, bytes } => (Some(bytes), None, Some(lines)),
+        let (bytes, characters, lines, json_bytes) = match self.report_cap(&config) {
+            ReportCap::None => (None, None, None, None),
+            ReportCap::Bytes(bytes) => (Some(bytes), None, None, None),
+            ReportCap::JsonBytes(bytes) => (None, None, None, Some(bytes)),
+            ReportCap::Characters(characters) => (None, Some(characters), None, None),
+            ReportCap::LinesOrBytes { lines, bytes } => (Some(bytes), None, Some(lines), None),
         };
         Job {
             task,
@@ -275,6 +298,7 @@ impl Inner {
             report_cap_bytes: bytes,
             report_cap_characters: characters,
             report_cap_lines: lines,
+            report_cap_json_bytes: json_bytes,
             notices: request.notices,
             config,
         }

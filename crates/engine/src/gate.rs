@@ -1,37 +1,50 @@
-//! The one path to a tool: known → allowed → recorded → run → recorded. Nothing else in Sortie calls a tool.
+//! The one path to a tool: known → offered → cleared → recorded → run → redacted → recorded. Nothing else in Sortie calls a tool.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 use sortie_journal::JournalError;
-use sortie_policy::Decision;
-use sortie_protocol::{CallOutput, Fact, Grant, Reply, StopReason, ToolCall, ToolOutput};
+use sortie_policy::{Decision, Ground, Redactor, Rule, Why};
+use sortie_protocol::{CallOutput, Fact, Fault, Reply, StopReason, ToolCall, ToolOutput};
 use sortie_sandbox::Workspace;
-use sortie_tools::{CallContext, Delegation, Registry, Tool};
+use sortie_tools::{CallContext, Delegation, Registry, Seen, Tool};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::assistant::LightModel;
+use crate::clearance::Clearance;
 use crate::end::Tally;
+use crate::secrets::without_secrets;
 use crate::sink::Sink;
 use crate::slot::Slot;
 use crate::turn::until;
+use crate::wording::Wording;
 
 /// More calls than this in one reply are a model gone wrong; the rest is refused.
 const MAX_CALLS_PER_TURN: usize = 256;
+
+/// How long a stopped call may take to say whether it had its effect.
+const EFFECT_GRACE: Duration = Duration::from_secs(5);
 
 /// What stands between one task and the tools.
 pub(crate) struct Gate {
     pub(crate) tools: Arc<Registry>,
     /// The names offered to this task's model.
     pub(crate) offered: Vec<String>,
-    pub(crate) grant: Grant,
+    pub(crate) clearance: Clearance,
+    pub(crate) redactor: Arc<Redactor>,
+    /// What this task has read.
+    pub(crate) seen: Seen,
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) delegation: Arc<dyn Delegation>,
+    pub(crate) assistant: LightModel,
     pub(crate) slot: Arc<Slot>,
     pub(crate) deadline: Option<Instant>,
+    pub(crate) wording: Wording,
 }
 
 /// A call's way through the gate.
@@ -52,7 +65,7 @@ impl Gate {
         let calls: Vec<&ToolCall> = reply.calls().collect();
         let stop = cancel.child_token();
         let passages = join_all(calls.iter().enumerate().map(|(index, call)| {
-            let refusal = self.refusal(call, index, reply.stop);
+            let refusal = self.refusal(call, index, reply.stop, &stop);
             self.pass(call, refusal, sink, &stop)
         }));
         let in_time = async {
@@ -77,7 +90,7 @@ impl Gate {
         let mut outputs = Vec::with_capacity(calls.len());
         for (passage, call) in passages.into_iter().zip(calls) {
             let Passage { output, ran } = passage?;
-            if ran {
+            if ran && !output.output.did_not_run {
                 tally.add_call(&call.tool, &output.output.files_changed);
             }
             outputs.push(output);
@@ -89,50 +102,109 @@ impl Gate {
         self.tools.get(&call.tool)
     }
 
-    /// Why a call may not run, in words for the model; `None` if it may.
-    fn refusal(&self, call: &ToolCall, index: usize, stop: StopReason) -> Option<String> {
+    /// What a call that may not run is answered with; `None` if it may.
+    fn refusal(
+        &self,
+        call: &ToolCall,
+        index: usize,
+        ended: StopReason,
+        stop: &CancellationToken,
+    ) -> Option<ToolOutput> {
         let tool = &call.tool;
-        if self.tool(call).is_none() {
+        let refused = |text: String| Some(ToolOutput::failure(text).because(Fault::NotAllowed));
+        let Some(known) = self.tool(call) else {
             let meant = self.tools.suggest(tool).filter(|name| self.offered.iter().any(|offered| offered == name));
             let hint = meant.map(|name| format!(" Did you mean {name}?")).unwrap_or_default();
-            return Some(format!("There is no tool `{tool}`.{hint} You have: {}.", self.offered.join(", ")));
-        }
-        if let Decision::Deny { owner } = sortie_policy::decide(&self.grant, tool) {
-            return Some(format!(
-                "{tool} is not granted to this task (by {owner}). You have: {}.",
-                self.offered.join(", ")
-            ));
-        }
+            let text = format!("There is no tool `{tool}`.{hint} {}", self.possessions());
+            // A tool that others have, or another spelling of one, is not granted; any other name is nobody's.
+            let is_known = tool.parse::<Rule>().is_ok_and(|rule| rule.unknown_tool_in_any_case().is_none());
+            let fault = if is_known { Fault::NotAllowed } else { Fault::NoSuchTool };
+            return Some(ToolOutput::failure(text).because(fault));
+        };
         if !self.offered.contains(tool) {
-            return Some(format!("{tool} is not available to this task. You have: {}.", self.offered.join(", ")));
+            return refused(format!("{tool} {}. {}", self.not_offered(call, known.as_ref(), stop), self.possessions()));
         }
         if index >= MAX_CALLS_PER_TURN {
-            return Some(format!("{tool} was not run: at most {MAX_CALLS_PER_TURN} calls can be made in one turn."));
+            return refused(format!("{tool} was not run: at most {MAX_CALLS_PER_TURN} calls can be made in one turn."));
         }
         // A reply that ran into its output limit may end in half an argument, which must never be executed.
         let whole = || serde_json::from_str::<&serde_json::value::RawValue>(&call.arguments).is_ok();
-        if stop == StopReason::Length && !whole() {
-            return Some(format!(
-                "{tool} was not run: its arguments were cut off by your output limit. Call it again, shorter."
-            ));
+        if ended == StopReason::Length && !whole() {
+            let text =
+                format!("{tool} was not run: its arguments were cut off by your output limit. Call it again, shorter.");
+            return Some(ToolOutput::failure(text).because(Fault::Arguments));
         }
         None
+    }
+
+    /// Why a tool that exists is not this task's. The call is judged by what it would touch, so that a rule which would
+    /// allow just that can be named.
+    fn not_offered(&self, call: &ToolCall, tool: &dyn Tool, stop: &CancellationToken) -> String {
+        let resource = tool.resource(&call.arguments, self.context(call, &self.workspace, stop));
+        match self.clearance.judge.decide(&call.tool, &resource) {
+            // Its own tools are named beside this.
+            Decision::Deny(Ground { owner, why: Why::NotAdmitted { .. }, .. }) => {
+                format!("is not granted to this task (by {owner})")
+            }
+            Decision::Deny(ground) => format!("is not granted to this task ({ground})"),
+            Decision::Allow | Decision::Ask(_) => "is not available to this task".to_owned(),
+        }
+    }
+
+    /// What the task has instead.
+    fn possessions(&self) -> String {
+        if self.offered.is_empty() {
+            return "You have no tools.".to_owned();
+        }
+        format!("You have: {}.", self.offered.join(", "))
     }
 
     async fn pass(
         &self,
         call: &ToolCall,
-        refusal: Option<String>,
+        refusal: Option<ToolOutput>,
         sink: &Sink,
         stop: &CancellationToken,
     ) -> Result<Passage, JournalError> {
+        let started = Instant::now();
         let (output, ran) = match (refusal, self.tool(call)) {
-            (None, Some(tool)) => {
-                self.announce(call, tool.as_ref(), sink).await?;
-                (self.run(call, tool.as_ref(), stop).await, true)
-            }
-            (refusal, _) => (ToolOutput::failure(refusal.unwrap_or_default()), false),
+            (None, Some(tool)) => match self.clear(call, tool.as_ref(), (sink, stop)).await? {
+                Ok(workspace) => {
+                    self.announce(call, tool.as_ref(), sink).await?;
+                    (self.run(call, tool.as_ref(), &workspace, stop).await, true)
+                }
+                Err(refusal) => (refusal, false),
+            },
+            (refusal, _) => (refusal.unwrap_or_else(|| ToolOutput::failure("")), false),
         };
+        let output = if ran { output } else { self.in_own_form(call, output, stop) };
+        self.record(call, output, (started, ran), sink).await
+    }
+
+    /// Refuses a call of a task that has no turn left to act in.
+    pub(crate) async fn refuse(&self, call: &ToolCall, text: String, sink: &Sink) -> Result<(), JournalError> {
+        let output = ToolOutput::failure(text).because(Fault::NotAllowed);
+        let output = self.in_own_form(call, output, &CancellationToken::new());
+        self.record(call, output, (Instant::now(), false), sink).await.map(drop)
+    }
+
+    /// A refusal as the tool that was called would word it.
+    fn in_own_form(&self, call: &ToolCall, refusal: ToolOutput, stop: &CancellationToken) -> ToolOutput {
+        let context = self.context(call, &self.workspace, stop);
+        let own = self.tool(call).and_then(|tool| tool.refused(&call.arguments, context, &refusal));
+        own.unwrap_or(refusal)
+    }
+
+    /// Takes secrets out of the output, words it and records it: the only place where any of this is done.
+    async fn record(
+        &self,
+        call: &ToolCall,
+        output: ToolOutput,
+        (started, ran): (Instant, bool),
+        sink: &Sink,
+    ) -> Result<Passage, JournalError> {
+        let output = without_secrets(output, &self.redactor);
+        let output = self.wording.word(call, output, started.elapsed()).await;
         let output = CallOutput { call: call.id.clone(), output };
         sink.append(Fact::CallFinished { output: output.clone(), refused: !ran }).await?;
         Ok(Passage { output, ran })
@@ -145,30 +217,70 @@ impl Gate {
         if tool.idempotent() || tool.delegates() { sink.append(fact).await } else { sink.append_synced(fact).await }
     }
 
-    async fn run(&self, call: &ToolCall, tool: &dyn Tool, stop: &CancellationToken) -> ToolOutput {
-        let context = CallContext {
+    /// Whether the call may run, and with which view of the workspace; or the answer that refuses it.
+    async fn clear(
+        &self,
+        call: &ToolCall,
+        tool: &dyn Tool,
+        (sink, stop): (&Sink, &CancellationToken),
+    ) -> Result<Result<Arc<Workspace>, ToolOutput>, JournalError> {
+        self.clearance.clear(call, tool, self.context(call, &self.workspace, stop), sink).await
+    }
+
+    fn context<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        workspace: &'a Arc<Workspace>,
+        cancel: &'a CancellationToken,
+    ) -> CallContext<'a> {
+        CallContext {
             call: &call.id,
-            workspace: &self.workspace,
-            cancel: stop,
+            workspace,
+            cancel,
             delegation: self.delegation.as_ref(),
-        };
+            seen: &self.seen,
+            structured: self.wording.is_structured(),
+            assistant: Some(&self.assistant),
+        }
+    }
+
+    async fn run(
+        &self,
+        call: &ToolCall,
+        tool: &dyn Tool,
+        workspace: &Arc<Workspace>,
+        stop: &CancellationToken,
+    ) -> ToolOutput {
+        let context = self.context(call, workspace, stop);
         let running = AssertUnwindSafe(tool.run(&call.arguments, context)).catch_unwind();
         let stopped = async {
             stop.cancelled().await;
-            // A delegated task ends itself when it is stopped, and how it ended is worth waiting for.
+            // A delegated task ends itself when it is stopped, and how it ended is worth waiting for. So is, for a
+            // while, whether the effect of a call is there.
             if tool.delegates() {
                 std::future::pending::<()>().await;
+            } else if !tool.idempotent() {
+                tokio::time::sleep(EFFECT_GRACE).await;
             }
         };
         tokio::select! {
             output = running => output.unwrap_or_else(|panic| panicked(&call.tool, panic.as_ref())),
-            () = stopped => ToolOutput::failure(format!("{} was stopped before it was done", call.tool)),
+            () = stopped => self.stopped(call, tool),
         }
+    }
+
+    /// The output of a call that had to end: its time was over, or somebody cancelled it.
+    fn stopped(&self, call: &ToolCall, tool: &dyn Tool) -> ToolOutput {
+        let effect = if tool.idempotent() { "" } else { "; whether it had an effect is not known" };
+        let output = ToolOutput::failure(format!("{} was stopped before it was done{effect}", call.tool));
+        let is_late = self.deadline.is_some_and(|deadline| deadline <= Instant::now());
+        if is_late { output.because(Fault::TimedOut) } else { output }
     }
 }
 
 fn panicked(tool: &str, panic: &(dyn Any + Send)) -> ToolOutput {
-    ToolOutput::failure(format!("{tool} broke down: {}. This is a bug in the tool; try another way.", message(panic)))
+    let text = format!("{tool} broke down: {}. This is a bug in the tool; try another way.", message(panic));
+    ToolOutput::failure(text).because(Fault::Internal)
 }
 
 /// What a panic said.

@@ -5,10 +5,13 @@
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use sortie_sandbox::Workspace;
+use sortie_policy::Redactor;
+use sortie_sandbox::{AccessError, Guard, Workspace};
 
 use crate::bounded::read_bounded;
+use crate::secrets::redacted;
 
 /// Looked for in each directory, in this order.
 const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", ".sortie/context.md"];
@@ -48,15 +51,26 @@ pub struct InstructionFile {
 }
 
 impl Instructions {
-    pub fn read(workspace: &Workspace, rules: &InstructionRules) -> Self {
+    /// Reads what is there and what `guard` lets through; what it refuses is left out, and that is said.
+    pub fn read(workspace: &Workspace, guard: &Arc<dyn Guard>, rules: &InstructionRules) -> Self {
+        let readable = workspace.guarded(Arc::clone(guard));
         let mut found = Self::default();
         let mut left = rules.max_bytes;
         for directory in rules.start.ancestors() {
             for name in NAMES {
-                found.take(workspace, &directory.join(name), &mut left, rules.max_bytes);
+                found.take((workspace, &readable), &directory.join(name), &mut left, rules.max_bytes);
             }
         }
         found
+    }
+
+    /// The same with a mark in the place of each secret: they go to the model's provider like any other file.
+    #[must_use]
+    pub(crate) fn without_secrets(mut self, redactor: &Redactor) -> Self {
+        for file in &mut self.files {
+            file.text = redacted(redactor, std::mem::take(&mut file.text));
+        }
+        self
     }
 
     /// A role prompt with the instructions behind it.
@@ -69,17 +83,19 @@ impl Instructions {
         text
     }
 
-    fn take(&mut self, workspace: &Workspace, path: &Path, left: &mut usize, most: usize) {
+    fn take(&mut self, (workspace, readable): (&Workspace, &Workspace), path: &Path, left: &mut usize, most: usize) {
         let shown = path.to_string_lossy().into_owned();
         // A link could give any file of the workspace this name, and with it a way to the model's provider.
         match workspace.resolve(&shown) {
             Ok(resolved) if !NAMES.iter().any(|name| resolved.relative.ends_with(name)) => {
                 return self.left_out(&shown, format!("it is a link to {}", resolved.relative.display()));
             }
+            // Of what is not there nothing is left out, whatever the rules say of it.
+            Err(AccessError::NotFound { .. }) => return,
             _ => {}
         }
         // One byte beyond the bound tells a file that fits from one that does not.
-        let bytes = match read_bounded(workspace, &shown, most + 1) {
+        let bytes = match read_bounded(readable, &shown, most + 1) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return,
             Err(why) => return self.left_out(&shown, why),

@@ -4,9 +4,16 @@
 //! prints, reads the environment or opens a socket: models, tools, the journal, time and ids come in through ports.
 //! All that it does is in the journal; nobody watches the loop itself.
 
+// Files and processes only through `sortie-sandbox`: see `clippy.toml`.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod account;
+mod approval;
+mod assistant;
+mod authority;
 mod bounded;
 mod cast;
+mod clearance;
 mod delegate;
 mod end;
 mod engine;
@@ -15,23 +22,29 @@ mod gate;
 mod history;
 mod instructions;
 mod limits;
+mod permissions;
 mod port;
 mod report;
 mod roster;
 mod rules;
 mod run;
+mod secrets;
 mod sink;
 mod slot;
 mod subagents;
 mod task;
 mod turn;
+mod wording;
 
+pub use approval::{Approval, Approver, NoApprover, Question};
+pub use authority::Authority;
 pub use cast::cast;
 pub use engine::{Engine, EngineError, EngineParts, Running};
 pub use folders::{AgentFolders, Folder, FolderFiles, Holds, TrustCheck, files_in};
 pub use instructions::{InstructionFile, InstructionRules, Instructions};
+pub use permissions::Permissions;
 pub use port::{Clock, Ids, RandomIds, SystemClock};
-pub use roster::{agent_lines, tool_names};
+pub use roster::{task_tool, tool_names};
 pub use rules::{Kind, Rules, preflight};
 pub use subagents::{
     Configurations, Observation, ObserveError, Observed, Parameters, Subagent, SubagentError, SubagentObserver,

@@ -2,6 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use sortie_mutant::is_out;
 use sortie_protocol::{TaskId, Timestamp};
 
 /// The time of day, for people. Deadlines and durations use tokio's monotonic clock.
@@ -36,6 +37,9 @@ impl Ids for RandomIds {
     }
 
     fn mark(&self) -> String {
+        if is_out("report-mark") {
+            return "report".to_owned();
+        }
         random::<6>().iter().map(|byte| char::from(b'a' + byte % 26)).collect()
     }
 }

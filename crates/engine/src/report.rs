@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use sortie_contract::json_bytes;
 use sortie_protocol::{Job, TaskOutcome, Truncation};
 use sortie_sandbox::SpillDir;
 
@@ -50,7 +51,12 @@ fn allowed(text: &str, job: &Job, mark: &str) -> usize {
     let bytes = job.report_cap_bytes.map_or(whole, |cap| cap.saturating_sub(mark.len()));
     let characters = job.report_cap_characters.map_or(whole, |cap| start_of(cap.saturating_sub(mark.chars().count())));
     let lines = job.report_cap_lines.map_or(whole, |cap| end_of(cap.saturating_sub(1 + mark.matches('\n').count())));
-    bytes.min(characters).min(lines)
+    let json = job.report_cap_json_bytes.map_or(whole, |cap| {
+        let mut left = cap.saturating_sub(mark.chars().map(json_bytes).sum());
+        let is_past = |letter: char| left.checked_sub(json_bytes(letter)).map(|rest| left = rest).is_none();
+        text.find(is_past).unwrap_or(whole)
+    });
+    bytes.min(characters).min(lines).min(json)
 }
 
 /// The last good place to cut at or before `limit`: a line or sentence end in its last fifth, else a character.

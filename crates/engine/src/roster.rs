@@ -54,8 +54,8 @@ impl Rosters {
             return Arc::clone(roster);
         }
         let agents = cast(&found, self.contract.as_ref(), &self.rules);
-        let mains = mains(&found, self.contract.as_ref());
-        let task_tool = Arc::new(TaskTool::new(Arc::clone(&self.contract), &agent_lines(&agents)));
+        let mains = mains(&found, self.contract.as_ref(), &self.rules);
+        let task_tool = Arc::new(task_tool(&self.contract, &agents));
         let tools = Arc::new(Registry::standard(Some(task_tool)).with(self.more_tools.clone()));
         Arc::clone(current.insert(Arc::new(Roster { found, agents, mains, tools, offers: Mutex::default() })))
     }
@@ -76,19 +76,35 @@ impl Roster {
 const MAX_LINE_CHARS: usize = 300;
 /// All lines together. They stand in front of every request of every task that can delegate.
 const MAX_LINES_BYTES: usize = 12_000;
+/// Names are short, and without its name an agent cannot be chosen from a list.
+const MAX_NAMES: usize = 500;
+const MAX_NAMES_BYTES: usize = 16 << 10;
 
-/// The agents as the Task tool's description lists them: one bounded line each, as many as fit, the built-in ones first.
-/// Those that do not fit can be used by name all the same.
-pub fn agent_lines(agents: &sortie_agents::Registry) -> Vec<AgentLine> {
-    let mut left = MAX_LINES_BYTES;
+/// The tool that delegates, with these agents in its description and its schema. An agent that is in neither can be used
+/// by name all the same.
+pub fn task_tool(contract: &Arc<dyn Contract>, agents: &sortie_agents::Registry) -> TaskTool {
+    let lines = agent_lines(agents);
+    let left_out = agents.delegable().count() - lines.len();
+    TaskTool::new(Arc::clone(contract), &lines, left_out)
+}
+
+/// One line for each agent, the built-in ones first: its name as long as names fit, and its description on one bounded
+/// line as long as descriptions fit.
+fn agent_lines(agents: &sortie_agents::Registry) -> Vec<AgentLine> {
+    let (mut left_for_lines, mut left_for_names) = (MAX_LINES_BYTES, MAX_NAMES_BYTES);
     let mut lines = Vec::new();
-    for agent in agents.delegable() {
-        let line = AgentLine { name: agent.name.clone(), description: one_line(&agent.description) };
-        let size = line.name.len() + line.description.len();
-        if size <= left {
-            left -= size;
-            lines.push(line);
-        }
+    for agent in agents.delegable().take(MAX_NAMES) {
+        let Some(rest) = left_for_names.checked_sub(agent.name.len()) else { break };
+        left_for_names = rest;
+        let line = one_line(&agent.description);
+        let description = match left_for_lines.checked_sub(agent.name.len() + line.len()) {
+            Some(rest) => {
+                left_for_lines = rest;
+                line
+            }
+            None => String::new(),
+        };
+        lines.push(AgentLine { name: agent.name.clone(), description });
     }
     lines
 }
@@ -103,11 +119,14 @@ fn one_line(description: &str) -> String {
     }
 }
 
-/// What to say of agents that exist and are not in the list.
-pub(crate) fn unlisted(agents: &sortie_agents::Registry) -> Option<String> {
-    let (all, listed) = (agents.delegable().count(), agent_lines(agents).len());
-    (listed < all).then(|| {
-        format!("the Task tool lists {listed} of {all} agents; the others can be used by name (`sortie agents list`)")
+/// What to say of agents that exist and are not described.
+pub(crate) fn undescribed(agents: &sortie_agents::Registry) -> Option<String> {
+    let all = agents.delegable().count();
+    let described = agent_lines(agents).iter().filter(|line| !line.description.is_empty()).count();
+    (described < all).then(|| {
+        format!(
+            "the Task tool describes {described} of {all} agents; the others can be used by name (`sortie agents list`)"
+        )
     })
 }
 

@@ -1,13 +1,16 @@
 //! What holds for all tasks of one engine, and what can be refused before anything is started or opened.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use sortie_agents::{AgentDefinition, Registry};
 use sortie_contract::{Contract, Defaults};
-use sortie_llm::{Chosen, Models};
-use sortie_protocol::{Failure, Limits, ModelChoice, TaskRequest};
+use sortie_llm::{Chosen, Models, UnknownModel};
+use sortie_policy::{Judge, Places};
+use sortie_protocol::{Failure, Grant, GrantLayer, Limits, ModelChoice, TaskRequest};
 
 use crate::cast::cast;
+use crate::delegate::refuse_denied;
 use crate::instructions::InstructionRules;
 
 /// What holds for all tasks of one engine.
@@ -81,18 +84,19 @@ pub enum Kind {
 
 /// The model that a contract has for an agent's type.
 pub(crate) fn type_default(defaults: &Defaults, definition: &AgentDefinition, kind: Kind) -> Option<&'static str> {
-    let by_type = || defaults.types.iter().find(|known| known.agent == definition.name)?.model;
+    let by_type = || defaults.type_of(&definition.name)?.model;
     (kind == Kind::Delegated).then(by_type).flatten()
 }
 
-/// Says whether a request can be started at all, before an engine is made for it.
+/// Says whether a request can be started at all, before an engine is made for it: under these rules, and where `layers`
+/// bind every task.
 pub fn preflight(
     request: &TaskRequest,
     kind: Kind,
     agents: &Registry,
     models: &dyn Models,
     contract: &dyn Contract,
-    rules: &Rules,
+    (rules, layers): (&Rules, &[GrantLayer]),
 ) -> Result<(), Failure> {
     rules.check_prompt(request)?;
     if kind == Kind::Delegated {
@@ -101,6 +105,12 @@ pub fn preflight(
     let defaults = contract.defaults();
     let agents = cast(agents, contract, rules);
     let definition = serving(&agents, request, kind, defaults.best_match)?.definition;
+    if kind == Kind::Delegated {
+        // Which agent a rule is about has nothing to do with paths, so any home directory will do.
+        let places = Places { home: Some(PathBuf::from("/")), ..Places::default() };
+        let judge = Judge::new(&Grant { layers: layers.to_vec() }, places);
+        refuse_denied(&judge.map_err(|error| Failure::new("grant", error.to_string()))?, contract, definition)?;
+    }
     let type_default = type_default(&defaults, definition, kind);
     let wish = ModelWish { kind, asked: request.model.as_deref(), definition, type_default, parents: None };
     rules.choose_model(models, wish).map(drop)
@@ -121,11 +131,15 @@ impl Rules {
         }
     }
 
+    /// Whether anybody may delegate.
+    pub(crate) fn check_switched_on(&self) -> Result<(), Failure> {
+        let why = "delegation is switched off (`task_tool.enabled` is false)";
+        if self.delegation { Ok(()) } else { Err(Failure::new("delegation_off", why)) }
+    }
+
     /// Whether a task of this depth may delegate.
     pub(crate) fn check_depth(&self, depth: u32) -> Result<(), Failure> {
-        if !self.delegation {
-            return Err(Failure::new("depth", "delegation is switched off (`task_tool.enabled` is false)"));
-        }
+        self.check_switched_on()?;
         if depth >= self.max_depth {
             return Err(Failure::new("depth", "maximum sub-agent depth exceeded; do this part yourself"));
         }
@@ -164,7 +178,12 @@ impl Rules {
                 None if definition.model.is_some() => format!("agent {}: ", definition.name),
                 _ => String::new(),
             };
-            Failure::new("unknown_model", format!("{said_by}{error}"))
+            let code = match error {
+                UnknownModel::Nobody { .. } => "unknown_model",
+                // The call is right, the way to the model is not.
+                UnknownModel::Unusable { .. } => "model_setup",
+            };
+            Failure::new(code, format!("{said_by}{error}"))
         })
     }
 
@@ -211,6 +230,37 @@ pub(crate) fn serving<'a>(
     }
     let mut names: Vec<&str> = agents.delegable().map(|agent| agent.name.as_str()).collect();
     names.sort_unstable();
-    let code = if names.is_empty() { "no_agents" } else { "unknown_agent" };
-    Err(Failure::new(code, unknown.to_string()).about(names))
+    let (code, message) = match &unknown.absent[..] {
+        [] if names.is_empty() => ("no_agents", unknown.to_string()),
+        [] => ("unknown_agent", unknown.to_string()),
+        [why, ..] => ("unusable_agent", format!("agent `{}` cannot be used: {why}", request.agent)),
+    };
+    Err(Failure::new(code, message).about(names))
+}
+
+/// What bounds the turns of an agent for a request that asks for so many, and what to say where that is fewer.
+///
+/// What a file says of its agent is its author's bound. Where it says nothing, and of a built-in agent, the number is only
+/// what is usual, and a call may choose up to the most that the contract lets it ask for. A main agent's number is its own.
+pub(crate) fn turns(
+    definition: &AgentDefinition,
+    asked: Option<u32>,
+    defaults: &Defaults,
+    kind: Kind,
+) -> (Option<u32>, Option<String>) {
+    let (usual, most_asked) = match kind {
+        Kind::Main => (definition.max_turns, None),
+        Kind::Delegated => (definition.max_turns.or(Some(defaults.max_turns)), defaults.max_turns_asked),
+    };
+    let is_bound = definition.origin.path.is_some() && definition.max_turns.is_some();
+    let bound = most_asked.filter(|_| asked.is_some() && !is_bound).max(usual);
+    let notice = match (asked, bound) {
+        (Some(asked), Some(bound)) if asked > bound => {
+            // A number that is too large to be counted with has been made the largest.
+            let asked = if asked == u32::MAX { format!("{asked} or more") } else { asked.to_string() };
+            Some(format!("{asked} turns were asked for; `{}` has {bound}", definition.name))
+        }
+        _ => None,
+    };
+    (bound, notice)
 }

@@ -2,7 +2,7 @@
 
 use sortie_journal::JournalError;
 use sortie_llm::ToolChoice;
-use sortie_protocol::{CallOutput, Fact, Failure, Job, Limit, Reply, StopReason, TaskOutcome, ToolOutput};
+use sortie_protocol::{Fact, Failure, Job, Limit, Reply, StopReason, TaskOutcome};
 use tokio_util::sync::CancellationToken;
 
 use crate::end::{Ending, Tally};
@@ -50,6 +50,9 @@ impl Run<'_> {
             let outputs = self.services.gate.run_all(&reply, &mut self.tally, self.sink, self.cancel).await?;
             self.history.push_outputs(outputs);
         };
+        for notice in self.services.gate.assistant.notices() {
+            self.tally.notice(notice);
+        }
         Ok(self.tally.outcome(self.job, ending))
     }
 
@@ -112,8 +115,7 @@ impl Run<'_> {
         };
         for call in reply.calls() {
             let refusal = format!("{} was not run: the {limit} limit was reached", call.tool);
-            let output = CallOutput { call: call.id.clone(), output: ToolOutput::failure(refusal) };
-            self.sink.append(Fact::CallFinished { output, refused: true }).await?;
+            self.services.gate.refuse(call, refusal, self.sink).await?;
         }
         Ok(Ending::limited(limit, self.history.last_text()))
     }

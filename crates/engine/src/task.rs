@@ -1,16 +1,21 @@
 //! The life of one task: admitted, run, ended; whatever happens inside, it ends once and the ending is recorded.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
 use sortie_journal::JournalError;
+use sortie_policy::Judge;
 use sortie_protocol::{CallId, Fact, Failure, Job, Limit, TaskOutcome};
+use sortie_tools::Seen;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::account::Account;
+use crate::approval::Approvals;
+use crate::assistant::LightModel;
+use crate::clearance::Clearance;
 use crate::delegate::Delegate;
 use crate::end::{Ending, Tally};
 use crate::engine::{EngineError, Inner};
@@ -24,6 +29,7 @@ use crate::sink::Sink;
 use crate::slot::Slot;
 use crate::subagents::Asked;
 use crate::turn::{Speaker, until};
+use crate::wording::Wording;
 
 /// A task that is about to run.
 pub(crate) struct Task {
@@ -37,6 +43,8 @@ pub(crate) struct Task {
     pub(crate) sink: Sink,
     pub(crate) cancel: CancellationToken,
     pub(crate) slot: Arc<Slot>,
+    /// Of the whole tree.
+    pub(crate) approvals: Arc<Approvals>,
     pub(crate) parent: Option<Parent>,
 }
 
@@ -89,7 +97,7 @@ impl Task {
         }
         let services = match self.services(deadline) {
             Ok(services) => services,
-            Err(error) => return Ok(tally.outcome(&self.job, Ending::model_failed(error, String::new()))),
+            Err(failure) => return Ok(tally.outcome(&self.job, Ending::Failed { failure, text: String::new() })),
         };
         let run = Run {
             job: &self.job,
@@ -103,30 +111,65 @@ impl Task {
     }
 
     /// Puts together what the loop works with. From here on nothing asks what was said, only what is meant.
-    fn services(&self, parents_deadline: Option<Instant>) -> Result<Services, sortie_llm::ModelError> {
+    fn services(&self, parents_deadline: Option<Instant>) -> Result<Services, Failure> {
         let config = &self.job.config;
         let allowance = Allowance::start(config.limits, parents_deadline);
+        // A grant that cannot be read grants nothing.
+        let judge = Judge::new(&config.grant, self.engine.places.clone());
+        let judge = Arc::new(judge.map_err(|error| Failure::new("grant", error.to_string()))?);
         let delegate = Delegate {
             engine: Arc::clone(&self.engine),
             parent: Arc::clone(&self.job),
+            judge: Arc::clone(&judge),
+            approvals: Arc::clone(&self.approvals),
             account: Arc::clone(&self.account),
             sink: self.sink.clone(),
             cancel: self.cancel.clone(),
             deadline: allowance.deadline,
         };
         let speaker = Speaker {
-            model: self.engine.models.open(&config.model)?,
+            model: self
+                .engine
+                .models
+                .open(&config.model)
+                .map_err(|error| Failure::new(error.kind.code(), error.message))?,
             tools: self.roster.offer(&config.tools),
+            deadline: allowance.deadline,
+            account: Arc::clone(&self.account),
+            redactor: Arc::clone(&self.engine.permissions.redactor),
+        };
+        let wording = Wording {
+            contract: Arc::clone(&self.engine.contract),
+            cwd: self.engine.rules.cwd.clone(),
+            spill: Arc::clone(&self.engine.reports),
+        };
+        let clearance = Clearance {
+            judge,
+            approvals: Arc::clone(&self.approvals),
+            approver: Arc::clone(&self.engine.permissions.approver),
+            desk: Arc::clone(&self.engine.desk),
+            places: self.engine.places.clone(),
+            job: Arc::clone(&self.job),
             deadline: allowance.deadline,
         };
         let gate = Gate {
             tools: Arc::clone(&self.roster.tools),
             offered: config.tools.clone(),
-            grant: config.grant.clone(),
+            clearance,
+            assistant: LightModel {
+                models: Arc::clone(&self.engine.models),
+                account: Arc::clone(&self.account),
+                sink: self.sink.clone(),
+                deadline: allowance.deadline,
+                notices: Mutex::default(),
+            },
+            redactor: Arc::clone(&self.engine.permissions.redactor),
+            seen: Seen::default(),
             workspace: Arc::clone(&self.engine.workspace),
             delegation: Arc::new(delegate),
             slot: Arc::clone(&self.slot),
             deadline: allowance.deadline,
+            wording,
         };
         Ok(Services { speaker, gate, allowance })
     }

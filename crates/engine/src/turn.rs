@@ -1,16 +1,22 @@
 //! One model call: streamed, watched by the deadline and by cancellation, and recorded.
+//!
+//! Tries that bring no reply are paid for here, as far as their provider says what they used. The reply itself is booked by
+//! the loop, which counts turns.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sortie_journal::JournalError;
-use sortie_llm::{Model, ModelEvent, ModelRequest, ToolChoice};
-use sortie_protocol::{Fact, Failure, Job, Limit, Reply, ToolSpec};
+use sortie_llm::{Model, ModelError, ModelEvent, ModelRequest, ToolChoice};
+use sortie_policy::Redactor;
+use sortie_protocol::{Fact, Failure, Job, Limit, Reply, ToolSpec, Usage};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::account::Account;
 use crate::end::Ending;
 use crate::history::History;
+use crate::secrets::redacted;
 use crate::sink::Sink;
 
 /// The way to one task's model, with what never changes from turn to turn.
@@ -18,6 +24,9 @@ pub(crate) struct Speaker {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) tools: Arc<[ToolSpec]>,
     pub(crate) deadline: Option<Instant>,
+    pub(crate) account: Arc<Account>,
+    /// Providers repeat what they were sent when they refuse it.
+    pub(crate) redactor: Arc<Redactor>,
 }
 
 impl Speaker {
@@ -43,22 +52,34 @@ impl Speaker {
             deadline: self.deadline,
         };
         let (retries, mut retried) = mpsc::unbounded_channel();
-        let streamed = Mutex::new(String::new());
-        let mut observe = |event: ModelEvent<'_>| watch(&event, turn, &streamed, &retries);
+        let watch = Watch { turn, speaker: self, running: Mutex::default(), retries };
+        let mut observe = |event: ModelEvent<'_>| watch.see(&event);
         let mut call = self.model.call(request, &mut observe);
         let stopped = loop {
             tokio::select! {
                 biased;
-                Some(fact) = retried.recv() => sink.append(fact).await?,
+                Some(fact) = retried.recv() => {
+                    sink.append(fact).await?;
+                    // The one call at a limit may try again: it is the last.
+                    if tool_choice == ToolChoice::Auto && self.account.is_empty() {
+                        break Some(Limit::Tokens);
+                    }
+                }
                 () = cancel.cancelled() => break None,
                 () = until(self.deadline) => break Some(Limit::Deadline),
                 answer = &mut call => {
-                    return Ok(answer.map_err(|error| Ending::model_failed(error, history.last_text())));
+                    return Ok(answer.map_err(|error| {
+                        self.account.spend_on_broken_try(*error.usage);
+                        let message = redacted(&self.redactor, error.message);
+                        Ending::model_failed(ModelError { message, ..error }, history.last_text())
+                    }));
                 }
             }
         };
         drop(call); // closes the connection
-        let text = non_empty(streamed).unwrap_or_else(|| history.last_text());
+        let broken_off = watch.running.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.account.spend_on_broken_try(broken_off.used);
+        let text = non_empty(broken_off.text).unwrap_or_else(|| history.last_text());
         Ok(Err(match stopped {
             Some(limit) => Ending::limited(limit, text),
             None => Ending::Cancelled { text },
@@ -66,24 +87,47 @@ impl Speaker {
     }
 }
 
-/// Keeps the text of the running try, and passes retries on to be recorded.
-fn watch(event: &ModelEvent<'_>, turn: u32, streamed: &Mutex<String>, retries: &mpsc::UnboundedSender<Fact>) {
-    let mut streamed = streamed.lock().unwrap_or_else(PoisonError::into_inner);
-    match event {
-        ModelEvent::Text(text) => streamed.push_str(text),
-        ModelEvent::Retrying { attempt, wait, error } => {
-            streamed.clear();
-            let error = Failure::new(error.kind.code(), error.message.clone());
-            let fact = Fact::ModelRetried { turn, attempt: *attempt, wait_ms: wait.as_millis() as u64, error };
-            // The receiver lives as long as the call that reports here.
-            drop(retries.send(fact));
+/// Keeps an eye on the tries of one call.
+struct Watch<'a> {
+    turn: u32,
+    speaker: &'a Speaker,
+    running: Mutex<Try>,
+    /// To be recorded. The receiver lives as long as the call that reports here.
+    retries: mpsc::UnboundedSender<Fact>,
+}
+
+/// What is known of a try while it runs.
+#[derive(Default)]
+struct Try {
+    text: String,
+    used: Usage,
+}
+
+impl Watch<'_> {
+    fn see(&self, event: &ModelEvent<'_>) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            ModelEvent::Text(text) => running.text.push_str(text),
+            ModelEvent::Used(usage) => running.used = *usage,
+            ModelEvent::Retrying { attempt, wait, error } => {
+                *running = Try::default();
+                self.speaker.account.spend_on_broken_try(*error.usage);
+                let message = redacted(&self.speaker.redactor, error.message.clone());
+                drop(self.retries.send(Fact::ModelRetried {
+                    turn: self.turn,
+                    attempt: *attempt,
+                    wait_ms: wait.as_millis() as u64,
+                    error: Failure::new(error.kind.code(), message),
+                    usage: *error.usage,
+                }));
+            }
+            ModelEvent::Reasoning(_) | ModelEvent::CallBegan { .. } => {}
         }
-        ModelEvent::Reasoning(_) | ModelEvent::CallBegan { .. } => {}
     }
 }
 
-fn non_empty(text: Mutex<String>) -> Option<String> {
-    Some(text.into_inner().unwrap_or_else(PoisonError::into_inner)).filter(|text| !text.trim().is_empty())
+fn non_empty(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.trim().is_empty())
 }
 
 /// Sleeps until the deadline; for ever if there is none.

@@ -118,6 +118,7 @@ fn started(task: TaskId) -> Fact {
         report_cap_bytes: None,
         report_cap_characters: None,
         report_cap_lines: None,
+        report_cap_json_bytes: None,
         notices: Vec::new(),
         config,
     };

@@ -113,7 +113,7 @@ impl WireModel {
         if !response.status().is_success() {
             return Err(failure::refused(response, &self.route, request.model, &self.shared.known).await);
         }
-        let mut response = failure::require_stream(response, &self.route).await?;
+        let mut response = failure::require_stream(response, &self.route, wire).await?;
         let mut partial = String::new();
         let mut observe = |event: ModelEvent<'_>| {
             if let ModelEvent::Text(text) = event {
@@ -121,13 +121,14 @@ impl WireModel {
             }
             observe(event);
         };
-        let result = read_reply(&mut response, wire.wire().decoder().as_mut(), idle, &mut observe).await;
+        let mut decoder = wire.wire().decoder();
+        let result = read_reply(&mut response, decoder.as_mut(), idle, &mut observe).await;
         match result {
             Ok(reply) => {
                 let sent_tokens = || estimated_input(request, wire, encoded.body.len());
                 Ok(completed(reply, request.model, sent_tokens))
             }
-            Err(error) => Err(ModelError { partial, ..located(error, encoded) }),
+            Err(error) => Err(ModelError { partial, usage: Box::new(decoder.usage()), ..located(error, encoded) }),
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use sortie_protocol::Usage;
+
 /// A model call that did not bring a whole reply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -15,6 +17,9 @@ pub struct ModelError {
     pub retry_after: Option<Duration>,
     /// Text that had arrived when the call broke.
     pub partial: String,
+    /// What this try had used, as far as its provider had said so; nothing in it is an estimate. Boxed, because results
+    /// carry room for an error everywhere.
+    pub usage: Box<Usage>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -86,6 +91,13 @@ impl ErrorKind {
 
 impl ModelError {
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), status: None, retry_after: None, partial: String::new() }
+        Self {
+            kind,
+            message: message.into(),
+            status: None,
+            retry_after: None,
+            partial: String::new(),
+            usage: Box::default(),
+        }
     }
 }

@@ -4,13 +4,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION, RETRY_AFTER};
 use reqwest::{Response, Url};
+use serde_json::Value;
 use sortie_protocol::Timestamp;
 use tokio::time::{Instant, timeout_at};
 
 use crate::http::deepest_cause;
 use crate::route::{KnownNames, Route, shown};
 use crate::wire::ProviderFault;
-use crate::{ErrorKind, ModelError};
+use crate::{ErrorKind, ModelError, WireKind};
 
 const MAX_ERROR_BODY: usize = 64 * 1024;
 
@@ -78,7 +79,11 @@ fn perhaps_no_model(route: &Route, model: &str, known: &KnownNames) -> String {
 
 /// Gives a success back if it can be a stream of events. If not, it comes from a wrong address or a server that cannot
 /// stream.
-pub(crate) async fn require_stream(mut response: Response, route: &Route) -> Result<Response, ModelError> {
+pub(crate) async fn require_stream(
+    mut response: Response,
+    route: &Route,
+    wire: WireKind,
+) -> Result<Response, ModelError> {
     let media_type = header(response.headers(), CONTENT_TYPE.as_str()).unwrap_or_default().to_ascii_lowercase();
     let url = shown(response.url());
     let error = if media_type.starts_with("text/html") {
@@ -86,7 +91,7 @@ pub(crate) async fn require_stream(mut response: Response, route: &Route) -> Res
         ModelError::new(ErrorKind::NotFound, message)
     } else if media_type.starts_with("application/json") {
         let retry_after = retry_after(response.headers(), SystemTime::now());
-        let error = answered_with_json(&url, &read_bounded(&mut response).await);
+        let error = answered_with_json(&url, wire, &read_bounded(&mut response).await);
         ModelError { retry_after: retry_after.or(error.retry_after), ..error }
     } else {
         return Ok(response);
@@ -94,14 +99,16 @@ pub(crate) async fn require_stream(mut response: Response, route: &Route) -> Res
     Err(ModelError { status: Some(response.status().as_u16()), ..error })
 }
 
-fn answered_with_json(url: &str, body: &str) -> ModelError {
-    let payload = serde_json::from_str(body).ok();
-    if let Some(fault) = payload.and_then(|payload| ProviderFault::from_json(&payload)) {
+fn answered_with_json(url: &str, wire: WireKind, body: &str) -> ModelError {
+    let payload: Value = serde_json::from_str(body).unwrap_or_default();
+    let error = if let Some(fault) = ProviderFault::from_json(&payload) {
         let error = fault.into_error_in_stream();
-        return ModelError { message: format!("{url} answered: {}", error.message), ..error };
-    }
-    let message = format!("{url} answered with one JSON document; the server must be able to stream events");
-    ModelError::new(ErrorKind::BadRequest, message)
+        ModelError { message: format!("{url} answered: {}", error.message), ..error }
+    } else {
+        let message = format!("{url} answered with one JSON document; the server must be able to stream events");
+        ModelError::new(ErrorKind::BadRequest, message)
+    };
+    ModelError { usage: Box::new(wire.wire().usage_in(&payload)), ..error }
 }
 
 async fn read_bounded(response: &mut Response) -> String {

@@ -5,6 +5,9 @@
 //! Only the wire modules and [`local`] know foreign JSON. Nothing here knows what a tool does, and nothing reads the environment
 //! except the HTTP and TLS libraries (proxies, certificates).
 
+// Files and processes only through `sortie-sandbox`: see `clippy.toml`.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod call;
 pub mod catalogue;
 mod error;

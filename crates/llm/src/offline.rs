@@ -15,6 +15,7 @@ mod lead;
 mod lexicon;
 mod matching;
 mod merge;
+mod objects;
 mod outputs;
 mod overview;
 mod passages;

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sortie_protocol::{Message, ModelChoice, Reply, ToolSpec};
+use sortie_protocol::{Message, ModelChoice, Reply, ToolSpec, Usage};
 
 use crate::ModelError;
 
@@ -14,6 +14,10 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// A way to ask one model.
 pub trait Model: Send + Sync {
     /// Makes one model call, retries included; a whole reply or an error comes back, never half a call.
+    ///
+    /// Each try accounts for itself alone: the reply's usage is that of the try that brought it, so that it also says how
+    /// large the conversation is. What broken tries used stands in the errors of [`ModelEvent::Retrying`] and in the one
+    /// that comes back.
     ///
     /// The ids of its calls are the provider's: perhaps empty, perhaps twice the same. Who keeps the history makes them
     /// unique.
@@ -55,7 +59,9 @@ pub enum ModelEvent<'a> {
     Reasoning(&'a str),
     /// A tool call begins; its arguments follow.
     CallBegan { tool: &'a str },
-    /// This try failed; all that it streamed is void, and another try follows after `wait`.
+    /// What the running try has used so far, as its provider says. A later figure replaces an earlier one.
+    Used(Usage),
+    /// This try failed; all that it streamed is void, and another try follows after `wait`. What it used is in `error`.
     Retrying { attempt: u32, wait: Duration, error: &'a ModelError },
 }
 

@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::http::deepest_cause;
 use crate::sse::SseParser;
 use crate::wire::{Decoder, Observe, Progress};
-use crate::{ErrorKind, ModelError};
+use crate::{ErrorKind, ModelError, ModelEvent};
 
 /// The most that one reply may weigh on the wire: several times the largest output of any model, framing included.
 const MAX_BODY_BYTES: usize = 32 * 1024 * 1024;
@@ -75,6 +75,7 @@ pub(crate) async fn read_reply(
 ) -> Result<Reply, ModelError> {
     let mut parser = SseParser::new();
     let mut weight = 0;
+    let mut used = decoder.usage();
     loop {
         let piece = match timeout_at(idle.until(), response.chunk()).await {
             Ok(Ok(Some(piece))) => piece,
@@ -91,6 +92,10 @@ pub(crate) async fn read_reply(
         for data in events {
             let progress = decoder.feed(&data, observe)?;
             idle.note(progress, Instant::now());
+            if decoder.usage() != used {
+                used = decoder.usage();
+                observe(ModelEvent::Used(used));
+            }
             if progress == Progress::Done {
                 read_out(response).await;
                 return decoder.finish();

@@ -22,7 +22,8 @@ use bytes::Bytes;
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderValue};
 use serde::Serialize;
-use sortie_protocol::Reply;
+use serde_json::Value;
+use sortie_protocol::{Reply, Usage};
 
 pub(crate) use attachment::weight;
 pub(crate) use fault::ProviderFault;
@@ -38,6 +39,9 @@ pub trait Wire: Send + Sync {
 
     /// A decoder for the stream that answers one request.
     fn decoder(&self) -> Box<dyn Decoder>;
+
+    /// What a whole answer that came as one document says was used. No such answer is taken, but it was paid for.
+    fn usage_in(&self, document: &Value) -> Usage;
 }
 
 /// A request as it goes out. The key stands in a header that is marked as sensitive and does not print.
@@ -58,6 +62,9 @@ pub trait Decoder: Send {
 
     /// The reply, once the stream is over: whole, or an error that says what is missing. To be called once.
     fn finish(&mut self) -> Result<Reply, ModelError>;
+
+    /// What the provider has said so far of what this answer uses, whether or not it becomes a reply.
+    fn usage(&self) -> Usage;
 }
 
 /// What an event meant for the call.

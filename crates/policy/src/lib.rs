@@ -1,8 +1,28 @@
-//! What a task may do: decide one call, and narrow a parent's grant for a child.
+//! What a task may do: read rules, decide one call, narrow a grant, and keep secrets out of what comes back.
 //!
-//! Pure. It touches no file and knows no tool; it compares names and (later) patterns. Authority only shrinks:
-//! [`narrow`] adds a layer, and a call is allowed when every layer allows it.
+//! Pure. It touches no file, knows no tool but by name and asks nobody; it compares names and patterns with what a call
+//! would touch. Authority only shrinks: a grant is a list of layers, the strictest of them decides, and a child's grant
+//! is its parent's with layers added.
 
-mod decide;
+// Files and processes only through `sortie-sandbox`: see `clippy.toml`.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-pub use decide::{Decision, decide, narrow};
+mod decision;
+mod fold;
+mod grants;
+mod judge;
+mod pairs;
+mod protected;
+mod redact;
+mod remedy;
+mod rule;
+mod tool;
+
+pub use decision::{Decision, Ground, Why};
+pub use grants::{intersect, narrow};
+pub use judge::{Judge, Places, offerable};
+pub use protected::{Protected, protected};
+pub use redact::{Redacted, Redactor, redaction_marks};
+pub use remedy::{lasting_remedy, remedy};
+pub use rule::{Rule, RuleError, RuleFault};
+pub use tool::UnknownTool;

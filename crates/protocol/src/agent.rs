@@ -53,6 +53,9 @@ pub struct Job {
     /// The same in lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report_cap_lines: Option<usize>,
+    /// The same in the bytes that it takes within a JSON string, the mark included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report_cap_json_bytes: Option<usize>,
     /// What was odd about the request; it ends in the outcome.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,

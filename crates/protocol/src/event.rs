@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CallId, CallOutput, Failure, Job, Limit, Reply, TaskId, TaskOutcome, Timestamp, ToolCall};
+use crate::{
+    CallId, CallOutput, Failure, Job, Limit, ModelChoice, Reply, TaskId, TaskOutcome, Timestamp, ToolCall, Usage,
+};
 
 /// The version that is written. A change of a stored shape raises it and gets golden files of its own.
 pub const VERSION: u32 = 1;
@@ -44,6 +46,9 @@ pub enum Fact {
         attempt: u32,
         wait_ms: u64,
         error: Failure,
+        /// What the try had used, as far as its provider had said so. The reply that may follow does not count it again.
+        #[serde(default, skip_serializing_if = "Usage::is_nothing")]
+        usage: Usage,
     },
     ModelReplied {
         turn: u32,
@@ -58,6 +63,20 @@ pub enum Fact {
     CallStarted {
         call: ToolCall,
         idempotent: bool,
+    },
+    /// A person is asked whether a call may run, and what else that would allow.
+    ApprovalAsked {
+        call: CallId,
+        rule: String,
+    },
+    ApprovalAnswered {
+        call: CallId,
+        answer: ApprovalAnswer,
+    },
+    /// A tool had a question answered by a model of its own; that is no turn of the task.
+    Assisted {
+        model: ModelChoice,
+        usage: Usage,
     },
     /// The call in `call` was answered by starting a task; an interrupted call re-attaches to it.
     ChildStarted {
@@ -91,6 +110,19 @@ pub enum Fact {
     Unknown,
 }
 
+/// What a person said to a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalAnswer {
+    /// This call.
+    Once,
+    /// All that the rule covers, in this task tree.
+    Tree,
+    /// The same for good.
+    Always,
+    No,
+}
+
 impl Fact {
     /// The name under which the fact is stored.
     pub fn kind(&self) -> &'static str {
@@ -102,6 +134,9 @@ impl Fact {
             Self::ModelReplied { .. } => "model_replied",
             Self::LimitReached { .. } => "limit_reached",
             Self::CallStarted { .. } => "call_started",
+            Self::ApprovalAsked { .. } => "approval_asked",
+            Self::ApprovalAnswered { .. } => "approval_answered",
+            Self::Assisted { .. } => "assisted",
             Self::ChildStarted { .. } => "child_started",
             Self::ChildEnded { .. } => "child_ended",
             Self::CallFinished { .. } => "call_finished",

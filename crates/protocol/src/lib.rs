@@ -3,6 +3,9 @@
 //! Nothing here does I/O, waits, reads a default from anywhere or knows a foreign wire format.
 //! What is stored (events, and all that they hold) is versioned: see [`event::VERSION`].
 
+// Files and processes only through `sortie-sandbox`: see `clippy.toml`.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod agent;
 mod event;
 mod grant;
@@ -17,8 +20,8 @@ mod tool;
 mod usage;
 
 pub use agent::{AgentConfig, Job, ModelChoice};
-pub use event::{Event, Fact, VERSION};
-pub use grant::{Grant, GrantLayer};
+pub use event::{ApprovalAnswer, Event, Fact, VERSION};
+pub use grant::{Grant, GrantLayer, Mode, ModeError, Resource};
 pub use id::{CallId, TaskId, TaskIdError};
 pub use limits::Limits;
 pub use message::{Message, Part, Reasoning, Reply, StopReason, ToolCall};
@@ -26,5 +29,5 @@ pub use near::{nearest, nearest_few};
 pub use outcome::{Failure, Limit, Status, TaskOutcome, ToolCount, Truncation};
 pub use request::TaskRequest;
 pub use time::Timestamp;
-pub use tool::{Attachment, CallOutput, ToolOutput, ToolSpec};
+pub use tool::{Attachment, CallOutput, Fault, Payload, ToolOutput, ToolSpec};
 pub use usage::Usage;

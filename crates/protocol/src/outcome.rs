@@ -19,7 +19,7 @@ pub struct TaskOutcome {
     pub text: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files_changed: Vec<String>,
-    /// Calls that ran, by tool, in alphabetical order. Refused calls do not count.
+    /// Calls that ran, by tool, in alphabetical order. Calls that were refused or did not fit do not count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_summary: Vec<ToolCount>,
     pub model: ModelChoice,

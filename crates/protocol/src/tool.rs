@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::CallId;
 
@@ -27,9 +27,15 @@ pub struct ToolOutput {
     /// The text is an answer in a form of its own, which tells a failure in its own words: nothing may be put before it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verbatim: bool,
+    /// The tool had nothing to do: its arguments do not fit, or no sub-agent was started. Such a call is not counted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub did_not_run: bool,
     /// Paths relative to the workspace root.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files_changed: Vec<String>,
+    /// What changed in them, as a unified diff within a fixed size. For people; a model never sees it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
     /// Images and documents for the model beside the text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
@@ -37,6 +43,51 @@ pub struct ToolOutput {
     /// that follow along; a model never sees it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<u16>,
+    /// Why it failed, where the tool or the gate can tell. Not stored: the words that a contract makes of it are.
+    #[serde(skip)]
+    pub fault: Option<Fault>,
+    /// The same as an object, where the call asked for one. Not stored either.
+    #[serde(skip)]
+    pub payload: Option<Box<Payload>>,
+}
+
+/// Why a call failed, for contracts that tell failures apart by more than their words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// What the arguments name does not exist.
+    NotFound,
+    /// There is no tool of this name.
+    NoSuchTool,
+    /// It lies outside the workspace, or the file system denies it.
+    NoAccess,
+    /// A directory where a file is needed.
+    IsDirectory,
+    /// A file whose content is nothing that a model can read.
+    Binary,
+    /// The arguments do not fit the tool.
+    Arguments,
+    /// What the call would change is not, or no longer, as this task knows it.
+    Conflict,
+    /// This task may not make this call.
+    NotAllowed,
+    /// The time was over before there was anything to show.
+    TimedOut,
+    /// A bug in the tool.
+    Internal,
+}
+
+/// What an output says, in the tool's own names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Payload {
+    pub data: Map<String, Value>,
+    /// What there is to know beside it: above all what was left out, and why.
+    pub notes: Vec<String>,
+    /// Not all that was asked for is here.
+    pub is_partial: bool,
+    /// A page, of which its reader chooses the place and the size: nobody cuts it any further.
+    pub is_page: bool,
+    /// Where the path among the arguments leads, relative to the workspace: `.` is its root.
+    pub path: Option<String>,
 }
 
 /// A file that the model gets as it is, where its wire can carry it; elsewhere the wire says in words that it was left
@@ -66,9 +117,13 @@ impl ToolOutput {
             for_people: for_people.into(),
             failed: false,
             verbatim: false,
+            did_not_run: false,
             files_changed: Vec::new(),
+            diff: None,
             attachments: Vec::new(),
             code: None,
+            fault: None,
+            payload: None,
         }
     }
 
@@ -83,5 +138,16 @@ impl ToolOutput {
         let for_model = for_model.into();
         let for_people = for_model.lines().next().unwrap_or_default().to_owned();
         Self { failed: true, ..Self::done(for_model, for_people) }
+    }
+
+    /// A failure before the tool began.
+    pub fn not_run(for_model: impl Into<String>) -> Self {
+        Self { did_not_run: true, ..Self::failure(for_model) }
+    }
+
+    /// The same failure with its reason.
+    #[must_use]
+    pub fn because(self, fault: Fault) -> Self {
+        Self { fault: Some(fault), ..self }
     }
 }

@@ -22,6 +22,11 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Whether there is nothing to tell.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Everything that counts against a token limit: input, cached input and output.
     pub fn total_tokens(&self) -> u64 {
         [self.input_tokens, self.output_tokens, self.cache_read_tokens, self.cache_write_tokens]

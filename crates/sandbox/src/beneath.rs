@@ -9,6 +9,7 @@ use std::path::{Component, Path};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat};
 use rustix::io::{Errno, Result};
+use sortie_mutant::is_out;
 
 /// Flags for looking at something without opening it for real.
 #[cfg(target_os = "linux")]
@@ -27,7 +28,10 @@ pub(crate) fn open(root: BorrowedFd<'_>, relative: &Path, flags: OFlags) -> Resu
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{ResolveFlags, openat2};
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let mut resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        if is_out("no-links") {
+            resolve = ResolveFlags::empty();
+        }
         let path = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
         let opened = retry(|| openat2(root, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve));
         // Kernels before 5.6 do not know the call; old container sandboxes refuse it with `EPERM`.

@@ -1,13 +1,19 @@
 //! The names in one directory, as the directory gives them: unsorted, one at a time.
+//!
+//! What may not be read is not named: in its place there is a refusal, so that whoever lists can say how many there were.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use rustix::fs::{AtFlags, Dir, FileType, statat};
 
-use crate::error::AccessError;
+use crate::error::{AccessError, shown};
+use crate::guard::{Access, Guards};
 use crate::kind::FileKind;
+use crate::roots::Place;
+use crate::write::leftover;
 
 /// One name in a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,16 +22,45 @@ pub struct Entry {
     pub kind: FileKind,
 }
 
+impl Entry {
+    /// Whether it is the new version of a file that is being written, or that a writer has left behind: nobody's file.
+    pub fn is_unfinished(&self) -> bool {
+        self.kind == FileKind::File && leftover::is_name(&self.name)
+    }
+}
+
 /// An open directory. Reads as it is iterated, so that a directory of millions costs no more than what is taken.
+///
+/// An [`AccessError::Refused`] is one entry that must stay hidden: it names the directory, and others may follow it. Any
+/// other error is the last item.
 pub struct Entries {
     directory: Dir,
     path: String,
+    hiding: Option<Hiding>,
+}
+
+/// What decides about the entries of a guarded directory.
+struct Hiding {
+    guards: Guards,
+    /// The directory, as guards know it.
+    name: PathBuf,
 }
 
 impl Entries {
-    pub(crate) fn new(directory: OwnedFd, path: &str) -> Result<Self, AccessError> {
-        let directory = Dir::new(directory).map_err(|errno| AccessError::from_errno(path, errno))?;
-        Ok(Self { directory, path: path.to_owned() })
+    pub(crate) fn new(directory: OwnedFd, place: &Place<'_>, guards: &Guards) -> Result<Self, AccessError> {
+        let name = place.name();
+        let path = name.to_string_lossy().into_owned();
+        let directory = Dir::new(directory).map_err(|errno| AccessError::from_errno(&path, errno))?;
+        let hiding = (!guards.is_empty()).then(|| Hiding { guards: guards.clone(), name: name.into_owned() });
+        Ok(Self { directory, path, hiding })
+    }
+
+    fn entry(&self, name: &OsStr, file_type: FileType) -> Result<Entry, AccessError> {
+        if let Some(Hiding { guards, name: directory }) = &self.hiding {
+            let refused = |_| AccessError::Refused { path: shown(&self.path), reason: "an entry is hidden".to_owned() };
+            guards.check(&directory.join(name), Access::Read).map_err(refused)?;
+        }
+        Ok(Entry { name: name.to_owned(), kind: self.kind(name, file_type) })
     }
 
     fn kind(&self, name: &OsStr, file_type: FileType) -> FileKind {
@@ -49,7 +84,7 @@ impl Iterator for Entries {
             };
             let name = OsStr::from_bytes(entry.file_name().to_bytes());
             if name != "." && name != ".." {
-                return Some(Ok(Entry { name: name.to_owned(), kind: self.kind(name, entry.file_type()) }));
+                return Some(self.entry(name, entry.file_type()));
             }
         }
     }

@@ -4,13 +4,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::FileKind;
+use crate::roots::Roots;
 
 /// Why a path in the workspace could not be used. `path` is the path as it was asked for, shortened if very long.
 #[derive(Debug, thiserror::Error)]
 pub enum AccessError {
     /// The same answer whether or not anything exists there.
-    #[error("`{path}` is outside the workspace {}; only paths inside it can be used", root.display())]
-    Outside { path: String, root: PathBuf },
+    #[error("`{path}` is outside the workspace {}", bounds(root, added))]
+    Outside { path: String, root: PathBuf, added: Vec<PathBuf> },
+
+    /// A [`Guard`](crate::Guard) said no. The same answer whether or not anything exists there.
+    #[error("`{path}` may not be used: {reason}")]
+    Refused { path: String, reason: String },
 
     #[error("`{path}` does not exist; the nearest existing directory is `{}`", nearest.display())]
     NotFound { path: String, nearest: PathBuf },
@@ -24,7 +29,7 @@ pub enum AccessError {
     #[error("`{path}` is a {kind}; only regular files can be read")]
     NotRegular { path: String, kind: FileKind },
 
-    #[error("`{path}` may not be read: the file system denies it to this user")]
+    #[error("`{path}` may not be reached or read: the file system denies it to this user")]
     Denied { path: String },
 
     #[error("`{path}` is not a usable path: {reason}")]
@@ -33,26 +38,72 @@ pub enum AccessError {
     #[error("`{path}` disappeared while it was being opened")]
     Vanished { path: String },
 
-    #[error("`{path}` kept changing while it was being opened; try again")]
+    #[error("`{path}` kept changing while it was being used; try again")]
     Unstable { path: String },
+
+    #[error("`{path}` has {size} bytes, more than the {max} that can be taken at once")]
+    TooLarge { path: String, size: u64, max: u64 },
 
     #[error("`{path}` could not be read")]
     Io { path: String, source: io::Error },
 }
 
-/// Why a directory cannot be a workspace.
+/// Why a file was not written. Nothing has changed, except after [`Unsynced`](Self::Unsynced).
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    #[error(transparent)]
+    Access(#[from] AccessError),
+
+    #[error("`{path}` has changed since it was read; read it again")]
+    Changed { path: String },
+
+    #[error("`{path}` exists already; read it first")]
+    Exists { path: String },
+
+    #[error("`{path}` no longer exists; it was there when it was read")]
+    Vanished { path: String },
+
+    #[error("`{path}` is a directory, not a file")]
+    IsDirectory { path: String },
+
+    #[error("`{path}` is a {kind}; only regular files can be written")]
+    NotRegular { path: String, kind: FileKind },
+
+    #[error("`{path}` may not be written: the file system denies it, or its directory, to this user")]
+    Denied { path: String },
+
+    #[error("`{path}` was not written: its new version could not keep {what}; change it by hand")]
+    Unkept { path: String, what: String, source: io::Error },
+
+    #[error("`{path}` was not written: others kept its directory locked for {seconds} seconds; try again")]
+    Busy { path: String, seconds: u64 },
+
+    #[error("`{path}` was not written: the caller had to stop")]
+    Stopped { path: String },
+
+    #[error("`{path}` was not written: no random name could be made for its new version")]
+    Random { path: String, source: getrandom::Error },
+
+    #[error("`{path}` was written, but the disk did not confirm that it will last")]
+    Unsynced { path: String, source: io::Error },
+
+    #[error("`{path}` could not be written")]
+    Io { path: String, source: io::Error },
+}
+
+/// Why a directory cannot be a workspace, or be added to one.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
-    #[error("the workspace {} does not exist; name an existing directory", root.display())]
+    #[error("the directory {} does not exist; name an existing directory", root.display())]
     NotFound { root: PathBuf },
 
-    #[error("the workspace {} is not a directory; name the directory that holds it", root.display())]
+    #[error("{} is not a directory; name the directory that holds it", root.display())]
     NotADirectory { root: PathBuf },
 
-    #[error("the workspace {} may not be entered by this user; check its permissions", root.display())]
+    #[error("the directory {} may not be entered by this user; check its permissions", root.display())]
     Denied { root: PathBuf },
 
-    #[error("the workspace {} could not be opened", root.display())]
+    #[error("the directory {} could not be opened", root.display())]
     Io { root: PathBuf, source: io::Error },
 }
 
@@ -95,9 +146,43 @@ impl AccessError {
         Self::InvalidPath { path: shown(path), reason }
     }
 
-    pub(crate) fn outside(path: &str, root: &Path) -> Self {
-        Self::Outside { path: shown(path), root: root.to_owned() }
+    pub(crate) fn outside(path: &str, roots: &Roots) -> Self {
+        let root = roots.workspace().path.clone();
+        Self::Outside { path: shown(path), root, added: roots.added().map(Path::to_owned).collect() }
     }
+}
+
+impl WriteError {
+    /// The error for `errno`, where the path was already known to lead inside.
+    pub(crate) fn from_errno(path: &str, errno: rustix::io::Errno) -> Self {
+        use rustix::io::Errno;
+        match errno {
+            Errno::ACCESS | Errno::PERM => Self::Denied { path: shown(path) },
+            Errno::ISDIR => Self::IsDirectory { path: shown(path) },
+            Errno::NOTDIR | Errno::NAMETOOLONG => AccessError::from_errno(path, errno).into(),
+            other => Self::Io { path: shown(path), source: other.into() },
+        }
+    }
+}
+
+impl WorkspaceError {
+    pub(crate) fn new(root: &Path, source: io::Error) -> Self {
+        let root = root.to_owned();
+        match source.kind() {
+            io::ErrorKind::NotFound => Self::NotFound { root },
+            io::ErrorKind::NotADirectory => Self::NotADirectory { root },
+            io::ErrorKind::PermissionDenied => Self::Denied { root },
+            _ => Self::Io { root, source },
+        }
+    }
+}
+
+fn bounds(root: &Path, added: &[PathBuf]) -> String {
+    if added.is_empty() {
+        return format!("{}; only paths inside it can be used", root.display());
+    }
+    let added: Vec<String> = added.iter().map(|path| path.display().to_string()).collect();
+    format!("{} and what was added to it ({}); only paths inside can be used", root.display(), added.join(", "))
 }
 
 /// The path as errors show it: control characters escaped, at most 200 characters.

@@ -1,20 +1,27 @@
 //! The only door to files: a workspace root that is pinned once, and opens that cannot leave it.
 //!
 //! Every path is judged by where it leads, never by how it is written. This crate does not decide which tool or task
-//! may ask (that is policy), and it keeps no open files of its own beyond the pinned root.
+//! may ask (that is policy; a [`Guard`] brings its word here), and it keeps no open files of its own beyond the pinned
+//! directories.
 
 mod beneath;
 mod entries;
 mod error;
 mod follow;
+mod guard;
 mod kind;
+mod roots;
 mod spill;
 mod stamp;
+mod whole;
 mod workspace;
+mod write;
 
 pub use entries::{Entries, Entry};
-pub use error::{AccessError, SpillError, WorkspaceError};
+pub use error::{AccessError, SpillError, WorkspaceError, WriteError};
+pub use guard::{Access, Guard};
 pub use kind::FileKind;
 pub use spill::SpillDir;
 pub use stamp::Stamp;
 pub use workspace::{Resolved, Workspace};
+pub use write::{Expected, Written};

@@ -1,168 +1,214 @@
-//! The workspace: one directory, pinned, and every access to what lies in it.
+//! The workspace: pinned directories, and every look at what lies in them.
 
 use std::fs::File;
-use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, openat};
+use rustix::fs::{AtFlags, FileType, OFlags, fstat, statat};
 use rustix::io::Errno;
+use sortie_mutant::is_out;
 
 use crate::beneath::{self, LIST, LOOK, READ};
 use crate::entries::Entries;
 use crate::error::{AccessError, WorkspaceError, shown};
-use crate::follow::{Root, follow};
+use crate::follow::{follow, taken_literally};
+use crate::guard::{Access, Guard, Guards};
 use crate::kind::FileKind;
+use crate::roots::{Place, Roots};
 use crate::stamp::Stamp;
 
-/// How often an access starts anew because the tree changed between finding out where a path leads and opening it.
-const MAX_ATTEMPTS: usize = 8;
+/// How often an access starts anew because the tree changed between finding out where a path leads and using it.
+pub(crate) const MAX_ATTEMPTS: usize = 8;
+
+/// What came of an open without following links: what the kernel said, or else what that was worth.
+type Opened<T> = rustix::io::Result<Result<T, AccessError>>;
 
 /// A directory tree that cannot be left.
 ///
-/// The root is pinned as an open directory: what happens to its name afterwards does not redirect any access.
+/// The root is pinned as an open directory: what happens to its name afterwards does not redirect any access. Further
+/// directories can be added; what is beneath them is named by absolute paths, everything else relative to the root.
 #[derive(Debug)]
 pub struct Workspace {
-    root: PathBuf,
-    directory: OwnedFd,
+    pub(crate) roots: Arc<Roots>,
+    pub(crate) guards: Guards,
 }
 
 /// Where a path leads, inside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
-    /// Relative to the root, links and `..` worked out; empty for the root itself.
+    /// Relative to the root, absolute in an added directory; links and `..` worked out; empty for the root itself.
     pub relative: PathBuf,
     pub kind: FileKind,
 }
 
 impl Workspace {
     pub fn open(root: &Path) -> Result<Self, WorkspaceError> {
-        let fail = |source: io::Error| {
-            let root = root.to_owned();
-            match source.kind() {
-                io::ErrorKind::NotFound => WorkspaceError::NotFound { root },
-                io::ErrorKind::NotADirectory => WorkspaceError::NotADirectory { root },
-                io::ErrorKind::PermissionDenied => WorkspaceError::Denied { root },
-                _ => WorkspaceError::Io { root, source },
-            }
-        };
-        let canonical = root.canonicalize().map_err(fail)?;
-        let flags = LOOK | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let directory = openat(CWD, &canonical, flags, Mode::empty()).map_err(|errno| fail(errno.into()))?;
-        Ok(Self { root: canonical, directory })
+        Ok(Self { roots: Arc::new(Roots::new(root)?), guards: Guards::default() })
+    }
+
+    /// The same workspace with further directories, which need not lie in it. Relative paths to them are relative to the
+    /// process's working directory. One that lies in the workspace, or in another, adds nothing.
+    pub fn with_directories(self, directories: &[PathBuf]) -> Result<Self, WorkspaceError> {
+        Ok(Self { roots: Arc::new(self.roots.and(directories)?), guards: self.guards })
+    }
+
+    /// The same workspace, where `guard` is asked before anything is used. Guards that it has already stay: all must
+    /// agree. Costs next to nothing.
+    #[must_use]
+    pub fn guarded(&self, guard: Arc<dyn Guard>) -> Self {
+        Self { roots: Arc::clone(&self.roots), guards: self.guards.and(guard) }
     }
 
     /// The canonical path of the root.
     pub fn root(&self) -> &Path {
-        &self.root
+        &self.roots.workspace().path
+    }
+
+    /// The canonical paths of the directories that were added.
+    pub fn added(&self) -> impl Iterator<Item = &Path> {
+        self.roots.added()
+    }
+
+    /// Where `path` leads, whether or not anything is there: relative to the root, absolute in an added directory.
+    ///
+    /// No guard is asked, because this is what a verdict is given on.
+    pub fn locate(&self, path: &str) -> Result<PathBuf, AccessError> {
+        Ok(follow(&self.roots, path)?.name().into_owned())
+    }
+
+    /// Whether the guards admit that this is read: `relative` to the root, or absolute in an added directory.
+    pub fn may_read(&self, relative: &Path) -> bool {
+        self.guards.is_empty() || self.roots.place(relative).is_ok_and(|place| self.guards.admit(&place, Access::Read))
     }
 
     /// Where `path` leads and what is there. Absolute or relative to the root, in any spelling.
     pub fn resolve(&self, path: &str) -> Result<Resolved, AccessError> {
-        self.attempt(path, |relative| {
-            let kind = beneath::kind_of(&beneath::open(self.directory.as_fd(), relative, LOOK)?)?;
-            Ok(Ok(Resolved { relative: relative.to_owned(), kind: kind.into() }))
+        self.attempt(path, |place| {
+            let kind = beneath::kind_of(&beneath::open(place.root.directory(), &place.beneath, LOOK)?)?;
+            Ok(Ok(Resolved { relative: place.name().into_owned(), kind: kind.into() }))
         })
     }
 
     /// What the file at `path` looks like now. Nothing is opened for real.
     pub fn stamp(&self, path: &str) -> Result<Stamp, AccessError> {
-        self.attempt(path, |relative| {
-            let looked_at = File::from(beneath::open(self.directory.as_fd(), relative, LOOK)?);
-            Ok(looked_at
-                .metadata()
-                .map(|metadata| Stamp::from(&metadata))
-                .map_err(|source| AccessError::Io { path: shown(path), source }))
+        self.attempt(path, |place| {
+            Ok(Ok(Stamp::from(fstat(beneath::open(place.root.directory(), &place.beneath, LOOK)?)?)))
         })
     }
 
     /// Opens a regular file for reading. Anything else is an error at once; no byte of it is consumed.
     pub fn open_file(&self, path: &str) -> Result<File, AccessError> {
-        self.attempt(path, |relative| self.open_regular(path, relative))
+        self.open_stamped(path).map(|(file, _)| file)
     }
 
-    /// Opens a regular file found by a walk: `relative` to the root, plain names only. A link is refused, not followed.
+    pub(crate) fn open_stamped(&self, path: &str) -> Result<(File, Stamp), AccessError> {
+        self.attempt(path, |place| open_regular(path, place))
+    }
+
+    /// Opens a regular file found by a walk: `relative` to the root, or absolute in an added directory, plain names only.
+    /// A link is refused, not followed.
     pub fn open_relative(&self, relative: &Path) -> Result<File, AccessError> {
         let path = relative.to_string_lossy();
-        self.open_regular(&path, relative).map_err(|errno| AccessError::from_errno(&path, errno))?
+        let place = self.admitted(&path, relative)?;
+        let opened = open_regular(&path, &place).map_err(|errno| AccessError::from_errno(&path, errno))?;
+        opened.map(|(file, _)| file)
     }
 
-    /// Opens a regular file that a listing has just named as one: `relative` to the root, plain names only.
-    ///
-    /// Unlike [`open_relative`](Self::open_relative) this looks at it only once it is open, which saves a search through
-    /// many files half of its opens. What has taken the file's place since the listing is refused all the same.
+    /// Opens a regular file that a listing has just named as one: as [`open_relative`](Self::open_relative), but it
+    /// looks at the file only once it is open, which saves a search through many files half of its opens. What has taken
+    /// the file's place since the listing is refused all the same.
     pub fn open_listed(&self, relative: &Path) -> Result<File, AccessError> {
         let path = relative.to_string_lossy();
-        self.open_unseen(&path, relative).map_err(|errno| AccessError::from_errno(&path, errno))?
+        let place = self.admitted(&path, relative)?;
+        let opened = open_unseen(&path, &place).map_err(|errno| AccessError::from_errno(&path, errno))?;
+        opened.map(|(file, _)| file)
     }
 
-    /// Lists a directory found by [`resolve`](Self::resolve) or by a walk: `relative` to the root, plain names only.
+    /// Lists a directory found by [`resolve`](Self::resolve) or by a walk: `relative` to the root, or absolute in an
+    /// added directory, plain names only.
     pub fn read_dir(&self, relative: &Path) -> Result<Entries, AccessError> {
         let path = relative.to_string_lossy();
-        let directory = beneath::open(self.directory.as_fd(), relative, LIST);
-        Entries::new(directory.map_err(|errno| AccessError::from_errno(&path, errno))?, &path)
+        let place = self.admitted(&path, relative)?;
+        let directory = beneath::open(place.root.directory(), &place.beneath, LIST);
+        Entries::new(directory.map_err(|errno| AccessError::from_errno(&path, errno))?, &place, &self.guards)
     }
 
-    /// Follows `path` and opens where it leads; anew, if something on the way has become a link in the meantime.
-    fn attempt<T>(
-        &self,
-        path: &str,
-        open: impl Fn(&Path) -> rustix::io::Result<Result<T, AccessError>>,
-    ) -> Result<T, AccessError> {
-        let root = Root { path: &self.root, directory: self.directory.as_fd() };
+    fn admitted<'a>(&'a self, path: &str, relative: &'a Path) -> Result<Place<'a>, AccessError> {
+        let place = self.roots.place(relative)?;
+        self.guards.require(path, &place, Access::Read)?;
+        Ok(place)
+    }
+
+    /// Opens where `path` leads, which `open` must do without following a link: first as if it passed none, then followed
+    /// by hand; anew, if something on the way has become a link in the meantime.
+    fn attempt<T>(&self, path: &str, open: impl Fn(&Place<'_>) -> Opened<T>) -> Result<T, AccessError> {
+        // Where a guard refuses the path as it is written, it may still lead to something else.
+        let literal = taken_literally(&self.roots, path).filter(|place| self.guards.admit(place, Access::Read));
+        if let Some(place) = literal
+            && let Some(settled) = settle(path, &place, open(&place))
+        {
+            return settled;
+        }
         for _ in 0..MAX_ATTEMPTS {
-            let relative = follow(root, path)?;
-            match open(&relative) {
-                Ok(result) => return result,
-                Err(Errno::LOOP | Errno::XDEV | Errno::AGAIN) => {}
-                Err(Errno::NOENT) => {
-                    return Err(AccessError::NotFound {
-                        path: shown(path),
-                        nearest: self.nearest_directory(&relative),
-                    });
-                }
-                Err(errno) => return Err(AccessError::from_errno(path, errno)),
+            let place = follow(&self.roots, path)?;
+            self.guards.require(path, &place, Access::Read)?;
+            if let Some(settled) = settle(path, &place, open(&place)) {
+                return settled;
             }
         }
         Err(AccessError::Unstable { path: shown(path) })
     }
+}
 
-    fn open_regular(&self, path: &str, relative: &Path) -> rustix::io::Result<Result<File, AccessError>> {
-        // Looked at first, because opening a device can already have an effect; looked at again once open, because the
-        // name may have come to mean something else in between.
-        let kind = beneath::kind_of(&beneath::open(self.directory.as_fd(), relative, LOOK)?)?;
-        if kind != FileType::RegularFile {
-            return Ok(Err(not_regular(path, kind)));
-        }
-        match self.open_unseen(path, relative) {
-            Err(Errno::NOENT) => Ok(Err(AccessError::Vanished { path: shown(path) })),
-            opened => opened,
-        }
-    }
-
-    fn open_unseen(&self, path: &str, relative: &Path) -> rustix::io::Result<Result<File, AccessError>> {
-        let file = beneath::open(self.directory.as_fd(), relative, READ)?;
-        let kind = beneath::kind_of(&file)?;
-        if kind != FileType::RegularFile {
-            return Ok(Err(not_regular(path, kind)));
-        }
-        Ok(Ok(File::from(file)))
-    }
-
-    /// The closest ancestor of `relative` that is a directory: `.` for the root.
-    fn nearest_directory(&self, relative: &Path) -> PathBuf {
-        relative
-            .ancestors()
-            .skip(1)
-            .find(|ancestor| beneath::open(self.directory.as_fd(), ancestor, LOOK | OFlags::DIRECTORY).is_ok())
-            .filter(|ancestor| !ancestor.as_os_str().is_empty())
-            .map_or_else(|| PathBuf::from("."), Path::to_owned)
+/// What an open means for who asked for `path`; nothing, if it met a link.
+fn settle<T>(path: &str, place: &Place<'_>, opened: Opened<T>) -> Option<Result<T, AccessError>> {
+    match opened {
+        Ok(result) => Some(result),
+        Err(Errno::LOOP | Errno::XDEV | Errno::AGAIN) => None,
+        Err(Errno::NOENT) => Some(Err(AccessError::NotFound { path: shown(path), nearest: nearest_directory(place) })),
+        Err(errno) => Some(Err(AccessError::from_errno(path, errno))),
     }
 }
 
-fn not_regular(path: &str, kind: FileType) -> AccessError {
+fn open_regular(path: &str, place: &Place<'_>) -> Opened<(File, Stamp)> {
+    // Looked at first, because opening a device can already have an effect; looked at again once open, because the name
+    // may have come to mean something else in between. The first look may pass through a link, so it decides nothing
+    // but whether to look properly.
+    let directory = place.root.directory();
+    let glance = statat(directory, &*place.beneath, AtFlags::SYMLINK_NOFOLLOW);
+    if !glance.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile) {
+        let kind = beneath::kind_of(&beneath::open(directory, &place.beneath, LOOK)?)?.into();
+        if kind != FileKind::File && !is_out("regular-files") {
+            return Ok(Err(not_regular(path, kind)));
+        }
+    }
+    match open_unseen(path, place) {
+        Err(Errno::NOENT) => Ok(Err(AccessError::Vanished { path: shown(path) })),
+        opened => opened,
+    }
+}
+
+fn open_unseen(path: &str, place: &Place<'_>) -> Opened<(File, Stamp)> {
+    let file = beneath::open(place.root.directory(), &place.beneath, READ)?;
+    let stamp = Stamp::from(fstat(&file)?);
+    if stamp.kind != FileKind::File && !is_out("regular-files") {
+        return Ok(Err(not_regular(path, stamp.kind)));
+    }
+    Ok(Ok((File::from(file), stamp)))
+}
+
+/// The closest ancestor that is a directory, by its name: `.` for the root.
+fn nearest_directory(place: &Place<'_>) -> PathBuf {
+    let is_directory =
+        |ancestor: &&Path| beneath::open(place.root.directory(), ancestor, LOOK | OFlags::DIRECTORY).is_ok();
+    let nearest = place.beneath.ancestors().skip(1).find(is_directory).unwrap_or(Path::new(""));
+    let name = Place { root: place.root, beneath: nearest.into() }.name().into_owned();
+    if name.as_os_str().is_empty() { PathBuf::from(".") } else { name }
+}
+
+fn not_regular(path: &str, kind: FileKind) -> AccessError {
     match kind {
-        FileType::Directory => AccessError::IsDirectory { path: shown(path) },
-        other => AccessError::NotRegular { path: shown(path), kind: other.into() },
+        FileKind::Directory => AccessError::IsDirectory { path: shown(path) },
+        kind => AccessError::NotRegular { path: shown(path), kind },
     }
 }

@@ -32,6 +32,9 @@ fn render_fact(fact: &Fact) -> String {
             let once = if *idempotent { "" } else { " (once)" };
             format!("{kind} {}: {} {}{once}", call.id, call.tool, call.arguments)
         }
+        Fact::ApprovalAsked { call, rule } => format!("{kind} {call}: {rule}"),
+        Fact::ApprovalAnswered { call, answer } => format!("{kind} {call}: {answer:?}"),
+        Fact::Assisted { model, usage } => format!("{kind} by {}: {} tokens", model.id, usage.total_tokens()),
         Fact::ChildStarted { call, child } => format!("{kind} {call}: {child}"),
         Fact::ChildEnded { call, child, child_leg } => format!("{kind} {call}: {child} leg {child_leg}"),
         Fact::CallFinished { output, refused } => {

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::json;
-use sortie_protocol::{CallId, Failure, TaskId, TaskOutcome, TaskRequest};
+use sortie_protocol::{CallId, Failure, Resource, TaskId, TaskOutcome, TaskRequest};
 use sortie_sandbox::Workspace;
-use sortie_tools::{AnswerParts, BoxFuture, CallContext, Delegation, Registry};
+use sortie_tools::{AnswerParts, BoxFuture, CallContext, Delegation, Registry, Seen};
 use tokio_util::sync::CancellationToken;
 
 #[tokio::main]
@@ -25,8 +25,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let workspace = Arc::new(Workspace::open(Path::new(&tree))?);
     let registry = Registry::standard(None);
     let grep = registry.get("Grep").ok_or("there is no Grep")?;
-    let (call, cancel) = (CallId("call-1".to_owned()), CancellationToken::new());
-    let context = CallContext { call: &call, workspace: &workspace, cancel: &cancel, delegation: &Alone };
+    let (call, cancel, seen) = (CallId("call-1".to_owned()), CancellationToken::new(), Seen::default());
+    let context = CallContext {
+        call: &call,
+        workspace: &workspace,
+        cancel: &cancel,
+        delegation: &Alone,
+        structured: false,
+        seen: &seen,
+        assistant: None,
+    };
 
     let began = Instant::now();
     let output = grep.run(&arguments, context).await;
@@ -44,6 +52,10 @@ struct Alone;
 impl Delegation for Alone {
     fn delegate<'a>(&'a self, _: &'a CallId, _: TaskRequest) -> BoxFuture<'a, Result<TaskOutcome, Failure>> {
         Box::pin(async { Err(Failure::new("unavailable", "there are no other tasks")) })
+    }
+
+    fn agent_for(&self, _request: &TaskRequest) -> Resource {
+        Resource::Nothing
     }
 
     fn answer_parts(&self) -> AnswerParts<'_> {

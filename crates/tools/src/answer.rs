@@ -1,24 +1,74 @@
-//! A tool's answer: a body within a fixed size, and one last line that says what was left out.
+//! A tool's answer: a body within a fixed size, and one last line that says what was left out. The same as an object,
+//! where the call wants one.
 
 use std::error::Error;
 use std::ffi::OsStr;
+use std::path::Path;
 
-use sortie_protocol::ToolOutput;
+use serde_json::Value;
+use sortie_protocol::{Fault, Payload, ToolOutput};
 
 use crate::arguments::Unknown;
 use crate::blocking::Halt;
+use crate::problem::Problem;
 
 /// The most that the body of an answer holds.
 pub(crate) const MAX_BYTES: usize = 50 * 1024;
+/// The most that the list in an object holds as JSON, so that all of the object stays within [`MAX_BYTES`].
+pub(crate) const MAX_ITEM_BYTES: usize = 48 * 1024;
+/// The most lines that a text in an object has.
+pub(crate) const MAX_ITEM_LINES: usize = 2000;
 
 #[derive(Default)]
 pub(crate) struct Answer {
     body: String,
     notes: Vec<String>,
     n_altered_names: usize,
+    is_timed_out: bool,
+    /// Only where the call wants an object.
+    payload: Option<Payload>,
+    items: Vec<Value>,
+    n_item_bytes: usize,
 }
 
 impl Answer {
+    pub(crate) fn new(structured: bool) -> Self {
+        Self { payload: structured.then(Payload::default), ..Self::default() }
+    }
+
+    /// Whether an object is wanted.
+    pub(crate) fn is_structured(&self) -> bool {
+        self.payload.is_some()
+    }
+
+    /// Puts a value into the object under the tool's own name for it. It is made only where there is an object.
+    pub(crate) fn put(&mut self, name: &str, value: impl FnOnce() -> Value) {
+        if let Some(payload) = &mut self.payload {
+            payload.data.insert(name.to_owned(), value());
+        }
+    }
+
+    /// Puts the lines so far into the object, as one text.
+    pub(crate) fn put_body(&mut self, name: &str) {
+        let body = self.body.trim_end_matches('\n').to_owned();
+        self.put(name, || body.into());
+    }
+
+    /// Says where the path among the arguments leads, relative to the root.
+    pub(crate) fn resolved(&mut self, path: &Path) {
+        if let Some(payload) = &mut self.payload {
+            let path = path.to_string_lossy().into_owned();
+            payload.path = Some(if path.is_empty() { ".".to_owned() } else { path });
+        }
+    }
+
+    /// Says that this is a page of which the caller chooses the place and the size.
+    pub(crate) fn is_page(&mut self) {
+        if let Some(payload) = &mut self.payload {
+            payload.is_page = true;
+        }
+    }
+
     /// Adds a line, unless the body would grow too large. Says whether it was added.
     pub(crate) fn line(&mut self, line: &str) -> bool {
         if self.body.len() + line.len() + 1 > MAX_BYTES {
@@ -27,6 +77,27 @@ impl Answer {
         self.body.push_str(line);
         self.body.push('\n');
         true
+    }
+
+    /// Adds a line that stands for an item of the object's list, unless either would grow too large.
+    pub(crate) fn item(&mut self, line: &str, item: impl FnOnce() -> Value) -> bool {
+        if !self.is_structured() {
+            return self.line(line);
+        }
+        let item = item();
+        let n_bytes = self.n_item_bytes + item.to_string().len() + 1;
+        if n_bytes > MAX_ITEM_BYTES || !self.line(line) {
+            return false;
+        }
+        self.n_item_bytes = n_bytes;
+        self.items.push(item);
+        true
+    }
+
+    /// Puts the items so far into the object.
+    pub(crate) fn put_items(&mut self, name: &str) {
+        let items = std::mem::take(&mut self.items);
+        self.put(name, || items.into());
     }
 
     /// A name or path as it is shown. What would not survive as one line of text is replaced, and that is noted.
@@ -42,30 +113,51 @@ impl Answer {
         self.notes.push(note.into());
     }
 
+    /// Adds to the last line that something which was asked for is not here.
+    pub(crate) fn note_lack(&mut self, note: impl Into<String>) {
+        self.note(note);
+        if let Some(payload) = &mut self.payload {
+            payload.is_partial = true;
+        }
+    }
+
     /// Says that the call had to stop, if it had to.
     pub(crate) fn note_halt(&mut self, halt: Option<Halt>) {
-        self.notes.extend(halt.map(Halt::note));
+        if let Some(halt) = halt {
+            self.is_timed_out |= halt == Halt::TimedOut;
+            self.note_lack(halt.note());
+        }
     }
 
     pub(crate) fn note_unknown(&mut self, unknown: &Unknown) {
         self.notes.extend(unknown.note());
     }
 
-    pub(crate) fn done(self, for_people: impl Into<String>) -> ToolOutput {
-        ToolOutput::done(self.text(), for_people)
+    pub(crate) fn done(mut self, for_people: impl Into<String>) -> ToolOutput {
+        self.note_altered_names();
+        // Words can say that the time was over; an object without anything in it would say that there is nothing.
+        if self.payload.is_some() && self.is_timed_out && self.body.is_empty() {
+            return ToolOutput::failure(self.text()).because(Fault::TimedOut);
+        }
+        let payload = self.payload.take().map(|payload| Box::new(Payload { notes: self.notes.clone(), ..payload }));
+        ToolOutput { payload, ..ToolOutput::done(self.text(), for_people) }
     }
 
-    /// A failure whose text is `reason`, followed by the notes.
-    pub(crate) fn failed(mut self, reason: &str) -> ToolOutput {
-        self.body = format!("{reason}\n");
-        ToolOutput::failure(self.text())
+    /// A failure with the problem's words, followed by the notes.
+    pub(crate) fn failed(mut self, problem: &Problem) -> ToolOutput {
+        self.note_altered_names();
+        self.body = format!("{}\n", problem.text);
+        ToolOutput { fault: problem.fault, ..ToolOutput::failure(self.text()) }
     }
 
-    fn text(mut self) -> String {
+    fn note_altered_names(&mut self) {
         if self.n_altered_names > 0 {
             let names = counted(self.n_altered_names, "name", "names");
             self.notes.push(format!("{names} with control characters or not UTF-8, shown with \u{fffd}"));
         }
+    }
+
+    fn text(mut self) -> String {
         if self.notes.is_empty() {
             self.body.truncate(self.body.trim_end_matches('\n').len());
         } else {
@@ -89,6 +181,11 @@ pub(crate) fn explain(error: &dyn Error) -> String {
 /// `1 file`, `2 files`.
 pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+}
+
+/// `1 byte`, `12,345 bytes`.
+pub(crate) fn bytes(count: u64) -> String {
+    if count == 1 { "1 byte".to_owned() } else { format!("{} bytes", grouped(count)) }
 }
 
 /// A number with its thousands set apart: `12,345`.

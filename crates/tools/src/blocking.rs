@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sortie_protocol::ToolOutput;
+use sortie_protocol::{Fault, ToolOutput};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -81,7 +81,8 @@ where
     };
     let Ok(slot) = slot else {
         let waited = MAX_TIME.as_secs();
-        return ToolOutput::failure(format!("not run: other searches took all of the {waited} s it had; try again"));
+        let text = format!("not run: other searches took all of the {waited} s it had; try again");
+        return ToolOutput::failure(text).because(Fault::TimedOut);
     };
     run_until(deadline, context, move |stop| {
         let output = work(stop);
@@ -89,6 +90,18 @@ where
         output
     })
     .await
+}
+
+/// Like [`run`], for work with an effect: it is waited for, whatever happens, so that the answer tells what was done. The
+/// work looks at its [`Stop`] before the effect, which takes a bounded time.
+pub(crate) async fn run_to_end<F>(context: CallContext<'_>, work: F) -> ToolOutput
+where
+    F: FnOnce(&Stop) -> ToolOutput + Send + 'static,
+{
+    let cancel = context.cancel.child_token();
+    let _on_drop = cancel.clone().drop_guard();
+    let stop = Stop { cancel, deadline: (Instant::now() + MAX_TIME).into_std() };
+    finished(tokio::task::spawn_blocking(move || work(&stop)).await)
 }
 
 async fn run_until<F>(deadline: Instant, context: CallContext<'_>, work: F) -> ToolOutput
@@ -102,18 +115,20 @@ where
     tokio::select! {
         biased;
         () = context.cancel.cancelled() => cancelled(),
-        joined = tokio::task::spawn_blocking(move || work(&stop)) => match joined {
-            Ok(output) => output,
-            Err(error) => match error.try_into_panic() {
-                Ok(panic) => std::panic::resume_unwind(panic),
-                Err(_) => cancelled(),
-            },
-        },
-        () = sleep_until(deadline + GRACE) => ToolOutput::failure(Halt::TimedOut.note()),
+        joined = tokio::task::spawn_blocking(move || work(&stop)) => finished(joined),
+        () = sleep_until(deadline + GRACE) => ToolOutput::failure(Halt::TimedOut.note()).because(Fault::TimedOut),
     }
 }
 
-fn cancelled() -> ToolOutput {
+/// The output of work that ended; a panic in it goes on here.
+fn finished(joined: Result<ToolOutput, tokio::task::JoinError>) -> ToolOutput {
+    joined.unwrap_or_else(|error| match error.try_into_panic() {
+        Ok(panic) => std::panic::resume_unwind(panic),
+        Err(_) => cancelled(),
+    })
+}
+
+pub(crate) fn cancelled() -> ToolOutput {
     ToolOutput::failure("cancelled before it finished")
 }
 
@@ -121,7 +136,7 @@ fn cancelled() -> ToolOutput {
 mod tests {
     use std::sync::{Arc, mpsc};
 
-    use sortie_protocol::{CallId, Failure, TaskOutcome, TaskRequest};
+    use sortie_protocol::{CallId, Failure, Resource, TaskOutcome, TaskRequest};
     use sortie_sandbox::Workspace;
 
     use super::*;
@@ -132,6 +147,10 @@ mod tests {
     impl Delegation for NoDelegation {
         fn delegate<'a>(&'a self, _: &'a CallId, _: TaskRequest) -> BoxFuture<'a, Result<TaskOutcome, Failure>> {
             unreachable!("nothing here delegates")
+        }
+
+        fn agent_for(&self, _request: &TaskRequest) -> Resource {
+            Resource::Nothing
         }
 
         fn answer_parts(&self) -> AnswerParts<'_> {
@@ -146,6 +165,9 @@ mod tests {
             workspace: &Arc::new(Workspace::open(directory.path()).unwrap()),
             cancel: &CancellationToken::new(),
             delegation: &NoDelegation,
+            structured: false,
+            seen: &crate::seen::Seen::default(),
+            assistant: None,
         };
         let work = move |_: &Stop| {
             work();
@@ -177,5 +199,34 @@ mod tests {
         assert_eq!(answer, "not run: other searches took all of the 20 s it had; try again");
         drop(all);
         assert_eq!(search(|| ()).await, "found");
+    }
+
+    #[tokio::test]
+    async fn work_with_an_effect_is_waited_for_and_answers_for_itself() {
+        let directory = tempfile::tempdir().unwrap();
+        let cancel = CancellationToken::new();
+        let context = CallContext {
+            call: &CallId("call-1".to_owned()),
+            workspace: &Arc::new(Workspace::open(directory.path()).unwrap()),
+            cancel: &cancel,
+            delegation: &NoDelegation,
+            structured: false,
+            seen: &crate::seen::Seen::default(),
+            assistant: None,
+        };
+        let (started, has_started) = tokio::sync::oneshot::channel();
+        let working = run_to_end(context, move |stop| {
+            started.send(()).unwrap();
+            while stop.halt() != Some(Halt::Cancelled) {
+                std::thread::yield_now();
+            }
+            ToolOutput::done("it is done", "")
+        });
+        let cancelling = async {
+            has_started.await.unwrap();
+            cancel.cancel();
+        };
+        let (output, ()) = tokio::join!(working, cancelling);
+        assert_eq!(output.for_model, "it is done");
     }
 }

@@ -4,14 +4,15 @@ use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sortie_protocol::ToolOutput;
+use sortie_protocol::{Resource, ToolOutput};
 use sortie_sandbox::{AccessError, FileKind, Workspace};
 
 use crate::answer::{Answer, counted, explain};
 use crate::arguments::{Unknown, optional_text};
 use crate::blocking::{self, Stop};
 use crate::globs;
-use crate::port::{CallContext, TypedTool};
+use crate::port::{CallContext, TypedTool, path_resource};
+use crate::problem::Problem;
 use crate::walk::{Found, Tree};
 
 const MAX_PATHS: usize = 1000;
@@ -50,39 +51,49 @@ impl TypedTool for Glob {
         })
     }
 
+    fn resource(&self, input: &Self::Input, context: CallContext<'_>) -> Resource {
+        path_resource(input.path.as_deref().unwrap_or("."), context)
+    }
+
     async fn run(&self, input: Self::Input, context: CallContext<'_>) -> ToolOutput {
         let workspace = context.workspace.clone();
-        blocking::run_search(context, move |stop| find(&workspace, &input, stop)).await
+        let answer = Answer::new(context.structured);
+        blocking::run_search(context, move |stop| find(answer, &workspace, &input, stop)).await
     }
 }
 
-fn find(workspace: &Workspace, input: &GlobInput, stop: &Stop) -> ToolOutput {
-    let mut answer = Answer::default();
+fn find(mut answer: Answer, workspace: &Workspace, input: &GlobInput, stop: &Stop) -> ToolOutput {
     answer.note_unknown(&input.unknown);
-    match search(workspace, input, stop) {
+    match search(workspace, input, stop, &mut answer) {
         Ok((files, found)) => render(answer, workspace, input, &files, &found),
-        Err(reason) => answer.failed(&reason),
+        Err(problem) => answer.failed(&problem),
     }
 }
 
-fn search(workspace: &Workspace, input: &GlobInput, stop: &Stop) -> Result<(Vec<Box<Path>>, Found), String> {
+fn search(
+    workspace: &Workspace,
+    input: &GlobInput,
+    stop: &Stop,
+    answer: &mut Answer,
+) -> Result<(Vec<Box<Path>>, Found), Problem> {
     // A pattern may name the place to begin at, also as an absolute path: that part is resolved like any other path.
     let (directory, rest) = globs::split_directory(&input.pattern);
     let glob = match (directory, rest) {
-        ("", "") => return Err("the pattern is empty; try `**/*`".to_owned()),
+        ("", "") => return Err(Problem::arguments("the pattern is empty; try `**/*`")),
         (_, "") => globs::compile_anchored("**"),
         ("", rest) => globs::compile(rest),
         (_, rest) => globs::compile_anchored(rest),
     };
-    let matcher = glob.map_err(|reason| format!("nothing was searched: {reason}"))?;
+    let matcher = glob.map_err(|reason| Problem::arguments(format!("nothing was searched: {reason}")))?;
     let base = input.path_to(directory);
-    let resolved = workspace.resolve(&base).map_err(|error| explain(&error))?;
+    let resolved = workspace.resolve(&base)?;
     if resolved.kind != FileKind::Directory {
-        return Err(explain(&AccessError::NotADirectory { path: base }));
+        return Err(Problem::arguments(explain(&AccessError::NotADirectory { path: base })));
     }
+    answer.resolved(&resolved.relative);
     let is_wanted = |path: &Path| matcher.is_match(path.strip_prefix(&resolved.relative).unwrap_or(path));
     let tree = Tree { workspace, base: &resolved.relative, stop, is_wanted: &is_wanted };
-    tree.each(|| false, || (), |(), file| file).map_err(|error| explain(&error))
+    Ok(tree.each(|| false, || (), |(), file| file)?)
 }
 
 impl GlobInput {
@@ -108,11 +119,12 @@ fn render(
     let mut n_shown = 0;
     for path in files.iter().take(MAX_PATHS) {
         let path = answer.name(&**path);
-        if !answer.line(&path) {
+        if !answer.item(&path, || json!(path)) {
             break;
         }
         n_shown += 1;
     }
+    answer.put_items("paths");
     if n_found == 0 {
         let path = input.path_to(pattern);
         let named = workspace.resolve(&path);
@@ -124,7 +136,7 @@ fn render(
         }
     }
     if n_shown < n_found {
-        answer.note(format!("{n_shown} of {n_found} files shown; narrow the pattern"));
+        answer.note_lack(format!("{n_shown} of {n_found} files shown; narrow the pattern"));
     }
     found.note_git(pattern, &mut answer);
     answer.note_halt(found.halt);

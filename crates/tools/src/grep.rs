@@ -3,6 +3,7 @@
 //! Files are searched by several threads, but the answer is that of a search in the order of the paths: a cut answer
 //! holds the first matches, always the same ones.
 
+mod objects;
 mod query;
 mod report;
 mod search;
@@ -13,16 +14,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sortie_protocol::ToolOutput;
+use sortie_protocol::{Fault, Resource, ToolOutput};
 use sortie_sandbox::{AccessError, FileKind, Workspace};
 
 use self::query::Query;
 use self::report::Report;
 use self::search::{FileSearch, Searched};
-use crate::answer::{Answer, MAX_BYTES, explain};
+use crate::answer::{Answer, MAX_BYTES};
 use crate::arguments::{Unknown, optional_count, optional_flag, optional_text};
 use crate::blocking::{self, Stop};
-use crate::port::{CallContext, TypedTool};
+use crate::port::{CallContext, TypedTool, path_resource};
+use crate::problem::Problem;
 use crate::walk::{Found, Tree};
 
 pub(crate) struct Grep;
@@ -102,18 +104,22 @@ impl TypedTool for Grep {
         })
     }
 
+    fn resource(&self, input: &Self::Input, context: CallContext<'_>) -> Resource {
+        path_resource(input.path.as_deref().unwrap_or("."), context)
+    }
+
     async fn run(&self, input: Self::Input, context: CallContext<'_>) -> ToolOutput {
         let workspace = context.workspace.clone();
-        blocking::run_search(context, move |stop| grep(&workspace, &input, stop)).await
+        let answer = Answer::new(context.structured);
+        blocking::run_search(context, move |stop| grep(answer, &workspace, &input, stop)).await
     }
 }
 
-fn grep(workspace: &Workspace, input: &GrepInput, stop: &Stop) -> ToolOutput {
-    let mut answer = Answer::default();
+fn grep(mut answer: Answer, workspace: &Workspace, input: &GrepInput, stop: &Stop) -> ToolOutput {
     answer.note_unknown(&input.unknown);
-    let query = match Query::new(input) {
+    let query = match Query::new(input, answer.is_structured()) {
         Ok(query) => query,
-        Err(reason) => return answer.failed(&format!("nothing was searched: {reason}")),
+        Err(reason) => return answer.failed(&Problem::arguments(format!("nothing was searched: {reason}"))),
     };
     match search(workspace, input, &query, stop, &mut answer) {
         Ok((searched, found)) => {
@@ -122,7 +128,7 @@ fn grep(workspace: &Workspace, input: &GrepInput, stop: &Stop) -> ToolOutput {
             let glob = input.glob.as_deref();
             Report { query: &query, glob, found: &found, searched: &searched, halt }.render(answer)
         }
-        Err(reason) => answer.failed(&reason),
+        Err(problem) => answer.failed(&problem),
     }
 }
 
@@ -133,21 +139,27 @@ fn search(
     query: &Query,
     stop: &Stop,
     answer: &mut Answer,
-) -> Result<(Vec<Searched>, Found), String> {
+) -> Result<(Vec<Searched>, Found), Problem> {
     let path = input.path.as_deref().unwrap_or(".");
-    let resolved = workspace.resolve(path).map_err(|error| explain(&error))?;
+    let resolved = workspace.resolve(path)?;
+    answer.resolved(&resolved.relative);
     let base = resolved.relative.as_path();
     if resolved.kind == FileKind::Directory {
         let is_wanted = |path: &Path| query.admits(path, path.strip_prefix(base).unwrap_or(path));
         let tree = Tree { workspace, base, stop, is_wanted: &is_wanted };
-        return search_tree(&tree, query).map_err(|error| explain(&error));
+        return Ok(search_tree(&tree, query)?);
     }
     // Opened once here so that a special or unreadable file is refused instead of counted.
-    workspace.open_file(path).map_err(|error| explain(&error))?;
+    workspace.open_file(path)?;
     if !query.admits(base, base.file_name().unwrap_or_default().as_ref()) {
         answer.note("glob or type does not fit the file that path names; it was searched all the same");
     }
-    Ok((vec![FileSearch::new(query, stop).run(workspace, base.into())], Found::file()))
+    let searched = FileSearch::new(query, stop).run(workspace, base.into());
+    // In words it is enough to say so; an object without matches would say that there are none.
+    if matches!(searched, Searched::Binary) && query.structured {
+        return Err(Problem::new(Fault::Binary, format!("`{path}` was not searched: it is binary")));
+    }
+    Ok((vec![searched], Found::file()))
 }
 
 /// Searches the files in order until there is more than can be shown.
@@ -178,7 +190,7 @@ mod tests {
         std::fs::write(directory.path().join("a.txt"), content).unwrap();
         let workspace = Workspace::open(directory.path()).unwrap();
         let input = serde_json::from_value(arguments.clone()).unwrap();
-        grep(&workspace, &input, &Stop::after(time)).for_model
+        grep(Answer::default(), &workspace, &input, &Stop::after(time)).for_model
     }
 
     #[test]

@@ -3,23 +3,36 @@
 //! Tools see files only through `sortie-sandbox` and other tasks only through [`Delegation`]. They do not decide
 //! whether they may run: the engine's gate does, before it calls them.
 
+// Files and processes only through `sortie-sandbox`: see `clippy.toml`.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod answer;
 mod arguments;
 mod blocking;
+mod cut;
+mod diff;
+mod edit;
 mod glob;
 mod globs;
 mod grep;
 mod interruptible;
 mod ls;
+mod multi_edit;
 mod parallel;
 mod port;
+mod problem;
 mod read;
 mod registry;
 mod rules;
+mod seen;
 mod task;
 mod todo_write;
 mod walk;
+mod web_fetch;
+mod write;
 
-pub use port::{AnswerParts, BoxFuture, CallContext, Delegation, Tool, TypedTool};
+pub use port::{AnswerParts, Assistant, BoxFuture, CallContext, Delegation, Tool, TypedTool};
 pub use registry::Registry;
+pub use seen::Seen;
 pub use task::{NOT_STARTED, TaskTool};
+pub use web_fetch::{Lookup, Reach, WebFetch, WebRules, WebRulesError};

@@ -2,15 +2,16 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sortie_protocol::ToolOutput;
+use sortie_protocol::{Resource, ToolOutput};
 use sortie_sandbox::{Entry, FileKind, Workspace};
 
-use crate::answer::{Answer, counted, explain};
+use crate::answer::{Answer, counted};
 use crate::arguments::{Unknown, optional_text, texts};
 use crate::blocking::{self, Stop};
 use crate::globs::Globs;
-use crate::port::{CallContext, TypedTool};
-use crate::walk::{Directory, Listing};
+use crate::port::{CallContext, TypedTool, path_resource};
+use crate::problem::Problem;
+use crate::walk::{Directory, HIDDEN, Listing, unfinished};
 
 const MAX_NAMES: usize = 1000;
 
@@ -46,33 +47,40 @@ impl TypedTool for Ls {
         })
     }
 
+    fn resource(&self, input: &Self::Input, context: CallContext<'_>) -> Resource {
+        path_resource(input.path.as_deref().unwrap_or("."), context)
+    }
+
     async fn run(&self, input: Self::Input, context: CallContext<'_>) -> ToolOutput {
         let workspace = context.workspace.clone();
-        blocking::run(context, move |stop| list(&workspace, &input, stop)).await
+        let answer = Answer::new(context.structured);
+        blocking::run(context, move |stop| list(answer, &workspace, &input, stop)).await
     }
 }
 
-fn list(workspace: &Workspace, input: &LsInput, stop: &Stop) -> ToolOutput {
-    let mut answer = Answer::default();
+fn list(mut answer: Answer, workspace: &Workspace, input: &LsInput, stop: &Stop) -> ToolOutput {
     answer.note_unknown(&input.unknown);
     let unwanted = match Globs::new(&input.ignore) {
         Ok(globs) => globs,
-        Err(reason) => return answer.failed(&format!("nothing was listed: {reason}")),
+        Err(reason) => return answer.failed(&Problem::arguments(format!("nothing was listed: {reason}"))),
     };
     let path = input.path.as_deref().unwrap_or(".");
-    let listing = workspace.resolve(path).and_then(|resolved| match resolved.kind {
-        FileKind::File => Ok(None),
-        _ => Directory::new(workspace, &resolved.relative).list(workspace, stop).map(Some),
+    let listing = workspace.resolve(path).and_then(|resolved| {
+        answer.resolved(&resolved.relative);
+        match resolved.kind {
+            FileKind::File => Ok(None),
+            _ => Directory::new(workspace, &resolved.relative).list(workspace, stop).map(Some),
+        }
     });
     match listing {
         Ok(Some(listing)) => render(answer, path, listing, (!input.ignore.is_empty()).then_some(&unwanted)),
-        Ok(None) => answer.failed(&format!("`{path}` is a file, not a directory; use Read")),
-        Err(error) => answer.failed(&explain(&error)),
+        Ok(None) => answer.failed(&Problem::arguments(format!("`{path}` is a file, not a directory; use Read"))),
+        Err(error) => answer.failed(&error.into()),
     }
 }
 
 fn render(mut answer: Answer, path: &str, listing: Listing, unwanted: Option<&Globs>) -> ToolOutput {
-    let Listing { entries, n_ignored, n_unusable_rules, cut, .. } = listing;
+    let Listing { entries, n_ignored, n_hidden, n_unfinished, n_unusable_rules, cut, .. } = listing;
     let n_listed = entries.len();
     let entries: Vec<Entry> =
         entries.into_iter().filter(|entry| unwanted.is_none_or(|globs| !globs.admit(&[entry.name.as_ref()]))).collect();
@@ -80,22 +88,34 @@ fn render(mut answer: Answer, path: &str, listing: Listing, unwanted: Option<&Gl
     let mut n_shown = 0;
     for entry in entries.iter().take(MAX_NAMES) {
         let name = answer.name(&entry.name);
-        if !answer.line(&marked(name, entry.kind)) {
+        let item = || json!({"name": name, "type": entry.kind.to_string()});
+        if !answer.item(&marked(&name, entry.kind), item) {
             break;
         }
         n_shown += 1;
     }
+    answer.put_items("entries");
     if entries.is_empty() && cut.is_none() {
-        answer.note(if n_ignored + n_unwanted == 0 { "empty directory" } else { "nothing else here" });
+        answer.note(if n_ignored + n_hidden + n_unfinished + n_unwanted == 0 {
+            "empty directory"
+        } else {
+            "nothing else here"
+        });
     }
     if n_shown < entries.len() {
-        answer.note(format!("{n_shown} of {} entries shown; use Glob to find more", entries.len()));
+        answer.note_lack(format!("{n_shown} of {} entries shown; use Glob to find more", entries.len()));
     }
     if let Some(cut) = cut {
-        answer.note(cut.note());
+        cut.note(&mut answer);
     }
     if n_ignored > 0 {
         answer.note(format!("{} hidden by ignore files", counted(n_ignored, "entry", "entries")));
+    }
+    if n_hidden > 0 {
+        answer.note(format!("{} {HIDDEN}", counted(n_hidden, "entry", "entries")));
+    }
+    if n_unfinished > 0 {
+        answer.note(unfinished(n_unfinished));
     }
     if n_unwanted > 0 {
         answer.note(format!("{} left out as asked", counted(n_unwanted, "entry", "entries")));
@@ -108,9 +128,9 @@ fn render(mut answer: Answer, path: &str, listing: Listing, unwanted: Option<&Gl
 }
 
 /// The name, with a mark for what is not a file.
-fn marked(name: String, kind: FileKind) -> String {
+fn marked(name: &str, kind: FileKind) -> String {
     match kind {
-        FileKind::File => name,
+        FileKind::File => name.to_owned(),
         FileKind::Directory => format!("{name}/"),
         FileKind::Symlink => format!("{name}@"),
         other => format!("{name} ({other})"),
@@ -128,7 +148,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join("a.txt"), "").unwrap();
         let workspace = Workspace::open(directory.path()).unwrap();
-        let output = list(&workspace, &serde_json::from_str("{}").unwrap(), &Stop::after(Duration::ZERO));
+        let output =
+            list(Answer::default(), &workspace, &serde_json::from_str("{}").unwrap(), &Stop::after(Duration::ZERO));
         assert_eq!(output.for_model, "[stopped after 20 s; narrow the request]");
     }
 }

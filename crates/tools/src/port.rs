@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use sortie_protocol::{CallId, Failure, TaskId, TaskOutcome, TaskRequest, ToolOutput, ToolSpec};
+use sortie_protocol::{CallId, Failure, Fault, Resource, TaskId, TaskOutcome, TaskRequest, ToolOutput, ToolSpec};
 use sortie_sandbox::Workspace;
 use tokio_util::sync::CancellationToken;
+
+use crate::seen::Seen;
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -21,6 +23,23 @@ pub trait Tool: Send + Sync {
 
     /// Whether a call waits for other tasks; the caller gives its slot back for that time.
     fn delegates(&self) -> bool;
+
+    /// What a call would touch, worked out as far as it can be before it runs: the grant decides on it. Arguments or
+    /// paths that make no sense touch nothing; the call itself says what is wrong with them.
+    fn resource(&self, _arguments: &str, _context: CallContext<'_>) -> Resource {
+        Resource::Nothing
+    }
+
+    /// What a call would change, as a diff for the person who is asked; `None` where the tool cannot tell.
+    fn preview<'a>(&'a self, _arguments: &'a str, _context: CallContext<'a>) -> BoxFuture<'a, Option<String>> {
+        Box::pin(std::future::ready(None))
+    }
+
+    /// The answer to a call that was refused in plain words, in the form that this tool's answers have; `None` where the
+    /// words are answer enough.
+    fn refused(&self, _arguments: &str, _context: CallContext<'_>, _refusal: &ToolOutput) -> Option<ToolOutput> {
+        None
+    }
 
     /// Runs one call. Every failure that a model can act on is a [`ToolOutput`] that says what to do next.
     fn run<'a>(&'a self, arguments: &'a str, context: CallContext<'a>) -> BoxFuture<'a, ToolOutput>;
@@ -40,7 +59,22 @@ pub trait TypedTool: Send + Sync + 'static {
     /// JSON schema of [`Self::Input`], an object schema.
     fn schema(&self) -> Value;
 
+    /// See [`Tool::resource`].
+    fn resource(&self, _input: &Self::Input, _context: CallContext<'_>) -> Resource {
+        Resource::Nothing
+    }
+
+    /// See [`Tool::preview`].
+    fn preview(&self, _input: Self::Input, _context: CallContext<'_>) -> impl Future<Output = Option<String>> + Send {
+        std::future::ready(None)
+    }
+
     fn run(&self, input: Self::Input, context: CallContext<'_>) -> impl Future<Output = ToolOutput> + Send;
+}
+
+/// A path as the grant knows it; nothing, where it leads nowhere that a tool could go.
+pub(crate) fn path_resource(path: &str, context: CallContext<'_>) -> Resource {
+    context.workspace.locate(path).map_or(Resource::Nothing, Resource::Path)
 }
 
 /// What surrounds one call.
@@ -51,12 +85,37 @@ pub struct CallContext<'a> {
     /// Set when the call must end; a tool that works for long looks at it.
     pub cancel: &'a CancellationToken,
     pub delegation: &'a dyn Delegation,
+    /// Whether the output is wanted as an object as well ([`ToolOutput::payload`]).
+    pub structured: bool,
+    /// What this task has read.
+    pub seen: &'a Seen,
+    /// A small model for questions about what a tool found, if there is one.
+    pub assistant: Option<&'a dyn Assistant>,
+}
+
+/// The door to a small model, bound to the task that makes the call and pays for it.
+pub trait Assistant: Send + Sync {
+    /// Answers a question about a text. The text is data: `system` says how it is told apart.
+    fn answer<'a>(
+        &'a self,
+        system: &'a str,
+        text: &'a str,
+        question: &'a str,
+    ) -> BoxFuture<'a, Result<String, Failure>>;
 }
 
 /// The door to other tasks, bound to the task that makes the call.
 pub trait Delegation: Send + Sync {
     /// Starts a child, waits for its end and returns how it ended; an error if it may not start.
     fn delegate<'a>(&'a self, call: &'a CallId, request: TaskRequest) -> BoxFuture<'a, Result<TaskOutcome, Failure>>;
+
+    /// Whether anybody delegates here at all, whatever grants say.
+    fn is_switched_on(&self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// The agent that would serve a request, by all its names; nothing if none would.
+    fn agent_for(&self, request: &TaskRequest) -> Resource;
 
     /// What the answer to a call is made with besides the outcome.
     fn answer_parts(&self) -> AnswerParts<'_>;
@@ -86,21 +145,38 @@ impl<T: TypedTool> Tool for T {
         T::DELEGATES
     }
 
+    fn resource(&self, arguments: &str, context: CallContext<'_>) -> Resource {
+        parse(arguments).map_or(Resource::Nothing, |input| TypedTool::resource(self, &input, context))
+    }
+
+    fn preview<'a>(&'a self, arguments: &'a str, context: CallContext<'a>) -> BoxFuture<'a, Option<String>> {
+        Box::pin(async move {
+            match parse(arguments) {
+                Ok(input) => TypedTool::preview(self, input, context).await,
+                Err(_) => None,
+            }
+        })
+    }
+
     fn run<'a>(&'a self, arguments: &'a str, context: CallContext<'a>) -> BoxFuture<'a, ToolOutput> {
         Box::pin(async move {
-            // Models write an empty string where a tool takes no arguments.
-            let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
-            match serde_json::from_str(arguments) {
+            match parse(arguments) {
                 Ok(input) => TypedTool::run(self, input, context).await,
-                Err(error) => ToolOutput::failure(format!(
+                Err(error) => ToolOutput::not_run(format!(
                     "{} was not run: its arguments do not fit ({}). They must match this schema: {}",
                     T::NAME,
                     shortened(&error.to_string()),
                     self.schema()
-                )),
+                ))
+                .because(Fault::Arguments),
             }
         })
     }
+}
+
+fn parse<T: DeserializeOwned>(arguments: &str) -> serde_json::Result<T> {
+    // Models write an empty string where a tool takes no arguments.
+    serde_json::from_str(if arguments.trim().is_empty() { "{}" } else { arguments })
 }
 
 /// An error about arguments repeats them, however long they are.

@@ -3,6 +3,7 @@
 //! Of a text it never holds more than a page, however large the file or its lines, and always says what the page leaves
 //! out. Images and documents are given whole, within a fixed size, or not at all.
 
+mod keep;
 mod media;
 mod page;
 mod whole;
@@ -13,17 +14,20 @@ use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sortie_protocol::ToolOutput;
-use sortie_sandbox::{AccessError, Workspace};
+use sortie_protocol::{Fault, Resource, ToolOutput};
+use sortie_sandbox::{AccessError, Stamp, Workspace};
 
+use self::keep::Keep;
 use self::media::Media;
 use self::page::{End, MAX_LINE_CHARS, Page};
 use self::whole::Whole;
-use crate::answer::{Answer, counted, explain};
+use crate::answer::{Answer, counted};
 use crate::arguments::{Unknown, optional_count};
 use crate::blocking::{self, Halt, Stop};
 use crate::interruptible::Interruptible;
-use crate::port::{CallContext, TypedTool};
+use crate::port::{CallContext, TypedTool, path_resource};
+use crate::problem::Problem;
+use crate::seen::Seen;
 use sortie_protocol::nearest;
 
 const DEFAULT_LINES: u64 = 2000;
@@ -68,43 +72,69 @@ impl TypedTool for Read {
         })
     }
 
+    fn resource(&self, input: &Self::Input, context: CallContext<'_>) -> Resource {
+        path_resource(&input.file_path, context)
+    }
+
     async fn run(&self, input: Self::Input, context: CallContext<'_>) -> ToolOutput {
-        let workspace = context.workspace.clone();
-        blocking::run(context, move |stop| read(&workspace, &input, stop)).await
+        let (workspace, seen) = (context.workspace.clone(), context.seen.clone());
+        let answer = Answer::new(context.structured);
+        blocking::run(context, move |stop| read(answer, &workspace, &seen, &input, stop)).await
     }
 }
 
-fn read(workspace: &Workspace, input: &ReadInput, stop: &Stop) -> ToolOutput {
-    let mut answer = Answer::default();
+fn read(mut answer: Answer, workspace: &Workspace, seen: &Seen, input: &ReadInput, stop: &Stop) -> ToolOutput {
     answer.note_unknown(&input.unknown);
     let file = match workspace.open_file(&input.file_path) {
         Ok(file) => file,
-        Err(error) => return answer.failed(&refusal(workspace, &input.file_path, &error)),
+        Err(error) => return answer.failed(&refusal(workspace, &input.file_path, error)),
     };
+    if answer.is_structured()
+        && let Ok(resolved) = workspace.resolve(&input.file_path)
+    {
+        answer.resolved(&resolved.relative);
+    }
     // Zero is what some models write for "from the start" and "no limit".
     let first = input.offset.unwrap_or(1).max(1);
     let limit = input.limit.filter(|&limit| limit > 0).unwrap_or(DEFAULT_LINES);
     let mut page = Page::default();
     match read_content(file, (first, limit), stop, &mut page, &mut answer) {
-        Ok(Content::Text(end)) => render(answer, &input.file_path, first, &page, &end),
+        Ok(Content::Text { end, stamp, whole }) => {
+            answer.is_page();
+            let output = render(answer, input, first, &page, &end);
+            if !output.failed
+                && let Ok(path) = workspace.locate(&input.file_path)
+            {
+                seen.record(path, stamp, whole);
+            }
+            output
+        }
         Ok(Content::Whole(whole)) => {
             if input.offset.is_some() || input.limit.is_some() {
                 answer.note("offset and limit do not apply: the file is given whole");
             }
             whole.give(answer, &input.file_path)
         }
-        Ok(Content::Refused { reason }) => answer.failed(&format!("`{}` was not read: {reason}", input.file_path)),
+        Ok(Content::Refused { reason }) => {
+            let text = format!("`{}` was not read: {reason}", input.file_path);
+            answer.failed(&Problem::new(Fault::Binary, text))
+        }
         Err(error) => {
             let reason = stop.halt().map_or_else(|| error.to_string(), Halt::note);
             let place = if page.last > 0 { format!(" beyond line {}", page.last) } else { String::new() };
-            answer.failed(&format!("`{}` could not be read{place}: {reason}", input.file_path))
+            let fault = (stop.halt() == Some(Halt::TimedOut)).then_some(Fault::TimedOut);
+            answer.failed(&Problem::new(fault, format!("`{}` could not be read{place}: {reason}", input.file_path)))
         }
     }
 }
 
 enum Content {
-    /// A page of it is in the answer, and this is what follows.
-    Text(End),
+    /// A page of it is in the answer, and this is what follows. All of it, where it is small.
+    Text {
+        end: End,
+        stamp: Stamp,
+        whole: Option<Vec<u8>>,
+    },
     Whole(Whole),
     Refused {
         reason: String,
@@ -119,8 +149,9 @@ fn read_content(
     page: &mut Page,
     answer: &mut Answer,
 ) -> io::Result<Content> {
-    let n_bytes = file.metadata()?.len();
-    let mut reader = BufReader::with_capacity(64 * 1024, Interruptible::new(file, stop));
+    let stamp = Stamp::of(&file)?;
+    let n_bytes = stamp.size;
+    let mut reader = BufReader::with_capacity(64 * 1024, Keep::new(Interruptible::new(file, stop)));
     let start = reader.fill_buf()?;
     if let Some(media) = Media::of(start) {
         let whole = Whole::read(media, &mut reader, n_bytes)?;
@@ -134,23 +165,25 @@ fn read_content(
             "it is binary ({n_bytes} bytes, a NUL at byte {at}); only text, PNG, JPEG, GIF, WebP and PDF can be read"
         )
     } else {
-        return page.read(&mut reader, lines, n_bytes, answer).map(Content::Text);
+        let end = page.read(&mut reader, lines, n_bytes, answer)?;
+        return Ok(Content::Text { end, stamp, whole: reader.into_inner().whole(n_bytes) });
     };
     Ok(Content::Refused { reason })
 }
 
-fn render(mut answer: Answer, path: &str, first: u64, page: &Page, end: &End) -> ToolOutput {
-    let last = page.last;
+fn render(mut answer: Answer, input: &ReadInput, first: u64, page: &Page, end: &End) -> ToolOutput {
+    let (path, last) = (&input.file_path, page.last);
+    answer.put_body("content");
     let of_total = match *end {
         End::Past { n_lines: 0 } if first == 1 => {
             answer.note("the file is empty");
             return answer.done(format!("{path}: empty"));
         }
         End::Past { n_lines } => {
-            return answer.failed(&format!(
+            return answer.failed(&Problem::arguments(format!(
                 "`{path}` has {}; offset {first} is past its end",
                 counted(usize::try_from(n_lines).unwrap_or(usize::MAX), "line", "lines")
-            ));
+            )));
         }
         End::Last => {
             if first > 1 {
@@ -160,36 +193,50 @@ fn render(mut answer: Answer, path: &str, first: u64, page: &Page, end: &End) ->
         }
         End::More { n_lines } => {
             let total = n_lines.map_or_else(String::new, |n_lines| format!(" of {n_lines}"));
-            answer.note(format!("lines {first}-{last}{total}; continue with offset {}", last + 1));
+            let note = format!("lines {first}-{last}{total}; continue with offset {}", last + 1);
+            // Whoever asked for so many lines and got them lacks nothing.
+            let is_as_asked = input.limit.is_some_and(|limit| limit > 0 && last + 1 - first == limit);
+            if is_as_asked {
+                answer.note(note);
+            } else {
+                answer.note_lack(note);
+            }
             total
         }
         End::Endless { n_bytes } => {
-            answer.note(format!("line {last} has no end within {n_bytes} bytes; what follows it was not looked at"));
+            answer
+                .note_lack(format!("line {last} has no end within {n_bytes} bytes; what follows it was not looked at"));
             String::new()
         }
     };
     if page.n_cut > 0 {
-        answer.note(format!("{} cut at {MAX_LINE_CHARS} characters", counted(page.n_cut, "line", "lines")));
+        answer.note_lack(format!("{} cut at {MAX_LINE_CHARS} characters", counted(page.n_cut, "line", "lines")));
     }
     if page.n_invalid > 0 {
         answer.note(format!("not UTF-8 in {}, shown as \u{fffd}", counted(page.n_invalid, "line", "lines")));
     }
-    if page.crlf {
-        answer.note("lines end with CRLF");
+    match (page.n_crlf, page.n_lf) {
+        (0, _) => {}
+        (_, 0) => answer.note("lines end with CRLF"),
+        (n_crlf, _) => answer.note(format!("{n_crlf} of these lines end with CRLF, the others with LF")),
+    }
+    if page.has_mark {
+        answer.note("a byte order mark at the start is not shown; edits keep it");
     }
     answer.done(format!("{path}: lines {first}-{last}{of_total}"))
 }
 
 /// The error, with what to do instead.
-fn refusal(workspace: &Workspace, path: &str, error: &AccessError) -> String {
-    let text = explain(error);
-    match error {
-        AccessError::IsDirectory { .. } => format!("{text}; use LS to list it"),
-        AccessError::NotFound { .. } => match similar(workspace, path) {
-            Some(name) => format!("{text}; did you mean `{name}`?"),
-            None => text,
-        },
-        _ => text,
+pub(crate) fn refusal(workspace: &Workspace, path: &str, error: AccessError) -> Problem {
+    let advice = match error {
+        AccessError::IsDirectory { .. } => Some("use LS to list it".to_owned()),
+        AccessError::NotFound { .. } => similar(workspace, path).map(|name| format!("did you mean `{name}`?")),
+        _ => None,
+    };
+    let problem = Problem::from(error);
+    match advice {
+        Some(advice) => Problem { text: format!("{}; {advice}", problem.text), ..problem },
+        None => problem,
     }
 }
 
@@ -219,7 +266,8 @@ mod tests {
         File::options().write(true).open(&file).unwrap().set_len(1 << 40).unwrap();
         let workspace = Workspace::open(directory.path()).unwrap();
         let input = serde_json::from_str(r#"{"file_path": "huge", "offset": 1000000}"#).unwrap();
-        let output = read(&workspace, &input, &Stop::after(Duration::from_millis(100)));
+        let output =
+            read(Answer::default(), &workspace, &Seen::default(), &input, &Stop::after(Duration::from_millis(100)));
         let expected = "`huge` could not be read beyond line 8192: stopped after 20 s; narrow the request";
         assert_eq!(output.for_model, expected);
     }

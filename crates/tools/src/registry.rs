@@ -6,12 +6,16 @@ use std::sync::Arc;
 
 use sortie_protocol::ToolSpec;
 
+use crate::edit::Edit;
 use crate::glob::Glob;
 use crate::grep::Grep;
 use crate::ls::Ls;
+use crate::multi_edit::MultiEdit;
 use crate::port::Tool;
 use crate::read::Read;
 use crate::todo_write::TodoWrite;
+use crate::web_fetch::{WebFetch, WebRules};
+use crate::write::Write;
 use sortie_protocol::nearest;
 
 /// All tools of a process. Specs are made once, so that every request carries the same bytes.
@@ -41,6 +45,8 @@ impl Registry {
     pub fn standard(task_tool: Option<Arc<dyn Tool>>) -> Self {
         let mut tools: Vec<Arc<dyn Tool>> =
             vec![Arc::new(Read), Arc::new(Ls), Arc::new(Glob), Arc::new(Grep), Arc::new(TodoWrite)];
+        tools.push(Arc::new(WebFetch::new(WebRules::default())));
+        tools.extend([Arc::new(Write) as Arc<dyn Tool>, Arc::new(Edit), Arc::new(MultiEdit)]);
         tools.extend(task_tool);
         Self::new(tools)
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sortie_contract::{AgentLine, Call, Contract};
-use sortie_protocol::{ToolOutput, ToolSpec};
+use sortie_protocol::{Failure, Fault, Resource, TaskOutcome, ToolOutput, ToolSpec};
 
 use crate::{AnswerParts, BoxFuture, CallContext, Tool};
 
@@ -17,14 +17,37 @@ pub struct TaskTool {
 }
 
 impl TaskTool {
-    /// `agents` are those that the tool's description lists.
-    pub fn new(contract: Arc<dyn Contract>, agents: &[AgentLine]) -> Self {
-        let spec = ToolSpec {
-            name: contract.tool_name().to_owned(),
-            description: contract.description(agents),
-            schema: contract.schema(agents),
-        };
+    /// `agents` are those that the tool tells of; so many more are `left_out`.
+    pub fn new(contract: Arc<dyn Contract>, agents: &[AgentLine], left_out: usize) -> Self {
+        let mut description = contract.description(agents);
+        if left_out > 0 {
+            description += &format!("\n{left_out} more agents are not listed here; each can be used by its name.");
+        }
+        let spec = ToolSpec { name: contract.tool_name().to_owned(), description, schema: contract.schema(agents) };
         Self { contract, spec }
+    }
+
+    fn answer(&self, arguments: &str, context: CallContext<'_>, started: Result<TaskOutcome, Failure>) -> ToolOutput {
+        let AnswerParts { cwd, spare_id, mark } = context.delegation.answer_parts();
+        let call = Call { arguments, cwd, spare_id };
+        let answer = started.as_ref();
+        let for_model = self.contract.encode_for_model(&call, answer, &mark);
+        let failed = self.contract.is_error(answer);
+        let code = self.contract.code(answer);
+        let did_not_run = answer.is_err();
+        let (for_people, files_changed) = match started {
+            Ok(outcome) => (format!("{} {}", outcome.task_id, outcome.status), outcome.files_changed),
+            Err(failure) => (format!("{NOT_STARTED}{failure}"), Vec::new()),
+        };
+        ToolOutput {
+            failed,
+            // A contract's answer is its bytes, whatever the wire does to other outputs.
+            verbatim: true,
+            did_not_run,
+            files_changed,
+            code,
+            ..ToolOutput::done(for_model, for_people)
+        }
     }
 }
 
@@ -41,30 +64,25 @@ impl Tool for TaskTool {
         true
     }
 
+    fn resource(&self, arguments: &str, context: CallContext<'_>) -> Resource {
+        let request = self.contract.decode(arguments);
+        request.map_or(Resource::Nothing, |request| context.delegation.agent_for(&request))
+    }
+
+    fn refused(&self, arguments: &str, context: CallContext<'_>, refusal: &ToolOutput) -> Option<ToolOutput> {
+        let code = if refusal.fault == Some(Fault::Arguments) { "invalid_arguments" } else { "permission" };
+        let failure = Failure::new(code, refusal.for_model.clone());
+        // Where nobody delegates, that says more than that the tool is not there.
+        Some(self.answer(arguments, context, context.delegation.is_switched_on().and(Err(failure))))
+    }
+
     fn run<'a>(&'a self, arguments: &'a str, context: CallContext<'a>) -> BoxFuture<'a, ToolOutput> {
         Box::pin(async move {
             let started = match self.contract.decode(arguments) {
                 Ok(request) => context.delegation.delegate(context.call, request).await,
                 Err(failure) => Err(failure),
             };
-            let AnswerParts { cwd, spare_id, mark } = context.delegation.answer_parts();
-            let call = Call { arguments, cwd, spare_id };
-            let answer = started.as_ref();
-            let for_model = self.contract.encode_for_model(&call, answer, &mark);
-            let failed = self.contract.is_error(answer);
-            let code = self.contract.code(answer);
-            let (for_people, files_changed) = match started {
-                Ok(outcome) => (format!("{} {}", outcome.task_id, outcome.status), outcome.files_changed),
-                Err(failure) => (format!("{NOT_STARTED}{failure}"), Vec::new()),
-            };
-            ToolOutput {
-                failed,
-                // A contract's answer is its bytes, whatever the wire does to other outputs.
-                verbatim: true,
-                files_changed,
-                code,
-                ..ToolOutput::done(for_model, for_people)
-            }
+            self.answer(arguments, context, started)
         })
     }
 }

@@ -2,13 +2,14 @@
 //!
 //! It stores nothing. The list is the last call; writing it down again is what keeps it in view.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sortie_protocol::ToolOutput;
 
 use crate::answer::Answer;
 use crate::arguments::{Unknown, list};
 use crate::port::{CallContext, TypedTool};
+use crate::problem::Problem;
 
 const MAX_TODOS: usize = 100;
 const MAX_CONTENT_CHARS: usize = 500;
@@ -23,19 +24,19 @@ pub(crate) struct TodoWriteInput {
     unknown: Unknown,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Todo {
     content: String,
     status: TodoStatus,
     /// Known to models from elsewhere; the list shows `content` in every state.
-    #[serde(rename = "activeForm")]
+    #[serde(rename = "activeForm", skip_serializing)]
     _active_form: Option<String>,
-    #[serde(flatten)]
+    #[serde(flatten, skip_serializing)]
     unknown: Unknown,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum TodoStatus {
     Pending,
@@ -73,15 +74,16 @@ impl TypedTool for TodoWrite {
         })
     }
 
-    async fn run(&self, input: Self::Input, _context: CallContext<'_>) -> ToolOutput {
-        let mut answer = Answer::default();
+    async fn run(&self, input: Self::Input, context: CallContext<'_>) -> ToolOutput {
+        let mut answer = Answer::new(context.structured);
         answer.note_unknown(&input.unknown);
         if let Some(note) = input.todos.iter().find_map(|todo| todo.unknown.note()) {
             answer.note(format!("in todos: {note}"));
         }
         if let Some(problem) = problem(&input.todos) {
-            return answer.failed(&problem);
+            return answer.failed(&Problem::arguments(problem));
         }
+        answer.put("todos", || json!(input.todos));
         for todo in &input.todos {
             let mark = match todo.status {
                 TodoStatus::Pending => ' ',

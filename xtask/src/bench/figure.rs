@@ -19,6 +19,7 @@ pub(super) struct Figure {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
+    Microseconds,
     Milliseconds,
     Seconds,
     Megabytes,
@@ -86,6 +87,7 @@ impl Unit {
         let number =
             if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.').to_owned() } else { number };
         match self {
+            Self::Microseconds => format!("{number} µs"),
             Self::Milliseconds => format!("{number} ms"),
             Self::Seconds => format!("{number} s"),
             Self::Megabytes => format!("{number} MB"),

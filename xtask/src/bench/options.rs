@@ -21,16 +21,17 @@ pub(super) enum Part {
     Live,
     Search,
     Match,
+    Grants,
     Size,
 }
 
-const PARTS: [Part; 7] =
-    [Part::Start, Part::Delegation, Part::Parallel, Part::Live, Part::Search, Part::Match, Part::Size];
+const PARTS: [Part; 8] =
+    [Part::Start, Part::Delegation, Part::Parallel, Part::Live, Part::Search, Part::Match, Part::Grants, Part::Size];
 
 impl Part {
     /// Whether it runs `sortie` itself.
     pub(super) fn needs_program(self) -> bool {
-        !matches!(self, Self::Live | Self::Search)
+        !matches!(self, Self::Live | Self::Search | Self::Grants)
     }
 }
 
@@ -43,6 +44,7 @@ impl fmt::Display for Part {
             Self::Live => "live",
             Self::Search => "search",
             Self::Match => "match",
+            Self::Grants => "grants",
             Self::Size => "size",
         })
     }

@@ -33,8 +33,8 @@ Levels: M must · O may or should · D put off by the document itself · F its o
 ";
 
 const COUNTS_HEAD: &str = "\
-| document | statements | passed | by another command | wait | not bound | informative |
-|---|--:|--:|--:|--:|--:|--:|
+| document | statements | passed | by another command | wait | informative |
+|---|--:|--:|--:|--:|--:|
 ";
 
 impl<'a> Page<'a> {
@@ -64,20 +64,15 @@ impl<'a> Page<'a> {
 
     fn counts(&self) -> String {
         let mut text = COUNTS_HEAD.to_owned();
-        let mut total = [0; 6];
+        let mut total = [0; 5];
         for section in &self.documents {
             let counts = section.counts();
             total.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-            let [all, passed, elsewhere, waiting, not_bound, informative] = counts;
-            writeln!(
-                text,
-                "| {} | {all} | {passed} | {elsewhere} | {waiting} | {not_bound} | {informative} |",
-                section.title
-            )
-            .ok();
+            let [all, passed, elsewhere, waiting, informative] = counts;
+            writeln!(text, "| {} | {all} | {passed} | {elsewhere} | {waiting} | {informative} |", section.title).ok();
         }
-        let [all, passed, elsewhere, waiting, not_bound, informative] = total;
-        writeln!(text, "| **all** | **{all}** | **{passed}** | **{elsewhere}** | **{waiting}** | **{not_bound}** | **{informative}** |")
+        let [all, passed, elsewhere, waiting, informative] = total;
+        writeln!(text, "| **all** | **{all}** | **{passed}** | **{elsewhere}** | **{waiting}** | **{informative}** |")
             .ok();
         text
     }
@@ -115,14 +110,13 @@ impl<'a> Page<'a> {
 
 impl Section<'_> {
     /// How many statements there are, and how many of each good standing.
-    fn counts(&self) -> [usize; 6] {
+    fn counts(&self) -> [usize; 5] {
         let count = |wanted: fn(&Standing<'_>) -> bool| self.rows.iter().filter(|(_, _, it)| wanted(it)).count();
         [
             self.rows.len(),
             count(|standing| *standing == Standing::Passed),
             count(|standing| matches!(standing, Standing::CheckedBy(_))),
             count(|standing| matches!(standing, Standing::WaitsFor(_))),
-            count(|standing| matches!(standing, Standing::NotBound(_))),
             count(|standing| *standing == Standing::Informative),
         ]
     }
@@ -152,10 +146,10 @@ mod tests {
         let page = Page::of(&statements, "test s2::s2_01_works ... ok\n");
         let markdown = page.markdown();
         expect![[r#"
-            | document | statements | passed | by another command | wait | not bound | informative |
-            |---|--:|--:|--:|--:|--:|--:|
-            | Document 002 | 4 | 1 | 1 | 1 | 0 | 1 |
-            | **all** | **4** | **1** | **1** | **1** | **0** | **1** |
+            | document | statements | passed | by another command | wait | informative |
+            |---|--:|--:|--:|--:|--:|
+            | Document 002 | 4 | 1 | 1 | 1 | 1 |
+            | **all** | **4** | **1** | **1** | **1** | **1** |
 
             ## Document 002
 

@@ -18,8 +18,6 @@ pub(super) enum Standing<'a> {
     WaitsFor(&'a str),
     /// It is said to wait, but this test checks it already.
     WaitsNoLonger(&'a str),
-    /// It concerns other tools than this one, and does not hold; here is why.
-    NotBound(&'a str),
     /// There is nothing to check.
     Informative,
     /// Nobody checks it, and nobody says why.
@@ -48,7 +46,6 @@ impl<'a> Tests<'a> {
             (Some(_), Some(test)) => Standing::WaitsNoLonger(test),
             (Some(capability), None) => Standing::WaitsFor(capability),
             (None, Some(_)) => Standing::Passed,
-            (None, None) if let Some(reason) = &statement.not_bound => Standing::NotBound(reason),
             (None, None) if statement.informative => Standing::Informative,
             (None, None) => Standing::Missing,
         }
@@ -66,7 +63,7 @@ fn checking<'a>(tests: &[(&'a str, Vec<String>)], id: &str) -> impl Iterator<Ite
 
 impl Standing<'_> {
     pub(super) fn is_good(&self) -> bool {
-        matches!(self, Self::Passed | Self::CheckedBy(_) | Self::WaitsFor(_) | Self::NotBound(_) | Self::Informative)
+        matches!(self, Self::Passed | Self::CheckedBy(_) | Self::WaitsFor(_) | Self::Informative)
     }
 }
 
@@ -78,7 +75,6 @@ impl fmt::Display for Standing<'_> {
             Self::CheckedBy(command) => write!(f, "checked by `{command}`"),
             Self::WaitsFor(capability) => write!(f, "waits for {capability}"),
             Self::WaitsNoLonger(test) => write!(f, "NO LONGER WAITS: {test} checks it"),
-            Self::NotBound(reason) => write!(f, "not bound: {reason}"),
             Self::Informative => f.write_str("informative"),
             Self::Missing => f.write_str("MISSING"),
         }
@@ -98,7 +94,7 @@ test s2::s2_03_already_works ... ok
     fn standing(id: &str, waits_for: Option<&str>, informative: bool) -> String {
         let waits_for = waits_for.map(str::to_owned);
         let (level, says) = ("M".to_owned(), String::new());
-        let statement = Statement { level, says, waits_for, checked_by: None, not_bound: None, informative };
+        let statement = Statement { level, says, waits_for, checked_by: None, informative };
         let tests = Tests::of(OUTPUT);
         let standing = tests.standing(id, &statement);
         format!("{standing} ({})", standing.is_good())

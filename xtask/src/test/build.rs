@@ -1,7 +1,7 @@
 //! Building every test before any of them runs, and learning from cargo where the binaries are.
 
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
@@ -10,19 +10,23 @@ use crate::workspace::cargo;
 
 /// A compiled binary that holds tests.
 #[derive(Debug)]
-pub(super) struct TestBinary {
+pub(crate) struct TestBinary {
     /// Id of its package.
-    pub(super) package: String,
+    pub(crate) package: String,
     /// The target's name: `it` for integration tests, the crate's for unit tests.
-    pub(super) target: String,
-    pub(super) path: PathBuf,
+    pub(crate) target: String,
+    pub(crate) path: PathBuf,
 }
 
 /// Builds the tests of the selected packages; `None` when they do not compile.
 pub(super) fn tests(selection: &[&str]) -> Result<Option<Vec<TestBinary>>> {
-    let output = cargo()
-        .args(["test", "--no-run", "--tests", "--message-format", "json-render-diagnostics"])
-        .args(selection)
+    built(cargo().args(["test", "--tests"]).args(selection))
+}
+
+/// Has a `cargo test` build and not run; `None` when that does not compile.
+pub(crate) fn built(command: &mut Command) -> Result<Option<Vec<TestBinary>>> {
+    let output = command
+        .args(["--no-run", "--message-format", "json-render-diagnostics"])
         .stderr(Stdio::inherit())
         .output()
         .context("cannot run cargo")?;

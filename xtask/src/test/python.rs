@@ -1,4 +1,5 @@
-//! The Python environment of the test that lets the official SDKs talk to our scripted server.
+//! The Python environment of the tests that let others judge us: the official SDKs, which talk to our scripted server, and a
+//! validator of JSON schemas.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,14 +9,17 @@ use anyhow::{Context, Result, bail};
 use crate::process;
 use crate::workspace::{Package, Workspace};
 
-/// How the test finds the interpreter.
+/// How the tests find the interpreter.
 pub(crate) const VARIABLE: &str = "SORTIE_TEST_PYTHON";
 
-const REQUIREMENTS: &str = "tests/python/requirements.txt";
+/// Where a crate has its programs in Python.
+const FOLDER: &str = "tests/python";
+/// What all of them need.
+const REQUIREMENTS: &str = "crates/testkit/tests/python/requirements.txt";
 
 /// Whether one of these crates has tests in Python.
 pub(super) fn needed_by(packages: &[&Package]) -> bool {
-    packages.iter().any(|package| package.directory().join(REQUIREMENTS).exists())
+    packages.iter().any(|package| package.directory().join(FOLDER).exists())
 }
 
 /// The interpreter of a virtual environment in the target folder, made anew only when the requirements change.
@@ -24,7 +28,7 @@ pub(crate) fn prepare(workspace: &Workspace) -> Result<PathBuf> {
     let interpreter = folder.join("bin/python");
     let stamp = folder.join("requirements.installed");
 
-    let file = workspace.root.join("crates/testkit").join(REQUIREMENTS);
+    let file = workspace.root.join(REQUIREMENTS);
     let wanted = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
     if interpreter.exists() && std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
         return Ok(interpreter);
@@ -37,7 +41,7 @@ pub(crate) fn prepare(workspace: &Workspace) -> Result<PathBuf> {
 
 fn install(folder: &Path, interpreter: &Path, requirements: &Path) -> Result<()> {
     let made = process::succeeds(Command::new("python3").args(["-m", "venv", "--clear"]).arg(folder))
-        .context("the SDK tests need python3 (3.9 or later) on the PATH")?;
+        .context("some tests need python3 (3.10 or later) on the PATH")?;
     if !made {
         bail!("`python3 -m venv` failed; on Debian and Ubuntu it comes with the package python3-venv");
     }

@@ -21,15 +21,16 @@ pub(super) fn modules(files: &[File]) -> Vec<Finding> {
     files.iter().filter(|file| file.is_rust() && file.owner().is_some()).filter(forgotten).map(report).collect()
 }
 
-/// The one other test binary: it is run on its own, too, and its output is held against a list.
-const CONFORMANCE: &str = "crates/cli/tests/conformance/";
+/// The other test binaries: the one is run on its own, too, and its output is held against a list; the other is run
+/// against a program with a guard taken out.
+const OTHERS: [&str; 2] = ["crates/cli/tests/conformance/", "crates/cli/tests/escape/"];
 
 /// Integration tests are modules of one binary: linking is most of the time that a test binary takes.
 pub(super) fn one_test_binary(files: &[File]) -> Vec<Finding> {
     let stray = |file: &&File| {
         let mut parts = file.path().split('/').skip(2); // past `crates/NAME`
         let outside = parts.next() == Some("tests") && parts.next() != Some("it");
-        file.is_rust() && outside && !file.path().starts_with(CONFORMANCE)
+        file.is_rust() && outside && !OTHERS.iter().any(|other| file.path().starts_with(other))
     };
     let report = |file: &File| {
         let mend = "move it to tests/it/ and declare it in tests/it/main.rs";
@@ -41,9 +42,10 @@ pub(super) fn one_test_binary(files: &[File]) -> Vec<Finding> {
 /// The files that could declare the module at `path`; `None` for one that needs no declaration.
 fn parents(path: &str) -> Option<Vec<String>> {
     let (directory, _) = path.rsplit_once('/')?;
-    let (top, root) = [("/src", "src"), ("/tests/it", "it"), ("/tests/conformance", "conformance")]
-        .into_iter()
-        .find(|(top, _)| directory.ends_with(top) || directory.contains(&format!("{top}/")))?;
+    let tops =
+        [("/src", "src"), ("/tests/it", "it"), ("/tests/conformance", "conformance"), ("/tests/escape", "escape")];
+    let (top, root) =
+        tops.into_iter().find(|(top, _)| directory.ends_with(top) || directory.contains(&format!("{top}/")))?;
     let at_the_top = directory.ends_with(top);
     let is_root = ["main.rs", "lib.rs"].iter().any(|root| path.ends_with(&format!("/{root}")));
     if at_the_top && is_root || root == "src" && directory.ends_with("/src/bin") {

@@ -29,7 +29,8 @@ const DOORS: &[Door] = &[
     Door {
         words: &["env::var", "env::var_os", "env::vars", "env::vars_os", "env::set_var", "env::remove_var"],
         except: &[],
-        open_to: &["cli", "testkit", "xtask"],
+        // What `mutant` reads is compiled into the build of `cargo xtask mutants` alone.
+        open_to: &["cli", "mutant", "testkit", "xtask"],
         open_to_tests: true,
         what: "the environment is read outside the command line",
         mend: "read it in the cli's settings and pass the value down",
@@ -69,6 +70,9 @@ const DOORS: &[Door] = &[
     },
 ];
 
+/// What the root of a crate says that has no door to files. Clippy then knows what this table can only guess by words.
+const WALL: &str = "#![cfg_attr(not(test), deny(clippy::disallowed_methods))]";
+
 pub(super) fn closed(file: &File) -> Vec<Finding> {
     let Some(owner) = file.owner() else { return Vec::new() };
     let shut: Vec<&Door> = DOORS.iter().filter(|door| !door.admits(file, owner)).collect();
@@ -76,7 +80,14 @@ pub(super) fn closed(file: &File) -> Vec<Finding> {
         let door = shut.iter().find(|door| door.is_used_by(line))?;
         Some(Finding::at(file, line.number, door.what, door.mend))
     };
-    file.lines().filter_map(through).collect()
+    let without_wall = shut.iter().any(|door| door.words.contains(&"std::fs")) && is_wall_missing(file);
+    let mend = format!("write `{WALL}` below its first comment");
+    let unwalled = without_wall.then(|| Finding::at(file, 1, "clippy does not guard the door to files here", mend));
+    file.lines().filter_map(through).chain(unwalled).collect()
+}
+
+fn is_wall_missing(file: &File) -> bool {
+    file.path().ends_with("/src/lib.rs") && !file.lines().any(|line| line.code.trim() == WALL)
 }
 
 impl Door {
@@ -136,6 +147,14 @@ mod tests {
     fn an_open_file_may_be_held_by_anyone() {
         assert_eq!(check("crates/tools/src/a.rs", "use std::fs::File;\nfn read(file: File) {}\n"), "");
         assert_ne!(check("crates/tools/src/a.rs", "use std::fs::{self, File};\n"), "");
+    }
+
+    #[test]
+    fn a_crate_without_a_door_to_files_tells_clippy_so() {
+        let what = "crates/engine/src/lib.rs:1: clippy does not guard the door to files here\n";
+        assert_eq!(check("crates/engine/src/lib.rs", "//! The engine.\n\nmod run;\n"), what);
+        assert_eq!(check("crates/engine/src/lib.rs", &format!("//! The engine.\n\n{WALL}\n\nmod run;\n")), "");
+        assert_eq!(check("crates/sandbox/src/lib.rs", "//! The sandbox.\n"), "");
     }
 
     #[test]

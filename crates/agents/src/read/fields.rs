@@ -4,6 +4,7 @@ use super::hidden::{self, shown};
 use super::keys::{self, KEYS};
 use super::later;
 use super::name::name;
+use super::permission_mode::{Conduct, permission_mode};
 use super::report::Report;
 use super::tool_list::{self, Granted};
 use super::yaml::{Entry, Value};
@@ -26,6 +27,7 @@ pub(super) struct Fields {
     pub(super) description: Option<String>,
     pub(super) tools: Option<Vec<String>>,
     pub(super) disallowed_tools: Vec<String>,
+    pub(super) conduct: Conduct,
     pub(super) model: Option<String>,
     pub(super) max_turns: Option<u32>,
     pub(super) color: Option<String>,
@@ -46,6 +48,7 @@ pub(super) fn decode(entries: &[Entry], tools: &[String], report: &mut Report<'_
             "description" => fields.description = description(entry, report),
             "tools" => granted = tool_list::granted(entry, tools, report).map(|granted| (granted, entry.line)),
             "disallowedTools" => fields.disallowed_tools = tool_list::disallowed(entry, tools, report),
+            "permissionMode" => fields.conduct = permission_mode(entry, report),
             "model" => fields.model = model(entry, report),
             "maxTurns" => fields.max_turns = max_turns(entry, report),
             "color" => fields.color = color(entry, report),
@@ -55,7 +58,9 @@ pub(super) fn decode(entries: &[Entry], tools: &[String], report: &mut Report<'_
     }
     if let Some((Granted::These(mut names), line)) = granted {
         let asked = names.len();
-        names.retain(|name| !fields.disallowed_tools.contains(name));
+        let is_denied = |rule: &str| fields.disallowed_tools.iter().any(|denied| denied == rule);
+        let name_of = |rule: &str| rule.split_once('(').map_or(rule, |(name, _)| name).to_owned();
+        names.retain(|rule| !is_denied(rule) && !is_denied(&name_of(rule)));
         if asked > 0 && names.is_empty() {
             report.error(line, "`disallowedTools` takes away all of `tools`", "leave the agent at least one");
         }
@@ -76,6 +81,7 @@ fn unknown(entry: &Entry, tools: &[String], report: &mut Report<'_>) {
         let does = match meant {
             "tools" => "names the tools that it may use",
             "disallowedTools" => "names the tools that it may not use",
+            "permissionMode" => "says what it may do without approval",
             _ => "says how many turns it has",
         };
         report.error(
@@ -101,7 +107,7 @@ fn description(entry: &Entry, report: &mut Report<'_>) -> Option<String> {
         if let Some(character) = left_out {
             let message = format!("`description` has characters that cannot be seen, here {}", hidden::code(character));
             report.warning(entry.line, message, "they were left out; delete them");
-            description = visible.trim().to_owned();
+            visible.trim().clone_into(&mut description);
         }
         if description.is_empty() {
             report.error(entry.line, "`description` has nothing that can be seen", "say when to use the agent");

@@ -1,6 +1,6 @@
 //! The keys of front matter, and how to tell one from a line that only resembles it.
 //!
-//! `tools`, `disallowedTools` and `maxTurns` take something away from an agent. A spelling of them that went unnoticed
+//! `tools`, `disallowedTools`, `permissionMode` and `maxTurns` take something away from an agent. A spelling of them that went unnoticed
 //! would leave it more than its author meant, so they are looked for with care.
 
 use sortie_protocol::nearest;
@@ -60,7 +60,7 @@ pub(super) fn narrowing(key: &str) -> Option<&'static str> {
         return Some("tools");
     }
     // Shorter ones are part of too many other words.
-    nearest(&letters, ["tools", "disallowedTools", "maxTurns"]).filter(|_| letters.len() >= 4)
+    nearest(&letters, ["tools", "disallowedTools", "permissionMode", "maxTurns"]).filter(|_| letters.len() >= 4)
 }
 
 /// The known key that seems to be meant by a line inside a value, indented or as an item.

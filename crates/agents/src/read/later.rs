@@ -18,14 +18,7 @@ enum Shape {
     NamesOrMap,
 }
 
-const LATER: [(&str, Shape); 8] = [
-    (
-        "permissionMode",
-        Shape::Word {
-            idle: &["default", "manual"],
-            later: &["acceptEdits", "auto", "dontAsk", "bypassPermissions", "plan"],
-        },
-    ),
+const LATER: [(&str, Shape); 7] = [
     ("skills", Shape::Names),
     ("mcpServers", Shape::NamesOrMap),
     ("hooks", Shape::Map),
@@ -55,11 +48,7 @@ pub(super) fn check(entry: &Entry, report: &mut Report<'_>) -> Option<()> {
         Asked::Nothing => {}
         Asked::Nonsense(fix) => report.strict(entry.line, format!("{said} makes no sense"), fix),
         Asked::Later => {
-            let fix = match *key {
-                _ if report.is_ours() => "delete the line",
-                "permissionMode" => "the agent runs in `default`",
-                _ => "the agent runs without it",
-            };
+            let fix = if report.is_ours() { "delete the line" } else { "the agent runs without it" };
             report.strict(entry.line, format!("{said} does not work in this version"), fix);
         }
     }

@@ -5,19 +5,23 @@ mod disallowed;
 mod granted;
 
 pub(super) use self::disallowed::disallowed;
+pub(crate) use self::disallowed::matches;
 pub(super) use self::granted::{Granted, granted};
 
 use super::hidden::shown;
 use super::report::Report;
 use super::yaml::{Entry, Node, Value};
+use sortie_policy::{Rule, RuleError};
 use sortie_protocol::nearest;
 
 /// Tools that agent files of other programs name and that do not exist here yet.
-const LATER: [&str; 31] = [
+const LATER: [&str; 35] = [
     "AskUserQuestion",
     "Bash",
     "BashOutput",
-    "Edit",
+    "CronCreate",
+    "CronDelete",
+    "CronList",
     "EnterPlanMode",
     "EnterWorktree",
     "ExitPlanMode",
@@ -28,9 +32,9 @@ const LATER: [&str; 31] = [
     "ListAgents",
     "ListMcpResourcesTool",
     "Monitor",
-    "MultiEdit",
     "NotebookEdit",
     "NotebookRead",
+    "PowerShell",
     "ReadMcpResourceTool",
     "SendMessage",
     "Skill",
@@ -41,22 +45,47 @@ const LATER: [&str; 31] = [
     "TaskOutput",
     "TaskStop",
     "TaskUpdate",
-    "WebFetch",
+    "TeamCreate",
+    "TeamDelete",
+    "TodoRead",
+    "ToolSearch",
     "WebSearch",
     "Workflow",
-    "Write",
 ];
 
 const TASK: &str = "Task";
+/// What another program calls it in the files that it reads.
 const OTHER_NAME_OF_TASK: &str = "Agent";
+/// Names that tools have elsewhere, and the tool that each one means. A file can deny by them, and grants only by `Agent`.
+const OTHER_NAMES: [(&str, &str); 3] =
+    [(OTHER_NAME_OF_TASK, TASK), ("spawn_agent", TASK), ("create_todo", "TodoWrite")];
 
 /// More names than this are no list that anybody wrote, and each could become a finding.
 const MAX_NAMES: usize = 200;
 
-/// One name in a list, as written.
+/// One name in a list, as written, perhaps with a pattern in parentheses.
 struct Name<'a> {
     text: &'a str,
     line: usize,
+}
+
+impl<'a> Name<'a> {
+    /// The tool's name alone, and its pattern with the parentheses; that is empty where there is none.
+    fn parts(&self) -> (&'a str, &'a str) {
+        let (name, pattern) = self.text.split_at(self.text.find('(').unwrap_or(self.text.len()));
+        (name.trim_end(), pattern)
+    }
+}
+
+/// The rules that a tool and a pattern in parentheses make. Several agents in one pattern are a rule each.
+fn rules(tool: &str, pattern: &str) -> Result<Vec<String>, RuleError> {
+    let inner = pattern.strip_prefix('(').and_then(|pattern| pattern.strip_suffix(')'));
+    let rules: Vec<String> = match inner {
+        Some(agents) if tool == TASK => agents.split(',').map(|agent| format!("{tool}({})", agent.trim())).collect(),
+        _ => vec![format!("{tool}{pattern}")],
+    };
+    rules.iter().try_for_each(|rule| rule.parse::<Rule>().map(drop))?;
+    Ok(rules)
 }
 
 fn did_you_mean<'a>(name: &str, candidates: impl Iterator<Item = &'a str>, tools: &[String]) -> String {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::claim::{self, Broken, Claim, Winner};
-use super::{Registry, prompts};
+use super::{Registry, agent_rules, prompts};
 use crate::{AgentDefinition, AgentFile, Dialect, Finding, PromptFile, Scope, Severity, Weight, builtin, read};
 
 /// A name that a file claims in vain.
@@ -92,6 +92,7 @@ impl Assembly {
                 agents.push(definition);
             }
         }
+        self.findings.extend(agent_rules::about_nobody(&agents));
         self.findings.sort_by(|left, right| (&left.path, left.line).cmp(&(&right.path, right.line)));
         Registry { agents, findings: self.findings, absent: self.absent, displaced: self.displaced }
     }

@@ -1,5 +1,7 @@
 //! Who has a name, and what that means for the next file that wants it.
 
+use sortie_mutant::is_out;
+
 use crate::look_alike::look_alike;
 use crate::read::shown;
 use crate::{AgentDefinition, AgentFile, Dialect, Finding, Scope, Severity, Weight};
@@ -84,16 +86,21 @@ impl Claim {
     }
 }
 
+/// Types that contracts have and no built-in agent serves yet. Nobody gets them by leaving a file in a project.
+const RESERVED: [&str; 1] = ["bash"];
+
 /// Why a project's file does not count that nobody vouched for and that could be taken for a built-in agent, whatever
 /// else is in it.
 pub(super) fn of_a_builtin_name(builtin: &[AgentDefinition], file: &AgentFile, name: &str) -> Option<Finding> {
-    if file.scope != Scope::Project || file.trusted {
+    if file.scope != Scope::Project || file.trusted || is_out("built-in-names") {
         return None;
     }
-    let mut taken = builtin.iter().flat_map(|agent| std::iter::once(&agent.name).chain(&agent.aliases));
+    let taken = builtin.iter().flat_map(|agent| std::iter::once(&agent.name).chain(&agent.aliases));
+    let mut taken = taken.map(String::as_str).chain(RESERVED);
     let taken = taken.find(|taken| look_alike(taken, name))?;
-    let is = if taken.eq_ignore_ascii_case(name) { "is a".to_owned() } else { format!("looks like `{taken}`, a") };
-    let message = format!("`{}` {is} built-in agent's name, so this project's file is set aside", shown(name));
+    let is = if taken.eq_ignore_ascii_case(name) { "is".to_owned() } else { format!("looks like `{taken}`,") };
+    let whose = if RESERVED.contains(&taken) { "a name kept for a built-in agent" } else { "a built-in agent's name" };
+    let message = format!("`{}` {is} {whose}, so this project's file is set aside", shown(name));
     let fix = "look at the file, then run `sortie trust`; or give it a name of its own";
     Some(warning(Weight::SetAside, &file.path, message, fix))
 }

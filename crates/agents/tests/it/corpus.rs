@@ -40,10 +40,15 @@ fn render(reading: &Reading) -> String {
 
 fn render_definition(definition: &AgentDefinition) -> String {
     let AgentDefinition { name, aliases, description, prompt, tools, disallowed_tools, model, .. } = definition;
-    let AgentDefinition { max_turns, color, initial_prompt, delegable, origin, .. } = definition;
+    let AgentDefinition { max_turns, color, initial_prompt, delegable, origin, mode, never_asks, .. } = definition;
     assert!(aliases.is_empty() && *delegable && origin.path.is_some(), "no file says otherwise");
+    assert!(!definition.approves_reads, "no file can say so");
+    let conduct = match (mode, never_asks) {
+        (None, false) => String::new(),
+        (mode, never_asks) => format!("mode {mode:?}, never asks {never_asks}\n"),
+    };
     format!(
-        "name {name:?}\ndescription {description:?}\ntools {tools:?}\ndisallowed tools {disallowed_tools:?}\n\
+        "name {name:?}\ndescription {description:?}\ntools {tools:?}\ndisallowed tools {disallowed_tools:?}\n{conduct}\
          model {model:?}\nmax turns {max_turns:?}\ncolor {color:?}\ninitial prompt {initial_prompt:?}\nprompt {prompt:?}\n"
     )
 }

@@ -13,7 +13,7 @@ mod template;
 
 use sortie_agents::{AgentFile, Dialect, Registry, Scope};
 
-const TOOLS: [&str; 6] = ["Read", "LS", "Glob", "Grep", "TodoWrite", "Task"];
+const TOOLS: [&str; 10] = ["Read", "LS", "Glob", "Grep", "Write", "Edit", "MultiEdit", "WebFetch", "TodoWrite", "Task"];
 
 fn tools() -> Vec<String> {
     TOOLS.map(str::to_owned).to_vec()

@@ -5,6 +5,14 @@ use sortie_agents::{Registry, Scope};
 
 use crate::{assemble, file};
 
+/// What is said of an agent whose front matter has this line.
+fn said_of(line: &str) -> String {
+    let mut writer = file(".sortie/agents/writer.md", Scope::Project, "writer");
+    writer.bytes = format!("---\nname: writer\ndescription: Writes\n{line}\n---\nWrite.\n").into_bytes();
+    let said: Vec<String> = assemble(vec![writer]).findings().iter().map(ToString::to_string).collect();
+    said.join("\n")
+}
+
 #[test]
 fn names_are_found_exactly_then_by_alias_and_without_regard_to_case() {
     let registry = Registry::builtin();
@@ -44,7 +52,7 @@ fn who_asks_for_an_agent_whose_file_is_broken_is_told_where_and_why() {
     let mut broken = file(".sortie/agents/wizard.md", Scope::Project, "wizard");
     broken.bytes = b"---\nname: wizard\ndescription: Conjures\ntools: Wand\n---\nConjure.\n".to_vec();
     let error = assemble(vec![broken]).get_delegable("Wizard").expect_err("it is broken");
-    expect!["unknown agent `Wizard` (its file does not count: .sortie/agents/wizard.md:4: error: unknown tool `Wand`; the tools are Read, LS, Glob, Grep, TodoWrite, Task); there are general-purpose, explore, plan, summary"].assert_eq(&error.to_string());
+    expect!["unknown agent `Wizard` (its file does not count: .sortie/agents/wizard.md:4: error: unknown tool `Wand`; the tools are Read, LS, Glob, Grep, Write, Edit, MultiEdit, WebFetch, TodoWrite, Task); there are general-purpose, explore, plan, summary"].assert_eq(&error.to_string());
 }
 
 #[test]
@@ -62,4 +70,18 @@ fn a_long_list_of_names_is_cut_and_says_so() {
     let error = assemble(files).get_delegable("zzz").expect_err("unknown");
     assert_eq!(error.known.len(), 44);
     assert!(error.to_string().ends_with("agent-025 and 14 more"), "{error}");
+}
+
+#[test]
+fn a_rule_about_an_agent_that_there_is_not_is_a_warning() {
+    let said =
+        ["tools: Read, Task(explorer)", "disallowedTools: Task(wizard)"].map(|line| said_of(line) + "\n").concat();
+    expect![[r#"
+        .sortie/agents/writer.md: warning: `Task(explorer)` names no agent that there is; did you mean `explore`?
+        .sortie/agents/writer.md: warning: `Task(wizard)` names no agent that there is; name one that there is, or delete it
+    "#]]
+    .assert_eq(&said);
+    for line in ["tools: Task(general), Task(Explore)", "disallowedTools: Task(gen*), Task(writer)", "tools: Task"] {
+        assert_eq!(said_of(line), "", "{line}");
+    }
 }

@@ -98,11 +98,12 @@ fn a_project_cannot_take_a_built_in_agents_name_or_alias_unless_it_is_trusted() 
         let folder = if name == "Explore" { ".claude" } else { ".sortie" };
         file(&format!("{folder}/agents/{name}.md"), Scope::Project, name)
     };
-    let names = ["Explore", "general", "main"];
+    let names = ["Explore", "general", "main", "bash"];
     let registry = assemble(names.into_iter().map(project).collect());
     assert_eq!(registry.all(), Registry::builtin().all());
     expect![[r#"
         .claude/agents/Explore.md: warning: `Explore` is a built-in agent's name, so this project's file is set aside; look at the file, then run `sortie trust`; or give it a name of its own
+        .sortie/agents/bash.md: warning: `bash` is a name kept for a built-in agent, so this project's file is set aside; look at the file, then run `sortie trust`; or give it a name of its own
         .sortie/agents/general.md: warning: `general` is a built-in agent's name, so this project's file is set aside; look at the file, then run `sortie trust`; or give it a name of its own
         .sortie/agents/main.md: warning: `main` is a built-in agent's name, so this project's file is set aside; look at the file, then run `sortie trust`; or give it a name of its own
     "#]].assert_eq(&findings(&registry));

@@ -59,7 +59,8 @@ fn check(reading: &Reading, bytes: &[u8]) -> Result<(), TestCaseError> {
     prop_assert!(reading.findings.iter().all(|finding| !finding.to_string().contains(char::is_control)));
     if let Some(definition) = &reading.definition {
         let granted = definition.tools.iter().flatten();
-        prop_assert!(granted.clone().all(|tool| tools().contains(tool)));
+        prop_assert!(definition.named_tools().all(|tool| tools().iter().any(|known| known == tool)));
+        prop_assert!(granted.clone().all(|rule| rule.parse::<sortie_policy::Rule>().is_ok()));
         prop_assert!(granted.clone().all(|tool| !definition.disallowed_tools.contains(tool)));
         prop_assert!(definition.max_turns != Some(0) && !definition.name.is_empty() && !definition.prompt.is_empty());
     }

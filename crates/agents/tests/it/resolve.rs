@@ -3,14 +3,26 @@
 use std::time::Duration;
 
 use sortie_agents::{AgentDefinition, Registry, Resolution, resolve};
-use sortie_protocol::{AgentConfig, Limits, ModelChoice};
+use sortie_policy::{Decision, Judge, Places};
+use sortie_protocol::{AgentConfig, GrantLayer, Limits, Mode, ModelChoice, Resource};
 
 use crate::tools;
 
 fn config(definition: &AgentDefinition, parent: Option<&AgentConfig>, asked: Limits) -> AgentConfig {
+    below(&[], definition, parent, asked)
+}
+
+/// The same below the settings of the user and the project.
+fn below(
+    root_layers: &[GrantLayer],
+    definition: &AgentDefinition,
+    parent: Option<&AgentConfig>,
+    asked: Limits,
+) -> AgentConfig {
     resolve(Resolution {
         definition,
         parent,
+        root_layers,
         asked,
         default_limits: Limits { timeout: Some(Duration::from_mins(5)), ..Limits::default() },
         model: ModelChoice { route: "main".to_owned(), id: "m".to_owned() },
@@ -23,8 +35,8 @@ fn config(definition: &AgentDefinition, parent: Option<&AgentConfig>, asked: Lim
 fn each_agent_has_the_tools_of_its_role() {
     let registry = Registry::builtin();
     let tools = |name: &str| config(registry.get(name).expect("built in"), None, Limits::default()).tools.join(" ");
-    assert_eq!(tools("main"), "Read LS Glob Grep TodoWrite Task");
-    assert_eq!(tools("general-purpose"), "Read LS Glob Grep TodoWrite Task");
+    let all = "Read LS Glob Grep Write Edit MultiEdit WebFetch TodoWrite Task";
+    assert_eq!((tools("main"), tools("general-purpose")), (all.to_owned(), all.to_owned()));
     assert_eq!(tools("explore"), "Read LS Glob Grep");
     assert_eq!(tools("plan"), "Read LS Glob Grep TodoWrite");
     assert_eq!(tools("summary"), "Read LS Glob Grep");
@@ -62,11 +74,24 @@ fn restricted(tools: Option<&[&str]>, disallowed: &[&str]) -> AgentDefinition {
 #[test]
 fn what_a_definition_forbids_is_taken_from_what_it_allows_or_inherits() {
     let tools = |definition: &AgentDefinition| config(definition, None, Limits::default()).tools.join(" ");
-    assert_eq!(tools(&restricted(None, &["Task", "Grep"])), "Read LS Glob TodoWrite");
+    let edits = "Write Edit MultiEdit WebFetch";
+    assert_eq!(tools(&restricted(None, &["Task", "Grep"])), format!("Read LS Glob {edits} TodoWrite"));
     assert_eq!(tools(&restricted(Some(&["Read", "Task"]), &["Task"])), "Read");
     assert_eq!(tools(&restricted(Some(&["Read"]), &["Read"])), "");
     assert_eq!(tools(&restricted(Some(&[]), &[])), "", "an empty list is none, not all");
-    assert_eq!(tools(&restricted(None, &["Bash"])), "Read LS Glob Grep TodoWrite Task", "what is not there");
+    let all = format!("Read LS Glob Grep {edits} TodoWrite Task");
+    assert_eq!(tools(&restricted(None, &["Bash"])), all, "what is not there");
+}
+
+#[test]
+fn a_bare_name_is_one_tool_and_a_name_with_a_star_is_those_that_it_matches() {
+    let tools = |definition: &AgentDefinition| config(definition, None, Limits::default()).tools.join(" ");
+    let (read, edit) = (restricted(None, &["Read"]), restricted(None, &["Edit"]));
+    assert_eq!(tools(&read), "LS Glob Grep Write Edit MultiEdit WebFetch TodoWrite Task");
+    assert_eq!(tools(&edit), "Read LS Glob Grep Write MultiEdit WebFetch TodoWrite Task");
+    assert_eq!(tools(&restricted(Some(&["Read", "Grep"]), &["Read"])), "Grep");
+    assert_eq!(tools(&restricted(None, &["*edit", "web*"])), "Read LS Glob Grep Write TodoWrite Task");
+    assert_eq!(tools(&restricted(None, &["mcp__*__delete"])), tools(&restricted(None, &[])), "which nobody has");
 }
 
 #[test]
@@ -74,8 +99,69 @@ fn what_a_parent_is_forbidden_its_child_is_forbidden_too() {
     let parent = config(&restricted(None, &["Grep"]), None, Limits::default());
     let child = config(&restricted(Some(&["Read", "Grep"]), &["LS"]), Some(&parent), Limits::default());
     assert_eq!(child.tools, ["Read"]);
-    let decide = |tool| sortie_policy::decide(&child.grant, tool);
-    assert_eq!(decide("Read"), sortie_policy::Decision::Allow);
-    let owner = "agent general-purpose".to_owned();
-    assert_eq!(decide("Grep"), sortie_policy::Decision::Deny { owner }, "at the gate as well, not only in the list");
+    assert_eq!(decision(&child, "Read", "a.rs"), Decision::Allow);
+    let Decision::Deny(ground) = decision(&child, "Grep", "a.rs") else { panic!("not denied at the gate") };
+    assert_eq!(ground.owner, "agent general-purpose");
+}
+
+fn decision(config: &AgentConfig, tool: &str, path: &str) -> Decision {
+    let judge = Judge::new(&config.grant, Places::default()).expect("a grant that can be read");
+    judge.decide(tool, &Resource::Path(path.into()))
+}
+
+#[test]
+fn patterns_hold_for_arguments() {
+    let definition = restricted(Some(&["Read", "Edit(docs/**)"]), &["Edit(docs/secret/**)"]);
+    let config = config(&definition, None, Limits::default());
+    assert_eq!(config.tools.join(" "), "Read Write Edit MultiEdit");
+    assert_eq!(decision(&config, "Edit", "docs/a.md"), Decision::Allow);
+    assert!(decision(&config, "Edit", "src/a.rs").is_denied());
+    assert!(decision(&config, "Write", "docs/secret/a.md").is_denied());
+    assert_eq!(decision(&config, "Read", "docs/secret/a.md"), Decision::Allow);
+}
+
+/// The user's settings: a mode, and what is allowed beside it.
+fn settings(mode: Mode, allow: &[&str]) -> Vec<GrantLayer> {
+    let allow = allow.iter().map(|&rule| rule.to_owned()).collect();
+    vec![GrantLayer { mode: Some(mode), allow, ..GrantLayer::new("user settings") }]
+}
+
+#[test]
+fn a_mode_of_a_definition_only_narrows_and_leaves_allow_rules_alone() {
+    let in_mode = |root: &[GrantLayer], mode: Mode| {
+        let definition = AgentDefinition { mode: Some(mode), ..restricted(None, &[]) };
+        let config = below(root, &definition, None, Limits::default());
+        ["Read", "Edit", "WebFetch"].map(|tool| match decision(&config, tool, "src/a.rs") {
+            Decision::Allow => "allow",
+            Decision::Ask(_) => "ask",
+            Decision::Deny(_) => "deny",
+        })
+    };
+    assert_eq!(in_mode(&settings(Mode::Default, &[]), Mode::AcceptEdits), ["allow", "ask", "ask"], "not wider");
+    assert_eq!(in_mode(&settings(Mode::Bypass, &[]), Mode::AcceptEdits), ["allow", "allow", "ask"]);
+    assert_eq!(in_mode(&settings(Mode::Bypass, &[]), Mode::Default), ["allow", "ask", "ask"]);
+    assert_eq!(in_mode(&settings(Mode::Bypass, &[]), Mode::Plan), ["allow", "deny", "ask"]);
+    assert_eq!(in_mode(&settings(Mode::Default, &["Edit"]), Mode::Default), ["allow", "allow", "ask"]);
+    assert_eq!(in_mode(&settings(Mode::Default, &["Edit", "WebFetch"]), Mode::Plan), ["allow", "deny", "allow"]);
+}
+
+#[test]
+fn who_never_asks_is_refused_what_would_be_asked() {
+    let definition = AgentDefinition { never_asks: true, ..restricted(None, &[]) };
+    let config = below(&settings(Mode::Default, &["Edit(docs/**)"]), &definition, None, Limits::default());
+    assert_eq!(decision(&config, "Edit", "docs/a.md"), Decision::Allow);
+    assert!(decision(&config, "Edit", "src/a.rs").is_denied());
+    assert!(!config.tools.contains(&"WebFetch".to_owned()), "what can only be refused is not offered");
+}
+
+#[test]
+fn whose_reads_are_approved_is_not_asked_and_is_still_denied() {
+    let definition = AgentDefinition { approves_reads: true, ..restricted(None, &[]) };
+    let mut root = settings(Mode::Default, &[]);
+    root[0].ask = vec!["Read".to_owned()];
+    root[0].deny = vec!["Read(.env)".to_owned()];
+    let config = below(&root, &definition, None, Limits::default());
+    assert_eq!(decision(&config, "Grep", "src/a.rs"), Decision::Allow);
+    assert!(decision(&config, "Read", ".env").is_denied());
+    assert!(matches!(decision(&config, "Edit", "src/a.rs"), Decision::Ask(_)));
 }

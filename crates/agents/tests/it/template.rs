@@ -32,6 +32,7 @@ fn every_line_that_the_template_leaves_out_can_be_taken_in() {
     assert_eq!(reading.findings, []);
     let definition = reading.definition.expect("a definition");
     assert_eq!(definition.disallowed_tools, ["Task"]);
+    assert_eq!(definition.mode, Some(sortie_protocol::Mode::Plan));
     assert_eq!(definition.model.as_deref(), Some("light"));
     assert_eq!(definition.color.as_deref(), Some("cyan"));
     assert!(definition.initial_prompt.is_some());

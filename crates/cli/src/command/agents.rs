@@ -12,11 +12,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueHint};
-use sortie_agents::{Agents as _, UnknownAgent};
+use sortie_agents::Agents as _;
 use sortie_engine::cast;
 
 use crate::args::{ReportFormat, parse_count};
-use crate::error::{CommandError, ErrorKind};
+use crate::error::CommandError;
 use crate::settings::Sources;
 use crate::wiring;
 
@@ -34,11 +34,11 @@ pub(crate) struct AgentsArgs {
 
 #[derive(Debug, Subcommand)]
 enum AgentsCommand {
-    /// List all agents and where each comes from
-    #[command(after_help = "Example:\n  sortie agents list")]
+    /// List the agents of the contract in use: names, origins, models, turns and what each is for
+    #[command(after_help = "Examples:\n  sortie agents list\n  sortie agents list --contract typed")]
     List,
-    /// Show one agent: its file, tools, limits and role prompt
-    #[command(after_help = "Examples:\n  sortie agents show explore\n  sortie agents show general")]
+    /// Show one agent as the contract in use has it: its file, tools, limits and role prompt
+    #[command(after_help = "Examples:\n  sortie agents show explore\n  sortie agents show Plan --contract typed")]
     Show { name: String },
     /// Say what is wrong with agent files; exit 1 if one cannot be used
     #[command(after_help = CHECK_EXAMPLES)]
@@ -115,17 +115,13 @@ pub(crate) fn run(args: &AgentsArgs, sources: &Sources) -> Result<ExitCode, Comm
     }
     let agents = wiring::agents(&settings)?.current();
     match &args.command {
-        AgentsCommand::List => list::run(&agents),
+        AgentsCommand::List => list::run(&agents, settings.contract().as_ref(), &settings.rules()),
         AgentsCommand::Show { name } => {
             let contract = settings.contract();
             let agents = cast(&agents, contract.as_ref(), &settings.rules());
-            show::run(agents.get(name).map_err(|error| unknown(&error))?, contract.as_ref())
+            show::run(show::meant(&agents, name, contract.as_ref())?, contract.as_ref())
         }
         AgentsCommand::Match { text, limit, output_format } => ranking::run(&agents, text, *limit, *output_format),
         AgentsCommand::Check { .. } | AgentsCommand::New { .. } => check::folders(agents, &settings),
     }
-}
-
-fn unknown(error: &UnknownAgent) -> CommandError {
-    CommandError::new(ErrorKind::NotFound, error.to_string())
 }

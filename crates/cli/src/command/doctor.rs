@@ -57,6 +57,7 @@ fn examine(call: bool, sources: &Sources) -> Vec<Diagnosis> {
     match &loaded {
         Ok(settings) => {
             diagnoses.extend(setup::settings(settings));
+            diagnoses.extend(setup::permissions(settings));
             diagnoses.extend(models::routes(settings, call));
             diagnoses.extend(agents::agents(settings));
             diagnoses.push(journal::journal(settings));

@@ -2,13 +2,15 @@
 
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use sortie_engine::Kind;
+use sortie_engine::{Approver, Kind, NoApprover};
 use sortie_protocol::{Limits, TaskRequest};
 
 use crate::args::{parse_duration, with_exit_codes};
+use crate::ask::TerminalApprover;
 use crate::drive::drive;
 use crate::error::{self, CommandError};
 use crate::input::{Input, read_stdin};
@@ -89,14 +91,22 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
     };
     let told_more = aside.is_text() && args.output_format == OutputFormat::Text;
     let unasked = plan.lacks_model() && args.model.is_none() && told_more;
+    let approver = approver(args, &aside, settings);
     let (pace, display) = display(args, aside);
-    let code = drive(plan, Kind::Main, request, pace, display)??;
+    let code = drive(plan, Kind::Main, request, pace, display, approver)??;
     if unasked && code == ExitCode::SUCCESS {
         for server in &local::servers(&settings.environment) {
             error::note(&local::offer(server));
         }
     }
     Ok(code)
+}
+
+/// A person, where there is one who reads text and can answer; else nobody.
+fn approver(args: &RunArgs, aside: &Aside, settings: &Settings) -> Arc<dyn Approver> {
+    let is_for_people = args.output_format == OutputFormat::Text && !matches!(aside, Aside::Events(_));
+    let person = TerminalApprover::find(aside.stage(), settings.places.config.as_deref()).filter(|_| is_for_people);
+    person.map_or_else(|| Arc::new(NoApprover) as Arc<dyn Approver>, |person| Arc::new(person))
 }
 
 /// The format on stdout, and beside it what stderr gets. The formats for programs are alone unless someone asks.

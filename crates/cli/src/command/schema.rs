@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use sortie_agents::Agents as _;
-use sortie_engine::{agent_lines, cast};
+use sortie_engine::{cast, task_tool};
+use sortie_protocol::ToolSpec;
+use sortie_tools::Tool as _;
 
 use crate::error::CommandError;
 use crate::render::print_json;
@@ -40,9 +42,8 @@ Examples:
 pub(crate) fn run(args: &SchemaArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
     let contract = settings.contract();
     let found = wiring::agents(settings)?.current();
-    let agents = agent_lines(&cast(&found, contract.as_ref(), &settings.rules()));
-    let schema = contract.schema(&agents);
-    let (name, description) = (contract.tool_name(), contract.description(&agents));
+    let agents = cast(&found, contract.as_ref(), &settings.rules());
+    let ToolSpec { name, description, schema } = task_tool(&contract, &agents).spec();
     print_json(&match args.format {
         Format::Json => schema,
         Format::Anthropic => json!({"name": name, "description": description, "input_schema": schema}),

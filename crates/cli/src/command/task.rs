@@ -1,47 +1,34 @@
 //! `sortie task`: one delegation without a parent model, in the contract's own words, in and out.
 
+mod flags;
+
 use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::{ArgGroup, Args};
-use serde_json::{Map, Value};
+use clap::Args;
 use sortie_contract::{Answer, Call, Contract};
-use sortie_engine::{Ids as _, Kind, RandomIds};
+use sortie_engine::{Ids as _, Kind, NoApprover, RandomIds};
 use sortie_protocol::{Event, Failure, TaskOutcome};
 
 use crate::args::with_exit_codes;
 use crate::drive::drive;
-use crate::error::CommandError;
+use crate::error::{self, CommandError};
 use crate::input::{Input, read_stdin};
-use crate::render::{Beside, Display, Root, ShowArgs, print_json};
+use crate::render::{Beside, Display, Root, ShowArgs, print_json_text};
 use crate::settings::Settings;
 use crate::wiring::Plan;
 
 /// Run one sub-agent and print its result
 #[derive(Debug, Args)]
 #[command(after_help = with_exit_codes(EXAMPLES))]
-#[command(group = ArgGroup::new("request").required(true).multiple(true).args(["json", "prompt"]))]
 pub(crate) struct TaskArgs {
     /// The whole request as a JSON object (`sortie schema` describes it); `-` reads it from stdin
-    #[arg(long, value_name = "JSON", conflicts_with_all = ["agent", "description", "prompt", "model"])]
+    #[arg(long, value_name = "JSON", conflicts_with_all = flags::FLAGS)]
     json: Option<String>,
 
-    /// The agent; `general-purpose` if not given
-    #[arg(long, value_name = "NAME")]
-    agent: Option<String>,
-
-    /// A few words for lists and displays
-    #[arg(long, value_name = "TEXT", requires = "prompt")]
-    description: Option<String>,
-
-    /// The whole brief
-    #[arg(long, value_name = "TEXT", requires = "description")]
-    prompt: Option<String>,
-
-    /// A route, an alias or a model id; `sortie models` names them
-    #[arg(long, value_name = "MODEL")]
-    model: Option<String>,
+    #[command(flatten)]
+    request: flags::RequestFlags,
 
     #[command(flatten)]
     show: ShowArgs,
@@ -50,6 +37,8 @@ pub(crate) struct TaskArgs {
 const EXAMPLES: &str = "\
 Examples:
   sortie task --agent explore --description \"Find it\" --prompt \"Where is X?\"
+  sortie task --contract delegate --task \"Sum up src/main.rs\"
+  sortie task --contract typed --agent Plan --description \"Plan it\" --prompt \"…\" --field max_turns=3
   sortie task --json '{\"description\": \"Find it\", \"prompt\": \"Where is X?\"}'
   sortie task --json - < request.json | jq -r .text";
 
@@ -65,7 +54,7 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
         arguments: arguments.to_owned(),
         cwd: settings.cwd(),
     };
-    let json = match arguments(args, settings.max_prompt_bytes())? {
+    let json = match arguments(args, settings)? {
         Ok(json) => json,
         Err(failure) => return answering("").reject(&settings.explained(failure)),
     };
@@ -75,8 +64,11 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
         Err(failure) => return answering.reject(&settings.explained(failure)),
     };
     let pace = aside.pace();
-    let display = Box::new(Beside { aside, result: Box::new(ContractDisplay { answering: answering.clone() }) });
-    match drive(Plan::new(settings)?, Kind::Delegated, request, pace, display)? {
+    let notices = if aside.is_quiet() { request.notices.clone() } else { Vec::new() };
+    let result = ContractDisplay { answering: answering.clone(), notices };
+    let display = Box::new(Beside { aside, result: Box::new(result) });
+    // Its caller is a program: what would have to be asked is refused.
+    match drive(Plan::new(settings)?, Kind::Delegated, request, pace, display, Arc::new(NoApprover))? {
         Ok(code) => Ok(code),
         Err(failure) => answering.reject(&failure),
     }
@@ -93,7 +85,7 @@ struct Answering {
 impl Answering {
     fn print(&self, answer: Answer<'_>) -> io::Result<()> {
         let call = Call { arguments: &self.arguments, cwd: &self.cwd, spare_id: RandomIds.task() };
-        print_json(&self.contract.encode(&call, answer))
+        print_json_text(&self.contract.encode_text(&call, answer))
     }
 
     fn reject(&self, failure: &Failure) -> Result<ExitCode, CommandError> {
@@ -103,39 +95,33 @@ impl Answering {
 }
 
 /// The request's JSON. The inner failure is one that the contract answers.
-fn arguments(args: &TaskArgs, most_bytes: usize) -> Result<Result<String, Failure>, CommandError> {
+fn arguments(args: &TaskArgs, settings: &Settings) -> Result<Result<String, Failure>, CommandError> {
     match args.json.as_deref() {
-        Some("-") => match read_stdin(most_bytes.saturating_mul(JSON_GROWTH).saturating_add(JSON_BESIDES))? {
-            Input::Text(text) => Ok(Ok(text)),
-            Input::NotText { byte } => {
-                let message = format!("the arguments are not valid JSON: they are not valid UTF-8 (byte {byte})");
-                Ok(Err(Failure::new("invalid_arguments", message)))
-            }
-            Input::TooLong => {
-                let message = format!("the prompt has more than {most_bytes} bytes (`task_tool.max_prompt_bytes`)");
-                Ok(Err(Failure::new("prompt_too_long", message)))
-            }
-        },
+        Some("-") => json_of_stdin(settings.max_prompt_bytes()),
         Some(json) => Ok(Ok(json.to_owned())),
-        None => {
-            let fields = [
-                ("description", &args.description),
-                ("prompt", &args.prompt),
-                ("subagent_type", &args.agent),
-                ("model", &args.model),
-            ];
-            let object: Map<String, Value> = fields
-                .into_iter()
-                .filter_map(|(name, value)| Some((name.to_owned(), Value::from(value.clone()?))))
-                .collect();
-            Ok(Ok(Value::from(object).to_string()))
-        }
+        None => args.request.arguments(settings.contract().as_ref()).map(Ok),
     }
+}
+
+fn json_of_stdin(most_bytes: usize) -> Result<Result<String, Failure>, CommandError> {
+    Ok(match read_stdin(most_bytes.saturating_mul(JSON_GROWTH).saturating_add(JSON_BESIDES))? {
+        Input::Text(text) => Ok(text),
+        Input::NotText { byte } => {
+            let message = format!("the arguments are not valid JSON: they are not valid UTF-8 (byte {byte})");
+            Err(Failure::new("invalid_arguments", message))
+        }
+        Input::TooLong => {
+            let message = format!("the prompt has more than {most_bytes} bytes (`task_tool.max_prompt_bytes`)");
+            Err(Failure::new("prompt_too_long", message))
+        }
+    })
 }
 
 /// The contract's result on stdout, when there is one.
 struct ContractDisplay {
     answering: Answering,
+    /// What was odd about the request, where nothing else tells a person.
+    notices: Vec<String>,
 }
 
 impl Display for ContractDisplay {
@@ -148,6 +134,8 @@ impl Display for ContractDisplay {
     }
 
     fn finish(self: Box<Self>, outcome: &TaskOutcome) -> io::Result<()> {
-        self.answering.print(Ok(outcome))
+        self.answering.print(Ok(outcome))?;
+        self.notices.iter().for_each(|notice| error::note(notice));
+        Ok(())
     }
 }

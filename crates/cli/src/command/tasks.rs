@@ -6,6 +6,7 @@ mod show;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use sortie_contract::Contract;
 use sortie_journal::{TaskHeader, TaskState};
 use sortie_protocol::Timestamp;
 
@@ -66,10 +67,10 @@ Examples:
   sortie tasks show kvb --json | jq .usage";
 
 pub(crate) fn run(args: &TasksArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
-    let journal = wiring::journal_to_read(settings)?;
+    let (journal, contract) = (wiring::journal_to_read(settings)?, settings.contract());
     match &args.command {
-        TasksCommand::List { limit, all, json } => list::run(&journal, *limit, *all, *json),
-        TasksCommand::Show { id, json } => show::run(&journal, id, *json),
+        TasksCommand::List { limit, all, json } => list::run(&journal, contract.as_ref(), (*limit, *all), *json),
+        TasksCommand::Show { id, json } => show::run(&journal, contract.as_ref(), id, *json),
     }
 }
 
@@ -79,6 +80,15 @@ fn state(header: &TaskHeader) -> String {
         TaskState::Running => RUNNING.to_owned(),
         TaskState::Interrupted => INTERRUPTED.to_owned(),
         TaskState::Ended(status) => status.to_string(),
+    }
+}
+
+/// The same in the word of a contract, with ours behind it where that says more: `error (cancelled)`.
+fn state_in(contract: &dyn Contract, header: &TaskHeader) -> String {
+    let ours = state(header);
+    match contract.status_word(&ours) {
+        word if word == ours => ours,
+        word => format!("{word} ({ours})"),
     }
 }
 

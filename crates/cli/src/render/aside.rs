@@ -9,7 +9,7 @@ use sortie_protocol::{Event, TaskOutcome};
 use super::look::{Extent, Look};
 use super::machine::StreamDisplay;
 use super::progress::{Happening, Interest, Progress};
-use super::screen::Screen;
+use super::stage::{self, Stage};
 use super::{Display, Pace};
 
 /// Progress on stderr.
@@ -24,7 +24,7 @@ pub(crate) struct TextProgress {
     progress: Progress,
     happenings: Vec<Happening>,
     look: Box<dyn Look>,
-    screen: Screen,
+    stage: Stage,
     /// Whether stderr is a terminal that can redraw.
     redraws: bool,
 }
@@ -40,7 +40,7 @@ impl Aside {
             progress: Progress::new(interest),
             happenings: Vec::new(),
             look,
-            screen: Screen::default(),
+            stage: Stage::default(),
             redraws: Self::redraws(smart_terminal),
         })
     }
@@ -51,6 +51,10 @@ impl Aside {
 
     pub(crate) fn pace(&self) -> Pace {
         if matches!(self, Self::Events(_)) { Pace::AtOnce } else { Pace::Framed }
+    }
+
+    pub(crate) fn is_quiet(&self) -> bool {
+        matches!(self, Self::Quiet)
     }
 
     /// Whether it speaks to a person, who may be told more.
@@ -72,9 +76,18 @@ impl Aside {
         if let Self::Text(text) = self {
             let extent = text.extent();
             let (look, now) = (text.look.as_ref(), SystemClock.now());
-            let drawn = text.screen.draw(look, &text.happenings, &text.progress, now, extent);
-            text.happenings.clear();
-            write_stderr(&drawn);
+            let (happenings, progress) = (&text.happenings, &text.progress);
+            if text.stage.draw(|screen| screen.draw(look, happenings, progress, now, extent)) {
+                text.happenings.clear();
+            }
+        }
+    }
+
+    /// Where questions can stand, so that nothing is drawn over them.
+    pub(crate) fn stage(&self) -> Stage {
+        match self {
+            Self::Quiet | Self::Events(_) => Stage::default(),
+            Self::Text(text) => text.stage.clone(),
         }
     }
 
@@ -103,15 +116,13 @@ impl Aside {
 
 impl TextProgress {
     fn clear(&mut self) {
-        write_stderr(&self.screen.erase(self.extent().columns));
+        self.stage.clear();
     }
 
     fn extent(&self) -> Extent {
-        let size = rustix::termios::tcgetwinsize(io::stderr()).ok();
-        let or = |given: Option<u16>, fallback: usize| given.filter(|n| *n > 0).map_or(fallback, usize::from);
         Extent {
-            columns: or(size.map(|size| size.ws_col), 80),
-            rows: or(size.map(|size| size.ws_row), 24),
+            columns: stage::columns(),
+            rows: stage::rows(),
             colour: AutoStream::choice(&io::stderr()) != ColorChoice::Never,
             redraws: self.redraws,
         }
@@ -148,7 +159,7 @@ impl Display for Beside {
     }
 }
 
-pub(super) fn write_stderr(text: &str) {
+pub(crate) fn write_stderr(text: &str) {
     if text.is_empty() {
         return;
     }

@@ -1,6 +1,7 @@
 //! `boxes` in the words of `typed`: "Launching Subagent" with type, task and model, "Subagent Result"; of several at
 //! once how many they are, and a box for each with its status and what it found.
 
+use sortie_contract::{Contract as _, Typed};
 use sortie_protocol::{Status, TaskOutcome, Timestamp};
 
 use super::boxes::{LAUNCH, REPORT_LINES, painted_box};
@@ -70,9 +71,14 @@ fn of_several(outcome: &TaskOutcome) -> Vec<String> {
     std::iter::once(status(outcome)).chain(report).collect()
 }
 
-/// `Status: Completed`.
+/// `Status: Completed`: one of the document's three words, and behind it what no line below it says.
 fn status(outcome: &TaskOutcome) -> String {
-    let word = look::status(outcome);
-    let (first, rest) = word.split_at(1);
-    format!("Status: {}{rest}", first.to_uppercase())
+    let ours = outcome.status.to_string();
+    let (first, rest) = Typed.status_word(&ours).split_at(1);
+    let why = match (outcome.status, outcome.reason) {
+        (Status::Partial, Some(limit)) => format!(" (the limit of {limit} was reached)"),
+        (Status::Cancelled, _) => " (cancelled)".to_owned(),
+        _ => String::new(),
+    };
+    format!("Status: {}{rest}{why}", first.to_uppercase())
 }

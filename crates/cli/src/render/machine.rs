@@ -157,6 +157,14 @@ pub(crate) fn print_json(value: &Value) -> io::Result<()> {
     Stream::Stdout.print(&if io::stdout().is_terminal() { format!("{value:#}") } else { value.to_string() })
 }
 
+/// The same for JSON that is text already: a program gets every digit of it.
+pub(crate) fn print_json_text(text: &str) -> io::Result<()> {
+    match serde_json::from_str(text) {
+        Ok(value) if io::stdout().is_terminal() => print_json(&value),
+        _ => Stream::Stdout.print(text),
+    }
+}
+
 impl Stream {
     fn print(self, line: &str) -> io::Result<()> {
         match self {

@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use sortie_mutant::is_out;
+
 /// Several lines: line feeds and tabs stay, all other control characters become marks.
 pub(crate) fn block(text: &str) -> Cow<'_, str> {
     // A carriage return before a line feed is only another way to end a line.
@@ -43,6 +45,9 @@ pub(crate) fn json(text: &str) -> String {
 
 /// The visible stand-in of a character that must not reach a terminal.
 fn mark(letter: char) -> Option<char> {
+    if is_out("terminal-escapes") {
+        return None;
+    }
     match letter {
         // The pictures of the control characters stand in their order from U+2400.
         '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(letter)),

@@ -8,6 +8,7 @@ use sortie_protocol::{CallId, CallOutput, Event, Fact, Job, Reply, TaskId, TaskO
 use sortie_tools::NOT_STARTED;
 
 use super::messages::Messages;
+use super::several::Several;
 use super::{neutral, words};
 
 /// What a display wants to see.
@@ -22,10 +23,11 @@ pub(crate) struct Interest {
 }
 
 /// The tasks of one tree that are at work.
-#[derive(Debug)]
 pub(crate) struct Progress {
     interest: Interest,
     working: HashMap<TaskId, Working>,
+    /// Several sub-agents that were asked for, of which it is not known yet who comes.
+    pending: Option<Box<Several>>,
     started: u64,
     /// Notices that were said. What holds for several tasks of a tree is said once; each outcome has it all the same.
     noticed: HashSet<String>,
@@ -40,7 +42,7 @@ pub(crate) struct Subject {
     pub(crate) kind: String,
     pub(crate) title: String,
     pub(crate) model: String,
-    /// Which one of several that were asked for at once, from 1, in the order of the calls.
+    /// Which one of several that were started at once, from 1, in the order of the calls.
     pub(crate) place: Option<usize>,
 }
 
@@ -60,15 +62,14 @@ pub(crate) struct Working {
     order: u64,
     contract: String,
     asked: HashMap<CallId, String>,
-    /// The calls of its last reply that ask for sub-agents, where there are several, and how many were started.
-    several: Vec<CallId>,
-    placed: usize,
+    /// The sub-agents that its last reply started, where those are several.
+    several: Vec<TaskId>,
 }
 
 /// Something worth lines that stay.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Happening {
-    /// One reply asks for several sub-agents at once; `kind` where all are of the same.
+    /// One reply has started several sub-agents at once; `kind` where all are of the same.
     Several {
         count: usize,
         kind: Option<String>,
@@ -91,20 +92,55 @@ pub(crate) enum Happening {
 
 impl Progress {
     pub(crate) fn new(interest: Interest) -> Self {
-        Self { interest, working: HashMap::new(), started: 0, noticed: HashSet::new() }
+        Self { interest, working: HashMap::new(), pending: None, started: 0, noticed: HashSet::new() }
     }
 
     /// Takes in one event of the tree.
-    pub(crate) fn apply(&mut self, event: &Event) -> Option<Happening> {
+    pub(crate) fn apply(&mut self, event: &Event) -> Vec<Happening> {
+        let Some(mut several) = self.pending.take() else { return self.take(event).into_iter().collect() };
+        if several.hold(event) {
+            return self.release(*several);
+        }
+        self.pending = Some(several);
+        Vec::new()
+    }
+
+    /// Takes in what was held back, announced as what it has turned out to be.
+    fn release(&mut self, several: Several) -> Vec<Happening> {
+        let (parent, started, held) = several.into_parts();
+        let mut happenings = Vec::new();
+        if started.len() > 1 {
+            let kind_of_started = |event: &Event| match &event.fact {
+                Fact::TaskStarted { job } if started.contains(&job.task) => {
+                    Some(kind_of(&job.contract, &job.config.agent))
+                }
+                _ => None,
+            };
+            let mut kinds = held.iter().filter_map(kind_of_started);
+            let kind = kinds.next().filter(|first| kinds.all(|other| other == *first));
+            happenings.push(Happening::Several { count: started.len(), kind });
+            if let Some(parent) = self.working.get_mut(&parent) {
+                parent.several = started;
+            }
+        }
+        for event in &held {
+            happenings.extend(self.apply(event));
+        }
+        happenings
+    }
+
+    fn take(&mut self, event: &Event) -> Option<Happening> {
         match &event.fact {
             Fact::TaskStarted { job } => self.start(event, job),
             Fact::TaskEnded { outcome } => {
                 let Working { subject, shown, messages, .. } = self.working.remove(&event.task_id)?;
                 shown.then(|| Happening::Ended { subject, outcome: self.without_said(outcome), messages })
             }
-            Fact::ChildStarted { call, child } => {
-                let place = self.working.get(&event.task_id)?.place_of(call)?;
-                self.working.get_mut(child)?.subject.place = Some(place);
+            Fact::ModelReplied { reply, .. } => {
+                let task = self.working.get_mut(&event.task_id)?;
+                task.reply(reply);
+                let contract = sortie_contract::contract(&task.contract)?;
+                self.pending = Several::begin(event.task_id, reply, contract.tool_name()).map(Box::new);
                 None
             }
             Fact::Noticed { text } if !self.noticed.insert(text.clone()) => None,
@@ -126,7 +162,7 @@ impl Progress {
     fn start(&mut self, event: &Event, job: &Job) -> Option<Happening> {
         let shown = event.parent_id.is_some() || self.interest.root;
         let agent = neutral::line(&job.config.agent);
-        let place = event.parent_id.and_then(|parent| self.working.get_mut(&parent)?.place_child());
+        let place = event.parent_id.and_then(|parent| self.working.get(&parent)?.place_of(event.task_id));
         let subject = Subject {
             name: if shown { format!("{agent} {}", event.task_id) } else { agent },
             kind: kind_of(&job.contract, &job.config.agent),
@@ -150,7 +186,6 @@ impl Progress {
             contract: job.contract.clone(),
             asked: HashMap::new(),
             several: Vec::new(),
-            placed: 0,
         };
         self.working.insert(event.task_id, task);
         shown.then_some(Happening::Launched(subject))
@@ -176,7 +211,6 @@ impl Working {
                 self.since = event.time;
                 return self.shown.then(|| Happening::Admitted(self.subject.clone()));
             }
-            Fact::ModelReplied { reply, .. } => return self.reply(reply),
             Fact::CallStarted { call, .. } => {
                 let call_words = words::call(call);
                 self.calls += 1;
@@ -190,8 +224,13 @@ impl Working {
                 format!("retrying in {}: {}", words::elapsed(*wait_ms), words::fault(error))
             }
             Fact::Noticed { text } => format!("note: {}", neutral::line(text)),
-            Fact::LimitReached { .. }
+            // Whoever reads this has seen the question itself.
+            Fact::ApprovalAsked { .. }
+            | Fact::LimitReached { .. }
+            | Fact::ApprovalAnswered { .. }
+            | Fact::Assisted { .. }
             | Fact::ModelCalled { .. }
+            | Fact::ModelReplied { .. }
             | Fact::ChildStarted { .. }
             | Fact::ChildEnded { .. }
             | Fact::TaskStarted { .. }
@@ -201,15 +240,10 @@ impl Working {
         Some(Happening::Remark { name: self.subject.name.clone(), text })
     }
 
-    fn reply(&mut self, reply: &Reply) -> Option<Happening> {
+    fn reply(&mut self, reply: &Reply) {
         self.messages.say(&reply.text());
         self.asked.extend(reply.calls().map(|call| (call.id.clone(), words::call(call))));
-        let (calls, kinds): (Vec<CallId>, Vec<String>) = delegated(&self.contract, reply).into_iter().unzip();
-        (self.several, self.placed) = (Vec::new(), 0);
-        let (first, others) = kinds.split_first().filter(|(_, others)| !others.is_empty())?;
-        self.several = calls;
-        let kind = others.iter().all(|other| other == first).then(|| first.clone());
-        Some(Happening::Several { count: kinds.len(), kind })
+        self.several.clear();
     }
 
     fn finish_call(&mut self, output: &CallOutput, refused: bool, every_call: bool) -> Option<String> {
@@ -227,28 +261,12 @@ impl Working {
         (every_call || is_missed).then_some(text)
     }
 
-    /// The place of the child that is started now, if it is one of several: by starting, until its call is known.
-    fn place_child(&mut self) -> Option<usize> {
-        (self.placed < self.several.len()).then(|| {
-            self.placed += 1;
-            self.placed
-        })
+    fn place_of(&self, child: TaskId) -> Option<usize> {
+        self.several.iter().position(|known| *known == child).map(|index| index + 1)
     }
-
-    fn place_of(&self, call: &CallId) -> Option<usize> {
-        self.several.iter().position(|known| known == call).map(|index| index + 1)
-    }
-}
-
-/// The calls of a reply that ask for sub-agents, with the kind of agent that each one names.
-fn delegated(contract: &str, reply: &Reply) -> Vec<(CallId, String)> {
-    let Some(dialect) = sortie_contract::contract(contract) else { return Vec::new() };
-    let calls = reply.calls().filter(|call| call.tool == dialect.tool_name());
-    let requests = calls.filter_map(|call| Some((call.id.clone(), dialect.decode(&call.arguments).ok()?)));
-    requests.map(|(call, request)| (call, kind_of(contract, &request.agent))).collect()
 }
 
 fn kind_of(contract: &str, agent: &str) -> String {
-    let known = sortie_contract::contract(contract).and_then(|dialect| dialect.defaults().type_named(agent));
+    let known = sortie_contract::contract(contract).and_then(|dialect| dialect.defaults().type_of(agent));
     known.map_or_else(|| neutral::line(agent), |known| known.name.to_owned())
 }

@@ -112,6 +112,7 @@ mod tests {
             ("delegate", Show::Line),
             ("typed", Show::Boxes),
             ("child", Show::Quiet),
+            ("child-recipe", Show::Quiet),
             ("sortie", Show::Boxes),
         ];
         assert_eq!(shown, expected);

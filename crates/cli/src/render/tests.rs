@@ -5,7 +5,7 @@ mod tale;
 mod terminal;
 
 use expect_test::{Expect, expect};
-use sortie_protocol::{Fact, Failure, Limit, Status, Timestamp, ToolOutput};
+use sortie_protocol::{Fact, Failure, Limit, Status, Timestamp, ToolOutput, Usage};
 
 use super::blocks::Blocks;
 use super::boxes::Boxes;
@@ -35,7 +35,7 @@ fn lines(interest: Interest, tale: &Tale) -> String {
 
 fn drawn(look: &dyn Look, interest: Interest, tale: &Tale, extent: Extent) -> String {
     let (mut progress, mut screen, mut terminal) = (Progress::new(interest), Screen::default(), Terminal::default());
-    let happenings: Vec<Happening> = tale.events.iter().filter_map(|event| progress.apply(event)).collect();
+    let happenings: Vec<Happening> = tale.events.iter().flat_map(|event| progress.apply(event)).collect();
     terminal.write(&screen.draw(look, &happenings, &progress, Timestamp(tale.now), extent));
     terminal.text()
 }
@@ -85,8 +85,8 @@ fn redrawing_replaces_the_working_lines_and_keeps_everything_else() {
     let (mut progress, mut screen, mut terminal) = (Progress::new(CALM), Screen::default(), Terminal::default());
     let mut draws = Vec::new();
     for event in &two_explorers().events {
-        let happening = progress.apply(event);
-        draws.push(screen.draw(&Boxes, happening.as_slice(), &progress, event.time, WIDE));
+        let happenings = progress.apply(event);
+        draws.push(screen.draw(&Boxes, &happenings, &progress, event.time, WIDE));
     }
     for draw in &draws {
         terminal.write(draw);
@@ -106,7 +106,7 @@ fn a_terminal_made_narrower_is_still_erased_whole() {
         r#"{"pattern":"a long pattern that makes a long working line"}"#,
     );
     let (mut progress, mut screen) = (Progress::new(CALM), Screen::default());
-    let happenings: Vec<Happening> = tale.events.iter().filter_map(|event| progress.apply(event)).collect();
+    let happenings: Vec<Happening> = tale.events.iter().flat_map(|event| progress.apply(event)).collect();
     screen.draw(&Boxes, &happenings, &progress, Timestamp(0), Extent { columns: 120, ..WIDE });
     assert_eq!(screen.erase(30), "\x1b[4A\r\x1b[J", "one line of 100 columns is four rows of 30");
     assert_eq!(screen.erase(30), "", "there is nothing left to erase");
@@ -202,7 +202,7 @@ fn retries_refusals_notices_and_limits_are_never_silent() {
         .started('a', "explore", "first")
         .started('b', "plan", "second")
         .admitted('a')
-        .fact('a', Fact::ModelRetried { turn: 1, attempt: 1, wait_ms: 1_500, error })
+        .fact('a', Fact::ModelRetried { turn: 1, attempt: 1, wait_ms: 1_500, error, usage: Usage::default() })
         .asked('a', "Write", r#"{"file_path":"x"}"#)
         .answered('a', "Write", ToolOutput::failure("Write is not allowed: agent explore admits only Read"), true)
         .fact('a', Fact::Noticed { text: "the context was shortened".to_owned() })
@@ -262,7 +262,16 @@ fn text_from_models_and_tools_cannot_drive_the_terminal() {
         .called('a', evil, &serde_json::json!({ "pattern": evil }).to_string())
         .answered('a', evil, ToolOutput::done("", evil), true)
         .fact('a', Fact::Noticed { text: evil.to_owned() })
-        .fact('a', Fact::ModelRetried { turn: 1, attempt: 1, wait_ms: 1, error: Failure::new(evil, evil) })
+        .fact(
+            'a',
+            Fact::ModelRetried {
+                turn: 1,
+                attempt: 1,
+                wait_ms: 1,
+                error: Failure::new(evil, evil),
+                usage: Usage::default(),
+            },
+        )
         .ended('a', ending);
     let obeyed =
         |text: &str| text.chars().any(|letter| letter != '\n' && (letter.is_control() || letter == '\u{202e}'));
@@ -309,7 +318,7 @@ fn colour_is_used_only_where_it_is_wanted() {
     let draw = |colour| {
         let mut progress = Progress::new(CALM);
         let happenings: Vec<Happening> =
-            two_explorers().events.iter().filter_map(|event| progress.apply(event)).collect();
+            two_explorers().events.iter().flat_map(|event| progress.apply(event)).collect();
         Screen::default().draw(&Boxes, &happenings, &progress, Timestamp(0), Extent { colour, ..WIDE })
     };
     assert!(draw(true).contains("\x1b[3"));

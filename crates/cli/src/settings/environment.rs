@@ -106,6 +106,11 @@ impl Environment {
         self.own.0.get(name).map(|(value, _)| PathBuf::from(value)).filter(|path| !path.as_os_str().is_empty())
     }
 
+    /// The user's own directory, by its real path.
+    pub(crate) fn home(&self) -> Option<PathBuf> {
+        self.absolute_path("HOME").and_then(|home| home.canonicalize().ok())
+    }
+
     /// The program that a person edits files with, as a command line.
     pub(crate) fn editor(&self) -> OsString {
         let named = |name| self.path(name).map(PathBuf::into_os_string);

@@ -25,7 +25,7 @@ pub(super) struct FileLayer {
     pub(super) unreadable: Option<Remark>,
 }
 
-/// A setting in a file.
+/// A setting in a file, or one item of a setting that is a list.
 #[derive(Debug)]
 pub(super) struct FileValue {
     pub(super) entry: Entry,
@@ -123,6 +123,9 @@ impl Reading<'_> {
     fn entry(&mut self, path: &str, name: &Spanned<Cow<'_, str>>, value: &DeValue<'_>) {
         let line = line_at(self.text, name.span().start);
         let fault = match (meaning::of(path), value) {
+            (Meaning::Setting(entry), DeValue::Array(items)) if entry.key.kind.is_list() => {
+                return items.iter().for_each(|item| self.item(&entry, item));
+            }
             (Meaning::Setting(entry), value) => match read_value(&entry, value) {
                 Ok(value) => return self.layer.values.push(FileValue { entry, value, line }),
                 Err(what) => what,
@@ -136,6 +139,19 @@ impl Reading<'_> {
         };
         self.layer.faults.push(Remark::new(line, &fault));
     }
+
+    /// One item of a list, which is said on a line of its own.
+    fn item(&mut self, entry: &Entry, item: &Spanned<DeValue<'_>>) {
+        let line = line_at(self.text, item.span().start);
+        let read = match item.get_ref() {
+            DeValue::String(text) => entry.key.kind.text(text).ok_or_else(|| entry.misfit_text(text)),
+            other => Err(entry.misfit(with_article(other), "")),
+        };
+        match read {
+            Ok(value) => self.layer.values.push(FileValue { entry: entry.clone(), value, line }),
+            Err(what) => self.layer.faults.push(Remark::new(line, &what)),
+        }
+    }
 }
 
 fn read_value(entry: &Entry, value: &DeValue<'_>) -> Result<Value, String> {
@@ -145,7 +161,7 @@ fn read_value(entry: &Entry, value: &DeValue<'_>) -> Result<Value, String> {
         (Kind::Number { .. }, DeValue::Integer(number)) => {
             u64::from_str_radix(number.as_str(), number.radix()).ok().and_then(|number| kind.number(number))
         }
-        (_, DeValue::String(text)) => kind.text(text),
+        (_, DeValue::String(text)) if !kind.is_list() => kind.text(text),
         _ => None,
     };
     read.ok_or_else(|| {

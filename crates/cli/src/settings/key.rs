@@ -7,6 +7,11 @@
 pub(super) mod meaning;
 pub(super) mod variable;
 
+use std::borrow::Cow;
+
+use sortie_protocol::Mode;
+
+use super::mode;
 use super::value::{Kind, Narrower, Value};
 
 /// One setting, or a family of settings that differ by a name.
@@ -15,7 +20,7 @@ pub(super) struct Key {
     /// Section and name, as in the file: `task_tool.max_depth`. In a family [`ANY_NAME`] stands for the name.
     pub(super) path: &'static str,
     pub(super) kind: Kind,
-    /// `None`: not set.
+    /// `None`: not set, and of a list: empty.
     pub(super) default: Option<Value>,
     /// A variable beside `SORTIE_SECTION__KEY`, for the names that other programs use too. In the family of routes it
     /// is the main route's; the light route's has `LIGHT_` before it.
@@ -83,6 +88,28 @@ pub(super) static CONTEXT_FILE_BYTES: Always<u64> = number(
 );
 pub(super) static BUILTIN_AGENTS: Always<bool> =
     switch("agents.builtin", false, "whether `result`, which has only agents from files, has the built-in ones too");
+pub(super) static MODE: Key = Key {
+    path: "permissions.mode",
+    kind: Kind::Mode,
+    default: Some(Value::Text(Cow::Borrowed(mode::USUAL))),
+    variable: None,
+    narrower: Narrower::StricterMode,
+    doc: "what is allowed without a question: plan, default, accept-edits or bypass",
+};
+pub(super) static ALLOW: Key =
+    optional("permissions.allow", Kind::Rules, None, "rules of what needs no question; all layers add up");
+pub(super) static ASK: Key =
+    only_narrowing(optional("permissions.ask", Kind::Rules, None, "rules of what is asked, whatever is allowed"));
+pub(super) static DENY: Key =
+    only_narrowing(optional("permissions.deny", Kind::Rules, None, "rules of what is refused, whatever else is said"));
+pub(super) static ADD_DIRS: Key =
+    optional("permissions.add_dirs", Kind::Directories, None, "directories beside the workspace that tools see, too");
+pub(super) static PRIVATE: Key = optional(
+    "web.private",
+    Kind::Hosts,
+    None,
+    "hosts, addresses or networks on this machine or near it that WebFetch may reach",
+);
 pub(super) static MAX_RETRIES: Always<u64> =
     number("llm.max_retries", (0, 100), 5, "tries after the first, never past the deadline");
 pub(super) static RETRY_BASE_MS: Always<u64> =
@@ -115,7 +142,7 @@ pub(super) static MAX_OUTPUT: Key =
 pub(super) static ALIAS: Key = optional("aliases.*", Kind::Text, None, "the model id or route that this name means");
 
 /// All of them, in the order in which they are listed. The members of a family stand together.
-pub(super) static KEYS: [&Key; 24] = [
+pub(super) static KEYS: [&Key; 30] = [
     &CONTRACT,
     &ENABLED.key,
     &MAX_DEPTH.key,
@@ -129,6 +156,12 @@ pub(super) static KEYS: [&Key; 24] = [
     &INHERIT_CONTEXT_FILES.key,
     &CONTEXT_FILE_BYTES.key,
     &BUILTIN_AGENTS.key,
+    &MODE,
+    &ALLOW,
+    &ASK,
+    &DENY,
+    &ADD_DIRS,
+    &PRIVATE,
     &MAX_RETRIES.key,
     &RETRY_BASE_MS.key,
     &IDLE_TIMEOUT_SECONDS.key,
@@ -163,6 +196,12 @@ const fn optional(path: &'static str, kind: Kind, variable: Option<&'static str>
     Key { path, kind, default: None, variable, narrower: Narrower::Never, doc }
 }
 
+/// For lists that can only take something away.
+const fn only_narrowing(mut list: Key) -> Key {
+    list.narrower = Narrower::Always;
+    list
+}
+
 const fn at_least_one(most: u64) -> Kind {
     Kind::Number { least: 1, most }
 }
@@ -180,6 +219,11 @@ impl Key {
     /// Whether it is a field of a route.
     pub(super) fn is_of_routes(&self) -> bool {
         self.path.starts_with("routes.")
+    }
+
+    /// Whether this value of it is refused to a project even when that is trusted.
+    pub(super) fn is_never_a_projects(&self, value: &Value) -> bool {
+        matches!((self.kind, value), (Kind::Mode, Value::Text(name)) if mode::named(name) == Some(Mode::Bypass))
     }
 
     /// The path of one setting. `name` counts in a family only.

@@ -1,7 +1,10 @@
 //! Where things lie: the workspace, the user's configuration, and what Sortie keeps.
 
+mod own;
+
 use std::path::{Path, PathBuf};
 
+use super::Sources;
 use super::environment::Environment;
 use crate::error::CommandError;
 
@@ -18,6 +21,8 @@ pub(crate) struct Places {
     pub(crate) home: PathBuf,
     /// The user's configuration, whether it exists or not.
     pub(crate) config: Option<PathBuf>,
+    /// The variables that were named for this run.
+    env_file: Option<PathBuf>,
     /// The user's own directory for Sortie, which holds agents and prompts; whether it exists or not.
     pub(crate) user: Option<PathBuf>,
     /// Where another program keeps the user's agents; whether it exists or not.
@@ -25,12 +30,8 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    pub(super) fn find(
-        cwd: Option<&Path>,
-        config: Option<&Path>,
-        environment: &Environment,
-    ) -> Result<Self, CommandError> {
-        let start = start(cwd)?;
+    pub(super) fn find(sources: &Sources, environment: &Environment) -> Result<Self, CommandError> {
+        let start = start(sources.cwd.as_deref())?;
         let around: Vec<&Path> = start.ancestors().filter(is_project).collect();
         // The nearest one is the workspace; where there is none, the starting directory is.
         let workspace = around.first().copied().unwrap_or(&start).to_owned();
@@ -44,10 +45,11 @@ impl Places {
             workspace,
             projects,
             home: home(environment)?,
-            config: match config {
+            config: match &sources.config {
                 Some(file) => Some(absolute(file)?),
                 None => user.as_ref().map(|dir| dir.join("config.toml")),
             },
+            env_file: sources.env_file.as_deref().map(absolute).transpose()?,
             user,
             foreign: environment.absolute_path("HOME").map(|home| home.join(".claude")),
         })

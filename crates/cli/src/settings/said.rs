@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sortie_contract::Defaults;
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
+use sortie_mutant::is_out;
 
 use super::environment::{Environment, Variables};
 use super::file::{FileLayer, FileValue};
@@ -50,11 +51,13 @@ pub(super) struct SetAside {
 /// A setting given on the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Assignment {
+    /// How it was given: by [`SET_FLAG`], or by a flag of its own.
+    pub(crate) flag: &'static str,
     pub(crate) path: String,
     pub(crate) value: String,
 }
 
-pub(super) const SET_FLAG: &str = "--set";
+pub(crate) const SET_FLAG: &str = "--set";
 
 impl Said {
     /// Takes all that a file says.
@@ -66,36 +69,63 @@ impl Said {
         }
     }
 
+    fn put_all(&mut self, entry: &Entry, values: Vec<Value>, origin: &Origin) {
+        for value in values {
+            self.put(entry.clone(), value, origin.clone());
+        }
+    }
+
+    /// Keeps what was said, unless it is a project's word that never counts.
+    fn put(&mut self, entry: Entry, value: Value, origin: Origin) {
+        if origin.is_projects() && entry.key.is_never_a_projects(&value) {
+            let (path, value) = (entry.path, entry.key.kind.render(&value));
+            let warning = format!("ignored: `{path} = {value}` ({origin}): a project cannot set it, trusted or not");
+            return self.warnings.push(warning);
+        }
+        self.values.entry(entry.path).or_default().push((value, origin));
+    }
+
     /// Takes what a project's file says where that is narrower than what was said so far, and returns the rest.
     pub(super) fn hear_narrower(&mut self, file: FileLayer) -> Vec<SetAside> {
         let mut set_aside = Vec::new();
         for said in file.values {
             let Entry { key, path } = &said.entry;
             let now = self.get(path).map(|(value, _)| value).or(key.default.as_ref());
-            if now == Some(&said.value) {
+            if now == Some(&said.value) && !key.kind.is_list() {
                 continue;
             }
-            if key.narrower.than(now, &said.value) {
+            if key.narrower.than(now, &said.value) || is_out("project-narrows") {
                 let origin = Origin::File { path: file.path.clone(), line: said.line, owner: Owner::Project };
                 self.put(said.entry, said.value, origin);
             } else {
-                let instead = now.cloned();
+                let instead = now.cloned().filter(|_| !key.kind.is_list());
                 set_aside.push(SetAside { value: said, instead });
             }
         }
         set_aside
     }
 
-    pub(super) fn hear_environment(&mut self, environment: &Environment) -> Result<(), CommandError> {
+    /// Takes all that variables say. One that cannot be understood stands in nobody's way where `replaced` says of its
+    /// path that a flag has the last word.
+    pub(super) fn hear_environment(
+        &mut self,
+        environment: &Environment,
+        replaced: &dyn Fn(&str) -> bool,
+    ) -> Result<(), CommandError> {
         for variables in environment.by_standing() {
             for form in [Form::Shared, Form::Own] {
-                self.hear_variables(variables, form)?;
+                self.hear_variables(variables, form, replaced)?;
             }
         }
         Ok(())
     }
 
-    fn hear_variables(&mut self, variables: &Variables, form: Form) -> Result<(), CommandError> {
+    fn hear_variables(
+        &mut self,
+        variables: &Variables,
+        form: Form,
+        replaced: &dyn Fn(&str) -> bool,
+    ) -> Result<(), CommandError> {
         for name in variables.names() {
             let meaning = match variable::meaning(name) {
                 Some((found, meaning)) if found == form => meaning,
@@ -103,14 +133,17 @@ impl Said {
             };
             let Some(variable) = variables.text(name)? else { continue };
             let ignored = match meaning {
-                Meaning::Setting(entry) => {
-                    let value = entry.key.kind.parse(variable.value).ok_or_else(|| {
-                        let what = entry.misfit_text(variable.value);
-                        CommandError::config(format!("the variable {}: {what}", variable.origin))
-                    })?;
-                    self.put(entry, value, variable.origin.clone());
-                    continue;
-                }
+                Meaning::Setting(entry) => match entry.parse(variable.value) {
+                    Ok(values) => {
+                        self.put_all(&entry, values, variable.origin);
+                        continue;
+                    }
+                    // A list adds up: what a flag says does not stand for what was meant here.
+                    Err(what) if replaced(&entry.path) && !entry.key.kind.is_list() => what,
+                    Err(what) => {
+                        return Err(CommandError::config(format!("the variable {}: {what}", variable.origin)));
+                    }
+                },
                 Meaning::Section => "it names a table, not a setting in it".to_owned(),
                 Meaning::Refused(what) | Meaning::Unknown(what) => what,
             };
@@ -120,14 +153,14 @@ impl Said {
     }
 
     pub(super) fn hear_flag(&mut self, assignment: &Assignment) -> Result<(), CommandError> {
-        let Assignment { path, value } = assignment;
+        let Assignment { flag, path, value } = assignment;
         let entry = match meaning::of(path) {
             Meaning::Setting(entry) => entry,
             Meaning::Section => {
-                return Err(CommandError::usage(format!("{SET_FLAG}: `{path}` is a table, not a setting in it")));
+                return Err(CommandError::usage(format!("{flag}: `{path}` is a table, not a setting in it")));
             }
             Meaning::Refused(what) | Meaning::Unknown(what) => {
-                return Err(CommandError::usage(format!("{SET_FLAG}: {what}")));
+                return Err(CommandError::usage(format!("{flag}: {what}")));
             }
         };
         if matches!(entry.key.kind, Kind::Secret) {
@@ -135,21 +168,24 @@ impl Said {
             let shared =
                 variable::shared_name(entry.key, route).map(|name| format!("set {name}, or ")).unwrap_or_default();
             return Err(CommandError::usage(format!(
-                "{SET_FLAG}: `{path}` is not taken from the command line, where others can see it"
+                "{flag}: `{path}` is not taken from the command line, where others can see it"
             ))
             .hint(format!("{shared}name a variable in `routes.{route}.api_key_env`")));
         }
-        let Some(value) = entry.key.kind.parse(value) else {
-            return Err(CommandError::usage(format!("{SET_FLAG}: {}", entry.misfit_text(value))));
+        let values = match entry.key.kind {
+            // A directory may have commas in its name.
+            Kind::Directories if *flag != SET_FLAG => entry.parse_one(value).map(|value| vec![value]),
+            _ => entry.parse(value),
         };
-        self.put(entry, value, Origin::Flag(SET_FLAG));
+        let values = values.map_err(|what| CommandError::usage(format!("{flag}: {what}")))?;
+        self.put_all(&entry, values, &Origin::Flag(flag));
         Ok(())
     }
 
     /// Takes the contract that a flag of its own names.
     pub(super) fn hear_contract(&mut self, name: &str) {
         let entry = Entry { key: &CONTRACT, path: CONTRACT.path.to_owned() };
-        self.put(entry, Value::Text(name.to_owned()), Origin::Flag("--contract"));
+        self.put(entry, Value::Text(name.to_owned().into()), Origin::Flag("--contract"));
     }
 
     /// Takes what a contract decides where nobody else has.
@@ -169,10 +205,6 @@ impl Said {
         }
     }
 
-    fn put(&mut self, entry: Entry, value: Value, origin: Origin) {
-        self.values.entry(entry.path).or_default().push((value, origin));
-    }
-
     fn get(&self, path: &str) -> Option<(&Value, &Origin)> {
         self.values.get(path)?.last().map(|(value, origin)| (value, origin))
     }
@@ -184,15 +216,18 @@ impl Said {
         let of_routes = routes
             .flat_map(|name| KEYS.into_iter().filter(|key| key.is_of_routes()).map(move |key| (key, name.clone())));
         let aliases = self.aliases().map(|(name, _)| (&ALIAS, name.to_owned()));
-        single.chain(of_routes).chain(aliases).map(|(key, name)| self.setting(key, &name))
+        single.chain(of_routes).chain(aliases).flat_map(|(key, name)| self.setting(key, &name))
     }
 
-    fn setting(&self, key: &'static Key, name: &str) -> Setting<'_> {
+    /// The setting as it is; of a list each item.
+    fn setting(&self, key: &'static Key, name: &str) -> Vec<Setting<'_>> {
         let path = key.path_of(name);
-        match self.get(&path) {
-            Some((value, origin)) => Setting { key, value: Some(value), origin, path },
-            None => Setting { key, value: key.default.as_ref(), origin: &Origin::Default, path },
+        let said = self.values.get(&path).map_or(&[][..], Vec::as_slice);
+        let counts = if key.kind.is_list() { said } else { &said[said.len().saturating_sub(1)..] };
+        if counts.is_empty() {
+            return vec![Setting { key, value: key.default.as_ref(), origin: &Origin::Default, path }];
         }
+        counts.iter().map(|(value, origin)| Setting { key, value: Some(value), origin, path: path.clone() }).collect()
     }
 
     /// Main, light, and whichever others were said something of.
@@ -211,7 +246,7 @@ impl Said {
     /// Every alias that was set, with what it means.
     pub(super) fn aliases(&self) -> impl Iterator<Item = (&str, &str)> {
         self.values.keys().filter_map(|path| match self.get(path)?.0 {
-            Value::Text(meant) => Some((meaning::name_in(&ALIAS, path)?, meant.as_str())),
+            Value::Text(meant) => Some((meaning::name_in(&ALIAS, path)?, &**meant)),
             Value::Switch(_) | Value::Number(_) => None,
         })
     }
@@ -244,7 +279,7 @@ impl Said {
         self.texts_of(key, name).last()
     }
 
-    /// What each layer said of it, the strongest last.
+    /// What each layer said of it, the strongest last; of a list each item, and all of them count.
     pub(super) fn texts_of(&self, key: &Key, name: &str) -> impl Iterator<Item = Spoken<'_>> {
         self.values.get(&key.path_of(name)).into_iter().flatten().filter_map(|(value, origin)| match value {
             Value::Text(text) => Some(Spoken { text, origin }),

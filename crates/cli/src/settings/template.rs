@@ -50,6 +50,10 @@ fn example(key: &Key) -> String {
         (None, Kind::Url) => "\"https://api.example.com\"".to_owned(),
         (None, Kind::VariableName) => "\"ANTHROPIC_API_KEY\"".to_owned(),
         (None, Kind::Text | Kind::Secret) => "\"…\"".to_owned(),
+        (None, Kind::Mode) => "\"default\"".to_owned(),
+        (None, Kind::Rules) => "[\"Edit(docs/**)\"]".to_owned(),
+        (None, Kind::Directories) => "[\"../other\"]".to_owned(),
+        (None, Kind::Hosts) => "[\"127.0.0.1:8080\"]".to_owned(),
     }
 }
 

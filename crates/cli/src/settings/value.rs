@@ -1,12 +1,16 @@
 //! A setting's value, what kinds there are, and where a value came from.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
 use sortie_contract::{CONTRACTS, contract};
 use sortie_llm::WireKind;
+use sortie_policy::Rule;
+use sortie_tools::WebRules;
 
 use super::env_file::is_name;
+use super::mode;
 
 /// What a key accepts.
 #[derive(Debug, Clone, Copy)]
@@ -28,13 +32,22 @@ pub(super) enum Kind {
     Contract,
     /// The name of a variable. What does not look like one may be a key that was put in the wrong place.
     VariableName,
+    /// The name of a permission mode.
+    Mode,
+    /// A list of permission rules.
+    Rules,
+    /// A list of directories.
+    Directories,
+    /// A list of hosts, addresses or networks.
+    Hosts,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
     Switch(bool),
     Number(u64),
-    Text(String),
+    /// Also one item of a list: what is said of a list is a value for each item.
+    Text(Cow<'static, str>),
 }
 
 /// In which direction a value gives less. Until a project is trusted, its file can only go there.
@@ -44,6 +57,10 @@ pub(super) enum Narrower {
     Lower,
     /// `false`.
     Off,
+    /// A mode that allows less.
+    StricterMode,
+    /// Whatever is added to it takes something away.
+    Always,
     /// No value of it is harmless.
     Never,
 }
@@ -52,9 +69,10 @@ impl Narrower {
     /// Whether `said` gives less than `now`.
     pub(super) fn than(self, now: Option<&Value>, said: &Value) -> bool {
         match (self, now, said) {
-            (Self::Lower, None, Value::Number(_)) => true,
+            (Self::Always, ..) | (Self::Lower, None, Value::Number(_)) => true,
             (Self::Lower, Some(Value::Number(now)), Value::Number(said)) => said < now,
             (Self::Off, _, Value::Switch(on)) => !on,
+            (Self::StricterMode, Some(Value::Text(now)), Value::Text(said)) => mode::is_stricter(said, now),
             _ => false,
         }
     }
@@ -88,6 +106,11 @@ pub(crate) enum Owner {
 }
 
 impl Origin {
+    /// Whether it is a project's own word.
+    pub(super) fn is_projects(&self) -> bool {
+        matches!(self, Self::File { owner: Owner::Project, .. } | Self::Variable { owner: Owner::Project, .. })
+    }
+
     /// The place of its layer: a higher one wins over a lower one.
     pub(super) fn rank(&self) -> u8 {
         match self {
@@ -113,6 +136,24 @@ impl Kind {
             Self::Wire => format!("one of {}", WireKind::ALL.map(|wire| wire.to_string()).join(", ")),
             Self::Contract => format!("one of {}", CONTRACTS.join(", ")),
             Self::VariableName => "the name of a variable, like MY_KEY".to_owned(),
+            Self::Mode => format!("one of {}", mode::names().join(", ")),
+            Self::Rules => "a list of rules like [\"WebFetch\", \"Edit(docs/**)\"]".to_owned(),
+            Self::Directories => "a list of directories like [\"../other\"]".to_owned(),
+            Self::Hosts => "a list of hosts like [\"127.0.0.1:8080\"]".to_owned(),
+        }
+    }
+
+    /// Whether it holds any number of values, which add up over the layers.
+    pub(super) fn is_list(self) -> bool {
+        matches!(self, Self::Rules | Self::Directories | Self::Hosts)
+    }
+
+    /// What is wrong with a text that does not fit, where more is known than what is expected.
+    pub(super) fn flaw(self, text: &str) -> Option<String> {
+        match self {
+            Self::Rules => text.parse::<Rule>().err().map(|error| error.to_string()),
+            Self::Hosts => WebRules::new([text], []).err().map(|error| error.to_string()),
+            _ => None,
         }
     }
 
@@ -121,13 +162,13 @@ impl Kind {
         !matches!(self, Self::Secret | Self::Url | Self::VariableName)
     }
 
-    /// Reads a value from text, as variables and flags give it.
+    /// Reads a value, or one item of a list, from text, as variables and flags give it.
     pub(super) fn parse(self, text: &str) -> Option<Value> {
         let text = text.trim();
         match self {
             Self::Switch => text.parse().ok().map(Value::Switch),
             Self::Number { .. } => text.parse().ok().and_then(|number| self.number(number)),
-            Self::Text | Self::Secret | Self::Url | Self::Wire | Self::Contract | Self::VariableName => self.text(text),
+            _ => self.text(text),
         }
     }
 
@@ -140,23 +181,25 @@ impl Kind {
 
     pub(super) fn text(self, text: &str) -> Option<Value> {
         let fits = match self {
-            Self::Text | Self::Secret => !text.is_empty(),
+            Self::Text | Self::Secret | Self::Directories => !text.is_empty(),
             Self::Url => {
                 ["http://", "https://"].iter().any(|scheme| text.len() > scheme.len() && text.starts_with(scheme))
             }
             Self::Wire => text.parse::<WireKind>().is_ok(),
             Self::Contract => contract(text).is_some(),
             Self::VariableName => is_name(text),
+            Self::Mode => mode::named(text).is_some(),
+            Self::Rules | Self::Hosts => self.flaw(text).is_none(),
             Self::Switch | Self::Number { .. } => false,
         };
-        fits.then(|| Value::Text(text.to_owned()))
+        fits.then(|| Value::Text(text.to_owned().into()))
     }
 
-    /// What a person should hear of first when others set it: addresses, then keys, then the rest.
+    /// What a person should hear of first when others set it: addresses, then keys and permissions, then the rest.
     pub(super) fn urgency(self) -> u8 {
         match self {
-            Self::Url => 0,
-            Self::Secret | Self::VariableName => 1,
+            Self::Url | Self::Hosts => 0,
+            Self::Secret | Self::VariableName | Self::Mode | Self::Rules | Self::Directories => 1,
             Self::Switch | Self::Number { .. } | Self::Text | Self::Wire | Self::Contract => 2,
         }
     }

@@ -10,12 +10,15 @@
 #[expect(dead_code, reason = "shared with the other suite, which needs more of it")]
 mod program;
 mod protocol;
+mod refusals;
 mod s0;
 mod s1;
 mod s2;
 mod s3;
 mod s4;
+mod schemas;
 mod side_by_side;
 #[path = "../it/transcript.rs"]
 mod transcript;
+mod usage;
 mod world;

@@ -1,7 +1,7 @@
-//! The general protocol for tool results, by which document 000 binds the Task tool's own result: P-01 to P-13.
-//!
-//! What the protocol says of other tools' payloads is not claimed here: their outputs go to the model as text.
+//! The general protocol for tool results, by which document 000 binds the Task tool's own result, and to which the other
+//! tools keep with it: P-01 to P-15.
 
+mod tools;
 mod truncation;
 
 use serde_json::{Value, json};
@@ -179,6 +179,37 @@ fn p_13_a_route_that_is_not_set_is_served_by_the_other_and_the_result_is_partial
         assert!(text.starts_with("Subagent (explore, main) completed. Partial, because a fallback served: "), "{text}");
         assert!(text.ends_with("\n\nFINAL"), "{text}");
     }
+}
+
+#[test]
+fn s0_30_s0_35_p_13_where_no_route_is_set_the_result_still_names_one_of_the_two_and_nothing_fell_back() {
+    let world = World::new();
+    for (subagent_type, model, route) in
+        [("explore", None, "light"), ("general", None, "main"), ("general", Some("light"), "light")]
+    {
+        let mut arguments = arguments(subagent_type);
+        arguments["prompt"] = json!("Where are authentication errors made?");
+        if let Some(model) = model {
+            arguments["model"] = json!(model);
+        }
+        let ended = world.sortie(["task", "--contract", "envelope", "--json", &arguments.to_string()]).run();
+        let result = conforming(ended.stdout_json());
+        assert_eq!(result["status"], "success", "{result:#}");
+        assert_eq!((&result["data"]["model_used"], &result["stats"]["model"]), (&json!(route), &json!(route)));
+        assert!(result["data"]["result"].as_str().unwrap().contains("src/auth.rs"), "it read its tools: {result:#}");
+    }
+}
+
+#[test]
+fn s0_37_p_07_the_arguments_come_back_digit_by_digit() {
+    let given = r#"{"description":"d","prompt":"p","subagent_type":"general","n":12345678901234567890123,"r":0.10}"#;
+    let server = ScriptedServer::start(Script::always(reply::text("FINAL"))).unwrap();
+    let world = World::new();
+    let ended = world.sortie(["task", "--contract", "envelope", "--json", given]).on(&server, "anthropic").run();
+    assert!(ended.stdout.contains(&format!(r#""params_input":{given}"#)), "{}", ended.stdout);
+    let script = main_agent_calls([raw(given)]).otherwise(reply::text("FINAL"));
+    let run = run(&world, "openai-chat", script);
+    assert!(run.result().text.contains(&format!(r#""params_input":{given}"#)), "{:#?}", run.result());
 }
 
 #[test]

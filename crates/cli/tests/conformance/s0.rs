@@ -1,5 +1,6 @@
 //! Document 000: the contract `envelope`.
 
+mod asking;
 mod errand;
 mod failures;
 mod interface;

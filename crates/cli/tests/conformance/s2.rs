@@ -4,6 +4,7 @@ mod configuration;
 mod context;
 mod depth;
 mod display;
+mod files;
 mod interface;
 mod limits;
 mod log;

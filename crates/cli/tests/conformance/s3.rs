@@ -6,6 +6,7 @@ mod custom;
 mod limits;
 mod models;
 mod parallel;
+mod permissions;
 mod roles;
 mod schema;
 mod shown;

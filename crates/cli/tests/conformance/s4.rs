@@ -2,6 +2,7 @@
 
 mod interface;
 mod recipe;
+mod rules;
 mod session;
 mod summary;
 

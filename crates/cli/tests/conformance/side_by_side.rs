@@ -54,6 +54,20 @@ fn the_same_run_reads_like_this_in_all_six_contracts() {
     expect_file!["golden/side_by_side.txt"].assert_eq(&page.join("\n"));
 }
 
+/// A look around costs the sub-agent a turn, and its report one; the main agent calls, and ends.
+#[test]
+fn s1_37_s2_19_s3_28_s4_03_no_contract_asks_more_often_than_its_script_or_hands_the_parent_more_than_the_report() {
+    for (contract, tool, arguments, flags) in contracts(BRIEF) {
+        let script = sub_agent(main_agent_calls([reply::call(tool, arguments)]), reply::text("One file defines it."));
+        let run = run(&World::new(), contract, flags, script);
+        let (main, child) = (run.main_agent(), run.sub_agents());
+        assert_eq!((main.len(), child.len()), (2, 2), "{contract}");
+        assert!(child[1].contains("pub fn login") && !main[1].contains("pub fn login"), "{contract}");
+        let grown = main[1].body.to_string().len() - main[0].body.to_string().len();
+        assert!(grown < 1500, "{contract}: {grown} bytes for a call and its report");
+    }
+}
+
 fn scenario(name: &str, brief: &str, last: &ScriptedReply) -> String {
     let sections = contracts(brief).map(|(contract, tool, arguments, flags)| {
         let world = World::new();

@@ -187,6 +187,33 @@ fn offered(tool: &Value, schema: &str) -> Offered {
     Offered { name: text(&tool["name"]), description: text(&tool["description"]), schema: tool[schema].clone() }
 }
 
+/// What long reports are made of: plain lines, JSON, quotes, a line without an end, letters of several bytes, and letters
+/// that JSON writes in six.
+pub(crate) const LONG_REPORTS: [&str; 6] = [
+    "A plain sentence in a report that is cut somewhere, ok?\n",
+    "{\"file\": \"src/a.rs\", \"line\": 12},\n",
+    "\"\\",
+    "A",
+    "これは長い報告です。",
+    "\u{1}",
+];
+
+/// Checks a result of at most 2,000 tokens, whose summary may take so many bytes as JSON: the report is there whole, or
+/// as much of it as fits is, with a mark that names the file with all of it.
+pub(crate) fn check_long(result: &ToolResult, report: &str, bytes: usize) {
+    assert!(result.text.len() <= 8000, "{} bytes", result.text.len());
+    let size = serde_json::to_string(report).unwrap().len() - 2;
+    let summary = text(&result.json()["summary"]);
+    if size <= bytes {
+        assert_eq!(summary, report, "what fits is not cut");
+        return;
+    }
+    let (kept, mark) = summary.rsplit_once("\n[… the report was cut here; the whole is in ").unwrap();
+    assert!(report.starts_with(kept), "{kept}");
+    assert!(serde_json::to_string(&summary).unwrap().len() - 2 > bytes * 3 / 4, "no more is cut than must be");
+    assert_eq!(std::fs::read_to_string(mark.strip_suffix(']').unwrap()).unwrap(), report);
+}
+
 /// Text as a string or as blocks of which some are text.
 fn text(value: &Value) -> String {
     match value {

@@ -32,7 +32,7 @@ fn with_agents() -> World {
     );
     world.write(
         "home/.claude/agents/tester.md",
-        "---\nname: tester\ndescription: Runs the tests\npermissionMode: acceptEdits\n---\nYou test.\n",
+        "---\nname: tester\ndescription: Runs the tests\npermissionMode: bypassPermissions\n---\nYou test.\n",
     );
     world
 }
@@ -42,16 +42,58 @@ fn agents_are_listed_with_their_origin() {
     expect![[r#"
         exit 0
         --- stdout
-        main             built in  Answers a person's request; delegates what takes many calls
-        general-purpose  built in  any work, all tools
-        explore          built in  find things in the workspace, read-only
-        plan             built in  plan a change from the code, read-only
-        summary          built in  sum up files or texts
-        reviewer         project   Reviews a change for security and correctness
-        tester           user      Runs the tests
-        translator       user      Translates texts
+        main                       built in  inherit  100 turns  Answers a person's request; delegates what takes many calls
+        general-purpose (general)  built in  inherit  50 turns   any work, all tools
+        explore                    built in  inherit  30 turns   find things in the workspace, read-only
+        plan                       built in  inherit  30 turns   plan a change from the code, read-only
+        summary                    built in  inherit  30 turns   sum up files or texts
+        reviewer                   project   inherit  7 turns    Reviews a change for security and correctness
+        tester                     user      inherit  30 turns   Runs the tests
+        translator                 user      inherit  30 turns   Translates texts
     "#]]
     .assert_eq(&with_agents().sortie(["agents", "list"]).run().transcript());
+}
+
+#[test]
+fn the_list_is_that_of_the_contract_in_use() {
+    let world = with_agents();
+    let mine = "---\nname: plan\ndescription: Plans as I do\nmodel: opus\n---\nYou plan.\n";
+    world.write("home/.config/sortie/agents/plan.md", mine);
+    let listed = |contract: &str| world.sortie(["agents", "list", "--contract", contract]).run().stdout;
+    expect![[r#"
+        main                       built in  inherit  100 turns  Answers a person's request; delegates what takes many calls
+        general-purpose (general)  built in  sonnet   20 turns   Full capabilities
+        Explore                    built in  haiku    10 turns   Fast codebase exploration (read-only)
+        Plan                       user      opus     20 turns   Plans as I do
+        reviewer                   project   inherit  7 turns    Reviews a change for security and correctness
+        tester                     user      inherit  20 turns   Runs the tests
+        translator                 user      inherit  20 turns   Translates texts
+    "#]]
+    .assert_eq(&listed("typed"));
+    expect![[r#"
+        main                       built in  inherit  100 turns  Answers a person's request; delegates what takes many calls
+        general (general-purpose)  built in  main     50 turns   any focused piece of work that needs no writing
+        explore                    built in  light    30 turns   finds things in the workspace
+        plan                       user      opus     30 turns   Plans as I do
+        summary                    built in  light    30 turns   sums up files or texts
+    "#]]
+    .assert_eq(&listed("envelope"));
+    expect![[r#"
+        main                       built in  inherit  100 turns  Answers a person's request; delegates what takes many calls
+        general (general-purpose)  built in  inherit  50 turns   any task
+        explore                    built in  inherit  30 turns   searches and reads
+        plan                       user      opus     30 turns   Plans as I do
+    "#]]
+    .assert_eq(&listed("child-recipe"));
+    let of_files = listed("result");
+    let names: Vec<&str> = of_files.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(names, ["main", "plan", "reviewer", "tester", "translator"]);
+}
+
+#[test]
+fn an_agent_is_shown_in_the_words_of_the_contract_in_use() {
+    let shown = World::new().sortie(["agents", "show", "Explore", "--contract", "typed"]).run().stdout;
+    assert!(shown.contains("\ndescription  Fast codebase exploration (read-only)\n"), "{shown}");
 }
 
 #[test]
@@ -113,7 +155,8 @@ fn links_of_the_user_are_followed_and_those_of_a_project_do_not_lead_out() {
     link(outside.clone(), "home/.config/sortie/agents/single.md");
     link(outside, "workspace/.sortie/agents/stolen.md");
     let listed = world.sortie(["agents", "list"]).run().stdout;
-    assert!(listed.contains("\nshared           user ") && listed.contains("\nsingle           user "), "{listed}");
+    let is_users = |name: &str| listed.lines().any(|line| line.split_whitespace().take(2).eq([name, "user"]));
+    assert!(is_users("shared") && is_users("single"), "{listed}");
     let checked = world.sortie(["agents", "check"]).run();
     assert_eq!(checked.code, 1);
     assert!(checked.stdout.starts_with(".sortie/agents/stolen.md: error: it was not read"), "{}", checked.stdout);

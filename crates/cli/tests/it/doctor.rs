@@ -24,6 +24,7 @@ fn a_fresh_machine_works_with_a_warning_that_no_model_is_set() {
     expect![[r#"
         ok       configuration  <dir>/home/.config/sortie/config.toml does not exist; defaults hold
         ok       trust          not trusted; its files can only narrow settings
+        ok       permissions    mode default; rules that allow: 0, ask: 0, deny: 0
         warning  models         no model is set; `offline`, the built-in rule-based model, serves; set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or LLM_MODEL_ID with LLM_BASE_URL
         ok       workspace      <dir>/workspace
         ok       agents         5 built in, 0 of the user, 0 of the project

@@ -20,7 +20,7 @@ fn wrong_and_unknown_variables_are_named() {
     let ended = world
         .sortie(["agents", "list"])
         .env("SORTIE_TASK_TOOL__MAX_DEPHT", "3")
-        .env("SORTIE_PERMISSIONS__MODE", "bypass")
+        .env("SORTIE_TASK_TOOL__BACKGROUND", "false")
         .env("SORTIE_TASK_TOOL_MAX_DEPTH", "3")
         .env("SORTIE_BANANA", "3")
         .env("SORTIE_TEST_SOMETHING", "of our own tests")
@@ -28,10 +28,32 @@ fn wrong_and_unknown_variables_are_named() {
     assert_eq!(ended.code, 0);
     expect![[r#"
         warning: the variable SORTIE_BANANA is ignored: no setting has this name; one is called like SORTIE_TASK_TOOL__MAX_DEPTH
-        warning: the variable SORTIE_PERMISSIONS__MODE is ignored: `permissions.mode` is not in this version
         warning: the variable SORTIE_TASK_TOOL_MAX_DEPTH is ignored: no setting has this name; did you mean SORTIE_TASK_TOOL__MAX_DEPTH?
+        warning: the variable SORTIE_TASK_TOOL__BACKGROUND is ignored: `task_tool.background` is not in this version
         warning: the variable SORTIE_TASK_TOOL__MAX_DEPHT is ignored: unknown setting `task_tool.max_depht`; did you mean `task_tool.max_depth`?
     "#]].assert_eq(&ended.stderr);
+}
+
+#[test]
+fn a_wrong_variable_stands_in_nobodys_way_where_a_flag_says_what_counts() {
+    let world = World::new();
+    let schema = |contract: &str| world.sortie(["schema", "--contract", contract]).run().stdout;
+    let ended = world.sortie(["schema", "--contract", "typed"]).env("SORTIE_CONTRACT", "nope").run();
+    assert_eq!((ended.code, ended.stdout), (0, schema("typed")));
+    expect![[r#"
+        warning: the variable SORTIE_CONTRACT is ignored: `contract` must be one of envelope, result, delegate, typed, child, child-recipe, sortie, not "nope"
+    "#]]
+    .assert_eq(&ended.stderr);
+    let depth = ["schema", "--set", "task_tool.max_depth=1"];
+    let ended = world.sortie(depth).env("SORTIE_TASK_TOOL__MAX_DEPTH", "deep").run();
+    assert_eq!((ended.code, ended.stdout), (0, schema("sortie")));
+    assert!(
+        ended.stderr.starts_with("warning: the variable SORTIE_TASK_TOOL__MAX_DEPTH is ignored: "),
+        "{}",
+        ended.stderr
+    );
+    let ended = world.sortie(["schema"]).env("SORTIE_CONTRACT", "nope").run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "without a flag it is an error as before");
 }
 
 #[test]

@@ -58,6 +58,7 @@ fn the_first_screen_names_the_commands_and_the_exit_codes() {
           models       List the routes to models and what each name means; call them with --check
           schema       Print the Task tool's schema, with the agents that there are
           config       Show settings, or edit them
+          explain      Say whether a call is allowed, asked about or denied, and by whom
           trust        Trust a project's own files, or take trust back
           doctor       Say what works here: settings, models, agents, journal, machine
           completions  Print a completion script for a shell
@@ -77,7 +78,17 @@ fn the_first_screen_names_the_commands_and_the_exit_codes() {
               --trust            Trust this project's own files for this run; `sortie trust` says what they
                                  would do
               --contract <NAME>  Speak this dialect of the Task tool: envelope, result, delegate, typed,
-                                 child (or s0 to s4), sortie
+                                 child (or s0 to s4), child-recipe, sortie
+
+        Permissions:
+              --allow <RULE>            Allow what this rule covers without a question, e.g.
+                                        `Edit(docs/**)`; can be repeated
+              --ask <RULE>              Ask before what this rule covers, whatever is allowed; can be
+                                        repeated
+              --deny <RULE>             Refuse what this rule covers, whatever else is said; can be repeated
+              --permission-mode <MODE>  What is allowed without a question: plan, default, accept-edits or
+                                        bypass
+              --add-dir <DIR>           Let tools see this directory, too; can be repeated
 
         Examples:
           sortie run "Where are authentication errors handled?"

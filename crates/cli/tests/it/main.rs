@@ -3,10 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
 
 mod agents;
+mod ask;
 mod bad_input;
 mod config;
 mod doctor;
 mod environment;
+mod explain;
+mod explain_agents;
 mod formats;
 mod help;
 #[cfg(target_os = "linux")]
@@ -14,8 +17,11 @@ mod hostile;
 mod instructions;
 mod journal;
 mod local;
+mod misfits;
 mod models;
 mod offline_answers;
+mod own_files;
+mod permissions;
 mod project_files;
 mod routes;
 mod run;

@@ -1,7 +1,8 @@
-//! Every setting through every layer, and what is said of those that do not fit.
+//! Every setting through every layer.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
+use crate::permissions::LISTS;
 use crate::world::World;
 
 /// A setting and what each layer can make of it.
@@ -22,7 +23,7 @@ const fn row(key: &'static str, default: &'static str, values: [&'static str; 4]
 }
 
 /// Settings with one name each.
-static SINGLE: [Row; 16] = [
+static SINGLE: [Row; 17] = [
     Row {
         wider: &["\"child\""],
         ..row("contract", "(not set)", ["\"typed\"", "\"child\"", "\"result\"", "\"delegate\""])
@@ -67,6 +68,11 @@ static SINGLE: [Row; 16] = [
         ..row("task_tool.context_file_bytes", "16384", ["1", "2", "3", "4"])
     },
     Row { narrower: &[], wider: &["true"], ..row("agents.builtin", "false", ["true", "false", "true", "false"]) },
+    Row {
+        narrower: &["\"plan\""],
+        wider: &["\"accept-edits\"", "\"bypass\""],
+        ..row("permissions.mode", "\"default\"", ["\"plan\"", "\"accept-edits\"", "\"bypass\"", "\"plan\""])
+    },
     Row { narrower: &["0", "4"], wider: &["6"], ..row("llm.max_retries", "5", ["0", "3", "1", "2"]) },
     Row { narrower: &[], wider: &["1", "499", "501"], ..row("llm.retry_base_ms", "500", ["1", "4", "2", "3"]) },
     Row { narrower: &[], wider: &["59", "61"], ..row("llm.idle_timeout_seconds", "60", ["7", "6", "8", "9"]) },
@@ -210,6 +216,7 @@ fn the_table_of_this_test_has_every_key() {
     let keys: Vec<&str> = rows_shown.map(|(key, _)| key).collect();
     let mut tested: Vec<String> =
         rows().into_iter().map(|(key, _)| key).filter(|key| !key.starts_with("aliases")).collect();
+    tested.extend(LISTS.iter().map(|list| list.key.to_owned()));
     tested.extend(ROUTES.map(|route| format!("routes.{route}.api_key")));
     tested.sort_unstable_by_key(|key| keys.iter().position(|known| known == key));
     assert_eq!(keys, tested);
@@ -298,6 +305,12 @@ fn the_whole_table_as_a_person_sees_it() {
         task_tool.inherit_context_files    false       default                                   # whether sub-agents read AGENTS.md and its like, too
         task_tool.context_file_bytes       16384       default                                   # bytes that are read of AGENTS.md and its like
         agents.builtin                     false       default                                   # whether `result`, which has only agents from files, has the built-in ones too
+        permissions.mode                   "default"   default                                   # what is allowed without a question: plan, default, accept-edits or bypass
+        permissions.allow                  (not set)   default                                   # rules of what needs no question; all layers add up
+        permissions.ask                    (not set)   default                                   # rules of what is asked, whatever is allowed
+        permissions.deny                   (not set)   default                                   # rules of what is refused, whatever else is said
+        permissions.add_dirs               (not set)   default                                   # directories beside the workspace that tools see, too
+        web.private                        (not set)   default                                   # hosts, addresses or networks on this machine or near it that WebFetch may reach
         llm.max_retries                    9           SORTIE_LLM__MAX_RETRIES                   # tries after the first, never past the deadline
         llm.retry_base_ms                  500         default                                   # first wait before a retry; it doubles
         llm.idle_timeout_seconds           60          default                                   # a model call without content for so long has stalled
@@ -355,145 +368,4 @@ fn the_users_file_is_found_through_xdg_and_home() {
     assert_eq!(shown(&ended.stdout, "task_tool.max_depth").0, "9");
     let ended = world.sortie(["config", "show"]).env("XDG_CONFIG_HOME", "xdg").run();
     assert_eq!(shown(&ended.stdout, "task_tool.max_depth").1, "default", "a relative one does not count");
-}
-
-/// What is said of a configuration, and the exit code.
-fn check_config(text: &str, expected: &Expect) {
-    let world = World::new();
-    world.config(text);
-    let ended = world.sortie(["config", "show"]).run();
-    let said = ended.transcript();
-    let said = if ended.code == 0 { said.replace(&ended.stdout, "").replace("--- stdout\n", "") } else { said };
-    let stderr = said.split_once("--- stderr\n").map_or("", |(_, stderr)| stderr);
-    expected.assert_eq(&format!("exit {}\n{stderr}", ended.code));
-}
-
-#[test]
-fn a_value_of_the_wrong_type_is_named_with_file_line_and_key() {
-    check_config(
-        "[task_tool]\n\nmax_depth = \"three\"\n",
-        &expect![[r#"
-            exit 2
-            error: <dir>/home/.config/sortie/config.toml:3: `task_tool.max_depth` must be a whole number from 0 to 1000000, not "three"
-        "#]],
-    );
-    check_config(
-        "[task_tool]\nenabled = 1\n",
-        &expect![[r#"
-            exit 2
-            error: <dir>/home/.config/sortie/config.toml:2: `task_tool.enabled` must be true or false, not 1
-        "#]],
-    );
-    check_config(
-        "[task_tool]\nmax_concurrent = 0\n",
-        &expect![[r#"
-            exit 2
-            error: <dir>/home/.config/sortie/config.toml:2: `task_tool.max_concurrent` must be a whole number from 1 to 1000000, not 0
-        "#]],
-    );
-    check_config(
-        "[task_tool]\nmax_tokens = -1\n",
-        &expect![[r#"
-            exit 2
-            error: <dir>/home/.config/sortie/config.toml:2: `task_tool.max_tokens` must be a whole number of at least 1, not -1
-        "#]],
-    );
-    check_config(
-        "[llm]\nmax_retries = 1.5\n",
-        &expect![[r#"
-        exit 2
-        error: <dir>/home/.config/sortie/config.toml:2: `llm.max_retries` must be a whole number from 0 to 100, not a fraction
-    "#]],
-    );
-    check_config(
-        "[routes.main]\nwire = \"smoke-signals\"\n",
-        &expect![[r#"
-            exit 2
-            error: <dir>/home/.config/sortie/config.toml:2: `routes.main.wire` must be one of anthropic, gemini, openai-chat, openai-responses, not "smoke-signals"
-        "#]],
-    );
-    check_config(
-        "[routes.main]\nbase_url = \"api.example.com\"\n",
-        &expect![[r#"
-            exit 2
-            error: <dir>/home/.config/sortie/config.toml:2: `routes.main.base_url` must be a URL that begins with http:// or https://, not a string
-        "#]],
-    );
-    check_config(
-        "[routes.main]\nmodel = \"\"\n",
-        &expect![[r#"
-            exit 2
-            error: <dir>/home/.config/sortie/config.toml:2: `routes.main.model` must be a non-empty string, not ""
-        "#]],
-    );
-    check_config(
-        "[routes.main]\napi_key = 12345\n",
-        &expect![[r#"
-            exit 2
-            error: <dir>/home/.config/sortie/config.toml:2: `routes.main.api_key` must be a non-empty string, not a number
-        "#]],
-    );
-    check_config(
-        "task_tool = 3\n",
-        &expect![[r#"
-            exit 2
-            error: <dir>/home/.config/sortie/config.toml:1: `task_tool` must be a table like [task_tool], not a number
-        "#]],
-    );
-    check_config(
-        "[task_tool]\nmax_depth = { a = 1 }\n",
-        &expect![[r#"
-            exit 2
-            error: <dir>/home/.config/sortie/config.toml:2: `task_tool.max_depth` must be a whole number from 0 to 1000000, not a table
-        "#]],
-    );
-}
-
-#[test]
-fn invalid_toml_is_named_with_file_and_line_and_without_its_content() {
-    check_config(
-        "[task_tool]\nmax_depth = \n",
-        &expect![[r#"
-        exit 2
-        error: <dir>/home/.config/sortie/config.toml:2: this is not valid TOML: string values must be quoted, expected literal string
-    "#]],
-    );
-    check_config(
-        "[task_tool]\nmax_depth = 1\nmax_depth = 2\n",
-        &expect![[r#"
-        exit 2
-        error: <dir>/home/.config/sortie/config.toml:3: this is not valid TOML: duplicate key
-    "#]],
-    );
-    let world = World::new();
-    world.config("[routes.main]\napi_key = \"canary\n");
-    let ended = world.sortie(["config", "show"]).run();
-    assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
-    assert!(!ended.stderr.contains("canary"), "{}", ended.stderr);
-}
-
-#[test]
-fn unknown_settings_are_warned_of_with_the_nearest_known_one() {
-    check_config(
-        "[task_tool]\nmax_dephts = 1\n[llm]\nspeed = 9\n[rooutes.main]\nmodel = \"x\"\n",
-        &expect![[r#"
-            exit 0
-            warning: <dir>/home/.config/sortie/config.toml:2 is ignored: unknown setting `task_tool.max_dephts`; did you mean `task_tool.max_depth`?
-            warning: <dir>/home/.config/sortie/config.toml:4 is ignored: unknown setting `llm.speed`; `sortie config show` lists all settings
-            warning: <dir>/home/.config/sortie/config.toml:5 is ignored: unknown setting `rooutes`; did you mean `routes`?
-        "#]],
-    );
-}
-
-#[test]
-fn settings_of_later_versions_are_not_accepted_silently() {
-    check_config(
-        "[task_tool]\nbackground = false\n[permissions]\nallow = [\"Bash\"]\n[mcp_servers.x]\ncommand = \"y\"\n",
-        &expect![[r#"
-            exit 0
-            warning: <dir>/home/.config/sortie/config.toml:2 is ignored: `task_tool.background` is not in this version
-            warning: <dir>/home/.config/sortie/config.toml:3 is ignored: `permissions` is not in this version
-            warning: <dir>/home/.config/sortie/config.toml:5 is ignored: `mcp_servers` is not in this version
-        "#]],
-    );
 }

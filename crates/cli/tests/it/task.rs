@@ -165,6 +165,93 @@ fn a_request_that_cannot_be_started_is_answered_in_the_contracts_form() {
 }
 
 #[test]
+fn every_field_of_a_contract_has_a_flag() {
+    let world = World::new();
+    let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
+    let same = |contract: &str, json: serde_json::Value, flags: &[&str]| {
+        let before = server.requests().len();
+        let head = ["task", "--contract", contract];
+        let by_json = world.sortie(head.iter().chain(&["--json", &json.to_string()])).on(&server, "anthropic").run();
+        let by_flags = world.sortie(head.iter().chain(flags)).on(&server, "anthropic").run();
+        assert_eq!((by_json.code, by_flags.code), (0, 0), "{contract}: {by_json:#?} {by_flags:#?}");
+        let bodies: Vec<_> = server.requests()[before..].iter().map(|request| request.body.clone()).collect();
+        assert_eq!(bodies[0], bodies[1], "{contract}");
+    };
+    let brief = ["--description", "Find it", "--prompt", "Where?"];
+    let with = |more: &[&'static str]| [&brief[..], more].concat();
+    same("delegate", json!({"task": "Look", "model": "main"}), &["--task", "Look", "--model", "main"]);
+    same("delegate", json!({"task": "a=b"}), &["--field", "task=a=b"]);
+    let typed = json!({"description": "Find it", "prompt": "Where?", "subagent_type": "Plan", "max_turns": 2});
+    same("typed", typed.clone(), &with(&["--agent", "Plan", "--field", "max_turns=2"]));
+    same("typed", typed, &with(&["--subagent-type", "Plan", "--field", "max_turns=2"]));
+    let recipe = json!({"description": "Find it", "prompt": "Where?", "agentType": "explore"});
+    same("child-recipe", recipe, &with(&["--agent", "explore"]));
+    let ours = json!({"description": "Find it", "prompt": "Where?", "limits": {"max_turns": 3}});
+    same("sortie", ours, &with(&["--field", r#"limits={"max_turns": 3}"#]));
+}
+
+#[test]
+fn a_flag_that_a_contract_needs_or_has_not_is_named_in_its_words() {
+    let world = World::new();
+    let check = |args: &[&str], expected: Expect| {
+        expected.assert_eq(&world.sortie(["task", "--contract"].iter().chain(args)).run().transcript());
+    };
+    check(
+        &["delegate"],
+        expect![[r#"
+        exit 2
+        --- stderr
+        error: the contract `delegate` needs --task
+        hint: or give the whole request with --json; `sortie schema --contract delegate` describes it
+    "#]],
+    );
+    check(
+        &["typed", "--prompt", "p"],
+        expect![[r#"
+        exit 2
+        --- stderr
+        error: the contract `typed` needs --description and --agent (its `subagent_type`)
+        hint: or give the whole request with --json; `sortie schema --contract typed` describes it
+    "#]],
+    );
+    check(
+        &["delegate", "--task", "t", "--agent", "explore"],
+        expect![[r#"
+        exit 2
+        --- stderr
+        error: the contract `delegate` has no field for --agent
+        hint: it takes --model, --task
+    "#]],
+    );
+    check(
+        &["child-recipe", "--description", "d", "--prompt", "p", "--model", "main"],
+        expect![[r#"
+        exit 2
+        --- stderr
+        error: the contract `child-recipe` has no field for --model
+        hint: it takes --description, --prompt, --agent (its `agentType`)
+    "#]],
+    );
+    check(
+        &["delegate", "--task", "t", "--field", "task=u"],
+        expect![[r#"
+        exit 2
+        --- stderr
+        error: `task` is given twice
+    "#]],
+    );
+    check(
+        &["typed", "--agent", "Plan", "--description", "d", "--prompt", "p", "--field", "max_turns=many"],
+        expect![[r#"
+        exit 1
+        --- stdout
+        {"agentId":"agent-1___________","error":"`max_turns` must be a positive number, not \"many\"","success":false}
+    "#]],
+    );
+    assert!(world.kept_nothing());
+}
+
+#[test]
 fn flags_that_do_not_go_together_are_wrong_usage() {
     let world = World::new();
     for args in [
@@ -174,6 +261,9 @@ fn flags_that_do_not_go_together_are_wrong_usage() {
         vec!["task", "--description", "d"],
         vec!["task", "--json", "{}", "--prompt", "p", "--description", "d"],
         vec!["task", "--json", "{}", "--agent", "explore"],
+        vec!["task", "--json", "{}", "--task", "t"],
+        vec!["task", "--json", "{}", "--field", "a=b"],
+        vec!["task", "--description", "d", "--prompt", "p", "--field", "model"],
     ] {
         let ended = world.sortie(&args).run();
         assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{args:?}");

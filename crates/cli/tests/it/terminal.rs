@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read as _;
+use std::os::fd::OwnedFd;
 use std::process::Stdio;
 
 use rustix::fs::{Mode, OFlags};
@@ -12,14 +13,20 @@ use sortie_testkit::{Script, ScriptedServer, reply};
 use crate::run::delegating;
 use crate::world::{Invocation, World};
 
-/// Runs it with stderr on a terminal of 80 columns; what stdout and the terminal got.
-pub(crate) fn on_terminal(invocation: Invocation, term: &str) -> (String, String) {
+/// A terminal of 80 columns: the end that a person has, and the end that programs have.
+pub(crate) fn terminal() -> (OwnedFd, OwnedFd) {
     let host = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&host).unwrap();
     unlockpt(&host).unwrap();
     let name = ptsname(&host, Vec::new()).unwrap();
     let guest = rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
     tcsetwinsize(&guest, Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    (host, guest)
+}
+
+/// Runs it with stderr on a terminal; what stdout and the terminal got.
+pub(crate) fn on_terminal(invocation: Invocation, term: &str) -> (String, String) {
+    let (host, guest) = terminal();
     let mut command = invocation.env("TERM", term).into_command();
     let output = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::from(guest)).spawn().unwrap();
     // The command still holds the terminal's other end; without this the reader would never see its end.

@@ -3,37 +3,43 @@
 use serde_json::{Map, Value, json};
 use sortie_protocol::{Failure, TaskOutcome};
 
-use super::Envelope;
 use super::fallback::{self, Fallback};
+use super::object::{Context, Error, Object};
 use super::truncation::Cut;
+use super::{Envelope, sentence};
 use crate::cause::Cause;
 use crate::ending::{Ending, own_calls};
-use crate::{Call, Contract as _, json};
+use crate::{Answer, Call, Contract as _};
 
-/// An error as the protocol has it.
-pub(super) struct Error {
-    code: &'static str,
-    message: String,
+/// What to do about a result that was cut.
+const ASK_FOR_THE_REST: &str = "try Task again for the part that is missing";
+
+/// The answer to a call.
+pub(super) fn object<'a>(call: &Call<'a>, answer: Answer<'_>) -> Object<'a> {
+    match answer {
+        Ok(outcome) => reported(call, outcome),
+        Err(failure) => rejected(call, failure),
+    }
 }
 
 /// The answer to a call that started a task.
-pub(super) fn reported(call: &Call<'_>, outcome: &TaskOutcome) -> Value {
+fn reported<'a>(call: &Call<'a>, outcome: &TaskOutcome) -> Object<'a> {
     let stats = json!({
         "time_ms": outcome.usage.duration_ms.max(1),
         "tool_calls": own_calls(outcome),
-        "model": outcome.model.route,
+        "model": fallback::served(call, outcome),
     });
     match error(outcome) {
-        Some(error) => failed(call, outcome, &error, &stats),
-        None => delivered(call, outcome, &stats),
+        Some(error) => failed(call, outcome, error, stats),
+        None => delivered(call, outcome, stats),
     }
 }
 
 /// The answer to a call that started nothing.
-pub(super) fn rejected(call: &Call<'_>, failure: &Failure) -> Value {
+fn rejected<'a>(call: &Call<'a>, failure: &Failure) -> Object<'a> {
     let error = Error { code: code(Cause::of(failure)), message: failure.message.clone() };
     let text = format!("Task was not started: {}. {}", sentence(&error.message), next_step(error.code));
-    error_object(call, &error, &text, &json!({"time_ms": 1, "tool_calls": 0}))
+    error_object(call, error, text, json!({"time_ms": 1, "tool_calls": 0}))
 }
 
 /// Why the task brought nothing that counts as a result; a limit other than time leaves one.
@@ -48,41 +54,42 @@ pub(super) fn error(outcome: &TaskOutcome) -> Option<Error> {
     Some(Error { code, message: ending.shortfall().unwrap_or_default() })
 }
 
-fn delivered(call: &Call<'_>, outcome: &TaskOutcome, stats: &Value) -> Value {
+fn delivered<'a>(call: &Call<'a>, outcome: &TaskOutcome, stats: Value) -> Object<'a> {
     let ending = Ending::of(outcome);
     let fallback = fallback::find(call, outcome);
     let mut data = Map::from_iter([
         ("status".to_owned(), json!(if ending == Ending::Completed { "completed" } else { "incomplete" })),
         ("tool_summary".to_owned(), json!(outcome.tool_summary)),
-        ("model_used".to_owned(), json!(outcome.model.route)),
+        ("model_used".to_owned(), json!(fallback::served(call, outcome))),
         ("subagent_type".to_owned(), json!(type_name(outcome))),
     ]);
     let cut = Cut::of(outcome);
     match &cut {
-        Some(cut) => data.extend(cut.fields(outcome)),
+        Some(cut) => data.extend(cut.fields(&outcome.text, outcome.full_text_path.as_deref())),
         None => data.extend([("result".to_owned(), json!(outcome.text))]),
     }
     if let Some(fallback) = &fallback {
         data.insert("fallback".to_owned(), json!({"from": fallback.from, "to": fallback.to}));
     }
     let whole = ending == Ending::Completed && fallback.is_none() && cut.is_none();
-    json!({
-        "status": if whole { "success" } else { "partial" },
-        "data": data,
-        "text": text(outcome, ending, fallback.as_ref()),
-        "stats": stats,
-        "context": context(call),
-    })
+    Object {
+        status: if whole { "success" } else { "partial" },
+        data,
+        text: text(call, outcome, ending, fallback.as_ref()),
+        error: None,
+        stats,
+        context: Context::new(call.cwd, call.arguments),
+    }
 }
 
 /// The head line, the reasons why it is partial with what to do about each, and the result where it is whole.
-fn text(outcome: &TaskOutcome, ending: Ending<'_>, fallback: Option<&Fallback>) -> String {
+fn text(call: &Call<'_>, outcome: &TaskOutcome, ending: Ending<'_>, fallback: Option<&Fallback>) -> String {
+    let subject = subject(call, outcome);
     let mut text = match ending.shortfall() {
-        None => format!("{} completed.", subject(outcome)),
-        Some(why) => format!(
-            "{} is incomplete: {why}. Use the partial result, or try Task again with a smaller task.",
-            subject(outcome)
-        ),
+        None => format!("{subject} completed."),
+        Some(why) => {
+            format!("{subject} is incomplete: {why}. Use the partial result, or try Task again with a smaller task.")
+        }
     };
     if let Some(Fallback { why, .. }) = fallback {
         text += &format!(
@@ -91,50 +98,34 @@ fn text(outcome: &TaskOutcome, ending: Ending<'_>, fallback: Option<&Fallback>) 
         );
     }
     match Cut::of(outcome) {
-        Some(cut) => text + " " + &cut.note(outcome),
+        Some(cut) => text + " " + &cut.note(outcome.full_text_path.as_deref(), ASK_FOR_THE_REST),
         None => text + "\n\n" + &outcome.text,
     }
 }
 
-fn failed(call: &Call<'_>, outcome: &TaskOutcome, error: &Error, stats: &Value) -> Value {
-    let mut text = format!("{} failed: {}. {}", subject(outcome), sentence(&error.message), next_step(error.code));
+fn failed<'a>(call: &Call<'a>, outcome: &TaskOutcome, error: Error, stats: Value) -> Object<'a> {
+    let subject = subject(call, outcome);
+    let mut text = format!("{subject} failed: {}. {}", sentence(&error.message), next_step(error.code));
     if !outcome.text.trim().is_empty() {
         text += &format!("\n\nIts text so far:\n\n{}", outcome.text);
     }
     if let Some(path) = outcome.full_text_path.as_ref().filter(|_| outcome.truncated) {
         text += &format!("\n\nThe whole text is in {path}.");
     }
-    error_object(call, error, &text, stats)
+    error_object(call, error, text, stats)
 }
 
-fn error_object(call: &Call<'_>, error: &Error, text: &str, stats: &Value) -> Value {
-    json!({
-        "status": "error",
-        "data": {},
-        "text": text,
-        "error": {"code": error.code, "message": error.message},
-        "stats": stats,
-        "context": context(call),
-    })
+fn error_object<'a>(call: &Call<'a>, error: Error, text: String, stats: Value) -> Object<'a> {
+    let context = Context::new(call.cwd, call.arguments);
+    Object { status: "error", data: Map::new(), text, error: Some(error), stats, context }
 }
 
-/// The arguments as given; as a string where they are not an object that could be read.
-fn context(call: &Call<'_>) -> Value {
-    let params = json::object(call.arguments).map_or_else(|_| json!(call.arguments), Value::from);
-    json!({"cwd": call.cwd, "params_input": params})
-}
-
-fn subject(outcome: &TaskOutcome) -> String {
-    format!("Subagent ({}, {})", type_name(outcome), outcome.model.route)
+fn subject(call: &Call<'_>, outcome: &TaskOutcome) -> String {
+    format!("Subagent ({}, {})", type_name(outcome), fallback::served(call, outcome))
 }
 
 fn type_name(outcome: &TaskOutcome) -> &str {
     Envelope.defaults().type_named(&outcome.agent).map_or(&outcome.agent, |known| known.name)
-}
-
-/// A message as a part of a sentence.
-fn sentence(message: &str) -> &str {
-    message.trim().trim_end_matches('.')
 }
 
 fn code(cause: Cause) -> &'static str {
@@ -142,10 +133,10 @@ fn code(cause: Cause) -> &'static str {
         Cause::Arguments | Cause::UnknownModel | Cause::UnknownAgent => "INVALID_PARAM",
         Cause::NoAgents => "NOT_FOUND",
         Cause::Circle => "CONFLICT",
-        Cause::Depth | Cause::ToolAccess => "PERMISSION_DENIED",
+        Cause::Depth | Cause::SwitchedOff | Cause::Refused | Cause::ToolAccess => "PERMISSION_DENIED",
         Cause::TooMany => "EXECUTION_ERROR",
         Cause::Timeout => "TIMEOUT",
-        Cause::Route | Cause::Breakdown | Cause::Limit(_) => "INTERNAL_ERROR",
+        Cause::UnusableAgent | Cause::Route | Cause::Breakdown | Cause::Limit(_) => "INTERNAL_ERROR",
     }
 }
 

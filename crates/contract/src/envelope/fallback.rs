@@ -1,8 +1,8 @@
-//! Whether another route served than the one that was meant.
+//! Which of the two routes served, and whether it is another than the one that was meant.
 
 use sortie_protocol::TaskOutcome;
 
-use super::Envelope;
+use super::{Envelope, MAIN, MODELS};
 use crate::{Call, Contract as _};
 
 pub(super) struct Fallback {
@@ -11,17 +11,34 @@ pub(super) struct Fallback {
     pub(super) why: String,
 }
 
+/// The one of the two that served. Where neither did, because none is set up or the agent's file names another route,
+/// what served stands for the one that was meant.
+pub(super) fn served(call: &Call<'_>, outcome: &TaskOutcome) -> String {
+    let route = &outcome.model.route;
+    if MODELS.contains(&route.as_str()) {
+        return route.clone();
+    }
+    named(call).or_else(|| by_type(outcome)).unwrap_or_else(|| MAIN.to_owned())
+}
+
 /// A route that the call names has to serve. One that only its type names gives way to the agent's own model; there the
 /// notice of whoever chose the model tells the one from the other.
 pub(super) fn find(call: &Call<'_>, outcome: &TaskOutcome) -> Option<Fallback> {
-    let named = Envelope.decode(call.arguments).ok().and_then(|request| request.model);
-    let by_type = || Envelope.defaults().type_named(&outcome.agent)?.model.map(str::to_owned);
-    let asked = named.is_some();
-    let from = named.or_else(by_type)?;
+    let (named, to) = (named(call), served(call, outcome));
+    let is_named = named.is_some();
+    let from = named.or_else(|| by_type(outcome))?;
     let notice = outcome.notices.iter().find(|notice| notice.starts_with(&format!("`{from}` is served by ")));
-    if from == outcome.model.route || (notice.is_none() && !asked) {
+    if from == to || (notice.is_none() && !is_named) {
         return None;
     }
-    let why = notice.cloned().unwrap_or_else(|| format!("`{from}` was asked for, `{}` answered", outcome.model.route));
-    Some(Fallback { from, to: outcome.model.route.clone(), why })
+    let why = notice.cloned().unwrap_or_else(|| format!("`{from}` was asked for, `{to}` answered"));
+    Some(Fallback { from, to, why })
+}
+
+fn named(call: &Call<'_>) -> Option<String> {
+    Envelope.decode(call.arguments).ok()?.model
+}
+
+fn by_type(outcome: &TaskOutcome) -> Option<String> {
+    Envelope.defaults().type_named(&outcome.agent)?.model.map(str::to_owned)
 }

@@ -37,8 +37,15 @@ impl Cut {
         Some(Self { original, kept: Size { lines: kept_lines, bytes: kept_bytes } })
     }
 
-    /// What stands in `data` in place of the result.
-    pub(super) fn fields(&self, outcome: &TaskOutcome) -> Map<String, Value> {
+    /// What is kept of a text that was not cut before.
+    pub(super) fn of_text(text: &str) -> Self {
+        let end_of_lines = text.match_indices('\n').nth(MAX_LINES - 1).map_or(text.len(), |(at, _)| at);
+        let kept = &text[..text.floor_char_boundary(end_of_lines.min(MAX_BYTES))];
+        Self { original: Some(Size::of(text)), kept: Size::of(kept) }
+    }
+
+    /// What stands in `data` in place of `text`, which is kept whole at `path`.
+    pub(super) fn fields(&self, text: &str, path: Option<&str>) -> Map<String, Value> {
         let mut truncation = Map::from_iter([
             ("direction".to_owned(), json!("head")),
             ("max_lines".to_owned(), json!(MAX_LINES)),
@@ -52,35 +59,36 @@ impl Cut {
             truncation.insert("original_lines".to_owned(), json!(original.lines));
             truncation.insert("original_bytes".to_owned(), json!(original.bytes));
         }
-        if let Some(path) = &outcome.full_text_path {
+        if let Some(path) = path {
             truncation.insert("full_output_path".to_owned(), json!(path));
         }
         Map::from_iter([
             ("truncated".to_owned(), json!(true)),
             ("truncation".to_owned(), Value::from(truncation)),
-            ("preview".to_owned(), json!(self.preview(outcome))),
+            ("preview".to_owned(), json!(self.preview(text))),
         ])
     }
 
     /// What was kept, without the mark behind it.
-    fn preview<'a>(&self, outcome: &'a TaskOutcome) -> &'a str {
-        outcome.text.get(..self.kept.bytes).unwrap_or(&outcome.text)
+    fn preview<'a>(&self, text: &'a str) -> &'a str {
+        text.get(..self.kept.bytes).unwrap_or(text)
     }
 
-    /// What the text says of it.
-    pub(super) fn note(&self, outcome: &TaskOutcome) -> String {
-        let rest = match &outcome.full_text_path {
-            Some(path) => {
-                format!("The whole is kept in {path}. Use the preview, or try Task again for the part that is missing.")
-            }
-            None => "The whole could not be kept; try Task again for a shorter report.".to_owned(),
+    /// What the text says of it. `otherwise` is what can be done if the preview is not enough.
+    pub(super) fn note(&self, path: Option<&str>, otherwise: &str) -> String {
+        let rest = match path {
+            // It lies where no tool of the model reaches.
+            Some(path) => format!("The result before the cut is kept for people in {path}."),
+            None => "The result before the cut could not be kept.".to_owned(),
         };
         let kept = match self.original {
             Some(whole) if whole.lines > self.kept.lines => format!("{} of {} lines", self.kept.lines, whole.lines),
             Some(whole) => format!("{} of {} bytes", self.kept.bytes, whole.bytes),
             None => format!("{} lines", self.kept.lines),
         };
-        format!("Partial, because the result was truncated: data.preview has {kept}. {rest}")
+        format!(
+            "Partial, because the result was truncated: data.preview has {kept}. {rest} Use the preview, or {otherwise}."
+        )
     }
 }
 
@@ -119,11 +127,12 @@ mod tests {
             },
             "preview": "one\ntwo",
         });
-        assert_eq!(Value::from(cut.fields(&outcome)), expected, "P-10");
+        assert_eq!(Value::from(cut.fields(&outcome.text, outcome.full_text_path.as_deref())), expected, "P-10");
         assert_eq!(
-            cut.note(&outcome),
+            cut.note(outcome.full_text_path.as_deref(), "try Task again for the part that is missing"),
             "Partial, because the result was truncated: data.preview has 2 of 3000 lines. \
-             The whole is kept in /state/reports/x.md. Use the preview, or try Task again for the part that is missing.",
+             The result before the cut is kept for people in /state/reports/x.md. Use the preview, or try Task again for \
+             the part that is missing.",
             "P-04, P-10"
         );
     }

@@ -11,13 +11,14 @@ use crate::arbitrary;
 use crate::sample::{agents, call, keys};
 
 fn all() -> Vec<Arc<dyn Contract>> {
-    CONTRACTS.iter().chain(["child-recipe"].iter()).map(|name| contract(name).expect("a contract")).collect()
+    CONTRACTS.iter().map(|name| contract(name).expect("a contract")).collect()
 }
 
 #[test]
 fn c_01_every_contract_has_a_name_and_five_have_a_short_one() {
-    let tools = ["Task", "Task", "task", "Task", "task", "Task"];
-    for ((name, short), tool) in CONTRACTS.into_iter().zip(["s0", "s1", "s2", "s3", "s4", "default"]).zip(tools) {
+    let tools = ["Task", "Task", "task", "Task", "task", "task", "Task"];
+    let shorts = ["s0", "s1", "s2", "s3", "s4", "child-recipe", "default"];
+    for ((name, short), tool) in CONTRACTS.into_iter().zip(shorts).zip(tools) {
         for asked in [name, short] {
             let found = contract(asked).expect(asked);
             assert_eq!((found.name(), found.tool_name()), (name, tool), "C-01");
@@ -101,6 +102,21 @@ fn k02_k24_what_a_schema_offers_is_understood_and_what_it_requires_is_required()
             assert_eq!(failure.code, "invalid_arguments", "K02 {name}");
             assert!(failure.message.contains(&format!("`{field}`")), "K02 {name}: {failure}");
         }
+    }
+}
+
+#[test]
+fn c_02_the_field_for_an_agent_is_one_that_the_contract_reads() {
+    for contract in all() {
+        let mut arguments = sample_arguments(contract.as_ref());
+        let Some(field) = contract.agent_field() else {
+            assert_eq!(contract.name(), "delegate", "C-02: it has no field for one");
+            continue;
+        };
+        arguments.insert(field.to_owned(), json!("Plan"));
+        let request = contract.decode(&Value::from(arguments).to_string()).expect("a request");
+        assert!(request.agent.eq_ignore_ascii_case("plan"), "C-02 {}: {request:?}", contract.name());
+        assert_eq!(request.notices, Vec::<String>::new(), "C-18 {}", contract.name());
     }
 }
 

@@ -1,7 +1,7 @@
 //! The `child` contract, and its shorter form.
 
 use serde_json::{Value, json};
-use sortie_contract::{AtMaxDepth, Child, Contract, ReportCap, SystemPrompt, Visible};
+use sortie_contract::{AgentLine, AtMaxDepth, Child, Contract, ReportCap, SystemPrompt, Visible};
 use sortie_protocol::{Limit, TaskOutcome, TaskRequest};
 
 use crate::sample::{
@@ -52,8 +52,35 @@ fn s4_17_the_recipe_has_two_fields_and_other_names() {
 }
 
 #[test]
+fn s4_17_the_recipes_errors_have_the_recipes_names() {
+    let arguments = |agent: &str| json!({"description": "d", "prompt": "p", "agentType": agent}).to_string();
+    check_refused(
+        &Child::Recipe,
+        &[
+            (
+                "S4-17",
+                &arguments("summary"),
+                "there is no `agentType` `summary`; it must be one of general, explore, plan",
+            ),
+            ("S4-17", &arguments(" "), "`agentType` is empty; it must be a non-empty string"),
+        ],
+    );
+}
+
+#[test]
+fn s4_09_a_type_is_described_as_the_agent_that_serves_for_it() {
+    let mine = AgentLine { name: "explore".to_owned(), description: "Looks where\nI say".to_owned() };
+    let description = Child::Session.description(&[mine]);
+    for listed in
+        ["\n- general-purpose: any task\n", "\n- explore: Looks where I say\n", "\n- plan: breaks a task down"]
+    {
+        assert!(description.contains(listed), "S4-09: {description}");
+    }
+}
+
+#[test]
 fn s4_19_s4_20_the_description_teaches_how_to_brief() {
-    let description = Child::Session.description(&agents());
+    let description = Child::Session.description(&[]);
     for (id, said) in [
         ("S4-01", "an agent with a clean context"),
         ("S4-02", "a compact summary"),
@@ -77,11 +104,12 @@ fn s4_02_s4_12_s4_23_what_the_dialect_decides() {
         let defaults = contract.defaults();
         assert_eq!(defaults.denied_tools, ["task", "todowrite", "spawn_agent", "create_todo"], "S4-12, S4-17");
         assert_eq!((defaults.max_depth, defaults.at_max_depth), (1, AtMaxDepth::Hidden), "S4-12, S4-23, C-10");
-        assert_eq!(defaults.report_cap, ReportCap::Bytes(7900), "S4-02, C-11");
+        assert_eq!(defaults.report_cap, ReportCap::JsonBytes(7600), "S4-02, C-11");
         assert_eq!((defaults.visible, defaults.system), (Visible::Types, SystemPrompt::Role), "S4-08, S4-09, C-21");
         let types: Vec<_> = defaults.types.iter().map(|known| (known.name, known.agent, known.tools)).collect();
+        let general = if contract == Child::Recipe { "general" } else { "general-purpose" };
         let plain = |name| (name, name, None);
-        assert_eq!(types, ["general-purpose", "explore", "plan"].map(plain), "S4-08");
+        assert_eq!(types, [(general, "general-purpose", None), plain("explore"), plain("plan")], "S4-08, S4-17");
     }
 }
 
@@ -184,9 +212,12 @@ fn s4_08_a_rejected_call_has_an_error_alone() {
 }
 
 #[test]
-fn s4_02_a_summary_is_bounded_in_the_form_that_the_model_reads() {
-    for text in ["\"\n".repeat(3900), "\u{1}".repeat(7800)] {
-        let encoded = encode(&completed(&text)).to_string();
-        assert!(encoded.len() <= 8000, "{} bytes", encoded.len());
+fn s4_02_a_summary_at_its_bound_is_whole_and_its_result_within_two_thousand_tokens() {
+    for text in ["\"\n".repeat(1900), "\u{1}".repeat(1266), "a".repeat(7600), "ä".repeat(3800)] {
+        for outcome in [completed(&text), limited(Limit::Turns, &text)] {
+            let value = encode(&outcome);
+            assert!(value["summary"].as_str().expect("text").ends_with(&text), "nothing is cut a second time");
+            assert!(value.to_string().len() <= 8000, "{} bytes", value.to_string().len());
+        }
     }
 }

@@ -52,7 +52,7 @@ fn s2_07_s2_08_s2_38_s2_67_what_the_dialect_decides() {
     assert_eq!(defaults.max_tokens, Some(50_000), "S2-50, S2-67");
     assert!(defaults.inherit_context_files, "S2-08, C-20");
     assert_eq!(defaults.system, SystemPrompt::RoleAndBrief, "S2-09, S2-41");
-    assert_eq!(defaults.report_cap, ReportCap::Bytes(6000), "S2-14, S2-44");
+    assert_eq!(defaults.report_cap, ReportCap::JsonBytes(6300), "S2-14, S2-44");
     assert_eq!((defaults.only_tools, defaults.denied_tools), (None, &[][..]), "S2-07");
     let [general] = defaults.types else { panic!("one type, not {:?}", defaults.types) };
     assert_eq!((general.agent, general.tools, general.model), ("general-purpose", None, None), "S2-07, S2-40, C-02");
@@ -159,6 +159,7 @@ fn s2_30_to_s2_33_what_never_began_is_an_error_of_the_tool() {
         let failure = failure(code);
         let error = match code {
             "depth" => "maximum sub-agent depth exceeded".to_owned(),
+            "delegation_off" => "what delegation_off means".to_owned(),
             "invalid_arguments" => "invalid input: what invalid_arguments means".to_owned(),
             _ => format!("the sub-agent could not be created: what {code} means"),
         };
@@ -182,9 +183,11 @@ fn s2_14_s2_44_a_result_stays_within_two_thousand_tokens() {
 }
 
 #[test]
-fn s2_44_a_summary_is_bounded_in_the_form_that_the_model_reads() {
-    for text in ["\"\n".repeat(2995), "\u{1}".repeat(5900), "ä".repeat(2900)] {
-        let encoded = encode(&completed(&text)).to_string();
-        assert!(encoded.len() <= 8000, "{} bytes", encoded.len());
+fn s2_44_a_summary_at_its_bound_is_whole_and_its_result_within_two_thousand_tokens() {
+    let files: Vec<String> = (0..500).map(|number| format!("src/\"{number}\"\n.rs")).collect();
+    for text in ["\"\n".repeat(1575), "\u{1}".repeat(1050), "a".repeat(6300), "ä".repeat(3150)] {
+        let value = encode(&TaskOutcome { files_changed: files.clone(), ..limited(Limit::Turns, &text) });
+        assert!(value["summary"].as_str().expect("text").starts_with(&text), "nothing is cut a second time");
+        assert!(value.to_string().len() <= 8000, "{} bytes", value.to_string().len());
     }
 }

@@ -144,6 +144,7 @@ fn s0_45_s0_46_s0_64_to_s0_66_wrong_calls_are_refused() {
                 "the arguments are not valid JSON: the key `prompt` stands there twice at line 1 column 44",
             ),
             ("K02", "[1]", "the arguments must be a JSON object, not an array"),
+            ("K02", r#"{"prompt":1e400}"#, "the arguments hold a number out of range at line 1 column 15"),
             ("K02", "", "the arguments are not valid JSON: EOF while parsing a value at line 1 column 0"),
         ],
     );
@@ -173,7 +174,8 @@ fn s0_25_to_s0_38_a_completed_task() {
     let expected = ["model_used", "result", "status", "subagent_type", "tool_summary"];
     assert_eq!(sample::keys(&value["data"]), expected, "S0-38");
     assert!(!Envelope.is_error(Ok(&completed("FINAL"))));
-    assert_eq!(Envelope.encode_for_model(&call(ARGUMENTS), Ok(&completed("FINAL")), "mark"), value.to_string());
+    let told = Envelope.encode_for_model(&call(ARGUMENTS), Ok(&completed("FINAL")), "mark");
+    assert_eq!(serde_json::from_str::<Value>(&told).expect("JSON"), value);
 }
 
 #[test]
@@ -279,9 +281,9 @@ fn s0_59_s0_64_to_s0_66_a_rejected_call_has_its_code() {
     let expected = |code: &str| match code {
         "no_agents" => "NOT_FOUND",
         "circular" => "CONFLICT",
-        "depth" | "tool_access" => "PERMISSION_DENIED",
+        "depth" | "delegation_off" | "permission" | "tool_access" => "PERMISSION_DENIED",
         "max_children" => "EXECUTION_ERROR",
-        "journal" | "internal" => "INTERNAL_ERROR",
+        "unusable_agent" | "model_setup" | "journal" | "internal" => "INTERNAL_ERROR",
         _ => "INVALID_PARAM",
     };
     for code in REJECTIONS {
@@ -337,7 +339,8 @@ fn p_09_p_10_a_result_that_was_cut_is_partial_and_leaves_a_preview() {
         ],
     );
     let expected = "Subagent (explore, light) completed. Partial, because the result was truncated: data.preview has 3 \
-                    lines. The whole is kept in /state/reports/x.md. Use the preview, or try Task again for the part that is missing.";
+                    lines. The result before the cut is kept for people in /state/reports/x.md. Use the preview, or try \
+                    Task again for the part that is missing.";
     assert_eq!(value["text"], expected, "P-04");
 
     let both = TaskOutcome { status: Status::Partial, reason: Some(Limit::Turns), ..truncated("one") };
@@ -375,12 +378,50 @@ fn p_13_a_model_of_the_agents_own_is_no_fallback() {
     let unasked = r#"{"description":"d","prompt":"p","subagent_type":"explore"}"#;
     check(
         &Envelope.encode(&call(unasked), Ok(&outcome)),
-        &[("P-13", "/status", json!("success")), ("S0-30", "/data/model_used", json!("local"))],
+        &[("P-13", "/status", json!("success")), ("S0-30", "/data/model_used", json!("light"))],
     );
     check(
         &Envelope.encode(&call(ARGUMENTS), Ok(&outcome)),
-        &[("P-13", "/data/fallback", json!({"from": "light", "to": "local"}))],
+        &[("P-13", "/data/fallback", json!(null)), ("S0-30", "/data/model_used", json!("light"))],
     );
+}
+
+#[test]
+fn s0_30_s0_32_s0_35_p_13_where_no_route_is_set_up_the_one_that_was_meant_is_served() {
+    let offline = ModelChoice { route: "offline".to_owned(), id: "offline-rules".to_owned() };
+    let of_type = |agent: &str| TaskOutcome { agent: agent.to_owned(), model: offline.clone(), ..completed("x") };
+    let with = |fields: &str| format!(r#"{{"description":"d","prompt":"p",{fields}}}"#);
+    for (agent, arguments, route) in [
+        ("explore", with(r#""subagent_type":"explore""#), "light"),
+        ("general-purpose", with(r#""subagent_type":"general""#), "main"),
+        ("general-purpose", with(r#""subagent_type":"general","model":"light""#), "light"),
+        ("explore", with(r#""subagent_type":"explore","model":"main""#), "main"),
+    ] {
+        let notice = format!("`{route}` is served by offline-rules (route offline): no main route is set");
+        let outcome = TaskOutcome { notices: vec![notice], ..of_type(agent) };
+        let value = Envelope.encode(&call(&arguments), Ok(&outcome));
+        check(
+            &value,
+            &[
+                ("S0-30", "/data/model_used", json!(route)),
+                ("S0-35", "/stats/model", json!(route)),
+                ("P-13", "/status", json!("success")),
+            ],
+        );
+        let head = format!(", {route}) completed.\n\nx");
+        assert!(value["text"].as_str().expect("text").ends_with(&head), "S0-32 {value:#}");
+    }
+}
+
+#[test]
+fn s0_37_the_arguments_keep_every_digit() {
+    let arguments = "{\"description\": \"d\",\n \"prompt\":\"p q\",\"subagent_type\":\"explore\",\
+                     \"budget\":12345678901234567890123, \"rate\":0.10, \"size\":1E2}";
+    let told = Envelope.encode_for_model(&call(arguments), Ok(&completed("x")), "mark");
+    let given = "\"params_input\":{\"description\":\"d\",\"prompt\":\"p q\",\"subagent_type\":\"explore\",\
+                 \"budget\":12345678901234567890123,\"rate\":0.10,\"size\":1E2}";
+    assert!(told.contains(given), "S0-37: {told}");
+    assert_eq!(told, Envelope.encode_text(&call(arguments), Ok(&completed("x"))));
 }
 
 #[test]

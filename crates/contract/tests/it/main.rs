@@ -7,6 +7,7 @@ mod arbitrary;
 mod child;
 mod delegate;
 mod envelope;
+mod envelope_output;
 mod result;
 mod sample;
 mod side_by_side;

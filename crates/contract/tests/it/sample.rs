@@ -60,7 +60,9 @@ pub(crate) fn timeout() -> Failure {
 pub(crate) fn failure(code: &str) -> Failure {
     let failure = Failure::new(code, format!("what {code} means"));
     match code {
-        "unknown_agent" => failure.about(["bash", "code-reviewer", "explore", "general-purpose", "plan"]),
+        "unknown_agent" | "unusable_agent" => {
+            failure.about(["bash", "code-reviewer", "explore", "general-purpose", "plan"])
+        }
         "circular" => failure.about(["a", "b", "a"]),
         "tool_access" => failure.about(["Write", "Bash"]),
         _ => failure,
@@ -68,14 +70,18 @@ pub(crate) fn failure(code: &str) -> Failure {
 }
 
 /// Every code that a call can be rejected with, and that a task which ran can fail with.
-pub(crate) const REJECTIONS: [&str; 14] = [
+pub(crate) const REJECTIONS: [&str; 18] = [
     "invalid_arguments",
     "unsupported",
     "unknown_agent",
+    "unusable_agent",
     "no_agents",
     "unknown_model",
     "model_override",
+    "model_setup",
     "depth",
+    "delegation_off",
+    "permission",
     "circular",
     "tool_access",
     "empty_prompt",

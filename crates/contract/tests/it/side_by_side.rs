@@ -1,4 +1,4 @@
-//! The same answers in all six contracts, as one file to read.
+//! The same answers in all contracts, as one file to read.
 
 use expect_test::expect_file;
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! The `typed` contract.
 
 use serde_json::{Value, json};
-use sortie_contract::{AtMaxDepth, Contract, ReportCap, SystemPrompt, Typed, Visible};
-use sortie_protocol::{Limit, Limits, TaskOutcome, TaskRequest};
+use sortie_contract::{AgentLine, AtMaxDepth, Contract, ReportCap, SystemPrompt, Typed, Visible};
+use sortie_protocol::{Failure, Limit, Limits, TaskOutcome, TaskRequest};
 
 use crate::sample::{
     FAILURES, LIMITS, REJECTIONS, SPARE_ID, agents, call, cancelled, check, check_refused, completed, failed, failure,
@@ -49,8 +49,36 @@ fn s3_43_agents_from_files_widen_the_types() {
     let expected = json!(["Explore", "Plan", "Bash", "general-purpose", "code-reviewer"]);
     check(&Typed.schema(&lines), &[("S3-43", "/properties/subagent_type/enum", expected)]);
     let description = Typed.description(&lines);
-    let listed = "- general-purpose: Full capabilities\n- code-reviewer: Reviews code. Thoroughly.\n\nGuidelines:";
+    let listed = "- general-purpose: any work\n- code-reviewer: Reviews code. Thoroughly.\n\nGuidelines:";
     assert!(description.contains(listed), "S3-43 {description}");
+}
+
+#[test]
+fn s3_43_a_type_is_described_as_the_agent_that_serves_for_it() {
+    let line = |name: &str, description: &str| AgentLine { name: name.to_owned(), description: description.to_owned() };
+    let lines = [line("Explore", "Looks where I say"), line("general", "Does what no other does")];
+    let description = Typed.description(&lines);
+    for listed in [
+        "\n- Explore: Looks where I say\n- Plan: Architecture design and planning\n",
+        "\n- general-purpose: Full capabilities\n- general: Does what no other does\n",
+    ] {
+        assert!(description.contains(listed), "S3-43 {description}");
+    }
+    let types = json!(["Explore", "Plan", "Bash", "general-purpose", "general"]);
+    check(&Typed.schema(&lines), &[("S3-43", "/properties/subagent_type/enum", types)]);
+}
+
+#[test]
+fn s3_43_agents_without_room_for_their_descriptions_are_in_the_schema_by_name() {
+    let line = |name: &str, description: &str| AgentLine { name: name.to_owned(), description: description.to_owned() };
+    let lines = [line("poet", "Writes verse"), line("wit", ""), line("sage", "")];
+    let description = Typed.description(&lines);
+    let listed = "\n- poet: Writes verse\nand 2 more, which `subagent_type` lists by name alone\n";
+    assert!(description.contains(listed) && !description.contains("sage"), "S3-43 {description}");
+    let types = json!(["Explore", "Plan", "Bash", "general-purpose", "poet", "wit", "sage"]);
+    check(&Typed.schema(&lines), &[("S3-43", "/properties/subagent_type/enum", types)]);
+    let description = sortie_contract::ToolResult.description(&lines);
+    assert!(description.ends_with("\n- poet: Writes verse\nand, by name alone: wit, sage"), "{description}");
 }
 
 #[test]
@@ -96,6 +124,7 @@ fn s3_11_s3_15_to_s3_21_s3_27_what_the_dialect_decides() {
     assert_eq!((defaults.max_depth, defaults.at_max_depth), (1, AtMaxDepth::Hidden), "C-10");
     assert_eq!((defaults.visible, defaults.system), (Visible::TypesAndFiles, SystemPrompt::Role), "S3-43, C-21");
     assert_eq!((defaults.max_turns, defaults.max_concurrent), (20, 20), "S3-21, S3-42, C-15");
+    assert_eq!(defaults.max_turns_asked, Some(100), "S3-08: a call may ask for more than is usual");
 }
 
 #[test]
@@ -107,23 +136,18 @@ fn s3_02_to_s3_08_a_call_is_read() {
     let expected = TaskRequest {
         title: "d".to_owned(),
         prompt: " p ".to_owned(),
-        agent: "explore".to_owned(),
+        agent: "Explore".to_owned(),
         model: Some("opus".to_owned()),
         limits: Limits { max_turns: Some(2), ..Limits::default() },
         notices: vec!["unknown key `colour` was ignored".to_owned()],
     };
     assert_eq!(Typed.decode(&full.to_string()), Ok(expected), "S3-02, S3-03, S3-05, S3-08, S3-20, C-18");
-    for (given, agent) in [
-        ("Plan", "plan"),
-        ("plan", "plan"),
-        ("BASH", "bash"),
-        ("general-purpose", "general-purpose"),
-        ("General", "general-purpose"),
-        ("code-reviewer", "code-reviewer"),
-        ("Nobody", "Nobody"),
-    ] {
+    for given in ["Plan", "BASH", "General", "code-reviewer", "Nobody"] {
         let request = Typed.decode(&arguments("subagent_type", json!(given))).expect("a request");
-        assert_eq!(request.agent, agent, "S3-04, S3-43, C-04");
+        assert_eq!(request.agent, given, "S3-04, S3-43, C-04: who goes by that name is not known here");
+    }
+    for nothing in [json!(""), Value::Null] {
+        Typed.decode(&arguments("resume", nothing)).expect("S3-07: it resumes nothing");
     }
     for (given, turns) in [(json!(2.5), 3), (json!(0.1), 1), (json!(1e300), u32::MAX)] {
         let request = Typed.decode(&arguments("max_turns", given)).expect("a request");
@@ -199,15 +223,50 @@ fn s3_09_c_23_what_did_not_finish_keeps_its_text_and_its_id() {
 fn s3_09_a_rejected_call_has_an_id_too() {
     for code in REJECTIONS {
         let failure = failure(code);
+        let known = "available: Bash, code-reviewer, Explore, general-purpose, Plan";
         let error = match code {
-            "unknown_agent" => {
-                "there is no `subagent_type` `wizard`; available: Bash, code-reviewer, Explore, general-purpose, Plan"
-                    .to_owned()
-            }
+            "unknown_agent" => format!("there is no `subagent_type` `wizard`; {known}"),
+            "unusable_agent" => format!("what {code} means; {known}"),
             _ => format!("what {code} means"),
         };
         let expected = json!({"success": false, "agentId": SPARE_ID, "error": error});
         assert_eq!(Typed.encode(&call(r#"{"subagent_type":"wizard"}"#), Err(&failure)), expected, "S3-09, S3-04");
         assert!(Typed.is_error(Err(&failure)), "C-17");
+    }
+}
+
+#[test]
+fn s3_04_an_agent_whose_file_is_broken_is_rejected_with_the_place_and_the_reason() {
+    let broken = Failure::new("unusable_agent", "agent `poet` cannot be used: poet.md:4: error: unknown key `modle`");
+    let value = Typed.encode(&call(r#"{"subagent_type":"poet"}"#), Err(&broken.about(["explore", "general"])));
+    let error = "agent `poet` cannot be used: poet.md:4: error: unknown key `modle`; available: Explore, general";
+    assert_eq!(value, json!({"success": false, "agentId": SPARE_ID, "error": error}), "S3-04, S3-43");
+}
+
+#[test]
+fn s3_08_turns_that_were_asked_for_and_not_given_are_told_where_they_are_missed() {
+    let fewer = "30 turns were asked for; `poet` has 2".to_owned();
+    let notices = vec!["unknown key `colour` was ignored".to_owned(), fewer];
+    let outcome = TaskOutcome { notices: notices.clone(), ..limited(Limit::Turns, "half") };
+    let error = "the turn limit was reached before the work was done: 30 turns were asked for; `poet` has 2";
+    check(&encode(&outcome), &[("S3-08", "/error", json!(error))]);
+    let absurd = Typed.encode(&call(r#"{"max_turns":1e30}"#), Ok(&outcome));
+    let error = "the turn limit was reached before the work was done: 1e+30 turns were asked for; `poet` has 2";
+    check(&absurd, &[("S3-08", "/error", json!(error))]);
+    let outcome = TaskOutcome { notices, ..limited(Limit::Tokens, "half") };
+    check(&encode(&outcome), &[("S3-08", "/error", json!("the token limit was reached before the work was done"))]);
+}
+
+#[test]
+fn s3_13_a_task_is_running_completed_or_an_error() {
+    for (ours, word) in [
+        ("running", "running"),
+        ("completed", "completed"),
+        ("failed", "error"),
+        ("partial", "error"),
+        ("cancelled", "error"),
+        ("interrupted", "error"),
+    ] {
+        assert_eq!(Typed.status_word(ours), word, "S3-13");
     }
 }

@@ -2,8 +2,9 @@
 
 use expect_test::expect;
 use serde_json::{Value, json};
-use sortie_protocol::{Message, Status};
+use sortie_protocol::{Message, Status, ToolOutput};
 use sortie_testkit::{Script, ScriptedPart, reply, when};
+use sortie_tools::{CallContext, TypedTool};
 
 use crate::support::{Plan, World, ask};
 
@@ -159,7 +160,7 @@ async fn typed_cuts_by_characters_with_the_mark_inside() {
         answers(&world).iter().map(|answer| answer["result"].as_str().unwrap_or_default().chars().count()).collect();
     assert_eq!(lengths, [1000, 2000], "S3-27");
     let tools = world.seen_by("explore").remove(0).tools.join(" ");
-    assert_eq!(tools, "Read LS Glob Grep", "S3-15, with what exists");
+    assert_eq!(tools, "Read LS Glob Grep WebFetch", "S3-15");
 }
 
 #[tokio::test]
@@ -169,6 +170,80 @@ async fn child_has_neither_task_nor_todowrite() {
     let world = Plan::script(script).contract("child").build();
     let outcome = world.run(ask("The question")).await;
     assert_eq!(outcome.status, Status::Completed);
-    assert_eq!(world.seen_by("the piece").remove(0).tools.join(" "), "Read LS Glob Grep", "S4-12");
+    assert_eq!(
+        world.seen_by("the piece").remove(0).tools.join(" "),
+        "Read LS Glob Grep WebFetch Write Edit MultiEdit",
+        "S4-12"
+    );
     assert_eq!(answers(&world)[0]["summary"], "Found.", "S4-15");
+}
+
+/// A tool of the host's own, under this name.
+struct Own<const SPAWNS: bool>;
+
+impl<const SPAWNS: bool> TypedTool for Own<SPAWNS> {
+    type Input = Value;
+
+    const NAME: &'static str = if SPAWNS { "spawn_agent" } else { "create_todo" };
+    const IDEMPOTENT: bool = true;
+
+    fn description(&self) -> String {
+        "A tool of the host.".to_owned()
+    }
+
+    fn schema(&self) -> Value {
+        json!({"type": "object"})
+    }
+
+    async fn run(&self, _input: Value, _context: CallContext<'_>) -> ToolOutput {
+        ToolOutput::done("it ran", "it ran")
+    }
+}
+
+#[tokio::test]
+async fn s4_17_a_child_is_refused_what_its_host_calls_spawn_agent_and_create_todo() {
+    for contract in ["child", "child-recipe"] {
+        let forced = || ["spawn_agent", "create_todo"].map(|tool| call(tool, json!({})));
+        let task = call("task", json!({"description": "x", "prompt": "the piece"}));
+        let script = delegating(forced().into_iter().chain([task]))
+            .on(when::prompt_contains("the piece").turn(0), reply::calls(forced()))
+            .otherwise(reply::text("Found."));
+        let world = Plan::script(script).tool(Own::<true>).tool(Own::<false>).contract(contract).build();
+        world.run(ask("The question")).await;
+        let outputs = |brief: &str| {
+            let request = world.seen_by(brief).pop().expect("a last request");
+            let Some(Message::Outputs { outputs }) = request.messages.last() else { panic!("no outputs in {request}") };
+            outputs.iter().take(2).map(|output| output.output.for_model.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(outputs("The question"), ["it ran", "it ran"], "{contract}: the parent has both");
+        for (text, tool) in outputs("the piece").iter().zip(["spawn_agent", "create_todo"]) {
+            let refused = format!("{tool} is not granted to this task (by the contract).");
+            assert!(text.starts_with(&refused), "S4-17 {contract}: {text}");
+        }
+        assert_eq!(
+            world.seen_by("the piece").remove(0).tools.join(" "),
+            "Read LS Glob Grep WebFetch Write Edit MultiEdit",
+            "S4-12, S4-17"
+        );
+        let answer: Value = answers(&world).pop().expect("the answer of the child");
+        assert_eq!((&answer["summary"], &answer["toolCalls"]), (&json!("Found."), &json!(0)), "S4-15");
+    }
+}
+
+#[tokio::test]
+async fn c_01_a_file_that_denies_spawn_agent_denies_delegation_and_a_host_tool_of_that_name() {
+    let loner = (
+        ".sortie/agents/loner.md",
+        "---\nname: loner\ndescription: works alone\ndisallowedTools: [spawn_agent, create_todo]\n---\nAlone.\n",
+    );
+    let script = delegating([task("loner", "the piece")]).otherwise(reply::text("Found."));
+    let world = Plan::script(script).files(&[loner]).agent_files().tool(Own::<true>).tool(Own::<false>).build();
+    world.run(ask("The question")).await;
+    assert_eq!(
+        world.seen_by("the piece").remove(0).tools.join(" "),
+        "Read LS Glob Grep WebFetch Write Edit MultiEdit",
+        "C-01"
+    );
+    let main = world.seen_by("The question").remove(0);
+    assert!(["Task", "TodoWrite", "spawn_agent"].iter().all(|tool| main.tools.contains(&(*tool).to_owned())), "{main}");
 }

@@ -143,8 +143,8 @@ async fn at_the_depth_limit_the_task_tool_is_not_offered_and_not_run() {
     let world = Plan::script(script).build();
     assert_eq!(world.run(ask("The question")).await.status, Status::Completed);
     let tools = |text: &str| world.seen_by(text)[0].tools.join(" ");
-    assert_eq!(tools("level one"), "Read LS Glob Grep TodoWrite Task");
-    assert_eq!(tools("level two"), "Read LS Glob Grep TodoWrite");
+    assert_eq!(tools("level one"), "Read LS Glob Grep TodoWrite WebFetch Write Edit MultiEdit Task");
+    assert_eq!(tools("level two"), "Read LS Glob Grep TodoWrite WebFetch Write Edit MultiEdit");
     assert!(world.seen_by("level three").is_empty());
     let refused = world.seen_by("level two")[1].to_string();
     assert!(refused.contains("Task is not available to this task"), "{refused}");
@@ -424,5 +424,5 @@ async fn with_delegation_off_there_is_no_task_tool() {
         .rules(Rules { delegation: false, ..Rules::default() })
         .build();
     world.run(ask("The question")).await;
-    assert_eq!(world.model.seen()[0].tools.join(" "), "Read LS Glob Grep TodoWrite");
+    assert_eq!(world.model.seen()[0].tools.join(" "), "Read LS Glob Grep TodoWrite WebFetch Write Edit MultiEdit");
 }

@@ -3,6 +3,8 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a test says what it relies on")]
 
 mod agent_files;
+mod assistant;
+mod broken_tries;
 mod context;
 mod contracts;
 mod delegation;
@@ -10,6 +12,9 @@ mod endings;
 mod gate;
 mod instructions;
 mod models;
+mod permissions;
+mod refusals;
 mod subagents;
 mod support;
 mod turns;
+mod wording;

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use sortie_agents::{Agents, Dialect, Registry};
 use sortie_contract::{Contract, Sortie};
-use sortie_engine::{AgentFolders, Clock, Engine, EngineParts, Folder, Holds, Ids, Rules, Running, tool_names};
+use sortie_engine::{
+    AgentFolders, Clock, Engine, EngineParts, Folder, Holds, Ids, Permissions, Rules, Running, tool_names,
+};
 use sortie_journal::{Journal, MemoryJournal, Position, Scope};
 use sortie_llm::Models;
 use sortie_protocol::{Event, TaskId, TaskOutcome, TaskRequest, Timestamp};
@@ -58,6 +60,7 @@ pub(crate) struct Plan {
     pub(crate) agent_files: bool,
     pub(crate) models: Option<Arc<dyn Models>>,
     pub(crate) contract: Arc<dyn Contract>,
+    pub(crate) permissions: Permissions,
 }
 
 impl Plan {
@@ -70,6 +73,7 @@ impl Plan {
             agent_files: false,
             models: None,
             contract: Arc::new(Sortie),
+            permissions: Permissions::unrestricted(),
         }
     }
 
@@ -89,6 +93,10 @@ impl Plan {
     pub(crate) fn tool(mut self, tool: impl Tool + 'static) -> Self {
         self.more_tools.push(Arc::new(tool));
         self
+    }
+
+    pub(crate) fn permissions(self, permissions: Permissions) -> Self {
+        Self { permissions, ..self }
     }
 
     /// In another contract, with its own rules.
@@ -134,6 +142,7 @@ impl Plan {
             more_tools: self.more_tools,
             reports: SpillDir::open(&home.path().join("reports")).expect("a fresh directory"),
             rules: self.rules,
+            permissions: self.permissions,
             clock: Arc::new(StepClock::default()),
             ids: Arc::new(CountingIds::default()),
         });

@@ -88,6 +88,7 @@ fn job(task: TaskId, parent: Option<TaskId>, root: TaskId) -> Job {
         report_cap_bytes: None,
         report_cap_characters: None,
         report_cap_lines: None,
+        report_cap_json_bytes: None,
         notices: Vec::new(),
         config: AgentConfig {
             agent: "explore".to_owned(),

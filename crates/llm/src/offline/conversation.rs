@@ -2,11 +2,13 @@
 //!
 //! The model is stateless; everything that it knows stands here.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde_json::Value;
-use sortie_protocol::{CallId, Message, Part, ToolOutput};
+use sortie_protocol::{CallId, Message, Part};
 
+use super::objects;
 use crate::{ModelRequest, ToolChoice};
 
 pub(super) struct Conversation<'a> {
@@ -26,7 +28,9 @@ pub(super) struct Round<'a> {
 pub(super) struct Exchange<'a> {
     pub(super) tool: &'a str,
     pub(super) arguments: Value,
-    pub(super) output: &'a ToolOutput,
+    /// What came back, in the words of the tool.
+    pub(super) text: Cow<'a, str>,
+    pub(super) failed: bool,
 }
 
 impl<'a> Conversation<'a> {
@@ -97,7 +101,7 @@ fn rounds(messages: &[Message]) -> Vec<Round<'_>> {
                 let exchanges = outputs.iter().filter_map(|bound| {
                     let (tool, arguments) = asked.get(&bound.call)?;
                     let arguments = serde_json::from_str(arguments).unwrap_or_default();
-                    Some(Exchange { tool, arguments, output: &bound.output })
+                    Some(Exchange { tool, arguments, text: objects::text(&bound.output), failed: bound.output.failed })
                 });
                 rounds.push(Round { exchanges: exchanges.collect() });
             }

@@ -80,8 +80,8 @@ impl Evidence {
             _ => return,
         };
         self.stage = self.stage.max(stage);
-        let output = &exchange.output.for_model;
-        if exchange.output.failed {
+        let output = &exchange.text;
+        if exchange.failed {
             self.failures.push(format!("{}: {}", exchange.tool, output.lines().next().unwrap_or_default()));
             return;
         }
@@ -96,7 +96,7 @@ impl Evidence {
 
     fn count(&mut self, question: &Question, exchange: &Exchange<'_>) {
         let pattern = exchange.argument("pattern");
-        let mut found = outputs::grep_counts(&exchange.output.for_model);
+        let mut found = outputs::grep_counts(&exchange.text);
         // What is not written by hand says nothing about how rare a word is.
         found.retain(|(path, _)| !matches!(FileKind::of(path), FileKind::Generated | FileKind::Changelog));
         for (index, term) in question.terms.iter().enumerate() {

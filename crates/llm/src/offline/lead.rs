@@ -32,8 +32,8 @@ pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
     if delegated.is_empty() {
         return begin(conversation, &question);
     }
-    if delegated.iter().all(|exchange| exchange.output.failed) && conversation.offers("Grep") {
-        return alone(conversation, delegated[0].output.for_model.as_str());
+    if delegated.iter().all(|exchange| exchange.failed) && conversation.offers("Grep") {
+        return alone(conversation, &delegated[0].text);
     }
     let weights = angles(&question).into_iter().map(|angle| angle.weight).chain(std::iter::repeat(LATER));
     let reports: Vec<AngleReport<'_>> = delegated
@@ -41,8 +41,8 @@ pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
         .zip(weights)
         .map(|(exchange, weight)| AngleReport {
             description: exchange.argument("description"),
-            text: outputs::report(&exchange.output.for_model),
-            failed: exchange.output.failed,
+            text: outputs::report(&exchange.text),
+            failed: exchange.failed,
             weight,
         })
         .collect();

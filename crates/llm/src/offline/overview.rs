@@ -40,23 +40,22 @@ fn read_readme(conversation: &Conversation<'_>) -> Vec<PlannedCall> {
 }
 
 fn of_tool<'c, 'a>(conversation: &'c Conversation<'a>, tool: &'c str) -> impl Iterator<Item = &'c Exchange<'a>> {
-    conversation.exchanges().filter(move |exchange| exchange.tool == tool && !exchange.output.failed)
+    conversation.exchanges().filter(move |exchange| exchange.tool == tool && !exchange.failed)
 }
 
 /// The file found nearest to the top.
 fn topmost(conversation: &Conversation<'_>, wanted: impl Fn(&str) -> bool) -> Option<String> {
-    let found = of_tool(conversation, "Glob").flat_map(|exchange| paths(&exchange.output.for_model));
+    let found = of_tool(conversation, "Glob").flat_map(|exchange| paths(&exchange.text));
     found.filter(|path| wanted(path)).min_by_key(|path| (path.matches('/').count(), path.len()))
 }
 
 fn report(conversation: &Conversation<'_>) -> String {
     let mut parts: Vec<String> = Vec::new();
     if let Some(read) = of_tool(conversation, "Read").next() {
-        parts.push(of_readme(&read_lines(&read.output.for_model, read.argument("file_path"))));
+        parts.push(of_readme(&read_lines(&read.text, read.argument("file_path"))));
     }
     if let Some(listed) = of_tool(conversation, "LS").next() {
-        let entries: Vec<&str> =
-            listed.output.for_model.lines().map(str::trim).filter(|line| !line.starts_with('[')).collect();
+        let entries: Vec<&str> = listed.text.lines().map(str::trim).filter(|line| !line.starts_with('[')).collect();
         let more = entries.len().saturating_sub(MAX_ENTRIES);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         parts.push(format!("At its top: {}{more}.", entries[..entries.len().min(MAX_ENTRIES)].join(", ")));

@@ -25,9 +25,9 @@ pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
     let mut texts: Vec<(String, String)> = Vec::new();
     for exchange in conversation.exchanges().filter(|exchange| exchange.tool == "Read") {
         let path = exchange.argument("file_path").to_owned();
-        let lines = read_lines(&exchange.output.for_model, &path);
+        let lines = read_lines(&exchange.text, &path);
         let text: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
-        let text = if exchange.output.failed { exchange.output.for_model.clone() } else { text.join("\n") };
+        let text = if exchange.failed { exchange.text.clone().into_owned() } else { text.join("\n") };
         texts.push((path, text));
     }
     if texts.is_empty() {

@@ -46,7 +46,7 @@ impl Task {
             events.push(match event {
                 ModelEvent::Text(text) => text.to_owned(),
                 ModelEvent::CallBegan { tool } => format!("<{tool}>"),
-                ModelEvent::Reasoning(_) | ModelEvent::Retrying { .. } => "?".to_owned(),
+                ModelEvent::Reasoning(_) | ModelEvent::Used(_) | ModelEvent::Retrying { .. } => "?".to_owned(),
             });
         };
         let reply = OfflineModel.call(request, &mut observe).await.unwrap();

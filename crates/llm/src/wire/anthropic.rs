@@ -4,6 +4,8 @@ mod decode;
 mod encode;
 
 use reqwest::header::{HeaderMap, HeaderValue};
+use serde_json::Value;
+use sortie_protocol::Usage;
 
 use super::{Decoder, EncodedRequest, Wire, json_body, key_header};
 use crate::route::Route;
@@ -30,5 +32,11 @@ impl Wire for Anthropic {
 
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::<decode::AnthropicDecoder>::default()
+    }
+
+    fn usage_in(&self, document: &Value) -> Usage {
+        let mut usage = Usage::default();
+        decode::count_usage(&mut usage, &document["usage"]);
+        usage
     }
 }

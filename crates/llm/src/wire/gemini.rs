@@ -8,6 +8,8 @@ mod outputs;
 
 use reqwest::Url;
 use reqwest::header::HeaderMap;
+use serde_json::Value;
+use sortie_protocol::Usage;
 
 use super::{Decoder, EncodedRequest, Wire, json_body, key_header};
 use crate::route::{Route, is_model_id};
@@ -32,6 +34,12 @@ impl Wire for Gemini {
 
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::<decode::GeminiDecoder>::default()
+    }
+
+    fn usage_in(&self, document: &Value) -> Usage {
+        let mut usage = Usage::default();
+        decode::count_usage(&mut usage, &document["usageMetadata"]);
+        usage
     }
 }
 

@@ -5,6 +5,8 @@ mod encode;
 mod opaque;
 
 use reqwest::header::{AUTHORIZATION, HeaderMap};
+use serde_json::Value;
+use sortie_protocol::Usage;
 
 use super::{Decoder, EncodedRequest, Wire, json_body, key_header};
 use crate::route::Route;
@@ -26,5 +28,9 @@ impl Wire for OpenAiChat {
 
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::<decode::ChatDecoder>::default()
+    }
+
+    fn usage_in(&self, document: &Value) -> Usage {
+        decode::counted(&document["usage"])
     }
 }

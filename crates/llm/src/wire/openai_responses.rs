@@ -8,6 +8,8 @@ mod encode;
 mod reasoner;
 
 use reqwest::header::{AUTHORIZATION, HeaderMap};
+use serde_json::Value;
+use sortie_protocol::Usage;
 
 use super::{Decoder, EncodedRequest, Wire, json_body, key_header};
 use crate::route::Route;
@@ -33,5 +35,9 @@ impl Wire for OpenAiResponses {
 
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::<decode::ResponsesDecoder>::default()
+    }
+
+    fn usage_in(&self, document: &Value) -> Usage {
+        decode::counted(&document["usage"])
     }
 }

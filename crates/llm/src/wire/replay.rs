@@ -75,7 +75,7 @@ impl<'a> ArgumentsObject<'a> {
             return Self::Empty {};
         }
         match serde_json::from_str::<&RawValue>(arguments) {
-            Ok(written) if written.get().starts_with('{') && has_whole_characters(written) => Self::Written(written),
+            Ok(written) if written.get().starts_with('{') && is_plain(written.get()) => Self::Written(written),
             _ => Self::Malformed { malformed_arguments: arguments },
         }
     }
@@ -92,10 +92,12 @@ impl<'a> ArgumentsObject<'a> {
     }
 }
 
-/// Whether no string has half of a surrogate pair, which providers refuse. Only an escape can be one, and reading the
-/// arguments as raw text does not look into strings.
-fn has_whole_characters(written: &RawValue) -> bool {
-    !written.get().contains(r"\u") || serde_json::from_str::<Value>(written.get()).is_ok()
+/// Whether no string has half of a surrogate pair and nothing is nested beyond what readers follow: both are refused.
+/// Reading the arguments as raw text sees neither, and only an escape, or many brackets, can be one.
+fn is_plain(written: &str) -> bool {
+    const USUAL_DEPTH: usize = 100;
+    let n_brackets = written.bytes().filter(|byte| matches!(byte, b'{' | b'[')).count();
+    (!written.contains(r"\u") && n_brackets <= USUAL_DEPTH) || serde_json::from_str::<Value>(written).is_ok()
 }
 
 /// A tool's output as text that is never empty, which providers refuse.
@@ -116,6 +118,16 @@ pub(super) fn is_sendable(parts: &[Part]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn arguments_too_deep_for_any_reader_go_back_as_text() {
+        let nested = |depth: usize| format!("{{\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
+        assert_eq!(ArgumentsObject::of(&nested(120)).text(), nested(120));
+        let deep = nested(100_000);
+        assert!(ArgumentsObject::of(&deep).text().starts_with("{\"malformed_arguments\":\"{"));
+        let wide = format!("{{\"a\":[{}]}}", vec!["{}"; 1000].join(","));
+        assert_eq!(ArgumentsObject::of(&wide).text(), wide, "many are not deep");
+    }
 
     #[test]
     fn names_are_kept_where_providers_take_them() {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sortie_llm::{
     CallSettings, Model, ModelError, ModelEvent, ModelRequest, Models, Route, RouteSetup, RouteTable, WireKind,
 };
-use sortie_protocol::{Message, Reply};
+use sortie_protocol::{Message, Reply, Usage};
 use sortie_testkit::{Script, ScriptedServer};
 
 use crate::fixture::{request, route, tools};
@@ -29,6 +29,8 @@ pub(crate) struct Observed {
     pub(crate) text: String,
     pub(crate) reasoning: String,
     pub(crate) calls: Vec<String>,
+    /// Since the last retry; nothing where nothing was said.
+    pub(crate) used: Option<Usage>,
     pub(crate) retries: Vec<(u32, Duration, ModelError)>,
 }
 
@@ -62,8 +64,10 @@ pub(crate) async fn call(model: &dyn Model, request: ModelRequest<'_>) -> (Obser
         ModelEvent::Text(text) => observed.text.push_str(text),
         ModelEvent::Reasoning(text) => observed.reasoning.push_str(text),
         ModelEvent::CallBegan { tool } => observed.calls.push(tool.to_owned()),
+        ModelEvent::Used(usage) => observed.used = Some(usage),
         ModelEvent::Retrying { attempt, wait, error } => {
             observed.text.clear();
+            observed.used = None;
             observed.retries.push((attempt, wait, error.clone()));
         }
     };

@@ -15,7 +15,7 @@ pub(crate) fn decode(wire: WireKind, events: &[&str]) -> (String, Result<Reply, 
                 ModelEvent::Text(text) => format!("text {text:?}\n"),
                 ModelEvent::Reasoning(text) => format!("reasoning {text:?}\n"),
                 ModelEvent::CallBegan { tool } => format!("call {tool}\n"),
-                ModelEvent::Retrying { .. } => unreachable!("a decoder does not retry"),
+                ModelEvent::Used(_) | ModelEvent::Retrying { .. } => unreachable!("a decoder does not drive"),
             });
         });
         match fed {

@@ -9,11 +9,11 @@ use std::time::Duration;
 use sortie_llm::{ErrorKind, ModelError, WireKind};
 use sortie_protocol::{Message, Reply};
 
-use crate::caller::{IMPATIENT, QUICK, call, open};
+use crate::caller::{IMPATIENT, Observed, QUICK, call, open};
 use crate::fixture::{request, route};
 
 /// Sends the same bytes to every connection and closes none.
-struct OddServer {
+pub(crate) struct OddServer {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
 }
@@ -46,7 +46,7 @@ impl OddServer {
         Self { address, connections }
     }
 
-    fn document(status: &str, headers: &str, body: &str) -> Self {
+    pub(crate) fn document(status: &str, headers: &str, body: &str) -> Self {
         Self::start(format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n{body}", body.len()))
     }
 
@@ -60,9 +60,26 @@ impl OddServer {
         wire: WireKind,
         settings: sortie_llm::CallSettings,
     ) -> Result<Reply, ModelError> {
+        self.observe_at(base_url, wire, settings).await.1
+    }
+
+    pub(crate) async fn observe(
+        &self,
+        wire: WireKind,
+        settings: sortie_llm::CallSettings,
+    ) -> (Observed, Result<Reply, ModelError>) {
+        self.observe_at(&format!("http://{}", self.address), wire, settings).await
+    }
+
+    async fn observe_at(
+        &self,
+        base_url: &str,
+        wire: WireKind,
+        settings: sortie_llm::CallSettings,
+    ) -> (Observed, Result<Reply, ModelError>) {
         let messages = [Message::user("Where is it?")];
         let model = open(route(wire, base_url), settings);
-        call(model.as_ref(), request(&[], &messages)).await.1
+        call(model.as_ref(), request(&[], &messages)).await
     }
 }
 

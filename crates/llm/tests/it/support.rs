@@ -24,6 +24,8 @@ const NOTES: &str = "
 - Reasoning goes back unchanged, and only to the wire that wrote it.
 - Where a wire has no cache marks the provider finds the common prefix by itself; requests only grow, so that it can.
 - Where a server reports no usage it is estimated from sizes.
+- A try that breaks off counts with what its provider had reported by then, and is not estimated. Anthropic reports the
+  input at once, Gemini everything with each event; OpenAI reports at the end, so that a broken try there counts nothing.
 ";
 
 fn yes_or_no(is_so: bool) -> String {

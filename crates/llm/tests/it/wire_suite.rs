@@ -4,6 +4,7 @@ mod attachment;
 mod conversation;
 mod failure;
 mod fault;
+mod usage;
 
 macro_rules! wire_suite {
     ($($wire:ident = $kind:ident),+ $(,)?) => {
@@ -36,6 +37,14 @@ macro_rules! wire_suite {
                 an_overload_inside_a_stream_is_retried,
                 garbage_is_retried_and_then_reported,
                 dropping_a_call_closes_its_connection,
+            );
+            wire_suite!(@behaviours $kind, usage:
+                a_broken_try_tells_what_it_used_and_the_reply_counts_its_own,
+                what_was_used_is_told_while_it_streams_and_with_the_cut,
+                every_failed_try_tells_what_it_used,
+                a_failure_that_comes_with_its_usage_is_told_with_it,
+                nothing_is_estimated_for_a_try_of_which_nothing_was_said,
+                an_answer_in_one_document_was_paid_for,
             );
             wire_suite!(@behaviours $kind, failure:
                 statuses_have_their_kinds,

@@ -7,9 +7,9 @@ use std::time::Duration;
 use expect_test::expect_file;
 use serde_json::json;
 use sortie_protocol::{
-    AgentConfig, CallId, CallOutput, Event, Fact, Failure, Grant, GrantLayer, Job, Limit, Limits, ModelChoice, Part,
-    Reasoning, Reply, Status, StopReason, TaskId, TaskOutcome, Timestamp, ToolCall, ToolCount, ToolOutput, Usage,
-    VERSION,
+    AgentConfig, ApprovalAnswer, CallId, CallOutput, Event, Fact, Failure, Grant, GrantLayer, Job, Limit, Limits,
+    ModelChoice, Part, Reasoning, Reply, Status, StopReason, TaskId, TaskOutcome, Timestamp, ToolCall, ToolCount,
+    ToolOutput, Usage, VERSION,
 };
 
 fn task(letter: u8) -> TaskId {
@@ -41,6 +41,7 @@ fn job() -> Job {
         report_cap_bytes: Some(8000),
         report_cap_characters: None,
         report_cap_lines: None,
+        report_cap_json_bytes: None,
         notices: vec!["unknown key `x` was ignored".to_owned()],
         config: AgentConfig {
             agent: "explore".to_owned(),
@@ -49,8 +50,8 @@ fn job() -> Job {
             tools: vec!["Read".to_owned(), "Grep".to_owned()],
             grant: Grant {
                 layers: vec![
-                    GrantLayer { owner: "agent main".to_owned(), tools: None },
-                    GrantLayer { owner: "agent explore".to_owned(), tools: Some(vec!["Read".to_owned()]) },
+                    GrantLayer::new("agent main"),
+                    GrantLayer { tools: Some(vec!["Read".to_owned()]), ..GrantLayer::new("agent explore") },
                 ],
             },
             limits: Limits {
@@ -123,18 +124,34 @@ fn facts() -> Vec<Fact> {
         for_people: "1 line".to_owned(),
         failed: true,
         verbatim: false,
+        did_not_run: false,
         files_changed: vec!["a.rs".to_owned()],
+        diff: Some("-a\n+b\n".to_owned()),
         attachments: Vec::new(),
         code: None,
+        fault: None,
+        payload: None,
     };
     vec![
         Fact::TaskStarted { job: Box::new(job()) },
         Fact::TaskAdmitted,
         Fact::ModelCalled { turn: 1 },
-        Fact::ModelRetried { turn: 1, attempt: 2, wait_ms: 1500, error: Failure::new("rate_limited", "429") },
+        Fact::ModelRetried {
+            turn: 1,
+            attempt: 2,
+            wait_ms: 1500,
+            error: Failure::new("rate_limited", "429"),
+            usage: Usage::default(),
+        },
         Fact::ModelReplied { turn: 1, reply: reply() },
         Fact::LimitReached { limit: Limit::Turns, text: "Write your report now.".to_owned() },
         Fact::CallStarted { call: call(), idempotent: true },
+        Fact::ApprovalAsked { call: CallId::from("call_1"), rule: "Edit(a.rs)".to_owned() },
+        Fact::ApprovalAnswered { call: CallId::from("call_1"), answer: ApprovalAnswer::Once },
+        Fact::Assisted {
+            model: ModelChoice { route: "light".to_owned(), id: "small".to_owned() },
+            usage: Usage { input_tokens: 900, output_tokens: 60, ..Usage::default() },
+        },
         Fact::ChildStarted { call: CallId::from("call_2"), child: task(2) },
         Fact::ChildEnded { call: CallId::from("call_2"), child: task(2), child_leg: 1 },
         Fact::CallFinished { output: CallOutput { call: CallId::from("call_1"), output }, refused: true },
@@ -160,6 +177,24 @@ fn every_event_is_written_as_its_golden_file_says_and_reads_back() {
         .map(|entry| entry.expect("readable").path())
         .collect();
     assert_eq!(on_disk, written, "each kind of event has its golden file, and no other file lies there");
+}
+
+#[test]
+fn a_retry_tells_what_the_broken_try_used_where_that_is_known() {
+    let retried = |usage| Fact::ModelRetried {
+        turn: 1,
+        attempt: 1,
+        wait_ms: 500,
+        error: Failure::new("model_stream_cut", "cut"),
+        usage,
+    };
+    let known = Usage { input_tokens: 100, output_tokens: 1, ..Usage::default() };
+    let written = |usage| serde_json::to_value(retried(usage)).expect("facts are plain data");
+    assert_eq!(written(known)["usage"]["total_tokens"], 101);
+    assert_eq!(written(Usage::default()).get("usage"), None);
+    for usage in [known, Usage::default()] {
+        assert_eq!(serde_json::from_value::<Fact>(written(usage)).expect("it reads back"), retried(usage));
+    }
 }
 
 #[test]

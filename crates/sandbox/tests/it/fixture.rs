@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::io::Read;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sortie_sandbox::{AccessError, Workspace};
+use sortie_sandbox::{AccessError, Expected, Workspace};
 use tempfile::TempDir;
 
 pub(crate) const INSIDE: &str = "inside";
@@ -25,7 +25,15 @@ impl Fixture {
     /// proj/in_*   -> inside           proj/out_*  -> outside
     /// ```
     pub(crate) fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
+        Self::within(tempfile::tempdir().unwrap())
+    }
+
+    /// The same where syncing costs nothing, if there is such a place: for thousands of writes.
+    pub(crate) fn in_memory() -> Self {
+        Self::within(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
+    }
+
+    fn within(directory: TempDir) -> Self {
         let base = directory.path().canonicalize().unwrap();
         fs::create_dir_all(base.join("proj/sub/deep")).unwrap();
         fs::create_dir_all(base.join("proj-secret/deep")).unwrap();
@@ -50,7 +58,7 @@ impl Fixture {
     }
 
     pub(crate) fn link(&self, target: impl AsRef<Path>, name: &str) {
-        symlink(target, self.base.join("proj").join(name)).unwrap();
+        symlink(target, self.path(name)).unwrap();
     }
 
     pub(crate) fn text_of(&self, path: &str) -> Result<String, AccessError> {
@@ -59,9 +67,48 @@ impl Fixture {
         Ok(text)
     }
 
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.base.join("proj").join(path)
+    }
+
+    /// Writes a file of the workspace as someone else would.
+    pub(crate) fn put(&self, path: &str, text: &str) {
+        fs::write(self.path(path), text).unwrap();
+    }
+
+    /// The expectation that fits what the file is now.
+    pub(crate) fn as_it_is(&self, path: &str) -> Expected {
+        Expected::Content { stamp: self.workspace.stamp(path).unwrap() }
+    }
+
     pub(crate) fn fifo(&self, name: &str) {
         use rustix::fs::{CWD, FileType, Mode, mknodat};
-        mknodat(CWD, self.base.join("proj").join(name), FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap();
+        mknodat(CWD, self.path(name), FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap();
+    }
+}
+
+/// Everything in a tree, links not followed: two equal trees have the same names, kinds, modes, times and contents.
+pub(crate) fn tree(directory: &Path) -> Vec<(PathBuf, String)> {
+    let mut entries = Vec::new();
+    let mut ahead = vec![directory.to_owned()];
+    while let Some(path) = ahead.pop() {
+        let metadata = fs::symlink_metadata(&path).unwrap();
+        let mut looks = format!("{:o} {:?}", metadata.permissions().mode(), metadata.modified().unwrap());
+        if metadata.is_dir() {
+            ahead.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if metadata.is_file() {
+            looks.push_str(&format!(" {:?}", fs::read(&path).unwrap()));
+        }
+        entries.push((path, looks));
+    }
+    entries.sort();
+    entries
+}
+
+/// There are no new versions that never came into place.
+pub(crate) fn assert_nothing_left_behind(directory: &Path) {
+    for (path, _) in tree(directory) {
+        assert!(!path.file_name().unwrap().to_string_lossy().starts_with(".sortie-write-"), "{}", path.display());
     }
 }
 

@@ -1,10 +1,19 @@
 //! The workspace and the spill directory, tried from outside.
+//!
+//! A test whose name begins with a number such as `s05` tries the attack of that number in the catalogue of attacks.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
 
 mod another_user;
+mod attributes;
+mod conflict;
+mod directories;
 mod fixture;
+mod guard;
 mod race;
 mod special;
 mod spellings;
 mod spill;
+mod stopped;
+mod whole;
+mod write;

@@ -11,7 +11,7 @@ use crate::fixture::{Fixture, INSIDE, while_repeating};
 const AT_ONCE: Duration = Duration::from_millis(100);
 
 #[test]
-fn pipes_sockets_and_devices_are_refused_at_once() {
+fn s13_pipes_sockets_and_devices_are_refused_at_once() {
     let fixture = Fixture::new();
     fixture.fifo("pipe");
     fixture.link("pipe", "pipe_link");
@@ -34,7 +34,7 @@ fn pipes_sockets_and_devices_are_refused_at_once() {
 }
 
 #[test]
-fn what_has_become_a_pipe_or_a_device_since_it_was_listed_is_refused_at_once() {
+fn s13_what_has_become_a_pipe_or_a_device_since_it_was_listed_is_refused_at_once() {
     let fixture = Fixture::new();
     fixture.fifo("pipe");
     let devices = Workspace::open("/dev".as_ref()).unwrap();
@@ -53,7 +53,7 @@ fn what_has_become_a_pipe_or_a_device_since_it_was_listed_is_refused_at_once() {
 }
 
 #[test]
-fn a_file_that_turns_into_a_pipe_never_blocks_an_open() {
+fn s13_a_file_that_turns_into_a_pipe_never_blocks_an_open() {
     let fixture = Fixture::new();
     let proj = fixture.base.join("proj");
     let (file, pipe, aside) = (proj.join("file"), proj.join("pipe"), proj.join("aside"));

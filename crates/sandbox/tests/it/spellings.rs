@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use sortie_sandbox::{AccessError, FileKind, Workspace, WorkspaceError};
+use sortie_sandbox::{AccessError, Expected, FileKind, Workspace, WorkspaceError, WriteError};
 
-use crate::fixture::{Fixture, INSIDE};
+use crate::fixture::{Fixture, INSIDE, tree};
 
 /// Rewrites a path without changing where it leads.
 const REWRITINGS: [fn(&str) -> String; 8] = [
@@ -19,7 +19,7 @@ const REWRITINGS: [fn(&str) -> String; 8] = [
 ];
 
 #[test]
-fn two_hundred_spellings_of_an_outside_file_are_refused() {
+fn s01_s02_two_hundred_spellings_of_an_outside_file_are_refused() {
     let fixture = Fixture::new();
     let base = fixture.base.to_str().unwrap();
     let up = "../".repeat(40);
@@ -51,6 +51,7 @@ fn two_hundred_spellings_of_an_outside_file_are_refused() {
         "out_relative/../proj/out_relative".to_owned(),
         format!("out_root{base}/proj-secret"),
     ];
+    let before = tree(&fixture.base);
     let mut n_tried = 0;
     for start in &starts {
         for rewrite in REWRITINGS {
@@ -58,10 +59,14 @@ fn two_hundred_spellings_of_an_outside_file_are_refused() {
             let error = fixture.text_of(&path).unwrap_err();
             assert!(matches!(error, AccessError::Outside { .. }), "{path}: {error}");
             assert!(matches!(fixture.workspace.resolve(&path), Err(AccessError::Outside { .. })), "{path}");
+            assert!(matches!(fixture.workspace.locate(&path), Err(AccessError::Outside { .. })), "{path}");
+            let written = fixture.workspace.write(&path, b"written", Expected::Absent);
+            assert!(matches!(written, Err(WriteError::Access(AccessError::Outside { .. }))), "{path}: {written:?}");
             n_tried += 1;
         }
     }
     assert!(n_tried >= 200, "{n_tried}");
+    assert_eq!(tree(&fixture.base), before);
 }
 
 #[test]
@@ -96,13 +101,14 @@ fn every_spelling_of_an_inside_file_works() {
             let resolved = fixture.workspace.resolve(&path).unwrap();
             assert_eq!(resolved.relative, Path::new("sub/deep/file.txt"), "{path}");
             assert_eq!(resolved.kind, FileKind::File);
+            assert_eq!(fixture.workspace.locate(&path).unwrap(), resolved.relative, "{path}");
         }
     }
     assert_eq!(fixture.text_of("in_file").unwrap(), INSIDE);
 }
 
 #[test]
-fn single_links_to_the_outside_are_refused_as_leaf_and_as_parent() {
+fn s03_s04_single_links_to_the_outside_are_refused_as_leaf_and_as_parent() {
     let fixture = Fixture::new();
     for path in
         ["out_file", "out_relative", "out_root", "sub/out_below", "sub/out_below/file.txt", "/", "/etc", "..", "../.."]
@@ -148,7 +154,7 @@ fn what_is_no_path_is_refused_as_such() {
 }
 
 #[test]
-fn nothing_is_decoded_or_trimmed() {
+fn s02_nothing_is_decoded_or_trimmed() {
     let fixture = Fixture::new();
     let encoded = [
         "%2e%2e/proj-secret/deep/file.txt",
@@ -218,6 +224,7 @@ fn the_root_is_canonical_however_it_was_named_and_stays_the_same_directory() {
     std::fs::rename(fixture.base.join("proj"), fixture.base.join("moved")).unwrap();
     std::os::unix::fs::symlink(fixture.base.join("proj-secret"), fixture.base.join("proj")).unwrap();
     assert_eq!(fixture.text_of("sub/deep/file.txt").unwrap(), INSIDE);
+    assert_eq!(fixture.text_of("in_file").unwrap(), INSIDE);
     assert!(matches!(fixture.text_of("deep/file.txt"), Err(AccessError::NotFound { .. })));
 }
 

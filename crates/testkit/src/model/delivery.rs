@@ -4,7 +4,7 @@ use std::future::pending;
 use std::time::Duration;
 
 use sortie_llm::{ErrorKind, ModelError, ModelEvent};
-use sortie_protocol::{Part, Reply};
+use sortie_protocol::{Part, Reply, Usage};
 
 use crate::pieces::pieces;
 use crate::script::{Fault, ScriptedReply, StatusFault};
@@ -21,7 +21,16 @@ pub(super) async fn deliver(
 ) -> Result<Reply, ModelError> {
     let whole = reply.text();
     let half = whole.len() / 2;
-    let broken = |observe, kind, bytes, message: &str| Err(break_off(observe, kind, &whole, bytes, message));
+    // A usage that the script states is said as Anthropic says it: the input at the beginning, the output at the end.
+    let used = scripted.usage.map(|usage| Usage { output_tokens: 0, ..usage });
+    let streams = !matches!(scripted.fault, Some(Fault::Silence | Fault::Status(_)));
+    if let Some(used) = used.filter(|_| streams) {
+        observe(ModelEvent::Used(used));
+    }
+    let broken = |observe, kind, bytes, message: &str| {
+        let error = break_off(observe, kind, &whole, bytes, message);
+        Err(ModelError { usage: Box::new(used.unwrap_or_default()), ..error })
+    };
     match &scripted.fault {
         None | Some(Fault::Empty | Fault::TruncatedArguments) => {
             stream(&reply.parts, scripted.chunk, Duration::ZERO, observe).await;

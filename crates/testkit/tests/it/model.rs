@@ -29,6 +29,7 @@ pub(crate) async fn call(model: &ScriptedModel, messages: &[Message]) -> (Result
             ModelEvent::Text(text) => format!("text {text:?}"),
             ModelEvent::Reasoning(text) => format!("reasoning {text:?}"),
             ModelEvent::CallBegan { tool } => format!("call {tool}"),
+            ModelEvent::Used(usage) => format!("used {}", usage.total_tokens()),
             ModelEvent::Retrying { attempt, wait, error } => {
                 format!("retry {attempt} after {wait:?}: {}", error.kind.code())
             }

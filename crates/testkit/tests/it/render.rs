@@ -53,6 +53,7 @@ fn job(task: TaskId, prompt: &str) -> Box<Job> {
         report_cap_bytes: None,
         report_cap_characters: None,
         report_cap_lines: None,
+        report_cap_json_bytes: None,
         notices: Vec::new(),
         config,
     })
@@ -90,7 +91,13 @@ fn every_fact_has_a_line_without_times_and_with_stable_names() {
     log.write(Fact::TaskStarted { job: job(parent, "Find it.") });
     log.write(Fact::TaskAdmitted);
     log.write(Fact::ModelCalled { turn: 1 });
-    log.write(Fact::ModelRetried { turn: 1, attempt: 1, wait_ms: 7, error: Failure::new("rate_limited", "slow down") });
+    log.write(Fact::ModelRetried {
+        turn: 1,
+        attempt: 1,
+        wait_ms: 7,
+        error: Failure::new("rate_limited", "slow down"),
+        usage: Usage::default(),
+    });
     log.write(replied(1, vec![Part::Text { text: "So:".to_owned() }, Part::Call(call("c1"))], StopReason::Calls));
     log.write(Fact::CallStarted { call: call("c1"), idempotent: false });
     log.write(Fact::ChildStarted { call: "c1".into(), child });

@@ -21,6 +21,7 @@ const MAX_REGEX_BYTES: usize = 1024 * 1024;
 /// to this many bytes times the pattern's size, and nothing interrupts it: seconds, with these two bounds.
 pub(super) const MAX_HEAP_BYTES: usize = 256 * 1024;
 
+#[expect(clippy::struct_excessive_bools, reason = "switches that are independent and read by name")]
 pub(super) struct Query {
     pub(super) matcher: RegexMatcher,
     pub(super) mode: OutputMode,
@@ -30,6 +31,8 @@ pub(super) struct Query {
     pub(super) is_context_capped: bool,
     /// What to say of a type that is not known by name.
     pub(super) type_note: Option<String>,
+    /// Whether matches are wanted as objects, which have a line in every mode.
+    pub(super) structured: bool,
     multiline: bool,
     before: usize,
     after: usize,
@@ -39,7 +42,7 @@ pub(super) struct Query {
 
 impl Query {
     /// The reason is for the model.
-    pub(super) fn new(input: &GrepInput) -> Result<Self, String> {
+    pub(super) fn new(input: &GrepInput, structured: bool) -> Result<Self, String> {
         let context_lines = [input.after, input.before, input.around];
         let mode = match input.output_mode {
             Some(mode) => mode,
@@ -65,6 +68,7 @@ impl Query {
             max_results,
             is_context_capped: context_lines.iter().flatten().any(|&lines| lines > MAX_CONTEXT_LINES),
             type_note: type_note.flatten(),
+            structured,
             multiline,
             before: context(input.before),
             after: context(input.after),
@@ -90,7 +94,7 @@ impl Query {
             .heap_limit(Some(MAX_HEAP_BYTES))
             .multi_line(self.multiline)
             .line_terminator(LineTerminator::crlf())
-            .line_number(self.mode == OutputMode::Content && self.line_numbers)
+            .line_number(self.structured || (self.mode == OutputMode::Content && self.line_numbers))
             .before_context(self.before)
             .after_context(self.after)
             .build()

@@ -3,6 +3,7 @@
 use sortie_protocol::ToolOutput;
 
 use super::OutputMode;
+use super::objects::Objects;
 use super::query::{MAX_CONTEXT_LINES, MAX_HEAP_BYTES, Query};
 use super::search::{FileMatches, Line, LineKind, Searched};
 use crate::answer::{Answer, MAX_BYTES, counted};
@@ -23,6 +24,16 @@ struct Written {
     n_matches: usize,
     n_files: usize,
     cut: Option<Cut>,
+    /// Files of which only the first of several matches is in the objects.
+    n_with_more: usize,
+    /// The same as objects, where they are wanted.
+    objects: Option<Objects>,
+}
+
+impl Written {
+    fn is_full(&self) -> bool {
+        self.objects.as_ref().is_some_and(Objects::is_full)
+    }
 }
 
 /// Why not all that was found is written.
@@ -34,12 +45,15 @@ enum Cut {
 
 impl Report<'_> {
     pub(super) fn render(&self, mut answer: Answer) -> ToolOutput {
-        let mut written = Written::default();
+        let mut written = Written { objects: answer.is_structured().then(Objects::default), ..Written::default() };
         for matches in self.matches() {
             written.cut = self.write_file(&mut answer, matches, &mut written).err();
             if written.cut.is_some() {
                 break;
             }
+        }
+        if let Some(objects) = written.objects.take() {
+            answer.put("matches", || objects.into_value());
         }
         if written.n_files == 0 {
             self.note_nothing(&mut answer);
@@ -49,7 +63,7 @@ impl Report<'_> {
                 OutputMode::Content => counted(written.n_matches, "match", "matches"),
                 OutputMode::FilesWithMatches | OutputMode::Count => counted(written.n_files, "file", "files"),
             };
-            answer.note(match cut {
+            answer.note_lack(match cut {
                 Cut::Limit => {
                     format!("first {what}; more follow: narrow the pattern, path, glob or type, or raise head_limit")
                 }
@@ -58,6 +72,10 @@ impl Report<'_> {
                     MAX_BYTES >> 10
                 ),
             });
+        }
+        if written.n_with_more > 0 {
+            let files = counted(written.n_with_more, "file has", "files have");
+            answer.note(format!("{files} more matches than the first, which is shown; output_mode content shows all"));
         }
         if self.query.is_context_capped && self.query.mode == OutputMode::Content {
             answer.note(format!("at most {MAX_CONTEXT_LINES} lines of context on each side"));
@@ -81,18 +99,20 @@ impl Report<'_> {
         match self.query.mode {
             OutputMode::Content => self.write_lines(answer, &path, &matches.lines, written),
             OutputMode::FilesWithMatches | OutputMode::Count => {
-                let line = match self.query.mode {
-                    OutputMode::Count => format!("{path}:{}", matches.n_matches),
-                    _ => path,
-                };
+                let count = (self.query.mode == OutputMode::Count).then_some(matches.n_matches);
+                let line = count.map_or_else(|| path.clone(), |count| format!("{path}:{count}"));
                 if written.n_files == self.query.max_results {
                     return Err(Cut::Limit);
                 }
-                if !answer.line(&line) {
+                if written.is_full() || !answer.line(&line) {
                     return Err(Cut::Size);
                 }
                 written.n_files += 1;
                 written.n_matches += matches.n_matches;
+                if let Some(objects) = &mut written.objects {
+                    objects.add_file(&path, matches, count);
+                    written.n_with_more += usize::from(count.is_none() && matches.n_matches > 1);
+                }
                 Ok(())
             }
         }
@@ -101,6 +121,9 @@ impl Report<'_> {
     fn write_lines(&self, answer: &mut Answer, path: &str, lines: &[Line], written: &mut Written) -> Result<(), Cut> {
         let shown = first_matches(lines, self.query.max_results - written.n_matches);
         let mut heading = if written.n_files > 0 { format!("\n{path}\n") } else { format!("{path}\n") };
+        if let Some(objects) = &mut written.objects {
+            objects.begin(path);
+        }
         for line in shown {
             let text = match line {
                 Line::Gap => "--".to_owned(),
@@ -109,12 +132,15 @@ impl Report<'_> {
                 Line::Text { number, text, .. } => format!("{number}:{text}"),
             };
             // The heading goes with the first line, so that it never stands alone.
-            if !answer.line(&format!("{heading}{text}")) {
+            if written.is_full() || !answer.line(&format!("{heading}{text}")) {
                 return Err(Cut::Size);
             }
             written.n_files += usize::from(!heading.is_empty());
             written.n_matches += usize::from(is_match(line));
             heading.clear();
+            if let Some(objects) = &mut written.objects {
+                objects.add(line);
+            }
         }
         if shown.len() == lines.len() { Ok(()) } else { Err(Cut::Limit) }
     }
@@ -140,14 +166,17 @@ impl Report<'_> {
         let count = |wanted: fn(&Searched) -> bool| self.searched.iter().filter(|searched| wanted(searched)).count();
         let too_long =
             format!("skipped: a line with its context (or a multiline file) over {} KiB", MAX_HEAP_BYTES >> 10);
-        let counts = [
-            (count(|searched| matches!(searched, Searched::Binary)), "binary file", "binary files", "skipped"),
-            (count(|searched| matches!(searched, Searched::Unreadable)), "file", "files", "could not be read"),
-            (count(|searched| matches!(searched, Searched::TooLong)), "file", "files", too_long.as_str()),
+        let n_binary = count(|searched| matches!(searched, Searched::Binary));
+        if n_binary > 0 {
+            answer.note(format!("{} skipped", counted(n_binary, "binary file", "binary files")));
+        }
+        let lacks = [
+            (count(|searched| matches!(searched, Searched::Unreadable)), "could not be read"),
+            (count(|searched| matches!(searched, Searched::TooLong)), too_long.as_str()),
         ];
-        for (count, one, many, what) in counts {
+        for (count, what) in lacks {
             if count > 0 {
-                answer.note(format!("{} {what}", counted(count, one, many)));
+                answer.note_lack(format!("{} {what}", counted(count, "file", "files")));
             }
         }
         if let Some(glob) = self.glob {

@@ -14,14 +14,12 @@ use super::query::Query;
 use super::watched::Watched;
 use crate::answer::MAX_BYTES;
 use crate::blocking::Stop;
+use crate::cut;
 use crate::interruptible::Interruptible;
 use crate::read::BINARY_PROBE_BYTES;
 
 /// A smaller file, as most are, is read once and searched where it lies; a larger one flows through the searcher.
 const START_BYTES: usize = 64 * 1024;
-const MAX_LINE_CHARS: usize = 400;
-/// Of a line that is cut, this much is shown before the match.
-const CHARS_BEFORE_MATCH: usize = 100;
 
 /// What became of one file.
 pub(super) enum Searched {
@@ -172,7 +170,8 @@ impl Collect<'_> {
             OutputMode::Content => {
                 self.matches.n_matches <= self.query.max_results && self.matches.n_bytes <= MAX_BYTES
             }
-            OutputMode::FilesWithMatches => false,
+            // An object has the first match, and whether there are more.
+            OutputMode::FilesWithMatches => self.query.structured && self.matches.n_matches < 2,
             OutputMode::Count => true,
         }
     }
@@ -183,8 +182,8 @@ impl Sink for Collect<'_> {
 
     fn matched(&mut self, _searcher: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
         self.matches.n_matches += 1;
+        let first = found.line_number().unwrap_or(0);
         if self.query.mode == OutputMode::Content {
-            let first = found.line_number().unwrap_or(0);
             let mut kind = LineKind::Match;
             for (number, line) in (first..).zip(found.lines()) {
                 let find = || self.matcher.find(line).ok().flatten().map_or(0, |found| found.start());
@@ -195,6 +194,11 @@ impl Sink for Collect<'_> {
                     break;
                 }
             }
+        } else if self.query.structured && self.matches.lines.is_empty() {
+            // Beside the answer, so that it takes nothing of its size.
+            let line = found.lines().next().unwrap_or_default();
+            let find = || self.matcher.find(line).ok().flatten().map_or(0, |found| found.start());
+            self.matches.lines.push(Line::Text { number: first, kind: LineKind::Match, text: shown(line, find) });
         }
         Ok(self.goes_on())
     }
@@ -215,17 +219,7 @@ impl Sink for Collect<'_> {
 fn shown(line: &[u8], find: impl FnOnce() -> usize) -> String {
     let text = String::from_utf8_lossy(line).replace('\0', "\u{fffd}");
     let text = text.trim_end_matches(['\n', '\r']);
-    let n_chars = text.chars().count();
-    if n_chars <= MAX_LINE_CHARS {
-        return text.to_owned();
-    }
-    let n_before = String::from_utf8_lossy(&line[..find().min(line.len())]).chars().count();
-    let start = n_before.saturating_sub(CHARS_BEFORE_MATCH).min(n_chars - MAX_LINE_CHARS);
-    let end = start + MAX_LINE_CHARS;
-    let part: String = text.chars().skip(start).take(MAX_LINE_CHARS).collect();
-    let before = if start > 0 { format!("[{start} chars] ") } else { String::new() };
-    let after = if end < n_chars { format!(" [{} chars]", n_chars - end) } else { String::new() };
-    format!("{before}{part}{after}")
+    cut::around(text, || String::from_utf8_lossy(&line[..find().min(line.len())]).replace('\0', "\u{fffd}").len())
 }
 
 #[cfg(test)]
@@ -240,7 +234,7 @@ mod tests {
         std::fs::write(directory.path().join("a"), "a\n".repeat(100_000)).unwrap();
         let workspace = Workspace::open(directory.path()).unwrap();
         let arguments = r#"{"pattern": "a.*a", "multiline": true, "output_mode": "content"}"#;
-        let query = Query::new(&serde_json::from_str(arguments).unwrap()).unwrap();
+        let query = Query::new(&serde_json::from_str(arguments).unwrap(), false).unwrap();
         let searched =
             FileSearch::new(&query, &Stop::after(Duration::from_mins(1))).run(&workspace, Path::new("a").into());
         let Searched::Matches(matches) = searched else { panic!("there is a match") };
@@ -248,11 +242,11 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_is_cut_around_its_match_and_says_so() {
-        let line = format!("{}needle{}\r\n", "ä".repeat(1000), "b".repeat(1000));
-        let text = shown(line.as_bytes(), || 2000);
-        assert!(text.starts_with("[900 chars] ä") && text.ends_with("b [706 chars]"), "{text}");
-        assert!(text.contains("äneedleb"));
+    fn a_line_is_shown_around_its_match_without_its_end() {
+        let line = [b"\xff\0", "ä".repeat(1000).as_bytes(), b" needle ", "b ".repeat(500).as_bytes(), b"\r\n"].concat();
+        let text = shown(&line, || 2003);
+        assert!(text.starts_with("[903 chars] ä") && text.ends_with("b [707 chars]"), "{text}");
+        assert!(text.contains("ä needle b"));
         assert_eq!(shown(b"short\r\n", || 0), "short");
     }
 }

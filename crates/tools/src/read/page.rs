@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
 
 use crate::answer::Answer;
+use crate::cut;
+use crate::edit::MARK;
 
 pub(super) const MAX_LINE_CHARS: usize = 2000;
 /// Enough for that many characters, whatever they are, and one more, by which a cut is noticed.
@@ -20,7 +22,11 @@ pub(super) struct Page {
     pub(super) n_cut: usize,
     /// Lines with bytes that are not UTF-8.
     pub(super) n_invalid: usize,
-    pub(super) crlf: bool,
+    /// Lines that end with CRLF, and lines that end with LF alone.
+    pub(super) n_crlf: usize,
+    pub(super) n_lf: usize,
+    /// The file starts with a byte order mark, which is not shown.
+    pub(super) has_mark: bool,
 }
 
 /// What comes after the page.
@@ -52,18 +58,20 @@ impl Page {
             self.last += 1;
         }
         for n_shown in 0..limit {
-            let Some(line) = read_line(reader)? else {
+            let Some(mut line) = read_line(reader)? else {
                 return Ok(if n_shown == 0 { End::Past { n_lines: self.last } } else { End::Last });
             };
-            let (text, is_cut, is_valid) = line.shown();
             let number = self.last + 1;
+            self.has_mark |= number == 1 && line.drop_mark();
+            let (text, is_cut, is_valid) = line.shown();
             if !answer.line(&format!("{number}\t{text}")) {
                 return Ok(End::More { n_lines: count_lines(reader, number, n_bytes) });
             }
             self.last = number;
             self.n_cut += usize::from(is_cut);
             self.n_invalid += usize::from(!is_valid);
-            self.crlf |= line.crlf;
+            self.n_crlf += usize::from(line.end == LineEnd::Crlf);
+            self.n_lf += usize::from(line.end == LineEnd::Lf);
             if line.is_endless {
                 return Ok(End::Endless { n_bytes: line.n_bytes });
             }
@@ -94,8 +102,16 @@ struct Line {
     start: Vec<u8>,
     /// Of the whole line, without its end; at least this many if it is endless.
     n_bytes: u64,
-    crlf: bool,
+    end: LineEnd,
     is_endless: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LineEnd {
+    /// None, or one that was not looked at because the line is so long.
+    None,
+    Lf,
+    Crlf,
 }
 
 fn read_line(reader: &mut impl BufRead) -> io::Result<Option<Line>> {
@@ -105,20 +121,29 @@ fn read_line(reader: &mut impl BufRead) -> io::Result<Option<Line>> {
         return Ok(None);
     }
     let mut n_bytes = start.len() as u64;
-    let (mut crlf, mut is_endless) = (false, false);
+    let (mut end, mut is_endless) = (LineEnd::None, false);
     if start.pop_if(|last| *last == b'\n').is_some() {
-        n_bytes -= 1;
-        crlf = start.pop_if(|last| *last == b'\r').is_some();
-        n_bytes -= u64::from(crlf);
+        end = if start.pop_if(|last| *last == b'\r').is_some() { LineEnd::Crlf } else { LineEnd::Lf };
+        n_bytes = start.len() as u64;
     } else if n_bytes == MAX_LINE_BYTES {
         let mut rest = reader.take(MAX_LOOK_AHEAD);
         n_bytes += rest.skip_until(b'\n')? as u64;
         is_endless = rest.limit() == 0;
     }
-    Ok(Some(Line { start, n_bytes, crlf, is_endless }))
+    Ok(Some(Line { start, n_bytes, end, is_endless }))
 }
 
 impl Line {
+    /// Takes a byte order mark off its start, if there is one.
+    fn drop_mark(&mut self) -> bool {
+        let has_mark = self.start.starts_with(MARK.as_bytes());
+        if has_mark {
+            self.start.drain(..MARK.len());
+            self.n_bytes -= MARK.len() as u64;
+        }
+        has_mark
+    }
+
     /// The text as it is shown, whether it was cut, and whether all of it is UTF-8.
     fn shown(&self) -> (String, bool, bool) {
         let text = String::from_utf8_lossy(&self.start);
@@ -127,7 +152,8 @@ impl Line {
             Some((end, _)) => {
                 let is_valid = !(is_lossy && text[..end].contains('\u{fffd}'));
                 let least = if self.is_endless { "at least " } else { "" };
-                (format!("{} [cut; {least}{} bytes in all]", &text[..end], self.n_bytes), true, is_valid)
+                let start = cut::start(&text, end);
+                (cut::marked(start, format_args!("{least}{}", self.n_bytes)), true, is_valid)
             }
             None => (text.into_owned(), false, !is_lossy),
         }

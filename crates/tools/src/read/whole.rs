@@ -42,6 +42,7 @@ impl Whole {
     /// The answer with the file in it, under the name by which the model asked for it.
     pub(super) fn give(self, mut answer: Answer, path: &str) -> ToolOutput {
         answer.line(&self.what);
+        answer.put_body("content");
         let attachment = Attachment {
             name: answer.name(path),
             media_type: self.media.media_type().to_owned(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use sortie_sandbox::{AccessError, Entry, FileKind, Workspace};
 
+use crate::answer::Answer;
 use crate::blocking::{Halt, Stop};
 use crate::rules::{IGNORE_FILES, Rules};
 
@@ -27,6 +28,10 @@ pub(crate) struct Listing {
     /// The rules that hold in it, for the directories below.
     rules: Arc<Rules>,
     pub(crate) n_ignored: usize,
+    /// Entries that this task may not see.
+    pub(crate) n_hidden: usize,
+    /// New versions of files that never took their place.
+    pub(crate) n_unfinished: usize,
     pub(crate) n_unusable_rules: usize,
     pub(crate) cut: Option<Cut>,
 }
@@ -40,10 +45,13 @@ pub(crate) enum Cut {
 }
 
 impl Cut {
-    pub(crate) fn note(self) -> String {
+    /// Says so in the answer's last line.
+    pub(crate) fn note(self, answer: &mut Answer) {
         match self {
-            Self::Full => format!("more than {MAX_DIRECTORY_ENTRIES} entries: the rest was not looked at"),
-            Self::Halted(halt) => halt.note(),
+            Self::Full => {
+                answer.note_lack(format!("more than {MAX_DIRECTORY_ENTRIES} entries: the rest was not looked at"));
+            }
+            Self::Halted(halt) => answer.note_halt(Some(halt)),
         }
     }
 }
@@ -61,19 +69,23 @@ impl Directory {
     }
 
     pub(crate) fn list(&self, workspace: &Workspace, stop: &Stop) -> Result<Listing, AccessError> {
-        let mut entries = Vec::new();
+        let (mut entries, mut n_hidden, mut n_unfinished) = (Vec::new(), 0, 0);
         let mut cut = None;
-        for entry in workspace.read_dir(&self.path)? {
-            if entries.len() % ENTRIES_PER_LOOK == 0 {
+        for (n_seen, entry) in workspace.read_dir(&self.path)?.enumerate() {
+            if n_seen % ENTRIES_PER_LOOK == 0 {
                 cut = stop.halt().map(Cut::Halted);
             }
-            if entries.len() == MAX_DIRECTORY_ENTRIES {
+            if n_seen == MAX_DIRECTORY_ENTRIES {
                 cut = Some(Cut::Full);
             }
             if cut.is_some() {
                 break;
             }
-            entries.push(entry?);
+            match entry {
+                Err(AccessError::Refused { .. }) => n_hidden += 1,
+                Ok(entry) if entry.is_unfinished() => n_unfinished += 1,
+                entry => entries.push(entry?),
+            }
         }
         let is_present = |file: &&str| entries.iter().any(|entry| entry.name == **file && entry.kind == FileKind::File);
         let ignore_files: Vec<&str> = IGNORE_FILES.into_iter().filter(|file| is_present(file)).collect();
@@ -88,7 +100,8 @@ impl Directory {
         });
         let n_ignored = n_all - entries.len();
         entries.sort_unstable_by(|left, right| left.name.cmp(&right.name));
-        Ok(Listing { entries, rules, n_ignored, n_unusable_rules: self.n_unusable_rules + n_unusable, cut })
+        let n_unusable_rules = self.n_unusable_rules + n_unusable;
+        Ok(Listing { entries, rules, n_ignored, n_hidden, n_unfinished, n_unusable_rules, cut })
     }
 }
 

@@ -4,6 +4,14 @@ use super::MAX_DIRECTORY_ENTRIES;
 use crate::answer::{Answer, counted};
 use crate::blocking::Halt;
 
+/// Said of entries that the task's grant does not let it see.
+pub(crate) const HIDDEN: &str = "hidden from this task by its grant";
+
+/// Said of new versions of files that never took their place.
+pub(crate) fn unfinished(count: usize) -> String {
+    format!("{} (.sortie-write-*.tmp) left out", counted(count, "unfinished write", "unfinished writes"))
+}
+
 /// What a walk has passed, in numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
@@ -14,6 +22,8 @@ pub(crate) struct Found {
     /// Why the walk stopped before its end, if the call had to.
     pub(crate) halt: Option<Halt>,
     pub(super) n_ignored: usize,
+    pub(super) n_hidden: usize,
+    pub(super) n_unfinished: usize,
     pub(super) n_entries: usize,
     pub(super) n_links: usize,
     pub(super) n_special: usize,
@@ -36,6 +46,8 @@ impl Found {
         self.n_wanted += more.n_wanted;
         self.halt = self.halt.or(more.halt);
         self.n_ignored += more.n_ignored;
+        self.n_hidden += more.n_hidden;
+        self.n_unfinished += more.n_unfinished;
         self.n_entries += more.n_entries;
         self.n_links += more.n_links;
         self.n_special += more.n_special;
@@ -57,15 +69,26 @@ impl Found {
     /// Says in the answer's last line what a walk that was not halted left out.
     pub(crate) fn note_omissions(&self, answer: &mut Answer) {
         if self.is_full {
-            answer.note(format!("stopped after {} entries, more were left; narrow the path", self.n_entries));
+            answer.note_lack(format!("stopped after {} entries, more were left; narrow the path", self.n_entries));
         }
         if self.n_cut_directories > 0 {
             let directories = counted(self.n_cut_directories, "directory", "directories");
-            answer.note(format!("only {MAX_DIRECTORY_ENTRIES} entries looked at in {directories}"));
+            answer.note_lack(format!("only {MAX_DIRECTORY_ENTRIES} entries looked at in {directories}"));
+        }
+        if self.n_ignored > 0 {
+            answer.note(format!("{} hidden by ignore files", counted(self.n_ignored, "entry", "entries")));
+        }
+        if self.n_hidden > 0 {
+            answer.note(format!("{} {HIDDEN}", counted(self.n_hidden, "entry", "entries")));
+        }
+        if self.n_unfinished > 0 {
+            answer.note(unfinished(self.n_unfinished));
+        }
+        if self.n_unlisted > 0 {
+            let directories = counted(self.n_unlisted, "directory", "directories");
+            answer.note_lack(format!("{directories} could not be listed"));
         }
         let counts = [
-            (self.n_ignored, "entry", "entries", "hidden by ignore files"),
-            (self.n_unlisted, "directory", "directories", "could not be listed"),
             (self.n_unusable_rules, "ignore file", "ignore files", "not used (unreadable or too large)"),
             (self.n_links, "symbolic link", "symbolic links", "not followed"),
             (self.n_special, "special file", "special files", "skipped"),

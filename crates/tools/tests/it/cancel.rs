@@ -64,6 +64,30 @@ async fn a_search_in_the_midst_of_a_slow_match_is_answered_when_its_time_is_over
     wait_until(|| n_open_files(&root) == 0);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edit_that_waits_for_another_writer_ends_at_once_when_cancelled_and_leaves_nothing() {
+    let project = Project::new(&[("a.txt", "one\n")]);
+    project.done("Read", json!({"file_path": "a.txt"})).await;
+    let root = project.path(".").canonicalize().unwrap();
+    let other = fs::File::open(&root).unwrap();
+    rustix::fs::flock(&other, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let n_before = n_open(|path| path == root);
+    let (cancel, waited_at) = (project.cancel.clone(), root.clone());
+    let cancelling = tokio::task::spawn_blocking(move || {
+        wait_until(|| n_open(|path| path == waited_at) > n_before);
+        let start = Instant::now();
+        cancel.cancel();
+        start
+    });
+    let edit = json!({"file_path": "a.txt", "old_string": "one", "new_string": "two"});
+    let text = project.failed("Edit", edit).await;
+    let start = cancelling.await.unwrap();
+    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+    assert_eq!(text, "`a.txt` was not changed: cancelled before the end");
+    assert_eq!(project.text("a.txt"), "one\n");
+    assert_eq!(fs::read_dir(&root).unwrap().count(), 1, "no new version is left");
+}
+
 async fn cancel_while_it_runs(project: &Project, tool: &str, arguments: Value) {
     let (cancel, root) = (project.cancel.clone(), project.path("."));
     let cancelling = tokio::task::spawn_blocking(move || {
@@ -93,8 +117,10 @@ fn wait_until(condition: impl Fn() -> bool) {
 /// How many regular files below `root` this process has open.
 fn n_open_files(root: &Path) -> usize {
     let root = root.canonicalize().unwrap();
+    n_open(|path| path.starts_with(&root) && path.is_file())
+}
+
+fn n_open(is_meant: impl Fn(&Path) -> bool) -> usize {
     let open = fs::read_dir("/proc/self/fd").unwrap().flatten();
-    open.filter_map(|entry| fs::read_link(entry.path()).ok())
-        .filter(|path| path.starts_with(&root) && path.is_file())
-        .count()
+    open.filter_map(|entry| fs::read_link(entry.path()).ok()).filter(|path| is_meant(path)).count()
 }

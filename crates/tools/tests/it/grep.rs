@@ -282,9 +282,31 @@ async fn what_was_not_searched_is_counted() {
 
 #[tokio::test]
 async fn long_lines_are_cut_around_the_match() {
-    let project = Project::new(&[("min.js", &format!("{}needle{}\n", "a".repeat(5000), "b".repeat(5000)))]);
+    let project = Project::new(&[("min.js", &format!("{}needle{}\n", "a;".repeat(2500), ";b".repeat(2500)))]);
     let text = project.done("Grep", json!({"pattern": "needle", "output_mode": "content"})).await;
-    assert!(text.starts_with("min.js\n1:[4900 chars] aaa") && text.ends_with("bbb [4706 chars]"), "{text}");
+    assert!(text.starts_with("min.js\n1:[4900 chars] a;a") && text.ends_with(";b;b [4706 chars]"), "{text}");
+}
+
+#[tokio::test]
+async fn a_cut_shows_no_part_of_a_word() {
+    let key = format!("ghp_{}", "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5");
+    let parts: Vec<&str> = (0..key.len() - 8).map(|at| &key[at..at + 8]).collect();
+    for n_between in [0, 60, 80, 95, 330, 360, 390] {
+        let (around, between) = ("z ".repeat(400), "q ".repeat(n_between / 2));
+        let project = Project::new(&[
+            ("before.js", &format!("{around}{key} {between}needle{around}\n")),
+            ("after.js", &format!("{around}needle {between}{key}{around}\n")),
+        ]);
+        let text = project.done("Grep", json!({"pattern": "needle", "output_mode": "content"})).await;
+        let shown = text.replace(&key, "");
+        assert!(!parts.iter().any(|part| shown.contains(part)), "{n_between}: {text}");
+        let inside = project.done("Grep", json!({"pattern": "mN1p", "output_mode": "content"})).await;
+        assert_eq!(inside.matches(&key).count(), 2, "a match within a word shows all of it: {inside}");
+    }
+    let image = format!("url(data:image/png;base64,{}needle{})\n", "A".repeat(900), "B".repeat(900));
+    let project = Project::new(&[("a.css", &image)]);
+    let text = project.done("Grep", json!({"pattern": "needle", "output_mode": "content"})).await;
+    assert_eq!(text, "a.css\n1:url(data:image/png;base64,[1806 chars])");
 }
 
 #[tokio::test]

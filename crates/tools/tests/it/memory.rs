@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::project::Project;
 
 /// Beyond what the process had before the call.
-const MAX_EXTRA_KIB: u64 = 64 * 1024;
+pub(crate) const MAX_EXTRA_KIB: u64 = 64 * 1024;
 /// Names the one test that runs in this process.
 const ALONE: &str = "TOOLS_TEST_ALONE";
 
@@ -61,33 +61,51 @@ fn endless_line(project: &Project, path: &str) {
 
 /// Runs the calls that `prepare` asks for in a process of their own; each output must contain the text beside its call.
 fn measure(test: &str, prepare: fn(&Project) -> Vec<(&str, Value, &str)>) {
-    if std::env::var_os(ALONE).is_none() {
-        let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", &format!("memory::{test}"), "--nocapture"])
-            .env(ALONE, test)
-            .output()
-            .unwrap();
-        let stdout = String::from_utf8_lossy(&output.stdout);
-        assert!(
-            output.status.success() && stdout.contains("1 passed"),
-            "{stdout}{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        return;
+    alone(&format!("memory::{test}"), || {
+        let project = Project::new(&[]);
+        let calls = prepare(&project);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        for (tool, arguments, expected) in calls {
+            let (output, extra) = extra_kib(|| runtime.block_on(project.run(tool, arguments.clone())));
+            let shown: String =
+                output.for_model.chars().rev().take(500).collect::<Vec<_>>().into_iter().rev().collect();
+            assert!(output.for_model.contains(expected), "{tool} {arguments}: {shown}");
+            assert!(extra < MAX_EXTRA_KIB, "{tool} {arguments}: {extra} KiB");
+        }
+    });
+}
+
+/// Runs a test's work in a process of its own. The test is named by its whole path.
+pub(crate) fn alone(test: &str, work: impl FnOnce()) {
+    alone_with(test, &[], work);
+}
+
+/// The same with more in the environment.
+pub(crate) fn alone_with(test: &str, variables: &[(&str, String)], work: impl FnOnce()) {
+    if std::env::var_os(ALONE).is_some() {
+        return work();
     }
-    let project = Project::new(&[]);
-    let calls = prepare(&project);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    for (tool, arguments, expected) in calls {
-        // Forgets the peak so far.
-        fs::write("/proc/self/clear_refs", "5").unwrap();
-        let before = peak_memory_kib();
-        let output = runtime.block_on(project.run(tool, arguments.clone()));
-        let extra = peak_memory_kib() - before;
-        let shown: String = output.for_model.chars().rev().take(500).collect::<Vec<_>>().into_iter().rev().collect();
-        assert!(output.for_model.contains(expected), "{tool} {arguments}: {shown}");
-        assert!(extra < MAX_EXTRA_KIB, "{tool} {arguments}: {extra} KiB");
-    }
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env(ALONE, test)
+        .envs(variables.iter().map(|(name, value)| (name, value)))
+        .output()
+        .unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && stdout.contains("1 passed"),
+        "{stdout}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// What a piece of work returns, and the memory that it had beyond what the process had before.
+pub(crate) fn extra_kib<T>(work: impl FnOnce() -> T) -> (T, u64) {
+    // Forgets the peak so far.
+    fs::write("/proc/self/clear_refs", "5").unwrap();
+    let before = peak_memory_kib();
+    let value = work();
+    (value, peak_memory_kib() - before)
 }
 
 /// The most memory this process has had since the peak was forgotten.

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
-use sortie_protocol::{CallId, Failure, TaskOutcome, TaskRequest, ToolOutput};
-use sortie_sandbox::Workspace;
-use sortie_tools::{AnswerParts, BoxFuture, CallContext, Delegation, Registry};
+use sortie_protocol::{CallId, Failure, Resource, TaskOutcome, TaskRequest, ToolOutput};
+use sortie_sandbox::{Guard, Workspace};
+use sortie_tools::{AnswerParts, BoxFuture, CallContext, Delegation, Registry, Seen};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
@@ -15,6 +15,8 @@ pub(crate) struct Project {
     directory: TempDir,
     workspace: Arc<Workspace>,
     registry: Registry,
+    /// What the task that makes the calls has read.
+    pub(crate) seen: Seen,
     pub(crate) cancel: CancellationToken,
 }
 
@@ -24,12 +26,25 @@ impl Project {
         let directory = tempfile::tempdir().unwrap();
         fs::create_dir(directory.path().join("project")).unwrap();
         let workspace = Arc::new(Workspace::open(&directory.path().join("project")).unwrap());
-        let project =
-            Self { directory, workspace, registry: Registry::standard(None), cancel: CancellationToken::new() };
+        let (registry, seen, cancel) = (Registry::standard(None), Seen::default(), CancellationToken::new());
+        let project = Self { directory, workspace, registry, seen, cancel };
         for (path, content) in files {
             project.write(path, content);
         }
         project
+    }
+
+    /// The same project, where `guard` has a say in what is used.
+    pub(crate) fn guarded(mut self, guard: Arc<dyn Guard>) -> Self {
+        self.workspace = Arc::new(self.workspace.guarded(guard));
+        self
+    }
+
+    /// The same project with a directory that lies beside it.
+    pub(crate) fn with_directory(mut self, relative: &str) -> Self {
+        let workspace = Workspace::open(self.workspace.root()).unwrap();
+        self.workspace = Arc::new(workspace.with_directories(&[self.outside(relative)]).unwrap());
+        self
     }
 
     pub(crate) fn path(&self, relative: &str) -> PathBuf {
@@ -57,10 +72,55 @@ impl Project {
     }
 
     pub(crate) async fn run(&self, tool: &str, arguments: Value) -> ToolOutput {
+        self.call(tool, &arguments, false).await
+    }
+
+    /// The output with its object beside the text.
+    pub(crate) async fn structured(&self, tool: &str, arguments: Value) -> ToolOutput {
+        self.call(tool, &arguments, true).await
+    }
+
+    /// The call of another task, which has seen what it has seen.
+    pub(crate) async fn run_as(&self, seen: &Seen, tool: &str, arguments: Value) -> ToolOutput {
         let call = CallId("call-1".to_owned());
-        let context =
-            CallContext { call: &call, workspace: &self.workspace, cancel: &self.cancel, delegation: &NoDelegation };
+        let context = CallContext { seen, ..self.context(&call, false) };
         self.registry.get(tool).unwrap().run(&arguments.to_string(), context).await
+    }
+
+    /// A call with arguments that need not be JSON.
+    pub(crate) async fn run_text(&self, tool: &str, arguments: &str) -> ToolOutput {
+        let call = CallId("call-1".to_owned());
+        self.registry.get(tool).unwrap().run(arguments, self.context(&call, false)).await
+    }
+
+    /// What the grant decides on.
+    pub(crate) fn resource(&self, tool: &str, arguments: &Value) -> Resource {
+        let call = CallId("call-1".to_owned());
+        self.registry.get(tool).unwrap().resource(&arguments.to_string(), self.context(&call, false))
+    }
+
+    /// What a person who is asked about the call is shown.
+    pub(crate) async fn preview(&self, tool: &str, arguments: Value) -> Option<String> {
+        let call = CallId("call-1".to_owned());
+        self.registry.get(tool).unwrap().preview(&arguments.to_string(), self.context(&call, false)).await
+    }
+
+    async fn call(&self, tool: &str, arguments: &Value, structured: bool) -> ToolOutput {
+        let call = CallId("call-1".to_owned());
+        self.registry.get(tool).unwrap().run(&arguments.to_string(), self.context(&call, structured)).await
+    }
+
+    fn context<'a>(&'a self, call: &'a CallId, structured: bool) -> CallContext<'a> {
+        let Self { workspace, cancel, seen, .. } = self;
+        CallContext { call, workspace, cancel, delegation: &NoDelegation, structured, seen, assistant: None }
+    }
+
+    pub(crate) fn content(&self, relative: &str) -> Vec<u8> {
+        fs::read(self.path(relative)).unwrap()
+    }
+
+    pub(crate) fn text(&self, relative: &str) -> String {
+        String::from_utf8(self.content(relative)).unwrap()
     }
 
     /// What the model reads when the call succeeds.
@@ -78,11 +138,15 @@ impl Project {
     }
 }
 
-struct NoDelegation;
+pub(crate) struct NoDelegation;
 
 impl Delegation for NoDelegation {
     fn delegate<'a>(&'a self, _: &'a CallId, _: TaskRequest) -> BoxFuture<'a, Result<TaskOutcome, Failure>> {
         unreachable!("no tool here delegates")
+    }
+
+    fn agent_for(&self, _request: &TaskRequest) -> Resource {
+        Resource::Nothing
     }
 
     fn answer_parts(&self) -> AnswerParts<'_> {

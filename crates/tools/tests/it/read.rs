@@ -91,12 +91,29 @@ async fn a_long_line_is_cut_and_marked_with_its_length() {
 }
 
 #[tokio::test]
+async fn a_cut_line_ends_before_the_word_that_would_be_cut() {
+    let key = format!("ghp_{}", "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5");
+    for n_before in [1955, 1960, 1970, 1996, 1999] {
+        let line = format!("{} {key} tail", "x".repeat(n_before - 1));
+        let project = Project::new(&[("a.txt", &format!("{line}{}\n", " more".repeat(20)))]);
+        let text = project.done("Read", json!({"file_path": "a.txt"})).await;
+        let shown = text.split(" [cut").next().unwrap().rsplit('x').next().unwrap();
+        assert_eq!(shown.trim_end() == format!(" {key}"), n_before == 1960, "{n_before}: {shown}");
+        assert!(shown.contains(&key) || shown.trim().is_empty(), "{n_before}: {shown}");
+    }
+    let project = Project::new(&[("a.txt", &"x".repeat(10_000))]);
+    let text = project.done("Read", json!({"file_path": "a.txt"})).await;
+    assert_eq!(text, "1\t[cut; 10000 bytes in all]\n[1 line cut at 2000 characters]");
+}
+
+#[tokio::test]
 async fn bytes_that_are_no_text_are_told_apart() {
     let project = Project::new(&[("empty", "")]);
     project.write("binary", b"\x7fELF\x00\x01");
     project.write("utf16", b"\xff\xfeh\x00i\x00");
     project.write("latin1", b"caf\xe9\nok\n");
     project.write("crlf", "one\r\ntwo\r\n");
+    project.write("mixed", "one\r\ntwo\nthree\r\nfour");
     check(&project, json!({"file_path": "empty"}), expect!["[the file is empty]"]).await;
     check(
         &project,
@@ -112,6 +129,8 @@ async fn bytes_that_are_no_text_are_told_apart() {
     .await;
     check(&project, json!({"file_path": "latin1"}), expect!["1\tcaf�\n2\tok\n[not UTF-8 in 1 line, shown as �]"]).await;
     check(&project, json!({"file_path": "crlf"}), expect!["1\tone\n2\ttwo\n[lines end with CRLF]"]).await;
+    let mixed = expect!["1\tone\n2\ttwo\n3\tthree\n4\tfour\n[2 of these lines end with CRLF, the others with LF]"];
+    check(&project, json!({"file_path": "mixed"}), mixed).await;
 }
 
 #[tokio::test]

@@ -15,6 +15,10 @@ fn what_models_read_of_the_tools_is_short() {
     assert!(search <= 500, "{search} tokens");
     let todo = tokens(&["TodoWrite"]);
     assert!(todo <= 90, "{todo} tokens");
+    let web = tokens(&["WebFetch"]);
+    assert!(web < 130, "{web} tokens");
+    let edits = tokens(&["Write", "Edit", "MultiEdit"]);
+    assert!(edits < 350, "{edits} tokens");
 }
 
 #[test]
@@ -29,10 +33,14 @@ fn schemas_are_plain_object_schemas() {
 #[test]
 fn tools_are_offered_in_a_fixed_order_and_found_by_exact_name() {
     let registry = Registry::standard(Some(Arc::new(Other("Task"))));
-    assert_eq!(registry.names().collect::<Vec<_>>(), ["Read", "LS", "Glob", "Grep", "TodoWrite", "Task"]);
+    assert_eq!(
+        registry.names().collect::<Vec<_>>(),
+        ["Read", "LS", "Glob", "Grep", "TodoWrite", "WebFetch", "Write", "Edit", "MultiEdit", "Task"]
+    );
     assert!(registry.get("Read").is_some() && registry.get("read").is_none());
     assert!(registry.specs().iter().all(|spec| registry.get(&spec.name).unwrap().spec() == *spec));
-    assert!(registry.specs().iter().take(5).all(|spec| registry.get(&spec.name).unwrap().idempotent()));
+    let idempotent = registry.names().filter(|name| registry.get(name).unwrap().idempotent());
+    assert_eq!(idempotent.collect::<Vec<_>>(), ["Read", "LS", "Glob", "Grep", "TodoWrite", "WebFetch"]);
 }
 
 #[test]
@@ -63,6 +71,18 @@ impl Tool for Other {
 
     fn delegates(&self) -> bool {
         true
+    }
+
+    fn resource(&self, _: &str, _: sortie_tools::CallContext<'_>) -> sortie_protocol::Resource {
+        sortie_protocol::Resource::Nothing
+    }
+
+    fn preview<'a>(
+        &'a self,
+        _: &'a str,
+        _: sortie_tools::CallContext<'a>,
+    ) -> sortie_tools::BoxFuture<'a, Option<String>> {
+        Box::pin(async { None })
     }
 
     fn run<'a>(

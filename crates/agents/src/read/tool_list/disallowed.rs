@@ -1,41 +1,67 @@
 //! `disallowedTools`: what an agent may not use, whatever else is said. A denial is understood or an error, never lost.
 
-use super::{LATER, Name, OTHER_NAME_OF_TASK, TASK, did_you_mean, is_plain, names, not_plain};
+use super::{LATER, Name, OTHER_NAMES, did_you_mean, is_plain, names, not_plain};
 use crate::read::hidden::shown;
 use crate::read::report::Report;
 use crate::read::yaml::Entry;
-use sortie_protocol::nearest;
 
 /// What people put between names besides commas.
 const SEPARATORS: [char; 4] = [' ', ';', '|', '&'];
 
-/// The tools that are taken away. A name that no tool has stays in the list: it holds when such a tool comes.
+/// What is taken away, as rules. A name that no tool has stays in the list: it holds when such a tool comes.
 pub(in crate::read) fn disallowed(entry: &Entry, tools: &[String], report: &mut Report<'_>) -> Vec<String> {
     let mut denied: Vec<String> = Vec::new();
-    for Name { text, line } in names(entry, report).unwrap_or_default() {
-        if !is_plain(text) {
-            report.error(line, not_plain(text), "write it in plain letters");
+    for name in names(entry, report).unwrap_or_default() {
+        let (whole, _) = name.parts();
+        if !is_plain(whole) {
+            report.error(name.line, not_plain(whole), "write it in plain letters");
             continue;
         }
-        let whole = text.split_once('(').map_or(text, |(whole, _)| whole.trim_end());
-        if whole != text && !whole.is_empty() {
-            let message = format!("`{}` takes away `{whole}` as a whole", shown(text));
-            report.warning(line, message, format!("write `{whole}`; patterns do not work in this version"));
-        }
-        if whole.contains(SEPARATORS) {
-            report.strict(line, format!("`{}` is more than one name", shown(whole)), "separate the names by commas");
-        }
-        let mut parts = whole.split(SEPARATORS).filter(|part| !part.is_empty()).peekable();
-        if parts.peek().is_none() {
-            report.error(line, format!("`{}` names no tool", shown(text)), "name one, or delete it");
-        }
-        for name in parts.flat_map(|part| denied_by(&Name { text: part, line }, tools, report)) {
-            if !denied.contains(&name) {
-                denied.push(name);
+        let rules = if whole.contains(SEPARATORS) || whole.is_empty() {
+            denied_by_several(&name, whole, tools, report)
+        } else {
+            denied_in_part(&name, tools, report)
+        };
+        for rule in rules {
+            if !denied.contains(&rule) {
+                denied.push(rule);
             }
         }
     }
     denied
+}
+
+/// What is taken away by names that are not separated as they should be: each of them, as a whole.
+fn denied_by_several(name: &Name<'_>, whole: &str, tools: &[String], report: &mut Report<'_>) -> Vec<String> {
+    let line = name.line;
+    if !whole.is_empty() {
+        report.strict(line, format!("`{}` is more than one name", shown(whole)), "separate the names by commas");
+    }
+    let mut parts = whole.split(SEPARATORS).filter(|part| !part.is_empty()).peekable();
+    if parts.peek().is_none() {
+        report.error(line, format!("`{}` names no tool", shown(name.text)), "name one, or delete it");
+    }
+    parts.flat_map(|part| denied_by(&Name { text: part, line }, tools, report)).collect()
+}
+
+/// What is taken away by one name, as far as its pattern goes.
+fn denied_in_part(name: &Name<'_>, tools: &[String], report: &mut Report<'_>) -> Vec<String> {
+    let (whole, pattern) = name.parts();
+    let denied = denied_by(&Name { text: whole, line: name.line }, tools, report);
+    if pattern.is_empty() {
+        return denied;
+    }
+    let mut rules = Vec::new();
+    for tool in denied {
+        match super::rules(&tool, pattern) {
+            Ok(more) => rules.extend(more),
+            Err(error) => {
+                report.error(name.line, error.to_string(), format!("mend it, or write `{}`", shown(whole)));
+                break;
+            }
+        }
+    }
+    rules
 }
 
 /// The tools that one name takes away.
@@ -58,28 +84,24 @@ fn denied_by(name: &Name<'_>, tools: &[String], report: &mut Report<'_>) -> Vec<
     if !hits.is_empty() {
         return hits;
     }
-    let (message, fix) = (format!("unknown tool `{}`", shown(text)), did_you_mean(text, known(), tools));
-    let word = text.strip_suffix('*').unwrap_or(text);
-    let is_word = word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if !is_word || nearest(text, known()).is_some() {
-        // It may well be meant for a tool that the agent would then have.
-        report.error(line, message, fix);
-    } else {
-        report.strict(line, message, fix);
-    }
+    // It may well be meant for a tool that the agent would then have.
+    report.error(line, format!("unknown tool `{}`", shown(text)), did_you_mean(text, known(), tools));
     vec![text.to_owned()]
 }
 
-/// The known tools that a name or a pattern means, in whatever case.
+/// The known tools that a name or a pattern means, in whatever case. A name that is another one's stays beside it: it
+/// holds when a tool comes that has it as its own.
 fn hits<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
     let pattern = text.to_ascii_lowercase();
     let is_hit = |name: &str| matches(&pattern, &name.to_ascii_lowercase());
-    let is_task = |tool: &str| tool == TASK && is_hit(OTHER_NAME_OF_TASK);
-    known.filter(|tool| is_hit(tool) || is_task(tool)).map(str::to_owned).collect()
+    let others = || OTHER_NAMES.iter().filter(|(other, _)| is_hit(other));
+    let is_meant = |tool: &str| is_hit(tool) || others().any(|(_, meant)| *meant == tool);
+    let meant = known.filter(|tool| is_meant(tool));
+    meant.chain(others().map(|(other, _)| *other)).map(str::to_owned).collect()
 }
 
 /// Whether a name is what a pattern describes; `*` is any number of characters.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut left) = name.strip_prefix(first) else { return false };
     let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));

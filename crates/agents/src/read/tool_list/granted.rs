@@ -1,15 +1,17 @@
 //! `tools`: what an agent may use.
 
-use super::{LATER, Name, OTHER_NAME_OF_TASK, TASK, did_you_mean, is_plain, names, not_plain};
+use super::{LATER, Name, OTHER_NAME_OF_TASK, TASK, did_you_mean, is_plain, names, not_plain, rules};
 use crate::read::hidden::shown;
 use crate::read::report::Report;
 use crate::read::yaml::{Entry, Value};
+use std::collections::HashSet;
 
 /// What `tools` grants.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::read) enum Granted {
     /// Whatever the parent may use.
     Inherited,
+    /// What these rules cover.
     These(Vec<String>),
 }
 
@@ -27,14 +29,16 @@ pub(in crate::read) fn granted(entry: &Entry, tools: &[String], report: &mut Rep
     let mut granted: Vec<String> = Vec::new();
     let mut later: Vec<&Name<'_>> = Vec::new();
     for name in &names {
-        match grant(name.text, tools) {
-            Ok(tool) if granted.contains(tool) => {}
-            Ok(tool) => granted.push(tool.clone()),
+        match grant(name, tools) {
+            Ok(rules) => granted.extend(rules),
             Err(Refusal::Later) => later.push(name),
             Err(Refusal::LooksAlike) => report.error(name.line, not_plain(name.text), "write it in plain letters"),
-            Err(Refusal::Wrong { message, fix }) => report.strict(name.line, message, fix),
+            Err(Refusal::Unknown { message, fix }) => report.error(name.line, message, fix),
+            Err(Refusal::NoRule { message }) => report.strict(name.line, message, "mend it, or delete it"),
         }
     }
+    let mut seen = HashSet::new();
+    granted.retain(|rule| seen.insert(rule.clone()));
     say_what_comes_later(&later, report);
     if granted.is_empty() && !names.is_empty() {
         report.error(
@@ -50,34 +54,29 @@ pub(in crate::read) fn granted(entry: &Entry, tools: &[String], report: &mut Rep
 enum Refusal {
     /// The tool does not exist yet.
     Later,
-    /// It has letters that are not what they seem: an error in every dialect.
+    /// It has letters that are not what they seem.
     LooksAlike,
-    Wrong {
-        message: String,
-        fix: String,
-    },
+    /// No tool of any program that is known here: an error in every dialect, or a misspelt list would be another one.
+    Unknown { message: String, fix: String },
+    /// The tool is known, its pattern is none.
+    NoRule { message: String },
 }
 
-/// The tool that a name grants.
-fn grant<'a>(name: &str, tools: &'a [String]) -> Result<&'a String, Refusal> {
-    let wrong = |message: String, fix: String| Err(Refusal::Wrong { message, fix });
-    let said = shown(name);
-    if let Some(tool) = tools.iter().find(|tool| *tool == canonical(name)) {
-        Ok(tool)
-    } else if !is_plain(name) {
-        Err(Refusal::LooksAlike)
-    } else if name.contains('(') {
+/// The rules that a name, perhaps with a pattern, grants.
+fn grant(name: &Name<'_>, tools: &[String]) -> Result<Vec<String>, Refusal> {
+    let (tool, pattern) = name.parts();
+    let unknown = |fix: String| Err(Refusal::Unknown { message: format!("unknown tool `{}`", shown(name.text)), fix });
+    if let Some(tool) = tools.iter().find(|known| *known == canonical(tool)) {
         // Granting the tool as a whole would be more than was asked for.
-        wrong(
-            format!("`{said}` has a pattern, which does not work in this version, so it grants nothing"),
-            "name the tool alone to grant all of it, or delete it".to_owned(),
-        )
-    } else if name.starts_with("mcp__") || LATER.contains(&name) {
+        rules(tool, pattern).map_err(|error| Refusal::NoRule { message: error.to_string() })
+    } else if !is_plain(tool) {
+        Err(Refusal::LooksAlike)
+    } else if tool.starts_with("mcp__") || LATER.contains(&tool) {
         Err(Refusal::Later)
-    } else if name.contains(char::is_whitespace) {
-        wrong(format!("unknown tool `{said}`"), "separate the names by commas".to_owned())
+    } else if tool.contains(char::is_whitespace) {
+        unknown("separate the names by commas".to_owned())
     } else {
-        wrong(format!("unknown tool `{said}`"), did_you_mean(name, tools.iter().map(String::as_str), tools))
+        unknown(did_you_mean(tool, tools.iter().map(String::as_str), tools))
     }
 }
 

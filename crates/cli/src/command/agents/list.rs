@@ -1,39 +1,80 @@
-//! The list: name, origin and description, one line each.
+//! The list: each agent that the contract in use has, as it has it, one line each.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use anstyle::{Ansi256Color, AnsiColor, Style};
 use sortie_agents::{AgentDefinition, Registry};
+use sortie_contract::{Contract, Defaults};
+use sortie_engine::{Rules, cast};
 
+use super::show::model;
 use crate::error::CommandError;
 use crate::render::{neutral, width};
 
-pub(super) fn run(agents: &Registry) -> Result<ExitCode, CommandError> {
+pub(super) fn run(found: &Registry, contract: &dyn Contract, rules: &Rules) -> Result<ExitCode, CommandError> {
+    let (agents, defaults) = (cast(found, contract, rules), contract.defaults());
+    // A main agent is not delegated to anyway; the others are left out where the contract leaves them out.
+    let is_here = |(found, agent): &(&AgentDefinition, &AgentDefinition)| agent.delegable || !found.delegable;
+    let here = found.all().iter().zip(agents.all()).filter(is_here);
+    let lines: Vec<Line> = here.map(|(_, agent)| Line::of(agent, &defaults)).collect();
     // A pipe gets whole descriptions; a screen has one line for each.
     let columns = io::stdout().is_terminal().then(|| {
         let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
         size.map(|size| size.ws_col).filter(|columns| *columns > 0).map_or(80, usize::from)
     });
-    anstream::stdout().write_all(list(agents.all(), columns).as_bytes())?;
+    anstream::stdout().write_all(list(&lines, columns).as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// What is told of an agent.
+struct Line {
+    style: Style,
+    /// The name with its aliases, where it comes from, its model, its turns.
+    cells: [String; 4],
+    description: String,
+}
+
+impl Line {
+    fn of(agent: &AgentDefinition, defaults: &Defaults) -> Self {
+        let by_type = defaults.type_of(&agent.name);
+        let turns = format!("{} turns", agent.max_turns.unwrap_or(defaults.max_turns));
+        let model = model(agent, by_type).unwrap_or("inherit").to_owned();
+        let cells = [names(agent, by_type.map(|known| known.name)), agent.origin.scope.to_string(), model, turns];
+        Self {
+            style: agent.color.as_deref().map(style).unwrap_or_default(),
+            cells: cells.map(|cell| neutral::line(&cell)),
+            description: neutral::line(&agent.description),
+        }
+    }
+}
+
+/// `general-purpose (general)`: the name that the contract has for it, and the others that it goes by.
+fn names(agent: &AgentDefinition, type_name: Option<&str>) -> String {
+    let name = type_name.unwrap_or(&agent.name);
+    let others = std::iter::once(&agent.name).chain(&agent.aliases).filter(|other| !other.eq_ignore_ascii_case(name));
+    match others.map(String::as_str).collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => name.to_owned(),
+        others => format!("{name} ({others})"),
+    }
+}
+
 /// With colours, for whoever takes them out where they are not wanted.
-fn list(agents: &[AgentDefinition], columns: Option<usize>) -> String {
-    let names: Vec<String> = agents.iter().map(|agent| neutral::line(&agent.name)).collect();
-    let name_columns = names.iter().map(|name| width::of(name)).max().unwrap_or_default();
+fn list(lines: &[Line], columns: Option<usize>) -> String {
+    let widest = |at: usize| lines.iter().map(|line| width::of(&line.cells[at])).max().unwrap_or_default();
+    let widths: [usize; 4] = std::array::from_fn(widest);
+    let before_description: usize = widths.iter().map(|width| width + 2).sum();
     let mut text = String::new();
-    for (agent, name) in agents.iter().zip(names) {
-        let gap = " ".repeat(name_columns - width::of(&name));
-        let style = agent.color.as_deref().map(style).unwrap_or_default();
-        let origin = format!("{:8}", agent.origin.scope.to_string());
-        let description = neutral::line(&agent.description);
-        let description = match columns {
-            Some(columns) => width::cut(&description, columns.saturating_sub(name_columns + 12).max(20)),
-            None => description,
-        };
-        text += &format!("{style}{name}{style:#}{gap}  {origin}  {description}\n");
+    for Line { style, cells, description } in lines {
+        for (at, (cell, widest)) in cells.iter().zip(widths).enumerate() {
+            let style = if at == 0 { *style } else { Style::new() };
+            text += &format!("{style}{cell}{style:#}{}", " ".repeat(widest - width::of(cell) + 2));
+        }
+        match columns {
+            Some(columns) => text += &width::cut(description, columns.saturating_sub(before_description).max(20)),
+            None => text += description,
+        }
+        text.push('\n');
     }
     text
 }
@@ -58,25 +99,26 @@ mod tests {
     use super::*;
     use sortie_agents::{Origin, Scope};
 
-    fn agent(name: &str, color: Option<&str>, description: &str) -> AgentDefinition {
-        AgentDefinition {
+    fn line(name: &str, color: Option<&str>, description: &str) -> Line {
+        let agent = AgentDefinition {
             name: name.to_owned(),
             color: color.map(str::to_owned),
             description: description.to_owned(),
             origin: Origin { scope: Scope::Project, path: Some("a.md".to_owned()) },
             ..Registry::builtin().all()[0].clone()
-        }
+        };
+        Line::of(&agent, &Defaults::PLAIN)
     }
 
     #[test]
     fn names_have_their_colour_and_descriptions_one_line() {
-        let agents = [agent("plain", None, "one\nline"), agent("red-one", Some("red"), &"long ".repeat(20))];
+        let lines = [line("plain", None, "one\nline"), line("red-one", Some("red"), &"long ".repeat(20))];
         assert_eq!(
-            list(&agents, Some(45)),
-            "plain    project   one line\n\
-             \u{1b}[31mred-one\u{1b}[0m  project   long long long long long …\n"
+            list(&lines, Some(64)),
+            "plain    project  inherit  100 turns  one line\n\
+             \u{1b}[31mred-one\u{1b}[0m  project  inherit  100 turns  long long long long long …\n"
         );
-        assert!(list(&agents, None).ends_with("long long\n"));
+        assert!(list(&lines, None).ends_with("long long\n"));
     }
 
     #[test]

@@ -3,28 +3,79 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use sortie_agents::AgentDefinition;
-use sortie_contract::{Contract, TypeDefaults};
+use sortie_agents::{AgentDefinition, Registry};
+use sortie_contract::{Contract, Defaults, TypeDefaults, Visible};
+use sortie_engine::tool_names;
 
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::render::{neutral, table};
 
 pub(super) fn run(agent: &AgentDefinition, contract: &dyn Contract) -> Result<ExitCode, CommandError> {
-    let defaults = contract.defaults();
-    let by_type = defaults.types.iter().find(|known| known.agent == agent.name);
-    io::stdout().lock().write_all(show(agent, by_type).as_bytes())?;
+    io::stdout().lock().write_all(show(agent, &contract.defaults()).as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(agent: &AgentDefinition, by_type: Option<&TypeDefaults>) -> String {
+/// The agent that a call of this contract would mean by a name.
+pub(super) fn meant<'a>(
+    agents: &'a Registry,
+    name: &str,
+    contract: &dyn Contract,
+) -> Result<&'a AgentDefinition, CommandError> {
+    let defaults = contract.defaults();
+    let by_type = defaults.type_named(name);
+    // Where the types are all that there is, one of them comes before a file of the same name.
+    let wanted = by_type.filter(|_| defaults.visible == Visible::Types).map_or(name, |known| known.agent);
+    agents.get(wanted).map_err(|error| {
+        let message = match by_type {
+            Some(known) if error.absent.is_empty() => {
+                format!("`{}` is not available in this version; there are {}", known.name, error.known.join(", "))
+            }
+            _ => error.to_string(),
+        };
+        CommandError::new(ErrorKind::NotFound, message)
+    })
+}
+
+/// The tools that it would have at most, in words.
+fn tools(agent: &AgentDefinition, defaults: &Defaults) -> String {
+    let is_among = |names: &[&str], tool: &str| names.iter().any(|name| name.eq_ignore_ascii_case(tool));
+    let is_denied = |tool: &str| agent.delegable && is_among(defaults.denied_tools, tool);
+    let only = defaults.only_tools.filter(|_| agent.delegable);
+    let own = match (&agent.tools, only) {
+        (Some(tools), _) => tools.iter().map(String::as_str).collect(),
+        (None, Some(only)) => only.to_vec(),
+        (None, None) => {
+            let known = tool_names();
+            let denied: Vec<&str> = known.iter().map(String::as_str).filter(|tool| is_denied(tool)).collect();
+            let all = "all that its parent has";
+            return if denied.is_empty() { all.to_owned() } else { format!("{all}, but {}", denied.join(", ")) };
+        }
+    };
+    let had = |tool: &&str| !is_denied(tool) && only.is_none_or(|only| is_among(only, tool));
+    match own.into_iter().filter(had).collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => "none".to_owned(),
+        tools => tools,
+    }
+}
+
+/// The model that an agent asks for; `None`: its parent's.
+pub(super) fn model<'a>(agent: &'a AgentDefinition, by_type: Option<&'a TypeDefaults>) -> Option<&'a str> {
+    agent.model.as_deref().or(by_type.and_then(|known| known.model)).filter(|model| *model != "inherit")
+}
+
+fn show(agent: &AgentDefinition, defaults: &Defaults) -> String {
+    let by_type = defaults.type_of(&agent.name);
     let AgentDefinition {
         name,
         aliases,
         description,
         prompt,
-        tools,
+        tools: _,
         disallowed_tools,
-        model,
+        mode,
+        never_asks,
+        approves_reads,
+        model: _,
         max_turns,
         color,
         initial_prompt,
@@ -36,11 +87,7 @@ fn show(agent: &AgentDefinition, by_type: Option<&TypeDefaults>) -> String {
         Some(path) => format!("{}: {path}", origin.scope),
         None => origin.scope.to_string(),
     };
-    let tools = match tools {
-        None => "all that its parent has".to_owned(),
-        Some(tools) => listed(tools).unwrap_or_else(|| "none".to_owned()),
-    };
-    let model = model.as_deref().or(by_type.and_then(|known| known.model)).filter(|model| *model != "inherit");
+    let model = self::model(agent, by_type);
     let type_name = by_type.map(|known| known.name).filter(|known| known != name);
     let delegable = match (delegable, name.as_str()) {
         (true, _) => "yes",
@@ -53,10 +100,13 @@ fn show(agent: &AgentDefinition, by_type: Option<&TypeDefaults>) -> String {
         ("aliases", listed(aliases)),
         ("origin", Some(origin)),
         ("description", Some(description.clone())),
-        ("tools", Some(tools)),
+        ("tools", Some(tools(agent, defaults))),
         ("disallowed", listed(disallowed_tools)),
+        ("mode", mode.map(|mode| format!("{mode}, or stricter where its parent's is"))),
+        ("asks", never_asks.then(|| "never: what needs approval is refused".to_owned())),
+        ("reads", approves_reads.then(|| "need no approval, unless they are denied".to_owned())),
         ("model", Some(model.unwrap_or("its parent's").to_owned())),
-        ("max turns", max_turns.map(|turns| turns.to_string())),
+        ("max turns", Some(max_turns.unwrap_or(defaults.max_turns).to_string())),
         ("color", color.clone()),
         ("delegable", Some(delegable.to_owned())),
         ("first prompt", initial_prompt.clone()),

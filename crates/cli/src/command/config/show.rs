@@ -79,7 +79,7 @@ fn table(settings: &[Listed]) -> String {
     let value_columns = widest(|setting| &setting.value, 32);
     let origin_columns = widest(|setting| &setting.origin, 40);
     let mut text = String::new();
-    for Listed { path, value, origin, doc } in settings {
+    for Listed { path, value, origin, doc, .. } in settings {
         let _infallible =
             writeln!(text, "{path:path_columns$}  {value:value_columns$}  {origin:origin_columns$}  # {doc}");
     }

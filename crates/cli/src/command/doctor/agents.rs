@@ -1,11 +1,14 @@
 //! The agents that there are and what their files lack, and the instructions that a run would read.
 
+use std::sync::Arc;
+
 use sortie_agents::{Agents as _, Finding, Registry, Scope};
-use sortie_engine::Instructions;
+use sortie_engine::{Instructions, NoApprover};
 
 use super::diagnosis::Diagnosis;
 use super::failed;
 use crate::command::agents::{sum_of, with_unserved};
+use crate::error::CommandError;
 use crate::settings::{Places, Settings};
 use crate::wiring;
 
@@ -27,8 +30,10 @@ pub(super) fn agents(settings: &Settings) -> Vec<Diagnosis> {
         }
         Err(error) => failed("agents", &error),
     });
-    let instructions = Instructions::read(&workspace, &settings.rules().instructions);
-    diagnoses.extend(files(&instructions));
+    diagnoses.extend(match wiring::permissions(settings, Arc::new(NoApprover)).reading(&workspace) {
+        Ok(guard) => files(&Instructions::read(&workspace, &guard, &settings.rules().instructions)),
+        Err(error) => vec![failed("instructions", &CommandError::config(error.to_string()))],
+    });
     diagnoses
 }
 

@@ -5,22 +5,31 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use sortie_contract::Contract;
 use sortie_engine::{Clock as _, SystemClock};
 use sortie_journal::{Journal, JournalError, TaskHeader};
 
-use super::{state, took};
+use super::{state, state_in, took};
 use crate::error::CommandError;
 use crate::render::{neutral, print_json, words};
 
-pub(super) fn run(journal: &dyn Journal, limit: usize, all: bool, json: bool) -> Result<ExitCode, CommandError> {
+/// Columns of `interrupted`, so that lists look alike whatever is in them.
+const LONGEST_STATE: usize = 11;
+
+pub(super) fn run(
+    journal: &dyn Journal,
+    contract: &dyn Contract,
+    (limit, all): (usize, bool),
+    json: bool,
+) -> Result<ExitCode, CommandError> {
     // One more than asked for tells whether something is left out.
     let mut headers = newest(journal, limit.saturating_add(1), all)?;
     let more = headers.len() > limit;
     headers.truncate(limit);
     if json {
-        print_json(&headers.iter().map(object).collect::<Value>())?;
+        print_json(&headers.iter().map(|header| object(header, contract)).collect::<Value>())?;
     } else {
-        io::stdout().lock().write_all(table(&headers, more).as_bytes())?;
+        io::stdout().lock().write_all(table(&headers, contract, more).as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -40,19 +49,20 @@ fn newest(journal: &dyn Journal, count: usize, all: bool) -> Result<Vec<TaskHead
     }
 }
 
-fn table(headers: &[TaskHeader], more: bool) -> String {
+fn table(headers: &[TaskHeader], contract: &dyn Contract, more: bool) -> String {
     if headers.is_empty() {
         return "there are no tasks yet\n".to_owned();
     }
     let agent_columns = headers.iter().map(|header| header.agent.chars().count()).max().unwrap_or_default();
+    let states: Vec<String> = headers.iter().map(|header| state_in(contract, header)).collect();
+    let state_columns = states.iter().map(String::len).fold(LONGEST_STATE, usize::max);
     let (now, mut text) = (SystemClock.now(), String::new());
-    for header in headers {
+    for (header, state) in headers.iter().zip(states) {
         let took = took(header, now);
         let _infallible = writeln!(
             text,
-            "{}  {:11}  {:agent_columns$}  {}  {took:>7}  {}",
+            "{}  {state:state_columns$}  {:agent_columns$}  {}  {took:>7}  {}",
             header.task_id,
-            state(header),
             neutral::line(&header.agent),
             seconds(header),
             words::title(&header.title),
@@ -70,7 +80,7 @@ fn seconds(header: &TaskHeader) -> String {
     time.get(..19).map_or(time.clone(), |to_the_second| format!("{}Z", to_the_second.replace('T', " ")))
 }
 
-fn object(header: &TaskHeader) -> Value {
+fn object(header: &TaskHeader, contract: &dyn Contract) -> Value {
     let mut object = json!({
         "task_id": header.task_id,
         "root_id": header.root_id,
@@ -79,7 +89,7 @@ fn object(header: &TaskHeader) -> Value {
         "agent": header.agent,
         "title": header.title,
         "workspace": header.workspace,
-        "status": state(header),
+        "status": contract.status_word(&state(header)),
         "started": header.started,
         "updated": header.updated,
     });

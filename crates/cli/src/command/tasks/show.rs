@@ -5,18 +5,24 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
+use sortie_contract::Contract;
 use sortie_engine::{Clock as _, SystemClock};
 use sortie_journal::{Journal, JournalError, TaskHeader, TaskState};
 use sortie_protocol::{Event, Fact, Failure, ModelChoice, TaskId, TaskOutcome};
 
-use super::{state, took};
+use super::{state, state_in, took};
 use crate::error::{self, CommandError, ErrorKind};
 use crate::render::{OutcomeTree, neutral, print_json, words};
 
 /// Ids that an ambiguous prefix is answered with.
 const MOST_CANDIDATES: usize = 8;
 
-pub(super) fn run(journal: &dyn Journal, id: &str, json: bool) -> Result<ExitCode, CommandError> {
+pub(super) fn run(
+    journal: &dyn Journal,
+    contract: &dyn Contract,
+    id: &str,
+    json: bool,
+) -> Result<ExitCode, CommandError> {
     let header = find(journal, id)?;
     let branch = journal.tree(header.task_id)?;
     let mut damages = Vec::new();
@@ -24,7 +30,7 @@ pub(super) fn run(journal: &dyn Journal, id: &str, json: bool) -> Result<ExitCod
         print_json(&outcomes(journal, &branch, &mut damages)?.object(header.task_id))?;
     } else {
         let told = Told::read(journal, &header, &mut damages)?;
-        let text = describe(&header, &told, &branch);
+        let text = describe(contract, &header, &told, &branch);
         io::stdout().lock().write_all(neutral::block(&text).as_bytes())?;
     }
     for damage in &damages {
@@ -123,8 +129,9 @@ fn outcome(events: Vec<Event>, task: TaskId) -> Option<TaskOutcome> {
     })
 }
 
-fn describe(header: &TaskHeader, told: &Told, branch: &[TaskHeader]) -> String {
-    let mut text = format!("{} {} {}\n\n", header.task_id, neutral::line(&header.agent), state(header));
+fn describe(contract: &dyn Contract, header: &TaskHeader, told: &Told, branch: &[TaskHeader]) -> String {
+    let state = state_in(contract, header);
+    let mut text = format!("{} {} {state}\n\n", header.task_id, neutral::line(&header.agent));
     let mut field = |name: &str, value: &str| {
         let _infallible = writeln!(text, "{name:9}  {}", neutral::line(value));
     };
@@ -154,7 +161,7 @@ fn describe(header: &TaskHeader, told: &Told, branch: &[TaskHeader]) -> String {
     }
     if branch.len() > 1 {
         text.push('\n');
-        text.push_str(&tree(header, branch));
+        text.push_str(&tree(contract, header, branch));
     }
     if let Some(outcome) = told.outcome.as_ref().filter(|outcome| !outcome.text.is_empty()) {
         let _infallible = writeln!(text, "\n{}", outcome.text.trim_end());
@@ -163,7 +170,7 @@ fn describe(header: &TaskHeader, told: &Told, branch: &[TaskHeader]) -> String {
 }
 
 /// A line for each task of the branch, below its parent and to the right of it.
-fn tree(top: &TaskHeader, branch: &[TaskHeader]) -> String {
+fn tree(contract: &dyn Contract, top: &TaskHeader, branch: &[TaskHeader]) -> String {
     let mut children: HashMap<TaskId, Vec<&TaskHeader>> = HashMap::new();
     for header in branch {
         if let Some(parent) = header.parent_id {
@@ -174,8 +181,8 @@ fn tree(top: &TaskHeader, branch: &[TaskHeader]) -> String {
     let mut stack = vec![(0, top)];
     while let Some((level, header)) = stack.pop() {
         let (agent, title) = (neutral::line(&header.agent), words::title(&header.title));
-        let (indent, took) = ("  ".repeat(level), took(header, now));
-        let _infallible = writeln!(text, "{indent}{agent} {} {} · {took} · {title}", header.task_id, state(header));
+        let (indent, took, state) = ("  ".repeat(level), took(header, now), state_in(contract, header));
+        let _infallible = writeln!(text, "{indent}{agent} {} {state} · {took} · {title}", header.task_id);
         // Last in, first out: reversed, so that they come out in order of starting.
         stack.extend(children.get(&header.task_id).into_iter().flatten().rev().map(|child| (level + 1, *child)));
     }

@@ -1,9 +1,9 @@
 //! The forms of `--show`, each as a person sees it.
 
 use expect_test::expect;
-use sortie_protocol::{Fact, Failure, Limit, Part, Reply, Status, StopReason, ToolCall, ToolOutput, Usage};
+use sortie_protocol::{Fact, Failure, Limit, Status, ToolOutput};
 
-use super::tale::{Tale, id, outcome, two_explorers};
+use super::tale::{Tale, outcome, two_explorers};
 use super::{CALM, LOG, ROOT, VERBOSE, WIDE, check, drawn};
 use crate::render::blocks::Blocks;
 use crate::render::boxes::Boxes;
@@ -15,21 +15,27 @@ use crate::render::progress::Interest;
 const COLLAPSED: Blocks = Blocks { expanded: false };
 const EXPANDED: Blocks = Blocks { expanded: true };
 
-/// A main agent of `typed` that asks for agents of these types in one reply, who start and are admitted in order.
+const CALLS: [&str; 3] = ["first", "second", "third"];
+
+/// A main agent of `typed` that asks for agents of these types in one reply.
+fn asking(types: &[&str]) -> Tale {
+    let arguments =
+        |kind: &str| serde_json::json!({"description": "Find it", "prompt": "p", "subagent_type": kind}).to_string();
+    let calls: Vec<_> = CALLS.into_iter().zip(types).map(|(call, kind)| (call, arguments(kind))).collect();
+    Tale::of("typed").started('m', "main", "Where?").admitted('m').delegated('m', &calls)
+}
+
+/// The same, and all of them start and are admitted in order.
 fn launching(types: &[&str]) -> Tale {
-    let calls: Vec<(String, String)> = types
-        .iter()
-        .enumerate()
-        .map(|(index, kind)| {
-            let title = format!("Find {index}");
-            let arguments = serde_json::json!({"description": title, "prompt": "p", "subagent_type": kind});
-            ("Task".to_owned(), arguments.to_string())
-        })
-        .collect();
-    let tale = Tale::of("typed").started('m', "main", "Where?").admitted('m').asked_all('m', &calls);
-    types.iter().zip('a'..).enumerate().fold(tale, |tale, (index, (kind, letter))| {
-        tale.started(letter, &kind.to_lowercase(), &format!("Find {index}")).admitted(letter)
+    let all = types.iter().zip('a'..).zip(CALLS).enumerate();
+    all.fold(asking(types), |tale, (index, ((kind, letter), call))| {
+        tale.started_by(call, letter, &kind.to_lowercase(), &format!("Find {index}")).admitted(letter)
     })
+}
+
+/// What stands in the upper edges of the boxes.
+fn titles(text: &str) -> Vec<&str> {
+    text.lines().filter_map(|line| line.strip_prefix("┌─ ")?.split(" ──").next()).collect()
 }
 
 /// An explorer that made so many calls, each with an answer.
@@ -189,7 +195,7 @@ fn s3_47_several_at_once_are_announced_and_have_a_box_each_with_status() {
         &expect![[r#"
         [Launching 2 Explore agents in parallel...]
         ┌─ Agent 2: Find 1 ──────────────────────────────┐
-        │ Status: Failed                                 │
+        │ Status: Error                                  │
         │ internal: it broke                             │
         │ 7 calls · 12.4k tokens · 3.2s                  │
         └────────────────────────────────────────────────┘
@@ -205,28 +211,77 @@ fn s3_47_several_at_once_are_announced_and_have_a_box_each_with_status() {
 
 #[test]
 fn s3_47_agents_are_numbered_as_their_calls_are_whoever_starts_first() {
-    let arguments = r#"{"description": "d", "prompt": "p", "subagent_type": "Explore"}"#.to_owned();
-    let reply = Reply {
-        parts: ["first", "second"]
-            .map(|id| Part::Call(ToolCall { id: id.into(), tool: "Task".to_owned(), arguments: arguments.clone() }))
-            .into(),
-        stop: StopReason::Calls,
-        usage: Usage::default(),
-        model: "test-model".to_owned(),
-    };
-    let child = |call: &str, letter| Fact::ChildStarted { call: call.into(), child: id(letter) };
-    let tale = Tale::of("typed")
-        .started('m', "main", "x")
-        .fact('m', Fact::ModelReplied { turn: 1, reply })
-        .started('b', "explore", "of the second")
-        .fact('m', child("second", 'b'))
-        .started('a', "explore", "of the first")
-        .fact('m', child("first", 'a'))
+    let tale = asking(&["Explore", "Explore"])
+        .started_by("second", 'b', "explore", "of the second")
+        .started_by("first", 'a', "explore", "of the first")
         .ended('b', outcome('b', "explore", Status::Completed, "b"))
         .ended('a', outcome('a', "explore", Status::Completed, "a"));
     let text = drawn(&Launches, CALM, &tale, LOG);
-    let titles: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("┌─ ")?.split(" ──").next()).collect();
-    assert_eq!(titles, ["Agent 2: of the second", "Agent 1: of the first"]);
+    assert_eq!(titles(&text), ["Agent 2: of the second", "Agent 1: of the first"]);
+}
+
+fn not_started() -> ToolOutput {
+    ToolOutput { failed: true, ..ToolOutput::done("{}", "not started: there is no `wizard`") }
+}
+
+#[test]
+fn s3_47_calls_that_start_nobody_are_neither_announced_nor_numbered() {
+    let tale = asking(&["Explore", "wizard", "Explore"])
+        .started_by("first", 'a', "explore", "Find one")
+        .admitted('a')
+        .answered('m', "second", not_started(), false)
+        .started_by("third", 'b', "explore", "Find another")
+        .ended('b', outcome('b', "explore", Status::Completed, "b"));
+    let text = drawn(&Launches, CALM, &tale, LOG);
+    assert!(text.starts_with("[Launching 2 Explore agents in parallel...]\n"), "{text}");
+    assert!(text.contains("not started: there is no `wizard`"), "{text}");
+    assert_eq!(titles(&text), ["Agent 2: Find another"]);
+}
+
+#[test]
+fn s3_46_the_only_one_of_several_calls_that_starts_somebody_is_shown_as_one() {
+    let tale = asking(&["Explore", "wizard"])
+        .started_by("first", 'a', "explore", "Find it")
+        .admitted('a')
+        .answered('m', "second", ToolOutput::failure("refused"), true)
+        .ended('a', outcome('a', "explore", Status::Completed, "Found."));
+    let text = drawn(&Launches, CALM, &tale, LOG);
+    assert!(!text.contains("in parallel"), "{text}");
+    assert_eq!(titles(&text), ["Launching Subagent", "Subagent Result"]);
+}
+
+#[test]
+fn s3_47_whoever_is_done_before_the_last_one_starts_is_counted_with_the_others() {
+    let tale = asking(&["Explore", "Plan"])
+        .started_by("first", 'a', "explore", "Find it")
+        .ended('a', outcome('a', "explore", Status::Completed, "a"));
+    assert_eq!(drawn(&Launches, CALM, &tale, LOG), "", "nothing is known yet of the other one");
+    let text = drawn(&Launches, CALM, &tale.started_by("second", 'b', "plan", "Plan it"), LOG);
+    assert!(text.starts_with("[Launching 2 agents in parallel...]\n"), "{text}");
+    assert_eq!(titles(&text), ["Agent 1: Find it"]);
+}
+
+#[test]
+fn s3_46_what_is_known_is_shown_when_a_person_is_asked_or_the_main_agent_ends() {
+    let tale = || asking(&["Explore", "Plan"]).started_by("first", 'a', "explore", "Find it");
+    let asked = Fact::ApprovalAsked { call: "second".into(), rule: "Task(plan)".to_owned() };
+    let cancelled = outcome('m', "main", Status::Cancelled, "");
+    for tale in [tale().fact('m', asked), tale().ended('m', cancelled)] {
+        let text = drawn(&Launches, CALM, &tale, LOG);
+        assert_eq!(titles(&text), ["Launching Subagent"], "{text}");
+    }
+}
+
+#[test]
+fn s3_13_s3_47_what_did_not_complete_is_an_error_and_why() {
+    let mut limited = outcome('a', "explore", Status::Partial, "so far");
+    limited.reason = Some(Limit::Turns);
+    let cancelled = outcome('b', "explore", Status::Cancelled, "");
+    let tale = launching(&["Explore", "Explore"]).ended('a', limited).ended('b', cancelled);
+    let text = drawn(&Launches, CALM, &tale, LOG);
+    for status in ["│ Status: Error (the limit of turns was reached) ", "│ Status: Error (cancelled) "] {
+        assert!(text.contains(status), "{status}: {text}");
+    }
 }
 
 #[test]

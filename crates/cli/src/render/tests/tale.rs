@@ -94,6 +94,7 @@ impl Tale {
             report_cap_bytes: None,
             report_cap_characters: None,
             report_cap_lines: None,
+            report_cap_json_bytes: None,
             notices: Vec::new(),
             config: config(agent, depth),
         });
@@ -105,14 +106,25 @@ impl Tale {
     }
 
     pub(super) fn asked(self, task: char, tool: &str, arguments: &str) -> Self {
-        self.asked_all(task, &[(tool.to_owned(), arguments.to_owned())])
+        self.replied(task, std::iter::once(call(tool, arguments)))
     }
 
-    /// One reply that asks for all of these calls, by tool and arguments.
-    pub(super) fn asked_all(self, task: char, calls: &[(String, String)]) -> Self {
-        let parts = calls.iter().map(|(tool, arguments)| Part::Call(call(tool, arguments))).collect();
+    /// One reply that makes these calls, by id and arguments, of the contract's own tool.
+    pub(super) fn delegated(self, task: char, calls: &[(&str, String)]) -> Self {
+        let tool = sortie_contract::contract(self.contract).unwrap().tool_name();
+        let call = |(id, arguments): &(&str, String)| ToolCall { id: (*id).into(), ..call(tool, arguments) };
+        self.replied(task, calls.iter().map(call))
+    }
+
+    fn replied(self, task: char, calls: impl Iterator<Item = ToolCall>) -> Self {
+        let parts = calls.map(Part::Call).collect();
         let reply = Reply { parts, stop: StopReason::Calls, usage: Usage::default(), model: "test-model".to_owned() };
         self.fact(task, Fact::ModelReplied { turn: 1, reply })
+    }
+
+    /// A sub-agent that was started by this call of the main agent.
+    pub(super) fn started_by(self, call: &str, task: char, agent: &str, title: &str) -> Self {
+        self.started(task, agent, title).fact('m', Fact::ChildStarted { call: call.into(), child: id(task) })
     }
 
     pub(super) fn called(self, task: char, tool: &str, arguments: &str) -> Self {

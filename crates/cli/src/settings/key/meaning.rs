@@ -4,15 +4,15 @@ use sortie_llm::offline;
 use sortie_protocol::nearest;
 
 use super::{ALIAS, CONTRACT, KEYS, Key};
+use crate::settings::value::Value;
 
 const ROUTES: &str = "routes.";
 
 /// Settings that have a meaning, but not in this version; a path stands for all below it.
-const LATER: &[&str] =
-    &["mcp_servers", "permissions", "task_tool.background", "task_tool.delegations_per_minute", "task_tool.resume"];
+const LATER: &[&str] = &["mcp_servers", "task_tool.background", "task_tool.delegations_per_minute", "task_tool.resume"];
 
 /// The tables that stand at the top of a file.
-const SECTIONS: [&str; 5] = ["task_tool", "agents", "llm", "routes", "aliases"];
+const SECTIONS: [&str; 7] = ["task_tool", "agents", "permissions", "web", "llm", "routes", "aliases"];
 
 /// What a path means.
 #[derive(Debug)]
@@ -103,11 +103,38 @@ fn unknown(path: &str) -> String {
     }
 }
 
+/// The parts between commas and line breaks that are not inside parentheses; blank ones say nothing.
+fn items(text: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_usize;
+    let parts = text.split(move |character| {
+        match character {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        matches!(character, ',' | '\n') && depth == 0
+    });
+    parts.map(str::trim).filter(|part| !part.is_empty())
+}
+
 fn is_below(path: &str, section: &str) -> bool {
     path.strip_prefix(section).is_some_and(|rest| rest.starts_with('.'))
 }
 
 impl Entry {
+    /// Reads what variables and flags say: one value, or of a list each item; else what to say of it.
+    pub(in crate::settings) fn parse(&self, text: &str) -> Result<Vec<Value>, String> {
+        if self.key.kind.is_list() {
+            return items(text).map(|item| self.parse_one(item)).collect();
+        }
+        Ok(vec![self.parse_one(text)?])
+    }
+
+    /// The same of a text that is one value or one item.
+    pub(in crate::settings) fn parse_one(&self, text: &str) -> Result<Value, String> {
+        self.key.kind.parse(text).ok_or_else(|| self.misfit_text(text))
+    }
+
     /// What to say of a value that does not fit. It is `quoted` only where it cannot be a secret.
     pub(in crate::settings) fn misfit(&self, found: &str, quoted: &str) -> String {
         let kind = self.key.kind;
@@ -117,6 +144,9 @@ impl Entry {
 
     /// The same of a text, as variables and flags give it.
     pub(in crate::settings) fn misfit_text(&self, text: &str) -> String {
-        self.misfit("this text", &format!("{text:?}"))
+        match self.key.kind.flaw(text) {
+            Some(flaw) => format!("`{}`: {flaw}", self.path),
+            None => self.misfit("this text", &format!("{text:?}")),
+        }
     }
 }

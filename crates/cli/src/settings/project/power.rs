@@ -7,9 +7,9 @@ use super::{listed, used_variables};
 use crate::error::CommandError;
 use crate::settings::environment::{self, Environment};
 use crate::settings::file::{self, FileValue, Remark};
-use crate::settings::key::ALIAS;
 use crate::settings::key::meaning::{self, Meaning};
 use crate::settings::key::variable;
+use crate::settings::key::{ALIAS, API_KEY, Key};
 use crate::settings::said::{Said, SetAside};
 use crate::settings::value::{Kind, Value};
 use crate::settings::{PROJECT_CONFIG, PROJECT_VARIABLES, env_file};
@@ -35,7 +35,7 @@ pub(crate) fn of_config(bytes: &[u8]) -> Result<Vec<String>, CommandError> {
     let values = Said::default().hear_narrower(layer).into_iter().map(|SetAside { value, .. }| value);
     let (aliases, others): (Vec<_>, Vec<_>) = values.partition(|value| value.entry.key.path == ALIAS.path);
     let (aliases, singly) = if aliases.len() > MOST_ALIASES { (aliases, Vec::new()) } else { (Vec::new(), aliases) };
-    let said = |FileValue { entry, value, line }: FileValue| said(line, &entry.path, entry.key.kind, &value);
+    let said = |FileValue { entry, value, line }: FileValue| said(line, &entry.path, entry.key, &value);
     let lines = in_order(others.into_iter().chain(singly).map(said).collect());
     Ok(bounded(lines).into_iter().chain(sum_of(&aliases)).chain(bounded(unused)).collect())
 }
@@ -51,14 +51,13 @@ pub(crate) fn of_variables(bytes: &[u8]) -> Result<Vec<String>, CommandError> {
     for env_file::Assignment { name, value, line } in &assignments {
         match variable::meaning(name) {
             Some((_, Meaning::Setting(entry))) => {
-                let value = entry.key.kind.parse(value).ok_or_else(|| {
-                    let what = entry.misfit_text(value);
-                    CommandError::config(format!("{PROJECT_VARIABLES}:{line}: {what}"))
-                })?;
-                powers.push(said(*line, name, entry.key.kind, &value));
+                let values = entry
+                    .parse(value)
+                    .map_err(|what| CommandError::config(format!("{PROJECT_VARIABLES}:{line}: {what}")))?;
+                powers.extend(values.iter().map(|value| said(*line, name, entry.key, value)));
             }
             _ if used.contains(&name.as_str()) => {
-                powers.push(said(*line, name, Kind::Secret, &Value::Text(value.clone())));
+                powers.push(said(*line, name, &API_KEY, &Value::Text(value.clone().into())));
             }
             _ => {}
         }
@@ -71,9 +70,18 @@ pub(crate) fn of_variables(bytes: &[u8]) -> Result<Vec<String>, CommandError> {
     Ok(bounded(in_order(powers).into_iter().chain(others).collect()))
 }
 
-fn said(line: usize, name: &str, kind: Kind, value: &Value) -> Power {
-    let effect = if matches!(kind, Kind::Url) { ": what you ask, and the key of this route, go there" } else { "" };
-    Power { urgency: kind.urgency(), text: format!("line {line}: sets {name} = {}{effect}", kind.render(value)) }
+fn said(line: usize, name: &str, key: &Key, value: &Value) -> Power {
+    let (kind, shown) = (key.kind, key.kind.render(value));
+    let text = if key.is_never_a_projects(value) {
+        format!("line {line}: says {name} = {shown}, which never counts from a project")
+    } else if kind.is_list() {
+        format!("line {line}: adds {shown} to {name}")
+    } else if matches!(kind, Kind::Url) {
+        format!("line {line}: sets {name} = {shown}: what you ask, and the key of this route, go there")
+    } else {
+        format!("line {line}: sets {name} = {shown}")
+    };
+    Power { urgency: kind.urgency(), text }
 }
 
 fn in_order(mut powers: Vec<Power>) -> Vec<String> {

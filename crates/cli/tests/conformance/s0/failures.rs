@@ -142,3 +142,16 @@ fn s0_25_s0_26_a_sub_agent_that_never_ends_by_itself_is_partial_and_incomplete()
         assert_eq!(run.ended.stdout, format!("{DONE}\n"));
     }
 }
+
+#[test]
+fn s0_66_a_route_that_is_set_up_in_vain_is_no_fault_of_the_parameters() {
+    let server = ScriptedServer::start(Script::always(reply::text("FINAL"))).unwrap();
+    let (world, arguments) = (World::new(), arguments("summary").to_string());
+    // A light route without a key.
+    let task = world.sortie(["task", "--contract", "envelope", "--json", &arguments]).on(&server, "anthropic");
+    let task = task.env("LIGHT_LLM_MODEL_ID", "small").env("LIGHT_LLM_BASE_URL", "https://api.anthropic.com");
+    let task = task.env("LIGHT_LLM_WIRE", "anthropic").without_env("LIGHT_LLM_API_KEY");
+    let answer = crate::protocol::conforming(task.run().stdout_json());
+    assert_eq!(answer["error"]["code"], "INTERNAL_ERROR", "{answer:#}");
+    assert_eq!(server.requests().len(), 0);
+}

@@ -73,8 +73,9 @@ fn s0_25_s0_26_s0_27_s0_30_s0_31_s0_32_s0_34_s0_35_s0_36_s0_37_a_success_says_al
 #[test]
 fn s0_28_s0_29_s0_34_tools_are_summed_up_by_name_without_the_refused_calls() {
     let refused = ["Task", "Write", "read"].map(|tool| reply::call(tool, json!({})));
+    let unfit = [reply::call("Read", json!({})), reply::raw_call("Grep", "{"), reply::call("LS", json!({"path": 7}))];
     let script = delegating(arguments("general"))
-        .on(when::turn(0), reply::calls(refused).calls([reply::call("LS", json!({}))]))
+        .on(when::turn(0), reply::calls(refused).calls(unfit).calls([reply::call("LS", json!({}))]))
         .on(when::turn(1), reply::calls([reply::call("LS", json!({})), reply::call("Glob", json!({"pattern": "*"}))]))
         .otherwise(reply::text("FINAL"));
     let answer = answer(&run(&World::new(), "anthropic", script));
@@ -112,6 +113,8 @@ fn s0_37_the_arguments_come_back_as_they_were_given() {
     let given = json!({
         "description": " Ä  b ", "prompt": "CHILD\n\t🦀 ", "subagent_type": " PLAN ", "model": "main",
         "Extra": {"b": [1, 2.5, null, true], "a": "\u{0}"},
+        // Shapes of keys: they are the caller's own words.
+        "Keys": ["AKIAIOSFODNN7EXAMPLE", "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\n-----END RSA PRIVATE KEY-----"],
     });
     for wire in WIRES {
         let run = run(&World::new(), wire, delegating(given.clone()).otherwise(reply::text("FINAL")));

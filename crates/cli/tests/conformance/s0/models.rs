@@ -175,3 +175,23 @@ fn s0_46_a_call_may_be_forbidden_to_choose() {
     assert_eq!(answer(&run)["error"]["code"], "INVALID_PARAM");
     assert!(run.sub_agents().is_empty());
 }
+
+#[test]
+fn s0_30_s0_32_the_model_used_is_main_or_light_also_where_a_file_names_a_route_of_its_own() {
+    let (world, other) = (World::new(), ScriptedServer::start(Script::always(reply::text("FINAL"))).unwrap());
+    let route = format!("model = \"oo\"\nbase_url = \"{}\"\nwire = \"openai-chat\"\napi_key = \"k\"", other.base_url());
+    world.config(&format!("[routes.other]\n{route}\n"));
+    for (agent, expected) in [("explore", "light"), ("plan", "main")] {
+        let text = format!("---\nname: {agent}\ndescription: Mine\nmodel: other\n---\nMINE\n");
+        world.write(&format!("home/.config/sortie/agents/{agent}.md"), &text);
+        let json = arguments(agent).to_string();
+        let ended = world.sortie(["task", "--contract", "envelope", "--json", &json]).on(&other, "anthropic").run();
+        let answer = ended.stdout_json();
+        assert_eq!(
+            (&answer["status"], &answer["data"]["model_used"]),
+            (&json!("success"), &json!(expected)),
+            "{answer:#}"
+        );
+        assert_eq!(other.requests().last().unwrap().body["model"], "oo");
+    }
+}

@@ -48,7 +48,7 @@ fn s0_56_each_of_the_five_tools_works() {
         delegating(arguments("summary")).on(when::turn(0), reply::calls(calls)).otherwise(reply::text("FINAL"));
     let run = run(&World::new(), "anthropic", script);
     let results = &run.sub_agents()[1].results;
-    let shown = ["auth.rs", "[>] look", "src/main.rs", "src/auth.rs", "mod auth;"];
+    let shown = ["auth.rs", r#""content":"look""#, "src/main.rs", "src/auth.rs", "mod auth;"];
     for (result, shown) in results.iter().zip(shown) {
         assert!(!result.is_error && result.text.contains(shown), "{shown}: {result:#?}");
     }
@@ -125,13 +125,15 @@ fn s0_57_a_todo_list_stays_with_the_sub_agent_that_wrote_it() {
     let world = World::new();
     let run = run(&world, "anthropic", script);
     let child = run.sub_agents();
-    assert!(child[1].results[0].text.contains("[>] LIST-OF-CHILD"), "{child:#?}");
-    assert!(child[2].results[0].text.contains("[>] LIST-OF-CHILD"), "it is still there a turn later");
+    for request in &child[1..] {
+        let list = &request.results[0].json()["data"]["todos"];
+        assert_eq!(list[0]["content"], "LIST-OF-CHILD", "it is still there a turn later: {child:#?}");
+    }
     assert!(child.iter().all(|heard| !heard.contains("LIST-OF-MAIN")));
     let main = run.main_agent().pop().unwrap();
-    assert!(main.contains("[>] LIST-OF-MAIN") && !main.contains("LIST-OF-CHILD"), "{main:#?}");
+    assert!(main.contains("LIST-OF-MAIN") && !main.contains("LIST-OF-CHILD"), "{main:#?}");
     let journal = world.sql();
-    let recorded = "SELECT DISTINCT depth FROM events JOIN tasks USING (task) WHERE body LIKE '%[>] LIST-OF-CHILD%'";
+    let recorded = "SELECT DISTINCT depth FROM events JOIN tasks USING (task) WHERE body LIKE '%LIST-OF-CHILD%'";
     let depths: Vec<u32> =
         journal.prepare(recorded).unwrap().query_map((), |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     assert_eq!(depths, [1], "kept in the sub-agent's own record");

@@ -56,7 +56,9 @@ fn s1_24_s1_41_a_sub_agent_sees_its_own_words_alone_and_the_main_agent_only_the_
 
 #[test]
 fn s1_12_a_report_of_any_size_comes_back_byte_for_byte() {
-    let report = format!("{}   \n", "Zeile äöü 漢字 \"quoted\" \\ \u{1}\n".repeat(4000));
+    let keys =
+        "AKIAIOSFODNN7EXAMPLE, ghp_abcdefghijklmnopqrstuvwxyz0123456789\n-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAA\n";
+    let report = format!("{keys}{}   \n", "Zeile äöü 漢字 \"quoted\" \\ \u{1}\n".repeat(4000));
     assert!(report.len() > 100_000);
     let (world, script) = (with_agents(), reviewer(&report));
     let run = Run::of(&world, "result", "anthropic", script.clone());

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use sortie_testkit::{Fault, Script, ScriptedServer, reply, when};
 
 use super::{REVIEWER, agent_with, answer, arguments, failed, not_delegated, result, task, with_agents};
-use crate::world::{Run, World, main_agent_calls};
+use crate::program::wait_for;
+use crate::world::{DONE, QUESTION, Run, World, main_agent_calls};
 
 /// Runs the script and checks the result of the main agent's call, and that it went on.
 fn check(world: &World, script: Script, expected: &Value) -> Run {
@@ -60,6 +61,19 @@ fn s1_17_an_agent_whose_model_nobody_has_is_not_initialized() {
 }
 
 #[test]
+fn s1_17_an_agent_whose_file_is_broken_is_not_initialized() {
+    for others in [with_agents(), World::new()] {
+        agent_with(&others, "broken", "description: Reviews TypeScript code\nwibble: 3");
+        let run = Run::of(&others, "result", "anthropic", one_call("broken").otherwise(reply::text("Done.")));
+        let given = result(&run);
+        let error = given["error"].as_str().unwrap();
+        let words = ["Failed to initialize subagent: ", "/broken.md:4: ", "wibble"];
+        assert!(words.iter().all(|words| error.contains(words)), "{error}");
+        assert_eq!((&given, run.sub_agents().len()), (&not_delegated(error), 0));
+    }
+}
+
+#[test]
 fn s1_17_an_agent_whose_model_refuses_it_from_the_start_is_not_initialized() {
     for refusal in [401, 403, 404] {
         let script = one_call(REVIEWER).otherwise(reply::status(refusal));
@@ -78,8 +92,19 @@ fn s1_17_an_agent_whose_model_refuses_it_from_the_start_is_not_initialized() {
 fn s1_18_a_task_out_of_time_says_how_long_it_had_and_its_connection_is_closed() {
     let expected = failed("Subagent task timed out after 1000ms", "Task failed: timed out after 1000ms");
     for stalling in [reply::never(), reply::text("word ".repeat(99)).fault(Fault::SlowDrip { ms: 200 })] {
-        let run = check(&with_agents(), one_call(REVIEWER).otherwise(stalling), &expected);
-        assert_eq!((run.sub_agents().len(), run.server.traffic().abandoned), (1, 1));
+        let script = Script::new()
+            .on(when::prompt_contains(QUESTION).turn(0), reply::calls([task(REVIEWER, "CHILD works")]))
+            .on(when::prompt_contains(QUESTION), reply::text(DONE).held_by("parent"))
+            .otherwise(stalling);
+        let (world, server) = (with_agents(), ScriptedServer::start(script).unwrap());
+        let args = ["run", "--contract", "result", "--set", "task_tool.default_timeout_seconds=1", QUESTION];
+        let live = world.sortie(args).on(&server, "anthropic").start();
+        // While its parent goes on: at the end of a process everything is closed.
+        wait_for(&server, |traffic| traffic.calls == 3 && traffic.in_flight == 1 && traffic.abandoned == 1);
+        server.gate("parent").open();
+        let run = Run { ended: live.wait(), server };
+        assert_eq!((result(&run), run.sub_agents().len()), (expected.clone(), 1));
+        assert!(run.result().is_error);
     }
 }
 
@@ -98,6 +123,18 @@ fn s1_19_s1_44_a_circle_of_two_is_prevented_with_its_chain() {
         second[1].results[0].json(),
         not_delegated("Circular delegation prevented: code-reviewer -> test-generator -> code-reviewer")
     );
+}
+
+#[test]
+fn s1_19_s1_44_a_circle_further_down_is_told_with_all_that_led_there() {
+    let script = one_call("documentation-writer")
+        .once(when::prompt_contains("CHILD works"), reply::calls([task(REVIEWER, "SECOND level")]))
+        .once(when::prompt_contains("SECOND level"), reply::calls([task(REVIEWER, "CIRCLE works")]))
+        .otherwise(reply::text("Done."));
+    let run = Run::of(&with_agents(), "result", "anthropic", script);
+    let given = run.sub_agent("SECOND level")[1].results[0].json();
+    let chain = "documentation-writer -> code-reviewer -> code-reviewer";
+    assert_eq!(given, not_delegated(&format!("Circular delegation prevented: {chain}")));
 }
 
 #[test]

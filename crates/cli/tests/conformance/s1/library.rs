@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use serde_json::json;
 use sortie_agents::{Dialect, Scope};
 use sortie_engine::{
-    AgentFolders, Engine, EngineParts, Folder, Holds, Parameters, RandomIds, Rules, SubagentObserver, SubagentStatus,
-    Subagents, SystemClock, tool_names,
+    AgentFolders, Engine, EngineParts, Folder, Holds, Parameters, Permissions, RandomIds, Rules, SubagentObserver,
+    SubagentStatus, Subagents, SystemClock, tool_names,
 };
 use sortie_journal::{Journal, MemoryJournal, Position, Scope as JournalScope};
 use sortie_protocol::{Message, TaskId, TaskRequest};
@@ -43,6 +43,7 @@ impl Library {
             contract,
             more_tools: Vec::new(),
             reports: SpillDir::open(&world.path("state/reports")).unwrap(),
+            permissions: Permissions::default(),
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
         });

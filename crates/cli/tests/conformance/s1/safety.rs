@@ -53,7 +53,7 @@ fn s1_40_a_call_of_any_other_tool_is_refused_and_does_nothing() {
 }
 
 #[test]
-fn what_lies_outside_of_the_workspace_is_not_read_by_any_way_in() {
+fn k03_s1_42_what_lies_outside_of_the_workspace_is_not_read_by_any_way_in() {
     let world = with_agents();
     let secret = world.write("outside/secret.txt", "TOPSECRET = 1\n");
     symlink(&secret, world.path("workspace/link.txt")).unwrap();
@@ -78,4 +78,21 @@ fn what_lies_outside_of_the_workspace_is_not_read_by_any_way_in() {
     for told in &told[..6] {
         assert!(told.contains("outside"), "it is told why: {told}");
     }
+}
+
+#[test]
+fn s1_42_a_named_directory_is_reached_and_its_neighbours_are_not() {
+    let world = with_agents();
+    let named = world.write("named/notes.txt", "NAMED = 1\n");
+    world.write("named-too/notes.txt", "TOPSECRET = 1\n");
+    let calls = [named.display().to_string(), "../named/notes.txt".to_owned(), "../named-too/notes.txt".to_owned()]
+        .map(|path| reply::call("Read", json!({"file_path": path})));
+    let script = main_agent_calls([task("code-reviewer", "CHILD works")])
+        .on(when::turn(0), reply::calls(calls))
+        .otherwise(reply::text("Done."));
+    let run = Run::with(&world, "result", "anthropic", script, &["--add-dir", "../named"]);
+    assert_eq!(result(&run)["content"], "Done.");
+    let told = &run.sub_agents()[1].results;
+    assert!(told[0].text.contains("NAMED = 1") && told[1].text.contains("NAMED = 1"), "{told:#?}");
+    assert!(told[2].text.contains("is outside the workspace"), "{:?}", told[2]);
 }

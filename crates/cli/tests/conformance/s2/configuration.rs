@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use serde_json::json;
-use sortie_testkit::{Script, reply};
+use sortie_testkit::{Script, ScriptedServer, reply};
 
 use super::{CONTRACT, task};
 use crate::world::{Run, World, main_agent_calls};
+
+const SWITCHED_OFF: &str = "delegation is switched off (`task_tool.enabled` is false)";
 
 const KEYS: [(&str, &str); 6] = [
     ("enabled", "true"),
@@ -41,7 +43,46 @@ fn s2_64_a_tool_that_is_not_enabled_is_not_there_and_a_forced_call_is_refused() 
         assert_eq!(run.main_agent()[0].offers("task"), enabled == "true");
         assert_eq!((run.sub_agents().len(), run.ended.code), (children, 0));
         assert_eq!(run.result().is_error, enabled == "false");
+        assert_eq!(run.result().text == SWITCHED_OFF, enabled == "false", "{:?}", run.result());
     }
+}
+
+#[test]
+fn s2_64_every_contract_says_that_delegation_is_switched_off() {
+    let request = json!({"description": "d", "prompt": "p", "subagent_type": "explore"});
+    for (contract, tool, arguments, words) in [
+        ("envelope", "Task", &request, SWITCHED_OFF.to_owned()),
+        ("result", "Task", &request, format!("Task delegation failed: {SWITCHED_OFF}")),
+        ("delegate", "task", &json!({"task": "CHILD work"}), SWITCHED_OFF.to_owned()),
+        ("typed", "Task", &request, SWITCHED_OFF.to_owned()),
+        ("child", "task", &request, SWITCHED_OFF.to_owned()),
+        ("sortie", "Task", &request, SWITCHED_OFF.to_owned()),
+    ] {
+        let off = ["--set", "task_tool.enabled=false"];
+        let server = ScriptedServer::start(Script::always(reply::text("Done below."))).unwrap();
+        let request = arguments.to_string();
+        let args = [&["task", "--contract", contract, "--json", &request], &off[..]].concat();
+        let ended = world_of(contract).sortie(args).on(&server, "anthropic").run();
+        let printed = ended.stdout_json();
+        let error = printed.pointer("/error/message").unwrap_or(&printed["error"]);
+        assert!(error.as_str().unwrap().starts_with(&words), "{contract}: {printed}");
+        assert_eq!((ended.code, server.requests().len()), (1, 0), "{contract}");
+
+        let script = main_agent_calls([reply::call(tool, arguments.clone())]).otherwise(reply::text("Done below."));
+        let run = Run::with(&world_of(contract), contract, "anthropic", script, &off);
+        assert!(run.result().is_error && run.result().text.contains(&words), "{contract}: {:?}", run.result());
+        assert_eq!(run.sub_agents().len(), 0, "{contract}");
+    }
+}
+
+/// `result` has agents from files alone.
+fn world_of(contract: &str) -> World {
+    let world = World::new();
+    if contract == "result" {
+        let text = "---\nname: explore\ndescription: Explores\n---\nLook.\n";
+        world.write("home/.config/sortie/agents/explore.md", text);
+    }
+    world
 }
 
 #[test]

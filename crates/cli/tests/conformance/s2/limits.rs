@@ -121,6 +121,8 @@ fn took_ms(world: &World, title: &str) -> u64 {
     shown["usage"]["duration_ms"].as_u64().unwrap()
 }
 
+/// The time is bounded by half as much again, as in S1-37 and for the same reason: other tests run beside this one. The
+/// figure itself, within 1.05 of the replies, is held by `cargo xtask bench --check`.
 #[test]
 fn s2_18_s2_19_no_request_and_hardly_any_time_beyond_the_script() {
     let world = World::new();

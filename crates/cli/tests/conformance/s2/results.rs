@@ -5,7 +5,7 @@ use sortie_protocol::Usage;
 use sortie_testkit::{Fault, ScriptedReply, reply, when};
 
 use super::{CONTRACT, task};
-use crate::world::{DONE, Run, WIRES, World, main_agent_calls};
+use crate::world::{DONE, LONG_REPORTS, Run, WIRES, World, check_long, main_agent_calls};
 
 fn spending(input_tokens: u64, output_tokens: u64) -> Usage {
     Usage { input_tokens, output_tokens, ..Usage::default() }
@@ -76,6 +76,17 @@ fn s2_14_s2_44_s2_45_a_long_report_is_cut_to_2000_tokens_marked_and_kept_whole()
         let (kept, mark) = summary.rsplit_once("\n[… the report was cut here; the whole is in ").unwrap();
         assert!(report.starts_with(kept) && kept.len() > 4000, "{} bytes", kept.len());
         assert_eq!(std::fs::read_to_string(mark.trim_end_matches(']')).unwrap(), report);
+    }
+}
+
+#[test]
+fn s2_14_s2_44_whatever_a_report_is_made_of_it_is_cut_once_and_only_if_it_must_be() {
+    for part in LONG_REPORTS {
+        for bytes in [5000, 6300, 7500] {
+            let (world, report) = (World::new(), part.repeat(bytes / part.len()));
+            let script = main_agent_calls([task("CHILD work")]).otherwise(reply::text(&report));
+            check_long(&Run::of(&world, CONTRACT, "anthropic", script).result(), &report, 6300);
+        }
     }
 }
 

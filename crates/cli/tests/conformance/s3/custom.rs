@@ -31,6 +31,55 @@ fn s3_43_it_works_in_its_own_words_with_its_own_tools() {
     assert_eq!((heard.system.as_str(), heard.tool_names()), ("You rhyme.", vec!["Read"]));
 }
 
+fn agent_of_the_user(world: &World, name: &str, description: &str, more: &str) {
+    let text = format!("---\nname: {name}\ndescription: {description}\n{more}---\nYou are my {name}.\n");
+    world.write(&format!("home/.config/sortie/agents/{name}.md"), &text);
+}
+
+#[test]
+fn s3_43_an_agent_whose_name_is_otherwise_an_alias_is_the_one_that_is_meant() {
+    let world = World::new();
+    agent_of_the_user(&world, "general", "Does what no other does", "");
+    let schema = world.sortie(["schema", "--contract", "typed"]).run().stdout_json();
+    let types = json!(["Explore", "Plan", "Bash", "general-purpose", "general"]);
+    assert_eq!(schema["properties"]["subagent_type"]["enum"], types);
+    for (asked, is_mine) in [("general", true), ("General", true), ("general-purpose", false)] {
+        let script = main_agent_calls([task(asked, "CHILD works")]).otherwise(reply::text("Done."));
+        let run = Run::of(&world, "typed", "anthropic", script);
+        assert_eq!(result(&run)["result"], "Done.", "{asked}");
+        assert_eq!(run.sub_agents()[0].system == "You are my general.", is_mine, "{asked}");
+    }
+}
+
+#[test]
+fn s3_12_s3_43_a_type_that_the_user_defines_is_described_in_the_users_words() {
+    for contract in ["typed", "child"] {
+        let world = World::new();
+        agent_of_the_user(&world, "explore", "Looks where I say", "");
+        let name = if contract == "typed" { "Explore" } else { "explore" };
+        let schema = world.sortie(["schema", "--contract", contract, "--format", "anthropic"]).run().stdout_json();
+        let description = schema["description"].as_str().unwrap();
+        assert!(description.contains(&format!("\n- {name}: Looks where I say\n")), "{contract}: {description}");
+        assert_eq!(description.matches("Looks where I say").count(), 1, "{contract}: {description}");
+    }
+}
+
+#[test]
+fn s3_04_s3_43_a_name_whose_file_is_broken_is_refused_with_the_place_and_the_reason() {
+    let (world, server) = (with_a_poet(), ScriptedServer::start(Script::new()).unwrap());
+    world.write(
+        "workspace/.sortie/agents/scout.md",
+        "---\nname: scout\ndescription: Looks around\nmodle: haiku\n---\nYou scout.\n",
+    );
+    let ended = answer(&world, &server, &arguments("scout", "CHILD looks").to_string());
+    let given = without_id(ended.stdout_json());
+    let error = given["error"].as_str().unwrap();
+    let place = "agent `scout` cannot be used: .sortie/agents/scout.md:4: error: unknown key `modle`";
+    assert!(error.starts_with(place), "{error}");
+    assert!(error.ends_with("; available: Explore, general-purpose, Plan, poet"), "{error}");
+    assert!(server.requests().is_empty());
+}
+
 #[test]
 fn until_there_is_a_shell_the_type_for_commands_is_refused_and_nothing_starts() {
     let server = ScriptedServer::start(Script::new()).unwrap();
@@ -53,4 +102,39 @@ fn s3_04_s3_43_whoever_is_not_among_them_is_refused_with_the_list() {
         assert!(known.split(", ").any(|known| known == name), "{name}: {error}");
     }
     assert!(server.requests().is_empty());
+}
+
+#[test]
+fn s3_43_a_project_that_nobody_trusts_cannot_be_the_bash_type() {
+    let world = World::new();
+    let text = "---\nname: bash\ndescription: Runs commands\n---\nPROJECT\n";
+    world.write("workspace/.sortie/agents/bash.md", text);
+    let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
+    let given = without_id(answer(&world, &server, &arguments("Bash", "p").to_string()).stdout_json());
+    let error = given["error"].as_str().unwrap();
+    assert!(error.contains("`bash` is a name kept for a built-in agent"), "{error}");
+    assert_eq!((&given["success"], server.requests().len()), (&json!(false), 0));
+
+    let args = ["task", "--contract", "typed", "--trust", "--json", &arguments("Bash", "p").to_string()];
+    let given = world.sortie(args).on(&server, "anthropic").run().stdout_json();
+    assert_eq!((&given["result"], server.requests().len()), (&json!("Done."), 1), "{given}");
+}
+
+#[test]
+fn s3_43_every_agent_is_a_type_of_the_schema_however_many_there_are() {
+    let world = World::new();
+    for number in 0..520 {
+        let text = format!("---\nname: w{number:03}\ndescription: {}\n---\nGo.\n", "does its part ".repeat(10));
+        world.write(&format!("home/.config/sortie/agents/w{number:03}.md"), &text);
+    }
+    for (contract, types) in [("typed", 4), ("sortie", 4)] {
+        let tool = world.sortie(["schema", "--contract", contract, "--format", "anthropic"]).run().stdout_json();
+        let names = tool["input_schema"]["properties"]["subagent_type"]["enum"].as_array().unwrap();
+        let description = tool["description"].as_str().unwrap();
+        assert!(names.len() >= 497 && names.len() <= 500 + types, "{contract}: {}", names.len());
+        assert!(names.contains(&json!("w400")) && !names.contains(&json!("w519")), "{contract}");
+        assert!(description.contains("more, which `subagent_type` lists by name alone"), "{contract}: {description}");
+        assert!(description.ends_with("more agents are not listed here; each can be used by its name."), "{contract}");
+        assert!(tool.to_string().len() < 24_000, "{contract}: {} bytes", tool.to_string().len());
+    }
 }

@@ -41,6 +41,46 @@ fn s3_08_a_call_can_set_fewer_turns() {
 }
 
 #[test]
+fn s3_08_a_call_can_set_more_turns_than_a_type_usually_has() {
+    for (asked, turns) in [(json!(12), 12), (json!(1000), 100)] {
+        let call = reply::call("Task", with("max_turns", asked.clone()));
+        let run = Run::of(&World::new(), "typed", "anthropic", endless(call));
+        assert_eq!(run.sub_agents().len(), turns + 1, "{asked}");
+        let error = result(&run)["error"].as_str().unwrap().to_owned();
+        let fewer = ": 1000 turns were asked for; `explore` has 100";
+        assert_eq!(error.ends_with(fewer), turns == 100, "{error}");
+    }
+}
+
+#[test]
+fn s3_08_the_number_in_an_agents_own_file_is_a_bound_and_the_answer_says_so() {
+    let world = World::new();
+    let text = "---\nname: poet\ndescription: Writes poems\nmaxTurns: 2\n---\nYou rhyme.\n";
+    world.write("workspace/.sortie/agents/poet.md", text);
+    let mut arguments = with("max_turns", json!(30));
+    arguments["subagent_type"] = json!("poet");
+    let run = Run::of(&world, "typed", "anthropic", endless(reply::call("Task", arguments)));
+    assert_eq!(run.sub_agents().len(), 3);
+    let error = "the turn limit was reached before the work was done: 30 turns were asked for; `poet` has 2";
+    assert_eq!(result(&run), json!({"success": false, "result": "So far: nothing.", "error": error}));
+}
+
+#[test]
+fn s3_08_an_agent_whose_file_says_nothing_of_turns_can_be_given_more_than_are_usual() {
+    for (asked, turns, given) in [(None, 20, "20"), (Some(json!(25)), 25, "25"), (Some(json!(1e30)), 100, "1e+30")] {
+        let world = World::new();
+        world.write("workspace/.sortie/agents/poet.md", "---\nname: poet\ndescription: Writes\n---\nYou rhyme.\n");
+        let mut arguments = with("max_turns", asked.unwrap_or(Value::Null));
+        arguments["subagent_type"] = json!("poet");
+        let run = Run::of(&world, "typed", "anthropic", endless(reply::call("Task", arguments)));
+        assert_eq!(run.sub_agents().len(), turns + 1, "{given}");
+        let error = result(&run)["error"].as_str().unwrap().to_owned();
+        let fewer = format!(": {given} turns were asked for; `poet` has 100");
+        assert_eq!(error.ends_with(&fewer), turns == 100, "{error}");
+    }
+}
+
+#[test]
 fn s3_52_time_ends_a_sub_agent_and_closes_its_connection() {
     let script = main_agent_calls([task("Explore", "CHILD works")]).otherwise(reply::never());
     let flags = ["--set", "task_tool.default_timeout_seconds=1"];

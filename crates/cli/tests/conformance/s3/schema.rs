@@ -103,7 +103,7 @@ fn wrong() -> Vec<(Value, &'static str)> {
     for value in [json!("yes"), json!(1)] {
         wrong.push((with("run_in_background", value), "`run_in_background`"));
     }
-    for value in [json!(7), json!("")] {
+    for value in [json!(7), json!(" ")] {
         wrong.push((with("resume", value), "`resume`"));
     }
     for value in [json!(0), json!(-1), json!(-0.5), json!("2"), json!(true)] {
@@ -149,6 +149,15 @@ fn s3_04_types_are_known_by_any_case_and_unknown_keys_are_passed_over() {
         let ended = answer(&world, &server, &arguments.to_string());
         assert_eq!(without_id(ended.stdout_json()), json!({"success": true, "result": "Done."}), "{name}");
         assert!(ended.stderr.contains("unknown key `verbosity` was ignored"), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn s3_07_an_empty_resume_resumes_nothing() {
+    let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::text("Done."))).unwrap());
+    for nothing in [json!(""), json!(null)] {
+        let ended = answer(&world, &server, &with("resume", nothing).to_string());
+        assert_eq!(without_id(ended.stdout_json()), json!({"success": true, "result": "Done."}));
     }
 }
 

@@ -64,3 +64,21 @@ fn s3_47_several_are_announced_with_their_number_and_have_a_box_each() {
         ]
     );
 }
+
+#[test]
+fn s3_46_s3_47_a_call_that_starts_nobody_is_not_announced() {
+    let call = |kind: &str| {
+        let arguments = json!({"description": format!("Ask {kind}"), "prompt": "CHILD looks", "subagent_type": kind});
+        reply::call("Task", arguments)
+    };
+    for (types, announced) in [
+        (&["Explore", "wizard", "Explore"][..], "[Launching 2 Explore agents in parallel...]\n"),
+        (&["wizard", "Explore"][..], "┌─ Launching Subagent ─"),
+    ] {
+        let script = main_agent_calls(types.iter().map(|kind| call(kind))).otherwise(reply::text("Found: 3 files"));
+        let run = Run::with(&World::new(), "typed", "anthropic", script, &["--show", "boxes"]);
+        let shown = shown(&run.ended.transcript());
+        assert_eq!(shown.matches("Launching ").count(), 1, "{shown}");
+        assert!(shown.contains(announced) && shown.contains("not started: "), "{announced}: {shown}");
+    }
+}

@@ -28,7 +28,7 @@ fn s3_11_a_type_is_shown_with_its_tools_model_turns_and_prompt() {
 
 /// The states of all sub-agents, as `sortie tasks` tells them, in the order of their agents' names.
 fn states(world: &World) -> Vec<(String, String)> {
-    let listed = world.sortie(["tasks", "list", "--all", "--json"]).run().stdout_json();
+    let listed = world.sortie(["tasks", "list", "--all", "--json", "--contract", "typed"]).run().stdout_json();
     let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
     let tasks = listed.as_array().unwrap().iter().filter(|task| task["depth"] == 1);
     let mut states: Vec<_> = tasks.map(|task| (text(&task["agent"]), text(&task["status"]))).collect();
@@ -46,11 +46,15 @@ fn s3_13_a_sub_agent_is_running_then_completed_or_broken_and_everyone_can_see_it
     let live = world.sortie(["run", "--contract", "typed", QUESTION]).on(&server, "anthropic").start();
     wait_for(&server, |traffic| traffic.in_flight == 2);
     let state = |agent: &str, state: &str| (agent.to_owned(), state.to_owned());
-    assert_eq!(states(&world), [state("explore", "running"), state("plan", "running")]);
+    // They are at work a moment before the journal has been written so far.
+    let seen = std::iter::repeat_with(|| states(&world)).take(100).find(|states| states.len() == 2);
+    assert_eq!(seen.unwrap_or_default(), [state("explore", "running"), state("plan", "running")]);
     server.gate("gate").open();
     server.gate("other gate").open();
     assert_eq!(live.wait().code, 0);
-    assert_eq!(states(&world), [state("explore", "completed"), state("plan", "failed")]);
+    assert_eq!(states(&world), [state("explore", "completed"), state("plan", "error")]);
+    let listed = world.sortie(["tasks", "list", "--all", "--contract", "typed"]).run().stdout;
+    assert!(listed.contains("  error (failed)  plan ") && listed.contains("  completed       explore "), "{listed}");
 }
 
 #[test]
@@ -61,5 +65,15 @@ fn s3_13_the_id_in_the_answer_leads_to_the_status() {
     assert_eq!(result(&run)["success"], true);
     let id = run.result().json()["agentId"].as_str().unwrap().to_owned();
     let shown = world.sortie(["tasks", "show", &id, "--json"]).run().stdout_json();
-    assert_eq!((&shown["task_id"], &shown["status"]), (&id.into(), &"completed".into()));
+    assert_eq!((&shown["task_id"], &shown["status"]), (&id.as_str().into(), &"completed".into()));
+}
+
+#[test]
+fn s3_13_a_sub_agent_that_broke_is_shown_as_an_error_with_its_reason() {
+    let world = World::new();
+    let script = main_agent_calls([task("Explore", "CHILD looks")]).otherwise(reply::status(400));
+    let run = Run::of(&world, "typed", "anthropic", script);
+    let id = run.result().json()["agentId"].as_str().unwrap().to_owned();
+    let shown = world.sortie(["tasks", "show", &id, "--contract", "typed"]).run().stdout;
+    assert!(shown.starts_with(&format!("{id} explore error (failed)\n")) && shown.contains("400"), "{shown}");
 }

@@ -42,6 +42,54 @@ fn s4_17_the_recipes_type_is_general_if_not_given() {
 }
 
 #[test]
+fn s4_17_a_wrong_type_is_refused_in_the_recipes_words() {
+    let script = main_agent_calls([call(&[("agentType", "wizard")])]);
+    let run = Run::of(&World::new(), RECIPE, "anthropic", script);
+    let error = "there is no `agentType` `wizard`; it must be one of general, explore, plan";
+    assert_eq!(run.result().json(), json!({ "error": error }));
+    assert_eq!(run.sub_agents().len(), 0);
+}
+
+#[test]
+fn s4_17_a_file_can_deny_by_the_recipes_names() {
+    let world = World::new();
+    let text = "---\nname: plan\ndescription: Plans alone\ndisallowedTools: [spawn_agent, create_todo]\n---\nPlan.\n";
+    world.write("home/.config/sortie/agents/plan.md", text);
+    let plan = json!({"description": "Plan it", "prompt": "CHILD plans", "subagent_type": "plan"});
+    // Where the contract itself denies nothing of the kind.
+    let script = main_agent_calls([reply::call("Task", plan)])
+        .on(when::turn(0), reply::calls(["Task", "TodoWrite"].map(|tool| reply::call(tool, json!({"todos": []})))))
+        .otherwise(reply::text("Done below."));
+    let run = Run::of(&world, "sortie", "anthropic", script);
+    let child = run.sub_agents();
+    let main = run.main_agent().remove(0);
+    let is_left = |tool: &&str| !["Task", "TodoWrite"].contains(tool);
+    let expected: Vec<&str> = main.tool_names().into_iter().filter(is_left).collect();
+    assert_eq!((child[0].system.as_str(), child[0].tool_names()), ("Plan.", expected));
+    assert_eq!(main.tools.len(), child[0].tools.len() + 2);
+    for result in &child[1].results {
+        let by_the_file =
+            ["is not granted to this task", "by agent plan"].iter().all(|part| result.text.contains(part));
+        assert!(result.is_error && by_the_file, "{result:?}");
+    }
+}
+
+#[test]
+fn s4_17_a_rule_can_deny_by_the_recipes_names() {
+    for (rule, tool) in [("create_todo", "TodoWrite"), ("CREATE_TODO", "TodoWrite"), ("spawn_agent", "Task")] {
+        let script = main_agent_calls([reply::call(tool, json!({"todos": []}))]);
+        let run = Run::with(&World::new(), "sortie", "anthropic", script, &["--deny", rule]);
+        assert!(!run.main_agent()[0].offers(tool), "{rule}");
+        let expected = format!("denied by the flag --deny: its rule `{rule}`");
+        assert!(run.result().is_error && run.result().text.contains(&expected), "{rule}: {:?}", run.result());
+        assert!(!run.ended.stderr.contains("there is no tool"), "{rule}: {}", run.ended.stderr);
+    }
+    // What allows has to name its tool to the letter, and is told of where it does not.
+    let warned = World::new().sortie(["config", "show", "--allow", "todowrite", "--deny", "todowrite"]).run().stderr;
+    assert_eq!(warned.matches("there is no tool `todowrite`; did you mean TodoWrite?").count(), 1, "{warned}");
+}
+
+#[test]
 fn s4_17_the_recipes_names_of_denied_tools_are_denied_too() {
     let forced = ["spawn_agent", "create_todo", "task", "TodoWrite"].map(|tool| reply::call(tool, json!({})));
     let script =

@@ -5,7 +5,7 @@ use sortie_protocol::Usage;
 use sortie_testkit::{Fault, ScriptedReply, reply, when};
 
 use super::{CONTRACT, task, task_for};
-use crate::world::{DONE, Run, WIRES, World, main_agent_calls};
+use crate::world::{DONE, LONG_REPORTS, Run, WIRES, World, check_long, main_agent_calls};
 
 fn spending(input_tokens: u64, output_tokens: u64) -> Usage {
     Usage { input_tokens, output_tokens, ..Usage::default() }
@@ -42,14 +42,29 @@ fn s4_02_s4_03_however_much_a_child_reads_its_parent_grows_by_the_summary() {
 
 #[test]
 fn s4_02_a_summary_beyond_2000_tokens_is_cut_marked_and_kept_whole() {
-    let world = World::new();
-    let report = "Ein Sätzchen der Zusammenfassung. ".repeat(1000);
-    let script = main_agent_calls([task("CHILD")]).otherwise(reply::text(&report));
-    let run = Run::of(&world, CONTRACT, "anthropic", script);
+    for contract in [CONTRACT, "child-recipe"] {
+        for part in LONG_REPORTS {
+            for bytes in [7000, 7900, 9000] {
+                let (world, report) = (World::new(), part.repeat(bytes / part.len()));
+                let script = main_agent_calls([task("CHILD")]).otherwise(reply::text(&report));
+                let run = Run::of(&world, contract, "anthropic", script);
+                check_long(&run.result(), &report, 7600);
+            }
+        }
+    }
+}
+
+#[test]
+fn s4_02_s4_15_a_long_summary_of_a_child_at_its_limit_is_cut_once_and_kept_whole() {
+    let (world, report) = (World::new(), "One line of words, with \"quotes\".\n".repeat(400));
+    let script = main_agent_calls([task("CHILD")])
+        .on(when::last_contains("limit"), reply::text(&report))
+        .otherwise(look("src/main.rs").usage(spending(600, 0)));
+    let run = Run::with(&world, CONTRACT, "anthropic", script, &["--set", "task_tool.max_tokens=1000"]);
     let summary = run.result().json()["summary"].as_str().unwrap().to_owned();
-    assert!(summary.len() <= 8000, "{} bytes", summary.len());
-    let (kept, mark) = summary.rsplit_once("\n[… the report was cut here; the whole is in ").unwrap();
-    assert!(report.starts_with(kept));
+    let told = summary.strip_prefix("[Incomplete: the token limit was reached before the work was done]\n\n").unwrap();
+    let (kept, mark) = told.rsplit_once("\n[… the report was cut here; the whole is in ").unwrap();
+    assert!(report.starts_with(kept) && run.result().text.len() <= 8000);
     assert_eq!(std::fs::read_to_string(mark.trim_end_matches(']')).unwrap(), report);
 }
 
@@ -60,6 +75,10 @@ fn s4_15_s4_27_the_result_has_the_last_text_the_calls_and_the_tokens_of_the_chil
             reply::call("Read", json!({"file_path": "src/main.rs"})),
             reply::call("Grep", json!({"pattern": "login"})),
             reply::call("Forbidden", json!({})),
+            // What did not fit did not run.
+            reply::call("Read", json!({})),
+            reply::raw_call("Read", "{"),
+            reply::call("LS", json!({"path": 7})),
         ];
         let script = main_agent_calls([task("CHILD")])
             .on(when::turn(0), reply::text("Working.").calls(calls).usage(spending(1000, 50)))

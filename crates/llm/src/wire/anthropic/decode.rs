@@ -111,6 +111,10 @@ impl Decoder for AnthropicDecoder {
         let parts = std::mem::take(&mut self.blocks).into_values().filter_map(|block| part(block.content)).collect();
         Ok(reply::assemble(parts, stop, self.usage, std::mem::take(&mut self.model)))
     }
+
+    fn usage(&self) -> Usage {
+        self.usage
+    }
 }
 
 impl AnthropicDecoder {
@@ -118,7 +122,7 @@ impl AnthropicDecoder {
         match serde_json::from_str(data).map_err(|error| fault_or_garbage(error, data))? {
             StreamEvent::MessageStart { message } => {
                 self.model = message.model;
-                self.count_usage(&message.usage);
+                count_usage(&mut self.usage, &message.usage);
                 Ok(Progress::Quiet)
             }
             StreamEvent::ContentBlockStart { index, content_block } => {
@@ -141,7 +145,7 @@ impl AnthropicDecoder {
             }
             StreamEvent::MessageDelta { delta, usage } => {
                 self.stop_reason = delta.stop_reason.or(self.stop_reason.take());
-                self.count_usage(&usage);
+                count_usage(&mut self.usage, &usage);
                 Ok(Progress::Quiet)
             }
             StreamEvent::MessageStop => {
@@ -156,20 +160,6 @@ impl AnthropicDecoder {
     /// Whether a block of thinking has begun and not ended: its text may stay hidden.
     fn is_thinking(&self) -> bool {
         self.blocks.values().any(|block| !block.finished && matches!(block.content, Content::Opaque(_)))
-    }
-
-    /// Takes the figures that are there: later ones are totals, not additions.
-    fn count_usage(&mut self, usage: &Value) {
-        for (field, key) in [
-            (&mut self.usage.input_tokens, "input_tokens"),
-            (&mut self.usage.output_tokens, "output_tokens"),
-            (&mut self.usage.cache_read_tokens, "cache_read_input_tokens"),
-            (&mut self.usage.cache_write_tokens, "cache_creation_input_tokens"),
-        ] {
-            if let Some(tokens) = count(usage, &[key]) {
-                *field = tokens;
-            }
-        }
     }
 
     /// Why the message ended; an error where it is not whole.
@@ -194,6 +184,20 @@ impl AnthropicDecoder {
             return Err(ModelError::new(ErrorKind::Garbage, "the provider ended its message inside a tool call"));
         }
         Ok(stop)
+    }
+}
+
+/// Takes the figures that are there: later ones are totals, not additions.
+pub(super) fn count_usage(usage: &mut Usage, said: &Value) {
+    for (field, key) in [
+        (&mut usage.input_tokens, "input_tokens"),
+        (&mut usage.output_tokens, "output_tokens"),
+        (&mut usage.cache_read_tokens, "cache_read_input_tokens"),
+        (&mut usage.cache_write_tokens, "cache_creation_input_tokens"),
+    ] {
+        if let Some(tokens) = count(said, &[key]) {
+            *field = tokens;
+        }
     }
 }
 

@@ -88,13 +88,13 @@ struct Finish {
 impl Decoder for GeminiDecoder {
     fn feed(&mut self, data: &str, observe: Observe<'_>) -> Result<Progress, ModelError> {
         let chunk: Chunk = serde_json::from_str(data).map_err(|error| fault_or_garbage(error, data))?;
+        count_usage(&mut self.usage, &chunk.usage_metadata);
         if !chunk.error.is_null() {
             return Err(fault_or_garbage("an error without words", data));
         }
         if let Some(model) = chunk.model_version.filter(|model| !model.is_empty()) {
             self.model = model;
         }
-        self.count_usage(&chunk.usage_metadata);
         if chunk.prompt_feedback.is_some_and(|feedback| feedback.block_reason.is_some()) {
             self.blocked = true;
             return Ok(Progress::Whole);
@@ -119,6 +119,10 @@ impl Decoder for GeminiDecoder {
         let stop = self.stop()?;
         let parts = std::mem::take(&mut self.parts);
         Ok(reply::assemble(parts, stop, self.usage, std::mem::take(&mut self.model)))
+    }
+
+    fn usage(&self) -> Usage {
+        self.usage
     }
 }
 
@@ -186,23 +190,6 @@ impl GeminiDecoder {
         self.closed = true;
     }
 
-    /// Takes the figures that are there: later ones are totals, not additions. Cached input is part of the prompt's
-    /// count on this wire; thoughts and the answer are counted apart.
-    fn count_usage(&mut self, usage: &Value) {
-        let sum = |keys: [&str; 2]| {
-            let counts = keys.map(|key| count(usage, &[key]));
-            counts.iter().any(Option::is_some).then(|| counts.into_iter().flatten().sum::<u64>())
-        };
-        if let Some(prompt) = sum(["promptTokenCount", "toolUsePromptTokenCount"]) {
-            let cached = count(usage, &["cachedContentTokenCount"]).unwrap_or(0).min(prompt);
-            self.usage.input_tokens = prompt - cached;
-            self.usage.cache_read_tokens = cached;
-        }
-        if let Some(output) = sum(["candidatesTokenCount", "thoughtsTokenCount"]) {
-            self.usage.output_tokens = output;
-        }
-    }
-
     /// Why the reply ended; an error where it is not whole, or where nothing in it is an answer.
     fn stop(&self) -> Result<StopReason, ModelError> {
         if self.blocked {
@@ -224,6 +211,23 @@ impl GeminiDecoder {
             _ if self.parts.iter().any(|part| !matches!(part, Part::Reasoning(_))) => Ok(StopReason::Length),
             _ => Err(ended(ErrorKind::Garbage, reason, message)),
         }
+    }
+}
+
+/// Takes the figures that are there: later ones are totals, not additions. Cached input is part of the prompt's count on
+/// this wire; thoughts and the answer are counted apart.
+pub(super) fn count_usage(usage: &mut Usage, said: &Value) {
+    let sum = |keys: [&str; 2]| {
+        let counts = keys.map(|key| count(said, &[key]));
+        counts.iter().any(Option::is_some).then(|| counts.into_iter().flatten().sum::<u64>())
+    };
+    if let Some(prompt) = sum(["promptTokenCount", "toolUsePromptTokenCount"]) {
+        let cached = count(said, &["cachedContentTokenCount"]).unwrap_or(0).min(prompt);
+        usage.input_tokens = prompt - cached;
+        usage.cache_read_tokens = cached;
+    }
+    if let Some(output) = sum(["candidatesTokenCount", "thoughtsTokenCount"]) {
+        usage.output_tokens = output;
     }
 }
 

@@ -96,14 +96,14 @@ impl Decoder for ChatDecoder {
             return Ok(Progress::Done);
         }
         let chunk: Chunk = serde_json::from_str(data).map_err(|error| fault_or_garbage(error, data))?;
+        if chunk.usage.is_object() {
+            self.usage = counted(&chunk.usage);
+        }
         if !chunk.error.is_null() || chunk.object.as_deref() == Some("error") {
             return Err(fault_or_garbage("an error without words", data));
         }
         if let Some(model) = chunk.model.filter(|model| !model.is_empty()) {
             self.model = model;
-        }
-        if chunk.usage.is_object() {
-            self.count_usage(&chunk.usage);
         }
         let mut progress = Progress::Quiet;
         for choice in chunk.choices.into_iter().flatten().filter(|choice| choice.index.unwrap_or(0) == 0) {
@@ -127,6 +127,10 @@ impl Decoder for ChatDecoder {
             parts.push(Part::Call(ToolCall { id: CallId(call.id), tool: call.tool, arguments: call.arguments }));
         }
         Ok(reply::assemble(parts, stop, self.usage, std::mem::take(&mut self.model)))
+    }
+
+    fn usage(&self) -> Usage {
+        self.usage
     }
 }
 
@@ -237,18 +241,6 @@ impl ChatDecoder {
         &mut self.calls[at]
     }
 
-    /// Cached input is part of `prompt_tokens` on this wire.
-    fn count_usage(&mut self, usage: &Value) {
-        let prompt = count(usage, &["prompt_tokens"]).unwrap_or(0);
-        let cached = count(usage, &["prompt_tokens_details", "cached_tokens"])
-            .or_else(|| count(usage, &["prompt_cache_hit_tokens"]))
-            .unwrap_or(0)
-            .min(prompt);
-        self.usage.input_tokens = prompt - cached;
-        self.usage.cache_read_tokens = cached;
-        self.usage.output_tokens = count(usage, &["completion_tokens"]).unwrap_or(0);
-    }
-
     /// Why the reply ended; an error where it is not whole.
     ///
     /// Only a finish reason makes a reply whole. `[DONE]` alone does not: every server of note (OpenAI, vLLM, llama.cpp,
@@ -267,6 +259,21 @@ impl ChatDecoder {
                 Err(ModelError::new(ErrorKind::Garbage, message))
             }
         }
+    }
+}
+
+/// Cached input is part of `prompt_tokens` on this wire.
+pub(super) fn counted(said: &Value) -> Usage {
+    let prompt = count(said, &["prompt_tokens"]).unwrap_or(0);
+    let cached = count(said, &["prompt_tokens_details", "cached_tokens"])
+        .or_else(|| count(said, &["prompt_cache_hit_tokens"]))
+        .unwrap_or(0)
+        .min(prompt);
+    Usage {
+        input_tokens: prompt - cached,
+        cache_read_tokens: cached,
+        output_tokens: count(said, &["completion_tokens"]).unwrap_or(0),
+        ..Usage::default()
     }
 }
 

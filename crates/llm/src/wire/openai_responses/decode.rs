@@ -98,6 +98,10 @@ impl Decoder for ResponsesDecoder {
         let parts: Vec<Part> = std::mem::take(&mut self.items).into_values().flat_map(OutputItem::into_parts).collect();
         Ok(reply::assemble(parts, stop, self.usage, std::mem::take(&mut self.model)))
     }
+
+    fn usage(&self) -> Usage {
+        self.usage
+    }
 }
 
 impl ResponsesDecoder {
@@ -136,7 +140,10 @@ impl ResponsesDecoder {
                 };
                 Ok(self.end(&response, ended, observe))
             }
-            StreamEvent::Failed { response } => Err(failed(&response, data)),
+            StreamEvent::Failed { response } => {
+                self.usage = counted(&response["usage"]);
+                Err(failed(&response, data))
+            }
             StreamEvent::Error => Err(fault_or_garbage("an error without words", data)),
             StreamEvent::Other => Ok(Progress::Quiet),
         }
@@ -162,7 +169,7 @@ impl ResponsesDecoder {
     fn end(&mut self, response: &Value, ended: Ended, observe: Observe<'_>) -> Progress {
         self.ended = Some(ended);
         self.note_model(response);
-        self.count_usage(&response["usage"]);
+        self.usage = counted(&response["usage"]);
         for (index, item) in response["output"].as_array().into_iter().flatten().enumerate() {
             let index = index as u64;
             let is_known = self.items.get(&index).is_some_and(OutputItem::is_finished);
@@ -178,17 +185,20 @@ impl ResponsesDecoder {
             model.clone_into(&mut self.model);
         }
     }
+}
 
-    /// Cached input, read and written, is part of `input_tokens` on this wire.
-    fn count_usage(&mut self, usage: &Value) {
-        let input = count(usage, &["input_tokens"]).unwrap_or(0);
-        let detail = |key: &str| count(usage, &["input_tokens_details", key]).unwrap_or(0);
-        let cache_read = detail("cached_tokens").min(input);
-        let cache_write = detail("cache_write_tokens").min(input - cache_read);
-        self.usage.input_tokens = input - cache_read - cache_write;
-        self.usage.cache_read_tokens = cache_read;
-        self.usage.cache_write_tokens = cache_write;
-        self.usage.output_tokens = count(usage, &["output_tokens"]).unwrap_or(0);
+/// Cached input, read and written, is part of `input_tokens` on this wire.
+pub(super) fn counted(said: &Value) -> Usage {
+    let input = count(said, &["input_tokens"]).unwrap_or(0);
+    let detail = |key: &str| count(said, &["input_tokens_details", key]).unwrap_or(0);
+    let cache_read = detail("cached_tokens").min(input);
+    let cache_write = detail("cache_write_tokens").min(input - cache_read);
+    Usage {
+        input_tokens: input - cache_read - cache_write,
+        cache_read_tokens: cache_read,
+        cache_write_tokens: cache_write,
+        output_tokens: count(said, &["output_tokens"]).unwrap_or(0),
+        ..Usage::default()
     }
 }
 

@@ -1,0 +1,149 @@
+//! Asking a person on the terminal whether a call may run. Progress stands aside until there is an answer.
+//!
+//! Shows one question and reads one line. When to ask and what an answer covers is the engine's business; it also gives
+//! up by dropping the question, so that Ctrl-C ends a run here as anywhere.
+
+mod answer;
+mod question;
+
+use std::io::{self, IsTerminal as _};
+use std::os::fd::AsFd as _;
+use std::path::{Path, PathBuf};
+
+use anstream::{AutoStream, ColorChoice};
+use rustix::io::{ioctl_fionread, read};
+use rustix::process::getpgrp;
+use rustix::termios::{QueueSelector, tcflush, tcgetpgrp};
+use sortie_engine::{Approval, Approver, Question};
+use sortie_tools::BoxFuture;
+use tokio::net::unix::pipe;
+
+use crate::error;
+use crate::render::{Stage, columns, write_stderr};
+use crate::settings::allow_for_good;
+use answer::Answer;
+
+/// Longer than any line that a terminal hands over at once.
+const MAX_LINE_BYTES: usize = 8192;
+
+/// A person at a terminal.
+pub(crate) struct TerminalApprover {
+    stage: Stage,
+    /// Where an answer for good is written, if there is such a place.
+    config: Option<PathBuf>,
+}
+
+impl TerminalApprover {
+    /// Whoever sits there, if questions can be seen and answered.
+    pub(crate) fn find(stage: Stage, config: Option<&Path>) -> Option<Self> {
+        let can_talk = io::stdin().is_terminal() && io::stderr().is_terminal();
+        can_talk.then(|| Self { stage, config: config.map(Path::to_owned) })
+    }
+
+    async fn converse(&self, question: &Question) -> io::Result<Approval> {
+        let mut conversation = Conversation::begin(&self.stage);
+        let colour = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
+        write_stderr(&question::shown(question, self.config.is_some(), (columns(), colour)));
+        let choices = question::choices(question, self.config.is_some(), colour);
+        loop {
+            let Some(line) = conversation.ask(&choices).await? else {
+                return Ok(Approval::No { reason: None });
+            };
+            return Ok(match (answer::read(&line), &question.lasting_rule, &self.config) {
+                (Some(Answer::Once), ..) => Approval::Once,
+                (Some(Answer::Tree), ..) if question.rule.is_some() => Approval::Tree,
+                (Some(Answer::Always), Some(rule), Some(config)) => keep(config, rule),
+                (Some(Answer::No { reason }), ..) => Approval::No { reason },
+                // Not understood, or not offered.
+                _ => continue,
+            });
+        }
+    }
+}
+
+/// Writes a rule down. Where that cannot be done, it holds for as long as it can.
+fn keep(config: &Path, rule: &str) -> Approval {
+    match allow_for_good(config, rule) {
+        Ok(()) => {
+            error::note(&format!("`{rule}` is allowed from now on; it was written into {}", config.display()));
+            Approval::Always
+        }
+        Err(error) => {
+            error.report();
+            error::note(&format!("`{rule}` is allowed for this task tree only"));
+            Approval::Tree
+        }
+    }
+}
+
+/// Whether a shell has put us in the background: whoever reads the terminal there, or clears what was typed, is halted.
+fn is_in_background() -> bool {
+    // A terminal that is not ours to control halts nobody.
+    tcgetpgrp(io::stdin()).is_ok_and(|foreground| foreground != getpgrp())
+}
+
+impl Approver for TerminalApprover {
+    fn is_present(&self) -> bool {
+        !is_in_background()
+    }
+
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Approval> {
+        Box::pin(async move {
+            if is_in_background() {
+                return Approval::Nobody;
+            }
+            self.converse(question).await.unwrap_or_else(|error| {
+                error::warn(&format!("nobody could be asked: {error}"));
+                Approval::Nobody
+            })
+        })
+    }
+}
+
+/// The time in which the terminal is the question's.
+struct Conversation<'a> {
+    stage: &'a Stage,
+    /// Whether the cursor stands behind a question.
+    is_open: bool,
+}
+
+impl<'a> Conversation<'a> {
+    fn begin(stage: &'a Stage) -> Self {
+        stage.hold();
+        Self { stage, is_open: false }
+    }
+
+    /// Shows the choices and waits for a line; `None` where the input has ended.
+    async fn ask(&mut self, choices: &str) -> io::Result<Option<String>> {
+        // What was typed before was no answer to this.
+        tcflush(io::stdin(), QueueSelector::IFlush)?;
+        write_stderr(choices);
+        self.is_open = true;
+        let line = next_line().await?;
+        self.is_open = line.is_none();
+        Ok(line)
+    }
+}
+
+/// The line that the terminal hands over next; `None` where the input has ended. Nothing is lost when it is dropped.
+async fn next_line() -> io::Result<Option<String>> {
+    // A terminal is no pipe, but is waited for like one; it is never read from as one.
+    let stdin = io::stdin().as_fd().try_clone_to_owned()?;
+    pipe::Receiver::from_owned_fd_unchecked(stdin)?.readable().await?;
+    // No bytes are the end of the input. A line is there as a whole, and nobody else reads: this does not wait.
+    if ioctl_fionread(io::stdin())? == 0 {
+        return Ok(None);
+    }
+    let mut bytes = vec![0; MAX_LINE_BYTES];
+    let count = read(io::stdin(), &mut bytes)?;
+    Ok(Some(String::from_utf8_lossy(&bytes[..count]).into_owned()))
+}
+
+impl Drop for Conversation<'_> {
+    fn drop(&mut self) {
+        if self.is_open {
+            write_stderr("\n");
+        }
+        self.stage.release();
+    }
+}

@@ -1,0 +1,160 @@
+//! How a question looks: who asks, for which tool, with exactly which arguments or what they would change, and why.
+//!
+//! All of it is text of models and files: nothing in it can move the cursor or hide itself.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use serde_json::Value;
+use sortie_engine::Question;
+
+use crate::render::{neutral, width};
+
+const HEAD: Style = AnsiColor::Yellow.on_default().bold();
+const ADDED: Style = AnsiColor::Green.on_default();
+const REMOVED: Style = AnsiColor::Red.on_default();
+const INDENT: &str = "  ";
+
+/// More lines than anyone reads before answering; what is left out is counted.
+const MAX_LINES: usize = 400;
+/// Columns of one line, likewise.
+const MAX_CHARS: usize = 2000;
+
+/// The question, without the choices.
+pub(super) fn shown(question: &Question, can_keep: bool, (columns, colour): (usize, bool)) -> String {
+    let Question { chain, tool, arguments, preview, ground, .. } = question;
+    let chain: Vec<String> = chain.iter().map(|agent| neutral::line(agent)).collect();
+    let head = format!("? {} wants to use {}", chain.join(" › "), neutral::line(tool));
+    let mut text = format!("{}\n", paint(&head, HEAD, colour));
+    match preview {
+        Some(diff) => lines(&mut text, diff, |line| paint(line, style_of(line), colour)),
+        None => lines(&mut text, &readable(arguments), str::to_owned),
+    }
+    for sentence in [neutral::line(ground)].into_iter().chain(covered(question, can_keep)) {
+        for line in width::wrap(&sentence, columns.saturating_sub(INDENT.len() + 1)) {
+            let _infallible = writeln!(text, "{INDENT}{line}");
+        }
+    }
+    text
+}
+
+/// What the answers cover that are about more than this call. `can_keep` is whether there is a file for lasting rules.
+fn covered(question: &Question, can_keep: bool) -> Option<String> {
+    let rule = neutral::line(question.rule.as_ref()?);
+    Some(match &question.lasting_rule {
+        Some(lasting) if can_keep => {
+            format!("t allows `{rule}`, a writes `{}` into your settings", neutral::line(lasting))
+        }
+        Some(_) => format!("t allows `{rule}`"),
+        None => format!("t allows `{rule}`; no rule would allow it for good, as long as another one asks"),
+    })
+}
+
+/// The line behind which the answer is typed. What no rule can say can only be allowed once.
+pub(super) fn choices(question: &Question, can_keep: bool, colour: bool) -> String {
+    let tree = if question.rule.is_some() { "  [t]his task tree" } else { "" };
+    let always = if question.lasting_rule.is_some() && can_keep { "  [a]lways" } else { "" };
+    let choices = format!("[y]es once{tree}{always}  [n]o (and why)");
+    format!("{} ", paint(&choices, Style::new().bold(), colour))
+}
+
+/// The arguments a value a line, where they are JSON; else as they are.
+fn readable(arguments: &str) -> String {
+    match serde_json::from_str::<Value>(arguments) {
+        Ok(value) => format!("{value:#}"),
+        Err(_) => arguments.to_owned(),
+    }
+}
+
+fn lines(text: &mut String, block: &str, painted: impl Fn(&str) -> String) {
+    let block = neutral::block(block);
+    for line in block.lines().take(MAX_LINES) {
+        let left_out = line.chars().count().saturating_sub(MAX_CHARS);
+        let end = line.char_indices().nth(MAX_CHARS).map_or(line.len(), |(end, _)| end);
+        let _infallible = write!(text, "{INDENT}{}", painted(&line[..end]));
+        text.push_str(&if left_out > 0 { format!(" … {left_out} more characters\n") } else { "\n".to_owned() });
+    }
+    let more = block.lines().count().saturating_sub(MAX_LINES);
+    if more > 0 {
+        let _infallible = writeln!(text, "{INDENT}… {more} more lines are not shown");
+    }
+}
+
+fn style_of(line: &str) -> Style {
+    match line.as_bytes().first() {
+        Some(b'+') => ADDED,
+        Some(b'-') => REMOVED,
+        _ => Style::new(),
+    }
+}
+
+fn paint(text: &str, style: Style, colour: bool) -> String {
+    if colour { format!("{style}{text}{style:#}") } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use sortie_protocol::TaskId;
+
+    use super::*;
+
+    fn question() -> Question {
+        Question {
+            task: TaskId::from_random([0; 12]),
+            chain: vec!["main".to_owned(), "ex\u{1b}[2Jplore".to_owned()],
+            tool: "Edit".to_owned(),
+            arguments: r#"{"file_path": "src/a.rs", "old_string": "a\u001b[1A\r\nb"}"#.to_owned(),
+            preview: None,
+            rule: Some("Edit(src/a.rs)".to_owned()),
+            lasting_rule: Some("Edit(//w/src/a.rs)".to_owned()),
+            ground: "needs approval; no rule\nallows it".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_question_names_the_agents_the_tool_and_exactly_what_would_run() {
+        expect![[r#"
+            ? main › ex␛[2Jplore wants to use Edit
+              {
+                "file_path": "src/a.rs",
+                "old_string": "a\u001b[1A\r\nb"
+              }
+              needs approval; no rule allows it
+              t allows `Edit(src/a.rs)`, a writes
+              `Edit(//w/src/a.rs)` into your
+              settings
+        "#]]
+        .assert_eq(&shown(&question(), true, (40, false)));
+    }
+
+    #[test]
+    fn what_a_rule_asks_for_cannot_be_allowed_for_good_and_that_is_said() {
+        let question = Question { lasting_rule: None, ..question() };
+        assert_eq!(choices(&question, true, false), "[y]es once  [t]his task tree  [n]o (and why) ");
+        let text = shown(&question, true, (120, false));
+        assert!(text.contains("no rule would allow it for good"), "{text}");
+    }
+
+    #[test]
+    fn only_what_can_be_done_is_offered() {
+        assert_eq!(choices(&question(), true, false), "[y]es once  [t]his task tree  [a]lways  [n]o (and why) ");
+        assert_eq!(choices(&question(), false, false), "[y]es once  [t]his task tree  [n]o (and why) ");
+        let nameless = Question { rule: None, lasting_rule: None, ..question() };
+        assert_eq!(choices(&nameless, true, false), "[y]es once  [n]o (and why) ");
+        let nothing = shown(&nameless, true, (80, false));
+        assert!(!nothing.contains("t allows"), "{nothing}");
+    }
+
+    #[test]
+    fn a_diff_stands_in_for_the_arguments_and_is_harmless_and_bounded() {
+        let long = format!("-old \u{1b}]52;c;x\u{7}\n+{}\n{}", "x".repeat(3000), "y\n".repeat(500));
+        let text = shown(&Question { preview: Some(long), ..question() }, true, (80, true));
+        assert!(!text.contains("file_path"), "{text}");
+        assert!(text.contains("\u{1b}[31m-old ␛]52;c;x␇\u{1b}[0m"), "{text}");
+        assert!(
+            text.contains(" … 1001 more characters\n") && text.contains("… 102 more lines are not shown"),
+            "{text}"
+        );
+    }
+}

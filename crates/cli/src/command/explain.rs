@@ -1,0 +1,228 @@
+//! `sortie explain`: whether a call would be allowed, asked about or denied, who has a say in it, and what would allow it.
+//!
+//! It decides with the engine's own functions over the same grant, and starts nothing.
+
+mod call;
+mod say;
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::{Value, json};
+use sortie_agents::{AgentDefinition, Agents as _};
+use sortie_engine::Authority;
+use sortie_policy::{Decision, Ground, Judge, Places, Why};
+use sortie_protocol::{AgentConfig, Resource};
+
+use crate::error::{self, CommandError};
+use crate::render::{neutral, print_json, table};
+use crate::settings::Settings;
+use crate::wiring;
+use call::Call;
+use say::Say;
+
+/// Say whether a call is allowed, asked about or denied, and by whom
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ExplainArgs {
+    /// A call, written like a rule: `Edit(src/a.rs)`, `WebFetch(https://example.com)`, `Task(explore)`
+    call: String,
+
+    /// Of this agent below the main agent; if not given, of the main agent
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+
+    /// Print one object
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Every layer of the grant has its say, in order: the settings of the user and of
+the project, the flags, then each agent from the main one down. The strictest
+one decides.
+
+Examples:
+  sortie explain \"Edit(src/a.rs)\"
+  sortie explain \"Edit(src/a.rs)\" --agent explore
+  sortie --permission-mode plan explain \"Write(notes.md)\" --json
+
+Exit codes:
+  0    allowed
+  1    asked about or denied
+  2    wrong usage or configuration; no such tool or agent";
+
+const MAIN: &str = "main";
+
+pub(crate) fn run(args: &ExplainArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
+    let agents = wiring::agents(settings)?.current();
+    settings.rules_about_nobody(&agents).iter().for_each(|warning| error::warn(warning));
+    let (contract, rules, layers) = (settings.contract(), settings.rules(), settings.permission_layers());
+    let authority = Authority { agents: &agents, contract: &contract, rules: &rules, layers: &layers };
+    let call = Call::read(&args.call, settings, &authority)?;
+    let main = authority.of_main(MAIN)?;
+    let config = match &args.agent {
+        None => main.clone(),
+        Some(agent) => authority.below(&main, agent)?,
+    };
+    let places = places(settings)?;
+    let judge = |config: &AgentConfig| {
+        Judge::new(&config.grant, places.clone()).map_err(|error| CommandError::config(error.to_string()))
+    };
+    let (decision, says) = match &call.resource {
+        Ok(resource) => {
+            let decision = judge(&config)?.decide(&call.tool, resource);
+            (decision, say::each(&config, (&call.tool, resource), &places)?)
+        }
+        Err(why) => (out_of_reach(why), Vec::new()),
+    };
+    let mut says: Vec<Say> = says.into_iter().map(|say| say.placed(settings, &agents)).collect();
+    let decision = match beyond_rules(&call, &config, &authority) {
+        Some(denied) if !decision.is_denied() => {
+            says.iter_mut().for_each(Say::decide_nothing);
+            denied
+        }
+        _ => decision,
+    };
+    let start = match &args.agent {
+        Some(_) => {
+            Some(started(&authority, (&main, &judge(&main)?), &config.agent)).filter(|start| !start.is_allowed())
+        }
+        None => None,
+    };
+    let explanation = Explanation { call, config, decision, says, start };
+    if args.json {
+        print_json(&explanation.to_json())?;
+    } else {
+        io::stdout().lock().write_all(neutral::block(&explanation.to_text()).as_bytes())?;
+    }
+    Ok(if explanation.verdict().is_allowed() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn places(settings: &Settings) -> Result<Places, CommandError> {
+    Ok(Places {
+        root: Some(settings.places.workspace.clone()),
+        added: settings.added_directories()?,
+        home: settings.environment.home(),
+        own: settings.places.own(),
+    })
+}
+
+/// The decision about a call that no rule could allow.
+fn out_of_reach(why: &str) -> Decision {
+    let owner = "the workspace".to_owned();
+    Decision::Deny(Ground { owner, rule: None, remedy: None, why: Why::Unclear { what: why.to_owned() } })
+}
+
+/// Why a call would come to nothing, whatever the rules say of it; `None` where it would not.
+fn beyond_rules(call: &Call, config: &AgentConfig, authority: &Authority<'_>) -> Option<Decision> {
+    if call.delegates
+        && let Some(why) = cannot_delegate(authority, config)
+    {
+        return Some(out_of_reach(&why));
+    }
+    let is_offered = config.tools.contains(&call.tool);
+    let not_offered = || match &config.tools[..] {
+        [] => format!("{} has no tools here", config.agent),
+        tools => format!("{} has no {} here, only {}", config.agent, call.tool, tools.join(", ")),
+    };
+    let why = if is_offered { call.refusal.clone() } else { Some(not_offered()) };
+    why.map(|why| out_of_reach(&why))
+}
+
+/// Why nobody can be started from there, whatever the rules say; `None` where somebody can.
+fn cannot_delegate(authority: &Authority<'_>, config: &AgentConfig) -> Option<String> {
+    let failure = authority.can_delegate(config.depth).err()?;
+    Some(match failure.code.as_str() {
+        "depth" => format!(
+            "{} cannot delegate: it has depth {}, and `task_tool.max_depth` is {}",
+            config.agent, config.depth, authority.rules.max_depth
+        ),
+        _ => failure.message,
+    })
+}
+
+/// Whether the main agent may start this one.
+fn started(authority: &Authority<'_>, (main, judge): (&AgentConfig, &Judge), agent: &str) -> Decision {
+    let resource = authority.agents.get(agent).map_or(Resource::Nothing, AgentDefinition::as_resource);
+    match cannot_delegate(authority, main) {
+        None => judge.decide(authority.contract.tool_name(), &resource),
+        Some(why) => out_of_reach(&why),
+    }
+}
+
+/// All that there is to say of a call.
+struct Explanation {
+    call: Call,
+    config: AgentConfig,
+    decision: Decision,
+    says: Vec<Say>,
+    /// Why the agent would not even be started, where that is so.
+    start: Option<Decision>,
+}
+
+impl Explanation {
+    /// What becomes of the call, all in all: an agent that is not started calls nothing.
+    fn verdict(&self) -> &Decision {
+        match &self.start {
+            Some(start) if start.is_denied() || self.decision.is_allowed() => start,
+            _ => &self.decision,
+        }
+    }
+
+    fn to_text(&self) -> String {
+        let chain = self.config.chain.join(" › ");
+        let verdict = match self.verdict() {
+            Decision::Allow => "allowed",
+            Decision::Ask(_) => "asks",
+            Decision::Deny(_) => "denied",
+        };
+        let gap = if self.says.is_empty() { "" } else { "\n" };
+        let mut text = format!("{} by {chain}: {verdict}\n{gap}", self.call.text);
+        let rows: Vec<[String; 4]> = self.says.iter().map(Say::row).collect();
+        for line in table(&rows).lines() {
+            text += &format!("  {line}\n");
+        }
+        if let Some(notice) = &self.call.notice {
+            text += &format!("\n{notice}.\n");
+        }
+        match &self.decision {
+            Decision::Allow => {}
+            Decision::Ask(ground) => text += &format!("\nIt {ground}.\n"),
+            Decision::Deny(ground) => text += &format!("\nIt is {ground}.\n"),
+        }
+        if let Some(Decision::Ask(ground) | Decision::Deny(ground)) = &self.start {
+            text += &format!("\n{MAIN} may not start {} by itself: {ground}.\n", self.config.agent);
+        }
+        text
+    }
+
+    fn to_json(&self) -> Value {
+        let (decision, ground) = match self.verdict() {
+            Decision::Allow => ("allow", None),
+            Decision::Ask(ground) => ("ask", Some(ground)),
+            Decision::Deny(ground) => ("deny", Some(ground)),
+        };
+        let mut object = json!({
+            "call": self.call.text,
+            "agent": self.config.agent,
+            "chain": self.config.chain,
+            "decision": decision,
+            "layers": self.says.iter().map(Say::to_json).collect::<Vec<_>>(),
+        });
+        if let Some(ground) = ground {
+            object["ground"] = ground.to_string().into();
+        }
+        if let Some(Decision::Ask(ground) | Decision::Deny(ground)) = &self.start {
+            object["start"] = ground.to_string().into();
+        }
+        if let Some(notice) = &self.call.notice {
+            object["notice"] = notice.as_str().into();
+        }
+        if let Some(remedy) = ground.and_then(|ground| ground.remedy.clone()) {
+            object["remedy"] = remedy.into();
+        }
+        object
+    }
+}

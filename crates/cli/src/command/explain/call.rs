@@ -1,0 +1,105 @@
+//! A call as a person writes it: the tool, and in parentheses what it would touch.
+
+use sortie_engine::{Authority, tool_names};
+use sortie_policy::Rule;
+use sortie_protocol::{Resource, nearest};
+use sortie_tools::Reach;
+
+use crate::error::CommandError;
+use crate::settings::Settings;
+use crate::wiring;
+
+/// The call in question.
+pub(super) struct Call {
+    pub(super) text: String,
+    pub(super) tool: String,
+    /// Whether it would start an agent.
+    pub(super) delegates: bool,
+    /// What it would touch, or why it can touch nothing.
+    pub(super) resource: Result<Resource, String>,
+    /// Why the tool itself would refuse it.
+    pub(super) refusal: Option<String>,
+    /// What the person should know of how the call is understood.
+    pub(super) notice: Option<String>,
+}
+
+const FILE_TOOLS: [&str; 7] = ["Read", "LS", "Glob", "Grep", "Write", "Edit", "MultiEdit"];
+const TASK: &str = "Task";
+
+impl Call {
+    pub(super) fn read(text: &str, settings: &Settings, authority: &Authority<'_>) -> Result<Self, CommandError> {
+        let text = text.trim();
+        let (tool, argument) = match text.split_once('(') {
+            None => (text, None),
+            Some((tool, rest)) => (tool, Some(rest.strip_suffix(')').ok_or_else(|| unclear(text))?)),
+        };
+        let Ok(named) = tool.parse::<Rule>() else { return Err(unclear(text)) };
+        if named.unknown_tool().is_some() {
+            return Err(unknown(tool));
+        }
+        // By any of its names it is the tool that the contract has.
+        let delegates = named.tool() == TASK;
+        let call = Self {
+            text: text.to_owned(),
+            tool: if delegates { authority.contract.tool_name() } else { named.tool() }.to_owned(),
+            delegates,
+            resource: Ok(Resource::Nothing),
+            refusal: None,
+            notice: None,
+        };
+        match argument {
+            None => Ok(call),
+            Some("") => Err(unclear(text)),
+            Some(argument) if argument.contains('*') => {
+                Err(CommandError::usage(format!("`{argument}` is a pattern; a call has one argument"))
+                    .hint(format!("write what the call would have, like `{tool}(src/a.rs)`")))
+            }
+            Some(argument) if delegates => Ok(call.for_agent(argument, authority)),
+            Some(argument) => call.on(argument, settings),
+        }
+    }
+
+    /// The same, made with this argument.
+    fn on(mut self, argument: &str, settings: &Settings) -> Result<Self, CommandError> {
+        match self.tool.as_str() {
+            "Bash" => self.resource = Ok(Resource::Command(argument.to_owned())),
+            "WebFetch" => match argument.strip_prefix("domain:") {
+                Some(host) => self.resource = Ok(Resource::Host(host.to_owned())),
+                None => match settings.web_rules()?.reach(argument) {
+                    Ok(Reach { host, refusal }) => (self.resource, self.refusal) = (Ok(Resource::Host(host)), refusal),
+                    Err(why) => self.resource = Err(why),
+                },
+            },
+            tool if FILE_TOOLS.contains(&tool) => {
+                let located = wiring::seen_by_tools(settings)?.locate(argument);
+                self.resource = located.map(Resource::Path).map_err(|error| error.to_string());
+            }
+            _ => {}
+        }
+        Ok(self)
+    }
+
+    /// The same, made for the agent that serves who asks for this one.
+    fn for_agent(self, name: &str, authority: &Authority<'_>) -> Self {
+        match authority.serving(name) {
+            Ok((agent, notice)) => Self { resource: Ok(agent.as_resource()), notice, ..self },
+            // By its description a call finds an agent that nobody named.
+            Err(failure) if authority.contract.defaults().best_match => {
+                Self { resource: Err(format!("{}; a call's description may find one", failure.message)), ..self }
+            }
+            Err(failure) => Self { resource: Err(failure.message), ..self },
+        }
+    }
+}
+
+fn unclear(text: &str) -> CommandError {
+    CommandError::usage(format!("`{text}` is no call"))
+        .hint("write it like a rule: `Edit(src/a.rs)`, `WebFetch(https://example.com)`, `Task(explore)`, `TodoWrite`")
+}
+
+fn unknown(tool: &str) -> CommandError {
+    let known = tool_names();
+    let near = nearest(tool, known.iter().map(String::as_str)).map(|near| format!("; did you mean {near}?"));
+    CommandError::usage(format!("there is no tool `{tool}`{}", near.unwrap_or_default()))
+        .hint(format!("the tools are {}", known.join(", ")))
+}

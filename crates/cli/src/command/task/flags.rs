@@ -1,0 +1,140 @@
+//! A request said in flags, in the words of the contract in use. What it says is for the contract to judge, except what
+//! is not there at all.
+
+use clap::Args;
+use serde_json::{Map, Value};
+use sortie_contract::Contract;
+
+use crate::error::CommandError;
+
+/// The fields of a request. Which of them there are is the contract's; the names are checked when it is known.
+#[derive(Debug, Args)]
+pub(super) struct RequestFlags {
+    /// The agent; `general-purpose` if not given, in contracts that let you leave it out
+    #[arg(long, value_name = "NAME", visible_alias = "subagent-type")]
+    agent: Option<String>,
+
+    /// A few words for lists and displays
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+
+    /// The whole brief
+    #[arg(long, value_name = "TEXT")]
+    prompt: Option<String>,
+
+    /// The whole brief in the contract `delegate`, which has no other field for it
+    #[arg(long, value_name = "TEXT")]
+    task: Option<String>,
+
+    /// A route, an alias or a model id; `sortie models` names them
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+
+    /// Any field of the contract by its own name, e.g. `max_turns=3`; `sortie schema` has them
+    #[arg(long = "field", value_name = "NAME=VALUE", value_parser = parse_field)]
+    fields: Vec<Field>,
+}
+
+/// The ids of these arguments, for those that do not go together with them.
+pub(super) const FLAGS: [&str; 6] = ["agent", "description", "prompt", "task", "model", "fields"];
+
+#[derive(Debug, Clone)]
+struct Field {
+    name: String,
+    value: String,
+}
+
+fn parse_field(text: &str) -> Result<Field, String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            Ok(Field { name: name.trim().to_owned(), value: value.to_owned() })
+        }
+        _ => Err("it must be NAME=VALUE".to_owned()),
+    }
+}
+
+impl RequestFlags {
+    /// The request as the contract reads it. An error names the flags that are missing, or that it has no field for.
+    pub(super) fn arguments(&self, contract: &dyn Contract) -> Result<String, CommandError> {
+        let vocabulary = Vocabulary { schema: contract.schema(&[]), contract };
+        let mut request = Map::new();
+        for (flag, value) in self.named() {
+            let Some(value) = value else { continue };
+            let field = vocabulary.field(flag).ok_or_else(|| vocabulary.no_such(flag))?;
+            request.insert(field.to_owned(), Value::from(value.as_str()));
+        }
+        for Field { name, value } in &self.fields {
+            if request.insert(name.clone(), vocabulary.value(name, value)).is_some() {
+                return Err(CommandError::usage(format!("`{name}` is given twice")));
+            }
+        }
+        let missing: Vec<&str> = vocabulary.required().filter(|field| !request.contains_key(*field)).collect();
+        if missing.is_empty() { Ok(Value::from(request).to_string()) } else { Err(vocabulary.missing(&missing)) }
+    }
+
+    fn named(&self) -> [(&'static str, Option<&String>); 5] {
+        [
+            (AGENT, self.agent.as_ref()),
+            ("description", self.description.as_ref()),
+            ("prompt", self.prompt.as_ref()),
+            ("task", self.task.as_ref()),
+            ("model", self.model.as_ref()),
+        ]
+    }
+}
+
+/// The flag whose field has another name in each contract.
+const AGENT: &str = "agent";
+
+/// What a contract calls things.
+struct Vocabulary<'a> {
+    schema: Value,
+    contract: &'a dyn Contract,
+}
+
+impl Vocabulary<'_> {
+    /// The field that a flag sets.
+    fn field<'a>(&self, flag: &'a str) -> Option<&'a str> {
+        if flag == AGENT {
+            return self.contract.agent_field();
+        }
+        self.schema["properties"].get(flag).map(|_| flag)
+    }
+
+    /// How a field is set.
+    fn flag(&self, field: &str) -> String {
+        match field {
+            agent if self.contract.agent_field() == Some(agent) => format!("--{AGENT} (its `{agent}`)"),
+            "description" | "prompt" | "task" | "model" => format!("--{field}"),
+            other => format!("--field {other}=…"),
+        }
+    }
+
+    fn required(&self) -> impl Iterator<Item = &str> {
+        self.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str)
+    }
+
+    /// A text as it is. Where the field is none, what the text says in JSON; whether that fits is for the contract to say.
+    fn value(&self, field: &str, text: &str) -> Value {
+        match self.schema["properties"][field]["type"].as_str() {
+            None | Some("string") => text.into(),
+            Some(_) => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
+        }
+    }
+
+    fn missing(&self, fields: &[&str]) -> CommandError {
+        let flags: Vec<String> = fields.iter().map(|field| self.flag(field)).collect();
+        let name = self.contract.name();
+        CommandError::usage(format!("the contract `{name}` needs {}", flags.join(" and ")))
+            .hint(format!("or give the whole request with --json; `sortie schema --contract {name}` describes it"))
+    }
+
+    fn no_such(&self, flag: &str) -> CommandError {
+        let offered = self.schema["properties"].as_object().into_iter().flat_map(Map::keys).map(String::as_str);
+        // One may be read that the schema does not offer.
+        let agent = self.contract.agent_field().filter(|agent| self.schema["properties"].get(agent).is_none());
+        let flags: Vec<String> = offered.chain(agent).map(|field| self.flag(field)).collect();
+        CommandError::usage(format!("the contract `{}` has no field for --{flag}", self.contract.name()))
+            .hint(format!("it takes {}", flags.join(", ")))
+    }
+}

@@ -1,0 +1,156 @@
+//! What was said of permissions becomes what they mean: layers of a grant, directories beside the workspace, hosts.
+//!
+//! Rules add up over files, variables and flags. Those that forbid stand in a layer for each place where they were said, so
+//! that a refusal can name it; those that allow stand beside the mode that they are exceptions from.
+
+use std::path::{Path, PathBuf};
+
+use sortie_agents::{AgentDefinition, Registry};
+use sortie_policy::Rule;
+use sortie_protocol::{GrantLayer, Mode};
+use sortie_tools::WebRules;
+
+use super::key::{ADD_DIRS, ALLOW, ASK, DENY, Key, MODE, PRIVATE};
+use super::said::{Said, Spoken};
+use super::value::{Origin, Owner};
+use super::{PROJECT_CONFIG, Settings, mode};
+use crate::error::CommandError;
+
+/// Whose word it is where nobody said anything, too.
+const USER: &str = "user settings";
+
+impl Settings {
+    /// What a main agent is granted: the layers below which all agents work.
+    pub(crate) fn permission_layers(&self) -> Vec<GrantLayer> {
+        let said = &self.said;
+        let mode = said.text_of(&MODE, "");
+        let mut layers = vec![GrantLayer {
+            allow: said.texts_of(&ALLOW, "").map(|rule| rule.text.to_owned()).collect(),
+            mode: Some(mode.and_then(|mode| mode::named(mode.text)).unwrap_or(Mode::Default)),
+            ..GrantLayer::new(mode.map_or_else(|| USER.to_owned(), |mode| owner(mode.origin)))
+        }];
+        let asking = said.texts_of(&ASK, "").map(|rule| (rule, Forbids::Asking));
+        let denying = said.texts_of(&DENY, "").map(|rule| (rule, Forbids::Denying));
+        let mut forbidding: Vec<(Spoken<'_>, Forbids)> = asking.chain(denying).collect();
+        forbidding.sort_by_key(|(rule, _)| rule.origin.rank());
+        for (rule, forbids) in forbidding {
+            forbids.rules_of(&mut layers, owner(rule.origin)).push(rule.text.to_owned());
+        }
+        layers
+    }
+
+    /// Where a rule in the layer of this owner was said.
+    pub(crate) fn place_of_rule(&self, layer_owner: &str, rule: &str) -> Option<String> {
+        let said = [&DENY, &ASK, &ALLOW].into_iter().flat_map(|key| self.said.texts_of(key, ""));
+        let said: Vec<Spoken<'_>> = said.filter(|said| said.text == rule).collect();
+        // What allows stands in another one's layer.
+        let own = said.iter().find(|said| owner(said.origin) == layer_owner);
+        own.or(said.last()).map(|said| said.origin.to_string())
+    }
+
+    /// Where the mode was said; `None` where it is the usual one.
+    pub(crate) fn place_of_mode(&self) -> Option<String> {
+        self.said.text_of(&MODE, "").map(|mode| mode.origin.to_string())
+    }
+
+    /// Warns of rules about agents that nobody is: they may be misspelt, and then do nothing.
+    pub(crate) fn rules_about_nobody(&self, agents: &Registry) -> Vec<String> {
+        let names = || agents.all().iter().flat_map(AgentDefinition::names);
+        let mut warnings = Vec::new();
+        for key in [&ALLOW, &ASK, &DENY] {
+            for Spoken { text, origin } in self.said.texts_of(key, "") {
+                let Ok(rule) = text.parse::<Rule>() else { continue };
+                if rule.is_about_agent(names()) == Some(false) {
+                    warnings.push(format!("{origin}: `{}`: `{text}` names no agent that there is", key.path));
+                }
+            }
+        }
+        warnings
+    }
+
+    /// The directories beside the workspace that tools see, too: absolute, and each one there.
+    pub(crate) fn added_directories(&self) -> Result<Vec<PathBuf>, CommandError> {
+        self.said.texts_of(&ADD_DIRS, "").map(|said| self.added_directory(&said)).collect()
+    }
+
+    fn added_directory(&self, said: &Spoken<'_>) -> Result<PathBuf, CommandError> {
+        let Spoken { text, origin } = said;
+        let unusable =
+            |why: &str| CommandError::config(format!("{origin}: the directory {text} cannot be added: {why}"));
+        let below_home = text.strip_prefix('~').filter(|below| below.is_empty() || below.starts_with('/'));
+        let path = match (below_home, self.environment.absolute_path("HOME")) {
+            (Some(below), Some(home)) => home.join(below.trim_start_matches('/')),
+            (Some(_), None) => return Err(unusable("HOME is not set")),
+            (None, _) => self.base_of(origin).join(text),
+        };
+        let path = path.canonicalize().map_err(|error| unusable(&error.to_string()))?;
+        if path.is_dir() { Ok(path) } else { Err(unusable("it is no directory")) }
+    }
+
+    /// What a relative path is relative to: the file's own directory, the project for its files, else where we are.
+    fn base_of<'a>(&'a self, origin: &'a Origin) -> &'a Path {
+        match origin {
+            Origin::File { path, owner: Owner::User, .. } => path.parent().unwrap_or(Path::new("")),
+            _ if origin.is_projects() => &self.places.workspace,
+            _ => Path::new(""),
+        }
+    }
+
+    /// What may be fetched from beside the internet. The servers of our own models never are.
+    pub(crate) fn web_rules(&self) -> Result<WebRules, CommandError> {
+        let (routes, _) = self.routes();
+        let own = routes.iter().map(|route| route.base_url.to_string());
+        let private = self.said.texts_of(&PRIVATE, "").map(|host| host.text.to_owned());
+        WebRules::new(private, own).map_err(|error| CommandError::config(error.to_string()))
+    }
+}
+
+/// Which of a layer's lists a rule belongs into.
+#[derive(Clone, Copy)]
+enum Forbids {
+    Asking,
+    Denying,
+}
+
+impl Forbids {
+    /// The list in the layer of this owner, which is made where there is none.
+    fn rules_of(self, layers: &mut Vec<GrantLayer>, owner: String) -> &mut Vec<String> {
+        let place = layers.iter().position(|layer| layer.owner == owner).unwrap_or_else(|| {
+            layers.push(GrantLayer::new(owner));
+            layers.len() - 1
+        });
+        let layer = &mut layers[place];
+        match self {
+            Self::Asking => &mut layer.ask,
+            Self::Denying => &mut layer.deny,
+        }
+    }
+}
+
+/// Whose word it is, as refusals name it.
+fn owner(origin: &Origin) -> String {
+    match origin {
+        Origin::Default | Origin::Contract(_) | Origin::File { owner: Owner::User, .. } => USER.to_owned(),
+        Origin::File { owner: Owner::Project, .. } => format!("project settings ({PROJECT_CONFIG})"),
+        Origin::Variable { name, .. } => format!("the variable {name}"),
+        Origin::Flag(flag) => format!("the flag {flag}"),
+    }
+}
+
+impl Said {
+    /// Warns of rules about tools that nobody knows: they may be misspelt, and then do nothing.
+    pub(super) fn warn_of_unknown_tools(&mut self) {
+        let doubtful = |key: &'static Key| {
+            let rules = self.texts_of(key, "");
+            rules.filter_map(move |Spoken { text, origin }| {
+                let rule = text.parse::<Rule>().ok()?;
+                // What allows has to name its tool to the letter.
+                let unknown =
+                    if key.path == ALLOW.path { rule.unknown_tool() } else { rule.unknown_tool_in_any_case() }?;
+                Some(format!("{origin}: `{}`: {unknown}", key.path))
+            })
+        };
+        let warnings: Vec<String> = [&ALLOW, &ASK, &DENY].into_iter().flat_map(doubtful).collect();
+        self.warnings.extend(warnings);
+    }
+}

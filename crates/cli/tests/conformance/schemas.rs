@@ -1,0 +1,281 @@
+//! The definitions of all contracts, judged by others: a validator of draft-07 that is not ours, and the rules of the
+//! providers that take them. What a schema admits is held against what the program then really does.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use expect_test::expect;
+use serde_json::{Value, json};
+use sortie_testkit::{ScriptedPart, reply};
+
+use crate::world::{Run, World, main_agent_calls};
+
+/// Each contract with its tool and arguments that it takes.
+fn contracts() -> [(&'static str, &'static str, Value); 7] {
+    let typed = |agent: &str| json!({"description": "Find it", "prompt": "Where is it?", "subagent_type": agent});
+    [
+        ("envelope", "Task", typed("explore")),
+        ("result", "Task", typed("reviewer")),
+        ("delegate", "task", json!({"task": "Where is it?"})),
+        ("typed", "Task", typed("Explore")),
+        ("child", "task", typed("explore")),
+        ("child-recipe", "task", json!({"description": "Find it", "prompt": "Where is it?"})),
+        ("sortie", "Task", typed("explore")),
+    ]
+}
+
+/// With an agent file, so that lists of agents have more in them than the contract's own.
+fn world() -> World {
+    let world = World::new();
+    let file = "---\nname: reviewer\ndescription: Reviews \"code\"\n---\nYou review.\n";
+    world.write("home/.config/sortie/agents/reviewer.md", file);
+    world
+}
+
+/// A tool as it is handed to a provider: its name, its schema, and all of it.
+struct Shape {
+    name: String,
+    schema: Value,
+    whole: Value,
+}
+
+/// The definition in the shapes of `sortie schema`; the plain one has no name.
+fn shapes(world: &World, contract: &str) -> [Shape; 3] {
+    [
+        ("json", "/no-name", ""),
+        ("anthropic", "/name", "/input_schema"),
+        ("openai", "/function/name", "/function/parameters"),
+    ]
+    .map(|(format, name, schema)| {
+        let whole = world.sortie(["schema", "--contract", contract, "--format", format]).run().stdout_json();
+        let name = whole.pointer(name).and_then(Value::as_str).unwrap_or("Task").to_owned();
+        Shape { name, schema: whole.pointer(schema).unwrap().clone(), whole }
+    })
+}
+
+#[derive(Debug)]
+struct Judgement {
+    /// What is wrong with the schema itself.
+    wrong: Vec<String>,
+    /// For each example, whether the schema admits it.
+    admitted: Vec<bool>,
+}
+
+/// What draft-07 says of these schemas and their examples.
+fn judged(cases: &Value) -> Vec<Judgement> {
+    let python = std::env::var_os("SORTIE_TEST_PYTHON").unwrap_or_else(|| {
+        panic!("SORTIE_TEST_PYTHON is not set: it names a Python that has `jsonschema`; `cargo xtask conformance` makes one")
+    });
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/draft7.py");
+    let mut judge = Command::new(python).arg(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    judge.stdin.take().unwrap().write_all(cases.to_string().as_bytes()).unwrap();
+    let output = judge.wait_with_output().unwrap();
+    assert!(output.status.success(), "its complaint stands above");
+    let judgements: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let list = |judgement: &Value, key: &str| judgement[key].as_array().unwrap().clone();
+    let judgement = |judgement: &Value| Judgement {
+        wrong: list(judgement, "wrong").iter().map(Value::to_string).collect(),
+        admitted: list(judgement, "admitted").iter().map(|admitted| admitted == true).collect(),
+    };
+    judgements.iter().map(judgement).collect()
+}
+
+#[test]
+fn s0_21_s1_08_s2_27_s3_02_s4_05_every_schema_is_a_draft_07_schema_in_every_shape() {
+    let world = world();
+    for (contract, _, arguments) in contracts() {
+        let cases: Vec<Value> = shapes(&world, contract)
+            .into_iter()
+            .map(|shape| json!({"schema": shape.schema, "examples": [arguments, {}]}))
+            .collect();
+        for judgement in judged(&cases.into()) {
+            assert_eq!(judgement.wrong, Vec::<String>::new(), "{contract}");
+            assert_eq!(judgement.admitted, [true, false], "{contract}: what it takes, and nothing at all");
+        }
+    }
+    let blind = judged(&json!([{"schema": {"type": "strin", "required": "x"}, "examples": []}]));
+    assert_eq!(blind[0].wrong.len(), 2, "the judge sees what is wrong: {blind:?}");
+}
+
+/// Keywords that every provider takes in the schema of a tool. Among those that one or another refuses, or passes over
+/// without a word, are `$ref`, `definitions`, `allOf`, `anyOf`, `oneOf`, `not`, `if`, `const`, `patternProperties`,
+/// `propertyNames`, `dependencies`, `contains`, `examples`, `format` and `pattern`.
+const KEYWORDS: [&str; 10] = [
+    "$schema",
+    "additionalProperties",
+    "default",
+    "description",
+    "enum",
+    "exclusiveMinimum",
+    "minLength",
+    "properties",
+    "required",
+    "type",
+];
+
+/// All keywords of a schema, and the names of all properties.
+fn words(schema: &Value, keywords: &mut BTreeSet<String>, properties: &mut BTreeSet<String>) {
+    for (keyword, value) in schema.as_object().unwrap_or_else(|| panic!("a schema is an object: {schema}")) {
+        keywords.insert(keyword.clone());
+        if keyword == "properties" {
+            for (name, property) in value.as_object().unwrap() {
+                properties.insert(name.clone());
+                words(property, keywords, properties);
+            }
+        }
+    }
+}
+
+/// `^[a-zA-Z0-9_-]{1,64}$`, the strictest of the providers' patterns.
+fn is_portable(name: &str) -> bool {
+    let letters = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
+    (1..=64).contains(&name.len()) && name.chars().all(letters)
+}
+
+#[test]
+fn s0_21_s1_02_s2_27_s3_02_s4_05_every_shape_keeps_to_the_providers_rules() {
+    let world = world();
+    for (contract, tool, _) in contracts() {
+        let [plain, anthropic, openai] = shapes(&world, contract);
+        assert_eq!((&anthropic.schema, &openai.schema), (&plain.schema, &plain.schema), "{contract}: one schema");
+        assert_eq!([&anthropic.name, &openai.name], [tool; 2]);
+        assert!(is_portable(tool), "{tool}");
+        assert_eq!(plain.schema["type"], "object", "{contract}: no provider takes arguments that are no object");
+
+        let (mut keywords, mut properties) = (BTreeSet::new(), BTreeSet::new());
+        words(&plain.schema, &mut keywords, &mut properties);
+        let foreign: Vec<&String> = keywords.iter().filter(|word| !KEYWORDS.contains(&word.as_str())).collect();
+        assert_eq!(foreign, Vec::<&String>::new(), "{contract}");
+        assert!(properties.iter().all(|name| is_portable(name)), "{contract}: {properties:?}");
+
+        let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(keys(&anthropic.whole), ["description", "input_schema", "name"], "{contract}");
+        // `strict` would demand that every property is required and that no other is allowed.
+        assert_eq!(keys(&openai.whole), ["function", "type"], "{contract}");
+        assert_eq!(keys(&openai.whole["function"]), ["description", "name", "parameters"], "{contract}");
+    }
+}
+
+/// Fields that are on offer before what they ask for exists; until then they are refused, whatever is in them.
+const UNDER_WAY: [&str; 2] = ["resume", "run_in_background"];
+
+/// Arguments that differ from good ones in one field each, with what is different.
+fn variations(schema: &Value, good: &Value) -> Vec<(String, Value)> {
+    let mut variations = vec![("as they should be".to_owned(), good.clone())];
+    let mut changed = |name: &str, value: Option<Value>| {
+        let mut arguments = good.clone();
+        let said = if let Some(value) = value {
+            arguments[name] = value.clone();
+            format!("{name} = {value}")
+        } else {
+            arguments.as_object_mut().unwrap().remove(name);
+            format!("no {name}")
+        };
+        variations.push((said, arguments));
+    };
+    let fields = schema["properties"].as_object().unwrap().keys();
+    for name in fields.filter(|name| !UNDER_WAY.contains(&name.as_str())) {
+        changed(name, None);
+        for value in [
+            json!(null),
+            json!(true),
+            json!(-1),
+            json!(0),
+            json!(0.5),
+            json!(3),
+            json!([]),
+            json!({}),
+            json!(""),
+            json!(" \n"),
+            json!("EXPLORE"),
+            json!("wizard"),
+        ] {
+            changed(name, Some(value));
+        }
+    }
+    for (name, value) in [("max_turns", json!(0)), ("timeout_seconds", json!("9")), ("max_tokens", json!(-1))] {
+        changed("limits", Some(json!({name: value})));
+    }
+    changed("verbosity", Some(json!("high")));
+    variations
+}
+
+/// Everything on which a schema and the program differ, one line each.
+fn differences(world: &World, contract: &str, tool: &str, good: &Value) -> String {
+    let schema = &shapes(world, contract)[0].schema;
+    let (said, arguments): (Vec<String>, Vec<Value>) = variations(schema, good).into_iter().unzip();
+    let admitted = judged(&json!([{"schema": schema, "examples": arguments}])).remove(0).admitted;
+    let calls: Vec<ScriptedPart> = arguments.iter().map(|arguments| reply::call(tool, arguments.clone())).collect();
+    let script = main_agent_calls(calls).otherwise(reply::text("SERVED below."));
+    let run = Run::of(world, contract, "openai-chat", script);
+    let results = run.results();
+    assert_eq!((results.len(), admitted.len()), (arguments.len(), arguments.len()), "{:#?}", run.ended);
+    let lines = said.iter().zip(admitted).zip(&results).filter_map(|((said, admitted), result)| {
+        match (admitted, result.text.contains("SERVED below.")) {
+            (true, false) => Some(format!("{contract} refuses {said}\n")),
+            (false, true) => Some(format!("{contract} takes {said}\n")),
+            _ => None,
+        }
+    });
+    lines.collect()
+}
+
+/// Where nothing is said here, the program serves exactly what the schema admits. It refuses more where a schema cannot
+/// say it: text that is blank, names that nobody has, limits that leave nothing. It takes more where the meaning is plain:
+/// null for a field that may be missing, and the name of a type in other letters.
+#[test]
+fn s0_64_s0_65_s0_66_s1_22_s2_31_s3_03_s4_08_the_program_takes_what_the_schema_admits_and_refuses_the_rest() {
+    let world = world();
+    let told: String =
+        contracts().iter().map(|(contract, tool, good)| differences(&world, contract, tool, good)).collect();
+    expect![[r#"
+        envelope refuses description = ""
+        envelope refuses description = " \n"
+        envelope takes model = null
+        envelope refuses prompt = ""
+        envelope refuses prompt = " \n"
+        envelope takes subagent_type = "EXPLORE"
+        result refuses description = ""
+        result refuses description = " \n"
+        result refuses prompt = ""
+        result refuses prompt = " \n"
+        result refuses subagent_type = ""
+        result refuses subagent_type = " \n"
+        result refuses subagent_type = "EXPLORE"
+        result refuses subagent_type = "wizard"
+        delegate takes model = null
+        delegate refuses model = " \n"
+        delegate refuses task = ""
+        delegate refuses task = " \n"
+        typed refuses description = " \n"
+        typed takes max_turns = null
+        typed takes model = null
+        typed refuses prompt = " \n"
+        typed takes subagent_type = "EXPLORE"
+        child refuses description = ""
+        child refuses description = " \n"
+        child refuses prompt = ""
+        child refuses prompt = " \n"
+        child takes subagent_type = null
+        child takes subagent_type = "EXPLORE"
+        child-recipe refuses description = ""
+        child-recipe refuses description = " \n"
+        child-recipe refuses prompt = ""
+        child-recipe refuses prompt = " \n"
+        sortie refuses description = ""
+        sortie refuses description = " \n"
+        sortie takes limits = null
+        sortie takes model = null
+        sortie refuses model = ""
+        sortie refuses model = " \n"
+        sortie refuses prompt = ""
+        sortie refuses prompt = " \n"
+        sortie takes subagent_type = null
+        sortie takes subagent_type = "EXPLORE"
+        sortie refuses limits = {"max_turns":0}
+        sortie refuses limits = {"max_tokens":-1}
+    "#]]
+    .assert_eq(&told);
+}

@@ -1,0 +1,127 @@
+//! What a delegation cost, in every contract that says so: all turns, all that was spent below, and every try that broke
+//! off, as far as its provider had said what it used.
+
+use serde_json::{Value, json};
+use sortie_protocol::Usage;
+use sortie_testkit::{Fault, Script, ScriptedReply, ScriptedServer, reply, when};
+
+use crate::world::{Run, World, main_agent_calls};
+
+/// The contracts that show tokens: their arguments, and where the figure stands.
+const SHOWING: [(&str, &str, &str); 4] = [
+    ("delegate", r#"{"task": "CHILD looks"}"#, "/tokens_used"),
+    ("child", r#"{"description": "Look", "prompt": "CHILD looks"}"#, "/tokensUsed"),
+    ("child-recipe", r#"{"description": "Look", "prompt": "CHILD looks"}"#, "/tokens"),
+    ("sortie", r#"{"description": "Look", "prompt": "CHILD looks"}"#, "/usage/total_tokens"),
+];
+
+const QUICK: [&str; 2] = ["--set", "llm.retry_base_ms=1"];
+
+fn spending(reply: ScriptedReply, input_tokens: u64, output_tokens: u64) -> ScriptedReply {
+    reply.usage(Usage { input_tokens, output_tokens, ..Usage::default() })
+}
+
+/// A reply that breaks off in the middle. The provider of the anthropic wire has said 1,000 of input and 1 of output by
+/// then, and never says the rest.
+fn breaking() -> ScriptedReply {
+    spending(reply::text("Half of this. And the rest.").fault(Fault::OverloadedMidStream), 1000, 500)
+}
+
+const BROKEN: u64 = 1001;
+
+fn look() -> ScriptedReply {
+    reply::calls([reply::call("LS", json!({}))])
+}
+
+/// What `sortie task` answers, and how many requests it made.
+fn answer(contract: &str, arguments: &str, script: Script, flags: &[&str]) -> (Value, usize) {
+    let server = ScriptedServer::start(script).unwrap();
+    let args = [&["task", "--contract", contract, "--json", arguments], &QUICK[..], flags].concat();
+    let answer = World::new().sortie(args).on(&server, "anthropic").run().stdout_json();
+    (answer, server.requests().len())
+}
+
+fn tokens(answer: &Value, place: &str) -> u64 {
+    answer.pointer(place).and_then(Value::as_u64).unwrap_or_else(|| panic!("{place} in {answer}"))
+}
+
+#[test]
+fn s2_22_s4_15_s4_17_s4_27_requests_that_were_tried_again_are_paid_for_and_counted_once() {
+    for (contract, arguments, place) in SHOWING {
+        let script = Script::new()
+            .times(2, when::turn(0), breaking())
+            .on(when::turn(0), spending(look(), 100, 10))
+            .once(when::turn(1), spending(reply::status(500), 7000, 7000))
+            .on(when::turn(1), spending(reply::text("Done."), 30, 3));
+        let (answer, requests) = answer(contract, arguments, script, &[]);
+        assert_eq!(tokens(&answer, place), 2 * BROKEN + 110 + 33, "{contract}: a refused request costs nothing");
+        assert_eq!(requests, 5, "{contract}");
+        let calls = answer.get("toolCalls").or_else(|| answer.pointer("/usage/tool_calls"));
+        assert!(calls.is_none_or(|calls| calls == 1), "{contract}: {answer}");
+        assert!(answer.pointer("/usage/turns").is_none_or(|turns| turns == 2), "tries are no turns: {answer}");
+    }
+}
+
+#[test]
+fn s2_22_s4_15_s4_17_s4_27_a_task_that_fails_says_what_its_tries_cost() {
+    for (contract, arguments, place) in SHOWING {
+        let (answer, requests) =
+            answer(contract, arguments, Script::always(breaking()), &["--set", "llm.max_retries=2"]);
+        assert_eq!((tokens(&answer, place), requests), (3 * BROKEN, 3), "{contract}: {answer}");
+        assert!(answer.get("error").is_some(), "{contract}: {answer}");
+    }
+}
+
+#[test]
+fn s2_22_s4_15_s4_17_s4_27_a_deadline_in_the_middle_of_a_try_does_not_hide_what_it_cost() {
+    for (contract, arguments, place) in SHOWING {
+        let stalling = spending(reply::text("Half of this.".repeat(100)).fault(Fault::StallAfter(1200)), 1000, 500);
+        let script = Script::new().once(when::any(), breaking()).otherwise(stalling);
+        let (answer, requests) = answer(contract, arguments, script, &["--set", "task_tool.default_timeout_seconds=1"]);
+        assert_eq!((tokens(&answer, place), requests), (2 * BROKEN, 2), "{contract}: {answer}");
+    }
+}
+
+#[test]
+fn s2_22_s2_50_s2_67_tries_that_broke_count_against_the_limit_on_tokens() {
+    for (contract, arguments, place) in SHOWING {
+        let limit = ["--set", "task_tool.max_tokens=2000"];
+        let (answer, requests) = answer(contract, arguments, Script::always(breaking()), &limit);
+        assert_eq!((tokens(&answer, place), requests), (2 * BROKEN, 2), "{contract}: {answer}");
+        assert!(answer.to_string().contains("limit was reached"), "{contract}: {answer}");
+    }
+}
+
+#[test]
+fn s2_22_s2_57_s2_73_what_is_logged_and_told_agrees_with_what_was_shown() {
+    let world = World::new();
+    let task = |brief: &str| reply::call("task", json!({ "task": brief }));
+    let script = main_agent_calls([task("OUTER work")])
+        .on(when::prompt_contains("OUTER").turn(0), spending(reply::calls([task("INNER work")]), 400, 40))
+        .on(when::prompt_contains("OUTER"), spending(reply::text("Outer done."), 500, 50))
+        .once(when::prompt_contains("INNER"), breaking())
+        .on(when::prompt_contains("INNER"), spending(reply::text("Inner done."), 60, 6));
+    let flags = [&QUICK[..], &["--output-format", "stream-json"]].concat();
+    let run = Run::with(&world, "delegate", "anthropic", script, &flags);
+    let (inner, outer) = (BROKEN + 66, BROKEN + 66 + 440 + 550);
+    assert_eq!(run.sub_agent("OUTER")[1].results[0].json()["tokens_used"], inner);
+    assert_eq!(run.result().json()["tokens_used"], outer);
+
+    let told: Vec<Value> = run.ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let spent = |event: &Value| match event["type"].as_str() {
+        Some("model_retried") => event["usage"]["total_tokens"].as_u64().unwrap_or_default(),
+        Some("model_replied") => event["reply"]["usage"]["total_tokens"].as_u64().unwrap(),
+        _ => 0,
+    };
+    let below = told.iter().filter(|event| event["depth"] != 0);
+    assert_eq!(below.map(spent).sum::<u64>(), outer, "the events add up to it");
+    let everything: u64 = told.iter().map(spent).sum();
+    assert_eq!(told.last().unwrap().pointer("/usage/total_tokens"), Some(&json!(everything)));
+
+    let kept = world.sortie(["tasks", "list", "--all", "--json"]).run().stdout_json();
+    for (title, tokens) in [("OUTER work", outer), ("INNER work", inner)] {
+        let task = kept.as_array().unwrap().iter().find(|task| task["title"] == title).unwrap();
+        let shown = world.sortie(["tasks", "show", task["task_id"].as_str().unwrap(), "--json"]).run().stdout_json();
+        assert_eq!(shown["usage"]["total_tokens"], tokens, "{title} in the log");
+    }
+}

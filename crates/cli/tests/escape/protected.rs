@@ -1,0 +1,105 @@
+//! What steers Sortie, other agents, git, editors or shells is changed by no agent, whatever the rules allow.
+
+use std::fs;
+
+use crate::calls::{delegated, every_change, main_agent, main_agent_in_turns, read, write};
+use crate::world::{World, as_each_user};
+
+/// As much as can be allowed.
+const BYPASS: &[&str] = &["--permission-mode", "bypass", "--allow", "Edit", "--allow", "Write", "--allow", "MultiEdit"];
+const NO_AGENT: &str = "which no agent may change";
+
+/// What is not there yet, and would be obeyed from the next start on.
+const ABSENT: [&str; 12] = [
+    ".sortie/config.toml",
+    ".sortie/agents/explore.md",
+    ".sortie/prompts/main_prompt.md",
+    ".claude/settings.json",
+    ".claude/agents/new.md",
+    ".mcp.json",
+    ".git/hooks/pre-commit",
+    ".vscode/tasks.json",
+    ".idea/workspace.xml",
+    ".envrc",
+    "src/.git/config",
+    "docs/.husky/pre-push",
+];
+
+#[test]
+fn s40_protected_files_that_are_not_there_cannot_be_made() {
+    as_each_user(|world| {
+        let after = world.run(BYPASS, main_agent(ABSENT.map(write)));
+        for answer in after.assert_completed().answers() {
+            answer.assert_refused(NO_AGENT);
+        }
+        for path in ABSENT {
+            assert!(!world.path("workspace").join(path).exists(), "{path}");
+        }
+        assert!(!world.path("workspace/.sortie").exists(), "not even a directory is made");
+    });
+}
+
+#[test]
+fn s42_settings_and_agent_definitions_are_changed_by_no_tool_and_under_no_name() {
+    as_each_user(|world| {
+        world.write("workspace/.sortie/config.toml", "# first line\n");
+        world.agent("helper", "tools: [Read]");
+        world.write("workspace/.vscode/tasks.json", "first line\n");
+        world.link(".sortie", "workspace/alias");
+        world.link(".sortie/config.toml", "workspace/alias.toml");
+        let named = [".sortie/config.toml", ".sortie/agents/helper.md", ".vscode/tasks.json"];
+        let spelled = ["alias/config.toml", "alias.toml", "./.sortie/./config.toml", "src/../.sortie/config.toml"];
+        let folded =
+            [".SORTIE/config.toml", ".Sortie/agents/helper.md", ".ſortie/config.toml", ".sortie\u{200b}/config.toml"];
+        let before = contents(world);
+        for path in named.into_iter().chain(spelled).chain(folded) {
+            let turns = [vec![read(path)], every_change(path)];
+            let answers = world.run(BYPASS, main_agent_in_turns(turns)).assert_completed().answers();
+            for answer in &answers[1..] {
+                answer.assert_refused(NO_AGENT);
+            }
+        }
+        assert_eq!(contents(world), before);
+    });
+}
+
+fn contents(world: &World) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let mut files: Vec<_> =
+        world.files("workspace").into_iter().map(|file| (file.clone(), fs::read(file).unwrap())).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn s42_the_users_own_settings_state_and_shell_files_are_changed_by_nobody() {
+    as_each_user(|world| {
+        world.write("home/.config/sortie/config.toml", "# first line\n");
+        world.write("home/.bashrc", "# first line\n");
+        let (home, state) = (world.name("home"), world.name("state"));
+        let flags = [BYPASS, &["--add-dir", &home, "--add-dir", &state]].concat();
+        let paths = [
+            format!("{home}/.config/sortie/config.toml"),
+            format!("{home}/.config/sortie/agents/new.md"),
+            format!("{home}/.bashrc"),
+            format!("{home}/.ssh/authorized_keys"),
+            format!("{state}/trusted.json"),
+            format!("{state}/reports/new.txt"),
+            format!("{state}/journal.db"),
+        ];
+        for agent in ["general-purpose", "main"] {
+            let turns = [paths.iter().map(|path| write(path)).collect::<Vec<_>>()];
+            let script = match agent {
+                "main" => main_agent_in_turns(turns),
+                agent => delegated(agent, turns.concat()),
+            };
+            for answer in world.run(&flags, script).assert_completed().answers_of(agent) {
+                if answer.tool == "Write" {
+                    answer.assert_refused(NO_AGENT);
+                }
+            }
+        }
+        assert_eq!(world.text("home/.bashrc"), "# first line\n");
+        assert_eq!(world.text("home/.config/sortie/config.toml"), "# first line\n");
+        assert!(!world.path("home/.ssh").exists() && !world.path("home/.config/sortie/agents").exists());
+    });
+}

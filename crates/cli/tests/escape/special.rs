@@ -1,0 +1,66 @@
+//! What is no regular file: looking at it must not wait, and takes nothing from it.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::net::UnixListener;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, makedev, mknodat};
+
+use crate::aftermath::assert_all_failed;
+use crate::calls::{edit, main_agent, multi_edit, read, write};
+use crate::world::{World, as_each_user};
+
+/// A run that waits for a writer would wait for ever; this is far more than one that does not.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn assert_answered_at_once(world: &World, path: &str) {
+    let began = Instant::now();
+    let calls = [read(path), write(path), edit(path), multi_edit(path)];
+    let after = world.run(&["--permission-mode", "bypass", "--timeout", "30s"], main_agent(calls));
+    assert!(began.elapsed() < PATIENCE, "{path}");
+    let answers = after.assert_completed().answers();
+    assert_all_failed(&answers, "only regular files can be");
+}
+
+#[test]
+fn s13_pipes_and_sockets_are_refused_at_once_and_keep_what_is_in_them() {
+    as_each_user(|world| {
+        world.fifo("workspace/pipe");
+        world.link("pipe", "workspace/link-to-pipe");
+        let _socket = UnixListener::bind(world.path("workspace/socket")).unwrap();
+        // Both ends are held open here, so that what is in the pipe stays until somebody reads it.
+        let flags = OFlags::RDWR | OFlags::NONBLOCK;
+        let pipe = rustix::fs::open(world.path("workspace/pipe"), flags, Mode::empty()).unwrap();
+        rustix::io::write(&pipe, b"a token of make's").unwrap();
+        for path in ["pipe", "link-to-pipe", "socket"] {
+            assert_answered_at_once(world, path);
+        }
+        let mut left = [0; 64];
+        let count = File::from(pipe).read(&mut left).unwrap();
+        assert_eq!(&left[..count], b"a token of make's");
+    });
+}
+
+#[test]
+fn s13_a_pipe_without_a_writer_is_not_waited_for() {
+    as_each_user(|world| {
+        world.fifo("workspace/pipe");
+        assert_answered_at_once(world, "pipe");
+    });
+}
+
+#[test]
+fn s13_devices_are_refused() {
+    as_each_user(|world| {
+        let outside = world.run(&[], main_agent(["/dev/zero", "/dev/tty", "/proc/self/mem"].map(read)));
+        assert_all_failed(&outside.answers(), "is outside the workspace");
+        // Only root can make one; what an ordinary user can reach is tried above.
+        if rustix::process::geteuid().is_root() {
+            let zero = world.path("workspace/zero");
+            let mode = Mode::RUSR | Mode::WUSR | Mode::ROTH | Mode::WOTH;
+            mknodat(CWD, &zero, FileType::CharacterDevice, mode, makedev(1, 5)).unwrap();
+            assert_answered_at_once(world, "zero");
+        }
+    });
+}

@@ -1,0 +1,160 @@
+//! Every attack on paths, trust, delegation, the network and displays: what proves that it fails, or what it waits for.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+/// Where an attack stands.
+#[derive(Debug)]
+enum Standing {
+    /// All tests of this suite whose names begin with the id.
+    Here,
+    /// A test closer to the code: its file from the repository's root, its name, and why it is not here.
+    At(&'static str, &'static str),
+    /// What has to exist before it, or the rest of it, can be made.
+    Waits(&'static str),
+}
+
+use Standing::{At, Here, Waits};
+
+const RULES: &str = "crates/policy/tests/it/property.rs";
+const RESUME: &str = "crates/policy/tests/it/resume.rs";
+const ASK: &str = "crates/cli/tests/it/ask.rs";
+const HOSTILE: &str = "crates/cli/tests/it/hostile.rs";
+const RACE: &str = "crates/sandbox/tests/it/race.rs";
+const SPECIAL: &str = "crates/sandbox/tests/it/special.rs";
+const MEMORY: &str = "crates/tools/tests/it/memory.rs";
+const REBINDING: &str = "crates/tools/tests/it/web_fetch/rebinding.rs";
+const BOMBS: &str = "crates/tools/tests/it/web_fetch/bombs.rs";
+
+/// What it can wait for.
+const CAPABILITIES: [&str; 6] = ["shell", "resume", "limits", "MCP", "fleet", "screen"];
+
+const TABLE: &[(&str, &[Standing])] = &[
+    // Paths and files.
+    ("s01", &[Here]),
+    ("s02", &[Here]),
+    ("s03", &[Here]),
+    ("s04", &[Here]),
+    ("s05", &[Here, At(RACE, "s05_outside_bytes_are_never_read_while_a_directory_and_a_link_are_swapped")]),
+    ("s06", &[Here, At(RACE, "s06_nothing_is_made_outside_while_a_directory_and_a_link_are_swapped")]),
+    ("s07", &[Here]),
+    ("s09", &[Waits("shell")]),
+    ("s10", &[Here]),
+    ("s11", &[Here, Waits("shell"), Waits("MCP")]),
+    ("s13", &[Here, At(SPECIAL, "s13_a_file_that_turns_into_a_pipe_never_blocks_an_open")]),
+    ("s14", &[Here, At(MEMORY, "a_search_through_lines_of_gibibytes_stays_within_its_memory")]),
+    ("s15", &[Here]),
+    // Configuration and trust.
+    (
+        "s38",
+        &[
+            At(HOSTILE, "without_a_model_nothing_is_started_and_nobody_is_called"),
+            At(HOSTILE, "with_a_model_nobody_but_the_users_own_server_is_called"),
+        ],
+    ),
+    ("s39", &[Here]),
+    ("s40", &[Here, Waits("shell")]),
+    ("s41", &[Here, Waits("MCP")]),
+    ("s42", &[Here, Waits("shell")]),
+    ("s43", &[Here, Waits("shell")]),
+    ("s44", &[Here]),
+    ("s46", &[At(HOSTILE, "with_a_model_nobody_but_the_users_own_server_is_called")]),
+    // Delegation.
+    ("s47", &[Here]),
+    ("s48", &[Here]),
+    ("s49", &[Here, At(RULES, "a_child_never_may_what_its_parent_may_not")]),
+    (
+        "s50",
+        &[At(RESUME, "a_policy_that_was_tightened_binds_and_one_that_was_loosened_does_not_widen"), Waits("resume")],
+    ),
+    ("s51", &[Here, At(RESUME, "a_rule_about_an_agent_still_matches_after_a_restart"), Waits("resume")]),
+    ("s52", &[Here]),
+    ("s53", &[Here]),
+    ("s54", &[Here]),
+    ("s55", &[Here]),
+    ("s56", &[Here]),
+    (
+        "s58",
+        &[
+            Here,
+            At(ASK, "yes_runs_the_call_once_and_the_next_one_is_asked_again"),
+            At(ASK, "a_question_names_the_agents_down_to_the_one_that_asks_and_progress_stands_aside"),
+        ],
+    ),
+    ("s59", &[Waits("limits")]),
+    ("s60", &[Here]),
+    // The network.
+    ("s71", &[Here]),
+    ("s72", &[Here]),
+    ("s73", &[Here]),
+    ("s74", &[At(REBINDING, "a_connection_goes_to_the_address_that_was_checked")]),
+    (
+        "s76",
+        &[
+            At(BOMBS, "a_body_that_unpacks_to_gibibytes_is_cut_and_costs_no_more_than_its_cap"),
+            At(BOMBS, "a_body_that_drips_is_given_as_far_as_it_came"),
+            At(BOMBS, "a_head_of_a_megabyte_is_refused"),
+        ],
+    ),
+    ("s77", &[Here, Waits("screen"), Waits("fleet")]),
+    // Displays, parsing, secrets.
+    ("s78", &[Here, Waits("screen")]),
+    ("s80", &[Here]),
+    ("s81", &[Here]),
+    ("s82", &[Here]),
+    ("s83", &[Here, Waits("shell"), Waits("MCP")]),
+    ("s84", &[Here, Waits("screen"), Waits("fleet")]),
+    ("s85", &[Here, Waits("shell")]),
+];
+
+/// All ids of the five parts of the catalogue; the numbers that are missing are not in it.
+fn catalogue() -> Vec<String> {
+    let paths = (1..=15).filter(|number| ![8, 12].contains(number));
+    let trust = (38..=46).filter(|number| *number != 45);
+    let delegation = (47..=60).filter(|number| *number != 57);
+    let network = (71..=77).filter(|number| *number != 75);
+    let display = (78..=85).filter(|number| *number != 79);
+    let numbers = paths.chain(trust).chain(delegation).chain(network).chain(display);
+    numbers.map(|number| format!("s{number:02}")).collect()
+}
+
+/// The names of all tests of this suite, without their modules.
+fn tests() -> BTreeSet<String> {
+    let output = Command::new(std::env::current_exe().unwrap()).args(["--list", "--format", "terse"]).output().unwrap();
+    let listed = String::from_utf8(output.stdout).unwrap();
+    let names = listed.lines().filter_map(|line| line.strip_suffix(": test")?.rsplit("::").next());
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn every_attack_stands_in_the_table_once_and_in_order() {
+    let listed: Vec<String> = TABLE.iter().map(|(id, _)| (*id).to_owned()).collect();
+    assert_eq!(listed, catalogue());
+}
+
+#[test]
+fn what_the_table_names_exists_and_what_exists_it_names() {
+    let tests = tests();
+    let begins_with = |id: &str| tests.iter().any(|test| test.starts_with(&format!("{id}_")));
+    for (id, standings) in TABLE {
+        assert!(!standings.is_empty(), "{id}");
+        assert_eq!(standings.iter().any(|standing| matches!(standing, Here)), begins_with(id), "{id}");
+        for standing in *standings {
+            match standing {
+                Here => {}
+                At(file, test) => {
+                    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
+                    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{file}: {error}"));
+                    assert!(text.contains(&format!("fn {test}(")), "{id}: {file} has no {test}");
+                }
+                Waits(capability) => assert!(CAPABILITIES.contains(capability), "{id}: {capability}"),
+            }
+        }
+    }
+    let is_listed = |test: &&String| TABLE.iter().any(|(id, _)| test.starts_with(&format!("{id}_")));
+    let has_id =
+        |test: &&String| test.starts_with('s') && test[1..].starts_with(|letter: char| letter.is_ascii_digit());
+    let strays: Vec<&String> = tests.iter().filter(has_id).filter(|test| !is_listed(test)).collect();
+    assert!(strays.is_empty(), "{strays:?}");
+}

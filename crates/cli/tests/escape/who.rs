@@ -1,0 +1,16 @@
+//! Says as whom the suite has run: root is refused nothing, so that a run as root alone proves less.
+
+use std::io::Write as _;
+
+use crate::user::User;
+
+/// Its name is the last: it runs when all others have been started.
+#[test]
+fn the_suite_says_as_whom_it_ran() {
+    let users: Vec<String> = User::all().iter().map(|user| format!("uid {}", user.uid())).collect();
+    // Past the runner, which shows only what failing tests print.
+    writeln!(std::io::stderr(), "escape suite: every attack was made as {}", users.join(" and as ")).unwrap();
+    if rustix::process::geteuid().is_root() {
+        assert_eq!(users.len(), 2, "once more without privileges");
+    }
+}

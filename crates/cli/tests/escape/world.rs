@@ -1,0 +1,212 @@
+//! One attack's world: a workspace, a home, what lies outside of them, canaries, and the program run among these.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use sortie_testkit::{Script, ScriptedServer};
+use tempfile::TempDir;
+
+use crate::aftermath::{Aftermath, holds};
+use crate::user::{Program, User};
+
+/// What the main agent is asked. Whoever was asked anything else is a sub-agent.
+pub(crate) const PROMPT: &str = "ATTACK the place";
+/// What must never be seen. No call of a hostile model says it, so that wherever it is found, it has leaked.
+pub(crate) const CANARY: &str = "CANARY-OF-THE-SUITE";
+/// The first line of every canary, which calls may name.
+pub(crate) const FIRST_LINE: &str = "first line";
+
+/// Names the guard that is out, in a build in which one can be.
+const MUTANT: &str = "MUTANT_OF_SORTIE";
+
+/// So many files at most are looked through for what has leaked.
+const MAX_FILES: usize = 50_000;
+
+pub(crate) struct World {
+    dir: TempDir,
+    user: User,
+    program: Arc<Program>,
+    canaries: RefCell<Vec<PathBuf>>,
+}
+
+/// Makes the attack in a new world for each user that this process can become.
+pub(crate) fn as_each_user(attack: impl Fn(&World)) {
+    for user in User::all() {
+        let _said = SaidOnPanic(user);
+        attack(&World::new(user));
+    }
+}
+
+/// Tells as whom a test failed.
+struct SaidOnPanic(User);
+
+impl Drop for SaidOnPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // A panic says the rest, and must not become another.
+            writeln!(std::io::stderr(), "the program ran as uid {}", self.0.uid()).ok();
+        }
+    }
+}
+
+impl World {
+    fn new(user: User) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let world = Self { dir, user, program: Program::shared(), canaries: RefCell::default() };
+        for directory in ["home", "workspace/.git", "state", "outside"] {
+            fs::create_dir_all(world.path(directory)).unwrap();
+        }
+        // As the program would make it.
+        fs::set_permissions(world.path("state"), std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+        world.write("workspace/src/main.rs", "fn main() {}\n");
+        world.canary("outside/canary.txt");
+        world
+    }
+
+    pub(crate) fn path(&self, relative: &str) -> PathBuf {
+        self.dir.path().canonicalize().unwrap().join(relative)
+    }
+
+    /// The same as text.
+    pub(crate) fn name(&self, relative: &str) -> String {
+        self.path(relative).to_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn write(&self, relative: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(relative);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    pub(crate) fn text(&self, relative: &str) -> String {
+        fs::read_to_string(self.path(relative)).unwrap()
+    }
+
+    /// A file that nobody may read, change or remove.
+    pub(crate) fn canary(&self, relative: &str) {
+        let path = self.write(relative, canary_text());
+        self.canaries.borrow_mut().push(path);
+    }
+
+    /// A symbolic link, made with whatever directories it needs.
+    pub(crate) fn link(&self, target: impl AsRef<Path>, name: &str) {
+        let name = self.path(name);
+        fs::create_dir_all(name.parent().unwrap()).unwrap();
+        symlink(target, name).unwrap();
+    }
+
+    pub(crate) fn fifo(&self, name: &str) {
+        assert!(Command::new("mkfifo").arg(self.path(name)).status().unwrap().success());
+    }
+
+    /// An agent file of the project.
+    pub(crate) fn agent(&self, name: &str, front_matter: &str) {
+        let text = format!("---\nname: {name}\ndescription: Does {name}\n{front_matter}\n---\nYou are {name}.\n");
+        self.write(&format!("workspace/.sortie/agents/{name}.md"), text);
+    }
+
+    /// Asks the main agent, whose model plays the script, and waits for the end.
+    pub(crate) fn run(&self, flags: &[&str], script: Script) -> Aftermath {
+        self.run_under(&[], flags, script)
+    }
+
+    /// The same, started by another program, which gets these words and then the whole command line.
+    pub(crate) fn run_under(&self, outer: &[&str], flags: &[&str], script: Script) -> Aftermath {
+        let server = ScriptedServer::start(script).unwrap();
+        let outside = self.listing("outside");
+        let args = [&["run", "--output-format", "stream-json"], flags, &[PROMPT]].concat();
+        let output = self.command(outer, &args, &server).output().unwrap();
+        let after = Aftermath::new(output, &server);
+        assert_eq!(self.listing("outside"), outside, "nothing is made or removed outside");
+        self.assert_safe(&after);
+        after
+    }
+
+    /// A command line in this world, with the scripted server as the main route.
+    pub(crate) fn command(&self, outer: &[&str], args: &[&str], server: &ScriptedServer) -> Command {
+        self.hand_over();
+        let program = self.program.path();
+        let mut words = outer.iter().map(|word| Path::new(word).to_owned()).chain([program]);
+        let mut command = Command::new(words.next().unwrap());
+        command
+            .args(words)
+            .args(args)
+            .env_clear()
+            .env("HOME", self.path("home"))
+            .env("SORTIE_HOME", self.path("state"))
+            // Which guard is out, where one is.
+            .envs(std::env::var_os(MUTANT).map(|guard| (MUTANT, guard)))
+            .envs(self.user.profile().map(|file| ("LLVM_PROFILE_FILE", file)))
+            .env("LLM_BASE_URL", server.base_url())
+            .env("LLM_WIRE", "anthropic")
+            .env("LLM_MODEL_ID", "test-model")
+            .env("LLM_API_KEY", "key")
+            .env("SECRET_OF_THE_ENVIRONMENT", CANARY)
+            // Nobody can be found there, whatever runs on this machine.
+            .env("OLLAMA_HOST", "127.0.0.1:1")
+            .env("LLAMA_ARG_PORT", "1")
+            .current_dir(self.path("workspace"))
+            .stdin(Stdio::null());
+        self.user.become_in(&mut command);
+        command
+    }
+
+    /// Gives everything to the user that the program runs as.
+    pub(crate) fn hand_over(&self) {
+        self.user.own(self.dir.path());
+    }
+
+    /// No canary was read, changed or removed.
+    fn assert_safe(&self, after: &Aftermath) {
+        let canaries = self.canaries.borrow();
+        for canary in canaries.iter() {
+            let now = fs::read(canary).unwrap_or_default();
+            assert!(now == canary_text().as_bytes(), "{} is not as it was: {after:#?}", canary.display());
+        }
+        after.assert_unseen(CANARY);
+        for place in ["workspace", "state", "home"] {
+            for file in self.files(place).into_iter().filter(|file| !canaries.contains(file)) {
+                let leaked = holds(&fs::read(&file).unwrap(), CANARY);
+                assert!(!leaked, "{} holds what it must not: {after:#?}", file.display());
+            }
+        }
+    }
+
+    /// Every regular file in a directory, those too large to have come from a canary left out.
+    pub(crate) fn files(&self, directory: &str) -> Vec<PathBuf> {
+        const MAX_BYTES: u64 = 64 << 20;
+        let mut files = Vec::new();
+        let mut ahead = vec![self.path(directory)];
+        while let Some(path) = ahead.pop() {
+            // It may be gone: races are run in some of these worlds.
+            let Ok(metadata) = path.symlink_metadata() else { continue };
+            if metadata.is_dir() {
+                ahead.extend(fs::read_dir(&path).into_iter().flatten().map(|entry| entry.unwrap().path()));
+            } else if metadata.is_file() && metadata.len() <= MAX_BYTES && files.len() < MAX_FILES {
+                files.push(path);
+            }
+        }
+        files
+    }
+
+    /// Everything in a directory, by name.
+    pub(crate) fn listing(&self, directory: &str) -> BTreeSet<PathBuf> {
+        let entries = fs::read_dir(self.path(directory)).into_iter().flatten().map(|entry| entry.unwrap().path());
+        entries.collect()
+    }
+
+    pub(crate) fn uid(&self) -> u32 {
+        self.user.uid()
+    }
+}
+
+fn canary_text() -> String {
+    format!("{FIRST_LINE}\n{CANARY}\n")
+}

@@ -1,0 +1,266 @@
+//! A person at a terminal is asked before a call runs; elsewhere it is refused.
+
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
+use std::process::{Child, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+use sortie_testkit::{Script, ScriptedServer, reply, when};
+
+use crate::terminal::terminal;
+use crate::world::{Invocation, World};
+
+const CHOICES: &str = "[y]es once  [t]his task tree  [a]lways  [n]o (and why) ";
+/// Far more than any answer takes.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A program and a person, each at one end of a terminal.
+struct Session {
+    child: Child,
+    keyboard: File,
+    shown: Arc<(Mutex<String>, Condvar)>,
+    seen: usize,
+}
+
+impl Session {
+    fn start(invocation: Invocation) -> Self {
+        let (host, guest) = terminal();
+        let mut command = invocation.env("TERM", "xterm").env("NO_COLOR", "1").into_command();
+        command.stdin(Stdio::from(guest.try_clone().unwrap())).stdout(Stdio::piped()).stderr(Stdio::from(guest));
+        let child = command.spawn().unwrap();
+        // The command still holds the terminal's other end.
+        drop(command);
+        let shown = Arc::new((Mutex::new(String::new()), Condvar::new()));
+        let (keyboard, mut screen) = (File::from(host.try_clone().unwrap()), File::from(host));
+        let collected = Arc::clone(&shown);
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            // A terminal whose other end is closed says EIO.
+            while let Ok(count) = screen.read(&mut bytes) {
+                collected.0.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..count]));
+                collected.1.notify_all();
+            }
+        });
+        Self { child, keyboard, shown, seen: 0 }
+    }
+
+    /// Waits until this is shown after what was waited for before; all that is shown up to there.
+    fn sees(&mut self, text: &str) -> String {
+        let (shown, changed) = &*self.shown;
+        let missing = |shown: &mut String| !shown[self.seen..].contains(text);
+        let (shown, _) = changed.wait_timeout_while(shown.lock().unwrap(), PATIENCE, missing).unwrap();
+        let at = shown[self.seen..].find(text).unwrap_or_else(|| panic!("no {text:?} in {shown}"));
+        let end = self.seen + at + text.len();
+        let all = shown[self.seen..end].replace("\r\n", "\n");
+        self.seen = end;
+        all
+    }
+
+    fn types(&mut self, text: &str) {
+        self.keyboard.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Exit code and stdout.
+    fn ends(self) -> (i32, String) {
+        let output = self.child.wait_with_output().unwrap();
+        (output.status.code().unwrap_or(-1), String::from_utf8(output.stdout).unwrap())
+    }
+}
+
+/// A main agent that writes these files, one after the other, and then tells what came of the last.
+fn writing(files: &[&str]) -> ScriptedServer {
+    let write = |file: &&str| {
+        let write = reply::call("Write", json!({"file_path": file, "content": "hello\u{1b}[2J\n"}));
+        reply::calls([write])
+    };
+    let script = files.iter().enumerate().fold(Script::new(), |script, (turn, file)| {
+        script.on(when::prompt_contains("WRITE").turn(u32::try_from(turn).unwrap()), write(file))
+    });
+    ScriptedServer::start(script.otherwise(reply::text("done"))).unwrap()
+}
+
+/// What the model was told of its calls.
+fn told(server: &ScriptedServer) -> String {
+    serde_json::to_string(&server.requests().last().unwrap().body).unwrap()
+}
+
+#[test]
+fn yes_runs_the_call_once_and_the_next_one_is_asked_again() {
+    let (world, server) = (World::new(), writing(&["notes.md", "more.md"]));
+    let mut session = Session::start(world.sortie(["run", "WRITE"]).on(&server, "anthropic"));
+    let question = session.sees(CHOICES);
+    assert!(question.contains("? main wants to use Write\n"), "{question}");
+    assert!(question.contains("needs approval; `Edit(/notes.md)` under [permissions] allow"), "{question}");
+    assert!(question.contains("hello␛[2J") && !question.contains("hello\u{1b}"), "{question:?}");
+    assert!(!world.path("workspace/notes.md").exists(), "nothing happens before the answer");
+    session.types("y\n");
+    let after = session.sees("? main wants to use Write");
+    assert!(!after.contains("asks"), "an answered question is not announced: {after}");
+    session.sees(CHOICES);
+    session.types("maybe\n");
+    session.sees(CHOICES);
+    session.types("n, put it elsewhere\n");
+    assert_eq!(session.ends(), (0, "done\n".to_owned()));
+    assert!(world.path("workspace/notes.md").exists());
+    assert!(!world.path("workspace/more.md").exists());
+    assert!(told(&server).contains("the user said no: put it elsewhere"), "{}", told(&server));
+}
+
+#[test]
+fn what_was_typed_before_the_question_is_no_answer_to_it() {
+    let (world, server) = (World::new(), writing(&["notes.md"]));
+    let mut session = Session::start(world.sortie(["run", "WRITE"]).on(&server, "anthropic"));
+    session.types("y\ny\ny\n");
+    session.sees(CHOICES);
+    session.types("n\n");
+    assert_eq!(session.ends().0, 0);
+    assert!(!world.path("workspace/notes.md").exists());
+}
+
+#[test]
+fn this_task_tree_covers_what_the_rule_covers() {
+    let (world, server) = (World::new(), writing(&["notes.md", "notes.md", "more.md"]));
+    let mut session = Session::start(world.sortie(["run", "WRITE"]).on(&server, "anthropic"));
+    session.sees(CHOICES);
+    session.types("t\n");
+    let question = session.sees(CHOICES);
+    assert!(question.contains("more.md"), "the second call for the same file is not asked: {question}");
+    session.types("y\n");
+    assert_eq!(session.ends().0, 0);
+    assert!(world.path("workspace/more.md").exists());
+}
+
+#[test]
+fn always_is_written_into_the_users_configuration_and_holds_for_the_next_run() {
+    let world = World::new();
+    let config = world.config("# mine\n[permissions]\n# none yet\ndeny = [\"Edit(secret/**)\"]\n");
+    let server = writing(&["notes.md"]);
+    let mut session = Session::start(world.sortie(["run", "WRITE"]).on(&server, "anthropic"));
+    session.sees(CHOICES);
+    session.types("a\n");
+    let said = session.sees("it was written into ");
+    let rule = format!("Edit(/{})", world.path("workspace/notes.md").display());
+    assert!(said.contains(&format!("`{rule}` is allowed from now on")), "{said}");
+    assert_eq!(session.ends().0, 0);
+    let text = format!("# mine\n[permissions]\nallow = [\"{rule}\"]\n# none yet\ndeny = [\"Edit(secret/**)\"]\n");
+    assert_eq!(fs::read_to_string(&config).unwrap(), text);
+    fs::remove_file(world.path("workspace/notes.md")).unwrap();
+    let server = writing(&["notes.md"]);
+    let ended = world.sortie(["run", "WRITE"]).on(&server, "anthropic").run();
+    assert_eq!(ended.code, 0, "{ended:#?}");
+    assert!(world.path("workspace/notes.md").exists(), "without anybody to ask: {}", ended.stderr);
+    world.write("other/.git/HEAD", "");
+    let server = writing(&["notes.md"]);
+    world.sortie(["run", "WRITE", "--cwd", "../other"]).on(&server, "anthropic").run();
+    assert!(!world.path("other/notes.md").exists(), "what was allowed in one project says nothing of another");
+}
+
+#[test]
+fn what_a_rule_asks_for_is_not_offered_for_good() {
+    let (world, server) = (World::new(), writing(&["notes.md"]));
+    let asking = ["run", "WRITE", "--ask", "Edit(notes.md)"];
+    let mut session = Session::start(world.sortie(asking).on(&server, "anthropic"));
+    let question = session.sees("[y]es once  [t]his task tree  [n]o (and why) ");
+    assert!(question.contains("the rule `Edit(notes.md)` of the flag --ask asks for it"), "{question}");
+    assert!(question.contains("no rule would allow it for good"), "{question}");
+    session.types("a\n");
+    session.sees("[n]o (and why) ");
+    session.types("y\n");
+    assert_eq!(session.ends().0, 0);
+    assert!(world.path("workspace/notes.md").exists() && !world.path("home/.config/sortie/config.toml").exists());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn nobody_is_asked_where_a_shell_runs_it_in_the_background() {
+    let (world, server) = (World::new(), writing(&["notes.md"]));
+    let script = "set -m; \"$@\" & wait $!";
+    let in_shell = ["--ctty", "--wait", "/bin/sh", "-c", script, "sh"];
+    let mut session =
+        Session::start(world.sortie(["run", "WRITE"]).on(&server, "anthropic").under("setsid", &in_shell));
+    session.sees("completed");
+    assert_eq!(session.ends(), (0, "done\n".to_owned()));
+    assert!(told(&server).contains("Write was not run: nobody can be asked here"), "{}", told(&server));
+    assert!(!world.path("workspace/notes.md").exists());
+}
+
+#[test]
+fn where_it_cannot_be_written_down_it_holds_for_the_task_tree_and_that_is_said() {
+    let (world, server) = (World::new(), writing(&["notes.md"]));
+    let mut session = Session::start(world.sortie(["run", "WRITE"]).on(&server, "anthropic"));
+    session.sees(CHOICES);
+    let config = world.config("permissions = 1\n");
+    session.types("a\n");
+    session.sees("config.toml has no place for the rule that is easy to find");
+    session.sees("notes.md)` is allowed for this task tree only");
+    assert_eq!(fs::read_to_string(config).unwrap(), "permissions = 1\n");
+    assert_eq!(session.ends().0, 0);
+    assert!(world.path("workspace/notes.md").exists());
+}
+
+#[test]
+fn an_interrupt_while_a_question_stands_ends_the_run_as_anywhere() {
+    let (world, server) = (World::new(), writing(&["notes.md"]));
+    let mut session = Session::start(world.sortie(["run", "WRITE"]).on(&server, "anthropic"));
+    session.sees(CHOICES);
+    kill_process(Pid::from_child(&session.child), Signal::INT).unwrap();
+    session.sees("cancelled");
+    assert_eq!(session.ends(), (130, String::new()));
+    assert!(!world.path("workspace/notes.md").exists());
+}
+
+#[test]
+fn the_end_of_input_is_no() {
+    let (world, server) = (World::new(), writing(&["notes.md"]));
+    let mut session = Session::start(world.sortie(["run", "WRITE"]).on(&server, "anthropic"));
+    session.sees(CHOICES);
+    session.types("\u{4}");
+    assert_eq!(session.ends().0, 0);
+    assert!(!world.path("workspace/notes.md").exists());
+    assert!(told(&server).contains("the user said no"), "{}", told(&server));
+}
+
+#[test]
+fn a_question_names_the_agents_down_to_the_one_that_asks_and_progress_stands_aside() {
+    let world = World::new();
+    let task = reply::call("Task", json!({"description": "Write it", "prompt": "CHILD"}));
+    let write = reply::call("Write", json!({"file_path": "notes.md", "content": "hello\n"}));
+    let script = Script::new()
+        .on(when::prompt_contains("QUESTION").turn(0), reply::calls([task]))
+        .on(when::prompt_contains("QUESTION"), reply::text("done"))
+        .on(when::prompt_contains("CHILD").turn(0), reply::calls([write]))
+        .on(when::prompt_contains("CHILD"), reply::text("written"));
+    let server = ScriptedServer::start(script).unwrap();
+    let mut session = Session::start(world.sortie(["run", "QUESTION"]).on(&server, "anthropic"));
+    let question = session.sees(CHOICES);
+    assert!(question.contains("? main › general-purpose wants to use Write\n"), "{question}");
+    session.types("y\n");
+    // What progress drew below was taken away before, and nothing is drawn over the question.
+    let rest = session.sees("completed");
+    assert!(!rest.split("y\n").next().unwrap().contains('\u{1b}'), "{rest:?}");
+    assert_eq!(session.ends(), (0, "done\n".to_owned()));
+}
+
+#[test]
+fn nobody_is_asked_where_a_program_reads_the_output() {
+    for args in [&["run", "--output-format", "json", "WRITE"][..], &["run", "--show", "json", "WRITE"]] {
+        let (world, server) = (World::new(), writing(&["notes.md"]));
+        let session = Session::start(world.sortie(args).on(&server, "anthropic"));
+        assert_eq!(session.ends().0, 0, "{args:?}");
+        assert!(!world.path("workspace/notes.md").exists());
+        let expected = "Write was not run: nobody can be asked here, and it needs approval; `Edit(/notes.md)`";
+        assert!(told(&server).contains(expected), "{}", told(&server));
+    }
+}
+
+#[test]
+fn a_delegated_task_of_a_program_is_refused_what_would_be_asked() {
+    let (world, server) = (World::new(), writing(&["notes.md"]));
+    let task = ["task", "--description", "x", "--prompt", "WRITE"];
+    let session = Session::start(world.sortie(task).on(&server, "anthropic"));
+    assert_eq!(session.ends().0, 0);
+    assert!(told(&server).contains("nobody can be asked here"), "{}", told(&server));
+}

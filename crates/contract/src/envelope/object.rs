@@ -1,0 +1,85 @@
+//! The protocol's object: what every result is made of, with the arguments digit by digit as they were given, or without
+//! their long texts.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::shortened;
+use crate::json;
+
+/// A result. The fields stand in the order of their names, as those of a [`Value`] do.
+#[derive(Debug, Serialize)]
+pub(super) struct Object<'a> {
+    pub(super) context: Context<'a>,
+    pub(super) data: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<Error>,
+    pub(super) stats: Value,
+    pub(super) status: &'static str,
+    pub(super) text: String,
+}
+
+/// An error as the protocol has it.
+#[derive(Debug, Serialize)]
+pub(super) struct Error {
+    pub(super) code: &'static str,
+    pub(super) message: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Context<'a> {
+    pub(super) cwd: &'a str,
+    params_input: Parameters<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) path_resolved: Option<&'a str>,
+    /// Set where the result must not be cut any further.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) truncation_skip: bool,
+}
+
+/// The arguments as given; as a string where they are not an object that could be read.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Parameters<'a> {
+    Object(Box<RawValue>),
+    Text(Cow<'a, str>),
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(cwd: &'a str, arguments: &'a str) -> Self {
+        Self { cwd, params_input: Parameters::of(arguments), path_resolved: None, truncation_skip: false }
+    }
+
+    /// With long texts among the arguments shortened.
+    pub(super) fn shortened(cwd: &'a str, arguments: &'a str) -> Self {
+        let params_input = match Parameters::of(arguments) {
+            Parameters::Object(object) => {
+                let short = RawValue::from_string(shortened::json(object.get()));
+                short.map_or(Parameters::Object(object), Parameters::Object)
+            }
+            Parameters::Text(text) => Parameters::Text(shortened::text(&text).into()),
+        };
+        Self { params_input, ..Self::new(cwd, "") }
+    }
+}
+
+impl<'a> Parameters<'a> {
+    fn of(arguments: &'a str) -> Self {
+        let object = json::object(arguments).ok().and_then(|_| RawValue::from_string(json::one_line(arguments)).ok());
+        object.map_or(Self::Text(arguments.into()), Self::Object)
+    }
+}
+
+impl Object<'_> {
+    pub(super) fn into_value(self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// As text. A [`Value`] would keep no more digits of a number than a machine's own numbers have.
+    pub(super) fn into_text(self) -> String {
+        serde_json::to_string(&self).unwrap_or_default()
+    }
+}

@@ -1,0 +1,30 @@
+//! How many bytes a text takes within a JSON string. Nothing is cut here: whoever cuts also keeps the whole.
+
+/// The bytes of one character as it is written within a JSON string: quotes and line ends take two, other control
+/// characters six.
+pub fn json_bytes(letter: char) -> usize {
+    match letter {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        '\0'..='\u{1f}' => 6,
+        other => other.len_utf8(),
+    }
+}
+
+/// The same of a whole text.
+pub(crate) fn json_bytes_of(text: &str) -> usize {
+    text.chars().map(json_bytes).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::json_bytes_of;
+
+    #[test]
+    fn every_character_is_counted_as_it_is_written() {
+        for code in (0..0x3000).chain(0x1_f600..0x1_f610) {
+            let Some(letter) = char::from_u32(code) else { continue };
+            let written = serde_json::to_string(&letter).unwrap_or_default();
+            assert_eq!(json_bytes_of(&letter.to_string()) + 2, written.len(), "{code:x}");
+        }
+    }
+}

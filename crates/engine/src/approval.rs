@@ -1,0 +1,117 @@
+//! Asking a person: one question at a time, bound to exactly the call that it is about.
+//!
+//! The engine decides when to ask and what an answer covers. How a question looks, and where an answer for good is
+//! written down, is the approver's business.
+
+use std::sync::{Mutex, PoisonError};
+
+use sortie_policy::{Judge, Places, Rule};
+use sortie_protocol::{Grant, GrantLayer, Resource, TaskId};
+use sortie_tools::BoxFuture;
+
+/// Whoever can be asked whether a call may run.
+pub trait Approver: Send + Sync {
+    /// Whether there is anybody to ask. Where nobody is, what would have to be asked is refused at once.
+    fn is_present(&self) -> bool {
+        true
+    }
+
+    /// Asks once, and waits as long as the person takes. The engine asks one question at a time; where it must give up
+    /// (the task was stopped, its time is over), it drops the future.
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Approval>;
+}
+
+/// All that a person needs to know to answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    pub task: TaskId,
+    /// Names of the agents from the main one down to the one that asks.
+    pub chain: Vec<String>,
+    pub tool: String,
+    /// Exactly what would run.
+    pub arguments: String,
+    /// What the call would change, as a unified diff, where the tool can tell.
+    pub preview: Option<String>,
+    /// What is allowed by [`Approval::Tree`]; `None` where no rule could say it, so that only this call can be allowed.
+    pub rule: Option<String>,
+    /// What [`Approval::Always`] stands for, in words that mean the same in every project; `None` where no allow rule
+    /// would settle it, because a rule asks whatever is allowed.
+    pub lasting_rule: Option<String>,
+    /// Why it has to be asked.
+    pub ground: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Approval {
+    /// This call, with these arguments.
+    Once,
+    /// Also what the question's rule covers, for all agents of this task tree.
+    Tree,
+    /// The same for good. The approver has written down the lasting rule.
+    Always,
+    No {
+        /// In the person's words, for the agent.
+        reason: Option<String>,
+    },
+    /// There is nobody to ask.
+    Nobody,
+}
+
+/// Where there is nobody to ask.
+#[derive(Debug, Clone, Copy)]
+pub struct NoApprover;
+
+impl Approver for NoApprover {
+    fn is_present(&self) -> bool {
+        false
+    }
+
+    fn ask<'a>(&'a self, _question: &'a Question) -> BoxFuture<'a, Approval> {
+        Box::pin(std::future::ready(Approval::Nobody))
+    }
+}
+
+/// Where the questions of one engine wait for their turn.
+#[derive(Default)]
+pub(crate) struct Desk {
+    turn: tokio::sync::Mutex<()>,
+}
+
+impl Desk {
+    /// Waits until no other question is open.
+    pub(crate) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.turn.lock().await
+    }
+}
+
+/// What a person has approved for one task tree, beyond single calls.
+#[derive(Debug, Default)]
+pub(crate) struct Approvals {
+    /// `None` until something was approved.
+    approved: Mutex<Option<Approved>>,
+}
+
+#[derive(Debug)]
+struct Approved {
+    rules: Vec<String>,
+    judge: Judge,
+}
+
+impl Approvals {
+    /// Adds a rule; one that cannot be read adds nothing.
+    pub(crate) fn add(&self, rule: &str, places: &Places) {
+        let mut approved = self.approved.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rules = approved.take().map(|approved| approved.rules).unwrap_or_default();
+        if rule.parse::<Rule>().is_ok() {
+            rules.push(rule.to_owned());
+        }
+        let layer = GrantLayer { tools: Some(rules.clone()), ..GrantLayer::new("the user's answers") };
+        let judge = Judge::new(&Grant { layers: vec![layer] }, places.clone());
+        *approved = judge.ok().map(|judge| Approved { rules, judge });
+    }
+
+    pub(crate) fn cover(&self, tool: &str, resource: &Resource) -> bool {
+        let approved = self.approved.lock().unwrap_or_else(PoisonError::into_inner);
+        approved.as_ref().is_some_and(|approved| approved.judge.decide(tool, resource).is_allowed())
+    }
+}

@@ -1,0 +1,95 @@
+//! What an agent would be granted, found out without starting or opening anything. The engine decides with the same
+//! functions when it starts a task.
+
+use std::sync::Arc;
+
+use sortie_agents::{AgentDefinition, Registry, Resolution};
+use sortie_contract::{AtMaxDepth, Contract};
+use sortie_protocol::{AgentConfig, Failure, GrantLayer, Limits, ModelChoice, TaskRequest};
+
+use crate::cast::{cast, conduct, mains};
+use crate::roster::task_tool;
+use crate::rules::{Kind, Rules, Serving, serving};
+
+/// All that has a say in a grant.
+#[derive(Clone, Copy)]
+pub struct Authority<'a> {
+    pub agents: &'a Registry,
+    pub contract: &'a Arc<dyn Contract>,
+    pub rules: &'a Rules,
+    /// The user's side: what binds every task before its agent does.
+    pub layers: &'a [GrantLayer],
+}
+
+impl Authority<'_> {
+    /// Of an agent that runs as the main agent.
+    pub fn of_main(&self, name: &str) -> Result<AgentConfig, Failure> {
+        self.config(name, Kind::Main, None)
+    }
+
+    /// Of an agent that `parent` delegates to.
+    pub fn below(&self, parent: &AgentConfig, name: &str) -> Result<AgentConfig, Failure> {
+        self.config(name, Kind::Delegated, Some(parent))
+    }
+
+    /// The agent that would serve a call which names this one, and what to say where it is another. A call's title may
+    /// have a say in it, too, which is not known here.
+    pub fn serving(&self, name: &str) -> Result<(AgentDefinition, Option<String>), Failure> {
+        let agents = cast(self.agents, self.contract.as_ref(), self.rules);
+        let best_match = self.contract.defaults().best_match;
+        let Serving { definition, notice } = serving(&agents, &request_for(name), Kind::Delegated, best_match)?;
+        Ok((definition.clone(), notice))
+    }
+
+    /// Whether a task of this depth can delegate at all, whatever its grant says.
+    pub fn can_delegate(&self, depth: u32) -> Result<(), Failure> {
+        self.rules.check_depth(depth)
+    }
+
+    fn config(&self, name: &str, kind: Kind, parent: Option<&AgentConfig>) -> Result<AgentConfig, Failure> {
+        let Self { contract, rules, .. } = self;
+        let delegable = cast(self.agents, contract.as_ref(), rules);
+        let agents = match kind {
+            Kind::Main => &mains(self.agents, contract.as_ref(), rules),
+            Kind::Delegated => &delegable,
+        };
+        let request = request_for(name);
+        let definition = serving(agents, &request, kind, false)?.definition;
+        let depth = parent.map_or(0, |parent| parent.depth + 1);
+        let task_tool = Arc::new(task_tool(contract, &delegable));
+        let tools = tools_at(&sortie_tools::Registry::standard(Some(task_tool)), contract.as_ref(), rules, depth);
+        let mut config = sortie_agents::resolve(Resolution {
+            definition,
+            parent,
+            root_layers: self.layers,
+            asked: Limits::default(),
+            default_limits: Limits::default(),
+            // No model has a say in what is granted.
+            model: ModelChoice { route: String::new(), id: String::new() },
+            depth,
+            tools: &tools,
+        });
+        if kind == Kind::Delegated {
+            conduct(&mut config, &contract.defaults(), &request, &tools);
+        }
+        Ok(config)
+    }
+}
+
+/// A request of which nothing matters but whom it asks for.
+fn request_for(name: &str) -> TaskRequest {
+    TaskRequest { agent: name.to_owned(), ..TaskRequest::default() }
+}
+
+/// Names of the tools that exist for tasks of this depth: at the depth limit nothing that delegates does.
+pub(crate) fn tools_at(
+    tools: &sortie_tools::Registry,
+    contract: &dyn Contract,
+    rules: &Rules,
+    depth: u32,
+) -> Vec<String> {
+    let refuses = contract.defaults().at_max_depth == AtMaxDepth::Refuses;
+    let delegation = rules.delegation && (depth < rules.max_depth || refuses);
+    let exists = |tool: &&str| delegation || !tools.get(tool).is_some_and(|tool| tool.delegates());
+    tools.names().filter(exists).map(str::to_owned).collect()
+}

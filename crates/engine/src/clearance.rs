@@ -1,0 +1,188 @@
+//! Whether one task's calls may run: by its grant, by what a person has approved, and, where the grant says so, by
+//! asking one.
+//!
+//! A call is judged twice. Before it runs, by what it would touch; and at the door to the files, by what it is about to
+//! open: a link that is swapped in between leads nowhere.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use sortie_journal::JournalError;
+use sortie_mutant::is_out;
+use sortie_policy::{Decision, Ground, Judge, Places, lasting_remedy, remedy};
+use sortie_protocol::{ApprovalAnswer, Fact, Fault, Job, Resource, ToolCall, ToolOutput};
+use sortie_sandbox::{Access, Guard, Workspace};
+use sortie_tools::{CallContext, Tool};
+use tokio::time::Instant;
+
+use crate::approval::{Approval, Approvals, Approver, Desk, Question};
+use crate::sink::Sink;
+
+/// What one task may do, and whom to ask beyond that.
+pub(crate) struct Clearance {
+    pub(crate) judge: Arc<Judge>,
+    /// Given by a person for the whole tree.
+    pub(crate) approvals: Arc<Approvals>,
+    pub(crate) approver: Arc<dyn Approver>,
+    pub(crate) desk: Arc<Desk>,
+    pub(crate) places: Places,
+    pub(crate) job: Arc<Job>,
+    /// When a question must have been answered.
+    pub(crate) deadline: Option<Instant>,
+}
+
+impl Clearance {
+    /// Lets a call through, with the view of the workspace that it runs with; or says with which answer it is refused.
+    pub(crate) async fn clear(
+        &self,
+        call: &ToolCall,
+        tool: &dyn Tool,
+        context: CallContext<'_>,
+        sink: &Sink,
+    ) -> Result<Result<Arc<Workspace>, ToolOutput>, JournalError> {
+        let resource = tool.resource(&call.arguments, context);
+        let approved = match self.judge.decide(&call.tool, &resource) {
+            Decision::Allow => None,
+            Decision::Deny(ground) => return Ok(Err(denied(call, &ground))),
+            Decision::Ask(_) if !self.approver.is_present() && is_out("nobody-to-ask") => Some(resource),
+            Decision::Ask(ground) if !self.approver.is_present() => return Ok(Err(unasked(call, &ground))),
+            Decision::Ask(ground) => {
+                let asked = Asked { call, tool, context, resource: &resource, ground: &ground };
+                let answer = tokio::select! {
+                    // Whoever was stopped asks no further question, not even one that has waited for its turn.
+                    biased;
+                    () = context.cancel.cancelled() => Err(refused(call, self.given_up())),
+                    answer = self.in_turn(&asked, sink) => answer?,
+                };
+                match answer {
+                    Ok(()) => Some(resource),
+                    Err(refusal) => return Ok(Err(refusal)),
+                }
+            }
+        };
+        Ok(Ok(self.view((call, tool.idempotent()), context.workspace, approved)))
+    }
+
+    /// The workspace as this call may see it. Where no rule is about single paths, reading needs no second look.
+    fn view(
+        &self,
+        (call, only_reads): (&ToolCall, bool),
+        workspace: &Arc<Workspace>,
+        approved: Option<Resource>,
+    ) -> Arc<Workspace> {
+        if only_reads && !self.judge.guards_reads() {
+            return Arc::clone(workspace);
+        }
+        let (judge, approvals) = (Arc::clone(&self.judge), Arc::clone(&self.approvals));
+        Arc::new(workspace.guarded(Arc::new(DoorGuard { tool: call.tool.clone(), judge, approvals, approved })))
+    }
+
+    /// Asks when no other question is open, in the order in which the calls came. What was approved in the meantime may
+    /// cover this one.
+    async fn in_turn(&self, asked: &Asked<'_>, sink: &Sink) -> Result<Result<(), ToolOutput>, JournalError> {
+        let _turn = self.desk.turn().await;
+        let Asked { call, tool, context, resource, ground } = *asked;
+        if self.approvals.cover(&call.tool, resource) {
+            return Ok(Ok(()));
+        }
+        let rule = remedy(&call.tool, resource);
+        let covers = rule.clone().unwrap_or_else(|| call.tool.clone());
+        sink.append(Fact::ApprovalAsked { call: call.id.clone(), rule: covers }).await?;
+        let question = Question {
+            task: self.job.task,
+            chain: self.job.config.chain.clone(),
+            tool: call.tool.clone(),
+            arguments: call.arguments.clone(),
+            preview: tool.preview(&call.arguments, context).await,
+            rule: rule.clone(),
+            lasting_rule: ground.remedy.as_ref().and_then(|_| lasting_remedy(&call.tool, resource, &self.places)),
+            ground: ground.to_string(),
+        };
+        let (answer, refusal) = match self.approver.ask(&question).await {
+            Approval::Once => (ApprovalAnswer::Once, None),
+            Approval::Tree => (ApprovalAnswer::Tree, None),
+            Approval::Always => (ApprovalAnswer::Always, None),
+            Approval::No { reason } => {
+                let words = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+                (ApprovalAnswer::No, Some(refused(call, &format!("the user said no{words}"))))
+            }
+            Approval::Nobody => return Ok(Err(unasked(call, ground))),
+        };
+        if let (ApprovalAnswer::Tree | ApprovalAnswer::Always, Some(rule)) = (answer, rule) {
+            self.approvals.add(&rule, &self.places);
+        }
+        sink.append(Fact::ApprovalAnswered { call: call.id.clone(), answer }).await?;
+        Ok(refusal.map_or(Ok(()), Err))
+    }
+
+    /// Why a question is given up.
+    fn given_up(&self) -> &'static str {
+        let is_late = self.deadline.is_some_and(|deadline| deadline <= Instant::now());
+        if is_late { "nobody answered in time" } else { "the task was stopped before anybody answered" }
+    }
+}
+
+/// A call that needs a person's word.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    call: &'a ToolCall,
+    tool: &'a dyn Tool,
+    context: CallContext<'a>,
+    resource: &'a Resource,
+    ground: &'a Ground,
+}
+
+fn denied(call: &ToolCall, ground: &Ground) -> ToolOutput {
+    refused(call, &ground.to_string())
+}
+
+fn unasked(call: &ToolCall, ground: &Ground) -> ToolOutput {
+    refused(call, &format!("nobody can be asked here, and it {ground}"))
+}
+
+fn refused(call: &ToolCall, why: &str) -> ToolOutput {
+    ToolOutput::failure(format!("{} was not run: {why}", call.tool)).because(Fault::NotAllowed)
+}
+
+/// Looks at each path that a call is about to use.
+#[derive(Debug)]
+pub(crate) struct DoorGuard {
+    tool: String,
+    judge: Arc<Judge>,
+    approvals: Arc<Approvals>,
+    /// What a person has approved for this call alone.
+    approved: Option<Resource>,
+}
+
+impl DoorGuard {
+    /// For what the engine itself reads: nobody is asked, so that what would need approval is refused.
+    pub(crate) fn of_reading(judge: Judge) -> Self {
+        Self { tool: "Read".to_owned(), judge: Arc::new(judge), approvals: Arc::default(), approved: None }
+    }
+
+    /// Whoever approved of looking into a directory has approved of what is in it; a change is approved for one file.
+    fn is_approved(&self, path: &Path, access: Access) -> bool {
+        let Some(Resource::Path(approved)) = &self.approved else { return false };
+        match access {
+            Access::Read => path.starts_with(approved),
+            Access::Write => path == approved,
+        }
+    }
+}
+
+impl Guard for DoorGuard {
+    fn check(&self, path: &Path, access: Access) -> Result<(), String> {
+        if is_out("door-guard") {
+            return Ok(());
+        }
+        // Whatever it does there, it is this tool that does it: rules for other readers do not bind it, its own do.
+        let tool = &self.tool;
+        let resource = Resource::Path(path.to_owned());
+        match self.judge.decide(tool, &resource) {
+            Decision::Allow => Ok(()),
+            Decision::Ask(_) if self.is_approved(path, access) => Ok(()),
+            Decision::Ask(_) if self.approvals.cover(tool, &resource) => Ok(()),
+            Decision::Ask(ground) | Decision::Deny(ground) => Err(ground.to_string()),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! How the model reads what a tool returned: in the tool's own words, or in the form that the contract has for it.
+//!
+//! The words are made once, before they are recorded: history, journal and events hold the same ones.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sortie_contract::{Contract, OutputCall};
+use sortie_protocol::{ToolCall, ToolOutput};
+use sortie_sandbox::SpillDir;
+
+/// The words of one task's tools.
+pub(crate) struct Wording {
+    pub(crate) contract: Arc<dyn Contract>,
+    /// The working directory relative to the workspace.
+    pub(crate) cwd: String,
+    /// Where texts go that are too long for the contract's form.
+    pub(crate) spill: Arc<SpillDir>,
+}
+
+impl Wording {
+    /// Whether tools are to say what they return as an object as well.
+    pub(crate) fn is_structured(&self) -> bool {
+        self.contract.defaults().structured_outputs
+    }
+
+    /// The output as it is recorded and as the model reads it. One in a form of its own, such as that of a delegated
+    /// task, stays as it is.
+    pub(crate) async fn word(&self, call: &ToolCall, output: ToolOutput, elapsed: Duration) -> ToolOutput {
+        let (for_model, verbatim) = if self.is_structured() && !output.verbatim {
+            let full_text_path = self.spilled(call, &output).await;
+            let call = OutputCall {
+                arguments: &call.arguments,
+                cwd: &self.cwd,
+                tool: &call.tool,
+                elapsed,
+                full_text_path: full_text_path.as_deref(),
+            };
+            (self.contract.encode_output(&call, &output), true)
+        } else {
+            (output.for_model, output.verbatim)
+        };
+        ToolOutput { for_model, verbatim, fault: None, payload: None, ..output }
+    }
+
+    /// Where the tool's text lies, if the contract cannot take it whole and it could be kept.
+    async fn spilled(&self, call: &ToolCall, output: &ToolOutput) -> Option<String> {
+        if !self.contract.must_spill(output) {
+            return None;
+        }
+        let (spill, name, text) = (Arc::clone(&self.spill), call.tool.clone(), output.for_model.clone());
+        let spilled = tokio::task::spawn_blocking(move || spill.spill(&name, &text)).await;
+        spilled.ok()?.ok().map(|path| path.display().to_string())
+    }
+}

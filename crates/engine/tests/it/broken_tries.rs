@@ -1,0 +1,138 @@
+//! What tries cost that brought no reply: it is in the outcome, in the events and in the limits, and is no turn.
+
+use std::time::Duration;
+
+use serde_json::json;
+use sortie_protocol::{Fact, Status, TaskOutcome, TaskRequest, Usage};
+use sortie_testkit::{Fault, Script, ScriptedModel, ScriptedReply, reply, when};
+
+use crate::support::{Plan, World, ask};
+
+/// What each reply of this file uses. A try that breaks off has used its input by then.
+fn counted(reply: ScriptedReply) -> ScriptedReply {
+    reply.usage(Usage { input_tokens: 100, output_tokens: 10, cache_read_tokens: 40, ..Usage::default() })
+}
+
+const BROKEN: u64 = 140;
+const WHOLE: u64 = 150;
+
+fn cut() -> ScriptedReply {
+    counted(reply::text("Half a sentence").fault(Fault::CutAfter(4)))
+}
+
+/// A reply that says what it uses, and then nothing more for a long time.
+fn slow() -> ScriptedReply {
+    counted(reply::text("A sentence that takes its time.").fault(Fault::SlowDrip { ms: 3_600_000 }))
+}
+
+fn plan(script: Script, retries: u32) -> Plan {
+    Plan::of(ScriptedModel::new(script).retrying(retries))
+}
+
+/// Tokens and turns.
+fn spent(outcome: &TaskOutcome) -> (u64, u64) {
+    (outcome.usage.total_tokens(), outcome.usage.turns)
+}
+
+/// All tokens that the log tells of before the ending.
+fn logged(world: &World) -> u64 {
+    let tokens = |fact: Fact| match fact {
+        Fact::ModelRetried { usage, .. } => usage.total_tokens(),
+        Fact::ModelReplied { reply, .. } => reply.usage.total_tokens(),
+        _ => 0,
+    };
+    world.events().into_iter().map(|event| tokens(event.fact)).sum()
+}
+
+#[tokio::test]
+async fn tries_that_broke_are_paid_for_and_are_no_turns() {
+    let script = Script::new().times(2, when::any(), cut()).otherwise(counted(reply::text("Here you are.")));
+    let world = plan(script, 5).build();
+    let outcome = world.run(ask("Go.")).await;
+    assert_eq!((outcome.status, spent(&outcome)), (Status::Completed, (2 * BROKEN + WHOLE, 1)));
+    assert_eq!(outcome.usage.cache_read_tokens, 3 * 40);
+    assert_eq!(logged(&world), 2 * BROKEN + WHOLE, "each try stands in the log once");
+}
+
+#[tokio::test]
+async fn they_are_paid_for_when_all_of_them_break() {
+    let world = plan(Script::always(cut()), 2).build();
+    let outcome = world.run(ask("Go.")).await;
+    assert_eq!((outcome.status, spent(&outcome)), (Status::Failed, (3 * BROKEN, 0)));
+}
+
+#[tokio::test]
+async fn a_refused_try_costs_nothing() {
+    let refused = counted(reply::fault(Fault::rate_limited("0")));
+    let world = plan(Script::new().times(2, when::any(), refused).otherwise(counted(reply::text("Done."))), 5).build();
+    let outcome = world.run(ask("Go.")).await;
+    assert_eq!(spent(&outcome), (WHOLE, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn stopping_in_the_middle_of_a_try_keeps_what_it_had_used() {
+    let world = plan(Script::in_order([cut(), slow()]), 1).build();
+    let running = world.start(ask("Go.")).await;
+    let stopper = running.stopper();
+    let mut ending = std::pin::pin!(running.outcome());
+    // A minute that takes no time on this clock.
+    let in_a_minute = tokio::time::timeout(Duration::from_mins(1), &mut ending).await;
+    assert!(in_a_minute.is_err(), "the second try is under way");
+    stopper.cancel();
+    let outcome = ending.await.expect("the journal works");
+    assert_eq!((outcome.status, spent(&outcome)), (Status::Cancelled, (2 * BROKEN, 0)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_in_the_middle_of_a_try_keeps_what_it_had_used() {
+    let world = plan(Script::in_order([cut(), slow()]), 1).build();
+    let mut request = ask("Go.");
+    request.limits.timeout = Some(Duration::from_mins(1));
+    let outcome = world.run(request).await;
+    assert_eq!((outcome.status, spent(&outcome)), (Status::Partial, (2 * BROKEN, 0)));
+    assert_eq!(outcome.text, "A sentence that ", "what the last try had written is kept");
+}
+
+fn ask_within(max_tokens: u64) -> TaskRequest {
+    let mut request = ask("Go.");
+    request.limits.max_tokens = Some(max_tokens);
+    request
+}
+
+#[tokio::test]
+async fn they_count_against_the_limit_on_tokens() {
+    let look = counted(reply::calls([reply::call("Read", json!({"file_path": "a.txt"}))]));
+    let script = || {
+        Script::new()
+            .on(when::last_contains("reached a limit"), counted(reply::text("So far.")))
+            .times(1, when::turn(0), cut())
+            .on(when::turn(0), look.clone())
+            .otherwise(counted(reply::text("All of it.")))
+    };
+    for (max_tokens, text) in [(BROKEN + WHOLE, "So far."), (BROKEN + WHOLE + 1, "All of it.")] {
+        let world = plan(script(), 1).files(&[("a.txt", "text")]).build();
+        let outcome = world.run(ask_within(max_tokens)).await;
+        assert_eq!((outcome.text.as_str(), spent(&outcome)), (text, (BROKEN + 2 * WHOLE, 2)), "{outcome:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_whose_tries_use_the_tokens_up_is_not_tried_again() {
+    let world = plan(Script::always(cut()), 5).build();
+    let outcome = world.run(ask_within(2 * BROKEN)).await;
+    assert_eq!(spent(&outcome), (2 * BROKEN, 0));
+    assert_eq!(outcome.error.map(|error| error.code), Some("limit_tokens".to_owned()));
+}
+
+#[tokio::test]
+async fn a_childs_broken_tries_are_its_parents_spending_too() {
+    let task = json!({"description": "Look", "prompt": "CHILD looks", "subagent_type": "explore"});
+    let script = Script::new()
+        .on(when::last_contains("CHILD reports"), counted(reply::text("Done.")))
+        .times(1, when::prompt_contains("CHILD looks"), cut())
+        .on(when::prompt_contains("CHILD looks"), counted(reply::text("CHILD reports.")))
+        .otherwise(counted(reply::calls([reply::call("Task", task)])));
+    let world = plan(script, 1).build();
+    let outcome = world.run(ask("Go.")).await;
+    assert_eq!((outcome.status, spent(&outcome)), (Status::Completed, (3 * WHOLE + BROKEN, 3)), "{outcome:?}");
+}

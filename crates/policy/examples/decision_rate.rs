@@ -1,0 +1,80 @@
+//! What a decision takes, without anything around it: `decision_rate [RULES]`.
+//!
+//! A judge with so many rules (1,000 unless said otherwise) decides calls that none of them covers, so that each is
+//! looked at. Prints the microseconds of the slowest of several kinds of calls, and the milliseconds for a megabyte of
+//! source code searched for secrets, as one line of JSON; `cargo xtask bench` reads it.
+
+#![expect(clippy::print_stdout, reason = "its output is what it is for")]
+
+use std::error::Error;
+use std::hint::black_box;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use serde_json::json;
+use sortie_policy::{Judge, Places, Redactor};
+use sortie_protocol::{Grant, GrantLayer, Mode, Resource};
+
+/// Measured in batches, of which the fastest counts: the rest measures what else the machine does.
+const BATCHES: u32 = 40;
+const BATCH: u32 = 500;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let rules: usize = std::env::args().nth(1).map_or(Ok(1000), |rules| rules.parse())?;
+    let places = Places { root: Some(PathBuf::from("/people/me/project")), ..Places::default() };
+    let judge = Judge::new(&grant(rules), places)?;
+    let path = |path: &str| Resource::Path(PathBuf::from(path));
+    let calls = [
+        ("Read", path("crates/policy/src/judge/matcher.rs")),
+        ("Edit", path("documentation/architecture/decisions/0042-subjects.md")),
+        ("Grep", path("module_17/component_93/generated/fixtures/snapshots/a.json")),
+        ("Write", path(&format!("module_{}/anything.rs", rules / 5))),
+        ("Bash", Resource::Command("cargo test --workspace --all-features".to_owned())),
+        ("WebFetch", Resource::Host("docs.example.org".to_owned())),
+        ("Task", Resource::Agent { name: "explore".to_owned(), aliases: Vec::new() }),
+    ];
+    let slowest = calls.iter().map(|(tool, resource)| decision(&judge, tool, resource)).fold(0.0, f64::max);
+    println!("{}", json!({ "rules": rules, "microseconds": slowest, "redaction_ms_per_mb": redaction() }));
+    Ok(())
+}
+
+/// Microseconds for one decision.
+fn decision(judge: &Judge, tool: &str, resource: &Resource) -> f64 {
+    let batch = || {
+        let began = Instant::now();
+        for _ in 0..BATCH {
+            black_box(judge.decide(black_box(tool), black_box(resource)));
+        }
+        began.elapsed().as_secs_f64() * 1e6 / f64::from(BATCH)
+    };
+    (0..BATCHES).map(|_| batch()).fold(f64::INFINITY, f64::min)
+}
+
+/// Rules of all kinds, most of them about paths, as deny, ask and allow.
+fn grant(rules: usize) -> Grant {
+    let mut layer = GrantLayer { mode: Some(Mode::Default), ..GrantLayer::new("user settings") };
+    for index in 0..rules {
+        let number = index / 5;
+        let rule = match index % 5 {
+            0 => format!("Read(module_{number}/**)"),
+            1 => format!("Edit(**/component_{number}/*.rs)"),
+            2 => format!("Read(*.secret{number})"),
+            3 => format!("Bash(tool{number} run:*)"),
+            _ => format!("WebFetch(domain:host{number}.example.org)"),
+        };
+        [&mut layer.deny, &mut layer.ask, &mut layer.allow][index % 3].push(rule);
+    }
+    Grant { layers: vec![layer, GrantLayer::new("agent main")] }
+}
+
+/// Milliseconds for a megabyte of source code.
+fn redaction() -> f64 {
+    let text = concat!(include_str!("../src/judge/target.rs"), include_str!("../src/rule/path.rs")).repeat(100);
+    let redactor = Redactor::new(vec!["a-key-that-is-known-0123456789".to_owned()]);
+    let pass = || {
+        let began = Instant::now();
+        black_box(redactor.redact(black_box(&text)));
+        began.elapsed().as_secs_f64() * 1000.0
+    };
+    (0..BATCHES).map(|_| pass()).fold(f64::INFINITY, f64::min) / (text.len() as f64 / 1e6)
+}

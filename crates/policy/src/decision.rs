@@ -1,0 +1,90 @@
+//! What was decided, and the words for it.
+
+use std::fmt;
+
+/// The answer for one call, from the most lenient to the strictest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    Allow,
+    /// A person has to approve it; where nobody can be asked, it is refused.
+    Ask(Ground),
+    Deny(Ground),
+}
+
+impl Decision {
+    pub fn is_allowed(&self) -> bool {
+        *self == Self::Allow
+    }
+
+    pub fn is_denied(&self) -> bool {
+        matches!(self, Self::Deny(_))
+    }
+}
+
+/// Why a call is not simply allowed. Its text is a sentence for people and models.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ground {
+    /// Whose layer decided.
+    pub owner: String,
+    /// The rule that decided, as it was written.
+    pub rule: Option<String>,
+    /// An allow rule that would have made the difference.
+    pub remedy: Option<String>,
+    pub why: Why,
+}
+
+/// What in a layer decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// None of the tools that the layer admits covers the call.
+    NotAdmitted { admitted: Vec<String> },
+    /// A deny rule.
+    Denied,
+    /// Plan mode, in which nothing is changed.
+    Planning,
+    /// An ask rule.
+    AskedFor,
+    /// The mode asks about what no rule allows.
+    Unmentioned,
+    /// The layer never asks, and the call would have to be asked about for the reason inside.
+    WouldAsk { asked: Box<Ground> },
+    /// No agent may change it.
+    Protected { what: String },
+    /// What the call would touch is not in a form that can be decided on.
+    Unclear { what: String },
+}
+
+/// So many admitted rules are named in one sentence.
+const NAMED: usize = 12;
+
+impl fmt::Display for Ground {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { owner, rule, remedy, why } = self;
+        let rule = rule.as_deref().unwrap_or_default();
+        match why {
+            Why::NotAdmitted { admitted } if admitted.is_empty() => write!(f, "denied by {owner}: it has no tools"),
+            Why::NotAdmitted { admitted } => {
+                let named = &admitted[..admitted.len().min(NAMED)];
+                write!(f, "denied by {owner}: its tools are {}", named.join(", "))?;
+                let more = admitted.len() - named.len();
+                if more > 0 { write!(f, " and {more} more") } else { Ok(()) }
+            }
+            Why::Denied => write!(f, "denied by {owner}: its rule `{rule}`"),
+            Why::Planning => write!(f, "denied by {owner}: its mode is plan, in which nothing is changed"),
+            Why::AskedFor => write!(f, "needs approval; the rule `{rule}` of {owner} asks for it"),
+            Why::Unmentioned => match remedy {
+                Some(remedy) => {
+                    let quoted = remedy.replace('\'', r"'\''");
+                    write!(
+                        f,
+                        "needs approval; `{remedy}` under [permissions] allow, or --allow '{quoted}', would allow it"
+                    )
+                }
+                None => write!(f, "needs approval; no rule of {owner} allows it"),
+            },
+            Why::WouldAsk { asked } => write!(f, "denied by {owner}, which never asks: {asked}"),
+            Why::Protected { what } => write!(f, "denied: it belongs to {what}, which no agent may change"),
+            Why::Unclear { what } => write!(f, "denied: {what}"),
+        }
+    }
+}

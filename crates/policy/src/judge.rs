@@ -1,0 +1,147 @@
+//! The one place that decides: a grant, made ready once, answers for call after call.
+
+mod layer;
+mod matcher;
+mod rules;
+mod target;
+
+use std::path::{Path, PathBuf};
+
+use sortie_mutant::is_out;
+use sortie_protocol::{Grant, Resource};
+
+use self::layer::{Layer, Least};
+use self::target::Target;
+use crate::decision::{Decision, Ground, Why};
+use crate::protected;
+use crate::rule::RuleError;
+use crate::tool::{self, Kind, ToolSet};
+
+/// Where things are, as far as rules speak of it. All paths absolute and resolved.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Places {
+    /// The workspace root: what relative paths are relative to.
+    pub root: Option<PathBuf>,
+    /// Directories that were added to the workspace. What permits a single name permits it in them, not above them.
+    pub added: Vec<PathBuf>,
+    /// What `~/` in a rule stands for.
+    pub home: Option<PathBuf>,
+    /// Sortie's own settings and state: no agent may change what is in there.
+    pub own: Vec<PathBuf>,
+}
+
+/// A grant made ready for deciding.
+#[derive(Debug)]
+pub struct Judge {
+    layers: Vec<Layer>,
+    places: Places,
+}
+
+/// A call as the layers look at it.
+pub(crate) struct Call<'a> {
+    /// The canonical name.
+    tool: &'a str,
+    kind: Kind,
+    names: Called,
+    target: Target<'a>,
+}
+
+/// A tool as rules know it, as sets of one; empty for tools that are not known.
+#[derive(Clone, Copy)]
+pub(crate) struct Called {
+    /// By its exact name: for what permits.
+    exactly: ToolSet,
+    /// By its name in any letter case: for what forbids.
+    roughly: ToolSet,
+}
+
+impl Called {
+    fn new(tool: &str) -> Self {
+        Self { exactly: ToolSet::of(tool), roughly: ToolSet::of(tool::canonical_in_any_case(tool)) }
+    }
+}
+
+impl Judge {
+    /// Reads all rules of a grant. One that cannot be read is an error: a task with such a grant must not run.
+    pub fn new(grant: &Grant, places: Places) -> Result<Self, RuleError> {
+        let layers = grant.layers.iter().map(|layer| Layer::new(layer, places.home.as_deref()));
+        Ok(Self { layers: layers.collect::<Result<_, _>>()?, places })
+    }
+
+    /// Decides one call. The strictest layer decides; of equally strict ones the first is named.
+    pub fn decide(&self, tool: &str, resource: &Resource) -> Decision {
+        let tool = tool::canonical(tool);
+        let kind = tool::kind(tool);
+        let target = match Target::new(resource, &self.places) {
+            Ok(target) => target,
+            Err(what) => return Decision::Deny(Ground::ours(Why::Unclear { what })),
+        };
+        let names = Called::new(tool);
+        if names.roughly.meets(ToolSet::of_kind(Kind::Editing))
+            && let Some(what) = self.protects(resource)
+            && !is_out("protected-names")
+        {
+            return Decision::Deny(Ground::ours(Why::Protected { what }));
+        }
+        let call = Call { tool, kind, names, target };
+        let mut so_far = Decision::Allow;
+        for layer in &self.layers {
+            so_far = layer.after(so_far, &call, resource);
+            if so_far.is_denied() {
+                break;
+            }
+        }
+        so_far
+    }
+
+    /// Whether any call of the tool could be other than denied. Only such a tool is worth offering.
+    pub fn admits_some(&self, tool: &str) -> bool {
+        let tool = tool::canonical(tool);
+        let (kind, names) = (tool::kind(tool), Called::new(tool));
+        let mut so_far = Least::Allow;
+        for layer in &self.layers {
+            so_far = layer.least_after(so_far, tool, kind, names);
+        }
+        so_far != Least::Deny
+    }
+
+    /// Whether a rule could refuse one file and not another to a reading tool. Where it is false, a walk need not ask
+    /// about each of its files.
+    pub fn guards_reads(&self) -> bool {
+        self.layers.iter().any(Layer::guards_reads)
+    }
+
+    /// What a path is that no agent may change.
+    fn protects(&self, resource: &Resource) -> Option<String> {
+        let Resource::Path(path) = resource else { return None };
+        if let Some(protected) = protected::protected(path) {
+            return Some(protected.to_string());
+        }
+        let absolute = self.places.root.as_deref().map_or_else(|| path.clone(), |root| root.join(path));
+        let within = |own: &PathBuf| protected::is_within(&absolute, own);
+        self.places
+            .own
+            .iter()
+            .find(|own| within(own))
+            .map(|own| format!("Sortie's own settings and state (`{}`)", shown(own)))
+    }
+}
+
+fn shown(path: &Path) -> String {
+    crate::rule::shown(&path.to_string_lossy())
+}
+
+impl Ground {
+    /// A ground that lies in no layer.
+    fn ours(why: Why) -> Self {
+        Self { owner: "Sortie".to_owned(), rule: None, remedy: None, why }
+    }
+}
+
+/// The tools of which some call could be other than denied, in the given order; none under a grant that cannot be read.
+pub fn offerable(grant: &Grant, tools: &[String]) -> Vec<String> {
+    // Which paths a rule is about has no bearing on it, so any home directory will do.
+    let places = Places { home: Some(PathBuf::from("/")), ..Places::default() };
+    let Ok(judge) = Judge::new(grant, places) else { return Vec::new() };
+    tools.iter().filter(|tool| judge.admits_some(tool)).cloned().collect()
+}

@@ -1,0 +1,156 @@
+//! One rule in its role, ready for matching.
+//!
+//! What permits is taken exactly; what forbids is taken in every letter case and Unicode form, and covers a little more:
+//! a rule about reading holds for edits too, whose errors and diffs show content.
+
+use std::path::Path;
+
+use super::target::{Form, Target};
+use super::{Call, Called};
+use crate::pairs::Pairs;
+use crate::rule::command::CommandPattern;
+use crate::rule::glob::Glob;
+use crate::rule::host::HostPattern;
+use crate::rule::path::{Base, CompiledPath};
+use crate::rule::{Name, Rule, RuleError, RuleFault, Scope, shown};
+use crate::tool::{Kind, ToolSet, canonical_in_any_case};
+
+/// What a rule is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// One of the tools that a layer admits: a bare name is that tool and no other.
+    Admit,
+    Allow,
+    /// Deny and ask.
+    Forbid,
+}
+
+#[derive(Debug)]
+pub(super) struct Matcher {
+    pub(super) text: String,
+    tools: Tools,
+    scope: Compiled,
+    role: Role,
+}
+
+#[derive(Debug)]
+enum Tools {
+    Known(ToolSet),
+    Exact(String),
+    Prefix(String),
+}
+
+#[derive(Debug)]
+enum Compiled {
+    Everything,
+    Nothing,
+    Path(CompiledPath),
+    Command(CommandPattern),
+    Host(HostPattern),
+    Agent(Glob),
+}
+
+impl Matcher {
+    pub(super) fn new(text: &str, role: Role, home: Option<&Path>) -> Result<Self, RuleError> {
+        let rule: Rule = text.parse()?;
+        let tools = tools(&rule, role);
+        let scope = match rule.scope {
+            Scope::Whole | Scope::Everything => Compiled::Everything,
+            Scope::Opaque if role == Role::Forbid => Compiled::Everything,
+            Scope::Opaque => Compiled::Nothing,
+            Scope::Command(pattern) => Compiled::Command(pattern),
+            Scope::Host(pattern) => Compiled::Host(pattern),
+            Scope::Agent(pattern) => Compiled::Agent(pattern),
+            Scope::Path(pattern) => {
+                let no_home = || RuleError { rule: shown(text), owner: None, fault: RuleFault::NoHome };
+                Compiled::Path(pattern.compile(home, role == Role::Forbid).ok_or_else(no_home)?)
+            }
+        };
+        Ok(Self { text: text.trim().to_owned(), tools, scope, role })
+    }
+
+    pub(super) fn matches(&self, call: &Call<'_>) -> bool {
+        self.is_about(call.tool, call.names) && self.covers(&call.target)
+    }
+
+    /// Whether it covers some call of this tool.
+    pub(super) fn is_about(&self, tool: &str, names: Called) -> bool {
+        match &self.tools {
+            Tools::Known(set) if self.role == Role::Forbid => set.meets(names.roughly),
+            Tools::Known(set) => set.meets(names.exactly),
+            Tools::Exact(name) if self.role == Role::Forbid => name.eq_ignore_ascii_case(tool),
+            Tools::Exact(name) => name == tool,
+            Tools::Prefix(prefix) if self.role == Role::Forbid => {
+                tool.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+            }
+            Tools::Prefix(prefix) => tool.starts_with(prefix.as_str()),
+        }
+    }
+
+    /// Whether it covers every call of this tool.
+    pub(super) fn is_about_all(&self, tool: &str, names: Called) -> bool {
+        matches!(self.scope, Compiled::Everything) && self.is_about(tool, names)
+    }
+
+    /// Whether it treats one file otherwise than another.
+    pub(super) fn looks_at_paths(&self) -> bool {
+        matches!(self.scope, Compiled::Path(_))
+    }
+
+    fn covers(&self, target: &Target<'_>) -> bool {
+        let forbids = self.role == Role::Forbid;
+        match (&self.scope, &target.form) {
+            (Compiled::Everything, _) => true,
+            (Compiled::Path(pattern), Form::Path(path)) => {
+                path.names(pattern.base, forbids).is_some_and(|names| pattern.covers(names.in_form(forbids)))
+            }
+            (Compiled::Command(pattern), Form::Command(command)) if forbids => pattern.speaks_of(command),
+            (Compiled::Command(pattern), Form::Command(command)) => pattern.permits(command),
+            (Compiled::Host(pattern), Form::Host(host)) => pattern.covers(host),
+            (Compiled::Agent(pattern), Form::Agent(names)) => names.iter().any(|name| pattern.matches(name)),
+            _ => false,
+        }
+    }
+
+    /// What occurs in everything that it covers.
+    pub(super) fn pairs(&self) -> Pairs {
+        let mut pairs = Pairs::default();
+        match &self.scope {
+            Compiled::Everything | Compiled::Nothing => {}
+            Compiled::Path(pattern) => pairs = pattern.pairs(),
+            Compiled::Command(pattern) => pairs = pattern.pairs(),
+            Compiled::Host(pattern) => pairs = pattern.pairs(),
+            Compiled::Agent(pattern) => pattern.add_pairs(&mut pairs),
+        }
+        pairs
+    }
+
+    /// Whether it looks at paths from the root of the file system.
+    pub(super) fn is_absolute(&self) -> bool {
+        matches!(&self.scope, Compiled::Path(pattern) if pattern.base == Base::FileSystem)
+    }
+}
+
+/// Which tools a rule is about in this role.
+fn tools(rule: &Rule, role: Role) -> Tools {
+    let name = match &rule.name {
+        Name::Prefix(prefix) => return Tools::Prefix(prefix.clone()),
+        Name::Exact(name) if role == Role::Forbid => canonical_in_any_case(name),
+        Name::Exact(name) => name,
+    };
+    let itself = ToolSet::of(name);
+    if itself == ToolSet::default() {
+        return Tools::Exact(name.to_owned());
+    }
+    let (reading, editing) = (ToolSet::of_kind(Kind::Reading), ToolSet::of_kind(Kind::Editing));
+    let alone = role == Role::Admit && rule.scope == Scope::Whole;
+    Tools::Known(match name {
+        _ if alone => itself,
+        "Read" if role == Role::Forbid => reading.with(editing),
+        "Read" => reading,
+        "Edit" => editing,
+        // A message makes an agent work just as a task does.
+        "Task" if role == Role::Forbid => itself.with(ToolSet::of("SendMessage")),
+        _ => itself,
+    })
+}

@@ -1,0 +1,152 @@
+//! What a call would touch, taken apart once for all the rules that look at it.
+
+use std::borrow::Cow;
+use std::path::{Component, Path};
+
+use sortie_protocol::Resource;
+
+use super::Places;
+use crate::fold::fold;
+use crate::pairs::Pairs;
+use crate::rule::command::Command;
+use crate::rule::host::normal;
+use crate::rule::path::Base;
+use crate::rule::shown;
+
+/// A resource in the forms that patterns are compared with.
+pub(super) struct Target<'a> {
+    pub(super) form: Form<'a>,
+    pairs: [Pairs; 2],
+}
+
+pub(super) enum Form<'a> {
+    Nothing,
+    Path(PathForm<'a>),
+    Command(Command<'a>),
+    /// In normal form.
+    Host(String),
+    /// All names of the agent, folded.
+    Agent(Vec<Cow<'a, str>>),
+}
+
+impl<'a> Target<'a> {
+    /// Takes a resource apart; an error says in words why it cannot be decided on.
+    pub(super) fn new(resource: &'a Resource, places: &'a Places) -> Result<Self, String> {
+        let form = match resource {
+            Resource::Nothing => Form::Nothing,
+            Resource::Path(path) => Form::Path(PathForm::new(path, places)?),
+            Resource::Command(command) => Form::Command(Command::new(command)),
+            Resource::Host(host) => Form::Host(normal(host).ok_or_else(|| format!("`{}` is no host", shown(host)))?),
+            Resource::Agent { name, aliases } => {
+                Form::Agent([name].into_iter().chain(aliases).map(|name| fold(name)).collect())
+            }
+        };
+        let mut pairs = [Pairs::default(); 2];
+        match &form {
+            Form::Nothing => {}
+            Form::Path(path) => {
+                pairs[0] = path.own.pairs();
+                pairs[1] = path.absolute.as_ref().map(Names::pairs).unwrap_or_default();
+            }
+            Form::Command(command) => command.words().for_each(|word| pairs[0].add_name(word)),
+            Form::Host(host) => pairs[0].add_name(host),
+            Form::Agent(names) => names.iter().for_each(|name| pairs[0].add_name(name)),
+        }
+        Ok(Self { form, pairs })
+    }
+
+    /// The pairs that occur in it, and in its path from the root of the file system.
+    pub(super) fn pairs(&self) -> [Pairs; 2] {
+        self.pairs
+    }
+}
+
+/// A path as components, from the workspace root and from the root of the file system.
+pub(super) struct PathForm<'a> {
+    /// From where the path itself starts: the workspace, or else the root of the file system.
+    own: Names<'a>,
+    is_in_workspace: bool,
+    /// From the added directory that it lies in, the outermost of them.
+    beneath_added: Option<Names<'a>>,
+    /// From the root of the file system, where that is known.
+    absolute: Option<Names<'a>>,
+}
+
+/// The components of a path, as they are and folded.
+pub(super) struct Names<'a> {
+    exact: Vec<Cow<'a, str>>,
+    folded: Vec<Cow<'a, str>>,
+}
+
+impl<'a> PathForm<'a> {
+    fn new(path: &'a Path, places: &'a Places) -> Result<Self, String> {
+        let root = places.root.as_deref();
+        let inside = if path.is_absolute() { root.and_then(|root| path.strip_prefix(root).ok()) } else { Some(path) };
+        let absolute = match (path.is_absolute(), root) {
+            (true, _) => Some(components(path)?),
+            (false, Some(root)) => Some([components(root)?, components(path)?].concat()),
+            (false, None) => None,
+        };
+        let added = places.added.iter().filter_map(|added| path.strip_prefix(added).ok());
+        let beneath_added = added.max_by_key(|beneath| beneath.as_os_str().len()).filter(|_| inside.is_none());
+        Ok(Self {
+            own: Names::new(components(inside.unwrap_or(path))?),
+            is_in_workspace: inside.is_some(),
+            beneath_added: beneath_added.map(components).transpose()?.map(Names::new),
+            absolute: absolute.map(Names::new),
+        })
+    }
+
+    /// The components that a pattern with this start is compared with. What permits knows of no names above an added
+    /// directory: those are not what its author had in mind. What forbids does.
+    pub(super) fn names(&self, base: Base, forbids: bool) -> Option<&Names<'a>> {
+        match base {
+            Base::Anywhere => Some(self.beneath_added.as_ref().filter(|_| !forbids).unwrap_or(&self.own)),
+            Base::Workspace => self.is_in_workspace.then_some(&self.own),
+            Base::Home | Base::FileSystem => self.absolute.as_ref(),
+        }
+    }
+}
+
+impl<'a> Names<'a> {
+    fn new(exact: Vec<Cow<'a, str>>) -> Self {
+        let folded = exact.iter().map(folded).collect();
+        Self { exact, folded }
+    }
+
+    pub(super) fn in_form(&self, folded: bool) -> &[Cow<'a, str>] {
+        if folded { &self.folded } else { &self.exact }
+    }
+
+    fn pairs(&self) -> Pairs {
+        let mut pairs = Pairs::default();
+        for (exact, folded) in self.exact.iter().zip(&self.folded) {
+            pairs.add_name(exact);
+            if exact != folded {
+                pairs.add_name(folded);
+            }
+        }
+        pairs
+    }
+}
+
+fn folded<'a>(name: &Cow<'a, str>) -> Cow<'a, str> {
+    match name {
+        Cow::Borrowed(name) => fold(name),
+        Cow::Owned(name) => Cow::Owned(fold(name).into_owned()),
+    }
+}
+
+fn components(path: &Path) -> Result<Vec<Cow<'_, str>>, String> {
+    let mut names = Vec::new();
+    for component in path.components() {
+        match component {
+            Component::Normal(name) => names.push(name.to_string_lossy()),
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+            Component::ParentDir => {
+                return Err(format!("`{}` is not resolved: it has `..`", shown(&path.to_string_lossy())));
+            }
+        }
+    }
+    Ok(names)
+}

@@ -1,0 +1,137 @@
+//! The names themselves, in folded form, by what they are.
+//!
+//! Here is what a program obeys or runs of its own accord: when a session, a shell, an editor, a debugger or an agent
+//! program starts, when a directory is entered, when git or a package manager does whatever it is told to do. What runs
+//! because someone builds, tests or checks a project (build scripts, manifests, CI, `.pre-commit-config.yaml`) is the
+//! work that agents are there for, and so are texts that instruct agents (`AGENTS.md`): they are not here.
+
+const AGENT: &str = "the settings of an agent program";
+const EDITOR: &str = "what an editor runs or obeys";
+const SHELL: &str = "what a shell runs";
+const SESSION: &str = "what starts with a session";
+const GIT: &str = "git's own files";
+const HOOK: &str = "a git hook";
+const PACKAGES: &str = "the settings of a package manager";
+
+/// Names of files and directories.
+pub(super) const NAMES: &[(&str, &[&str])] = &[
+    ("Sortie's own settings", &[".sortie"]),
+    (
+        AGENT,
+        &[
+            ".claude",
+            ".claude.json",
+            ".mcp.json",
+            ".aider.conf.yml",
+            ".amp",
+            ".codex",
+            ".continue",
+            ".gemini",
+            ".goose",
+            ".kiro",
+            ".opencode",
+            "opencode.json",
+            "opencode.jsonc",
+            ".qwen",
+            ".roo",
+            ".trae",
+            ".windsurf",
+        ],
+    ),
+    (GIT, &[".git", ".gitmodules", ".gitconfig"]),
+    ("Mercurial's own files", &[".hg", ".hgrc"]),
+    (HOOK, &[".husky", ".githooks"]),
+    (
+        EDITOR,
+        &[
+            ".vscode",
+            ".idea",
+            ".cursor",
+            ".zed",
+            ".fleet",
+            ".theia",
+            ".helix",
+            ".devcontainer",
+            ".devcontainer.json",
+            ".vim",
+            ".vimrc",
+            "_vimrc",
+            ".gvimrc",
+            "_gvimrc",
+            ".exrc",
+            "_exrc",
+            ".nvimrc",
+            ".nvim.lua",
+            ".emacs",
+            ".emacs.d",
+            ".dir-locals.el",
+        ],
+    ),
+    (
+        SHELL,
+        &[
+            ".envrc",
+            ".direnvrc",
+            ".profile",
+            ".bashrc",
+            ".bash_profile",
+            ".bash_login",
+            ".bash_logout",
+            ".bash_aliases",
+            ".zshrc",
+            ".zshenv",
+            ".zprofile",
+            ".zlogin",
+            ".zlogout",
+            ".oh-my-zsh",
+            ".kshrc",
+            ".mkshrc",
+            ".cshrc",
+            ".tcshrc",
+            ".login",
+            ".logout",
+            ".inputrc",
+            "config.fish",
+        ],
+    ),
+    (SESSION, &[".xprofile", ".xinitrc", ".xsession", ".xsessionrc", ".pam_environment"]),
+    ("what a debugger runs", &[".gdbinit", ".lldbinit"]),
+    (PACKAGES, &[".npmrc", ".yarnrc", ".yarnrc.yml"]),
+    ("keys", &[".ssh"]),
+];
+
+/// Names that are protected only in a directory of a certain name, each with that directory before it.
+pub(super) const INNER: &[(&str, &[(&str, &str)])] = &[
+    (
+        ".config",
+        &[
+            (AGENT, ".config/amp"),
+            (AGENT, ".config/goose"),
+            (AGENT, ".config/opencode"),
+            (GIT, ".config/git"),
+            (EDITOR, ".config/code"),
+            (EDITOR, ".config/code - insiders"),
+            (EDITOR, ".config/code - oss"),
+            (EDITOR, ".config/vscodium"),
+            (EDITOR, ".config/cursor"),
+            (EDITOR, ".config/emacs"),
+            (EDITOR, ".config/helix"),
+            (EDITOR, ".config/nvim"),
+            (EDITOR, ".config/zed"),
+            (SHELL, ".config/direnv"),
+            (SHELL, ".config/fish"),
+            (SESSION, ".config/autostart"),
+            (SESSION, ".config/environment.d"),
+            (SESSION, ".config/systemd"),
+        ],
+    ),
+    (".cargo", &[(PACKAGES, ".cargo/config"), (PACKAGES, ".cargo/config.toml")]),
+    ("library", &[(SESSION, "library/launchagents")]),
+];
+
+/// What names begin with that are protected whatever they end in.
+pub(super) const BEGINNINGS: &[(&str, &str)] =
+    &[(SHELL, ".bashrc."), (SHELL, ".zshrc."), (SHELL, ".profile."), (SHELL, ".zshenv.")];
+
+/// What names end in that are protected whatever they begin with.
+pub(super) const ENDINGS: &[(&str, &str)] = &[(EDITOR, ".code-workspace"), (EDITOR, ".sublime-project")];

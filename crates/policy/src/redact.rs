@@ -1,0 +1,165 @@
+//! Secrets, taken out of what tools return before anyone sees it: values that are known, and keys known by their shape.
+//!
+//! It finds what has a shape. A password that looks like any other word is not found unless its value is known.
+
+mod beside;
+mod der;
+mod mark;
+mod pem;
+mod row;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod token;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, BuildError, Input, MatchKind};
+
+pub use self::mark::redaction_marks;
+use self::shape::{Looked, SHAPES};
+
+/// Shorter values are left alone: they are part of too many ordinary words.
+const LEAST_KNOWN: usize = 8;
+
+/// What people write where a server wants some key and takes any.
+const PLACEHOLDERS: [&str; 6] =
+    ["lm-studio", "not-needed", "no-key-required", "sk-no-key-required", "placeholder", "api-key-here"];
+
+/// Takes secrets out of texts, in time linear in their length.
+pub struct Redactor {
+    /// `None` if the search could not be set up; then no text is let through.
+    search: Option<Search>,
+}
+
+struct Search {
+    /// Where to look: what the shapes begin with.
+    anchors: AhoCorasick,
+    known: AhoCorasick,
+}
+
+/// A text without its secrets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redacted<'a> {
+    pub text: Cow<'a, str>,
+    /// How many were taken out.
+    pub count: usize,
+}
+
+impl Redacted<'_> {
+    pub fn into_text(self) -> String {
+        self.text.into_owned()
+    }
+}
+
+/// A secret in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Found {
+    place: Range<usize>,
+    what: &'static str,
+}
+
+impl Redactor {
+    /// A redactor that also knows these values, such as the keys of this process.
+    ///
+    /// Values below eight bytes are too likely to be ordinary words, and are ignored.
+    pub fn new(known_values: Vec<String>) -> Self {
+        let is_secret = |value: &String| value.len() >= LEAST_KNOWN && !PLACEHOLDERS.contains(&value.as_str());
+        let known: Vec<String> = known_values.into_iter().filter(is_secret).flat_map(spellings).collect();
+        Self { search: Search::new(&known).ok() }
+    }
+
+    /// The text with a mark such as `[redacted: GitHub token]` in the place of each secret.
+    pub fn redact<'a>(&self, text: &'a str) -> Redacted<'a> {
+        let Some(search) = &self.search else {
+            return Redacted {
+                text: Cow::Borrowed("[redacted: everything, since secrets cannot be searched for]"),
+                count: 1,
+            };
+        };
+        let mut found = search.shapes(text);
+        found.extend(search.known(text));
+        found.sort_by_key(|found| found.place.start);
+        replace(text, found)
+    }
+}
+
+impl Search {
+    fn new(known: &[String]) -> Result<Self, BuildError> {
+        // Of two words at one place the longer is found.
+        let mut builder = AhoCorasick::builder();
+        builder.match_kind(MatchKind::LeftmostLongest);
+        Ok(Self { anchors: builder.build(SHAPES.iter().map(|shape| shape.anchor))?, known: builder.build(known)? })
+    }
+
+    /// Every place of a known value, also those that overlap.
+    fn known<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Found> + 'a {
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            let hit = self.known.find(Input::new(text).range(from..))?;
+            from = hit.start() + 1;
+            Some(Found { place: hit.range(), what: "known secret" })
+        })
+    }
+
+    /// Every secret with a known shape.
+    fn shapes(&self, text: &str) -> Vec<Found> {
+        let mut found: Vec<Found> = Vec::new();
+        let mut from = 0;
+        // Up to where each shape is known not to occur.
+        let mut barren = [0; SHAPES.len()];
+        while let Some(hit) = self.anchors.find(Input::new(text).range(from..)) {
+            let index = hit.pattern().as_usize();
+            from = hit.start() + 1;
+            if hit.start() < barren[index] {
+                continue;
+            }
+            match SHAPES[index].look(text, hit.start()) {
+                Looked::Nothing { until } => barren[index] = until,
+                Looked::Secret(place) => {
+                    from = from.max(place.end);
+                    found.push(Found { place, what: SHAPES[index].what });
+                }
+            }
+        }
+        found
+    }
+}
+
+impl fmt::Debug for Redactor {
+    /// Says nothing of what it knows.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redactor").finish_non_exhaustive()
+    }
+}
+
+/// A value as it stands, and as it stands inside a JSON string.
+fn spellings(value: String) -> Vec<String> {
+    let escaped = value.replace('\\', r"\\").replace('"', "\\\"");
+    if escaped == value { vec![value] } else { vec![value, escaped] }
+}
+
+/// Puts a mark in each place; places that overlap get one.
+fn replace(text: &str, found: Vec<Found>) -> Redacted<'_> {
+    if found.is_empty() {
+        return Redacted { text: Cow::Borrowed(text), count: 0 };
+    }
+    let mut clean = String::with_capacity(text.len());
+    let (mut done, mut count) = (0, 0);
+    for Found { place, what } in found {
+        if place.start < done {
+            // It overlaps what has a mark already: only its rest is left to take out.
+            done = done.max(place.end);
+            continue;
+        }
+        clean.push_str(&text[done..place.start]);
+        clean.push_str(mark::START);
+        clean.push_str(what);
+        clean.push(mark::END);
+        (done, count) = (place.end, count + 1);
+    }
+    clean.push_str(&text[done..]);
+    Redacted { text: Cow::Owned(clean), count }
+}

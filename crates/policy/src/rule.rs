@@ -1,0 +1,239 @@
+//! Rules as people write them: `Tool` or `Tool(pattern)`.
+//!
+//! Parsing is strict: a rule that would silently match nothing is an error. Whether a tool exists is another question,
+//! see [`Rule::unknown_tool`].
+
+pub(crate) mod command;
+pub(crate) mod glob;
+pub(crate) mod host;
+pub(crate) mod path;
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use self::command::CommandPattern;
+use self::glob::Glob;
+use self::host::HostPattern;
+use self::path::PathPattern;
+use crate::fold::fold;
+use crate::tool::{self, Kind, MCP, UnknownTool};
+
+/// Longer rules are refused: nobody writes them by hand.
+const MAX_BYTES: usize = 8192;
+
+/// One rule. Its text is what was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    text: String,
+    pub(crate) name: Name,
+    pub(crate) scope: Scope,
+}
+
+/// Which tools a rule names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Name {
+    Exact(String),
+    /// All tools whose names begin so: those of an MCP server.
+    Prefix(String),
+}
+
+/// Which calls of its tools a rule covers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// All; said by the bare name.
+    Whole,
+    /// All; said by a pattern that matches everything.
+    Everything,
+    Path(PathPattern),
+    Command(CommandPattern),
+    Host(HostPattern),
+    Agent(Glob),
+    /// A pattern for a tool of which nothing is known: it forbids all calls and permits none.
+    Opaque,
+}
+
+impl Rule {
+    /// The tool that it names, by the name that is usual here; what a server's tools begin with, where it names them all.
+    pub fn tool(&self) -> &str {
+        let (Name::Exact(name) | Name::Prefix(name)) = &self.name;
+        tool::canonical_in_any_case(name)
+    }
+
+    /// Whether it is about an agent of one of these names; `None` where it is about no particular agent.
+    pub fn is_about_agent<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Option<bool> {
+        let Scope::Agent(pattern) = &self.scope else { return None };
+        Some(names.into_iter().any(|name| pattern.matches(&fold(name))))
+    }
+
+    /// Says so if the rule names a tool that is not known. Such a rule holds all the same, should the tool exist.
+    pub fn unknown_tool(&self) -> Option<UnknownTool> {
+        match &self.name {
+            Name::Exact(name) => UnknownTool::check(name),
+            Name::Prefix(prefix) if prefix.starts_with(MCP) => None,
+            Name::Prefix(prefix) => Some(UnknownTool { name: prefix.clone(), nearest: None }),
+        }
+    }
+
+    /// The same for a rule that asks or denies, where a name counts in any letter case.
+    pub fn unknown_tool_in_any_case(&self) -> Option<UnknownTool> {
+        match &self.name {
+            Name::Exact(name) => UnknownTool::check(tool::canonical_in_any_case(name)),
+            Name::Prefix(_) => self.unknown_tool(),
+        }
+    }
+
+    fn read(text: &str) -> Result<Self, RuleFault> {
+        if text.is_empty() {
+            return Err(RuleFault::Empty);
+        }
+        if text.len() > MAX_BYTES {
+            return Err(RuleFault::TooLong);
+        }
+        if text.chars().any(|character| character.is_control() || character == char::REPLACEMENT_CHARACTER) {
+            return Err(RuleFault::ControlCharacter);
+        }
+        let (name, pattern) = match text.split_once('(') {
+            None => (text, None),
+            Some((name, rest)) => (name, Some(rest.strip_suffix(')').ok_or(RuleFault::Unclosed)?)),
+        };
+        check_name(name)?;
+        let kind = tool::kind(tool::canonical_in_any_case(name.trim_end_matches('*')));
+        let scope = pattern.map_or(Ok(Scope::Whole), |pattern| scope(kind, name, pattern))?;
+        Ok(Self { text: text.to_owned(), name: Name::of(name)?, scope })
+    }
+}
+
+impl FromStr for Rule {
+    type Err = RuleError;
+
+    fn from_str(text: &str) -> Result<Self, RuleError> {
+        let text = text.trim();
+        Self::read(text).map_err(|fault| RuleError { rule: shown(text), owner: None, fault })
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Name {
+    fn of(name: &str) -> Result<Self, RuleFault> {
+        let of_server = name.get(..MCP.len()).is_some_and(|start| start.eq_ignore_ascii_case(MCP));
+        let Some(mcp) = name.get(MCP.len()..).filter(|_| of_server) else {
+            return if name.contains('*') {
+                Err(RuleFault::Wildcard)
+            } else {
+                Ok(Self::Exact(tool::canonical(name).to_owned()))
+            };
+        };
+        match mcp.split_once('*') {
+            Some((before, "")) => Ok(Self::Prefix(format!("{}{before}", &name[..MCP.len()]))),
+            Some(_) => Err(RuleFault::Wildcard),
+            None if mcp.is_empty() => Err(RuleFault::Name),
+            None if mcp.contains("__") => Ok(Self::Exact(name.to_owned())),
+            None => Ok(Self::Prefix(format!("{name}__"))),
+        }
+    }
+}
+
+/// A tool's name has plain letters only; one that merely looks like it must never pass for it.
+fn check_name(name: &str) -> Result<(), RuleFault> {
+    if let Some(character) = name.chars().find(|character| !character.is_ascii()) {
+        return Err(RuleFault::Lookalike { character });
+    }
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-*".contains(&byte);
+    if name.is_empty() || !name.bytes().all(plain) { Err(RuleFault::Name) } else { Ok(()) }
+}
+
+fn scope(kind: Kind, name: &str, pattern: &str) -> Result<Scope, RuleFault> {
+    if pattern.is_empty() {
+        return Err(RuleFault::NoPattern);
+    }
+    if pattern.trim() != pattern {
+        return Err(RuleFault::BlankEdge);
+    }
+    let wrong = |reason| RuleFault::Pattern { reason };
+    Ok(match kind {
+        Kind::Mcp | Kind::Companion | Kind::Notes => {
+            return Err(RuleFault::TakesNoPattern { tool: name.to_owned() });
+        }
+        Kind::Unknown => Scope::Opaque,
+        _ if pattern == "*" => Scope::Everything,
+        Kind::Reading | Kind::Editing => {
+            let path = PathPattern::parse(pattern).map_err(wrong)?;
+            if path.is_everything() { Scope::Everything } else { Scope::Path(path) }
+        }
+        Kind::Shell if pattern == ":*" => Scope::Everything,
+        Kind::Shell => Scope::Command(CommandPattern::parse(pattern).map_err(wrong)?),
+        Kind::Web if pattern == "domain:*" => Scope::Everything,
+        Kind::Web => Scope::Host(HostPattern::parse(pattern).map_err(wrong)?),
+        // Names of agents have no letter case of their own.
+        Kind::Delegating => Scope::Agent(Glob::parse(pattern).map_err(wrong)?.folded()),
+    })
+}
+
+/// A text that is not a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleError {
+    /// The text, without what would upset a terminal.
+    pub rule: String,
+    /// Whose layer it is in, where it was read from a grant.
+    pub owner: Option<String>,
+    pub fault: RuleFault,
+}
+
+impl fmt::Display for RuleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is no rule: {}", self.rule, self.fault)?;
+        self.owner.as_ref().map_or(Ok(()), |owner| write!(f, " (in {owner})"))
+    }
+}
+
+impl std::error::Error for RuleError {}
+
+/// What is wrong with a rule.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum RuleFault {
+    #[error("it is empty; write `Tool` or `Tool(pattern)`")]
+    Empty,
+    #[error("it is longer than {MAX_BYTES} bytes")]
+    TooLong,
+    #[error("it has a control character")]
+    ControlCharacter,
+    #[error("its last character should be the `)` that closes the pattern")]
+    Unclosed,
+    #[error("it should begin with a tool's name; write `Tool` or `Tool(pattern)`")]
+    Name,
+    #[error("`{character}` is in no tool's name; it only looks like a plain letter, or is none")]
+    Lookalike { character: char },
+    #[error("`*` in a name is understood only at the end of MCP tools: `mcp__server__*`")]
+    Wildcard,
+    #[error("its pattern is empty; leave out the parentheses to mean every call")]
+    NoPattern,
+    #[error("its pattern begins or ends with a blank")]
+    BlankEdge,
+    #[error("{tool} takes no pattern")]
+    TakesNoPattern { tool: String },
+    #[error("{reason}")]
+    Pattern { reason: &'static str },
+    #[error("`~/` is not known here: there is no home directory")]
+    NoHome,
+}
+
+/// A rule in an error: short, and without control characters.
+pub(crate) fn shown(text: &str) -> String {
+    const MOST: usize = 200;
+    let mut shown = String::new();
+    for character in text.chars().take(MOST) {
+        if matches!(character, '\'' | '"' | '\\') {
+            shown.push(character);
+        } else {
+            shown.extend(character.escape_debug());
+        }
+    }
+    if text.chars().nth(MOST).is_some() { format!("{shown}…") } else { shown }
+}

@@ -1,0 +1,111 @@
+//! The tools that rules speak of: their names, and which of them do the same to the same things.
+//!
+//! It knows names, not the tools themselves. A name that is not here is a tool of which nothing is known.
+
+use std::fmt;
+
+use sortie_protocol::nearest;
+
+/// What begins the name of every tool of an MCP server.
+pub(crate) const MCP: &str = "mcp__";
+
+/// What a tool does, as far as a decision depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Shows what is in files, or that there are any.
+    Reading,
+    Editing,
+    Shell,
+    Web,
+    Delegating,
+    /// Looks after what was delegated.
+    Companion,
+    Notes,
+    Mcp,
+    Unknown,
+}
+
+const NAMES: [(&str, Kind); 15] = [
+    ("Read", Kind::Reading),
+    ("LS", Kind::Reading),
+    ("Glob", Kind::Reading),
+    ("Grep", Kind::Reading),
+    ("Edit", Kind::Editing),
+    ("Write", Kind::Editing),
+    ("MultiEdit", Kind::Editing),
+    ("Bash", Kind::Shell),
+    ("WebFetch", Kind::Web),
+    ("Task", Kind::Delegating),
+    ("SendMessage", Kind::Companion),
+    ("TaskOutput", Kind::Companion),
+    ("TaskStop", Kind::Companion),
+    ("TaskList", Kind::Companion),
+    ("TodoWrite", Kind::Notes),
+];
+
+/// Other names that contracts have for tools.
+const ALIASES: [(&str, &str); 5] =
+    [("task", "Task"), ("Agent", "Task"), ("agent", "Task"), ("spawn_agent", "Task"), ("create_todo", "TodoWrite")];
+
+/// The name by which a tool is known here.
+pub(crate) fn canonical(name: &str) -> &str {
+    ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, known)| known)
+}
+
+/// The same, whatever the letter case: for what forbids.
+pub(crate) fn canonical_in_any_case(name: &str) -> &str {
+    let known = NAMES.iter().map(|(known, _)| (*known, *known)).chain(ALIASES);
+    known.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map_or(name, |(_, known)| known)
+}
+
+/// What kind of tool a canonical name stands for.
+pub(crate) fn kind(canonical: &str) -> Kind {
+    let known = NAMES.iter().find(|(name, _)| *name == canonical).map(|(_, kind)| *kind);
+    known.unwrap_or(if canonical.starts_with(MCP) { Kind::Mcp } else { Kind::Unknown })
+}
+
+/// A set of the known tools.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct ToolSet(u16);
+
+impl ToolSet {
+    /// The tool of this canonical name; nothing where the name is not known.
+    pub(crate) fn of(canonical: &str) -> Self {
+        NAMES.iter().position(|(name, _)| *name == canonical).map_or_else(Self::default, |index| Self(1 << index))
+    }
+
+    pub(crate) fn of_kind(kind: Kind) -> Self {
+        let named = NAMES.iter().filter(|(_, its)| *its == kind);
+        named.fold(Self::default(), |set, (name, _)| set.with(Self::of(name)))
+    }
+
+    pub(crate) fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(crate) fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+/// A tool name that nothing is known of, and the one that may have been meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownTool {
+    pub name: String,
+    pub nearest: Option<&'static str>,
+}
+
+impl UnknownTool {
+    pub(crate) fn check(canonical: &str) -> Option<Self> {
+        let known = || NAMES.iter().map(|(name, _)| *name);
+        (kind(canonical) == Kind::Unknown)
+            .then(|| Self { name: canonical.to_owned(), nearest: nearest(canonical, known()) })
+    }
+}
+
+impl fmt::Display for UnknownTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no tool `{}`", self.name)?;
+        self.nearest.map_or(Ok(()), |nearest| write!(f, "; did you mean {nearest}?"))
+    }
+}

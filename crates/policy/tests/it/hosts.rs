@@ -1,0 +1,60 @@
+//! Rules for hosts.
+
+use super::support::{Verdict, allow, deny, host, verdict};
+
+fn permits(rule: &str, name: &str) -> bool {
+    let permits = verdict(allow(&[rule]), "WebFetch", &host(name)) == Verdict::Allow;
+    let forbids = verdict(deny(&[rule]), "WebFetch", &host(name)) == Verdict::Deny;
+    assert!(!permits || forbids, "{rule}, {name}");
+    permits
+}
+
+#[test]
+fn a_host_is_compared_whole() {
+    // S71
+    let rule = "WebFetch(domain:trusted.io)";
+    for name in ["trusted.io", "TRUSTED.io", "trusted.io.", "Trusted.IO."] {
+        assert!(permits(rule, name), "{name}");
+    }
+    for name in [
+        "trusted.io.evil.com",
+        "eviltrusted.io",
+        "www.trusted.io",
+        "trusted.com",
+        "io",
+        "trusted@evil.com",
+        "evil.com\\trusted.io",
+        "trusted.io:80",
+        "trusted.io/x",
+        "trusted\u{2024}io.evil.com",
+        "trustеd.io",
+        "",
+        ".",
+    ] {
+        assert!(!permits(rule, name), "{name}");
+    }
+}
+
+#[test]
+fn a_star_covers_what_is_below_a_host_and_not_the_host() {
+    let rule = "WebFetch(domain:*.example.com)";
+    for name in ["www.example.com", "a.b.example.com", "WWW.Example.Com."] {
+        assert!(permits(rule, name), "{name}");
+    }
+    for name in ["example.com", "evilexample.com", "example.com.evil.net", ".example.com", "www.example.org"] {
+        assert!(!permits(rule, name), "{name}");
+    }
+    assert!(permits("WebFetch(domain:*)", "anything.example"));
+    assert!(permits("WebFetch", "anything.example"));
+}
+
+#[test]
+fn international_names_and_addresses_have_one_form() {
+    assert!(permits("WebFetch(domain:bücher.example)", "xn--bcher-kva.example"));
+    assert!(permits("WebFetch(domain:xn--bcher-kva.example)", "BÜCHER.example"));
+    assert!(permits("WebFetch(domain:127.0.0.1)", "127.0.0.1"));
+    assert!(permits("WebFetch(domain:127.0.0.1)", "0x7f.1"), "the same address, written otherwise");
+    assert!(permits("WebFetch(domain:[::1])", "[0:0:0:0:0:0:0:1]"));
+    assert!(permits("WebFetch(domain:::1)", "[::1]"));
+    assert!(!permits("WebFetch(domain:127.0.0.1)", "127.0.0.2"));
+}

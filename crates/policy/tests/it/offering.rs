@@ -1,0 +1,55 @@
+//! Which tools are worth offering, and when a walk has to ask about each file.
+
+use sortie_protocol::{GrantLayer, Mode};
+
+use super::support::{TOOLS, allow, ask, deny, in_mode, judge, settings, texts, tools};
+
+fn offered(layers: impl IntoIterator<Item = GrantLayer>) -> String {
+    let judge = judge(layers);
+    TOOLS.into_iter().filter(|tool| judge.admits_some(tool)).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_tool_is_offered_unless_every_call_of_it_is_denied() {
+    assert_eq!(offered([tools(&["Read", "Grep"])]), "Read Grep");
+    assert_eq!(offered([tools(&["Read(src/**)"])]), "Read LS Glob Grep");
+    assert_eq!(offered([tools(&[])]), "");
+    assert_eq!(offered([tools(&["Task", "Bash"]), deny(&["Bash"])]), "Task task Agent");
+    assert_eq!(offered([tools(&["Bash"]), deny(&["Bash(rm:*)"])]), "Bash", "some calls are left");
+    assert_eq!(offered([tools(&["Bash"]), deny(&["Bash(*)"])]), "");
+    assert_eq!(offered([tools(&["Bash", "WebFetch", "Edit", "mcp__db"]), in_mode(Mode::Plan)]), "WebFetch");
+    assert_eq!(offered([tools(&["Bash"]), ask(&["Bash"])]), "Bash", "a person may approve");
+}
+
+#[test]
+fn what_never_asks_is_offered_only_what_needs_no_approval() {
+    let quiet = GrantLayer { never_asks: true, ..GrantLayer::new("agent quiet") };
+    assert_eq!(offered([in_mode(Mode::Default), tools(&["Read", "Edit", "Bash"]), quiet.clone()]), "Read");
+    assert_eq!(offered([allow(&["Bash(ls:*)"]), tools(&["Read", "Edit", "Bash"]), quiet.clone()]), "Read Bash");
+    assert_eq!(offered([ask(&["Read(src/**)"]), tools(&["Read"]), quiet.clone()]), "Read");
+    assert_eq!(offered([ask(&["Read"]), tools(&["Read"]), quiet]), "");
+}
+
+#[test]
+fn a_walk_asks_about_each_file_only_where_a_rule_tells_files_apart() {
+    let guards = |layer: GrantLayer| judge([settings(), layer]).guards_reads();
+    for free in [
+        settings(),
+        in_mode(Mode::Default),
+        tools(&["Read", "Grep", "Edit(src/**)"]),
+        deny(&["Read", "Edit(src/**)", "Bash(rm:*)", "WebFetch(domain:a.b)"]),
+        allow(&["Read(src/**)"]),
+    ] {
+        assert!(!guards(free.clone()), "{free:?}");
+    }
+    for guarded in [
+        tools(&["Read(src/**)"]),
+        tools(&["Grep(src/**)"]),
+        deny(&["Read(secrets/**)"]),
+        deny(&["LS(.env)"]),
+        ask(&["Read(.env)"]),
+        GrantLayer { deny: texts(&["read(secrets/**)"]), ..in_mode(Mode::Bypass) },
+    ] {
+        assert!(guards(guarded.clone()), "{guarded:?}");
+    }
+}

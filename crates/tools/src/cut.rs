@@ -1,0 +1,180 @@
+//! Cuts that show no part of a word. Secrets are taken out of answers by their shape, and half a key has none.
+//!
+//! A word is whatever could be one secret: a token, a URL with its password, a key in base64. It knows no shapes.
+
+use std::fmt::Display;
+use std::ops::Range;
+
+/// Characters of a long line that are shown, and how many of them come before what was looked for.
+const MAX_AROUND: usize = 400;
+const MAX_BEFORE: usize = 100;
+/// No key is longer: a word that is may be cut.
+const MAX_WORD: usize = 4096;
+/// What stands between a name and its value is not longer than this.
+const MAX_GAP: usize = 16;
+
+/// The text up to the byte `end`, without the word that would go on there.
+pub(crate) fn start(text: &str, end: usize) -> &str {
+    let word = word_at(text, end);
+    let is_split = word.start < end && end < word.end;
+    if is_split && end - word.start <= MAX_WORD { &text[..word.start] } else { &text[..end] }
+}
+
+/// The start of a line that is longer than is shown, with a mark that says how much longer.
+pub(crate) fn marked(shown: &str, n_bytes: impl Display) -> String {
+    let space = if shown.is_empty() { "" } else { " " };
+    format!("{shown}{space}[cut; {n_bytes} bytes in all]")
+}
+
+/// A line, or if it is long, the part around the byte that `find` finds, with the number of characters that are left out
+/// on each side. If the word at that place is too long to be shown, its length stands there.
+pub(crate) fn around(line: &str, find: impl FnOnce() -> usize) -> String {
+    let n_chars = line.chars().count();
+    if n_chars <= MAX_AROUND {
+        return line.to_owned();
+    }
+    let word = word_at(line, line.floor_char_boundary(find()));
+    let n_before = line[..word.start].chars().count();
+    let first = n_before.saturating_sub(MAX_BEFORE).min(n_chars - MAX_AROUND);
+    let from = after_cut(line, nth(line, first), word.start);
+    let skipped = if from > 0 { format!("[{} chars] ", line[..from].chars().count()) } else { String::new() };
+    let (middle, rest) = if from <= word.start && word.len() > MAX_AROUND - MAX_BEFORE {
+        (format!("{}[{} chars]", &line[from..word.start], word.len()), &line[word.end..])
+    } else {
+        (String::new(), &line[from..])
+    };
+    let right = start(rest, nth(rest, MAX_AROUND.saturating_sub(middle.chars().count())));
+    let n_after = rest[right.len()..].chars().count();
+    let after = if n_after > 0 { format!(" [{n_after} chars]") } else { String::new() };
+    format!("{skipped}{middle}{right}{after}")
+}
+
+/// Where to go on behind a cut, before `limit` at the latest: after the word that it splits, and after what may be the
+/// value of a name that stands before the cut, which would be shown without it.
+fn after_cut(line: &str, cut: usize, limit: usize) -> usize {
+    if cut == 0 {
+        return 0;
+    }
+    let word = word_at(line, cut);
+    let mut end = if word.start < cut { word.end } else { cut };
+    let is_in_doubt = |word: &Range<usize>| word.end <= limit && is_value(&line[word.clone()]);
+    // Between a name and its value there may be one more word, as in `Authorization: Bearer …`.
+    while let Some(value) = next_words(line, end).take(2).filter(is_in_doubt).last() {
+        end = value.end;
+    }
+    end
+}
+
+/// The words that follow each other closely from here on.
+fn next_words(line: &str, from: usize) -> impl Iterator<Item = Range<usize>> {
+    let mut end = from;
+    let close = std::iter::from_fn(move || {
+        let gap = line[end..].bytes().take(MAX_GAP).take_while(|&byte| byte.is_ascii() && !is_in_word(byte)).count();
+        let word = word_at(line, end + gap);
+        end = word.end;
+        (!word.is_empty()).then_some(word)
+    });
+    close.filter(|word| line[word.clone()].bytes().any(|byte| byte.is_ascii_alphanumeric()))
+}
+
+/// Whether a word may be a secret by nothing but the name before it.
+fn is_value(word: &str) -> bool {
+    const LEAST: usize = 8;
+    word.len() >= LEAST && word.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// The word around a place; empty if there is none.
+fn word_at(text: &str, at: usize) -> Range<usize> {
+    let bytes = text.as_bytes();
+    let n_before = bytes[..at].iter().rev().take_while(|&&byte| is_in_word(byte)).count();
+    let n_after = bytes[at..].iter().take_while(|&&byte| is_in_word(byte)).count();
+    if n_after == 0 { at..at } else { at - n_before..at + n_after }
+}
+
+/// Whether a byte may be part of a secret. Backslashes are: a key in a JSON string has `\n` between its lines.
+fn is_in_word(byte: u8) -> bool {
+    byte.is_ascii_graphic() && !b"\"'`<>()[]{},;|".contains(&byte)
+}
+
+/// Where the character with this index begins; the end, if there are not so many.
+fn nth(text: &str, index: usize) -> usize {
+    text.char_indices().nth(index).map_or(text.len(), |(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5";
+
+    /// The longest part of `secret` that a text shows.
+    fn leaked<'a>(secret: &'a str, text: &str) -> &'a str {
+        let parts = (0..secret.len()).flat_map(|from| (from + 1..=secret.len()).map(move |to| &secret[from..to]));
+        parts.filter(|part| text.contains(part)).max_by_key(|part| part.len()).unwrap_or_default()
+    }
+
+    #[test]
+    fn the_start_of_a_text_ends_before_the_word_that_is_cut() {
+        for (text, end, expected) in [
+            ("one two", 5, "one "),
+            ("one two", 4, "one "),
+            ("one two", 3, "one"),
+            ("one two", 7, "one two"),
+            ("word", 2, ""),
+            ("a:postgres://u:pass@host b", 18, ""),
+            ("f(a.b,c.d)", 8, "f(a.b,"),
+            ("äääää", 4, "ää"),
+        ] {
+            assert_eq!(start(text, end), expected, "{text} at {end}");
+        }
+        let endless = "x".repeat(10_000);
+        assert_eq!(start(&endless, 5000).len(), 5000, "no key is so long");
+        assert_eq!(marked("a", 5), "a [cut; 5 bytes in all]");
+        assert_eq!(marked("", 5), "[cut; 5 bytes in all]");
+    }
+
+    #[test]
+    fn no_window_on_a_long_line_shows_a_part_of_a_key() {
+        for n_between in 0..420 {
+            let filler: String = "q, ".repeat(n_between / 3) + &"q"[..usize::from(n_between % 3 > 0)];
+            for line in [
+                format!("{}\"{KEY}\":{filler} needle {}", "z ".repeat(300), "z ".repeat(500)),
+                format!("{}needle {filler} \"{KEY}\"{}", "z ".repeat(300), "z ".repeat(500)),
+                format!("{}{KEY}{}needle{}", "z".repeat(500), "q".repeat(n_between), "z".repeat(800)),
+            ] {
+                let text = around(&line, || line.find("needle").unwrap());
+                let leaked = leaked(KEY, &text);
+                assert!(leaked == KEY || leaked.len() < 4, "{n_between}: {leaked} in {text}");
+                assert!(text.chars().count() <= MAX_AROUND + 40, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_is_not_shown_without_the_name_that_makes_it_a_secret() {
+        let value = "wJalrXUtnFEMIpK7MDENGabPxRfiCYEXAMPLEKEYs";
+        for name in ["aws_secret_access_key = ", "\"Authorization\": \"Bearer ", "\\\"x-api-key\\\":\\\""] {
+            for n_between in 0..200 {
+                let line =
+                    format!("{}{name}{value} {}needle{}", "z ".repeat(300), "q ".repeat(n_between), " z".repeat(500));
+                let text = around(&line, || line.find("needle").unwrap());
+                assert!(
+                    !text.contains(value) || text.contains(name.trim_start_matches(['\\', '"'])),
+                    "{n_between}: {text}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_its_match_and_says_so() {
+        let line = format!("{}needle {}", "ä".repeat(1000), "b ".repeat(500));
+        let text = around(&line, || 2000);
+        assert!(text.starts_with("[900 chars] ä") && text.ends_with("b [707 chars]"), "{text}");
+        assert!(text.contains("äneedle b"));
+        let line = format!("let image = \"{}needle{}\"; more", "A".repeat(3000), "B".repeat(3000));
+        assert_eq!(around(&line, || 3013), "let image = \"[6006 chars]\"; more");
+        assert_eq!(around(&"x".repeat(1000), || 500), "[1000 chars]");
+        assert_eq!(around("short", || 0), "short");
+    }
+}

@@ -1,0 +1,187 @@
+//! One change of one file: from what a model wants to what is on disk, or why it is not.
+//!
+//! A file is changed only from the state in which this task has seen it, and only as a whole. What a change consists of
+//! is its [`Intent`]'s business; what is said about it, the report's.
+
+use std::path::PathBuf;
+
+use sortie_protocol::ToolOutput;
+use sortie_sandbox::{AccessError, Expected, Stamp, Workspace, WriteError};
+
+use super::replace::MAX_BYTES;
+use super::report;
+use super::text::Text;
+use super::{hidden, refusal};
+use crate::answer::{Answer, explain};
+use crate::blocking::{self, Halt, Stop};
+use crate::port::CallContext;
+use crate::problem::Problem;
+use crate::read;
+use crate::seen::Seen;
+
+/// How often a change is made anew because somebody else was quicker.
+const MAX_ATTEMPTS: usize = 8;
+
+/// Texts of more lines are not compared, and so not changed: each line costs more memory than it has bytes.
+const MAX_LINES: usize = 1_000_000;
+
+/// What a tool wants to make of a file.
+pub(crate) trait Intent: Send + 'static {
+    fn path(&self) -> &str;
+
+    /// Names the arguments that mean nothing to it.
+    fn note_unknown(&self, answer: &mut Answer);
+
+    /// Whether there need not be a file yet.
+    fn creates(&self) -> bool;
+
+    /// The text that is to take the place of `before`, which is empty where there is no file.
+    fn make(&self, before: &Text, stop: &Stop) -> Result<Made, Problem>;
+}
+
+/// A new text, and what was done to get it.
+#[derive(Debug)]
+pub(crate) struct Made {
+    /// As it stands in the file, a byte order mark aside.
+    pub(crate) text: String,
+    pub(crate) deed: Deed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Deed {
+    Wrote,
+    Replaced { n_replacements: usize },
+}
+
+/// A change that was made, or could be.
+pub(super) struct Change {
+    /// Where the path leads: relative to the workspace, absolute in an added directory.
+    pub(super) path: PathBuf,
+    pub(super) before: Text,
+    pub(super) made: Made,
+    /// That of the file which is to be replaced; `None` where there is none.
+    stamp: Option<Stamp>,
+    /// What there is to know about it beside that it was made.
+    pub(super) note: Option<String>,
+}
+
+impl Change {
+    pub(super) fn is_creation(&self) -> bool {
+        self.stamp.is_none()
+    }
+
+    /// Whether the file is already as it shall be.
+    pub(super) fn is_void(&self) -> bool {
+        !self.is_creation() && self.before.original() == self.made.text
+    }
+}
+
+/// Makes a change and reports it. The edits of one task are made one at a time.
+///
+/// A call that is cancelled before anything is written writes nothing; afterwards it is answered truly, not at once.
+pub(crate) async fn run(intent: impl Intent, context: CallContext<'_>) -> ToolOutput {
+    let turn = tokio::select! {
+        biased;
+        () = context.cancel.cancelled() => return blocking::cancelled(),
+        turn = context.seen.take_turn() => turn,
+    };
+    let (workspace, seen) = (context.workspace.clone(), context.seen.clone());
+    let mut answer = Answer::new(context.structured);
+    blocking::run_to_end(context, move |stop| {
+        intent.note_unknown(&mut answer);
+        let output = match apply(&intent, &workspace, &seen, stop) {
+            Ok(change) => report::done(answer, &change),
+            Err(problem) => answer.failed(&problem),
+        };
+        drop(turn);
+        output
+    })
+    .await
+}
+
+/// The difference that a change would make, for whoever is asked about it; `None` if it cannot be made.
+pub(crate) async fn preview(intent: impl Intent, context: CallContext<'_>) -> Option<String> {
+    let (workspace, seen) = (context.workspace.clone(), context.seen.clone());
+    let drafted = blocking::run(context, move |stop| match draft(&intent, &workspace, &seen, stop) {
+        Ok(change) => ToolOutput::done(report::preview(&change), ""),
+        Err(problem) => ToolOutput::failure(problem.text),
+    });
+    Some(drafted.await).filter(|output| !output.failed).map(|output| output.for_model)
+}
+
+fn apply(intent: &impl Intent, workspace: &Workspace, seen: &Seen, stop: &Stop) -> Result<Change, Problem> {
+    let path = intent.path();
+    for _ in 0..MAX_ATTEMPTS {
+        let mut change = draft(intent, workspace, seen, stop)?;
+        if change.is_void() {
+            return Ok(change);
+        }
+        if let Some(halt) = stop.halt() {
+            return Err(refusal::halted(path, halt));
+        }
+        let bytes = change.before.encode(&change.made.text);
+        let expected = change.stamp.map_or(Expected::Absent, |stamp| Expected::Content { stamp });
+        match workspace.write_unless(path, &bytes, expected, &|| stop.halt().is_some()) {
+            Ok(written) => {
+                seen.record(written.path, written.stamp_after, Some(bytes));
+                return Ok(change);
+            }
+            // Somebody was quicker. Whether it can still be made is for the next look at the file to say.
+            Err(WriteError::Changed { .. } | WriteError::Exists { .. } | WriteError::Vanished { .. }) => {}
+            Err(error @ WriteError::Unsynced { .. }) => {
+                change.note = Some(explain(&error));
+                remember(&change, &bytes, workspace, seen, path);
+                return Ok(change);
+            }
+            Err(WriteError::Stopped { .. }) => {
+                return Err(refusal::halted(path, stop.halt().unwrap_or(Halt::Cancelled)));
+            }
+            Err(error) => return Err(refusal::unwritten(error)),
+        }
+    }
+    Err(refusal::unsettled(path))
+}
+
+/// The change as it would be made now.
+fn draft(intent: &impl Intent, workspace: &Workspace, seen: &Seen, stop: &Stop) -> Result<Change, Problem> {
+    let asked = intent.path();
+    let path = workspace.locate(asked)?;
+    let (before, stamp) = match workspace.read_whole(asked, MAX_BYTES as u64) {
+        Ok((bytes, stamp)) => {
+            let sight = seen.sight(&path);
+            let is_current = sight.as_ref().is_some_and(|sight| sight.is_current(&stamp, &bytes));
+            let text = Text::decode(bytes).map_err(|why| refusal::not_text(asked, &why))?;
+            require_few_lines(asked, text.original())?;
+            if !is_current {
+                return Err(refusal::not_known(asked, sight.as_ref(), &text));
+            }
+            (text, Some(stamp))
+        }
+        Err(AccessError::NotFound { .. } | AccessError::Vanished { .. }) if intent.creates() => (Text::default(), None),
+        Err(AccessError::NotRegular { path, kind }) => {
+            return Err(refusal::unwritten(WriteError::NotRegular { path, kind }));
+        }
+        Err(error) => return Err(read::refusal(workspace, asked, error)),
+    };
+    require_few_lines(asked, before.original())?;
+    let made = intent.make(&before, stop)?;
+    hidden::require_plain(asked, before.original(), stamp.is_none(), &made)?;
+    require_few_lines(asked, &made.text)?;
+    Ok(Change { path, before, made, stamp, note: None })
+}
+
+fn require_few_lines(path: &str, text: &str) -> Result<(), Problem> {
+    match text.matches('\n').count() {
+        0..=MAX_LINES => Ok(()),
+        n_lines => Err(refusal::too_many_lines(path, n_lines, MAX_LINES)),
+    }
+}
+
+/// Notes what was written where the write itself could not say what the file looks like now.
+fn remember(change: &Change, bytes: &[u8], workspace: &Workspace, seen: &Seen, path: &str) {
+    if let Ok((found, stamp)) = workspace.read_whole(path, MAX_BYTES as u64)
+        && found == bytes
+    {
+        seen.record(change.path.clone(), stamp, Some(found));
+    }
+}

@@ -1,0 +1,38 @@
+//! What a new text may not bring into a file: marks of what its author was not shown, and what no text holds.
+//!
+//! Secrets are taken out of what models read. A model that gives a mark back would put it in the place of the secret.
+
+use sortie_policy::redaction_marks;
+use sortie_protocol::Fault;
+
+use super::change::{Deed, Made};
+use super::refusal::unchanged;
+use crate::problem::Problem;
+
+/// Refuses a text that holds a mark, or a NUL, more often than the file does in whose place it is to stand.
+pub(super) fn require_plain(path: &str, before: &str, is_creation: bool, made: &Made) -> Result<(), Problem> {
+    let refuse = |why: &str| Err(unchanged(path, Fault::Arguments, why));
+    let n_held = |text: &str, what: &str| text.matches(what).count();
+    let is_new = |what: &str| n_held(&made.text, what) > n_held(before, what);
+    if is_new("\0") {
+        return refuse("the new text holds a NUL, which no text file does; leave it out");
+    }
+    let mut marks: Vec<&str> = redaction_marks(&made.text).collect();
+    marks.sort_unstable();
+    marks.dedup();
+    let Some(mark) = marks.into_iter().find(|mark| is_new(mark)) else { return Ok(()) };
+    let advice = match made.deed {
+        _ if is_creation => "leave it out of the new file",
+        Deed::Wrote => "use Edit, and leave that part out of old_string and new_string",
+        Deed::Replaced { .. } => "leave that part out of old_string and new_string",
+    };
+    refuse(&format!("`{mark}` only marks what is hidden from you, and would be written in its place; {advice}"))
+}
+
+/// What to say to someone who looked for a text with a mark in it; nothing if there is none.
+pub(super) fn hint(wanted: &str) -> Option<String> {
+    let mark = redaction_marks(wanted).next()?;
+    Some(format!(
+        "`{mark}` only marks a part that is hidden from you: leave that part out of old_string and new_string."
+    ))
+}

@@ -1,0 +1,64 @@
+//! Why a file was not changed: what the model reads, and what it can do next.
+
+use sortie_protocol::Fault;
+use sortie_sandbox::WriteError;
+
+use super::text::Text;
+use crate::answer::{explain, grouped};
+use crate::blocking::Halt;
+use crate::diff::{Diff, Sides};
+use crate::problem::Problem;
+use crate::seen::Sight;
+
+/// The most that a model is shown of what others changed.
+const MAX_DIFF_BYTES: usize = 6 * 1024;
+
+/// The problem, under the file that it keeps from being changed.
+pub(crate) fn unchanged(path: &str, fault: impl Into<Option<Fault>>, why: &str) -> Problem {
+    Problem::new(fault, format!("`{path}` was not changed: {why}"))
+}
+
+pub(super) fn halted(path: &str, halt: Halt) -> Problem {
+    unchanged(path, (halt == Halt::TimedOut).then_some(Fault::TimedOut), &halt.note())
+}
+
+pub(super) fn not_text(path: &str, why: &str) -> Problem {
+    unchanged(path, Fault::Binary, why)
+}
+
+pub(super) fn unsettled(path: &str) -> Problem {
+    unchanged(path, Fault::Conflict, "others keep changing it; Read it again, then try once more")
+}
+
+pub(super) fn too_many_lines(path: &str, n_lines: usize, most: usize) -> Problem {
+    let (n_lines, most) = (grouped(n_lines as u64), grouped(most as u64));
+    unchanged(path, None, &format!("{n_lines} lines are too many; at most {most} can be edited"))
+}
+
+/// The task knows nothing of the file, or not its text of `now`.
+pub(super) fn not_known(path: &str, sight: Option<&Sight>, now: &Text) -> Problem {
+    let Some(sight) = sight else {
+        return unchanged(path, Fault::Conflict, "you have not read it yet; Read it first");
+    };
+    let what = match &sight.content {
+        Some(seen) => {
+            let now = now.encode(now.original());
+            let (seen, now) = (String::from_utf8_lossy(seen), String::from_utf8_lossy(&now));
+            let diff = Diff::new(&seen, &now).unified(path, Sides::Both, MAX_DIFF_BYTES);
+            format!("\nSince then:\n{}", diff.trim_end())
+        }
+        None => " What is different is not known: too much was read to keep all of it.".to_owned(),
+    };
+    unchanged(path, Fault::Conflict, &format!("it is no longer as you read it; Read it again, then edit.{what}"))
+}
+
+pub(super) fn unwritten(error: WriteError) -> Problem {
+    let fault = match error {
+        WriteError::Access(error) => return error.into(),
+        WriteError::IsDirectory { .. } => Some(Fault::IsDirectory),
+        WriteError::Denied { .. } => Some(Fault::NoAccess),
+        WriteError::Changed { .. } | WriteError::Exists { .. } | WriteError::Vanished { .. } => Some(Fault::Conflict),
+        _ => None,
+    };
+    Problem::new(fault, explain(&error))
+}

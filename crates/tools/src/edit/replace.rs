@@ -1,0 +1,145 @@
+//! Replacing texts within a text: one after the other, each in what those before it made.
+//!
+//! Pure: it knows no files, and lines end with `\n` here. Nothing is replaced unless everything can be.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+use super::text::{MARK, plain};
+use super::{hidden, near};
+use crate::answer::grouped;
+use crate::arguments::{Unknown, optional_flag};
+use crate::blocking::{Halt, Stop};
+
+/// The longest text that there may be on the way or at the end.
+pub(crate) const MAX_BYTES: usize = 10 * 1024 * 1024;
+
+/// One replacement, as a model asks for it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Replacement {
+    pub(crate) old_string: String,
+    pub(crate) new_string: String,
+    #[serde(default, deserialize_with = "optional_flag")]
+    pub(crate) replace_all: Option<bool>,
+    #[serde(flatten)]
+    pub(crate) unknown: Unknown,
+}
+
+/// A text after its replacements, and how many there were.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Replaced {
+    pub(crate) text: String,
+    pub(crate) n_replacements: usize,
+}
+
+/// Why not everything could be replaced, in words; counted from 0, the one that could not.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Unreplaced {
+    pub(crate) index: usize,
+    pub(crate) why: Why,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// The call has to be made differently.
+    Misfit(String),
+    Halted(Halt),
+}
+
+/// Makes all replacements in `text`, in order.
+pub(crate) fn replace(text: &str, replacements: &[Replacement], stop: &Stop) -> Result<Replaced, Unreplaced> {
+    let mut replaced = Replaced { text: text.to_owned(), n_replacements: 0 };
+    for (index, replacement) in replacements.iter().enumerate() {
+        if let Some(halt) = stop.halt() {
+            return Err(Unreplaced { index, why: Why::Halted(halt) });
+        }
+        let (old, new) = (unified(&replacement.old_string), unified(&replacement.new_string));
+        let (old, new) = without_marks(&replaced.text, &old, &new);
+        let n_places = n_places(&replaced.text, old, new, replacement.replace_all == Some(true));
+        match n_places.and_then(|n_places| Ok((n_places, put(&replaced.text, old, new, n_places)?))) {
+            Ok((n_places, text)) => {
+                replaced.text = text;
+                replaced.n_replacements += n_places;
+            }
+            Err(why) => {
+                let was_there = !old.is_empty() && !replaced.text.contains(old) && text.contains(old);
+                let note = if was_there { " An edit before this one changed that place." } else { "" };
+                return Err(Unreplaced { index, why: Why::Misfit(why + note) });
+            }
+        }
+    }
+    Ok(replaced)
+}
+
+/// Models copy `\r\n` from elsewhere; what is compared has `\n` alone.
+fn unified(text: &str) -> Cow<'_, str> {
+    if text.contains("\r\n") { plain(text).into() } else { text.into() }
+}
+
+/// Who sees a byte order mark before the first line may give it back with that line; here the line has none.
+fn without_marks<'a>(text: &str, old: &'a str, new: &'a str) -> (&'a str, &'a str) {
+    match old.strip_prefix(MARK) {
+        Some(bare) if !text.contains(old) && text.starts_with(bare) => (bare, new.strip_prefix(MARK).unwrap_or(new)),
+        _ => (old, new),
+    }
+}
+
+/// In how many places `old` has to give way. The error says why it cannot.
+fn n_places(text: &str, old: &str, new: &str, all: bool) -> Result<usize, String> {
+    if old == new {
+        return Err("old_string and new_string are the same.".to_owned());
+    }
+    if old.is_empty() && !text.is_empty() {
+        return Err("old_string is empty, but the file is not; to replace all of it use Write.".to_owned());
+    }
+    let mut places = text.match_indices(old);
+    match (places.next(), places.next()) {
+        (None, _) => {
+            let hint = hidden::hint(old).unwrap_or_else(|| near::hint(text, old));
+            Err(format!("old_string is not in the file. {hint}"))
+        }
+        (Some(_), None) => Ok(1),
+        (Some(_), Some(_)) if all => Ok(2 + places.count()),
+        (Some(_), Some(_)) => Err(several(text, old)),
+    }
+}
+
+fn several(text: &str, old: &str) -> String {
+    const MAX_NAMED: usize = 10;
+    let n_places = text.matches(old).count();
+    let (mut line, mut from) = (1, 0);
+    let mut lines: Vec<String> = Vec::new();
+    for (at, _) in text.match_indices(old).take(MAX_NAMED) {
+        line += text[from..at].matches('\n').count();
+        from = at;
+        lines.push(line.to_string());
+    }
+    let more = if n_places > MAX_NAMED { ", …" } else { "" };
+    format!(
+        "old_string is in the file {n_places} times, at lines {}{more}; add text around it until only one place fits, or \
+         set replace_all.",
+        lines.join(", ")
+    )
+}
+
+/// The text with `new` in each of the first `n_places` of `old`, unless it would be too long.
+fn put(text: &str, old: &str, new: &str, n_places: usize) -> Result<String, String> {
+    let n_bytes = (text.len() - n_places * old.len()).saturating_add(n_places.saturating_mul(new.len()));
+    if n_bytes > MAX_BYTES {
+        let (n_bytes, most) = (grouped(n_bytes as u64), grouped(MAX_BYTES as u64));
+        return Err(format!("The file would have {n_bytes} bytes; at most {most} can be edited."));
+    }
+    let mut result = String::with_capacity(n_bytes);
+    let mut from = 0;
+    for (at, _) in text.match_indices(old).take(n_places) {
+        result.push_str(&text[from..at]);
+        result.push_str(new);
+        from = at + old.len();
+    }
+    result.push_str(&text[from..]);
+    Ok(result)
+}
+
+#[cfg(test)]
+mod tests;

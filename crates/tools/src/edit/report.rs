@@ -1,0 +1,104 @@
+//! What is said about a change that was made: a little to the model, which knows what it wanted, and a diff to people.
+
+use serde_json::json;
+use sortie_protocol::ToolOutput;
+
+use super::change::{Change, Deed};
+use super::text::Ends;
+use crate::answer::{Answer, counted};
+use crate::diff::{self, Diff, Sides, shortened};
+
+/// How much of the new text the model is shown: lines around a change, lines of one change, changes.
+const CONTEXT_LINES: usize = 2;
+const MAX_HUNK_LINES: usize = 14;
+const MAX_HUNKS: usize = 3;
+
+/// The output of a change that was made.
+pub(super) fn done(mut answer: Answer, change: &Change) -> ToolOutput {
+    let path = answer.name(&change.path);
+    answer.resolved(&change.path);
+    let diff = Diff::new(change.before.original(), &change.made.text);
+    let (n_added, n_removed) = (diff.n_added(), diff.n_removed());
+    answer.put("applied", || {
+        let n_replacements = match change.made.deed {
+            Deed::Replaced { n_replacements } => n_replacements,
+            Deed::Wrote => 0,
+        };
+        json!({
+            "created": change.is_creation(),
+            "replacements": n_replacements,
+            "lines_added": n_added,
+            "lines_removed": n_removed,
+        })
+    });
+    if change.is_void() {
+        answer.line(&format!("{path} has exactly this content already; nothing was written"));
+        return answer.done(format!("{path}: unchanged"));
+    }
+    let n_lines = counted(change.made.text.split_inclusive('\n').count(), "line", "lines");
+    let (head, for_people) = match change.made.deed {
+        _ if change.is_creation() => (format!("Created {path} ({n_lines})"), format!("{path}: new, {n_lines}")),
+        Deed::Wrote => (format!("Wrote {path} ({n_lines})"), format!("{path}: +{n_added} -{n_removed}")),
+        Deed::Replaced { n_replacements } => {
+            let replacements = counted(n_replacements, "replacement", "replacements");
+            (format!("Edited {path} ({replacements})"), format!("{path}: +{n_added} -{n_removed}"))
+        }
+    };
+    answer.line(&head);
+    match change.made.deed {
+        Deed::Replaced { .. } if !change.is_creation() => show(&mut answer, &diff),
+        Deed::Replaced { .. } => {}
+        Deed::Wrote => note_ends(&mut answer, change),
+    }
+    if let Some(note) = &change.note {
+        answer.note(note);
+    }
+    let files_changed = vec![change.path.to_string_lossy().into_owned()];
+    ToolOutput { files_changed, diff: Some(unified(change, &diff)), ..answer.done(for_people) }
+}
+
+/// The difference that a change would make.
+pub(super) fn preview(change: &Change) -> String {
+    if change.is_void() {
+        return format!("{} would stay as it is\n", change.path.display());
+    }
+    unified(change, &Diff::new(change.before.original(), &change.made.text))
+}
+
+fn unified(change: &Change, diff: &Diff<'_>) -> String {
+    let sides = if change.is_creation() { Sides::Created } else { Sides::Both };
+    diff.unified(&change.path.to_string_lossy(), sides, diff::MAX_BYTES)
+}
+
+/// Shows the changed places as Read would show them now.
+fn show(answer: &mut Answer, diff: &Diff<'_>) {
+    let hunks = diff.hunks(CONTEXT_LINES);
+    for (index, hunk) in hunks.iter().take(MAX_HUNKS).enumerate() {
+        if index > 0 {
+            answer.line("…");
+        }
+        let n_lines = hunk.after.len();
+        let is_long = n_lines > MAX_HUNK_LINES;
+        for (at, line) in diff.after()[hunk.after.clone()].iter().enumerate() {
+            if is_long && at == MAX_HUNK_LINES / 2 {
+                answer.line("…");
+            }
+            if !is_long || at < MAX_HUNK_LINES / 2 || at + MAX_HUNK_LINES / 2 >= n_lines {
+                let number = diff.n_skipped() + hunk.after.start + at + 1;
+                answer.line(&format!("{number}\t{}", shortened(line.trim_end_matches(['\r', '\n']))));
+            }
+        }
+    }
+    if hunks.len() > MAX_HUNKS {
+        answer.note(format!("{} changed places more are not shown", hunks.len() - MAX_HUNKS));
+    }
+}
+
+/// Says that the file's line ends are not those that were given.
+fn note_ends(answer: &mut Answer, change: &Change) {
+    match change.before.ends() {
+        Ends::Crlf if change.made.text.contains("\r\n") => answer.note("its lines end with CRLF, as before"),
+        Ends::Mixed => answer.note("some of its lines end with CRLF, as before"),
+        Ends::Crlf | Ends::Lf => {}
+    }
+}

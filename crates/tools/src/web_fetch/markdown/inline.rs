@@ -1,0 +1,77 @@
+//! A stretch of text in which white space counts once.
+
+#[derive(Debug, Default)]
+pub(super) struct Inline {
+    text: String,
+    /// White space before the first and after the last word.
+    leads: bool,
+    trails: bool,
+}
+
+impl Inline {
+    /// Adds text as it stands in a page.
+    pub(super) fn push(&mut self, text: &str) {
+        for c in text.chars() {
+            match c {
+                // Not to be seen.
+                '\u{ad}' | '\u{200b}' | '\u{feff}' => {}
+                c if c.is_whitespace() => self.space(),
+                c => {
+                    self.take_space();
+                    self.text.push(c);
+                }
+            }
+        }
+    }
+
+    /// Adds text as it is.
+    pub(super) fn push_raw(&mut self, text: &str) {
+        self.take_space();
+        self.text.push_str(text);
+    }
+
+    pub(super) fn space(&mut self) {
+        if self.text.is_empty() { self.leads = true } else { self.trails = true }
+    }
+
+    /// Begins a new line.
+    pub(super) fn line_break(&mut self) {
+        self.trails = false;
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+    }
+
+    /// Adds what another stretch became, with the white space around it.
+    pub(super) fn append(&mut self, rendered: &str, of: &Self) {
+        if of.leads {
+            self.space();
+        }
+        if !rendered.is_empty() {
+            self.push_raw(rendered);
+        }
+        if of.trails {
+            self.space();
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The text, without white space around it.
+    pub(super) fn text(&self) -> &str {
+        self.text.trim()
+    }
+
+    /// The same on one line.
+    pub(super) fn on_one_line(&self) -> String {
+        self.text.trim().replace('\n', " ")
+    }
+
+    fn take_space(&mut self) {
+        if std::mem::take(&mut self.trails) && !self.text.ends_with('\n') {
+            self.text.push(' ');
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The guards that can be taken out, each with the test that must notice.
+
+/// A guard, named as in the code, and its test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Mutant {
+    pub(super) guard: &'static str,
+    pub(super) suite: Suite,
+    /// The test's whole name, modules included.
+    pub(super) test: &'static str,
+}
+
+/// Where a test is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Suite {
+    /// The built program against a hostile model.
+    Escape,
+    /// The tools' own tests.
+    Tools,
+}
+
+impl Suite {
+    pub(super) const ALL: [Self; 2] = [Self::Escape, Self::Tools];
+
+    /// The package, and its test binary.
+    pub(super) fn target(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Escape => ("sortie", "escape"),
+            Self::Tools => ("sortie-tools", "it"),
+        }
+    }
+}
+
+const fn escape(guard: &'static str, test: &'static str) -> Mutant {
+    Mutant { guard, suite: Suite::Escape, test }
+}
+
+pub(super) const MUTANTS: &[Mutant] = &[
+    // The door to files.
+    escape("path-components", "paths::s01_a_neighbour_whose_name_begins_like_the_workspaces_is_outside"),
+    escape("no-links", "links::s04_a_link_on_the_way_to_a_file_is_not_followed_out"),
+    escape("regular-files", "special::s13_a_pipe_without_a_writer_is_not_waited_for"),
+    escape("private-directory", "spill::s10_a_directory_that_somebody_laid_there_is_not_used"),
+    escape("door-guard", "denied::s11_a_search_around_a_denied_file_hides_it_and_says_so"),
+    Mutant {
+        guard: "stale-read",
+        suite: Suite::Tools,
+        test: "stale::a_change_by_others_is_shown_and_has_to_be_read_before_the_next_edit",
+    },
+    // Grants.
+    escape("deny-rules", "denied::s11_a_denial_wins_over_the_allow_rule_for_the_same_thing"),
+    escape("empty-list", "project::s44_empty_lists_mean_none"),
+    escape("parents-layers", "delegation::s55_an_executor_works_with_what_its_deputy_has"),
+    escape("nobody-to-ask", "project::s44_nobody_to_ask_means_no_and_not_yes"),
+    escape("protected-names", "protected::s40_protected_files_that_are_not_there_cannot_be_made"),
+    // What a project ships.
+    escape("project-narrows", "project::s39_a_repositorys_mode_allow_rules_and_directories_count_for_nothing"),
+    escape("trust-digest", "project::s41_what_was_trusted_and_then_changed_is_no_longer_trusted"),
+    escape("built-in-names", "agents::s53_a_project_file_with_a_built_in_agents_name_is_set_aside"),
+    // The network.
+    escape("web-address", "web::s72_no_spelling_of_an_inner_address_is_fetched"),
+    escape("web-redirect", "web::s73_a_redirect_is_judged_like_a_first_request"),
+    escape("own-servers", "web::s77_the_programs_own_servers_are_never_fetched"),
+    // What comes back.
+    escape("redaction", "secrets::s84_keys_in_what_tools_return_are_redacted_wherever_it_goes"),
+    escape("report-mark", "delegation::s56_a_childs_report_stays_data_between_marks_that_it_cannot_know"),
+    escape("terminal-escapes", "display::s78_nothing_that_is_shown_steers_a_terminal"),
+];
