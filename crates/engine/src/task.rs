@@ -164,7 +164,7 @@ impl Task {
                 notices: Mutex::default(),
             },
             redactor: Arc::clone(&self.engine.permissions.redactor),
-            seen: Seen::default(),
+            seen: Seen::without_secrets(Arc::clone(&self.engine.permissions.redactor)),
             workspace: Arc::clone(&self.engine.workspace),
             delegation: Arc::new(delegate),
             slot: Arc::clone(&self.slot),

@@ -79,10 +79,13 @@ impl Redactor {
                 count: 1,
             };
         };
-        let mut found = search.shapes(text);
-        found.extend(search.known(text));
-        found.sort_by_key(|found| found.place.start);
-        replace(text, found)
+        replace(text, search.all(text))
+    }
+
+    /// The secrets in a text, as they stand there.
+    pub fn secrets<'a>(&self, text: &'a str) -> Vec<&'a str> {
+        let found = self.search.as_ref().map(|search| search.all(text)).unwrap_or_default();
+        found.into_iter().map(|found| &text[found.place]).collect()
     }
 }
 
@@ -92,6 +95,14 @@ impl Search {
         let mut builder = AhoCorasick::builder();
         builder.match_kind(MatchKind::LeftmostLongest);
         Ok(Self { anchors: builder.build(SHAPES.iter().map(|shape| shape.anchor))?, known: builder.build(known)? })
+    }
+
+    /// Every secret, in the order of their places.
+    fn all(&self, text: &str) -> Vec<Found> {
+        let mut found = self.shapes(text);
+        found.extend(self.known(text));
+        found.sort_by_key(|found| found.place.start);
+        found
     }
 
     /// Every place of a known value, also those that overlap.

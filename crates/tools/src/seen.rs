@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sortie_mutant::is_out;
+use sortie_policy::Redactor;
 use sortie_sandbox::Stamp;
 use tokio::sync::OwnedMutexGuard;
 
@@ -21,6 +22,8 @@ const MAX_BYTES: usize = 16 * 1024 * 1024;
 #[derive(Debug, Clone, Default)]
 pub struct Seen {
     files: Arc<Mutex<Files>>,
+    /// What was taken out of all that the task has seen.
+    redactor: Option<Arc<Redactor>>,
     /// Held by the call that edits.
     turn: Arc<tokio::sync::Mutex<()>>,
 }
@@ -57,6 +60,18 @@ impl Sight {
 }
 
 impl Seen {
+    /// Of a task that sees files without the secrets in them.
+    pub fn without_secrets(redactor: Arc<Redactor>) -> Self {
+        Self { redactor: Some(redactor), ..Self::default() }
+    }
+
+    /// Whether a new text lacks a secret of the old one, which the task has never seen.
+    pub(crate) fn loses_secrets(&self, before: &str, after: &str) -> bool {
+        let Some(redactor) = &self.redactor else { return false };
+        let is_lost = |secret: &&str| after.matches(*secret).count() < before.matches(*secret).count();
+        redactor.secrets(before).iter().any(is_lost)
+    }
+
     /// The edits of one task take turns, so that none takes another's work for that of a stranger.
     pub(crate) async fn take_turn(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.turn).lock_owned().await

@@ -319,6 +319,25 @@ async fn a_secret_on_a_removed_line_of_a_diff_is_taken_out_as_well() {
     assert!(!seen.contains(&token[4..10]), "{seen}");
 }
 
+#[tokio::test]
+async fn an_edit_that_reaches_into_a_secret_is_refused_and_shows_nothing_of_it() {
+    let token = format!("ghp_{}", "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5");
+    let content = format!("TOKEN={token}\nX=1\n");
+    let edit =
+        |old: &str, new: &str| reply::call("Edit", json!({"file_path": "c.env", "old_string": old, "new_string": new}));
+    let script = Script::new()
+        .on(when::turn(0), reply::calls([reply::call("Read", json!({"file_path": "c.env"}))]))
+        .on(when::turn(1), reply::calls([edit("ghp_", "XX"), edit("X=1", "X=2")]))
+        .on(when::turn(2), reply::text("Done."));
+    let world = Plan::script(script).files(&[("c.env".to_owned(), content.clone())]).build();
+    world.run(ask("Go.")).await;
+    assert!(texts(&world, "Go.")[0].contains("a part that is hidden from you"), "{:?}", texts(&world, "Go."));
+    let changed = std::fs::read_to_string(world.home.path().join("workspace/c.env")).expect("the file");
+    assert_eq!(changed, content.replace("X=1", "X=2"), "the other edit was made, and the secret kept");
+    let seen = format!("{:?}{}", world.model.seen(), world.transcript());
+    assert!(!seen.contains("aB3dE5gH7jK9"), "{seen}");
+}
+
 /// A provider that repeats the key which it does not accept.
 struct Repeats;
 

@@ -1,5 +1,7 @@
 //! Patterns for hosts: `domain:example.com` exactly, `domain:*.example.com` for what is below it.
 
+use std::net::{Ipv4Addr, Ipv6Addr};
+
 use url::Host;
 
 use crate::pairs::{EDGE, Pairs};
@@ -46,5 +48,16 @@ pub(crate) fn normal(host: &str) -> Option<String> {
     let host = host.strip_suffix('.').unwrap_or(host);
     let parsed = Host::parse(host)
         .or_else(|error| if host.contains(':') { Host::parse(&format!("[{host}]")) } else { Err(error) });
-    parsed.ok().map(|host| host.to_string())
+    Some(match parsed.ok()? {
+        Host::Ipv6(address) => embedded(address).map_or_else(|| format!("[{address}]"), |inner| inner.to_string()),
+        host => host.to_string(),
+    })
+}
+
+/// The IPv4 address that an IPv6 address leads to: a rule about one is about the other.
+fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    const NAT64: [u16; 6] = [0x64, 0xff9b, 0, 0, 0, 0];
+    let [.., high, low] = address.segments();
+    let through_nat64 = || Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
+    address.to_ipv4_mapped().or_else(|| (address.segments()[..6] == NAT64).then(through_nat64))
 }

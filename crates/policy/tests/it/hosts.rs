@@ -58,3 +58,12 @@ fn international_names_and_addresses_have_one_form() {
     assert!(permits("WebFetch(domain:::1)", "[::1]"));
     assert!(!permits("WebFetch(domain:127.0.0.1)", "127.0.0.2"));
 }
+
+#[test]
+fn a_rule_about_an_address_is_about_every_form_of_it() {
+    for form in ["93.184.216.34", "[::ffff:93.184.216.34]", "::ffff:5db8:d822", "[64:ff9b::5db8:d822]", "0x5db8d822"] {
+        assert!(permits("WebFetch(domain:93.184.216.34)", form), "{form}");
+        assert!(permits(&format!("WebFetch(domain:{form})"), "93.184.216.34"), "{form}");
+    }
+    assert!(!permits("WebFetch(domain:93.184.216.34)", "[64:ff9b:1::5db8:d822]"));
+}

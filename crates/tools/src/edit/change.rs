@@ -166,6 +166,7 @@ fn draft(intent: &impl Intent, workspace: &Workspace, seen: &Seen, stop: &Stop) 
     require_few_lines(asked, before.original())?;
     let made = intent.make(&before, stop)?;
     hidden::require_plain(asked, before.original(), stamp.is_none(), &made)?;
+    hidden::require_secrets_kept(asked, seen, before.original(), &made)?;
     require_few_lines(asked, &made.text)?;
     Ok(Change { path, before, made, stamp, note: None })
 }

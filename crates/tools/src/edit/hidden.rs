@@ -8,6 +8,7 @@ use sortie_protocol::Fault;
 use super::change::{Deed, Made};
 use super::refusal::unchanged;
 use crate::problem::Problem;
+use crate::seen::Seen;
 
 /// Refuses a text that holds a mark, or a NUL, more often than the file does in whose place it is to stand.
 pub(super) fn require_plain(path: &str, before: &str, is_creation: bool, made: &Made) -> Result<(), Problem> {
@@ -27,6 +28,17 @@ pub(super) fn require_plain(path: &str, before: &str, is_creation: bool, made: &
         Deed::Replaced { .. } => "leave that part out of old_string and new_string",
     };
     refuse(&format!("`{mark}` only marks what is hidden from you, and would be written in its place; {advice}"))
+}
+
+/// Refuses replacements that reach into a secret: whoever makes them cannot know what they do, and what is left of the
+/// secret would no longer look like one.
+pub(super) fn require_secrets_kept(path: &str, seen: &Seen, before: &str, made: &Made) -> Result<(), Problem> {
+    let is_replacement = matches!(made.deed, Deed::Replaced { .. });
+    if is_replacement && seen.loses_secrets(before, &made.text) {
+        let why = "it would change a part that is hidden from you; choose an old_string that leaves that part alone";
+        return Err(unchanged(path, Fault::NotAllowed, why));
+    }
+    Ok(())
 }
 
 /// What to say to someone who looked for a text with a mark in it; nothing if there is none.
