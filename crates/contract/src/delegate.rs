@@ -142,7 +142,8 @@ fn reported(outcome: &TaskOutcome) -> Value {
 fn rejection(failure: &Failure) -> String {
     match Cause::of(failure) {
         Cause::Depth => "maximum sub-agent depth exceeded".to_owned(),
-        Cause::SwitchedOff => failure.message.clone(),
+        // Its words say it all; where there are none, an answer is not empty all the same.
+        Cause::SwitchedOff if !failure.message.is_empty() => failure.message.clone(),
         Cause::Arguments if failure.code == INVALID => format!("invalid input: {}", failure.message),
         _ => format!("the sub-agent could not be created: {}", failure.message),
     }
