@@ -76,11 +76,6 @@ impl Workspace {
         Ok(follow(&self.roots, path)?.name().into_owned())
     }
 
-    /// Whether the guards admit that this is read: `relative` to the root, or absolute in an added directory.
-    pub fn may_read(&self, relative: &Path) -> bool {
-        self.guards.is_empty() || self.roots.place(relative).is_ok_and(|place| self.guards.admit(&place, Access::Read))
-    }
-
     /// Where `path` leads and what is there. Absolute or relative to the root, in any spelling.
     pub fn resolve(&self, path: &str) -> Result<Resolved, AccessError> {
         self.attempt(path, |place| {

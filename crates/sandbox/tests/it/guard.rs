@@ -45,7 +45,6 @@ fn refusals(workspace: &Workspace, path: &str, name: &str) -> Vec<bool> {
         is_refused(workspace.open_relative(name.as_ref()).err()),
         is_refused(workspace.open_listed(name.as_ref()).err()),
         is_refused(workspace.read_dir(name.as_ref()).err()),
-        !workspace.may_read(name.as_ref()),
     ]
 }
 
@@ -84,7 +83,6 @@ fn a_link_is_judged_by_where_it_leads() {
     let fixture = Fixture::new();
     let workspace = without_reading(&fixture, &["in_file"]);
     assert_eq!(workspace.read_whole("in_file", 100).unwrap().0, INSIDE.as_bytes());
-    assert!(!workspace.may_read("in_file".as_ref()));
 }
 
 #[test]
