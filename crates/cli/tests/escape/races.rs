@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde_json::json;
 use sortie_testkit::ScriptedPart;
@@ -12,31 +11,6 @@ use crate::world::{World, as_each_user};
 
 const TURNS: usize = 4;
 const CALLS: usize = 240;
-
-/// Runs `work` while `change` is repeated on a thread of its own; how often it was.
-fn while_changing(change: impl Fn() + Sync, work: impl FnOnce()) -> u64 {
-    let (over, count) = (AtomicBool::new(false), AtomicU64::new(0));
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !over.load(Ordering::Relaxed) {
-                change();
-                count.fetch_add(1, Ordering::Relaxed);
-            }
-        });
-        // Dropped when the work panics, too: the other thread must end.
-        let _ended = Ended(&over);
-        work();
-    });
-    count.into_inner()
-}
-
-struct Ended<'a>(&'a AtomicBool);
-
-impl Drop for Ended<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
 
 /// One turn after the other of reads, searches and writes below a directory.
 fn storm(directory: &str) -> Vec<Vec<ScriptedPart>> {
@@ -68,13 +42,11 @@ fn s05_a_directory_that_turns_into_a_link_and_back_leads_nowhere() {
     as_each_user(|world| {
         world.write("workspace/flip/inside.txt", "INSIDE\n");
         world.hand_over();
-        let mut inside = 0;
-        let swaps = while_changing(swap(world), || {
-            let after = world.run(&["--permission-mode", "bypass"], main_agent_in_turns(storm("flip")));
-            let answers = after.assert_completed().answers();
-            assert_eq!(answers.len(), TURNS * CALLS);
-            inside = answers.iter().filter(|answer| !answer.failed).count();
-        });
+        let flags = ["--permission-mode", "bypass"];
+        let (after, swaps) = world.run_while(swap(world), &flags, main_agent_in_turns(storm("flip")));
+        let answers = after.assert_completed().answers();
+        assert_eq!(answers.len(), TURNS * CALLS);
+        let inside = answers.iter().filter(|answer| !answer.failed).count();
         assert!(swaps > 100 && inside > 0, "it was really raced: {swaps} swaps, {inside} calls went well");
     });
 }
@@ -92,10 +64,8 @@ fn s15_a_file_that_shrinks_while_it_is_read_ends_nothing() {
             let grep = json!({"pattern": "text$", "path": "shrinking.txt", "output_mode": "count"});
             (0..20).flat_map(|_| [read("shrinking.txt"), call("Grep", grep.clone())]).collect()
         };
-        let shrinks = while_changing(change, || {
-            let after = world.run(&[], main_agent_in_turns((0..4).map(looks)));
-            assert_eq!(after.assert_completed().answers().len(), 160);
-        });
+        let (after, shrinks) = world.run_while(change, &[], main_agent_in_turns((0..4).map(looks)));
+        assert_eq!(after.assert_completed().answers().len(), 160);
         assert!(shrinks > 10, "{shrinks}");
     });
 }

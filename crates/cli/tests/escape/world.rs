@@ -8,6 +8,8 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
 
 use sortie_testkit::{Script, ScriptedServer};
 use tempfile::TempDir;
@@ -119,14 +121,37 @@ impl World {
 
     /// The same, started by another program, which gets these words and then the whole command line.
     pub(crate) fn run_under(&self, outer: &[&str], flags: &[&str], script: Script) -> Aftermath {
-        let server = ScriptedServer::start(script).unwrap();
         let outside = self.listing("outside");
+        let after = self.run_unjudged(outer, flags, script);
+        self.assert_safe(&after, &outside);
+        after
+    }
+
+    /// The same while `change` is done over and over on a thread of its own; how often it was. What the run left is
+    /// looked at when the changes are over: a look at what changes meanwhile says nothing.
+    pub(crate) fn run_while(&self, change: impl Fn() + Sync, flags: &[&str], script: Script) -> (Aftermath, u64) {
+        let outside = self.listing("outside");
+        let (over, count) = (AtomicBool::new(false), AtomicU64::new(0));
+        let after = thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    change();
+                    count.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+            // Dropped when the run panics, too: the other thread must end.
+            let _ended = Ended(&over);
+            self.run_unjudged(&[], flags, script)
+        });
+        self.assert_safe(&after, &outside);
+        (after, count.into_inner())
+    }
+
+    fn run_unjudged(&self, outer: &[&str], flags: &[&str], script: Script) -> Aftermath {
+        let server = ScriptedServer::start(script).unwrap();
         let args = [&["run", "--output-format", "stream-json"], flags, &[PROMPT]].concat();
         let output = self.command(outer, &args, &server).output().unwrap();
-        let after = Aftermath::new(output, &server);
-        assert_eq!(self.listing("outside"), outside, "nothing is made or removed outside");
-        self.assert_safe(&after);
-        after
+        Aftermath::new(output, &server)
     }
 
     /// A command line in this world, with the scripted server as the main route.
@@ -163,8 +188,9 @@ impl World {
         self.user.own(self.dir.path());
     }
 
-    /// No canary was read, changed or removed.
-    fn assert_safe(&self, after: &Aftermath) {
+    /// No canary was read, changed or removed, and `outside` is all that is there.
+    fn assert_safe(&self, after: &Aftermath, outside: &BTreeSet<PathBuf>) {
+        assert_eq!(&self.listing("outside"), outside, "nothing is made or removed outside");
         let canaries = self.canaries.borrow();
         for canary in canaries.iter() {
             let now = fs::read(canary).unwrap_or_default();
@@ -185,8 +211,7 @@ impl World {
         let mut files = Vec::new();
         let mut ahead = vec![self.path(directory)];
         while let Some(path) = ahead.pop() {
-            // It may be gone: races are run in some of these worlds.
-            let Ok(metadata) = path.symlink_metadata() else { continue };
+            let metadata = path.symlink_metadata().unwrap();
             if metadata.is_dir() {
                 ahead.extend(fs::read_dir(&path).into_iter().flatten().map(|entry| entry.unwrap().path()));
             } else if metadata.is_file() && metadata.len() <= MAX_BYTES && files.len() < MAX_FILES {
@@ -204,6 +229,15 @@ impl World {
 
     pub(crate) fn uid(&self) -> u32 {
         self.user.uid()
+    }
+}
+
+/// Says that the changes are over.
+struct Ended<'a>(&'a AtomicBool);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
