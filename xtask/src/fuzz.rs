@@ -1,6 +1,6 @@
-//! `cargo xtask fuzz`: coverage-guided fuzzing of what reads other people's files, on the ordinary toolchain.
+//! `cargo xtask fuzz`: coverage-guided fuzzing of what reads other people's texts, on the ordinary toolchain.
 //!
-//! The seeds are the files of the tests' corpus. A run on its own keeps what it finds in the target folder and tries it
+//! The seeds of a target are the files of the tests' corpus. A run on its own keeps what it finds in the target folder and tries it
 //! first the next time, so that a crash stays a failure until it is mended; the run within all tests is always the same.
 
 use std::path::{Path, PathBuf};
@@ -45,10 +45,25 @@ const INSTRUMENTATION: [&str; 7] = [
     "fuzzing",
 ];
 
-const TARGET: &str = "front_matter";
-const SEEDS: [&str; 2] = ["crates/agents/tests/corpus/ours", "crates/agents/tests/corpus/foreign"];
+/// One program that is fed with texts.
+struct Target {
+    /// The name of its program, its dictionary and its folder.
+    name: &'static str,
+    /// Folders of texts to start from. What breaks it belongs there, too.
+    seeds: &'static [&'static str],
+    max_bytes: usize,
+}
 
-/// `[--seconds N]`.
+const TARGETS: [Target; 2] = [
+    Target {
+        name: "front_matter",
+        seeds: &["crates/agents/tests/corpus/ours", "crates/agents/tests/corpus/foreign"],
+        max_bytes: 70_000,
+    },
+    Target { name: "command_line", seeds: &["crates/policy/tests/corpus/lines"], max_bytes: 12_000 },
+];
+
+/// `[--seconds N]`, for each target.
 pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
     let seconds = match flags {
         [] => Some(USUAL_SECONDS),
@@ -61,81 +76,94 @@ pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
     }
 }
 
-/// Fuzzes this much. `false`, with the reason on the screen, when an input broke something.
+/// Fuzzes every target this much. `false`, with the reason on the screen, when an input broke something.
 pub(crate) fn finds_nothing(workspace: &Workspace, effort: Effort) -> Result<bool> {
-    let program = build(workspace)?;
-    let folder = workspace.target.join("fuzz").join(TARGET);
-    let (found, crashes) = (folder.join("corpus"), folder.join("crashes"));
-    for folder in [&found, &crashes] {
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let programs = build(workspace)?;
+    let mut good = true;
+    for target in &TARGETS {
+        good &= target.finds_nothing(workspace, &programs, effort)?;
     }
-    let mut fuzzer = Command::new(program);
-    fuzzer
-        .arg(format!("-artifact_prefix={}/", crashes.display()))
-        .arg(format!("-dict={}", workspace.root.join("fuzz").join(format!("{TARGET}.dict")).display()))
-        .args(["-max_len=70000", "-timeout=5", "-print_final_stats=1"]);
-    let time = match effort {
-        Effort::Seconds(seconds) => {
-            fuzzer.arg(format!("-max_total_time={seconds}")).args([found, crashes.clone()]);
-            fuzzer.args(SEEDS.map(|seeds| workspace.root.join(seeds)));
-            Duration::from_secs(seconds) + GRACE
-        }
-        Effort::Same(runs) => {
-            let seeds = folder.join("seeds");
-            std::fs::write(&seeds, seed_list(workspace)?)
-                .with_context(|| format!("cannot write {}", seeds.display()))?;
-            fuzzer.args([format!("-runs={runs}"), "-seed=1".to_owned(), format!("-seed_inputs=@{}", seeds.display())]);
-            GRACE * 5
-        }
-    };
-    judge(&process::within(fuzzer, time)?, &crashes)
+    Ok(good)
 }
 
-/// The seeds by name, in an order that does not depend on the file system.
-fn seed_list(workspace: &Workspace) -> Result<String> {
-    let mut seeds = Vec::new();
-    for folder in SEEDS.map(|seeds| workspace.root.join(seeds)) {
-        let entries = std::fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
-        for entry in entries {
-            seeds.push(entry?.path().display().to_string());
+impl Target {
+    fn finds_nothing(&self, workspace: &Workspace, programs: &Path, effort: Effort) -> Result<bool> {
+        let folder = workspace.target.join("fuzz").join(self.name);
+        let (found, crashes) = (folder.join("corpus"), folder.join("crashes"));
+        for folder in [&found, &crashes] {
+            std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
         }
+        let mut fuzzer = Command::new(programs.join(self.name));
+        fuzzer
+            .arg(format!("-artifact_prefix={}/", crashes.display()))
+            .arg(format!("-dict={}", workspace.root.join("fuzz").join(format!("{}.dict", self.name)).display()))
+            .arg(format!("-max_len={}", self.max_bytes))
+            .args(["-timeout=5", "-print_final_stats=1"]);
+        let time = match effort {
+            Effort::Seconds(seconds) => {
+                fuzzer.arg(format!("-max_total_time={seconds}")).args([found, crashes.clone()]);
+                fuzzer.args(self.seeds.iter().map(|seeds| workspace.root.join(seeds)));
+                Duration::from_secs(seconds) + GRACE
+            }
+            Effort::Same(runs) => {
+                let seeds = folder.join("seeds");
+                std::fs::write(&seeds, self.seed_list(workspace)?)
+                    .with_context(|| format!("cannot write {}", seeds.display()))?;
+                let seeds = format!("-seed_inputs=@{}", seeds.display());
+                fuzzer.args([format!("-runs={runs}"), "-seed=1".to_owned(), seeds]);
+                GRACE * 5
+            }
+        };
+        self.judge(&process::within(fuzzer, time)?, &crashes)
     }
-    seeds.sort_unstable();
-    Ok(seeds.join(","))
+
+    /// The seeds by name, in an order that does not depend on the file system.
+    fn seed_list(&self, workspace: &Workspace) -> Result<String> {
+        let mut seeds = Vec::new();
+        for folder in self.seeds.iter().map(|seeds| workspace.root.join(seeds)) {
+            let entries = std::fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
+            for entry in entries {
+                seeds.push(entry?.path().display().to_string());
+            }
+        }
+        seeds.sort_unstable();
+        Ok(seeds.join(","))
+    }
+
+    /// Whether a run found nothing, which it can only say if it did run, and with counters.
+    fn judge(&self, finished: &Finished, crashes: &Path) -> Result<bool> {
+        let name = self.name;
+        if finished.overran || !finished.status.success() {
+            println!("{}", finished.output);
+            println!("{name}: an input broke it ({}); it is kept in {}", finished.status, crashes.display());
+            println!("  add it to {}, mend what reads it, and delete it there", self.seeds[0]);
+            return Ok(false);
+        }
+        let tried = executed(&finished.output).filter(|&tried| tried > 0);
+        let Some(tried) = tried.filter(|_| finished.output.contains("inline 8-bit counters")) else {
+            bail!("{name} ran without trying anything, or without coverage counters:\n{}", finished.output);
+        };
+        println!("{name}: {tried} inputs in {:.0} s, none broke it", finished.elapsed.as_secs_f64());
+        Ok(true)
+    }
 }
 
-/// The instrumented program. Flags for one target only, so that build scripts are left as they are.
+/// The folder of the instrumented programs. Flags for one target only, so that build scripts are left as they are.
 fn build(workspace: &Workspace) -> Result<PathBuf> {
     let target = workspace.target.join("fuzz");
     let host = host()?;
     let mut command = cargo();
     command
-        .args(["build", "--quiet", "--release", "--locked", "--target", &host, "--bin", TARGET, "--manifest-path"])
+        .args(["build", "--quiet", "--release", "--locked", "--target", &host, "--bins", "--manifest-path"])
         .arg(workspace.root.join("fuzz/Cargo.toml"))
         .arg("--target-dir")
         .arg(&target)
         .env("CARGO_ENCODED_RUSTFLAGS", INSTRUMENTATION.join("\u{1f}"))
         .env_remove("RUSTFLAGS");
     if !process::succeeds(&mut command)? {
-        bail!("the fuzz target does not compile; it needs a C++ compiler beside Rust");
+        bail!("the fuzz targets do not compile; they need a C++ compiler beside Rust");
     }
-    Ok(target.join(host).join("release").join(TARGET))
-}
-
-/// Whether a run found nothing, which it can only say if it did run, and with counters.
-fn judge(finished: &Finished, crashes: &Path) -> Result<bool> {
-    if finished.overran || !finished.status.success() {
-        println!("{}", finished.output);
-        println!("{TARGET}: an input broke it ({}); it is kept in {}", finished.status, crashes.display());
-        println!("  add it to the corpus of crates/agents/tests, mend the reader, and delete it there");
-        return Ok(false);
-    }
-    let tried = executed(&finished.output).filter(|&tried| tried > 0);
-    let Some(tried) = tried.filter(|_| finished.output.contains("inline 8-bit counters")) else {
-        bail!("{TARGET} ran without trying anything, or without coverage counters:\n{}", finished.output);
-    };
-    println!("{TARGET}: {tried} inputs in {:.0} s, none broke it", finished.elapsed.as_secs_f64());
-    Ok(true)
+    Ok(target.join(host).join("release"))
 }
 
 /// How many inputs the fuzzer says that it has tried.
@@ -154,7 +182,7 @@ mod tests {
     fn judged(output: &str, wait_status: i32) -> Option<bool> {
         let status = ExitStatus::from_raw(wait_status);
         let finished = Finished { status, output: output.to_owned(), elapsed: Duration::ZERO, overran: false };
-        judge(&finished, Path::new("crashes")).ok()
+        TARGETS[0].judge(&finished, Path::new("crashes")).ok()
     }
 
     #[test]

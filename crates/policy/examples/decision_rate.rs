@@ -30,6 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("Grep", path("module_17/component_93/generated/fixtures/snapshots/a.json")),
         ("Write", path(&format!("module_{}/anything.rs", rules / 5))),
         ("Bash", Resource::Command("cargo test --workspace --all-features".to_owned())),
+        ("Bash", Resource::Command("cd sub && git diff --stat 'a b' 2>&1 | tail -n 20 > out.txt".to_owned())),
         ("WebFetch", Resource::Host("docs.example.org".to_owned())),
         ("Task", Resource::Agent { name: "explore".to_owned(), aliases: Vec::new() }),
     ];

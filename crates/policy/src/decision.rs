@@ -50,6 +50,8 @@ pub enum Why {
     WouldAsk { asked: Box<Ground> },
     /// No agent may change it.
     Protected { what: String },
+    /// A part of a command line is not understood: a rule could be about it, or none can allow it.
+    Obscure { what: String },
     /// What the call would touch is not in a form that can be decided on.
     Unclear { what: String },
 }
@@ -84,6 +86,10 @@ impl fmt::Display for Ground {
             },
             Why::WouldAsk { asked } => write!(f, "denied by {owner}, which never asks: {asked}"),
             Why::Protected { what } => write!(f, "denied: it belongs to {what}, which no agent may change"),
+            Why::Obscure { what } if rule.is_empty() => {
+                write!(f, "needs approval; no rule of {owner} allows it, since {what}")
+            }
+            Why::Obscure { what } => write!(f, "denied by {owner}: its rule `{rule}` could be about it, since {what}"),
             Why::Unclear { what } => write!(f, "denied: {what}"),
         }
     }

@@ -1,6 +1,7 @@
 //! The one place that decides: a grant, made ready once, answers for call after call.
 
 mod layer;
+mod line;
 mod matcher;
 mod rules;
 mod target;
@@ -11,7 +12,9 @@ use sortie_mutant::is_out;
 use sortie_protocol::{Grant, Resource};
 
 use self::layer::{Layer, Least};
+use self::line::Line;
 use self::target::Target;
+use crate::command::{self, analyse_in};
 use crate::decision::{Decision, Ground, Why};
 use crate::protected;
 use crate::rule::RuleError;
@@ -70,6 +73,9 @@ impl Judge {
 
     /// Decides one call. The strictest layer decides; of equally strict ones the first is named.
     pub fn decide(&self, tool: &str, resource: &Resource) -> Decision {
+        if let Resource::Command(command) = resource {
+            return self.decide_command(tool, command, self.places.root.as_deref());
+        }
         let tool = tool::canonical(tool);
         let kind = tool::kind(tool);
         let target = match Target::new(resource, &self.places) {
@@ -78,7 +84,8 @@ impl Judge {
         };
         let names = Called::new(tool);
         if names.roughly.meets(ToolSet::of_kind(Kind::Editing))
-            && let Some(what) = self.protects(resource)
+            && let Resource::Path(path) = resource
+            && let Some(what) = self.protects(path)
             && !is_out("protected-names")
         {
             return Decision::Deny(Ground::ours(Why::Protected { what }));
@@ -87,6 +94,33 @@ impl Judge {
         let mut so_far = Decision::Allow;
         for layer in &self.layers {
             so_far = layer.after(so_far, &call, resource);
+            if so_far.is_denied() {
+                break;
+            }
+        }
+        so_far
+    }
+
+    /// Decides a command line of a shell tool that would run in this directory, by everything that it could execute and
+    /// write. `decide` does so for the workspace root.
+    pub fn decide_command(&self, tool: &str, command: &str, directory: Option<&Path>) -> Decision {
+        let tool = tool::canonical(tool);
+        let analysis = analyse_in(command, directory);
+        for target in analysis.writes.iter().chain(&analysis.changes) {
+            if let command::Target::Path(path) = target
+                && let Some(what) = self.protects(path)
+            {
+                return Decision::Deny(Ground::ours(Why::Protected { what }));
+            }
+        }
+        let call = (tool, tool::kind(tool), Called::new(tool));
+        let line = match Line::new(call, &analysis, &self.places, directory) {
+            Ok(line) => line,
+            Err(what) => return Decision::Deny(Ground::ours(Why::Unclear { what })),
+        };
+        let mut so_far = Decision::Allow;
+        for layer in &self.layers {
+            so_far = layer.after_line(so_far, &line);
             if so_far.is_denied() {
                 break;
             }
@@ -112,12 +146,14 @@ impl Judge {
     }
 
     /// What a path is that no agent may change.
-    fn protects(&self, resource: &Resource) -> Option<String> {
-        let Resource::Path(path) = resource else { return None };
-        if let Some(protected) = protected::protected(path) {
+    fn protects(&self, path: &Path) -> Option<String> {
+        let root = self.places.root.as_deref();
+        // What lies above the workspace is not its own.
+        let within = root.and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path);
+        if let Some(protected) = protected::protected(within) {
             return Some(protected.to_string());
         }
-        let absolute = self.places.root.as_deref().map_or_else(|| path.clone(), |root| root.join(path));
+        let absolute = root.map_or_else(|| path.to_owned(), |root| root.join(path));
         let within = |own: &PathBuf| protected::is_within(&absolute, own);
         self.places
             .own

@@ -7,6 +7,7 @@
 // Files and processes only through `sortie-sandbox`: see `clippy.toml`.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod command;
 mod decision;
 mod fold;
 mod grants;
@@ -18,6 +19,7 @@ mod remedy;
 mod rule;
 mod tool;
 
+pub use command::{Analysis, Part, Target, WhyNot, Word, analyse};
 pub use decision::{Decision, Ground, Why};
 pub use grants::{intersect, narrow};
 pub use judge::{Judge, Places, offerable};

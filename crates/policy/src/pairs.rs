@@ -11,6 +11,9 @@ pub(crate) struct Pairs(u128);
 pub(crate) const EDGE: char = '/';
 
 impl Pairs {
+    /// Of what is not known, anything may occur.
+    pub(crate) const ALL: Self = Self(u128::MAX);
+
     /// Adds a name with its edges.
     pub(crate) fn add_name(&mut self, name: &str) {
         self.add([EDGE].into_iter().chain(name.chars()).chain([EDGE]));

@@ -4,9 +4,10 @@ use std::path::{Component, Path};
 
 use sortie_protocol::Resource;
 
+use crate::command::{Part, analyse_in};
 use crate::judge::Places;
-use crate::rule::Rule;
-use crate::rule::command::is_plain;
+use crate::rule::command::CommandPattern;
+use crate::rule::{Rule, Scope};
 use crate::tool::{Kind, canonical, kind};
 
 /// The narrowest rule that covers this call.
@@ -18,7 +19,7 @@ pub fn remedy(tool: &str, resource: &Resource) -> Option<String> {
     let rule = match (kind(tool), resource) {
         (Kind::Reading, Resource::Path(path)) => format!("Read({})", pattern(path)?),
         (Kind::Editing, Resource::Path(path)) => format!("Edit({})", pattern(path)?),
-        (Kind::Shell, Resource::Command(command)) if is_plain(command) => format!("Bash({})", command.trim()),
+        (Kind::Shell, Resource::Command(command)) => return for_line(command),
         (Kind::Web, Resource::Host(host)) => format!("WebFetch(domain:{})", crate::rule::host::normal(host)?),
         (Kind::Delegating, Resource::Agent { name, .. }) => format!("Task({})", escaped(name)),
         (Kind::Companion | Kind::Notes | Kind::Mcp | Kind::Unknown, _) => tool.to_owned(),
@@ -33,6 +34,35 @@ pub fn lasting_remedy(tool: &str, resource: &Resource, places: &Places) -> Optio
         Resource::Path(path) => remedy(tool, &Resource::Path(places.root.as_ref()?.join(path))),
         resource => remedy(tool, resource),
     }
+}
+
+/// The rule for a line that is one command, and what that runs.
+fn for_line(command: &str) -> Option<String> {
+    let analysis = analyse_in(command, None);
+    let (first, rest) = analysis.parts.split_first()?;
+    let alone = rest.iter().all(|part| part.runner.is_some()) && analysis.writes.is_empty();
+    for_part(first).filter(|_| alone && analysis.understood)
+}
+
+/// The rule that names one command in full; `None` where a rule cannot.
+pub(crate) fn for_part(part: &Part) -> Option<String> {
+    let words: Vec<String> = part.words.iter().map(|word| word.text().map(quoted)).collect::<Option<_>>()?;
+    let rule: Rule = format!("Bash({})", words.join(" ")).parse().ok()?;
+    let covers = |pattern: &CommandPattern| pattern.names_all_of(part);
+    matches!(&rule.scope, Scope::Command(pattern) if covers(pattern)).then(|| rule.to_string())
+}
+
+/// The rule that allows a line to write this file.
+pub(crate) fn for_write(path: &Path, root: Option<&Path>) -> Option<String> {
+    let within = root.and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path);
+    remedy("Write", &Resource::Path(within.to_owned()))
+}
+
+/// A word as it has to be written in a rule.
+fn quoted(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./,:=@%+".contains(&byte);
+    let is_plain = !word.is_empty() && word.bytes().all(plain);
+    if is_plain { word.to_owned() } else { format!("'{word}'") }
 }
 
 /// A pattern for this path and nothing beside it.

@@ -1,4 +1,5 @@
-//! The only door to files: a workspace root that is pinned once, and opens that cannot leave it.
+//! The only door to files and processes: a workspace root that is pinned once, opens that cannot leave it, and commands
+//! in walls that the kernel holds up.
 //!
 //! Every path is judged by where it leads, never by how it is written. This crate does not decide which tool or task
 //! may ask (that is policy; a [`Guard`] brings its word here), and it keeps no open files of its own beyond the pinned
@@ -10,6 +11,7 @@ mod error;
 mod follow;
 mod guard;
 mod kind;
+pub mod process;
 mod roots;
 mod spill;
 mod stamp;

@@ -55,6 +55,12 @@ impl SpillDir {
         Ok(path)
     }
 
+    /// A new file of mode 0600 for a text that is still being written, and its absolute path.
+    pub(crate) fn create_file(&self, name_hint: &str) -> Result<(PathBuf, File), SpillError> {
+        let (name, file) = self.create(name_hint)?;
+        Ok((self.path.join(name), file))
+    }
+
     fn create(&self, name_hint: &str) -> Result<(String, File), SpillError> {
         const MAX_ATTEMPTS: usize = 8;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;

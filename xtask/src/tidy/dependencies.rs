@@ -43,9 +43,12 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("clap", &["sortie"]),
     ("granit-parser", &["sortie-agents"]),
     ("html5ever", &["sortie-tools"]),
+    ("landlock", &["sortie-sandbox"]),
+    ("libc", &["sortie-sandbox"]),
     ("reqwest", &["sortie-llm", "sortie-tools"]),
     ("rusqlite", &["sortie-journal"]),
     ("rustls", &["sortie-llm", "sortie-tools"]),
+    ("seccompiler", &["sortie-sandbox"]),
 ];
 
 /// Crates of plain data and decisions: nothing in them waits.

@@ -5,11 +5,13 @@ use std::path::Path;
 use sortie_mutant::is_out;
 use sortie_protocol::{GrantLayer, Mode, Resource};
 
+use super::line::{Line, Open};
 use super::matcher::{Matcher, Role};
 use super::rules::Rules;
 use super::{Call, Called};
+use crate::command::Word;
 use crate::decision::{Decision, Ground, Why};
-use crate::remedy::remedy;
+use crate::remedy::{self, remedy};
 use crate::rule::RuleError;
 use crate::tool::{Kind, ToolSet};
 
@@ -60,7 +62,16 @@ impl Layer {
             Decision::Ask(_) if self.approves_reads && call.kind == Kind::Reading => Decision::Allow,
             so_far => so_far,
         };
-        let together = match (so_far, self.decide(call, resource)) {
+        self.together(so_far, self.decide(call, resource))
+    }
+
+    /// The decision so far, with this layer's say on a command line.
+    pub(super) fn after_line(&self, so_far: Decision, line: &Line<'_>) -> Decision {
+        self.together(so_far, self.decide_line(line))
+    }
+
+    fn together(&self, so_far: Decision, own: Decision) -> Decision {
+        let together = match (so_far, own) {
             (_, own @ Decision::Deny(_)) | (Decision::Allow, own) => own,
             (Decision::Ask(first), Decision::Ask(own)) => Decision::Ask(self.both(first, own)),
             (so_far, _) => so_far,
@@ -108,6 +119,39 @@ impl Layer {
         }
     }
 
+    /// What this layer alone says of a command line: the strictest that holds for any part of it.
+    fn decide_line(&self, line: &Line<'_>) -> Decision {
+        if let Some(admitted) = &self.admitted
+            && !matches!(line.left_open(admitted, false), Open::Nothing)
+        {
+            let admitted = admitted.iter().map(|rule| rule.text.clone()).collect();
+            return Decision::Deny(self.ground(None, None, Why::NotAdmitted { admitted }));
+        }
+        if let Some((rule, obscure)) = forbidding(&self.deny, line) {
+            return Decision::Deny(self.ground(Some(rule), None, obscure.unwrap_or(Why::Denied)));
+        }
+        let kind = line.whole.kind;
+        if self.mode == Some(Mode::Plan) && changes_things(kind) {
+            return Decision::Deny(self.ground(None, None, Why::Planning));
+        }
+        if let Some((rule, _)) = forbidding(&self.ask, line) {
+            return Decision::Ask(self.ground(Some(rule), None, Why::AskedFor));
+        }
+        if self.mode.is_none_or(|mode| allows(mode, kind)) {
+            return Decision::Allow;
+        }
+        let may_write = self.mode.is_none_or(|mode| allows(mode, Kind::Editing));
+        let (remedy, why) = match line.left_open(&self.allow, may_write) {
+            Open::Nothing => return Decision::Allow,
+            Open::Whole => (None, obscure(line).unwrap_or(Why::Unmentioned)),
+            Open::Command(part) => (remedy::for_part(part), Why::Unmentioned),
+            Open::Write(path) => (remedy::for_write(path, line.root), Why::Unmentioned),
+            Open::Several => (None, Why::Unmentioned),
+        };
+        let remedy = remedy.filter(|_| self.mode != Some(Mode::Plan));
+        Decision::Ask(self.ground(None, remedy, why))
+    }
+
     fn ground(&self, rule: Option<&Matcher>, remedy: Option<String>, why: Why) -> Ground {
         Ground { owner: self.owner.clone(), rule: rule.map(|rule| rule.text.clone()), remedy, why }
     }
@@ -139,6 +183,23 @@ impl Layer {
             |rule: &Matcher| rule.looks_at_paths() && rule.is_about("", Called { exactly: reading, roughly: reading });
         self.admitted.iter().chain([&self.deny, &self.ask]).flat_map(Rules::iter).any(guards)
     }
+}
+
+/// The first rule that forbids some part of a line; with a reason where it only could.
+fn forbidding<'a>(rules: &'a Rules, line: &Line<'_>) -> Option<(&'a Matcher, Option<Why>)> {
+    line.calls().find_map(|(call, part)| {
+        let rule = rules.find(call)?;
+        let unknown = match part {
+            Some(part) => part.words.contains(&Word::Unknown) && !rule.is_about_all(call.tool, call.names),
+            None => call.target.is_unknown(),
+        };
+        Some((rule, if unknown { obscure(line) } else { None }))
+    })
+}
+
+/// What is not understood of a line.
+fn obscure(line: &Line<'_>) -> Option<Why> {
+    line.analysis.why_not.as_ref().map(|why| Why::Obscure { what: why.to_string() })
 }
 
 /// What plan mode refuses: all that is not known to leave things as they are.

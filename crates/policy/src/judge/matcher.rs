@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::target::{Form, Target};
 use super::{Call, Called};
+use crate::command::Part;
 use crate::pairs::Pairs;
 use crate::rule::command::CommandPattern;
 use crate::rule::glob::Glob;
@@ -58,6 +59,7 @@ impl Matcher {
             Scope::Whole | Scope::Everything => Compiled::Everything,
             Scope::Opaque if role == Role::Forbid => Compiled::Everything,
             Scope::Opaque => Compiled::Nothing,
+            Scope::Command(pattern) if role == Role::Forbid => Compiled::Command(pattern.folded()),
             Scope::Command(pattern) => Compiled::Command(pattern),
             Scope::Host(pattern) => Compiled::Host(pattern),
             Scope::Agent(pattern) => Compiled::Agent(pattern),
@@ -104,12 +106,19 @@ impl Matcher {
             (Compiled::Path(pattern), Form::Path(path)) => {
                 path.names(pattern.base, forbids).is_some_and(|names| pattern.covers(names.in_form(forbids)))
             }
-            (Compiled::Command(pattern), Form::Command(command)) if forbids => pattern.speaks_of(command),
-            (Compiled::Command(pattern), Form::Command(command)) => pattern.permits(command),
+            (Compiled::Command(pattern), Form::Part(part)) if forbids => pattern.could_be(part),
+            (Compiled::Command(pattern), Form::Part(part)) => pattern.permits(part),
+            // Which file it is will be known when the line runs.
+            (Compiled::Path(_), Form::AnyPath) => forbids,
             (Compiled::Host(pattern), Form::Host(host)) => pattern.covers(host),
             (Compiled::Agent(pattern), Form::Agent(names)) => names.iter().any(|name| pattern.matches(name)),
             _ => false,
         }
+    }
+
+    /// Whether it speaks for a command and for all that the command runs.
+    pub(super) fn names_all_of(&self, part: &Part) -> bool {
+        matches!(&self.scope, Compiled::Command(pattern) if pattern.names_all_of(part))
     }
 
     /// What occurs in everything that it covers.

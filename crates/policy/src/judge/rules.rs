@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::matcher::{Matcher, Role};
 use super::{Call, Called};
+use crate::command::Part;
 use crate::pairs::Pairs;
 use crate::rule::RuleError;
 
@@ -38,6 +39,11 @@ impl Rules {
         let mut may =
             rules.filter(|(glance, _)| if glance.absolute { absolute } else { own }.has_all_of(glance.needed));
         may.find(|(_, matcher)| matcher.matches(call)).map(|(_, matcher)| matcher)
+    }
+
+    /// Whether some rule names a command in full, and so speaks for what it runs.
+    pub(super) fn speak_for(&self, call: &Call<'_>, part: &Part) -> bool {
+        self.matchers.iter().any(|matcher| matcher.is_about(call.tool, call.names) && matcher.names_all_of(part))
     }
 
     /// Whether some rule covers some call of the tool.

@@ -6,9 +6,10 @@ use std::path::{Component, Path};
 use sortie_protocol::Resource;
 
 use super::Places;
+use crate::command::Part;
 use crate::fold::fold;
 use crate::pairs::Pairs;
-use crate::rule::command::Command;
+use crate::rule::command;
 use crate::rule::host::normal;
 use crate::rule::path::Base;
 use crate::rule::shown;
@@ -22,7 +23,10 @@ pub(super) struct Target<'a> {
 pub(super) enum Form<'a> {
     Nothing,
     Path(PathForm<'a>),
-    Command(Command<'a>),
+    /// A file that is not known yet.
+    AnyPath,
+    /// One of the commands of a line.
+    Part(&'a Part),
     /// In normal form.
     Host(String),
     /// All names of the agent, folded.
@@ -33,14 +37,37 @@ impl<'a> Target<'a> {
     /// Takes a resource apart; an error says in words why it cannot be decided on.
     pub(super) fn new(resource: &'a Resource, places: &'a Places) -> Result<Self, String> {
         let form = match resource {
-            Resource::Nothing => Form::Nothing,
             Resource::Path(path) => Form::Path(PathForm::new(path, places)?),
-            Resource::Command(command) => Form::Command(Command::new(command)),
+            // A line is taken apart first; as a whole no pattern is about it.
+            Resource::Nothing | Resource::Command(_) => Form::Nothing,
             Resource::Host(host) => Form::Host(normal(host).ok_or_else(|| format!("`{}` is no host", shown(host)))?),
             Resource::Agent { name, aliases } => {
                 Form::Agent([name].into_iter().chain(aliases).map(|name| fold(name)).collect())
             }
         };
+        Ok(Self::of(form))
+    }
+
+    /// Nothing that a pattern is about.
+    pub(super) fn nothing() -> Self {
+        Self::of(Form::Nothing)
+    }
+
+    pub(super) fn path(path: &'a Path, places: &'a Places) -> Result<Self, String> {
+        Ok(Self::of(Form::Path(PathForm::new(path, places)?)))
+    }
+
+    /// One command of a line.
+    pub(super) fn part(part: &'a Part) -> Self {
+        Self::of(Form::Part(part))
+    }
+
+    /// A file that is not known yet.
+    pub(super) fn any_path() -> Self {
+        Self::of(Form::AnyPath)
+    }
+
+    fn of(form: Form<'a>) -> Self {
         let mut pairs = [Pairs::default(); 2];
         match &form {
             Form::Nothing => {}
@@ -48,11 +75,17 @@ impl<'a> Target<'a> {
                 pairs[0] = path.own.pairs();
                 pairs[1] = path.absolute.as_ref().map(Names::pairs).unwrap_or_default();
             }
-            Form::Command(command) => command.words().for_each(|word| pairs[0].add_name(word)),
+            Form::AnyPath => pairs = [Pairs::ALL; 2],
+            Form::Part(part) => pairs[0] = command::pairs(part),
             Form::Host(host) => pairs[0].add_name(host),
             Form::Agent(names) => names.iter().for_each(|name| pairs[0].add_name(name)),
         }
-        Ok(Self { form, pairs })
+        Self { form, pairs }
+    }
+
+    /// Whether it is a file that is not known yet.
+    pub(super) fn is_unknown(&self) -> bool {
+        matches!(self.form, Form::AnyPath)
     }
 
     /// The pairs that occur in it, and in its path from the root of the file system.

@@ -1,8 +1,9 @@
 //! Patterns for shell commands: `git diff:*` for all that begins with these words, anything else exactly.
 //!
-//! What permits looks at plain words only, so that nothing can hide in quotes, substitutions or a second command. What
-//! forbids looks at each command of a line; it is a net for accidents, since a shell has more spellings than any rule.
+//! It compares the words of one command with those of a rule. Which commands a line has, and whether it is understood,
+//! is found in `command`.
 
+use crate::command::{Part, Word, known_words};
 use crate::pairs::Pairs;
 
 /// A pattern for commands.
@@ -20,23 +21,55 @@ impl CommandPattern {
         if said.contains('*') {
             return Err("`*` stands for further words only, at the end: `git diff:*`");
         }
-        let words: Vec<String> = said.split_whitespace().map(str::to_owned).collect();
+        let as_written = || said.split_whitespace().map(str::to_owned).collect();
+        let words: Vec<String> = known_words(said).unwrap_or_else(as_written);
         if words.is_empty() { Err("it names no command") } else { Ok(Self { words, open: prefix.is_some() }) }
     }
 
-    /// Whether it may let this command through.
-    pub(crate) fn permits(&self, command: &Command<'_>) -> bool {
-        command.plain && self.covers(&command.whole)
+    /// The pattern for what forbids: programs are found in any letter case on some file systems.
+    pub(crate) fn folded(mut self) -> Self {
+        if let Some(program) = self.words.first_mut() {
+            program.make_ascii_lowercase();
+        }
+        self
     }
 
-    /// Whether it speaks of this command, or of one of those that it is made of.
-    pub(crate) fn speaks_of(&self, command: &Command<'_>) -> bool {
-        self.covers(&command.whole) || command.parts.iter().any(|part| self.covers(part))
+    /// Whether it lets this command through: with known words that it names, and no armed word that it does not name.
+    pub(crate) fn permits(&self, part: &Part) -> bool {
+        let named = |at: &usize| *at < self.words.len();
+        let known = |(own, word): (&String, &Word)| matches!(word, Word::Plain(text) if text == own);
+        (self.open && part.words.len() >= self.words.len() || part.words.len() == self.words.len())
+            && self.words.iter().zip(&part.words).all(known)
+            && part.armed.iter().all(named)
     }
 
-    fn covers(&self, command: &[&str]) -> bool {
-        (self.open && command.len() >= self.words.len() || command.len() == self.words.len())
-            && self.words.iter().zip(command).all(|(own, word)| own == word)
+    /// Whether it names every word of a command, so that it speaks for what that command runs, too.
+    pub(crate) fn names_all_of(&self, part: &Part) -> bool {
+        part.words.len() == self.words.len() && self.permits(part)
+    }
+
+    /// Whether it is, or could be, about this command once it runs.
+    pub(crate) fn could_be(&self, part: &Part) -> bool {
+        let [program, rest @ ..] = &self.words[..] else { return false };
+        let Some((first, words)) = part.words.split_first() else { return false };
+        let Some(first) = first.text() else { return true };
+        let same = |name: &str| name.eq_ignore_ascii_case(program);
+        if !same(first) && !same(first.rsplit('/').next().unwrap_or(first)) {
+            return false;
+        }
+        starts_behind_options(words).any(|start| self.could_follow(rest, &words[start..]))
+    }
+
+    fn could_follow(&self, rest: &[String], words: &[Word]) -> bool {
+        for (at, own) in rest.iter().enumerate() {
+            match words.get(at).map(Word::text) {
+                Some(None) => return true,
+                Some(Some(text)) if text == own => {}
+                _ => return false,
+            }
+        }
+        // An unknown word may also be none.
+        self.open || words[rest.len()..].iter().all(|word| *word == Word::Unknown)
     }
 
     /// What occurs in every command that it covers.
@@ -47,31 +80,31 @@ impl CommandPattern {
     }
 }
 
-/// A command taken apart.
-pub(crate) struct Command<'a> {
-    plain: bool,
-    /// All its words.
-    whole: Vec<&'a str>,
-    /// The words of each command on the line, where there may be several.
-    parts: Vec<Vec<&'a str>>,
+/// Where the words that a rule names may begin: at once, or behind options and their values, as in `git -C x push`.
+fn starts_behind_options(words: &[Word]) -> impl Iterator<Item = usize> {
+    let is_option = |at: usize| words.get(at).and_then(Word::text).is_some_and(|text| text.starts_with(['-', '+']));
+    let mut reachable = vec![false; words.len() + 3];
+    reachable[0] = true;
+    for at in 0..words.len() {
+        if reachable[at] && is_option(at) {
+            reachable[at + 1] = true;
+            reachable[at + 2] = true;
+        }
+    }
+    (0..=words.len()).filter(move |&at| reachable[at])
 }
 
-impl<'a> Command<'a> {
-    pub(crate) fn new(command: &'a str) -> Self {
-        const BETWEEN: [char; 9] = [';', '|', '&', '\n', '\r', '(', ')', '`', '{'];
-        let words = |text: &'a str| text.split_whitespace().collect();
-        let plain = is_plain(command);
-        let parts = if plain { Vec::new() } else { command.split(BETWEEN).map(words).collect() };
-        Self { plain, whole: words(command), parts }
+/// The pairs of a command in all the forms that a rule may know it in.
+pub(crate) fn pairs(part: &Part) -> Pairs {
+    let mut pairs = Pairs::default();
+    for (at, word) in part.words.iter().enumerate() {
+        let Some(text) = word.text() else { return Pairs::ALL };
+        pairs.add_name(text);
+        if at == 0 {
+            let name = text.rsplit('/').next().unwrap_or(text).to_ascii_lowercase();
+            pairs.add_name(&name);
+            pairs.add_name(&text.to_ascii_lowercase());
+        }
     }
-
-    pub(crate) fn words(&self) -> impl Iterator<Item = &'a str> {
-        self.whole.iter().chain(self.parts.iter().flatten()).copied()
-    }
-}
-
-/// Whether a shell takes every word of a command as it stands.
-pub(crate) fn is_plain(command: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./,:=@%+ ".contains(&byte);
-    command.bytes().all(plain)
+    pairs
 }

@@ -37,7 +37,6 @@ fn no_pattern_permits_what_a_shell_would_not_take_as_it_stands() {
         "git diff & id",
         "git diff\nid",
         "git diff\rid",
-        "git diff\tx",
         "git diff $(id)",
         "git diff `id`",
         "git diff <(id)",
@@ -47,16 +46,12 @@ fn no_pattern_permits_what_a_shell_would_not_take_as_it_stands() {
         "git diff ${x@P}",
         "git diff $IFS",
         "git diff {a,b}",
-        "git diff 'x'",
-        "git diff \"x\"",
+        "git diff x''y",
         "git diff \\x",
         "git diff *",
         "git diff ?",
         "git diff [a]",
         "git diff ~",
-        "git diff #x",
-        "git diff !x",
-        "git diff ^x",
         "git diff é",
         "git diff \0",
     ] {
@@ -92,11 +87,19 @@ fn what_forbids_looks_at_every_command_of_a_line() {
 }
 
 #[test]
-fn a_line_that_no_pattern_can_permit_is_not_told_of_one() {
+fn a_refusal_names_the_rule_that_is_missing_and_none_that_would_not_do() {
     let judge = judge([allow(&["Bash(ls:*)"])]);
-    let plain = ground(judge.decide("Bash", &command("cargo test")));
-    assert_eq!(plain.remedy.as_deref(), Some("Bash(cargo test)"));
-    let piped = ground(judge.decide("Bash", &command("ls | wc")));
-    assert_eq!(piped.remedy, None);
-    assert_eq!(piped.to_string(), "needs approval; no rule of user settings allows it");
+    let said = |line: &str| ground(judge.decide("Bash", &command(line)));
+    assert_eq!(said("cargo test").remedy.as_deref(), Some("Bash(cargo test)"));
+    assert_eq!(said("ls | wc -l").remedy.as_deref(), Some("Bash(wc -l)"));
+    assert_eq!(said("git commit -m 'two words'").remedy.as_deref(), Some("Bash(git commit -m 'two words')"));
+    assert_eq!(said("ls > out.txt").remedy.as_deref(), Some("Edit(/out.txt)"));
+    assert_eq!(said("timeout 5 cargo test").remedy.as_deref(), Some("Bash(cargo test)"));
+    assert_eq!(said("cat a | wc").remedy, None, "two are missing");
+    let obscure = said("ls $x");
+    assert_eq!(obscure.remedy, None);
+    expect_test::expect![
+        "needs approval; no rule of user settings allows it, since it has a word that is only known when it runs"
+    ]
+    .assert_eq(&obscure.to_string());
 }

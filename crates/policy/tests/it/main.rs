@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
 
+mod analysis;
 mod commands;
 mod delegation;
 mod draw;
@@ -9,6 +10,7 @@ mod grounds;
 mod hostile;
 mod hosts;
 mod layers;
+mod lines;
 mod offering;
 mod oracle;
 mod paths;
@@ -17,4 +19,5 @@ mod protected;
 mod redact;
 mod resume;
 mod rules;
+mod shell;
 mod support;

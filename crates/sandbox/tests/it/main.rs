@@ -10,6 +10,7 @@ mod conflict;
 mod directories;
 mod fixture;
 mod guard;
+mod process;
 mod race;
 mod special;
 mod spellings;

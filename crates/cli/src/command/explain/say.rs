@@ -127,7 +127,7 @@ impl Say {
             (Why::Unmentioned, _) => "no rule allows it".to_owned(),
             (Why::WouldAsk { .. }, _) => "it never asks".to_owned(),
             (Why::Protected { what }, _) => format!("it belongs to {what}, which no agent may change"),
-            (Why::Unclear { what }, _) => what.clone(),
+            (Why::Unclear { what } | Why::Obscure { what }, _) => what.clone(),
             (Why::Denied | Why::AskedFor, None) => String::new(),
         };
         Self { owner: owner.clone(), why: words, rule: rule.clone(), ..Self::new(verdict) }

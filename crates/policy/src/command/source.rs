@@ -1,0 +1,72 @@
+//! A place in a line.
+
+/// A text and how far it was read. Places are always between characters.
+#[derive(Debug, Clone)]
+pub(super) struct Source<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, at: 0 }
+    }
+
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    pub(super) fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    pub(super) fn since(&self, start: usize) -> &'a str {
+        &self.text[start..self.at]
+    }
+
+    pub(super) fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    /// The character behind the next one.
+    pub(super) fn second(&self) -> Option<char> {
+        self.rest().chars().nth(1)
+    }
+
+    pub(super) fn looks_at(&self, text: &str) -> bool {
+        self.rest().starts_with(text)
+    }
+
+    pub(super) fn take(&mut self) -> Option<char> {
+        let next = self.peek()?;
+        self.at += next.len_utf8();
+        Some(next)
+    }
+
+    /// Goes back over one character, which must be of ASCII.
+    pub(super) fn back(&mut self) {
+        self.at -= 1;
+    }
+
+    /// Passes over this text if it comes next.
+    pub(super) fn eat(&mut self, text: &str) -> bool {
+        let found = self.looks_at(text);
+        if found {
+            self.at += text.len();
+        }
+        found
+    }
+
+    /// Passes over characters as long as they are of a kind, and returns them.
+    pub(super) fn run(&mut self, of_kind: impl Fn(char) -> bool) -> &'a str {
+        let rest = self.rest();
+        let length = rest.find(|character| !of_kind(character)).unwrap_or(rest.len());
+        self.at += length;
+        &rest[..length]
+    }
+
+    /// Whether a blank stands right before this place.
+    pub(super) fn is_behind_blank(&self) -> bool {
+        self.text[..self.at].ends_with([' ', '\t'])
+    }
+}

@@ -1,0 +1,128 @@
+//! One simple command: the part that it is, what its program runs and writes, and where it leaves the shell.
+
+use super::Walk;
+use crate::command::location::{After, Location};
+use crate::command::tree::Spelled;
+use crate::command::wrapper::{self, Runs};
+use crate::command::{Part, WhyNot, Word, analyse_in, armed, builtin, operand};
+
+/// Wrappers within wrappers are followed so far.
+const MAX_WRAPPED: usize = 8;
+
+impl Walk {
+    pub(super) fn simple(&mut self, words: &[Spelled], location: Location) -> After {
+        let Some(program) = words.first() else { return After::either(location) };
+        let mut plain: Vec<Word> = words.iter().map(|spelled| spelled.word.clone()).collect();
+        if let (Word::Plain(text), false) = (&program.word, program.bare) {
+            plain[0] = Word::Respelled(text.clone());
+        }
+        let is_cd = program.word.text() == Some("cd");
+        self.part(plain, &location, None, 0);
+        if is_cd { self.entered(words, location) } else { After::either(location) }
+    }
+
+    /// Where `cd` leads. Without a plain word, or with options, that is not known.
+    fn entered(&mut self, words: &[Spelled], location: Location) -> After {
+        let word = match words {
+            [_, word] => word.word.text().filter(|text| !text.is_empty() && !text.starts_with('-')),
+            _ => None,
+        };
+        match word {
+            Some(word) if !location.is_unknown() => After { success: location.entered(word), failure: location },
+            _ => {
+                self.not_understood(WhyNot::Directory);
+                After::either(Location::unknown())
+            }
+        }
+    }
+
+    /// Writes down a part, and what it runs.
+    fn part(&mut self, words: Vec<Word>, location: &Location, runner: Option<usize>, wrapped: usize) {
+        for word in &words {
+            match word {
+                Word::Plain(_) => {}
+                Word::Respelled(text) => self.not_understood(WhyNot::Respelled(text.clone())),
+                Word::Unknown => self.not_understood(WhyNot::UnknownWord),
+            }
+        }
+        let directory = location.only().map(std::path::Path::to_owned);
+        let Some(name) = words.first().and_then(Word::text).map(|text| program(text).to_owned()) else {
+            self.lost = true;
+            let anything = Part::anything();
+            self.found.parts.push(Part { words, directory, runner, ..anything });
+            return;
+        };
+        let (armed, runs) = (armed::positions(&name, &words), wrapper::runs(&name, &words));
+        let index = self.found.parts.len();
+        let transparent = runs.as_ref().is_some_and(|runs| runs.transparent);
+        self.builtin(&name, &words, wrapped);
+        self.files(&name, &words, location);
+        self.found.parts.insert(index, Part { words, directory, armed, transparent, runner });
+        if let Some(runs) = runs {
+            self.runs(&name, runs, location, index, wrapped);
+        }
+    }
+
+    fn runs(&mut self, name: &str, runs: Runs, location: &Location, index: usize, wrapped: usize) {
+        if runs.unclear || wrapped > MAX_WRAPPED {
+            self.could_be_anything(WhyNot::Wrapper(name.to_owned()));
+        }
+        if runs.sets_variables {
+            self.not_understood(WhyNot::Variable(name.to_owned()));
+        }
+        for script in runs.scripts {
+            self.script(name, &script, location, index);
+        }
+        for words in runs.commands {
+            if wrapped <= MAX_WRAPPED {
+                self.part(words, location, Some(index), wrapped + 1);
+            }
+        }
+    }
+
+    /// A line that is given to another shell.
+    fn script(&mut self, name: &str, script: &Word, location: &Location, index: usize) {
+        let Some(script) = script.text() else { return self.could_be_anything(WhyNot::Wrapper(name.to_owned())) };
+        // Each level is quoted within the one above, so that this ends with the line.
+        let inner = analyse_in(script, location.only());
+        self.not_understood(inner.why_not.unwrap_or_else(|| WhyNot::Wrapper(name.to_owned())));
+        let first = self.found.parts.len();
+        self.found.parts.extend(inner.parts.into_iter().map(|part| {
+            let runner = part.runner.map_or(index, |runner| runner + first);
+            Part { runner: Some(runner), ..part }
+        }));
+        self.found.writes.extend(inner.writes);
+        self.found.changes.extend(inner.changes);
+        self.found.reads.extend(inner.reads);
+    }
+
+    fn builtin(&mut self, name: &str, words: &[Word], wrapped: usize) {
+        match builtin::effect(name, words) {
+            builtin::Effect::None => {}
+            builtin::Effect::Unclear => self.not_understood(WhyNot::Builtin(name.to_owned())),
+            builtin::Effect::Anything => self.could_be_anything(WhyNot::Builtin(name.to_owned())),
+            builtin::Effect::Moves if wrapped == 0 && name == "cd" => {}
+            builtin::Effect::Moves => {
+                self.not_understood(WhyNot::Directory);
+                self.lost = true;
+            }
+        }
+    }
+
+    fn files(&mut self, name: &str, words: &[Word], location: &Location) {
+        let files = operand::files(name, words);
+        for word in files.written {
+            let targets = self.named(&word, location);
+            self.found.writes.extend(targets);
+        }
+        for word in files.changed {
+            let targets = word.text().map(|text| location.targets(text)).unwrap_or_default();
+            self.found.changes.extend(targets);
+        }
+    }
+}
+
+/// The name of a program without its directory.
+fn program(text: &str) -> &str {
+    text.rsplit('/').next().unwrap_or(text)
+}

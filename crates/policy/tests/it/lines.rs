@@ -1,0 +1,439 @@
+//! Command lines as a whole: every command, substitution and file of a line is judged. The catalogue's S17 to S23.
+
+use sortie_protocol::{GrantLayer, Mode};
+
+use super::support::Verdict::{self, Allow, Ask, Deny};
+use super::support::{allow, command, deny, in_mode, judge, settings, texts, tools, verdict};
+
+/// What the user's settings with these allow rules say.
+fn allowed(rules: &[&str], line: &str) -> Verdict {
+    verdict(allow(rules), "Bash", &command(line))
+}
+
+/// What settings with these deny rules say, where all else is allowed.
+fn denied(rules: &[&str], line: &str) -> Verdict {
+    verdict(GrantLayer { deny: texts(rules), ..in_mode(Mode::Bypass) }, "Bash", &command(line))
+}
+
+/// What a layer says that allows some commands and denies others.
+fn both(allow: &[&str], deny: &[&str], line: &str) -> Verdict {
+    let layer = GrantLayer { allow: texts(allow), deny: texts(deny), ..in_mode(Mode::Default) };
+    verdict(layer, "Bash", &command(line))
+}
+
+#[test]
+fn s17_every_command_of_a_chain_is_judged() {
+    for between in ["; ", ";", " && ", "&&", " || ", " | ", "|", " |& ", " & ", "\n", "\n\n", " &&\n", " # x\n"] {
+        let line = format!("git status{between}git log");
+        assert_eq!(allowed(&["Bash(git status:*)"], &line), Ask, "{line:?}");
+        assert_eq!(allowed(&["Bash(git status:*)", "Bash(git log:*)"], &line), Allow, "{line:?}");
+        assert_eq!(denied(&["Bash(git log:*)"], &line), Deny, "{line:?}");
+    }
+    // To the shell a carriage return is no end of a line, and a tab is a blank.
+    assert_eq!(allowed(&["Bash(git status:*)"], "git status\rid"), Ask);
+    assert_eq!(denied(&["Bash(id)"], "git status\rid"), Deny);
+    assert_eq!(allowed(&["Bash(git status:*)"], "git status\t-s"), Allow);
+}
+
+#[test]
+fn s17_commands_within_commands_are_judged() {
+    for line in [
+        "(id)",
+        "{ id; }",
+        "! id",
+        "time id",
+        "if id; then ls; fi",
+        "if ls; then id; fi",
+        "if ls; then ls; elif id; then ls; fi",
+        "if ls; then ls; else id; fi",
+        "while id; do ls; done",
+        "until ls; do id; done",
+        "for x in a b; do id; done",
+        "case a in a) id;; esac",
+        "case a in (b) ls;; *) id;; esac",
+        "f() { id; }; f",
+        "ls & id & ls",
+        "[[ -n $(id) ]]",
+        "X=$(id) ls",
+        "ls 2> $(id)",
+        "a=`id`",
+    ] {
+        assert_eq!(denied(&["Bash(id)"], line), Deny, "{line}");
+        assert_eq!(allowed(&["Bash(ls:*)"], line), Ask, "{line}");
+        assert_eq!(denied(&["Bash(rm:*)"], line), Allow, "{line}");
+    }
+    let both = ["Bash(ls:*)", "Bash(id)"];
+    assert_eq!(allowed(&both, "if ls; then id; else ( ls -l ) fi"), Allow);
+    assert_eq!(allowed(&both, "for x in a b; do id; ls; done | ls"), Allow);
+}
+
+#[test]
+fn s18_a_line_over_the_cap_is_refused_where_something_is_denied_and_never_allowed() {
+    for segments in [51, 200, 201, 500, 50_000] {
+        let line = "true; ".repeat(segments - 1) + "rm x";
+        assert_eq!(denied(&["Bash(rm:*)"], &line), Deny, "{segments}");
+        assert_eq!(allowed(&["Bash(true)"], &line), Ask, "{segments}");
+    }
+    let line = "true; ".repeat(300) + "true";
+    assert_eq!(denied(&["Bash(rm:*)"], &line), Deny, "what is not judged may be what is denied");
+    assert_eq!(denied(&["Edit(secrets/**)"], &line), Deny);
+    assert_eq!(allowed(&["Bash(true)"], &line), Ask);
+    let words = format!("echo {}", "x".repeat(10_000));
+    assert_eq!(denied(&["Bash(rm:*)"], &words), Deny);
+    assert_eq!(allowed(&["Bash(echo:*)"], &words), Ask);
+    assert_eq!(allowed(&["Bash"], &words), Allow, "who allows every command allows this one");
+    let deep = "(".repeat(5_000);
+    assert_eq!(allowed(&["Bash(rm:*)"], &deep), Ask);
+}
+
+#[test]
+fn s19_what_substitutions_run_is_judged() {
+    for line in [
+        "echo $(rm x)",
+        "echo `rm x`",
+        "echo \"a $(rm x) b\"",
+        "echo \"a `rm x` b\"",
+        "cat <(rm x)",
+        "ls > >(rm x)",
+        "cat <<E\n$(rm x)\nE",
+        "cat <<E\n`rm x`\nE",
+        "cat <<-E\n\t$(rm x)\n\tE",
+        "cat <<< $(rm x)",
+        "echo $(echo $(rm x))",
+        "echo `echo \\`rm x\\``",
+        "echo \"$(echo \"$(rm x)\")\"",
+        "git commit -m \"$(cat <<'E'\ntext\nE\n)\"; rm x",
+    ] {
+        assert_eq!(denied(&["Bash(rm:*)"], line), Deny, "{line:?}");
+        assert_eq!(allowed(&["Bash(echo:*)", "Bash(cat:*)", "Bash(ls:*)", "Bash(git:*)"], line), Ask, "{line:?}");
+    }
+    for line in ["echo '$(rm x)'", "echo \\$(id)", "cat <<'E'\n$(rm x)\nE", "echo \"\\$(rm x)\"", "# rm x\nls"] {
+        assert_ne!(both(&[], &["Bash(rm x)", "Bash(rm)"], line), Allow, "{line:?}");
+    }
+    assert_eq!(denied(&["Bash(rm:*)"], "echo '$(rm x)'"), Allow);
+    assert_eq!(denied(&["Bash(rm:*)"], "cat <<'E'\n$(rm x)\nE"), Allow);
+    assert_eq!(allowed(&["Bash(cat:*)"], "cat <<'E'\n$(rm x)\nE"), Allow);
+}
+
+#[test]
+fn s20_expansions_that_execute_are_not_understood() {
+    for line in [
+        "echo ${x@P}",
+        "echo ${x:=a}",
+        "echo ${!x}",
+        "echo $((a[$(id)]))",
+        "echo $((x))",
+        "echo $[x]",
+        "echo ${x[$(id)]}",
+        "echo ${x:y}",
+        "((x))",
+        "[[ x -eq 1 ]]",
+        "[[ -v a ]]",
+        "[[ -f a && -o ]] || ls",
+        "[[ -n ]]",
+        "[[ a == ]]",
+        "a[$(id)]=1",
+        "a=(b)",
+        "let x",
+        "test -v 'a[$(id)]'",
+        "printf -v 'a[$(id)]' x",
+        "read 'a[$(id)]'",
+        "unset 'a[$(id)]'",
+        "eval ls",
+        "source f",
+        ". f",
+        "alias ls=rm\nls",
+        "trap id EXIT",
+        "shopt -s expand_aliases",
+        "mapfile -C id",
+        "$x",
+        "{echo,a}",
+        "bash",
+        "echo id | sh",
+        "bash -c \"$x\"",
+        "echo $\"a\"",
+        "echo 'a",
+        "echo \"a",
+        "echo `a",
+        "echo $(a",
+        "for x",
+        "if a",
+        "a )",
+        "a | ",
+        "a && ",
+        "echo a \\",
+        "cat <<E\n",
+        "select x in a; do b; done",
+        "coproc a",
+        "e\\\nval a",
+    ] {
+        assert_eq!(denied(&["Bash(rm:*)"], line), Deny, "{line:?}");
+        let some =
+            ["echo", "bash", "sh", "test", "printf", "read", "unset", "eval", "let", "alias", "trap", "a", "cat"];
+        let rules: Vec<String> = some.iter().map(|name| format!("Bash({name}:*)")).collect();
+        let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
+        assert_eq!(allowed(&rules, line), Ask, "{line:?}");
+    }
+}
+
+#[test]
+fn s21_a_denied_command_is_found_in_every_spelling() {
+    for line in [
+        "r''m x",
+        "r\"\"m x",
+        "\\rm x",
+        "'rm' x",
+        "\"rm\" x",
+        "$'\\x72m' x",
+        "$'\\162\\u006d' x",
+        "/bin/rm x",
+        "../../bin/rm x",
+        "RM x",
+        "rm$IFS-rf",
+        "$y x",
+        "{rm,x}",
+        "command rm x",
+        "builtin rm x",
+        "exec rm x",
+        "exec -a ls rm x",
+        "env rm x",
+        "env A=b rm x",
+        "env -i -u HOME rm x",
+        "env - rm x",
+        "env -S 'rm x'",
+        "timeout 5 rm x",
+        "timeout -k 1 -s KILL 5 rm x",
+        "timeout --preserve-status 5 rm x",
+        "nice rm x",
+        "nice -n 5 rm x",
+        "nohup rm x",
+        "setsid rm x",
+        "stdbuf -oL rm x",
+        "time rm x",
+        "sudo rm x",
+        "sudo -u root rm x",
+        "xargs rm",
+        "xargs -n 1 -I % rm %",
+        "xargs -I % %",
+        "nice timeout 5 env sudo rm x",
+        "find . -exec rm {} \\;",
+        "find . -name a -execdir ls {} + -ok rm {} ;",
+        "bash -c 'rm x'",
+        "sh -ec 'ls; rm x'",
+        "bash -c -e 'rm x'",
+        "bash -s x",
+        "bash -es x",
+        "bash -c \"bash -c 'rm x'\"",
+        "busybox rm x",
+        "watch rm x",
+        "LANG=C rm x",
+        ">f rm x",
+    ] {
+        assert_eq!(denied(&["Bash(rm:*)"], line), Deny, "{line}");
+        assert_eq!(denied(&["Bash(unheard:*)"], "ls -l"), Allow);
+    }
+    for line in ["git -C sub push", "git --no-pager push", "git -c a=b push origin", "git -P -C x push"] {
+        assert_eq!(denied(&["Bash(git push:*)"], line), Deny, "{line}");
+    }
+    assert_eq!(denied(&["Bash(git push:*)"], "git $x"), Deny, "it could be");
+    assert_eq!(denied(&["Bash(git push:*)"], "git log $x"), Allow, "it cannot be");
+}
+
+#[test]
+fn s21_what_is_respelled_is_not_let_through() {
+    let rules = ["Bash(cat:*)", "Bash(nice:*)", "Bash(git:*)"];
+    for line in [
+        "c''at f",
+        "\\cat f",
+        "'cat' f",
+        "\"cat\" f",
+        "$'\\x63at' f",
+        "{cat,f}",
+        "cat$IFS/etc/passwd",
+        "cat f''g",
+        "cat \\f",
+        "cat $'f'",
+        "cat *",
+        "cat f?",
+        "cat [f]",
+        "cat ~",
+        "cat {f,g}",
+        "cat f{1..2}",
+        "cat é",
+        "/bin/cat f",
+        "cat \"$x\"",
+        "cat x=~",
+        "A=b cat f",
+        "PATH=. cat f",
+        "env A=b cat f",
+        "cat \u{1b}f",
+    ] {
+        assert_eq!(allowed(&rules, line), Ask, "{line:?}");
+    }
+    for line in [
+        "cat f",
+        "cat 'f g'",
+        "cat \"f g\"",
+        "cat -- f",
+        "cat --x='a b'",
+        "cat HEAD~1",
+        "cat a^ @{u} {} a,b x=y !",
+        "cat f#g",
+        "cat f # g",
+        "cat \\( \\)",
+        "cat f\\ g",
+        "cat 'é'",
+        "nice cat f",
+        "timeout 5 cat f",
+        "command cat f",
+        "RUST_BACKTRACE=1 cat f",
+        "cat \\\n  f",
+        "cat \"it's\" '\"'",
+        "git commit -m \"fix: it's {a, b}\"",
+    ] {
+        assert_eq!(allowed(&rules, line), Allow, "{line:?}");
+    }
+}
+
+#[test]
+fn s22_a_rule_for_a_program_does_not_cover_what_arms_it() {
+    for line in include_str!("lines/armed.txt").lines().filter(|line| !line.is_empty()) {
+        let program = line.split(' ').next().unwrap_or_default();
+        let rule = format!("Bash({program}:*)");
+        let everything = format!("Bash({line})");
+        assert_eq!(allowed(&[&rule, "Bash(ls:*)", "Edit"], line), Ask, "{line}");
+        if !line.contains("{}") {
+            assert_eq!(allowed(&[&everything, "Edit"], line), Allow, "{line}: the rule names all of it");
+        }
+    }
+    for line in include_str!("lines/unarmed.txt").lines().filter(|line| !line.is_empty()) {
+        let program = line.split(' ').next().unwrap_or_default();
+        assert_eq!(allowed(&[&format!("Bash({program}:*)")], line), Allow, "{line}");
+    }
+    assert_eq!(allowed(&["Bash(cargo test:*)"], "cargo test --workspace -- --nocapture"), Allow);
+    assert_eq!(allowed(&["Bash(sed -i:*)"], "sed -i s/a/b/ f"), Allow, "the rule names what arms it");
+    assert_eq!(allowed(&["Bash(sed -i:*)"], "sed -i s/a/b/e f"), Ask, "and not the rest");
+    assert_eq!(allowed(&["Bash(xargs:*)", "Bash(ls:*)"], "xargs ls"), Ask, "more words follow");
+    assert_eq!(allowed(&["Bash(sudo:*)"], "sudo ls"), Ask, "what it runs needs a rule, too");
+    assert_eq!(allowed(&["Bash(sudo:*)", "Bash(ls)"], "sudo ls"), Allow);
+    assert_eq!(allowed(&["Bash(ls)"], "sudo ls"), Ask);
+    assert_eq!(allowed(&["Bash(ls)"], "ls; nice ls"), Allow);
+    assert_eq!(allowed(&["Bash(ls)"], "ls; env"), Ask, "it runs nothing, and shows what is set");
+}
+
+#[test]
+fn s23_what_a_line_writes_is_judged_as_an_edit() {
+    for line in [
+        "echo x > out",
+        "echo x >> out",
+        "echo x >| out",
+        "echo x >out",
+        ">out echo x",
+        "echo x &> out",
+        "echo x &>> out",
+        "echo x >& out",
+        "echo x 2> out",
+        "echo x 2>>out",
+        "echo x <> out",
+        "(echo x) > out",
+        "{ echo x; } > out",
+        "if echo x; then echo y; fi > out",
+        "echo x | tee out",
+        "echo x | tee -a out",
+        "dd if=a of=out",
+        "cp a out",
+        "cp -r a out",
+        "mv a out",
+        "ln -s a out",
+        "install a out",
+        "truncate -s 0 out",
+        "cd . && echo x > out",
+    ] {
+        let programs = ["Bash(echo:*)", "Bash(tee:*)", "Bash(dd:*)", "Bash(cp:*)", "Bash(mv:*)", "Bash(ln:*)"];
+        let more = ["Bash(install:*)", "Bash(truncate:*)"];
+        let rules = [&programs[..], &more[..]].concat();
+        assert_eq!(allowed(&rules, line), Ask, "{line}");
+        assert_eq!(allowed(&[&rules[..], &["Edit(out)"]].concat(), line), Allow, "{line}");
+        assert_eq!(allowed(&[&rules[..], &["Edit(/g)"]].concat(), line), Ask, "{line}");
+        assert_eq!(both(&["Bash"], &["Edit(out)"], line), Deny, "{line}");
+        let hook = line.replace("out", ".git/hooks/pre-commit");
+        assert_eq!(verdict(in_mode(Mode::Bypass), "Bash", &command(&hook)), Deny, "{hook}");
+    }
+    let edits = GrantLayer { allow: texts(&["Bash(echo:*)"]), ..in_mode(Mode::AcceptEdits) };
+    assert_eq!(verdict(edits.clone(), "Bash", &command("echo x > f")), Allow);
+    assert_eq!(verdict(edits, "Bash", &command("echo x > /elsewhere/f")), Ask, "that is not of the workspace");
+    for line in ["echo x > $f", "echo x > ../f", "echo x > /dev/tcp/host/80", "echo x > *", "cd $x; echo x > f"] {
+        assert_eq!(allowed(&["Bash(echo:*)", "Edit"], line), Ask, "{line}");
+        assert_eq!(both(&["Bash"], &["Edit(f)"], line), Deny, "{line}: it could be that file");
+    }
+    for line in ["echo x 2>&1", "echo x >/dev/null", "echo x 2>/dev/null >&2", "echo x <&-"] {
+        assert_eq!(allowed(&["Bash(echo:*)"], line), Allow, "{line}");
+        assert_eq!(both(&["Bash"], &["Edit(f)"], line), Allow, "{line}");
+    }
+    assert_eq!(both(&["Bash"], &["Read(secrets/**)"], "wc < secrets/key"), Deny);
+    assert_eq!(both(&["Bash"], &["Edit(secrets/**)"], "rm -r secrets"), Deny);
+    assert_eq!(denied(&[], "rm -rf .git"), Deny);
+}
+
+#[test]
+fn files_are_named_from_the_directory_that_a_line_has_gone_to() {
+    let rules = ["Bash(echo:*)", "Edit(/sub/**)"];
+    for line in [
+        "cd sub && echo x > f",
+        "cd sub && cd deep && echo x > f",
+        "cd sub/deep/.. && echo x > f",
+        "(cd sub && echo x > f)",
+        "cd sub && (echo x; echo y > f) | echo z",
+        "cd /people/me/project/sub && echo x > f",
+        "if cd sub; then echo x > f; fi",
+        "cd sub || echo x; echo y",
+    ] {
+        assert_eq!(allowed(&rules, line), Allow, "{line}");
+    }
+    for line in [
+        "echo x > f",
+        "cd sub; echo x > f",
+        "cd sub || echo x > f",
+        "cd sub | echo x > f",
+        "cd sub & echo x > f",
+        "(cd sub); echo x > f",
+        "cd sub && cd .. && echo x > f",
+        "cd sub && cd && echo x > f",
+        "cd sub && cd - && echo x > f",
+        "pushd sub && echo x > f",
+        "cd -P sub && echo x > f",
+        "cd $x && echo x > f",
+        "for x in a b; do cd sub; echo x > f; done",
+        "! cd sub && echo x > f",
+        "cd /elsewhere && echo x",
+        "cd .. && echo x",
+        "cd sub",
+        "true",
+    ] {
+        assert_eq!(allowed(&rules, line), Ask, "{line}");
+    }
+    assert_eq!(allowed(&["Bash(./run)"], "./run"), Allow);
+    assert_eq!(allowed(&["Bash(./run)"], "cd sub && ./run"), Ask, "that is another program");
+    let judge = judge([allow(&rules)]);
+    let decided = |directory: &str| judge.decide_command("Bash", "echo x > f", Some(directory.as_ref()));
+    assert!(decided("/people/me/project/sub").is_allowed());
+    assert!(!decided("/people/me/project").is_allowed());
+}
+
+#[test]
+fn an_agent_gets_no_more_of_a_line_than_its_tools() {
+    let agent = || tools(&["Bash(git log:*)", "Bash(git diff:*)"]);
+    let says = |line: &str| verdict(agent(), "Bash", &command(line));
+    assert_eq!(says("git log && git diff"), Allow);
+    for line in ["git log; git push", "git log $(id)", "git log > f", "git log --output=f", "git diff \"$x\""] {
+        assert_eq!(says(line), Deny, "{line}");
+    }
+    let writes = tools(&["Bash(git log:*)", "Write"]);
+    assert_eq!(verdict(writes, "Bash", &command("git log > f")), Allow);
+    assert_eq!(verdict(tools(&["Bash"]), "Bash", &command("git log $(id) > f")), Allow, "it has the whole tool");
+    let quiet = GrantLayer { never_asks: true, ..settings() };
+    let layers = judge([allow(&["Bash(ls:*)"]), quiet]);
+    assert!(layers.decide("Bash", &command("ls $x")).is_denied());
+    assert_eq!(verdict(deny(&["Bash(ls)"]), "Bash", &command("")), Allow);
+    assert_eq!(allowed(&["Bash(ls)"], ""), Ask);
+}

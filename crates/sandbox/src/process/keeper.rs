@@ -1,0 +1,152 @@
+//! The keeper: stands between this program and a command, builds the walls and sees that nothing outlives them.
+//!
+//! It is a process of its own with one thread, forked anew for each command. It stays outside the walls; the [`init`]
+//! that it forks goes inside and starts the command. When the program that started it goes away, whatever the reason,
+//! its lifeline ends, and so does everything that the command started.
+
+mod confine;
+mod descendants;
+mod init;
+mod landlock;
+mod namespace;
+mod placeholder;
+mod protect;
+mod scratch;
+mod view;
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, pidfd_send_signal, set_child_subreaper, setsid, waitpid,
+};
+
+use self::init::Outside;
+use self::scratch::Scratch;
+use super::plan::Plan;
+use super::report::{During, Failure, Report};
+use super::stem::Ends;
+use super::system;
+use super::walls::Tier;
+
+/// What a keeper does after it was forked.
+#[expect(clippy::exit, reason = "this process has no other purpose")]
+pub(super) fn keep(ends: Ends) -> ! {
+    let Ends { lifeline, output, report } = ends;
+    let code = match run(lifeline, output, &report) {
+        Ok(()) => 0,
+        Err(failure) => {
+            // If nobody listens any more, nobody has to know.
+            Report::Failed(failure).send(report.as_fd()).ok();
+            1
+        }
+    };
+    std::process::exit(code)
+}
+
+fn run(lifeline: OwnedFd, output: OwnedFd, report: &OwnedFd) -> Result<(), Failure> {
+    let mut lifeline = File::from(lifeline);
+    let mut plan = read_plan(&mut lifeline)?;
+    setsid().during(|| "leaving the terminal".to_owned())?;
+    // When memory runs out, the command goes first.
+    fs::write("/proc/self/oom_score_adj", "1000").during(|| "offering itself to the killer of memory".to_owned())?;
+    let mut placeholders = Vec::new();
+    let mut scratch = None;
+    if plan.tier == Tier::Namespaces {
+        placeholders = placeholder::hold_all(&plan)?;
+        namespace::enter(plan.network)?;
+    } else {
+        set_child_subreaper(Some(getpid())).during(|| "adopting what loses its parent".to_owned())?;
+    }
+    if plan.tier == Tier::Landlock {
+        scratch = Some(Scratch::make(&mut plan)?);
+    }
+    let keeper = pidfd_open(getpid(), PidfdFlags::empty()).during(|| "naming the keeper".to_owned())?;
+    let alone = eventfd(0, EventfdFlags::CLOEXEC).during(|| "preparing for the end".to_owned())?;
+    let Some(child) = system::fork().during(|| "starting the first process inside".to_owned())? else {
+        init::run(&plan, output, &Outside { report, keeper: &keeper, alone: &alone })
+    };
+    drop(output);
+    let inside = Inside::new(child)?;
+    let left_alone = inside.watch(&lifeline, &alone)?;
+    if !left_alone {
+        inside.end(report.as_fd())?;
+        if plan.tier != Tier::Namespaces {
+            descendants::end_all().during(|| "ending what the command started".to_owned())?;
+        }
+        let (cpu, max_memory) = system::used_by_children().during(|| "asking what was used".to_owned())?;
+        Report::Used { cpu, max_memory }.send(report.as_fd()).ok();
+    }
+    drop((placeholders, scratch));
+    Report::Over.send(report.as_fd()).ok();
+    if left_alone {
+        // Nobody waits for this any more: taking down a namespace takes a while.
+        inside.end(report.as_fd())?;
+    }
+    Ok(())
+}
+
+fn read_plan(lifeline: &mut File) -> Result<Plan, Failure> {
+    let reading = || "reading the plan".to_owned();
+    let mut length = [0; 8];
+    lifeline.read_exact(&mut length).during(reading)?;
+    let mut bytes = Vec::new();
+    lifeline.take(u64::from_le_bytes(length)).read_to_end(&mut bytes).during(reading)?;
+    Plan::decode(&bytes).ok_or(Failure { step: reading(), errno: Errno::INVAL })
+}
+
+/// The first process inside, as the keeper sees it.
+struct Inside {
+    child: Pid,
+    process: OwnedFd,
+}
+
+impl Inside {
+    fn new(child: Pid) -> Result<Self, Failure> {
+        let process = pidfd_open(child, PidfdFlags::empty()).during(watching)?;
+        Ok(Self { child, process })
+    }
+
+    /// Waits until something has to be done. True if that is because all other processes inside have ended; the child
+    /// has reported then. False if the child has ended, or shall end because the lifeline has.
+    fn watch(&self, lifeline: &File, alone: &OwnedFd) -> Result<bool, Failure> {
+        loop {
+            let mut waiting = [alone.as_fd(), self.process.as_fd(), lifeline.as_fd()]
+                .map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN));
+            match poll(&mut waiting, None) {
+                Err(Errno::INTR) => {}
+                other => {
+                    other.during(watching)?;
+                    return Ok(!waiting[0].revents().is_empty());
+                }
+            }
+        }
+    }
+
+    /// Ends the child if it has not by itself, and with it its namespace. If somebody else has killed it, it could not
+    /// tell how the command ended, so this does.
+    fn end(&self, report: BorrowedFd<'_>) -> Result<(), Failure> {
+        let mut waiting = [PollFd::new(&self.process, PollFlags::IN)];
+        let has_ended = poll(&mut waiting, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).during(watching)? > 0;
+        // A process that has ended meanwhile is still there to be waited for, so this cannot fail for that.
+        pidfd_send_signal(&self.process, Signal::KILL).during(watching)?;
+        let status = loop {
+            match waitpid(Some(self.child), WaitOptions::empty()) {
+                Ok(Some((_, status))) => break status,
+                Ok(None) | Err(Errno::INTR) => {}
+                Err(errno) => return Err(Failure { step: watching(), errno }),
+            }
+        };
+        if has_ended && status.signaled() {
+            Report::Exited { status: status.as_raw() }.send(report).ok();
+        }
+        Ok(())
+    }
+}
+
+fn watching() -> String {
+    "watching over the command".to_owned()
+}

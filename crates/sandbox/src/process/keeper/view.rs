@@ -1,0 +1,179 @@
+//! The file system as a command sees it: everything read-only, except what it may write; its own `/tmp`, `/dev` and
+//! `/proc`; and nothing of what is hidden.
+//!
+//! The view is the machine's own with mounts laid over it. What may be written is copied first, as a tree of mounts that
+//! is attached to nothing; then everything at once becomes read-only; then the copies are laid over their places. So no
+//! flag that the machine has set is ever taken back.
+
+use std::ffi::CString;
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
+use std::path::Path;
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
+use rustix::mount::{MountFlags, MoveMountFlags, OpenTreeFlags, mount, move_mount, open_tree};
+use rustix::process::getuid;
+use rustix::system::uname;
+use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
+
+use super::protect;
+use crate::process::plan::Plan;
+use crate::process::report::{During, Failure};
+use crate::process::system::{self, Attributes};
+
+/// All that there is in `/dev`, besides links.
+const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+const LINKS: [(&str, &str); 4] = [
+    ("/proc/self/fd", "/dev/fd"),
+    ("/proc/self/fd/0", "/dev/stdin"),
+    ("/proc/self/fd/1", "/dev/stdout"),
+    ("/proc/self/fd/2", "/dev/stderr"),
+];
+
+/// A file that nobody can read, to be laid over others.
+pub(super) const BLANK: &str = "/dev/.hidden";
+
+/// The directories that are replaced as a whole.
+const REPLACED: [&str; 3] = ["/tmp", "/dev", "/proc"];
+
+/// Moves this process into a mount namespace of its own and makes the view in it.
+pub(super) fn build(plan: &Plan) -> Result<(), Failure> {
+    system::unshare(UnshareFlags::NEWNS).during(|| "making a mount namespace".to_owned())?;
+    let mut shown = Vec::new();
+    for path in &plan.writable {
+        shown.push((path.as_path(), copy(path)?));
+    }
+    // Where the workspace lies in a directory that is replaced, it is put back.
+    if plan.exposed(&plan.root).is_none() && REPLACED.iter().any(|place| plan.root.starts_with(place)) {
+        shown.push((plan.root.as_path(), copy(&plan.root)?));
+    }
+    let devices = DEVICES.iter().map(|device| copy(Path::new(device))).collect::<Result<Vec<_>, _>>()?;
+    system::restrict_mounts(CWD, c"/", Attributes { read_only: true, no_devices: true })
+        .during(|| "making everything read-only".to_owned())?;
+    replace_temporary(plan)?;
+    replace_devices(plan, &devices)?;
+    replace_processes(plan)?;
+    for (path, tree) in shown {
+        let read_only = plan.exposed(path).is_none();
+        system::restrict_mounts(tree.as_fd(), c"", Attributes { read_only, no_devices: true })
+            .and_then(|()| DirBuilder::new().recursive(true).mode(0o755).create(path))
+            .during(|| format!("preparing {}", path.display()))?;
+        cover(&tree, &place(path)?).during(|| format!("showing {}", path.display()))?;
+    }
+    for path in &plan.hidden {
+        hide(path)?;
+    }
+    protect::all(plan)
+}
+
+/// A tree of mounts like the one at `path`, attached to nothing.
+fn copy(path: &Path) -> Result<OwnedFd, Failure> {
+    copy_of(&place(path)?, false).during(|| format!("copying the mounts of {}", path.display()))
+}
+
+/// The same of something that is open.
+pub(super) fn copy_of(place: &OwnedFd, read_only: bool) -> io::Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_EMPTY_PATH;
+    let tree = open_tree(place, c"", flags)?;
+    if read_only {
+        system::restrict_mounts(tree.as_fd(), c"", Attributes { read_only, no_devices: true })?;
+    }
+    Ok(tree)
+}
+
+/// Opens what is at a path, without following any link: a link at its end is opened itself.
+pub(super) fn place(path: &Path) -> Result<OwnedFd, Failure> {
+    try_place(path).during(|| format!("opening {}", path.display()))
+}
+
+fn try_place(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
+}
+
+/// Lays a tree over a place. What is there can be neither reached nor moved any more.
+pub(super) fn cover(tree: &OwnedFd, place: &OwnedFd) -> io::Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    Ok(move_mount(tree, c"", place, c"", flags)?)
+}
+
+/// Lays the unreadable file over something that is not a directory.
+pub(super) fn cover_with_blank(place: &OwnedFd) -> io::Result<()> {
+    cover(&copy_of(&try_place(Path::new(BLANK))?, true)?, place)
+}
+
+fn hide(path: &Path) -> Result<(), Failure> {
+    let hiding = || format!("hiding {}", path.display());
+    let place = match try_place(path) {
+        // It is gone, or lies in a directory that was replaced.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        other => other.during(hiding)?,
+    };
+    let kind = FileType::from_raw_mode(fstat(&place).during(hiding)?.st_mode);
+    if kind != FileType::Directory {
+        return cover_with_blank(&place).during(hiding);
+    }
+    let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    // The path may have become another since it was opened; what is open has not.
+    let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&place));
+    mount("hidden", path, "tmpfs", flags, c"mode=000,size=4k").during(hiding)
+}
+
+fn replace_temporary(plan: &Plan) -> Result<(), Failure> {
+    let flags = MountFlags::NOSUID | MountFlags::NODEV;
+    mount("tmp", "/tmp", "tmpfs", flags, &*options("1777", plan)).during(|| "mounting a private /tmp".to_owned())
+}
+
+fn replace_devices(plan: &Plan, devices: &[OwnedFd]) -> Result<(), Failure> {
+    let replacing = || "mounting a private /dev".to_owned();
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    mount("dev", "/dev", "tmpfs", flags, &*options("755", plan)).during(replacing)?;
+    for (device, tree) in DEVICES.iter().zip(devices) {
+        File::create(device).during(replacing)?;
+        move_mount(tree, c"", CWD, *device, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH).during(replacing)?;
+    }
+    for (target, link) in LINKS {
+        symlink(target, link).during(replacing)?;
+    }
+    let blank = File::create(BLANK).during(replacing)?;
+    blank.set_permissions(Permissions::from_mode(0o000)).during(replacing)?;
+    fs::create_dir("/dev/shm").during(replacing)?;
+    fs::set_permissions("/dev/shm", Permissions::from_mode(0o1777)).during(replacing)
+}
+
+fn options(mode: &str, plan: &Plan) -> CString {
+    CString::new(format!("mode={mode},size={}", plan.limits.temporary)).unwrap_or_default()
+}
+
+/// `/proc` with the processes of this namespace, and with nothing that can be written: not every switch of the kernel
+/// asks for more than root's name.
+fn replace_processes(plan: &Plan) -> Result<(), Failure> {
+    let mounting = || "mounting /proc".to_owned();
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    if !counts_processes_by_namespace()? {
+        return mount("proc", "/proc", "proc", flags | MountFlags::RDONLY, None).during(mounting);
+    }
+    mount("proc", "/proc", "proc", flags, None).during(mounting)?;
+    let most = plan.limits.processes.clamp(301, 1 << 22);
+    fs::write("/proc/sys/kernel/pid_max", most.to_string()).during(|| "limiting processes".to_owned())?;
+    system::restrict_mounts(CWD, c"/proc", Attributes { read_only: true, no_devices: true }).during(mounting)
+}
+
+/// Root's processes are limited by none of the limits that other users have; from Linux 6.14 on by the namespace's own
+/// highest number. Before, that is the whole machine's.
+fn counts_processes_by_namespace() -> Result<bool, Failure> {
+    let capable = capabilities(None).during(|| "asking for privileges".to_owned())?;
+    if !getuid().is_root() || !capable.effective.contains(CapabilitySet::SYS_ADMIN) {
+        return Ok(false);
+    }
+    let release = uname();
+    let mut numbers = release.release().to_str().unwrap_or_default().split(['.', '-']).map(str::parse::<u32>);
+    let version = (numbers.next(), numbers.next());
+    Ok(matches!(version, (Some(Ok(major)), Some(Ok(minor))) if (major, minor) >= (6, 14)))
+}

@@ -1,0 +1,65 @@
+//! How this program comes to run as something else.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::io::Errno;
+
+use super::error::SpawnError;
+use super::stem::{self, Ends, Stem};
+
+static ENTERED: AtomicBool = AtomicBool::new(false);
+
+/// To be called before anything else in `main`. In a process that this crate has started it does what that is for, and
+/// does not return.
+pub fn enter() {
+    if std::env::args_os().next().is_some_and(|name| name == OsStr::new(stem::NAME)) {
+        stem::serve();
+    }
+    ENTERED.store(true, Ordering::Relaxed);
+}
+
+/// A program that calls [`enter`] first in its `main`. To be made once and kept: it has a process running, from the first
+/// command on until the last clone is dropped.
+#[derive(Debug, Clone)]
+pub struct Program {
+    path: PathBuf,
+    stem: Arc<Mutex<Option<Stem>>>,
+}
+
+impl Program {
+    /// This program, even if its file has been replaced since. Refused if it has not called [`enter`]: it would start
+    /// over instead of keeping anything.
+    pub fn this() -> Result<Self, SpawnError> {
+        if ENTERED.load(Ordering::Relaxed) {
+            Ok(Self::at("/proc/self/exe".into()))
+        } else {
+            Err(SpawnError::NotEntered)
+        }
+    }
+
+    /// Another program, of which the caller knows that it does.
+    pub fn at(path: PathBuf) -> Self {
+        Self { path, stem: Arc::default() }
+    }
+
+    /// Starts a keeper with nothing but these. A stem that somebody has killed is replaced.
+    pub(super) fn keeper(&self, ends: &Ends) -> io::Result<()> {
+        let mut stem = self.stem.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(running) = &*stem {
+            match running.keeper(ends) {
+                Err(error) if is_gone(&error) => *stem = None,
+                other => return other,
+            }
+        }
+        let started = stem.insert(Stem::start(&self.path)?);
+        started.keeper(ends)
+    }
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::PIPE | Errno::CONNRESET | Errno::CONNREFUSED | Errno::NOTCONN))
+}

@@ -1,0 +1,121 @@
+//! System calls that nobody else offers safely, each behind a safe door. All unsafe code of this crate is here.
+
+#![expect(unsafe_code, reason = "the kernel's interface for namespaces and mounts has no safe door elsewhere")]
+
+use std::ffi::{CStr, c_long};
+use std::io;
+use std::mem;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::process::Pid;
+use rustix::thread::UnshareFlags;
+
+/// The descriptor 0 of this process, to be called once, by a process that owns it.
+pub(super) fn standard_input() -> OwnedFd {
+    // SAFETY: the stem was started with it, and nothing else in it refers to it: it reads nothing through the standard
+    // library.
+    unsafe { OwnedFd::from_raw_fd(0) }
+}
+
+/// Whether children that have ended are forgotten, or wait to be asked for.
+pub(super) fn ignore_children(ignore: bool) -> io::Result<()> {
+    let disposition = if ignore { libc::SIG_IGN } else { libc::SIG_DFL };
+    // SAFETY: neither of the two runs any code of ours.
+    let before = unsafe { libc::signal(libc::SIGCHLD, disposition) };
+    if before == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Closes everything from descriptor 3 on.
+pub(super) fn close_inherited() -> io::Result<()> {
+    // SAFETY: called before the stem opens anything, so that nothing in this process refers to what is closed.
+    check(unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) })
+}
+
+/// The child's id, or `None` in the child.
+pub(super) fn fork() -> io::Result<Option<Pid>> {
+    // SAFETY: only stems and keepers fork, and they have one thread, so the child finds no lock held by another.
+    let pid = unsafe { libc::fork() };
+    check(c_long::from(pid))?;
+    Ok(Pid::from_raw(pid))
+}
+
+/// Kills all processes of this process namespace but this one. Only for process 1 of one: elsewhere it is refused.
+pub(super) fn kill_all_others() -> io::Result<()> {
+    if std::process::id() != 1 {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    // SAFETY: a signal to others has no effect on this process.
+    check(c_long::from(unsafe { libc::kill(-1, libc::SIGKILL) }))
+}
+
+pub(super) fn unshare(flags: UnshareFlags) -> io::Result<()> {
+    // SAFETY: descriptors are not unshared, and there is one thread.
+    Ok(unsafe { rustix::thread::unshare_unsafe(flags) }?)
+}
+
+/// What to change about a mount.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Attributes {
+    pub(super) read_only: bool,
+    pub(super) no_devices: bool,
+}
+
+/// Makes a tree of mounts private to this namespace and ignores set-user-id bits in it, and what else is asked for.
+pub(super) fn restrict_mounts(tree: BorrowedFd<'_>, path: &CStr, attributes: Attributes) -> io::Result<()> {
+    let mut attributes_set = libc::MOUNT_ATTR_NOSUID;
+    if attributes.read_only {
+        attributes_set |= libc::MOUNT_ATTR_RDONLY;
+    }
+    if attributes.no_devices {
+        attributes_set |= libc::MOUNT_ATTR_NODEV;
+    }
+    let attributes =
+        libc::mount_attr { attr_set: attributes_set, attr_clr: 0, propagation: libc::MS_PRIVATE, userns_fd: 0 };
+    let flags = libc::AT_RECURSIVE | libc::AT_EMPTY_PATH;
+    // SAFETY: the path ends in NUL, and the structure outlives the call and has the size that is named.
+    check(unsafe {
+        let size = mem::size_of_val(&attributes);
+        libc::syscall(libc::SYS_mount_setattr, tree.as_raw_fd(), path.as_ptr(), flags, &raw const attributes, size)
+    })
+}
+
+/// What all ended children used, and theirs: processor time, and the bytes of the largest.
+pub(super) fn used_by_children() -> io::Result<(Duration, u64)> {
+    // SAFETY: all-zero is a value of this plain structure, and the kernel fills it in during the call.
+    let usage = unsafe {
+        let mut usage: libc::rusage = mem::zeroed();
+        check(c_long::from(libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage)))?;
+        usage
+    };
+    let time = |time: libc::timeval| {
+        Duration::from_secs(time.tv_sec.unsigned_abs()) + Duration::from_micros(time.tv_usec.unsigned_abs())
+    };
+    Ok((time(usage.ru_utime) + time(usage.ru_stime), usage.ru_maxrss.unsigned_abs() << 10))
+}
+
+/// Brings up the loopback interface of this network namespace.
+pub(super) fn raise_loopback(socket: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: all-zero is a value of this plain structure; it outlives the call, which reads its name and flags.
+    check(unsafe {
+        let mut request: libc::ifreq = mem::zeroed();
+        request.ifr_name[0] = b'l'.cast_signed();
+        request.ifr_name[1] = b'o'.cast_signed();
+        request.ifr_ifru.ifru_flags = libc::IFF_UP as i16;
+        c_long::from(libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request))
+    })
+}
+
+/// The version of Landlock that this kernel has; none: 0.
+pub(super) fn landlock_version() -> u32 {
+    const CREATE_RULESET_VERSION: u32 = 1;
+    // SAFETY: with this flag the kernel takes no structure, and only answers a number.
+    let version = unsafe {
+        libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0_usize, CREATE_RULESET_VERSION)
+    };
+    u32::try_from(version).unwrap_or(0)
+}
+
+fn check(answer: c_long) -> io::Result<()> {
+    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}

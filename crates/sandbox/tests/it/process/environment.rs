@@ -1,0 +1,99 @@
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use sortie_sandbox::process::{Environment, Tier};
+
+use super::cell::{Cell, WALLED};
+
+/// What a command finds in its environment, given what this program has.
+fn seen(cell: &mut Cell, variables: &[(&str, &str)], untrusted: &[&Path]) -> BTreeMap<String, String> {
+    let variables = variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    cell.environment = Environment::scrubbed(variables, untrusted);
+    let text = cell.run("env -0 | tr '\\0\\n' '\\n '");
+    text.lines().filter_map(|line| line.split_once('=')).map(|(name, value)| (name.into(), value.into())).collect()
+}
+
+#[test]
+fn nothing_but_what_is_named_reaches_a_command() {
+    const HOSTILE: [&str; 22] = [
+        "ANTHROPIC_API_KEY",
+        "AWS_SECRET_ACCESS_KEY",
+        "BASH_ENV",
+        "BASH_FUNC_ls%%",
+        "CDPATH",
+        "EDITOR",
+        "ENV",
+        "GIT_DIR",
+        "GIT_EXTERNAL_DIFF",
+        "GIT_SSH_COMMAND",
+        "IFS",
+        "LD_LIBRARY_PATH",
+        "LD_PRELOAD",
+        "LESSOPEN",
+        "NODE_OPTIONS",
+        "PERL5OPT",
+        "PROMPT_COMMAND",
+        "PS4",
+        "PYTHONSTARTUP",
+        "RIPGREP_CONFIG_PATH",
+        "RUSTC_WRAPPER",
+        "SSH_AUTH_SOCK",
+    ];
+    for tier in WALLED {
+        let mut cell = Cell::new(tier);
+        let mut variables: Vec<(&str, &str)> = HOSTILE.iter().map(|name| (*name, "canary")).collect();
+        variables.extend([("HOME", "/nowhere/someone"), ("LANG", "C.UTF-8"), ("LC_ALL", "C"), ("PAGER", "canary")]);
+        let seen = seen(&mut cell, &variables, &[]);
+        assert!(!seen.values().any(|value| value.contains("canary")), "{seen:?}");
+        for (name, value) in [("HOME", "/nowhere/someone"), ("LANG", "C.UTF-8"), ("LC_ALL", "C"), ("TERM", "dumb")] {
+            assert_eq!(seen.get(name).map(String::as_str), Some(value), "{name}");
+        }
+        for name in HOSTILE {
+            assert!(!seen.contains_key(name), "{name}");
+        }
+    }
+}
+
+#[test]
+fn programs_are_found_in_the_system_first_and_never_in_the_workspace() {
+    let mut cell = Cell::new(Tier::Namespaces);
+    for place in ["bin", "tools"] {
+        cell.put(&format!("{place}/ls"), "#!/bin/sh\necho hijacked\n");
+        fs::set_permissions(cell.path(&format!("{place}/ls")), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let alias = cell.outside.join("alias");
+    symlink(cell.path("tools"), &alias).unwrap();
+    let root = cell.root.clone();
+    let path = format!(".:bin::{}:{}:{}", root.join("bin").display(), alias.display(), cell.outside.display());
+    let seen = seen(&mut cell, &[("PATH", &path)], &[&root]);
+    let system = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+    assert_eq!(seen["PATH"], format!("{system}:{}", cell.outside.display()));
+    assert!(!cell.run("ls").contains("hijacked"));
+}
+
+#[test]
+fn startup_files_of_the_shell_are_not_read() {
+    let mut cell = Cell::new(Tier::Namespaces);
+    for file in [".bashrc", ".profile", ".bash_profile", ".bash_login"] {
+        cell.put(file, "echo hijacked");
+    }
+    cell.environment.set("HOME", cell.root.as_os_str());
+    assert_eq!(cell.run("echo clean"), "clean\n");
+}
+
+#[test]
+fn what_is_added_is_there() {
+    let mut cell = Cell::new(Tier::Namespaces);
+    cell.environment.set("HTTPS_PROXY", "http://127.0.0.1:3128");
+    assert_eq!(cell.run("echo $HTTPS_PROXY"), "http://127.0.0.1:3128\n");
+}
+
+#[test]
+fn no_state_is_kept_from_call_to_call() {
+    let cell = Cell::new(Tier::Namespaces);
+    cell.run("export PAGER=canary; alias ls=canary; cd /; f() { :; }; export -f f; echo x > /tmp/left");
+    assert_eq!(cell.run("echo $PAGER; pwd; ls /tmp; type -t f; true"), format!("cat\n{}\n", cell.root.display()));
+}

@@ -1,0 +1,200 @@
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use sortie_sandbox::process::{SpawnError, Tier, Walls};
+
+use super::cell::{Cell, WALLED, text_of};
+
+#[test]
+fn a_command_reads_and_writes_its_workspace() {
+    for tier in WALLED {
+        let cell = Cell::new(tier);
+        cell.put("sub/old", "old");
+        assert_eq!(
+            cell.run("cat sub/old && echo new > sub/new && mkdir d && mv sub/old d/ && ln -s d l && cat l/old"),
+            "oldold"
+        );
+        assert_eq!(text_of(&cell.path("sub/new")), "new\n");
+    }
+}
+
+#[test]
+fn nothing_outside_is_written() {
+    for tier in WALLED {
+        let cell = Cell::new(tier);
+        symlink(&cell.outside, cell.path("link")).unwrap();
+        let outside = cell.outside.display();
+        for command in [
+            format!("echo x > {outside}/file"),
+            format!("echo x >> {outside}/file"),
+            format!("echo x > {outside}/new"),
+            format!("mkdir {outside}/new"),
+            format!("rm {outside}/file"),
+            format!("mv {outside}/file ."),
+            format!("truncate -s 0 {outside}/file"),
+            format!("perl -e 'truncate(\"{outside}/file\", 0) or exit 1'"),
+            "echo x > link/new".to_owned(),
+            "echo x > ../new".to_owned(),
+        ] {
+            cell.fail(&command);
+        }
+        assert_eq!(text_of(&cell.outside.join("file")), "as it was");
+        assert_eq!(fs::read_dir(&cell.outside).unwrap().count(), 1, "{tier:?}");
+    }
+}
+
+#[test]
+fn even_what_belongs_to_the_user_keeps_its_mode_outside() {
+    let cell = Cell::new(Tier::Namespaces);
+    let outside = cell.outside.display();
+    cell.fail(&format!("chmod 777 {outside}/file"));
+    cell.fail(&format!("touch -d @0 {outside}/file"));
+    cell.fail("chmod 777 /etc");
+}
+
+#[test]
+fn a_workspace_that_is_only_read_cannot_be_written() {
+    for tier in WALLED {
+        let mut cell = Cell::new(tier);
+        cell.put("file", "as it was");
+        cell.walls = Walls::reading(cell.root.clone());
+        assert_eq!(cell.run("cat file"), "as it was");
+        for command in ["echo x > file", "echo x > new", "rm file", "mkdir d", "ln file hard"] {
+            cell.fail(command);
+        }
+        assert_eq!(text_of(&cell.path("file")), "as it was");
+        assert_eq!(fs::read_dir(&cell.root).unwrap().count(), 1);
+    }
+}
+
+#[test]
+fn another_writable_directory_is_written_and_its_neighbour_is_not() {
+    for tier in WALLED {
+        let mut cell = Cell::new(tier);
+        fs::create_dir(cell.outside.join("granted")).unwrap();
+        cell.walls.writable.push(cell.outside.join("granted"));
+        let outside = cell.outside.display();
+        cell.run(&format!("echo x > {outside}/granted/new"));
+        cell.fail(&format!("echo x > {outside}/new"));
+        assert_eq!(text_of(&cell.outside.join("granted/new")), "x\n");
+    }
+}
+
+#[test]
+fn what_is_hidden_is_not_read() {
+    for tier in WALLED {
+        let mut cell = Cell::new(tier);
+        cell.put("dir/key", "secret");
+        cell.put(".env", "secret");
+        cell.put("shown", "shown");
+        symlink(cell.outside.join("file"), cell.path("link")).unwrap();
+        cell.walls.hidden = vec![cell.path("dir"), cell.path(".env"), cell.path("link"), cell.path("absent")];
+        let outside = cell.outside.display();
+        for command in ["cat dir/key", "cat .env", "cat link", "cat dir/../.env", "cd dir && cat key"] {
+            assert!(!cell.fail(command).contains("secret"), "{command}");
+        }
+        cell.fail(&format!("cat {outside}/file"));
+        cell.fail("chmod 777 .env dir && cat .env dir/key");
+        cell.fail("mv dir other && cat other/key");
+        cell.fail("ln .env hard && cat hard");
+        assert_eq!(cell.run("cat shown"), "shown");
+        assert_eq!(text_of(&cell.path("dir/key")), "secret");
+    }
+}
+
+#[test]
+fn temporary_files_are_the_commands_own() {
+    for tier in WALLED {
+        let cell = Cell::new(tier);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path().display().to_string();
+        let own = cell.run("mktemp");
+        assert!(!Path::new(own.trim()).exists(), "it is gone: {own}");
+        cell.end(&format!("echo x > {path}; rm -rf /tmp/* {path}"));
+        assert_eq!(text_of(file.path()), "");
+    }
+    let cell = Cell::new(Tier::Namespaces);
+    assert_eq!(cell.run("ls -A /tmp"), "");
+    cell.run("echo x > /dev/shm/mine && echo '#!/bin/sh' > /tmp/program && chmod +x /tmp/program && /tmp/program");
+}
+
+#[test]
+fn a_workspace_in_the_temporary_directory_is_still_there() {
+    let directory = tempfile::tempdir_in("/tmp").unwrap();
+    for walls in [Walls::writing(directory.path().to_owned()), Walls::reading(directory.path().to_owned())] {
+        let mut cell = Cell::new(Tier::Namespaces);
+        cell.root = directory.path().to_owned();
+        cell.put("file", "here");
+        cell.walls = walls;
+        assert_eq!(cell.run("cat file"), "here");
+    }
+}
+
+#[test]
+fn devices_are_the_harmless_ones() {
+    let cell = Cell::new(Tier::Namespaces);
+    let devices = cell.run("for file in /dev/*; do if [ ! -L $file -a -c $file ]; then echo $file; fi; done");
+    assert_eq!(devices, "/dev/full\n/dev/null\n/dev/random\n/dev/urandom\n/dev/zero\n");
+    for tier in WALLED {
+        let cell = Cell::new(tier);
+        cell.run("head -c 10 /dev/urandom > /dev/null && cat < /dev/null && cat <(echo x)");
+        cell.fail("mknod disk b 8 0");
+        cell.fail("mknod memory c 1 1");
+        cell.fail("echo < /dev/tty");
+        cell.fail("exec 3< /dev/ptmx");
+    }
+}
+
+/// Each of these walls has others behind it, so it is looked at and not run against.
+#[test]
+fn everything_is_mounted_without_privileges_and_all_but_its_own_read_only() {
+    let mut cell = Cell::new(Tier::Namespaces);
+    cell.put(".git/config", "");
+    cell.protect(".git/config");
+    let own = [cell.root.clone(), cell.path(".git"), "/tmp".into(), "/dev".into()];
+    let mounts = cell.run("cat /proc/self/mountinfo");
+    assert!(mounts.contains(" /proc "), "{mounts}");
+    for mount in mounts.lines() {
+        let fields: Vec<&str> = mount.split(' ').collect();
+        let (place, options) = (Path::new(fields[4]), fields[5]);
+        if place.starts_with("/dev") && place != Path::new("/dev") {
+            continue;
+        }
+        let has = |option: &str| options.split(',').any(|one| one == option);
+        assert!(has("nosuid") && has("nodev"), "{mount}");
+        assert!(has("ro") || own.iter().any(|own| own == place), "{mount}");
+    }
+}
+
+/// The private `/dev` could be written, were it not for Landlock.
+#[test]
+fn landlock_stands_behind_the_view() {
+    let cell = Cell::new(Tier::Namespaces);
+    assert!(cell.fail("echo x > /dev/new").contains("Permission denied"));
+}
+
+#[test]
+fn switches_of_the_kernel_are_not_touched() {
+    for tier in WALLED {
+        let cell = Cell::new(tier);
+        cell.fail("echo x > /proc/sys/kernel/core_pattern");
+        cell.fail("echo b > /proc/sysrq-trigger");
+        cell.fail("echo 0 > /proc/self/oom_score_adj");
+        cell.fail("mkdir /sys/fs/cgroup/mine");
+    }
+}
+
+#[test]
+fn the_directory_must_lie_within() {
+    for tier in WALLED {
+        let mut cell = Cell::new(tier);
+        let root = std::mem::replace(&mut cell.root, cell.outside.clone());
+        assert!(matches!(cell.spawn("true").unwrap_err(), SpawnError::Outside { .. }));
+        symlink(&cell.outside, root.join("link")).unwrap();
+        cell.root = root.join("link");
+        assert!(matches!(cell.spawn("true").unwrap_err(), SpawnError::Outside { .. }));
+        cell.root = root.join("absent");
+        assert!(matches!(cell.spawn("true").unwrap_err(), SpawnError::Directory { .. }));
+    }
+}

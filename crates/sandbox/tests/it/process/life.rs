@@ -1,0 +1,181 @@
+//! Commands end, with everything that they started.
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+use sortie_sandbox::process::{How, Program, Shell, Tier, spawn};
+
+use super::cell::{CAPS, Cell, ancestry, is_alive, marker, parent, within_two_seconds};
+use super::victim;
+use crate::another_user::ALONE;
+
+const ALL: [Tier; 3] = [Tier::Namespaces, Tier::Landlock, Tier::None];
+
+/// Ways to leave the shell behind, with the marker as the time to sleep.
+fn escapes(marker: &str) -> [String; 5] {
+    [
+        format!("sleep {marker} &"),
+        format!("setsid nohup sleep {marker} > /dev/null 2>&1 & disown"),
+        format!("(setsid setsid sh -c 'sleep {marker} & sleep {marker}' &) &"),
+        format!("perl -e 'fork and exit; fork and exit; exec \"setsid\", \"sleep\", \"{marker}\"'"),
+        format!("sh -c 'trap \"\" TERM INT HUP; setsid sleep {marker}' &"),
+    ]
+}
+
+#[test]
+fn an_ending_is_told_as_it_was() {
+    for tier in ALL {
+        let cell = Cell::new(tier);
+        assert_eq!(cell.end("exit 0").0.how, How::Exited { code: 0 });
+        assert_eq!(cell.end("exit 7").0.how, How::Exited { code: 7 });
+        assert_eq!(cell.end("no-such-program").0.how, How::Exited { code: 127 });
+        assert_eq!(cell.end("kill -TERM $$").0.how, How::Signalled { signal: 15 });
+        assert_eq!(cell.end("kill -KILL $$").0.how, How::Signalled { signal: 9 });
+        assert_eq!(cell.end("false | true; exit ${PIPESTATUS[0]}").0.how, How::Exited { code: 1 });
+    }
+}
+
+#[test]
+fn what_was_left_running_ends_with_the_command() {
+    for tier in ALL {
+        let cell = Cell::new(tier);
+        let marker = marker();
+        for command in escapes(&marker) {
+            let began = Instant::now();
+            let started = format!("{command}\nwhile ! grep -qs {marker} /proc/[0-9]*/cmdline; do :; done; echo up");
+            assert_eq!(cell.run(&started), "up\n");
+            assert!(!is_alive(&marker), "{tier:?} {command}");
+            assert!(began.elapsed() < Duration::from_secs(20), "{tier:?} {command}");
+        }
+    }
+}
+
+#[test]
+fn a_stop_ends_what_ignores_every_signal() {
+    for tier in ALL {
+        let cell = Cell::new(tier);
+        let marker = marker();
+        for escape in escapes(&marker) {
+            let command = format!("trap '' TERM INT HUP; {escape}\necho up; while :; do sleep {marker}; done");
+            let running = cell.spawn(&command).unwrap();
+            let stopper = running.stopper();
+            let mut stopped = None;
+            let ended = running.finish(CAPS, &mut |_| {
+                stopper.stop();
+                stopper.stop();
+                stopped = Some(Instant::now());
+            });
+            assert_eq!(ended.unwrap().how, How::Cancelled, "{tier:?} {command}");
+            assert!(stopped.unwrap().elapsed() < Duration::from_secs(2), "{tier:?} {command}");
+            assert!(!is_alive(&marker), "{tier:?} {command}");
+        }
+    }
+}
+
+#[test]
+fn a_deadline_ends_a_command() {
+    for tier in ALL {
+        let cell = Cell::new(tier);
+        let marker = marker();
+        let command = format!("trap '' TERM; sleep {marker} & echo up; while :; do :; done");
+        let began = Instant::now();
+        let running = cell.spawn_until(&command, Duration::from_millis(300)).unwrap();
+        let mut output = Vec::new();
+        let ended = running.finish(CAPS, &mut |bytes| output.extend_from_slice(bytes)).unwrap();
+        assert_eq!(ended.how, How::TimedOut);
+        assert_eq!(output, b"up\n", "what came before is kept");
+        assert!(began.elapsed() < Duration::from_millis(2300));
+        assert!(!is_alive(&marker));
+    }
+}
+
+#[test]
+fn a_command_that_nobody_waits_for_is_ended() {
+    for tier in ALL {
+        let cell = Cell::new(tier);
+        let marker = marker();
+        let command = format!("setsid sleep {marker} & sleep {marker}");
+        let running = cell.spawn(&command).unwrap();
+        within_two_seconds("it starts", || is_alive(&marker));
+        drop(running);
+        assert!(!is_alive(&marker), "{tier:?}");
+    }
+}
+
+#[test]
+fn a_command_ends_when_the_program_that_started_it_is_killed() {
+    for tier in ALL {
+        let cell = Cell::new(tier);
+        let marker = marker();
+        for escape in escapes(&marker) {
+            let command = format!("trap '' TERM INT HUP; {escape}\necho up; sleep {marker}");
+            let mut program = Command::new("/proc/self/exe");
+            program.arg0(victim::NAME).arg(&cell.root).arg(format!("{tier:?}")).arg(&command).stdout(Stdio::piped());
+            let mut program = {
+                let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+                program.spawn().unwrap()
+            };
+            let mut line = String::new();
+            BufReader::new(program.stdout.take().unwrap()).read_line(&mut line).unwrap();
+            assert_eq!(line, "up\n");
+            program.kill().unwrap();
+            program.wait().unwrap();
+            within_two_seconds(&format!("{tier:?} {command}"), || !is_alive(&marker));
+        }
+    }
+}
+
+#[test]
+fn a_keeper_that_is_killed_takes_its_command_along() {
+    let cell = Cell::new(Tier::Namespaces);
+    let marker = marker();
+    let command = format!("trap '' TERM; setsid sleep {marker} & sleep {marker}; true");
+    let running = cell.spawn(&command).unwrap();
+    within_two_seconds("it starts", || ancestry(&marker).len() > 4);
+    // The command's parent is process 1 of its namespace, and that one's the keeper.
+    let ancestry = ancestry(&marker);
+    let stem = ancestry.iter().position(|number| parent(*number) == Some(std::process::id())).unwrap();
+    kill(ancestry[stem - 1]);
+    assert_eq!(running.finish(CAPS, &mut |_| {}).unwrap().how, How::Lost);
+    within_two_seconds("it ends", || !is_alive(&marker));
+}
+
+#[test]
+fn a_stem_that_is_killed_is_replaced() {
+    let cell = Cell::new(Tier::Namespaces);
+    let marker = marker();
+    let program = Program::this().unwrap();
+    let command = format!("sleep {marker}; true");
+    let shell = Shell { command: &command, directory: &cell.root, environment: &cell.environment, deadline: None };
+    let running = spawn(&program, cell.tier, &cell.walls, &shell).unwrap();
+    within_two_seconds("it starts", || ancestry(&marker).len() > 4);
+    let stem = ancestry(&marker).into_iter().find(|number| parent(*number) == Some(std::process::id())).unwrap();
+    kill(stem);
+    within_two_seconds("it ends", || {
+        std::fs::read(format!("/proc/{stem}/cmdline")).is_ok_and(|command| command.is_empty())
+    });
+    assert!(is_alive(&marker), "a command does not depend on the stem");
+    let next = Shell { command: "true", ..shell };
+    let ended = spawn(&program, cell.tier, &cell.walls, &next).unwrap().finish(CAPS, &mut |_| {}).unwrap();
+    assert_eq!(ended.how, How::Exited { code: 0 });
+    drop(running);
+    assert!(!is_alive(&marker));
+}
+
+fn kill(process: u32) {
+    let process = rustix::process::Pid::from_raw(process.try_into().unwrap()).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::KILL).unwrap();
+}
+
+#[test]
+fn what_it_used_is_counted() {
+    for tier in ALL {
+        let cell = Cell::new(tier);
+        let (ended, _) = cell.end("perl -e '$x = \"a\" x 50_000_000; for (1 .. 3_000_000) {}' & wait");
+        assert!(ended.cpu > Duration::from_millis(10), "{tier:?} {ended:?}");
+        assert!((50_000_000..1_000_000_000).contains(&ended.max_memory), "{tier:?} {ended:?}");
+    }
+}

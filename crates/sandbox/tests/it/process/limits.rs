@@ -1,0 +1,82 @@
+//! A command that takes all it can get takes what it may.
+
+use std::process::Command;
+use std::time::Duration;
+
+use sortie_sandbox::process::{How, Tier};
+
+use super::cell::{CAPS, Cell, WALLED};
+
+#[test]
+fn a_fork_bomb_ends_and_nothing_else_does() {
+    let mut cell = Cell::new(Tier::Namespaces);
+    cell.walls.limits.processes = 301;
+    let running = cell.spawn_until("f() { f | f & }; f; sleep 60", Duration::from_secs(2)).unwrap();
+    let ended = running.finish(CAPS, &mut |_| {}).unwrap();
+    assert!(matches!(ended.how, How::TimedOut | How::Exited { .. }), "{ended:?}");
+    assert!(Command::new("true").status().unwrap().success());
+}
+
+#[test]
+fn processes_are_limited() {
+    const FORK: &str = "perl -e 'my $n = 0; while ($n < 2000) { my $p = fork; last unless defined $p; \
+                        $p or sleep 600; $n++ } print $n'";
+    let mut cell = Cell::new(Tier::Namespaces);
+    cell.walls.limits.processes = 310;
+    let count: u64 = cell.run(FORK).parse().unwrap();
+    assert!((250..310).contains(&count), "{count}");
+}
+
+#[test]
+fn memory_is_limited() {
+    for tier in WALLED {
+        let cell = Cell::new(tier);
+        let output = cell.fail("perl -e '$x = \"a\" x (10 * 1024 ** 3); print \"all of it\"'");
+        assert!(!output.contains("all of it"));
+        cell.run("perl -e '$x = \"a\" x (100 * 1024 ** 2)'");
+    }
+}
+
+#[test]
+fn files_are_limited_in_size_and_number() {
+    for tier in WALLED {
+        let mut cell = Cell::new(tier);
+        cell.walls.limits.file_size = 1 << 20;
+        cell.walls.limits.open_files = 20;
+        assert_eq!(cell.end("exec head -c 3000000 /dev/zero > big").0.how, How::Signalled { signal: libc::SIGXFSZ });
+        assert_eq!(std::fs::metadata(cell.path("big")).unwrap().len(), 1 << 20);
+        cell.fail("perl -e 'for (1 .. 30) { open($f[$_], \"<\", \"/dev/null\") or exit 1 }'");
+    }
+}
+
+#[test]
+fn the_private_directories_are_limited() {
+    let mut cell = Cell::new(Tier::Namespaces);
+    cell.walls.limits.temporary = 1 << 20;
+    cell.fail("head -c 3000000 /dev/zero > /tmp/big");
+    cell.fail("head -c 3000000 /dev/zero > /dev/shm/big");
+}
+
+#[test]
+fn processor_time_is_limited() {
+    for tier in WALLED {
+        let mut cell = Cell::new(tier);
+        cell.walls.limits.cpu_seconds = 1;
+        let ended = cell.end("while :; do :; done").0;
+        assert!(matches!(ended.how, How::Signalled { .. }), "{ended:?}");
+        assert!(ended.cpu < Duration::from_secs(3), "{ended:?}");
+    }
+}
+
+#[test]
+fn when_memory_runs_out_a_command_goes_first() {
+    for tier in WALLED {
+        assert_eq!(Cell::new(tier).run("cat /proc/self/oom_score_adj"), "1000\n");
+    }
+}
+
+#[test]
+fn no_process_leaves_a_core() {
+    let cell = Cell::new(Tier::Namespaces);
+    assert_eq!(cell.run("ulimit -c"), "0\n");
+}

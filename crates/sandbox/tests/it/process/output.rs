@@ -1,0 +1,71 @@
+use std::fs;
+
+use sortie_sandbox::SpillDir;
+use sortie_sandbox::process::{Ended, OutputCaps, Shell, Tier};
+
+use super::cell::{Cell, start};
+
+fn run(cell: &Cell, command: &str, caps: OutputCaps<'_>) -> (Ended, Vec<u8>) {
+    let shell = Shell { command, directory: &cell.root, environment: &cell.environment, deadline: None };
+    let mut shown = Vec::new();
+    let running = start(cell.tier, &cell.walls, &shell).unwrap();
+    let ended = running.finish(caps, &mut |bytes| shown.extend_from_slice(bytes)).unwrap();
+    (ended, shown)
+}
+
+#[test]
+fn output_and_errors_come_in_the_order_in_which_they_were_written() {
+    let cell = Cell::new(Tier::Namespaces);
+    let output = cell.run("for i in 1 2 3; do echo out $i; echo err $i >&2; done");
+    assert_eq!(output, "out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n");
+}
+
+#[test]
+fn a_short_output_is_shown_and_nothing_is_spilled() {
+    let cell = Cell::new(Tier::Namespaces);
+    let directory = tempfile::tempdir().unwrap();
+    let spill = SpillDir::open(&directory.path().join("spill")).unwrap();
+    let (ended, shown) = run(&cell, "printf 12345", OutputCaps { shown: 5, spill: Some(&spill) });
+    assert_eq!(shown, b"12345");
+    assert_eq!((ended.output.total, ended.output.shown, ended.output.dropped), (5, 5, 0));
+    assert_eq!(ended.output.spilled, None);
+}
+
+#[test]
+fn a_long_output_is_spilled_from_its_beginning() {
+    let cell = Cell::new(Tier::Namespaces);
+    let directory = tempfile::tempdir().unwrap();
+    let spill = SpillDir::open(&directory.path().join("spill")).unwrap();
+    let (ended, shown) = run(&cell, "printf 123; printf 456; printf 789", OutputCaps { shown: 5, spill: Some(&spill) });
+    assert_eq!(shown, b"12345");
+    assert_eq!((ended.output.total, ended.output.shown, ended.output.dropped), (9, 5, 0));
+    assert_eq!(fs::read(ended.output.spilled.unwrap()).unwrap(), b"123456789");
+}
+
+#[test]
+fn an_endless_output_is_capped_and_counted() {
+    let cell = Cell::new(Tier::Namespaces);
+    let directory = tempfile::tempdir().unwrap();
+    let spill = SpillDir::open(&directory.path().join("spill")).unwrap();
+    let caps = OutputCaps { shown: 1000, spill: Some(&spill) };
+    let (ended, shown) = run(&cell, "yes | head -c 30000001", caps);
+    assert_eq!(shown.len(), 1000);
+    assert_eq!(ended.output.total, 30_000_001);
+    assert_eq!(ended.output.dropped, 30_000_001 - OutputCaps::SPILLED);
+    assert_eq!(fs::metadata(ended.output.spilled.unwrap()).unwrap().len(), OutputCaps::SPILLED);
+}
+
+#[test]
+fn without_a_place_to_spill_the_rest_is_counted() {
+    let cell = Cell::new(Tier::Namespaces);
+    let (ended, shown) = run(&cell, "printf 123456789", OutputCaps { shown: 4, spill: None });
+    assert_eq!(shown, b"1234");
+    assert_eq!((ended.output.total, ended.output.dropped, ended.output.spilled), (9, 5, None));
+}
+
+#[test]
+fn output_that_is_no_text_is_unchanged() {
+    let cell = Cell::new(Tier::Namespaces);
+    let (_, shown) = run(&cell, r"printf '\377\000\n\033'", OutputCaps { shown: 100, spill: None });
+    assert_eq!(shown, b"\xff\0\n\x1b");
+}
