@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CallId, CallOutput, Failure, Job, Limit, ModelChoice, Reply, TaskId, TaskOutcome, Timestamp, ToolCall, Usage,
+    AgentConfig, CallId, CallOutput, Failure, Job, Limit, ModelChoice, Reply, TaskId, TaskOutcome, Timestamp, ToolCall, Usage,
 };
 
 /// The version that is written. A change of a stored shape raises it and gets golden files of its own.
@@ -34,6 +34,18 @@ pub enum Fact {
     TaskStarted {
         job: Box<Job>,
     },
+    /// The task goes on. In the leg that was open it is a takeover, under a higher attempt; once that has ended, it opens
+    /// the next one.
+    TaskResumed {
+        /// A follow-up: joins the conversation as a user message.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        prompt: Option<String>,
+        /// What holds from here on: never more than was granted, the limits that are left, the tools that still exist.
+        config: Box<AgentConfig>,
+        /// What is different from before; it ends in the outcome.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        notices: Vec<String>,
+    },
     /// The task got a slot and runs.
     TaskAdmitted,
     /// A request went to the model.
@@ -63,6 +75,13 @@ pub enum Fact {
     CallStarted {
         call: ToolCall,
         idempotent: bool,
+    },
+    /// A call runs in a process of its own. Whoever takes over ends it: the start time, in the system's own count, tells it
+    /// from a later process with the same pid.
+    ProcessStarted {
+        call: CallId,
+        pid: u32,
+        started: u64,
     },
     /// A person is asked whether a call may run, and what else that would allow.
     ApprovalAsked {
@@ -128,12 +147,14 @@ impl Fact {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::TaskStarted { .. } => "task_started",
+            Self::TaskResumed { .. } => "task_resumed",
             Self::TaskAdmitted => "task_admitted",
             Self::ModelCalled { .. } => "model_called",
             Self::ModelRetried { .. } => "model_retried",
             Self::ModelReplied { .. } => "model_replied",
             Self::LimitReached { .. } => "limit_reached",
             Self::CallStarted { .. } => "call_started",
+            Self::ProcessStarted { .. } => "process_started",
             Self::ApprovalAsked { .. } => "approval_asked",
             Self::ApprovalAnswered { .. } => "approval_answered",
             Self::Assisted { .. } => "assisted",

@@ -7,6 +7,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod agent;
+mod command;
 mod event;
 mod grant;
 mod id;
@@ -20,6 +21,7 @@ mod tool;
 mod usage;
 
 pub use agent::{AgentConfig, Job, ModelChoice};
+pub use command::Command;
 pub use event::{ApprovalAnswer, Event, Fact, VERSION};
 pub use grant::{Grant, GrantLayer, Mode, ModeError, Resource};
 pub use id::{CallId, TaskId, TaskIdError};

@@ -20,6 +20,8 @@ fn render_fact(fact: &Fact) -> String {
     let kind = fact.kind();
     match fact {
         Fact::TaskStarted { job } => format!("{kind} {} {:?}: {:?}", job.config.agent, job.title, job.prompt),
+        Fact::TaskResumed { prompt: Some(prompt), config, .. } => format!("{kind} {}: {prompt:?}", config.agent),
+        Fact::TaskResumed { prompt: None, config, .. } => format!("{kind} {}", config.agent),
         Fact::TaskAdmitted | Fact::Unknown => kind.to_owned(),
         Fact::ModelCalled { turn } => format!("{kind} turn {turn}"),
         Fact::ModelRetried { turn, attempt, error, .. } => {
@@ -32,6 +34,8 @@ fn render_fact(fact: &Fact) -> String {
             let once = if *idempotent { "" } else { " (once)" };
             format!("{kind} {}: {} {}{once}", call.id, call.tool, call.arguments)
         }
+        // Its pid and start time are different in every run.
+        Fact::ProcessStarted { call, .. } => format!("{kind} {call}"),
         Fact::ApprovalAsked { call, rule } => format!("{kind} {call}: {rule}"),
         Fact::ApprovalAnswered { call, answer } => format!("{kind} {call}: {answer:?}"),
         Fact::Assisted { model, usage } => format!("{kind} by {}: {} tokens", model.id, usage.total_tokens()),

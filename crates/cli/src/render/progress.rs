@@ -227,6 +227,8 @@ impl Working {
             // Whoever reads this has seen the question itself.
             Fact::ApprovalAsked { .. }
             | Fact::LimitReached { .. }
+            | Fact::TaskResumed { .. }
+            | Fact::ProcessStarted { .. }
             | Fact::ApprovalAnswered { .. }
             | Fact::Assisted { .. }
             | Fact::ModelCalled { .. }

@@ -134,6 +134,11 @@ fn facts() -> Vec<Fact> {
     };
     vec![
         Fact::TaskStarted { job: Box::new(job()) },
+        Fact::TaskResumed {
+            prompt: Some("And who calls it?".to_owned()),
+            config: Box::new(job().config),
+            notices: vec!["the tool `Bash` is not granted any more".to_owned()],
+        },
         Fact::TaskAdmitted,
         Fact::ModelCalled { turn: 1 },
         Fact::ModelRetried {
@@ -146,6 +151,7 @@ fn facts() -> Vec<Fact> {
         Fact::ModelReplied { turn: 1, reply: reply() },
         Fact::LimitReached { limit: Limit::Turns, text: "Write your report now.".to_owned() },
         Fact::CallStarted { call: call(), idempotent: true },
+        Fact::ProcessStarted { call: CallId::from("call_1"), pid: 4321, started: 987_654_321 },
         Fact::ApprovalAsked { call: CallId::from("call_1"), rule: "Edit(a.rs)".to_owned() },
         Fact::ApprovalAnswered { call: CallId::from("call_1"), answer: ApprovalAnswer::Once },
         Fact::Assisted {

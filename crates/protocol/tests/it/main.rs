@@ -1,5 +1,6 @@
 //! What is stored stays readable: one golden file for each kind of event, and words that never change by accident.
 
+mod commands;
 mod events;
 mod grant;
 mod near;

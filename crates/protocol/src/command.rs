@@ -1,0 +1,26 @@
+//! What somebody wants of a task that another process may run: a wish, not a fact. What came of it stands in the log.
+
+use serde::{Deserialize, Serialize};
+
+use crate::TaskId;
+
+/// A wish, imperative.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Command {
+    /// End the task and all below it. Stopping twice, or too late, does no harm.
+    Stop { task: TaskId },
+    /// A wish that this version does not know; owners pass over it.
+    #[serde(other)]
+    Unknown,
+}
+
+impl Command {
+    /// Whom it is for.
+    pub fn task(&self) -> Option<TaskId> {
+        match self {
+            Self::Stop { task } => Some(*task),
+            Self::Unknown => None,
+        }
+    }
+}
