@@ -32,6 +32,22 @@ pub enum JournalError {
     AlreadyStarted { task: TaskId },
     #[error("leg {leg} of {task} has ended; nothing more can be recorded in it")]
     LegOver { task: TaskId, leg: u32 },
+    #[error("leg {leg} of {task} has not begun: the one before it must end first, and a resumption must open it")]
+    LegNotBegun { task: TaskId, leg: u32 },
+    #[error("{task} is still running, in process {pid}; wait for it, or stop it first")]
+    StillRunning { task: TaskId, pid: u32 },
+    #[error(
+        "the journal {path} is not where it was: it has been moved, deleted or replaced while it was written; nothing after this point is recorded; put it back, or run again to start a new one",
+        path = path.display()
+    )]
+    Moved { path: PathBuf },
     #[error("no task {asked}")]
     NoSuchTask { asked: String },
+}
+
+impl JournalError {
+    /// Nobody could act on it: it names no task.
+    pub(crate) fn unknown_command() -> Self {
+        Self::Write { cause: "a command that this version does not know cannot be sent".to_owned() }
+    }
 }

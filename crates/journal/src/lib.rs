@@ -5,14 +5,20 @@
 
 mod error;
 mod horizon;
+mod listing;
 mod memory;
 mod owner;
 mod plan;
 mod port;
+mod prune;
 mod sqlite;
+mod standing;
 mod task;
 
 pub use error::JournalError;
+pub use listing::TaskQuery;
 pub use memory::MemoryJournal;
-pub use port::{Durability, Entry, Journal, Position, Scope, TaskHeader, TaskState};
+pub use port::{CommandId, Durability, Entry, Journal, Position, Scope, TaskHeader, TaskState};
+pub use prune::Pruned;
 pub use sqlite::SqliteJournal;
+pub use standing::{Holder, Standing};

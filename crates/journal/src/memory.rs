@@ -1,18 +1,23 @@
 //! The journal in memory: the same promises as the one on disk, for as long as the process lives.
+//!
+//! This file is the front; `state` holds what is kept and changes it.
 
-use std::collections::{HashMap, HashSet};
+mod state;
+
 use std::future::Future;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use sortie_protocol::{Event, Fact, TaskId, TaskOutcome, VERSION};
+use sortie_protocol::{Command, Event, Fact, TaskId, TaskOutcome, Timestamp};
 
+use self::state::{State, Task};
 use crate::horizon::Horizon;
 use crate::owner::Owner;
-use crate::plan::plan;
-use crate::task::{Origin, Progress};
-use crate::{Durability, Entry, Journal, JournalError, Position, Scope, TaskHeader};
+use crate::{
+    CommandId, Durability, Entry, Journal, JournalError, Position, Pruned, Scope, Standing, TaskHeader, TaskQuery,
+};
 
 /// A journal without a disk. Nothing outlives it; both durabilities mean the same.
 #[derive(Debug)]
@@ -20,23 +25,6 @@ pub struct MemoryJournal {
     owner: Owner,
     state: Mutex<State>,
     horizon: Horizon,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    /// All events in the order of writing; the one at index `i` has position `i + 1`.
-    log: Vec<Event>,
-    /// All tasks in the order of starting.
-    tasks: Vec<Task>,
-    by_id: HashMap<TaskId, usize>,
-}
-
-#[derive(Debug)]
-struct Task {
-    origin: Origin,
-    progress: Progress,
-    /// Where its events are in the log.
-    events: Vec<usize>,
 }
 
 impl MemoryJournal {
@@ -55,59 +43,6 @@ impl Default for MemoryJournal {
     }
 }
 
-impl State {
-    fn task(&self, id: TaskId) -> Option<&Task> {
-        self.by_id.get(&id).map(|&at| &self.tasks[at])
-    }
-
-    fn append(&mut self, entries: Vec<Entry>, owner: Owner) -> Result<Position, JournalError> {
-        let plan = plan(&entries, owner, |id| self.task(id).map(|task| task.progress))?;
-        for origin in plan.started {
-            let id = origin.task_id;
-            if let Some(&progress) = plan.progress.get(&id) {
-                self.by_id.insert(id, self.tasks.len());
-                self.tasks.push(Task { origin, progress, events: Vec::new() });
-            }
-        }
-        for (entry, seq) in entries.into_iter().zip(plan.seqs) {
-            if let Some(&at) = self.by_id.get(&entry.task_id) {
-                let task = &mut self.tasks[at];
-                task.events.push(self.log.len());
-                self.log.push(event(entry, seq, &task.origin));
-            }
-        }
-        for (id, progress) in plan.progress {
-            if let Some(&at) = self.by_id.get(&id) {
-                self.tasks[at].progress = progress;
-            }
-        }
-        Ok(self.end())
-    }
-
-    fn end(&self) -> Position {
-        Position(i64::try_from(self.log.len()).unwrap_or(i64::MAX))
-    }
-}
-
-fn event(entry: Entry, seq: u64, origin: &Origin) -> Event {
-    Event {
-        v: VERSION,
-        seq,
-        task_id: entry.task_id,
-        parent_id: origin.parent_id,
-        depth: origin.depth,
-        leg: entry.leg,
-        time: entry.time,
-        fact: entry.fact,
-    }
-}
-
-impl Task {
-    fn header(&self) -> TaskHeader {
-        self.origin.clone().header(&self.progress, Owner::is_alive)
-    }
-}
-
 impl Journal for MemoryJournal {
     fn append(
         &self,
@@ -121,16 +56,20 @@ impl Journal for MemoryJournal {
         })
     }
 
-    fn read(&self, task: TaskId) -> Result<Vec<Event>, JournalError> {
-        let state = self.lock();
-        let found = state.task(task).ok_or_else(|| JournalError::NoSuchTask { asked: task.to_string() })?;
-        Ok(found.events.iter().map(|&at| state.log[at].clone()).collect())
+    fn read_each(&self, task: TaskId, from: u64, each: &mut dyn FnMut(Event)) -> Result<(), JournalError> {
+        // Copied first: `each` may ask the journal something else.
+        let events: Vec<Event> = {
+            let state = self.lock();
+            state.known(task)?.events.iter().filter_map(|at| state.log.get(at)).cloned().collect()
+        };
+        events.into_iter().filter(|event| event.seq >= from).for_each(each);
+        Ok(())
     }
 
     fn ending(&self, task: TaskId) -> Result<Option<TaskOutcome>, JournalError> {
         let state = self.lock();
         let events = state.task(task).map(|task| task.events.as_slice()).unwrap_or_default();
-        Ok(events.iter().rev().find_map(|&at| match &state.log[at].fact {
+        Ok(events.iter().rev().find_map(|at| match &state.log.get(at)?.fact {
             Fact::TaskEnded { outcome } => Some(TaskOutcome::clone(outcome)),
             _ => None,
         }))
@@ -142,47 +81,70 @@ impl Journal for MemoryJournal {
             Scope::All => true,
             Scope::Tree(root) => state.task(event.task_id).is_some_and(|task| task.origin.root_id == root),
         };
-        let skipped = usize::try_from(after.0).unwrap_or_default();
-        let behind = state.log.get(skipped..).unwrap_or_default();
-        let positions = (after.0.max(0) + 1..).map(Position);
-        let found = positions.zip(behind).filter(|(_, event)| belongs(event)).take(limit);
-        Ok(found.map(|(at, event)| (at, event.clone())).collect())
+        let behind = state.log.range(Position(after.0.saturating_add(1))..);
+        let found = behind.filter(|(_, event)| belongs(event)).take(limit);
+        Ok(found.map(|(at, event)| (*at, event.clone())).collect())
     }
 
     fn end(&self) -> Result<Position, JournalError> {
-        Ok(self.lock().end())
+        Ok(self.lock().end)
     }
 
     fn wait_beyond(&self, after: Position, at_most: Duration) {
         self.horizon.wait_beyond(after, at_most);
     }
 
-    fn tasks(&self, limit: usize) -> Result<Vec<TaskHeader>, JournalError> {
-        Ok(self.lock().tasks.iter().rev().take(limit).map(Task::header).collect())
+    fn list(&self, query: &TaskQuery) -> Result<Vec<TaskHeader>, JournalError> {
+        let state = self.lock();
+        let bound = match query.behind {
+            Some(task) => state.number(task)?,
+            None => u64::MAX,
+        };
+        let newest_first = state.tasks.range(..bound).rev().map(|(_, task)| task.header());
+        Ok(newest_first.filter(|header| query.admits(header)).take(query.limit).collect())
     }
 
     fn find(&self, prefix: &str) -> Result<Vec<TaskHeader>, JournalError> {
         let letters = prefix.strip_prefix("agent-").unwrap_or(prefix);
         let state = self.lock();
-        let matching = state.tasks.iter().filter(|task| task.origin.task_id.letters().starts_with(letters));
+        let matching = state.tasks.values().filter(|task| task.origin.task_id.letters().starts_with(letters));
         Ok(matching.map(Task::header).collect())
     }
 
     fn tree(&self, root: TaskId) -> Result<Vec<TaskHeader>, JournalError> {
-        let state = self.lock();
-        // Parents start before their children, so one pass in the order of starting meets them first.
-        let mut members = HashSet::new();
-        let mut headers = Vec::new();
-        for task in &state.tasks {
-            let Origin { task_id, parent_id, .. } = task.origin;
-            if task_id == root || parent_id.is_some_and(|parent| members.contains(&parent)) {
-                members.insert(task_id);
-                headers.push(task.header());
-            }
-        }
+        let headers = self.lock().tree(root);
         if headers.is_empty() {
             return Err(JournalError::NoSuchTask { asked: root.to_string() });
         }
         Ok(headers)
+    }
+
+    fn standing(&self, task: TaskId) -> Result<Standing, JournalError> {
+        let state = self.lock();
+        Ok(Standing::new(task, &state.known(task)?.progress))
+    }
+
+    fn send(&self, command: Command) -> Pin<Box<dyn Future<Output = Result<CommandId, JournalError>> + Send + '_>> {
+        Box::pin(async move { self.lock().send(command) })
+    }
+
+    fn newest_command(&self) -> Result<CommandId, JournalError> {
+        Ok(CommandId(self.lock().newest_command))
+    }
+
+    fn commands_after(&self, after: CommandId, limit: usize) -> Result<Vec<(CommandId, Command)>, JournalError> {
+        let state = self.lock();
+        let behind = state.commands.range(CommandId(after.0.saturating_add(1))..);
+        Ok(behind.take(limit).map(|(id, command)| (*id, command.clone())).collect())
+    }
+
+    fn prune(&self, older_than: Timestamp, discard: &mut dyn FnMut(&Path)) -> Result<Pruned, JournalError> {
+        let mut pruned = Pruned::default();
+        let roots = self.list(&TaskQuery { roots_only: true, ..TaskQuery::default() })?;
+        for root in roots {
+            let reports = self.lock().remove(root.task_id, older_than, &mut pruned);
+            reports.iter().for_each(|report| discard(report));
+        }
+        Ok(pruned)
     }
 }

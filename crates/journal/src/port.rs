@@ -1,21 +1,23 @@
 //! The port to a journal, in plain data.
 
 use std::future::Future;
+use std::path::Path;
 use std::pin::Pin;
 use std::time::Duration;
 
-use sortie_protocol::{Event, Fact, Status, TaskId, TaskOutcome, Timestamp};
+use sortie_protocol::{Command, Event, Fact, Status, TaskId, TaskOutcome, Timestamp};
 
-use crate::JournalError;
+use crate::{JournalError, Pruned, Standing, TaskQuery};
 
-/// A durable, append-only log of events, ordered within each task.
+/// A durable, append-only log of events, ordered within each task, and the way by which commands reach the process that
+/// runs a task.
 ///
 /// Reading blocks (it touches a disk): call it from a thread that may wait.
 pub trait Journal: Send + Sync {
     /// Appends all entries or none, in this order, and numbers them within their tasks.
     ///
-    /// Refused are a fact for a task that has not started, a second start, and an attempt that has been shut out
-    /// ([`JournalError::Fenced`]). A refusal touches no other append, except where nobody waited for it
+    /// Refused are a fact for a task that has not started, a second start, a leg that is over or has not begun, and an
+    /// attempt that has been shut out ([`JournalError::Fenced`]). A refusal touches no other append, except where nobody waited for it
     /// ([`Durability::Ordered`]): then every later append of that attempt to one of its tasks gets the same refusal,
     /// so that no log has a hole that its writer does not know of.
     ///
@@ -29,7 +31,15 @@ pub trait Journal: Send + Sync {
     ) -> Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send + '_>>;
 
     /// All events of one task, checked against their checksums. A task that never started is an error.
-    fn read(&self, task: TaskId) -> Result<Vec<Event>, JournalError>;
+    fn read(&self, task: TaskId) -> Result<Vec<Event>, JournalError> {
+        let mut events = Vec::new();
+        self.read_each(task, 1, &mut |event| events.push(event))?;
+        Ok(events)
+    }
+
+    /// The same one by one, from number `from` on, in bounded memory however long the log is. Where it is damaged, `each`
+    /// has seen what stands before the damage.
+    fn read_each(&self, task: TaskId, from: u64, each: &mut dyn FnMut(Event)) -> Result<(), JournalError>;
 
     /// The newest ending of a task, if it has one; no other event is read.
     fn ending(&self, task: TaskId) -> Result<Option<TaskOutcome>, JournalError>;
@@ -44,7 +54,12 @@ pub trait Journal: Send + Sync {
     fn wait_beyond(&self, after: Position, at_most: Duration);
 
     /// Headers of the newest tasks, newest first. Reads no events.
-    fn tasks(&self, limit: usize) -> Result<Vec<TaskHeader>, JournalError>;
+    fn tasks(&self, limit: usize) -> Result<Vec<TaskHeader>, JournalError> {
+        self.list(&TaskQuery { limit, ..TaskQuery::default() })
+    }
+
+    /// Headers of the tasks that are asked for, newest first. Reads no events.
+    fn list(&self, query: &TaskQuery) -> Result<Vec<TaskHeader>, JournalError>;
 
     /// Headers of all tasks whose id begins with `prefix` (with or without `agent-`), oldest first.
     fn find(&self, prefix: &str) -> Result<Vec<TaskHeader>, JournalError>;
@@ -52,6 +67,27 @@ pub trait Journal: Send + Sync {
     /// Headers of a task and all its descendants, the task first, in order of starting, so that parents stand before
     /// their children. A task that never started is an error.
     fn tree(&self, root: TaskId) -> Result<Vec<TaskHeader>, JournalError>;
+
+    /// How far a task has come and who has it: what is asked before it is resumed. Never waits for a writer.
+    fn standing(&self, task: TaskId) -> Result<Standing, JournalError>;
+
+    /// Leaves a command for whoever runs its task, and waits until it is on disk. That it was left says nothing about
+    /// whether anybody reads it; what came of it stands in the task's log.
+    fn send(&self, command: Command) -> Pin<Box<dyn Future<Output = Result<CommandId, JournalError>> + Send + '_>>;
+
+    /// The newest command: behind it a new owner begins to look.
+    fn newest_command(&self) -> Result<CommandId, JournalError>;
+
+    /// Commands behind `after`, oldest first, at most `limit`, for whichever task. Cheap enough to be asked many times a
+    /// second, and not held up by other readers.
+    fn commands_after(&self, after: CommandId, limit: usize) -> Result<Vec<(CommandId, Command)>, JournalError>;
+
+    /// Removes whole trees of tasks in which nothing has happened since `older_than`. Blocks; others write in between.
+    ///
+    /// A tree stays as long as a member runs, is interrupted, or has ended without its parent having been told.
+    /// `discard` is given each report that a removed tree had spilled to a file, before the tree is gone for good: after
+    /// a crash in between the next pruning gives it again.
+    fn prune(&self, older_than: Timestamp, discard: &mut dyn FnMut(&Path)) -> Result<Pruned, JournalError>;
 }
 
 /// A fact to be recorded. The journal numbers it.
@@ -87,6 +123,10 @@ pub enum Scope {
 /// A place in the whole log. Later is greater; 0 is before everything.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position(pub i64);
+
+/// The place of a command in their order. Later is greater; 0 is before all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CommandId(pub i64);
 
 /// What a list shows of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,15 +1,22 @@
 //! The journal on disk: one SQLite file in WAL mode, one writer thread, readers in any process.
 //!
-//! This file is the front; `open` finds or makes the file, `schema` says what is in it, `writer` and `batch` write,
-//! `reader` and `row` read, `sum` guards the rows, `failure` gives SQLite's errors our words.
+//! This file is the front; `open` finds or makes the file, `place` sees that it stays there, `schema` says what is in it.
+//! `writer` and `batch` write, `reader`, `list` and `replay` read, `prune` removes, `row` and `task_row` are the rows, `sum`
+//! and `totals` guard them, `failure` gives SQLite's errors our words.
 
 mod batch;
 mod failure;
+mod list;
 mod open;
+mod place;
+mod prune;
 mod reader;
+mod replay;
 mod row;
 mod schema;
 mod sum;
+mod task_row;
+mod totals;
 mod writer;
 
 use std::future::Future;
@@ -17,11 +24,13 @@ use std::path::Path;
 use std::pin::Pin;
 use std::time::Duration;
 
-use sortie_protocol::{Event, TaskId, TaskOutcome};
+use sortie_protocol::{Command, Event, TaskId, TaskOutcome, Timestamp};
 
 use self::reader::Reader;
 use self::writer::Writer;
-use crate::{Durability, Entry, Journal, JournalError, Position, Scope, TaskHeader};
+use crate::{
+    CommandId, Durability, Entry, Journal, JournalError, Position, Pruned, Scope, Standing, TaskHeader, TaskQuery,
+};
 
 /// How long a lock of another program is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -32,6 +41,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct SqliteJournal {
     reader: Reader,
+    /// For commands alone, so that they are not held up by a long answer of the other. Absent like the writer.
+    listener: Option<Reader>,
     /// Absent when the journal was opened for reading only.
     writer: Option<Writer>,
 }
@@ -47,7 +58,8 @@ impl SqliteJournal {
     /// Like [`open`](Self::open), with another bound on waiting for locks: while opening, and at each later write.
     pub fn open_with_patience(path: &Path, patience: Duration) -> Result<Self, JournalError> {
         let writer = Writer::start(path, open::for_writing(path, patience)?)?;
-        Ok(Self { reader: Reader::later(path, patience), writer: Some(writer) })
+        let (reader, listener) = (Reader::later(path, patience), Reader::later(path, patience));
+        Ok(Self { reader, listener: Some(listener), writer: Some(writer) })
     }
 
     /// Opens the journal for reading; every append is refused.
@@ -55,7 +67,7 @@ impl SqliteJournal {
     /// A file that does not exist, or holds nothing yet, is read as an empty journal, and nothing is created.
     pub fn open_read_only(path: &Path) -> Result<Self, JournalError> {
         let connection = open::for_reading(path, PATIENCE)?;
-        Ok(Self { reader: Reader::new(path, PATIENCE, connection), writer: None })
+        Ok(Self { reader: Reader::new(path, PATIENCE, connection), listener: None, writer: None })
     }
 
     /// The version of the format in which the file is now, for whoever looks after it.
@@ -67,6 +79,14 @@ impl SqliteJournal {
     pub fn commits(&self) -> u64 {
         self.writer.as_ref().map_or(0, Writer::commits)
     }
+
+    fn listener(&self) -> &Reader {
+        self.listener.as_ref().unwrap_or(&self.reader)
+    }
+
+    fn writer(&self) -> Result<&Writer, JournalError> {
+        self.writer.as_ref().ok_or_else(|| JournalError::ReadOnly { path: self.reader.path().to_owned() })
+    }
 }
 
 impl Journal for SqliteJournal {
@@ -75,16 +95,11 @@ impl Journal for SqliteJournal {
         entries: Vec<Entry>,
         durability: Durability,
     ) -> Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send + '_>> {
-        Box::pin(async move {
-            match &self.writer {
-                Some(writer) => writer.append(entries, durability).await,
-                None => Err(JournalError::ReadOnly { path: self.reader.path().to_owned() }),
-            }
-        })
+        Box::pin(async move { self.writer()?.append(entries, durability).await })
     }
 
-    fn read(&self, task: TaskId) -> Result<Vec<Event>, JournalError> {
-        self.reader.read(task)
+    fn read_each(&self, task: TaskId, from: u64, each: &mut dyn FnMut(Event)) -> Result<(), JournalError> {
+        self.reader.read_each(task, from, each)
     }
 
     fn ending(&self, task: TaskId) -> Result<Option<TaskOutcome>, JournalError> {
@@ -107,8 +122,8 @@ impl Journal for SqliteJournal {
         }
     }
 
-    fn tasks(&self, limit: usize) -> Result<Vec<TaskHeader>, JournalError> {
-        self.reader.tasks(limit)
+    fn list(&self, query: &TaskQuery) -> Result<Vec<TaskHeader>, JournalError> {
+        self.reader.list(query)
     }
 
     fn find(&self, prefix: &str) -> Result<Vec<TaskHeader>, JournalError> {
@@ -117,5 +132,25 @@ impl Journal for SqliteJournal {
 
     fn tree(&self, root: TaskId) -> Result<Vec<TaskHeader>, JournalError> {
         self.reader.tree(root)
+    }
+
+    fn standing(&self, task: TaskId) -> Result<Standing, JournalError> {
+        self.reader.standing(task)
+    }
+
+    fn send(&self, command: Command) -> Pin<Box<dyn Future<Output = Result<CommandId, JournalError>> + Send + '_>> {
+        Box::pin(async move { self.writer()?.send(command).await })
+    }
+
+    fn newest_command(&self) -> Result<CommandId, JournalError> {
+        self.listener().newest_command()
+    }
+
+    fn commands_after(&self, after: CommandId, limit: usize) -> Result<Vec<(CommandId, Command)>, JournalError> {
+        self.listener().commands_after(after, limit)
+    }
+
+    fn prune(&self, older_than: Timestamp, discard: &mut dyn FnMut(&Path)) -> Result<Pruned, JournalError> {
+        prune::prune(&self.reader, self.writer()?, older_than, discard)
     }
 }

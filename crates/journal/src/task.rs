@@ -29,6 +29,8 @@ pub(crate) struct Progress {
     pub(crate) updated: Timestamp,
     /// How the leg ended, once it has.
     pub(crate) status: Option<Status>,
+    /// The number of the newest ending, of whichever leg.
+    pub(crate) ended_seq: Option<u64>,
 }
 
 impl Origin {
@@ -71,7 +73,15 @@ impl Origin {
 impl Progress {
     /// Where a task stands before its first event.
     pub(crate) fn before(entry: &Entry, owner: Owner) -> Self {
-        Self { attempt: entry.attempt, owner, leg: entry.leg, last_seq: 0, updated: entry.time, status: None }
+        Self {
+            attempt: entry.attempt,
+            owner,
+            leg: entry.leg,
+            last_seq: 0,
+            updated: entry.time,
+            status: None,
+            ended_seq: None,
+        }
     }
 
     /// Takes the next event and returns its number, or refuses a writer that has been shut out.
@@ -86,17 +96,27 @@ impl Progress {
         if over && !matches!(entry.fact, Fact::ChildEnded { .. }) {
             return Err(JournalError::LegOver { task: entry.task_id, leg: entry.leg });
         }
+        if entry.leg > self.leg {
+            self.open(entry)?;
+        }
         self.attempt = entry.attempt;
         self.owner = owner;
-        if entry.leg > self.leg {
-            self.leg = entry.leg;
-            self.status = None;
-        }
-        if let Fact::TaskEnded { outcome } = &entry.fact {
-            self.status = Some(outcome.status);
-        }
         self.updated = entry.time;
         self.last_seq += 1;
+        if let Fact::TaskEnded { outcome } = &entry.fact {
+            self.status = Some(outcome.status);
+            self.ended_seq = Some(self.last_seq);
+        }
         Ok(self.last_seq)
+    }
+    /// Opens the next leg: every leg but the newest has its ending, and says how it began.
+    fn open(&mut self, entry: &Entry) -> Result<(), JournalError> {
+        let in_turn = self.status.is_some() && entry.leg == self.leg.saturating_add(1);
+        if !in_turn || !matches!(entry.fact, Fact::TaskResumed { .. }) {
+            return Err(JournalError::LegNotBegun { task: entry.task_id, leg: entry.leg });
+        }
+        self.leg = entry.leg;
+        self.status = None;
+        Ok(())
     }
 }

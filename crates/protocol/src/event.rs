@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentConfig, CallId, CallOutput, Failure, Job, Limit, ModelChoice, Reply, TaskId, TaskOutcome, Timestamp, ToolCall, Usage,
+    AgentConfig, CallId, CallOutput, Failure, Job, Limit, ModelChoice, Reply, TaskId, TaskOutcome, Timestamp, ToolCall,
+    Usage,
 };
 
 /// The version that is written. A change of a stored shape raises it and gets golden files of its own.

@@ -1,16 +1,21 @@
-//! One transaction's worth of appends. Each is carried out whole or refused whole; a refusal leaves the others alone.
+//! One transaction's worth of appends and commands. Each is carried out whole or refused whole; a refusal leaves the
+//! others alone.
 
 use std::collections::HashMap;
 
-use rusqlite::{OptionalExtension, Transaction, params};
-use sortie_protocol::{TaskId, VERSION};
+use rusqlite::{Transaction, params};
+use sortie_protocol::{Command, TaskId, VERSION};
 
-use super::row::{self, StoredEvent};
+use super::failure::Failure;
+use super::row::{StoredEvent, TaskTail};
 use super::sum::Sum;
+use super::task_row;
+use super::totals::Totals;
 use crate::owner::Owner;
 use crate::plan::plan;
-use crate::task::{Origin, Progress};
-use crate::{Entry, JournalError, Position};
+use crate::prune::COMMANDS_KEPT;
+use crate::task::Origin;
+use crate::{CommandId, Entry, JournalError, Position};
 
 /// An entry with its fact encoded, which happens before the writer sees it.
 #[derive(Debug)]
@@ -19,19 +24,27 @@ pub(super) struct Draft {
     body: String,
 }
 
-/// The appends of one transaction so far. Rows of tasks are read once and written once, at the end.
+/// A command with its form on disk.
+#[derive(Debug)]
+pub(super) struct Letter {
+    task: TaskId,
+    body: String,
+}
+
+/// What one transaction has done so far. Rows of tasks are read once and written once, at the end.
 pub(super) struct Batch<'a> {
     transaction: &'a Transaction<'a>,
     owner: Owner,
-    end: Position,
+    totals: Totals,
     tails: HashMap<TaskId, Tail>,
     started: Vec<Origin>,
 }
 
 /// Where the log of a task ends.
 struct Tail {
-    progress: Progress,
-    sum: Sum,
+    row: TaskTail,
+    /// Whether the file counts it among the open ones.
+    counted_open: bool,
     changed: bool,
 }
 
@@ -44,28 +57,42 @@ impl Draft {
     }
 }
 
+impl Letter {
+    pub(super) fn encode(command: &Command) -> Result<Self, JournalError> {
+        let task = command.task().ok_or_else(JournalError::unknown_command)?;
+        match serde_json::to_string(command) {
+            Ok(body) => Ok(Self { task, body }),
+            Err(error) => Err(JournalError::Write { cause: format!("a command has no JSON form: {error}") }),
+        }
+    }
+}
+
 impl<'a> Batch<'a> {
-    pub(super) fn begin(transaction: &'a Transaction<'a>, owner: Owner) -> rusqlite::Result<Self> {
-        let end = transaction
-            .prepare_cached("SELECT coalesce(max(position), 0) FROM events")?
-            .query_row((), |row| row.get(0).map(Position))?;
-        Ok(Self { transaction, owner, end, tails: HashMap::new(), started: Vec::new() })
+    pub(super) fn begin(transaction: &'a Transaction<'a>, owner: Owner) -> Result<Self, Failure> {
+        let totals = Totals::load(transaction)?;
+        Ok(Self { transaction, owner, totals, tails: HashMap::new(), started: Vec::new() })
     }
 
-    /// Carries out one append, or says why it is refused. The outer error is SQLite's and ends the batch.
-    pub(super) fn append(&mut self, drafts: &[Draft]) -> rusqlite::Result<Result<(), JournalError>> {
+    /// Carries out one append, or says why it is refused. The outer error is about the file and ends the batch.
+    pub(super) fn append(&mut self, drafts: &[Draft]) -> Result<Result<(), JournalError>, Failure> {
         for draft in drafts {
-            self.load(draft.entry.task_id)?;
+            if !self.load(draft.entry.task_id)? {
+                return Ok(Err(JournalError::NoSuchTask { asked: draft.entry.task_id.to_string() }));
+            }
         }
-        let known = |task| self.tails.get(&task).map(|tail| tail.progress);
+        let known = |task| self.tails.get(&task).map(|tail| tail.row.progress);
         let plan = match plan(drafts.iter().map(|draft| &draft.entry), self.owner, known) {
             Ok(plan) => plan,
             Err(refusal) => return Ok(Err(refusal)),
         };
         for origin in plan.started {
             if let Some(&progress) = plan.progress.get(&origin.task_id) {
-                let sum = Sum::of_origin(&origin);
-                self.tails.insert(origin.task_id, Tail { progress, sum, changed: true });
+                self.totals.tasks += 1;
+                self.totals.number += 1;
+                let origin_sum = Sum::of_origin(&origin);
+                let row =
+                    TaskTail { number: self.totals.number, origin_sum, progress, log_sum: origin_sum, going: false };
+                self.tails.insert(origin.task_id, Tail { row, counted_open: false, changed: true });
                 self.started.push(origin);
             }
         }
@@ -74,50 +101,70 @@ impl<'a> Batch<'a> {
         }
         for (task, progress) in plan.progress {
             if let Some(tail) = self.tails.get_mut(&task) {
-                tail.progress = progress;
+                tail.row.progress = progress;
                 tail.changed = true;
             }
         }
         Ok(Ok(()))
     }
 
-    /// Writes the rows of the touched tasks and returns where the log now ends.
-    pub(super) fn finish(mut self) -> rusqlite::Result<Position> {
-        for origin in &self.started {
-            if let Some(tail) = self.tails.remove(&origin.task_id) {
-                insert_task(self.transaction, origin, &tail)?;
-            }
+    /// Leaves a command, or says why it is refused, and lets go of old ones.
+    pub(super) fn send(&mut self, letter: &Letter) -> Result<Result<CommandId, JournalError>, Failure> {
+        if !self.load(letter.task)? || !self.tails.contains_key(&letter.task) {
+            return Ok(Err(JournalError::NoSuchTask { asked: letter.task.to_string() }));
         }
-        for (task, tail) in self.tails.iter().filter(|(_, tail)| tail.changed) {
-            update_task(self.transaction, *task, tail)?;
-        }
-        Ok(self.end)
+        self.totals.command += 1;
+        let (number, task) = (self.totals.command, letter.task.letters());
+        let mut insert = self
+            .transaction
+            .prepare_cached("INSERT INTO commands (number, task, sum, body) VALUES (?1, ?2, ?3, ?4)")?;
+        insert.execute(params![number, task, Sum::of_command(number, task, &letter.body), letter.body])?;
+        let mut remove = self.transaction.prepare_cached(
+            "DELETE FROM commands WHERE number <= ?1
+            AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.task = commands.task AND t.status IS NULL)",
+        )?;
+        remove.execute([number - COMMANDS_KEPT])?;
+        Ok(Ok(CommandId(number)))
     }
 
-    fn load(&mut self, task: TaskId) -> rusqlite::Result<()> {
-        if self.tails.contains_key(&task) {
-            return Ok(());
+    /// Writes the rows of the touched tasks and returns where the log now ends.
+    pub(super) fn finish(mut self) -> rusqlite::Result<Position> {
+        for tail in self.tails.values() {
+            let open = tail.row.progress.status.is_none();
+            self.totals.open += i64::from(open) - i64::from(tail.counted_open);
         }
-        let tail = self
-            .transaction
-            .prepare_cached(
-                "SELECT attempt, owner_pid, owner_started, leg, last_seq, updated, status, last_sum
-                FROM tasks WHERE task = ?1",
-            )?
-            .query_row([task.letters()], |row| {
-                Ok(Tail { progress: row::progress(row, 0)?, sum: row.get(7)?, changed: false })
-            })
-            .optional()?;
-        self.tails.extend(tail.map(|tail| (task, tail)));
-        Ok(())
+        for origin in &self.started {
+            if let Some(tail) = self.tails.remove(&origin.task_id) {
+                task_row::insert(self.transaction, origin, &tail.row)?;
+            }
+        }
+        for tail in self.tails.values().filter(|tail| tail.changed) {
+            task_row::update(self.transaction, &tail.row)?;
+        }
+        self.totals.store(self.transaction)?;
+        Ok(Position(self.totals.position))
+    }
+
+    /// Learns where a task stands, if there is one. `false` if it is being pruned, and so closed to everybody.
+    fn load(&mut self, task: TaskId) -> Result<bool, Failure> {
+        if self.tails.contains_key(&task) {
+            return Ok(true);
+        }
+        let Some(row) = task_row::find(self.transaction, task)? else { return Ok(true) };
+        if row.tail.going {
+            return Ok(false);
+        }
+        let counted_open = row.tail.progress.status.is_none();
+        self.tails.insert(task, Tail { row: row.tail, counted_open, changed: false });
+        Ok(true)
     }
 
     fn write(&mut self, draft: &Draft, seq: u64) -> rusqlite::Result<()> {
         let Some(tail) = self.tails.get_mut(&draft.entry.task_id) else { return Ok(()) };
         let entry = &draft.entry;
-        self.end.0 += 1;
+        self.totals.position += 1;
         let event = StoredEvent {
-            position: self.end.0,
+            position: self.totals.position,
             task: entry.task_id.letters().as_bytes(),
             seq: seq.cast_signed(),
             leg: i64::from(entry.leg),
@@ -126,7 +173,7 @@ impl<'a> Batch<'a> {
             kind: entry.fact.kind().as_bytes(),
             body: draft.body.as_bytes(),
         };
-        tail.sum = Sum::of_event(tail.sum, &event);
+        tail.row.log_sum = Sum::of_event(tail.row.log_sum, &event);
         let mut statement = self.transaction.prepare_cached(
             "INSERT INTO events (position, task, seq, leg, time, version, kind, body, sum)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
@@ -140,57 +187,8 @@ impl<'a> Batch<'a> {
             event.version,
             entry.fact.kind(),
             draft.body,
-            tail.sum,
+            tail.row.log_sum,
         ])?;
         Ok(())
     }
-}
-
-fn insert_task(transaction: &Transaction<'_>, origin: &Origin, tail: &Tail) -> rusqlite::Result<()> {
-    let mut statement = transaction.prepare_cached(
-        "INSERT INTO tasks (task, parent, root, depth, agent, title, workspace, started,
-            attempt, owner_pid, owner_started, leg, last_seq, updated, status, last_sum)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
-    )?;
-    let Tail { progress, sum, .. } = tail;
-    statement.execute(params![
-        origin.task_id.letters(),
-        origin.parent_id.as_ref().map(TaskId::letters),
-        origin.root_id.letters(),
-        origin.depth,
-        origin.agent,
-        origin.title,
-        origin.workspace,
-        origin.started.0.cast_signed(),
-        progress.attempt,
-        progress.owner.pid,
-        progress.owner.started.cast_signed(),
-        progress.leg,
-        progress.last_seq.cast_signed(),
-        progress.updated.0.cast_signed(),
-        progress.status.map(|status| status.to_string()),
-        sum,
-    ])?;
-    Ok(())
-}
-
-fn update_task(transaction: &Transaction<'_>, task: TaskId, tail: &Tail) -> rusqlite::Result<()> {
-    let mut statement = transaction.prepare_cached(
-        "UPDATE tasks SET attempt = ?2, owner_pid = ?3, owner_started = ?4, leg = ?5, last_seq = ?6, updated = ?7,
-            status = ?8, last_sum = ?9
-        WHERE task = ?1",
-    )?;
-    let Tail { progress, sum, .. } = tail;
-    statement.execute(params![
-        task.letters(),
-        progress.attempt,
-        progress.owner.pid,
-        progress.owner.started.cast_signed(),
-        progress.leg,
-        progress.last_seq.cast_signed(),
-        progress.updated.0.cast_signed(),
-        progress.status.map(|status| status.to_string()),
-        sum,
-    ])?;
-    Ok(())
 }

@@ -13,6 +13,9 @@ pub(super) enum Failure {
     Sqlite(#[from] rusqlite::Error),
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// Something in the file is not what was written.
+    #[error("{0}")]
+    Damage(String),
 }
 
 /// What was being done with the file.
@@ -27,6 +30,7 @@ impl Doing {
     pub(super) fn failed(self, path: &Path, failure: impl Into<Failure>) -> JournalError {
         let error = match failure.into() {
             Failure::Journal(error) => return error,
+            Failure::Damage(cause) => return JournalError::Damaged { path: path.to_owned(), cause },
             Failure::Sqlite(error) => error,
         };
         let (path, cause) = (path.to_owned(), error.to_string());

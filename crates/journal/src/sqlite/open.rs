@@ -21,6 +21,7 @@ pub(super) struct Opened {
 
 /// Opens the file for the writer: made if missing, migrated if older, in WAL mode.
 pub(super) fn for_writing(path: &Path, patience: Duration) -> Result<Opened, JournalError> {
+    refuse_link(path)?;
     let unsynced = create(path)?;
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, patience)?;
     let format = inspect(path, &connection)?;
@@ -48,7 +49,7 @@ pub(super) fn for_reading(path: &Path, patience: Duration) -> Result<Connection,
     match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return empty(path),
         Err(error) => return Err(unopened(path, &error)),
-        Ok(_) => {}
+        Ok(_) => refuse_link(path)?,
     }
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, patience)?;
     let format = match inspect(path, &connection) {
@@ -72,6 +73,16 @@ pub(super) fn for_reading(path: &Path, patience: Duration) -> Result<Connection,
 /// A second connection to a file that has been opened for writing.
 pub(super) fn beside_the_writer(path: &Path, patience: Duration) -> Result<Connection, JournalError> {
     connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, patience)
+}
+
+/// The file is always made as a file. A link was put there by somebody else, and could lead anywhere; the directory may
+/// be one, so that people can keep their state on another disk.
+fn refuse_link(path: &Path) -> Result<(), JournalError> {
+    if path.is_symlink() {
+        let cause = "it is a link; put the file itself there".to_owned();
+        return Err(JournalError::Open { path: path.to_owned(), cause });
+    }
+    Ok(())
 }
 
 /// A journal that is nowhere and holds nothing, so that reading need not ask whether there is a file.

@@ -11,10 +11,11 @@ use crate::JournalError;
 use crate::owner::Owner;
 use crate::task::{Origin, Progress};
 
-/// The whole rows of tasks: an origin, then a progress, then the last sum.
+/// The whole rows of tasks: an origin, then a progress, then the sums around it.
 pub(super) const TASKS: &str = "
     SELECT t.task, t.parent, t.root, t.depth, t.agent, t.title, t.workspace, t.started,
-        t.attempt, t.owner_pid, t.owner_started, t.leg, t.last_seq, t.updated, t.status, t.last_sum
+        t.attempt, t.owner_pid, t.owner_started, t.leg, t.last_seq, t.updated, t.status, t.ended_seq,
+        t.log_sum, t.going, t.sum, t.number
     FROM tasks t";
 
 /// Events, each with the origin of its task before it and the sum of the event before it behind it.
@@ -24,6 +25,31 @@ pub(super) const EVENTS: &str = "
     FROM events e
     LEFT JOIN tasks t ON t.task = e.task
     LEFT JOIN events p ON p.task = e.task AND p.seq = e.seq - 1";
+
+/// The events of one task, without anything of others.
+pub(super) const LOG: &str = "
+    SELECT e.position, e.task, e.seq, e.leg, e.time, e.version, e.kind, e.body, e.sum
+    FROM events e";
+
+/// A row of [`TASKS`].
+#[derive(Debug)]
+pub(super) struct TaskRow {
+    pub(super) origin: Origin,
+    pub(super) tail: TaskTail,
+}
+
+/// What moves in a task's row, on what is fixed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TaskTail {
+    /// Its place in the order of starting.
+    pub(super) number: i64,
+    pub(super) origin_sum: Sum,
+    pub(super) progress: Progress,
+    /// Where the chain of its events ends.
+    pub(super) log_sum: Sum,
+    /// Being pruned: for everybody but the pruning it is not there any more.
+    pub(super) going: bool,
+}
 
 /// An event as it is stored, before it is decoded: what its sum is made over.
 #[derive(Debug)]
@@ -39,22 +65,46 @@ pub(super) struct StoredEvent<'a> {
 }
 
 impl<'a> StoredEvent<'a> {
-    fn from_row(row: &'a Row<'_>) -> rusqlite::Result<Self> {
+    /// The eight columns of an event, from column `first` on.
+    fn from_row(row: &'a Row<'_>, first: usize) -> rusqlite::Result<Self> {
         Ok(Self {
-            position: row.get(8)?,
-            task: bytes(row, 9)?,
-            seq: row.get(10)?,
-            leg: row.get(11)?,
-            time: row.get(12)?,
-            version: row.get(13)?,
-            kind: bytes(row, 14)?,
-            body: bytes(row, 15)?,
+            position: row.get(first)?,
+            task: bytes(row, first + 1)?,
+            seq: row.get(first + 2)?,
+            leg: row.get(first + 3)?,
+            time: row.get(first + 4)?,
+            version: row.get(first + 5)?,
+            kind: bytes(row, first + 6)?,
+            body: bytes(row, first + 7)?,
+        })
+    }
+
+    /// The event, if its sum is that of these bytes behind `previous`.
+    fn check(&self, previous: Sum, sum: Sum, origin: &Origin) -> Result<Event, Failure> {
+        let (task_id, seq) = (origin.task_id, self.seq.cast_unsigned());
+        let damaged = |cause: String| JournalError::DamagedTask { task: task_id, seq, cause };
+        if Sum::of_event(previous, self) != sum {
+            return Err(damaged("its checksum does not match".to_owned()).into());
+        }
+        let fact = serde_json::from_slice(self.body).map_err(|error| {
+            damaged(format!("version {} of its kind cannot be read (known up to {VERSION}): {error}", self.version))
+        })?;
+        let small = |number: i64| u32::try_from(number).map_err(|_| damaged(format!("{number} is out of range")));
+        Ok(Event {
+            v: small(self.version)?,
+            seq,
+            task_id,
+            parent_id: origin.parent_id,
+            depth: origin.depth,
+            leg: small(self.leg)?,
+            time: Timestamp(self.time.cast_unsigned()),
+            fact,
         })
     }
 }
 
 /// The start of a row of [`TASKS`] or [`EVENTS`].
-pub(super) fn origin(row: &Row<'_>) -> rusqlite::Result<Origin> {
+fn origin(row: &Row<'_>) -> rusqlite::Result<Origin> {
     let parent_id = match row.get_ref(1)?.data_type() {
         Type::Null => None,
         _ => Some(task_id(row, 1)?),
@@ -71,8 +121,8 @@ pub(super) fn origin(row: &Row<'_>) -> rusqlite::Result<Origin> {
     })
 }
 
-/// The seven columns of a task's progress, from column `first` on.
-pub(super) fn progress(row: &Row<'_>, first: usize) -> rusqlite::Result<Progress> {
+/// The eight columns of a task's progress, from column `first` on.
+fn progress(row: &Row<'_>, first: usize) -> rusqlite::Result<Progress> {
     Ok(Progress {
         attempt: row.get(first)?,
         owner: Owner { pid: row.get(first + 1)?, started: row.get::<_, i64>(first + 2)?.cast_unsigned() },
@@ -80,16 +130,43 @@ pub(super) fn progress(row: &Row<'_>, first: usize) -> rusqlite::Result<Progress
         last_seq: row.get::<_, i64>(first + 4)?.cast_unsigned(),
         updated: time(row, first + 5)?,
         status: status(row, first + 6)?,
+        ended_seq: row.get::<_, Option<i64>>(first + 7)?.map(i64::cast_unsigned),
     })
 }
 
-/// A row of [`EVENTS`], checked against its sum. The sum comes with it.
-pub(super) fn event(row: &Row<'_>) -> Result<(Event, Sum), Failure> {
-    let stored = StoredEvent::from_row(row)?;
-    let task_id = task_id(row, 9)?;
-    let seq = stored.seq.cast_unsigned();
-    let damaged = |cause: String| JournalError::DamagedTask { task: task_id, seq, cause };
+/// A row of [`TASKS`], checked against its sum.
+pub(super) fn task(row: &Row<'_>) -> Result<TaskRow, Failure> {
+    let (task, sum) = task_and_sum(row)?;
+    if row.get::<_, Sum>(18)? != sum {
+        return Err(Failure::Damage(format!("the header of {} does not match its checksum", task.origin.task_id)));
+    }
+    Ok(task)
+}
 
+/// The number of a row of [`TASKS`] that has no sum yet, and the sum that it should have.
+pub(super) fn unsummed_task(row: &Row<'_>) -> rusqlite::Result<(i64, Sum)> {
+    let (task, sum) = task_and_sum(row)?;
+    Ok((task.tail.number, sum))
+}
+
+fn task_and_sum(row: &Row<'_>) -> rusqlite::Result<(TaskRow, Sum)> {
+    let origin = origin(row)?;
+    let tail = TaskTail {
+        number: row.get(19)?,
+        origin_sum: Sum::of_origin(&origin),
+        progress: progress(row, 8)?,
+        log_sum: row.get(16)?,
+        going: row.get(17)?,
+    };
+    Ok((TaskRow { origin, tail }, Sum::of_task(&tail)))
+}
+
+/// A row of [`EVENTS`], checked against its sum.
+pub(super) fn event(row: &Row<'_>) -> Result<Event, Failure> {
+    let stored = StoredEvent::from_row(row, 8)?;
+    let task = task_id(row, 9)?;
+    let seq = stored.seq.cast_unsigned();
+    let damaged = |cause: String| JournalError::DamagedTask { task, seq, cause };
     if row.get_ref(0)?.data_type() == Type::Null {
         return Err(damaged("the row of its task is missing".to_owned()).into());
     }
@@ -100,23 +177,18 @@ pub(super) fn event(row: &Row<'_>) -> Result<(Event, Sum), Failure> {
         None if seq == 1 => Sum::of_origin(&origin),
         None => return Err(damaged("the event before it is missing".to_owned()).into()),
     };
-    if Sum::of_event(previous, &stored) != sum {
-        return Err(damaged("its checksum does not match".to_owned()).into());
-    }
-    let fact = serde_json::from_slice(stored.body).map_err(|error| {
-        damaged(format!("version {} of its kind cannot be read (known up to {VERSION}): {error}", stored.version))
+    stored.check(previous, sum, &origin)
+}
+
+/// A row of [`LOG`], checked as the one that follows the sum `previous`, with its own sum and how long it is.
+pub(super) fn next_event(row: &Row<'_>, previous: Sum, origin: &Origin) -> Result<(Event, Sum, usize), Failure> {
+    let stored = StoredEvent::from_row(row, 0)?;
+    let (task, seq) = (origin.task_id, stored.seq.cast_unsigned());
+    let sum = row.get(8).map_err(|error| {
+        let cause = format!("its checksum cannot be read ({error})");
+        JournalError::DamagedTask { task, seq, cause }
     })?;
-    let event = Event {
-        v: row.get(13)?,
-        seq,
-        task_id,
-        parent_id: origin.parent_id,
-        depth: origin.depth,
-        leg: row.get(11)?,
-        time: time(row, 12)?,
-        fact,
-    };
-    Ok((event, sum))
+    Ok((stored.check(previous, sum, origin)?, sum, stored.body.len()))
 }
 
 fn bytes<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<&'a [u8]> {
@@ -124,8 +196,8 @@ fn bytes<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<&'a [u8]> {
     value.as_bytes().map_err(|error| unreadable(column, error))
 }
 
-fn task_id(row: &Row<'_>, column: usize) -> rusqlite::Result<TaskId> {
-    let text: String = row.get(column)?;
+pub(super) fn task_id(row: &Row<'_>, column: usize) -> rusqlite::Result<TaskId> {
+    let text = row.get_ref(column)?.as_str().map_err(|error| unreadable(column, error))?;
     text.parse().map_err(|error| unreadable(column, error))
 }
 

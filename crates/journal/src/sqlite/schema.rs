@@ -4,11 +4,21 @@
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use super::totals;
+
 /// "SRTJ", in the header of every journal.
 pub(super) const APPLICATION: i32 = i32::from_be_bytes(*b"SRTJ");
 
 /// The steps of all migrations: the one at index `n` leads from version `n` to version `n + 1`. Never edited once shipped.
-pub(super) const STEPS: &[&str] = &[VERSION_1];
+pub(super) const STEPS: &[Step] =
+    &[Step { sql: VERSION_1, then: None }, Step { sql: VERSION_2, then: Some(totals::sum_everything) }];
+
+/// What leads from one version to the next: statements, and what they cannot do.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step {
+    pub(super) sql: &'static str,
+    pub(super) then: Option<fn(&Transaction<'_>) -> rusqlite::Result<()>>,
+}
 
 /// Ids are stored as their twelve letters, times as milliseconds since 1970, sums as 16 bytes. In `events` the body
 /// comes last, so that reading the sum of a row never walks through a long body.
@@ -47,6 +57,34 @@ const VERSION_1: &str = "
     ) STRICT;
 ";
 
+/// Checksums for the rows of tasks; how many there are, so that a lost one shows; room for commands; pruning.
+///
+/// The renamed column keeps a program that knows version 1 only, and has the file open, from writing rows without sums:
+/// its statements fail.
+const VERSION_2: &str = "
+    ALTER TABLE tasks RENAME COLUMN last_sum TO log_sum;
+    ALTER TABLE tasks ADD COLUMN ended_seq INTEGER; -- the newest ending; null if there is none
+    ALTER TABLE tasks ADD COLUMN going INTEGER NOT NULL DEFAULT 0; -- 1 while it is being pruned
+    ALTER TABLE tasks ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
+    UPDATE tasks SET ended_seq =
+        (SELECT max(seq) FROM events WHERE events.task = tasks.task AND events.kind = 'task_ended');
+    CREATE INDEX tasks_open ON tasks (number) WHERE status IS NULL;
+    CREATE TABLE totals (
+        tasks    INTEGER NOT NULL, -- rows of tasks
+        open     INTEGER NOT NULL, -- those of them whose leg has not ended
+        number   INTEGER NOT NULL, -- the last that a task was given
+        position INTEGER NOT NULL, -- the last that an event was given
+        command  INTEGER NOT NULL, -- the last number that a command was given
+        sum      BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE commands (
+        number INTEGER PRIMARY KEY,
+        task   TEXT NOT NULL,
+        sum    BLOB NOT NULL,
+        body   TEXT NOT NULL
+    ) STRICT;
+";
+
 /// What a file turned out to be.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Format {
@@ -71,12 +109,12 @@ pub(super) fn format(connection: &Connection) -> rusqlite::Result<Format> {
 }
 
 /// The version that `steps` lead to.
-pub(super) fn newest(steps: &[&str]) -> u32 {
+pub(super) fn newest(steps: &[Step]) -> u32 {
     u32::try_from(steps.len()).unwrap_or(u32::MAX)
 }
 
 /// Takes the steps that the file still lacks, all in one transaction. Only for files that are empty or ours.
-pub(super) fn migrate(connection: &mut Connection, steps: &[&str]) -> rusqlite::Result<()> {
+pub(super) fn migrate(connection: &mut Connection, steps: &[Step]) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Asked again under the lock: another process may just have done it.
     let taken = match format(&transaction)? {
@@ -84,7 +122,10 @@ pub(super) fn migrate(connection: &mut Connection, steps: &[&str]) -> rusqlite::
         Format::Empty | Format::Foreign => 0,
     };
     for step in steps.iter().skip(taken as usize) {
-        transaction.execute_batch(step)?;
+        transaction.execute_batch(step.sql)?;
+        if let Some(then) = step.then {
+            then(&transaction)?;
+        }
     }
     mark(&transaction, newest(steps).max(taken))?;
     transaction.commit()
@@ -100,11 +141,15 @@ mod tests {
     use super::*;
 
     /// A history in which version 1 had one table, version 2 added a column and version 3 filled it.
-    const MADE_UP: &[&str] = &[
-        "CREATE TABLE notes (text TEXT)",
-        "ALTER TABLE notes ADD COLUMN length INTEGER",
-        "UPDATE notes SET length = length(text)",
+    const MADE_UP: &[Step] = &[
+        Step { sql: "CREATE TABLE notes (text TEXT)", then: None },
+        Step { sql: "ALTER TABLE notes ADD COLUMN length INTEGER", then: None },
+        Step { sql: "UPDATE notes SET length = length(text)", then: Some(double_them) },
     ];
+
+    fn double_them(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+        transaction.execute_batch("UPDATE notes SET length = 2 * length")
+    }
 
     fn at_version_1() -> Connection {
         let mut connection = Connection::open_in_memory().unwrap();
@@ -118,14 +163,14 @@ mod tests {
         let mut connection = at_version_1();
         migrate(&mut connection, MADE_UP).unwrap();
         let length: i64 = connection.query_row("SELECT length FROM notes", (), |row| row.get(0)).unwrap();
-        assert_eq!(length, 4);
+        assert_eq!(length, 8);
         assert_eq!(format(&connection).unwrap(), Format::Ours { version: 3 });
     }
 
     #[test]
     fn a_step_that_fails_leaves_the_file_at_its_old_version() {
         let mut connection = at_version_1();
-        let broken = [MADE_UP[0], MADE_UP[1], "UPDATE nowhere SET length = 0"];
+        let broken = [MADE_UP[0], MADE_UP[1], Step { sql: "UPDATE nowhere SET length = 0", then: None }];
         migrate(&mut connection, &broken).unwrap_err();
         assert_eq!(format(&connection).unwrap(), Format::Ours { version: 1 });
         let columns = connection.prepare("SELECT * FROM notes").unwrap().column_count();

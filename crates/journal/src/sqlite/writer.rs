@@ -12,33 +12,47 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
-use sortie_protocol::TaskId;
+use sortie_protocol::{Command, TaskId};
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
-use super::batch::{Batch, Draft};
+use super::batch::{Batch, Draft, Letter};
 use super::failure::{Doing, Failure};
 use super::open::{self, Opened};
+use super::place::Place;
+use super::prune::{Removal, Removed};
 use crate::horizon::Horizon;
 use crate::owner::Owner;
-use crate::{Durability, Entry, JournalError, Position};
+use crate::{CommandId, Durability, Entry, JournalError, Position};
 
-/// Appends that may wait at once, and so the most that one transaction holds. Whoever comes next waits for a place.
+/// Orders that may wait at once, and so the most that one transaction holds. Whoever comes next waits for a place.
 const QUEUE: usize = 16_384;
 
 /// The door to the writer thread.
 #[derive(Debug)]
 pub(super) struct Writer {
     /// Taken away at the end: without it the thread finishes what is queued and ends.
-    queue: Option<mpsc::Sender<Append>>,
+    queue: Option<mpsc::Sender<Order>>,
     thread: Option<JoinHandle<()>>,
     shared: Arc<Shared>,
 }
 
 #[derive(Debug)]
-struct Append {
-    drafts: Vec<Draft>,
-    /// Where somebody waits for the sync.
-    acknowledge: Option<oneshot::Sender<Result<(), JournalError>>>,
+enum Order {
+    Append {
+        drafts: Vec<Draft>,
+        /// Where somebody waits for the sync.
+        acknowledge: Option<oneshot::Sender<Result<(), JournalError>>>,
+    },
+    Send {
+        letter: Letter,
+        acknowledge: oneshot::Sender<Result<CommandId, JournalError>>,
+    },
+    /// One small step of a pruning, in a transaction of its own.
+    Remove {
+        removal: Removal,
+        acknowledge: std::sync::mpsc::Sender<Result<Removed, JournalError>>,
+    },
 }
 
 /// What the thread tells those who append.
@@ -59,6 +73,8 @@ impl Writer {
         let shared = Arc::new(Shared::default());
         let scribe = Scribe {
             path: path.to_owned(),
+            place: Place::of(path)
+                .map_err(|error| JournalError::Open { path: path.to_owned(), cause: error.to_string() })?,
             connection: opened.connection,
             unsynced: opened.unsynced,
             inbox,
@@ -87,12 +103,38 @@ impl Writer {
                 (Some(sender), Some(receiver))
             }
         };
-        let queue = self.queue.as_ref().ok_or_else(|| self.shared.gone())?;
-        queue.send(Append { drafts, acknowledge }).await.map_err(|_| self.shared.gone())?;
+        self.enqueue(Order::Append { drafts, acknowledge }).await?;
         match acknowledged {
             Some(acknowledged) => acknowledged.await.unwrap_or_else(|_| Err(self.shared.gone())),
             None => Ok(()),
         }
+    }
+
+    pub(super) async fn send(&self, command: Command) -> Result<CommandId, JournalError> {
+        let letter = Letter::encode(&command)?;
+        let (acknowledge, acknowledged) = oneshot::channel();
+        self.enqueue(Order::Send { letter, acknowledge }).await?;
+        acknowledged.await.unwrap_or_else(|_| Err(self.shared.gone()))
+    }
+
+    /// Blocks until the step is done, also where futures run, which must not wait otherwise.
+    pub(super) fn remove(&self, removal: Removal) -> Result<Removed, JournalError> {
+        let (acknowledge, acknowledged) = std::sync::mpsc::channel();
+        let queue = self.queue.as_ref().ok_or_else(|| self.shared.gone())?;
+        let mut order = Order::Remove { removal, acknowledge };
+        while let Err(refused) = queue.try_send(order) {
+            order = match refused {
+                TrySendError::Full(order) => order,
+                TrySendError::Closed(_) => return Err(self.shared.gone()),
+            };
+            thread::sleep(Duration::from_millis(1));
+        }
+        acknowledged.recv().unwrap_or_else(|_| Err(self.shared.gone()))
+    }
+
+    async fn enqueue(&self, order: Order) -> Result<(), JournalError> {
+        let queue = self.queue.as_ref().ok_or_else(|| self.shared.gone())?;
+        queue.send(order).await.map_err(|_| self.shared.gone())
     }
 
     pub(super) fn wait_beyond(&self, after: Position, at_most: Duration) {
@@ -145,9 +187,10 @@ impl Shared {
 /// The thread's side.
 struct Scribe {
     path: PathBuf,
+    place: Place,
     connection: Connection,
     unsynced: Option<File>,
-    inbox: mpsc::Receiver<Append>,
+    inbox: mpsc::Receiver<Order>,
     shared: Arc<Shared>,
     owner: Owner,
     /// Whether commits are synced at the moment; unknown at first.
@@ -173,45 +216,80 @@ impl Scribe {
         synced
     }
 
-    /// Writes the batch and tells everybody who waits.
-    fn settle(&mut self, batch: &mut Vec<Append>) {
-        let written = match self.shared.failure.get() {
-            Some(failure) => Err(failure.clone()),
-            None => self.write(batch).map_err(|failure| Doing::Writing.failed(&self.path, failure)),
-        };
-        if let Err(failure) = &written {
-            self.shared.failure.get_or_init(|| failure.clone());
+    /// Carries out the orders and tells everybody who waits.
+    fn settle(&mut self, orders: &mut Vec<Order>) {
+        let removals = orders.extract_if(.., |order| matches!(order, Order::Remove { .. })).collect::<Vec<_>>();
+        let verdicts = self.unless_failed(|scribe| scribe.write(orders));
+        let mut verdicts = verdicts.unwrap_or_else(|failure| vec![Err(failure); orders.len()]).into_iter();
+        for (order, verdict) in orders.drain(..).zip(&mut verdicts) {
+            // Whoever asked may have gone meanwhile; what was written stands all the same.
+            match order {
+                Order::Append { acknowledge: Some(acknowledge), .. } => drop(acknowledge.send(verdict.map(drop))),
+                Order::Send { acknowledge, .. } => drop(acknowledge.send(verdict.map(Option::unwrap_or_default))),
+                Order::Append { acknowledge: None, .. } | Order::Remove { .. } => {}
+            }
         }
-        let verdicts = written.unwrap_or_else(|failure| vec![Err(failure); batch.len()]);
-        for (append, verdict) in batch.drain(..).zip(verdicts) {
-            if let Some(acknowledge) = append.acknowledge {
-                // Whoever asked may have gone meanwhile; the append stands all the same.
-                drop(acknowledge.send(verdict));
+        for order in removals {
+            if let Order::Remove { removal, acknowledge } = order {
+                drop(acknowledge.send(self.unless_failed(|scribe| scribe.remove(&removal))));
             }
         }
     }
 
-    /// Commits the batch in one transaction. One verdict for each append; the error means that none was written.
-    fn write(&mut self, batch: &[Append]) -> Result<Vec<Result<(), JournalError>>, Failure> {
-        self.sync_commits(batch.iter().any(|append| append.acknowledge.is_some()))?;
-        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut writing = Batch::begin(&transaction, self.owner)?;
-        let mut verdicts = Vec::with_capacity(batch.len());
-        for append in batch {
-            let verdict = match self.shared.admit(&append.drafts) {
-                Ok(()) => writing.append(&append.drafts)?,
-                refused => refused,
-            };
-            if let (Err(refusal), None) = (&verdict, &append.acknowledge) {
-                self.shared.shut_out(&append.drafts, refusal);
-            }
-            verdicts.push(verdict);
+    /// Writes something, unless a write has failed before; after the first that fails there is no second one.
+    fn unless_failed<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T, Failure>) -> Result<T, JournalError> {
+        if let Some(failure) = self.shared.failure.get() {
+            return Err(failure.clone());
         }
-        let end = writing.finish()?;
+        write(self).map_err(|failure| {
+            let failure = Doing::Writing.failed(&self.path, failure);
+            self.shared.failure.get_or_init(|| failure).clone()
+        })
+    }
+
+    /// Commits all that came together in one transaction. One verdict for each, with the id of a command; the error means
+    /// that none is acknowledged.
+    fn write(&mut self, orders: &[Order]) -> Result<Vec<Result<Option<CommandId>, JournalError>>, Failure> {
+        if orders.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.sync_commits(orders.iter().any(|order| !matches!(order, Order::Append { acknowledge: None, .. })))?;
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut batch = Batch::begin(&transaction, self.owner)?;
+        let mut verdicts = Vec::with_capacity(orders.len());
+        for order in orders {
+            verdicts.push(match order {
+                Order::Append { drafts, acknowledge } => {
+                    let verdict = match self.shared.admit(drafts) {
+                        Ok(()) => batch.append(drafts)?,
+                        refused => refused,
+                    };
+                    if let (Err(refusal), None) = (&verdict, acknowledge) {
+                        self.shared.shut_out(drafts, refusal);
+                    }
+                    verdict.map(|()| None)
+                }
+                Order::Send { letter, .. } => batch.send(letter)?.map(Some),
+                Order::Remove { .. } => Ok(None),
+            });
+        }
+        let end = batch.finish()?;
         transaction.commit()?;
+        // What is written to a file that has gone from its place would be acknowledged and lost.
+        self.place.check()?;
         self.shared.commits.fetch_add(1, Ordering::Relaxed);
         self.shared.horizon.reach(end);
         Ok(verdicts)
+    }
+
+    /// Not synced: a step of a pruning that is lost is taken again.
+    fn remove(&mut self, removal: &Removal) -> Result<Removed, Failure> {
+        self.sync_commits(false)?;
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let removed = removal.carry_out(&transaction)?;
+        transaction.commit()?;
+        self.place.check()?;
+        Ok(removed)
     }
 
     fn sync_commits(&mut self, synced: bool) -> rusqlite::Result<()> {

@@ -3,8 +3,8 @@
 use expect_test::{Expect, expect};
 use rusqlite::types::Value;
 use sha2::{Digest, Sha256};
-use sortie_journal::{Journal, JournalError, Position, Scope};
-use sortie_protocol::Fact;
+use sortie_journal::{CommandId, Journal, JournalError, Position, Scope, TaskQuery, TaskState};
+use sortie_protocol::{Command, Fact};
 
 use crate::support::{Place, append, noticed, render, started, started_by, task};
 
@@ -23,6 +23,64 @@ async fn damaged_by(change: &str) -> Place {
 async fn check_read(change: &str, expected: Expect) {
     let place = damaged_by(change).await;
     expected.assert_eq(&place.open().read(task('a')).unwrap_err().to_string());
+}
+
+/// The same for a change of a task's row that brings the right checksum with it.
+async fn check_read_signed(change: &str, expected: Expect) {
+    let place = damaged_by(change).await;
+    sign(&place.sql());
+    expected.assert_eq(&place.open().read(task('a')).unwrap_err().to_string());
+}
+
+/// The documented rule for sums, without the journal's own code: numbers are eight little-endian bytes, texts follow
+/// their length, and half of the digest is kept.
+#[derive(Default)]
+struct Digestion(Sha256);
+
+impl Digestion {
+    fn text(&mut self, text: &[u8]) {
+        self.0.update((text.len() as u64).to_le_bytes());
+        self.0.update(text);
+    }
+
+    fn numbers(&mut self, numbers: &[i64]) {
+        numbers.iter().for_each(|number| self.0.update(number.to_le_bytes()));
+    }
+
+    fn sum(self) -> Vec<u8> {
+        self.0.finalize()[..16].to_vec()
+    }
+}
+
+/// Gives the row of task `a` the checksum that belongs to what it holds.
+fn sign(sql: &rusqlite::Connection) {
+    let columns =
+        "number, task, coalesce(parent, ''), root, depth, agent, title, workspace, started, attempt, owner_pid,
+        owner_started, leg, last_seq, updated, coalesce(status, ''), coalesce(ended_seq, 0), log_sum, going";
+    let query = format!("SELECT {columns} FROM tasks WHERE task = 'aaaaaaaaaaaa'");
+    let sum = sql.query_row(&query, (), |row| {
+        let number = |column: usize| row.get::<_, i64>(column).unwrap();
+        let text = |column: usize| row.get_ref(column).unwrap().as_bytes().unwrap().to_vec();
+        let mut origin = Digestion::default();
+        for column in 1..=3 {
+            origin.text(&text(column));
+        }
+        origin.numbers(&[number(4)]);
+        for column in 5..=7 {
+            origin.text(&text(column));
+        }
+        origin.numbers(&[number(8)]);
+        let mut whole = Digestion::default();
+        whole.numbers(&[number(0)]);
+        whole.text(&origin.sum());
+        whole.numbers(&[9, 10, 11, 12, 13, 14].map(number));
+        whole.text(&text(15));
+        whole.numbers(&[number(16)]);
+        whole.text(&text(17));
+        whole.numbers(&[number(18)]);
+        Ok(whole.sum())
+    });
+    sql.execute("UPDATE tasks SET sum = ?1 WHERE task = 'aaaaaaaaaaaa'", [sum.unwrap()]).unwrap();
 }
 
 #[tokio::test]
@@ -102,12 +160,16 @@ async fn an_event_that_was_never_written_is_found() {
 
 #[tokio::test]
 async fn a_tail_from_another_time_is_found() {
-    check_read("UPDATE tasks SET last_sum = zeroblob(16) WHERE task = 'aaaaaaaaaaaa'", expect!["the log of agent-aaaaaaaaaaaa is damaged at event 5: it is not the one that was written last; restore the journal from a copy, or go on without this task"]).await;
+    check_read_signed(
+        "UPDATE tasks SET log_sum = zeroblob(16) WHERE task = 'aaaaaaaaaaaa'",
+        expect!["the log of agent-aaaaaaaaaaaa is damaged at event 5: it is not the one that was written last; restore the journal from a copy, or go on without this task"],
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn an_event_behind_the_recorded_end_is_found() {
-    check_read(
+    check_read_signed(
         "UPDATE tasks SET last_seq = 4 WHERE task = 'aaaaaaaaaaaa'",
         expect![
             "the log of agent-aaaaaaaaaaaa is damaged at event 5: only 4 have been written; restore the journal from a copy, or go on without this task"
@@ -122,8 +184,9 @@ async fn a_lost_row_of_a_task_is_found() {
 }
 
 #[tokio::test]
-async fn a_changed_origin_of_a_task_is_found() {
+async fn a_change_in_any_column_of_a_task_is_found_by_every_question_about_it() {
     for change in [
+        "number = 20",
         "parent = NULL",
         "root = 'bbbbbbbbbbbb'",
         "depth = 0",
@@ -131,19 +194,74 @@ async fn a_changed_origin_of_a_task_is_found() {
         "title = 'look away'",
         "workspace = '/'",
         "started = 0",
+        "attempt = 0",
+        "owner_pid = 1",
+        "owner_started = 0",
+        "leg = 2",
+        "last_seq = 2",
+        "updated = 0",
+        "status = 'completed'",
+        "ended_seq = 1",
+        "log_sum = zeroblob(16)",
+        "going = 1",
+        "sum = zeroblob(16)",
     ] {
         let place = damaged_by(&format!("UPDATE tasks SET {change} WHERE task = 'bbbbbbbbbbbb'")).await;
-        let found = place.open().read(task('b'));
-        assert!(matches!(found, Err(JournalError::DamagedTask { seq: 1, .. })), "{change}: {found:?}");
-        place.open().read(task('a')).unwrap();
+        let journal = place.open();
+        let b = task('b');
+        let answers = [
+            journal.read(b).map(drop),
+            journal.ending(b).map(drop),
+            journal.standing(b).map(drop),
+            journal.find("b").map(drop),
+            journal.tasks(10).map(drop),
+            append(&journal, [noticed(b, "more")]).await,
+        ];
+        for answer in answers {
+            assert!(matches!(answer, Err(JournalError::Damaged { .. })), "{change}: {answer:?}");
+        }
+        journal.read(task('a')).unwrap();
     }
 }
 
 #[tokio::test]
 async fn a_row_of_a_task_that_makes_no_sense_is_damage() {
-    for change in ["status = 'jubilant'", "root = 'somewhere'", "last_sum = x'00'", "depth = -1"] {
+    for change in ["status = 'jubilant'", "root = 'somewhere'", "log_sum = x'00'", "depth = -1"] {
         let place = damaged_by(&format!("UPDATE tasks SET {change} WHERE task = 'aaaaaaaaaaaa'")).await;
         let found = place.open().read(task('a'));
+        assert!(matches!(found, Err(JournalError::Damaged { .. })), "{change}: {found:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_task_that_a_list_would_miss_is_found_to_be_missing() {
+    let place = damaged_by("DELETE FROM tasks WHERE task = 'bbbbbbbbbbbb'").await;
+    let journal = place.open();
+    for list in [journal.tasks(1), journal.find("a"), journal.tree(task('a'))] {
+        let told = list.unwrap_err().to_string();
+        assert!(told.contains("is damaged: 2 tasks should be found and 1 are;"), "{told}");
+    }
+    let open = TaskQuery { states: vec![TaskState::Running], ..TaskQuery::default() };
+    assert!(matches!(journal.list(&open), Err(JournalError::Damaged { .. })));
+}
+
+#[tokio::test]
+async fn changed_totals_and_commands_are_damage() {
+    for column in ["tasks", "open", "number", "position", "command"] {
+        let place = damaged_by(&format!("UPDATE totals SET {column} = {column} + 1")).await;
+        let found = place.open().end();
+        assert!(matches!(found, Err(JournalError::Damaged { .. })), "{column}: {found:?}");
+    }
+    let place = damaged_by("DELETE FROM totals").await;
+    assert!(matches!(place.open().end(), Err(JournalError::Damaged { .. })));
+
+    for change in ["number = 7", "task = 'aaaaaaaaaaab'", "body = replace(body, 'stop', 'step')"] {
+        let place = Place::new();
+        let journal = place.open();
+        append(&journal, [started(task('a'))]).await.unwrap();
+        journal.send(Command::Stop { task: task('a') }).await.unwrap();
+        assert_eq!(place.sql().execute(&format!("UPDATE commands SET {change}"), ()).unwrap(), 1);
+        let found = journal.commands_after(CommandId(0), 10);
         assert!(matches!(found, Err(JournalError::Damaged { .. })), "{change}: {found:?}");
     }
 }
@@ -164,29 +282,28 @@ async fn a_fact_of_a_later_version_is_kept_and_passed_over() {
     let a = task('a');
     append(&place.open(), [started(a)]).await.unwrap();
     let sql = place.sql();
-    let before: Vec<u8> = sql.query_row("SELECT last_sum FROM tasks", (), |row| row.get(0)).unwrap();
+    let before: Vec<u8> = sql.query_row("SELECT log_sum FROM tasks", (), |row| row.get(0)).unwrap();
     let body = r#"{"type":"task_dreamed","of":["sheep"]}"#;
-    let mut sum = Sha256::new();
-    let text = |sum: &mut Sha256, text: &[u8]| {
-        sum.update((text.len() as u64).to_le_bytes());
-        sum.update(text);
-    };
-    text(&mut sum, &before);
-    sum.update(2_i64.to_le_bytes());
-    text(&mut sum, a.letters().as_bytes());
-    for number in [2_i64, 1, 7_000, 1] {
-        sum.update(number.to_le_bytes());
-    }
-    text(&mut sum, b"task_dreamed");
-    text(&mut sum, body.as_bytes());
-    let sum = &sum.finalize()[..16];
+    let mut digest = Digestion::default();
+    digest.text(&before);
+    digest.numbers(&[2]);
+    digest.text(a.letters().as_bytes());
+    digest.numbers(&[2, 1, 7_000, 1]);
+    digest.text(b"task_dreamed");
+    digest.text(body.as_bytes());
+    let sum = digest.sum();
     sql.execute(
         "INSERT INTO events (position, task, seq, leg, time, version, kind, sum, body)
         VALUES (2, ?1, 2, 1, 7000, 1, 'task_dreamed', ?2, ?3)",
-        (a.letters(), sum, body),
+        (a.letters(), &sum, body),
     )
     .unwrap();
-    sql.execute("UPDATE tasks SET last_seq = 2, last_sum = ?1", [sum]).unwrap();
+    sql.execute("UPDATE tasks SET last_seq = 2, log_sum = ?1", [sum]).unwrap();
+    sign(&sql);
+    // The totals are those of an append that came after it.
+    let mut totals = Digestion::default();
+    totals.numbers(&[1, 1, 1, 2, 0]);
+    sql.execute("UPDATE totals SET position = 2, sum = ?1", [totals.sum()]).unwrap();
 
     let journal = place.open();
     append(&journal, [noticed(a, "after")]).await.unwrap();

@@ -6,7 +6,7 @@ use expect_test::expect;
 use sortie_journal::{Durability, Entry, Journal, JournalError, MemoryJournal, Position, Scope, TaskState};
 use sortie_protocol::{Fact, Status, Timestamp};
 
-use crate::support::{Place, append, ended, entry, noticed, render, started, started_by, task};
+use crate::support::{Place, append, ended, entry, noticed, render, resumed, started, started_by, task};
 
 macro_rules! over_every_journal {
     ($($test:ident),* $(,)?) => {
@@ -178,6 +178,9 @@ async fn headers_follow_the_task_from_start_to_end(journal: &dyn Journal) {
 
     let statuses = [Status::Completed, Status::Partial, Status::Failed, Status::Cancelled, Status::Rejected];
     for (leg, status) in (1..).zip(statuses) {
+        if leg > 1 {
+            append(journal, [resumed(child, leg)]).await.unwrap();
+        }
         append(journal, [Entry { leg, ..ended(child, status) }]).await.unwrap();
         assert_eq!(journal.find("b").unwrap()[0].state, TaskState::Ended(status));
     }
@@ -187,7 +190,7 @@ async fn headers_follow_the_task_from_start_to_end(journal: &dyn Journal) {
 async fn a_new_leg_opens_an_ended_task_again(journal: &dyn Journal) {
     let a = task('a');
     append(journal, [started(a), ended(a, Status::Completed)]).await.unwrap();
-    append(journal, [Entry { leg: 2, ..noticed(a, "a follow-up") }]).await.unwrap();
+    append(journal, [resumed(a, 2)]).await.unwrap();
     let header = journal.find("a").unwrap().remove(0);
     assert_eq!((header.leg, header.state), (2, TaskState::Running));
     let legs: Vec<u32> = journal.read(a).unwrap().iter().map(|event| event.leg).collect();
@@ -199,8 +202,7 @@ async fn the_newest_ending_is_read_alone(journal: &dyn Journal) {
     append(journal, [started(a), noticed(a, "one")]).await.unwrap();
     assert_eq!(journal.ending(a).unwrap(), None);
     append(journal, [ended(a, Status::Partial)]).await.unwrap();
-    let next_leg = Entry { leg: 2, ..noticed(a, "two") };
-    append(journal, [next_leg, Entry { leg: 2, ..ended(a, Status::Completed) }]).await.unwrap();
+    append(journal, [resumed(a, 2), Entry { leg: 2, ..ended(a, Status::Completed) }]).await.unwrap();
     assert_eq!(journal.ending(a).unwrap().map(|outcome| outcome.status), Some(Status::Completed));
     assert_eq!(journal.ending(task('b')).unwrap(), None, "nobody of that name");
 }
@@ -255,7 +257,7 @@ async fn a_leg_ends_once_and_nothing_but_a_childs_end_follows_it(journal: &dyn J
     append(journal, [ended(b, Status::Completed), entry(a, Fact::ChildEnded { call, child: b, child_leg: 1 })])
         .await
         .unwrap();
-    append(journal, [Entry { leg: 2, ..noticed(a, "a follow-up") }]).await.unwrap();
+    append(journal, [resumed(a, 2)]).await.unwrap();
     let refused = append(journal, [noticed(a, "of an older leg")]).await.unwrap_err();
     assert!(matches!(refused, JournalError::LegOver { leg: 1, .. }), "{refused}");
     assert_eq!(journal.tasks(2).unwrap()[1].state, TaskState::Running, "nothing of it was kept");

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use sortie_journal::{Durability, Entry, Journal, JournalError, SqliteJournal};
 use sortie_protocol::{
-    AgentConfig, Event, Fact, Grant, Job, Limits, ModelChoice, Status, TaskId, TaskOutcome, Timestamp, Usage,
+    AgentConfig, CallId, Event, Fact, Grant, Job, Limits, ModelChoice, Status, TaskId, TaskOutcome, Timestamp, Usage,
 };
 use tempfile::TempDir;
 
@@ -55,8 +55,32 @@ pub(crate) fn started_by(parent: TaskId, task: TaskId, root: TaskId) -> Entry {
     entry(task, fact)
 }
 
+/// Opens the next leg, or goes on in the one that is open, under the attempt of the entry.
+pub(crate) fn resumed(task: TaskId, leg: u32) -> Entry {
+    let config = Box::new(job(task, None, task).config);
+    Entry { leg, ..entry(task, Fact::TaskResumed { prompt: None, config, notices: Vec::new() }) }
+}
+
+pub(crate) fn child_started(parent: TaskId, child: TaskId) -> Entry {
+    entry(parent, Fact::ChildStarted { call: CallId::from("call_1"), child })
+}
+
+pub(crate) fn child_ended(parent: TaskId, child: TaskId) -> Entry {
+    entry(parent, Fact::ChildEnded { call: CallId::from("call_1"), child, child_leg: 1 })
+}
+
 pub(crate) fn ended(task: TaskId, status: Status) -> Entry {
-    let outcome = TaskOutcome {
+    entry(task, Fact::TaskEnded { outcome: Box::new(outcome(task, status)) })
+}
+
+/// Ended with a report that was cut, and kept whole in this file.
+pub(crate) fn ended_with_report(task: TaskId, report: &str) -> Entry {
+    let outcome = TaskOutcome { full_text_path: Some(report.to_owned()), ..outcome(task, Status::Completed) };
+    entry(task, Fact::TaskEnded { outcome: Box::new(outcome) })
+}
+
+fn outcome(task: TaskId, status: Status) -> TaskOutcome {
+    TaskOutcome {
         task_id: task,
         agent: "explore".to_owned(),
         status,
@@ -72,8 +96,7 @@ pub(crate) fn ended(task: TaskId, status: Status) -> Entry {
         deadline_ms: None,
         notices: Vec::new(),
         error: None,
-    };
-    entry(task, Fact::TaskEnded { outcome: Box::new(outcome) })
+    }
 }
 
 fn job(task: TaskId, parent: Option<TaskId>, root: TaskId) -> Job {

@@ -1,0 +1,55 @@
+//! Which trees of tasks may go; the same for every journal.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use sortie_protocol::{Fact, TaskId, Timestamp};
+
+use crate::{TaskHeader, TaskState};
+
+/// So many of the newest commands stay, whoever they are for; those before them only as long as their task is open.
+pub(crate) const COMMANDS_KEPT: i64 = 1000;
+
+/// What was removed, and what could not be.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Tasks, of whole trees.
+    pub tasks: u64,
+    pub events: u64,
+    /// Of the events. A file keeps its size; the room is filled again.
+    pub bytes: u64,
+    /// Roots of old trees that stay because their log is damaged.
+    pub damaged: Vec<TaskId>,
+}
+
+/// What the events of a tree say about whether it may go, and what goes with it.
+#[derive(Debug, Default)]
+pub(crate) struct Evidence {
+    /// Endings that a parent has been told: the child and its leg.
+    delivered: HashSet<(TaskId, u32)>,
+    /// Files with the whole texts of reports that were cut.
+    pub(crate) reports: Vec<PathBuf>,
+}
+
+impl Evidence {
+    pub(crate) fn see(&mut self, fact: &Fact) {
+        match fact {
+            Fact::ChildEnded { child, child_leg, .. } => {
+                self.delivered.insert((*child, *child_leg));
+            }
+            Fact::TaskEnded { outcome } => self.reports.extend(outcome.full_text_path.as_ref().map(PathBuf::from)),
+            _ => {}
+        }
+    }
+
+    /// Whether the newest ending of every child is with its parent.
+    pub(crate) fn has_all_delivered(&self, tree: &[TaskHeader]) -> bool {
+        let mut children = tree.iter().filter(|header| header.parent_id.is_some());
+        children.all(|header| self.delivered.contains(&(header.task_id, header.leg)))
+    }
+}
+
+/// Whether the whole tree has ended and lain still since `older_than`.
+pub(crate) fn is_old(tree: &[TaskHeader], older_than: Timestamp) -> bool {
+    tree.iter().all(|header| matches!(header.state, TaskState::Ended(_)) && header.updated < older_than)
+}

@@ -1,0 +1,128 @@
+//! The log of one task: read in pages, each event checked against the one before it.
+
+use rusqlite::{Connection, OptionalExtension};
+use sortie_protocol::{Event, Fact, TaskId, TaskOutcome};
+
+use super::failure::{Doing, Failure};
+use super::reader::Reader;
+use super::row::{self, TaskRow};
+use super::sum::Sum;
+use super::task_row;
+use crate::JournalError;
+
+/// A page ends behind so many events, or when it holds so many bytes: that is the memory that a replay takes.
+const PAGE_EVENTS: usize = 1024;
+const PAGE_BYTES: usize = 1 << 20;
+
+/// How far a replay has come.
+#[derive(Debug, Clone, Copy)]
+struct Cursor {
+    /// The number of the next event.
+    next: u64,
+    /// The sum of the one before it, once that is known.
+    previous: Option<Sum>,
+}
+
+/// Some events, and where to go on; nowhere if that was the last page.
+struct Page {
+    events: Vec<Event>,
+    then: Result<Option<Cursor>, Failure>,
+}
+
+impl Reader {
+    /// Between two pages nothing is locked: `each` may ask the journal, and others may write.
+    pub(super) fn read_each(&self, task: TaskId, from: u64, each: &mut dyn FnMut(Event)) -> Result<(), JournalError> {
+        let mut cursor = Cursor { next: from.max(1), previous: None };
+        loop {
+            let page = self.ask(|snapshot| read_page(snapshot, task, cursor))?;
+            page.events.into_iter().for_each(&mut *each);
+            // What was read before a damage is right.
+            match page.then.map_err(|failure| Doing::Reading.failed(self.path(), failure))? {
+                Some(further) => cursor = further,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    pub(super) fn ending(&self, task: TaskId) -> Result<Option<TaskOutcome>, JournalError> {
+        self.ask(|snapshot| {
+            let Some(row) = task_row::find(snapshot, task)? else { return Ok(None) };
+            let Some(seq) = row.tail.progress.ended_seq.filter(|_| !row.tail.going) else { return Ok(None) };
+            let mut statement =
+                snapshot.prepare_cached(&format!("{} WHERE e.task = ?1 AND e.seq = ?2", row::EVENTS))?;
+            let mut rows = statement.query((task.letters(), seq.cast_signed()))?;
+            let Some(row) = rows.next()? else { return Err(damaged(task, seq, "it is missing")) };
+            match row::event(row)?.fact {
+                Fact::TaskEnded { outcome } => Ok(Some(*outcome)),
+                _ => Err(damaged(task, seq, "it is not the ending that it should be")),
+            }
+        })
+    }
+}
+
+fn read_page(snapshot: &Connection, task: TaskId, cursor: Cursor) -> Result<Page, Failure> {
+    let row = task_row::known(snapshot, task)?;
+    let mut events = Vec::new();
+    let then = fill(snapshot, &row, cursor, &mut events);
+    Ok(Page { events, then })
+}
+
+fn fill(
+    snapshot: &Connection,
+    task: &TaskRow,
+    cursor: Cursor,
+    events: &mut Vec<Event>,
+) -> Result<Option<Cursor>, Failure> {
+    let id = task.origin.task_id;
+    let mut next = cursor.next;
+    if next > task.tail.progress.last_seq + 1 {
+        return Ok(None);
+    }
+    let mut previous = match cursor.previous {
+        Some(previous) => previous,
+        None if next == 1 => task.tail.origin_sum,
+        None => sum_of(snapshot, id, next - 1)?,
+    };
+    let mut statement =
+        snapshot.prepare_cached(&format!("{} WHERE e.task = ?1 AND e.seq >= ?2 ORDER BY e.seq", row::LOG))?;
+    let mut rows = statement.query((id.letters(), next.cast_signed()))?;
+    let mut bytes = 0;
+    while let Some(row) = rows.next()? {
+        if events.len() == PAGE_EVENTS || bytes >= PAGE_BYTES {
+            return Ok(Some(Cursor { next, previous: Some(previous) }));
+        }
+        if row.get::<_, i64>(2)?.cast_unsigned() != next {
+            return Err(damaged(id, next, "it is missing"));
+        }
+        let (event, sum, length) = row::next_event(row, previous, &task.origin)?;
+        events.push(event);
+        (next, previous, bytes) = (next + 1, sum, bytes + length);
+    }
+    ends_as_recorded(task, next - 1, previous)?;
+    Ok(None)
+}
+
+fn sum_of(snapshot: &Connection, task: TaskId, seq: u64) -> Result<Sum, Failure> {
+    let mut statement = snapshot.prepare_cached("SELECT sum FROM events WHERE task = ?1 AND seq = ?2")?;
+    let found = statement.query_row((task.letters(), seq.cast_signed()), |row| row.get(0)).optional()?;
+    found.ok_or_else(|| damaged(task, seq, "it is missing"))
+}
+
+/// Whether the events end where the task's row says that they end.
+fn ends_as_recorded(task: &TaskRow, found: u64, last_sum: Sum) -> Result<(), Failure> {
+    let (id, written) = (task.origin.task_id, task.tail.progress.last_seq);
+    if found < written {
+        return Err(damaged(id, found + 1, &format!("it and all after it are missing ({written} have been written)")));
+    }
+    if found > written {
+        return Err(damaged(id, written + 1, &format!("only {written} have been written")));
+    }
+    if last_sum != task.tail.log_sum {
+        return Err(damaged(id, found, "it is not the one that was written last"));
+    }
+    Ok(())
+}
+
+fn damaged(task: TaskId, seq: u64, cause: &str) -> Failure {
+    JournalError::DamagedTask { task, seq, cause: cause.to_owned() }.into()
+}

@@ -1,0 +1,87 @@
+//! The row of one task: found, made and changed. Its sum goes with every change.
+
+use rusqlite::{Connection, params};
+use sortie_protocol::TaskId;
+
+use super::failure::Failure;
+use super::row::{self, TaskRow, TaskTail};
+use super::sum::Sum;
+use crate::JournalError;
+use crate::task::Origin;
+
+/// The row of a task, if it has one. Events without a row are damage, not a task that never was.
+pub(super) fn find(connection: &Connection, task: TaskId) -> Result<Option<TaskRow>, Failure> {
+    let mut statement = connection.prepare_cached(&format!("{} WHERE t.task = ?1", row::TASKS))?;
+    let mut rows = statement.query([task.letters()])?;
+    if let Some(row) = rows.next()? {
+        return Ok(Some(row::task(row)?));
+    }
+    let mut orphaned = connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM events WHERE task = ?1)")?;
+    if orphaned.query_row([task.letters()], |row| row.get(0))? {
+        let cause = "the row of its task is missing".to_owned();
+        return Err(JournalError::DamagedTask { task, seq: 1, cause }.into());
+    }
+    Ok(None)
+}
+
+/// The row of a task that is there for everybody.
+pub(super) fn known(connection: &Connection, task: TaskId) -> Result<TaskRow, Failure> {
+    let found = find(connection, task)?.filter(|row| !row.tail.going);
+    found.ok_or_else(|| JournalError::NoSuchTask { asked: task.to_string() }.into())
+}
+
+pub(super) fn insert(connection: &Connection, origin: &Origin, tail: &TaskTail) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO tasks (number, task, parent, root, depth, agent, title, workspace, started,
+            attempt, owner_pid, owner_started, leg, last_seq, updated, status, ended_seq, log_sum, going, sum)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+    )?;
+    let TaskTail { number, progress, log_sum, going, .. } = tail;
+    statement.execute(params![
+        number,
+        origin.task_id.letters(),
+        origin.parent_id.as_ref().map(TaskId::letters),
+        origin.root_id.letters(),
+        origin.depth,
+        origin.agent,
+        origin.title,
+        origin.workspace,
+        origin.started.0.cast_signed(),
+        progress.attempt,
+        progress.owner.pid,
+        progress.owner.started.cast_signed(),
+        progress.leg,
+        progress.last_seq.cast_signed(),
+        progress.updated.0.cast_signed(),
+        progress.status.map(|status| status.to_string()),
+        progress.ended_seq.map(u64::cast_signed),
+        log_sum,
+        going,
+        Sum::of_task(tail),
+    ])?;
+    Ok(())
+}
+
+pub(super) fn update(connection: &Connection, tail: &TaskTail) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "UPDATE tasks SET attempt = ?2, owner_pid = ?3, owner_started = ?4, leg = ?5, last_seq = ?6, updated = ?7,
+            status = ?8, ended_seq = ?9, log_sum = ?10, going = ?11, sum = ?12
+        WHERE number = ?1",
+    )?;
+    let TaskTail { number, progress, log_sum, going, .. } = tail;
+    statement.execute(params![
+        number,
+        progress.attempt,
+        progress.owner.pid,
+        progress.owner.started.cast_signed(),
+        progress.leg,
+        progress.last_seq.cast_signed(),
+        progress.updated.0.cast_signed(),
+        progress.status.map(|status| status.to_string()),
+        progress.ended_seq.map(u64::cast_signed),
+        log_sum,
+        going,
+        Sum::of_task(tail),
+    ])?;
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! What holds for the file as a whole: how many rows there are, and which numbers have been given away.
+//!
+//! A checksum in a row says that the row is right; it cannot say that a row is missing. These counts can.
+
+use rusqlite::{Connection, Transaction, params};
+
+use super::failure::Failure;
+use super::row;
+use super::sum::Sum;
+
+/// The one row of `totals`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Totals {
+    pub(super) tasks: i64,
+    /// Tasks whose leg has not ended.
+    pub(super) open: i64,
+    /// The last place in the order of starting that was given away.
+    pub(super) number: i64,
+    /// The last position that was given away. None of these is given twice, whatever is pruned.
+    pub(super) position: i64,
+    /// The same for commands.
+    pub(super) command: i64,
+}
+
+impl Totals {
+    pub(super) fn load(connection: &Connection) -> Result<Self, Failure> {
+        let mut statement =
+            connection.prepare_cached("SELECT tasks, open, number, position, command, sum FROM totals")?;
+        let mut rows = statement.query(())?;
+        let Some(row) = rows.next()? else { return Err(Failure::Damage("its totals are missing".to_owned())) };
+        let totals = Self {
+            tasks: row.get(0)?,
+            open: row.get(1)?,
+            number: row.get(2)?,
+            position: row.get(3)?,
+            command: row.get(4)?,
+        };
+        if row.get::<_, Sum>(5)? != totals.sum() {
+            return Err(Failure::Damage("its totals do not match their checksum".to_owned()));
+        }
+        Ok(totals)
+    }
+
+    pub(super) fn store(self, connection: &Connection) -> rusqlite::Result<()> {
+        let mut statement = connection.prepare_cached(
+            "UPDATE totals SET tasks = ?1, open = ?2, number = ?3, position = ?4, command = ?5, sum = ?6",
+        )?;
+        statement.execute(params![self.tasks, self.open, self.number, self.position, self.command, self.sum()])?;
+        Ok(())
+    }
+
+    fn sum(self) -> Sum {
+        Sum::of_numbers(&[self.tasks, self.open, self.number, self.position, self.command])
+    }
+}
+
+/// Gives a file of version 1 its totals and each of its tasks a checksum.
+pub(super) fn sum_everything(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    let mut sums = Vec::new();
+    {
+        let mut statement = transaction.prepare(row::TASKS)?;
+        let mut rows = statement.query(())?;
+        while let Some(row) = rows.next()? {
+            sums.push(row::unsummed_task(row)?);
+        }
+    }
+    for (number, sum) in sums {
+        transaction.prepare_cached("UPDATE tasks SET sum = ?2 WHERE number = ?1")?.execute(params![number, sum])?;
+    }
+    let count = "SELECT (SELECT count(*) FROM tasks), (SELECT count(*) FROM tasks WHERE status IS NULL),
+        (SELECT coalesce(max(number), 0) FROM tasks), (SELECT coalesce(max(position), 0) FROM events)";
+    let totals = transaction.query_row(count, (), |row| {
+        let (tasks, open, number, position) = row.try_into()?;
+        Ok(Totals { tasks, open, number, position, command: 0 })
+    })?;
+    transaction.execute("INSERT INTO totals VALUES (0, 0, 0, 0, 0, x'')", ())?;
+    totals.store(transaction)
+}
