@@ -27,6 +27,10 @@ macro_rules! over_every_journal {
     };
 }
 
+mod listing;
+mod pruning;
+mod resuming;
+
 over_every_journal![
     events_are_numbered_within_their_task_without_gaps,
     what_was_appended_is_read_back_whole,

@@ -1,0 +1,71 @@
+//! Which tasks a list has.
+
+use sortie_journal::{Entry, Journal, JournalError, MemoryJournal, TaskQuery, TaskState};
+use sortie_protocol::{Fact, Status, TaskId};
+
+use crate::support::{Place, append, ended, started, started_by, task};
+
+over_every_journal![
+    a_list_can_be_narrowed_by_state_workspace_and_place_in_the_tree,
+    a_list_can_be_read_page_by_page,
+    a_page_behind_a_task_that_is_unknown_is_an_error,
+];
+
+/// The first letters of the tasks that are listed.
+fn letters(journal: &dyn Journal, query: &TaskQuery) -> String {
+    let first = |id: TaskId| id.letters().chars().next().unwrap();
+    journal.list(query).unwrap().iter().map(|header| first(header.task_id)).collect()
+}
+
+fn elsewhere(task: TaskId) -> Entry {
+    let mut entry = started(task);
+    if let Fact::TaskStarted { job } = &mut entry.fact {
+        job.workspace = "/elsewhere".to_owned();
+    }
+    entry
+}
+
+async fn a_list_can_be_narrowed_by_state_workspace_and_place_in_the_tree(journal: &dyn Journal) {
+    let (a, b, c, d) = (task('a'), task('b'), task('c'), task('d'));
+    append(journal, [started(a), started_by(a, b, a), elsewhere(c), started(d)]).await.unwrap();
+    append(journal, [ended(b, Status::Failed), ended(c, Status::Completed)]).await.unwrap();
+
+    let all = TaskQuery::default();
+    assert_eq!(letters(journal, &all), "dcba");
+    assert_eq!(letters(journal, &TaskQuery { roots_only: true, ..all.clone() }), "dca");
+    let there = TaskQuery { workspace: Some("/elsewhere".to_owned()), ..all.clone() };
+    assert_eq!(letters(journal, &there), "c");
+    for (states, found) in [
+        (vec![TaskState::Running], "da"),
+        (vec![TaskState::Running, TaskState::Interrupted], "da"),
+        (vec![TaskState::Interrupted], ""),
+        (vec![TaskState::Ended(Status::Failed)], "b"),
+        (vec![TaskState::Running, TaskState::Ended(Status::Completed)], "dca"),
+    ] {
+        assert_eq!(letters(journal, &TaskQuery { states, ..all.clone() }), found);
+    }
+    let running_roots = TaskQuery { states: vec![TaskState::Running], roots_only: true, limit: 1, ..all };
+    assert_eq!(letters(journal, &running_roots), "d");
+}
+
+async fn a_list_can_be_read_page_by_page(journal: &dyn Journal) {
+    append(journal, ('a'..='e').map(|letter| started(task(letter))).collect::<Vec<_>>()).await.unwrap();
+    append(journal, [ended(task('c'), Status::Completed)]).await.unwrap();
+    let running = TaskQuery { states: vec![TaskState::Running], limit: 2, ..TaskQuery::default() };
+    let mut pages = Vec::new();
+    let mut behind = None;
+    loop {
+        let query = TaskQuery { behind, ..running.clone() };
+        let page = letters(journal, &query);
+        let Some(last) = page.chars().last() else { break };
+        behind = Some(task(last));
+        pages.push(page);
+    }
+    assert_eq!(pages, ["ed", "ba"]);
+}
+
+async fn a_page_behind_a_task_that_is_unknown_is_an_error(journal: &dyn Journal) {
+    append(journal, [started(task('a'))]).await.unwrap();
+    let refused = journal.list(&TaskQuery { behind: Some(task('b')), ..TaskQuery::default() });
+    assert!(matches!(refused, Err(JournalError::NoSuchTask { .. })), "{refused:?}");
+}

@@ -1,0 +1,117 @@
+//! Which trees go, what goes with them, and what stays.
+
+use std::path::{Path, PathBuf};
+
+use sortie_journal::{CommandId, Entry, Journal, JournalError, MemoryJournal, Position, Pruned, Scope};
+use sortie_protocol::{Command, Status, TaskId, Timestamp};
+
+use crate::support::{
+    Place, append, child_ended, child_started, ended, ended_with_report, noticed, render, resumed, started, started_by,
+    task,
+};
+
+over_every_journal![
+    an_old_tree_goes_with_all_that_belongs_to_it,
+    a_tree_stays_as_long_as_one_of_its_tasks_is_young,
+    a_tree_with_an_open_leg_stays,
+    a_tree_with_an_ending_that_nobody_collected_stays,
+    after_a_pruning_nothing_is_numbered_twice,
+    a_long_log_goes_in_many_steps,
+];
+
+/// All of the entries above are of the time 1,000.
+const LATER: Timestamp = Timestamp(2_000);
+
+fn prune(journal: &dyn Journal, older_than: Timestamp) -> (Pruned, Vec<PathBuf>) {
+    let mut reports = Vec::new();
+    let pruned = journal.prune(older_than, &mut |report: &Path| reports.push(report.to_owned())).unwrap();
+    (pruned, reports)
+}
+
+fn is_there(journal: &dyn Journal, task: TaskId) -> bool {
+    !journal.find(task.letters()).unwrap().is_empty()
+}
+
+/// `a` has a child `b` that ended and was collected; both are over.
+async fn finished_tree(journal: &dyn Journal) {
+    let (a, b) = (task('a'), task('b'));
+    append(journal, [started(a), started_by(a, b, a), child_started(a, b)]).await.unwrap();
+    append(journal, [ended_with_report(b, "/reports/b.md"), child_ended(a, b)]).await.unwrap();
+    append(journal, [ended_with_report(a, "/reports/a.md")]).await.unwrap();
+}
+
+async fn an_old_tree_goes_with_all_that_belongs_to_it(journal: &dyn Journal) {
+    let (a, b, c) = (task('a'), task('b'), task('c'));
+    finished_tree(journal).await;
+    append(journal, [started(c), noticed(c, "still here")]).await.unwrap();
+    journal.send(Command::Stop { task: b }).await.unwrap();
+    journal.send(Command::Stop { task: c }).await.unwrap();
+
+    let (nothing, reports) = prune(journal, Timestamp(1_000));
+    assert_eq!((nothing, reports), (Pruned::default(), Vec::new()), "older, not as old");
+    let (pruned, mut reports) = prune(journal, LATER);
+    reports.sort();
+    assert_eq!(reports, [PathBuf::from("/reports/a.md"), PathBuf::from("/reports/b.md")]);
+    assert_eq!((pruned.tasks, pruned.events), (2, 6));
+    assert!(pruned.bytes > 500, "{pruned:?}");
+
+    for gone in [a, b] {
+        assert!(!is_there(journal, gone));
+        assert!(matches!(journal.read(gone), Err(JournalError::NoSuchTask { .. })));
+        assert!(matches!(journal.standing(gone), Err(JournalError::NoSuchTask { .. })));
+        assert_eq!(journal.ending(gone).unwrap(), None);
+    }
+    assert_eq!(journal.tasks(10).unwrap().len(), 1);
+    assert_eq!(journal.commands_after(CommandId(0), 10).unwrap(), [(CommandId(2), Command::Stop { task: c })]);
+    let all = journal.read_after(Scope::All, Position(0), 10).unwrap();
+    assert_eq!(render(all.iter().map(|(_, event)| event)), "cccc 1 task_started\ncccc 2 noticed still here\n");
+}
+
+async fn a_tree_stays_as_long_as_one_of_its_tasks_is_young(journal: &dyn Journal) {
+    finished_tree(journal).await;
+    let leg = Entry { time: Timestamp(5_000), leg: 2, ..ended(task('b'), Status::Completed) };
+    append(journal, [resumed(task('b'), 2), leg]).await.unwrap();
+    append(journal, [started(task('c')), Entry { time: Timestamp(5_000), ..ended(task('c'), Status::Failed) }])
+        .await
+        .unwrap();
+    assert_eq!(prune(journal, Timestamp(4_000)).0, Pruned::default());
+    assert!(is_there(journal, task('a')) && is_there(journal, task('b')) && is_there(journal, task('c')));
+}
+
+async fn a_tree_with_an_open_leg_stays(journal: &dyn Journal) {
+    finished_tree(journal).await;
+    append(journal, [resumed(task('b'), 2)]).await.unwrap();
+    append(journal, [started(task('c'))]).await.unwrap();
+    assert_eq!(prune(journal, LATER).0, Pruned::default());
+}
+
+async fn a_tree_with_an_ending_that_nobody_collected_stays(journal: &dyn Journal) {
+    let (a, b) = (task('a'), task('b'));
+    append(journal, [started(a), started_by(a, b, a), child_started(a, b)]).await.unwrap();
+    append(journal, [ended(a, Status::Completed), ended(b, Status::Completed)]).await.unwrap();
+    assert_eq!(prune(journal, LATER).0, Pruned::default());
+    append(journal, [child_ended(a, b)]).await.unwrap();
+    assert_eq!(prune(journal, LATER).0.tasks, 2);
+}
+
+async fn after_a_pruning_nothing_is_numbered_twice(journal: &dyn Journal) {
+    finished_tree(journal).await;
+    let end = journal.end().unwrap();
+    let command = journal.send(Command::Stop { task: task('a') }).await.unwrap();
+    prune(journal, LATER);
+    assert_eq!(journal.end().unwrap(), end);
+    append(journal, [started(task('c'))]).await.unwrap();
+    let behind = journal.read_after(Scope::All, end, 10).unwrap();
+    assert_eq!(behind.len(), 1, "whoever has read up to there misses nothing");
+    assert!(journal.send(Command::Stop { task: task('c') }).await.unwrap() > command);
+}
+
+async fn a_long_log_goes_in_many_steps(journal: &dyn Journal) {
+    let a = task('a');
+    let notices = (0..2_500).map(|number| noticed(a, &number.to_string()));
+    let all: Vec<_> = std::iter::once(started(a)).chain(notices).chain([ended(a, Status::Completed)]).collect();
+    append(journal, all).await.unwrap();
+    let (pruned, _) = prune(journal, LATER);
+    assert_eq!((pruned.tasks, pruned.events), (1, 2_502));
+    assert_eq!(journal.read_after(Scope::All, Position(0), 10).unwrap(), []);
+}
