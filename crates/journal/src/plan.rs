@@ -19,6 +19,17 @@ pub(crate) struct Plan {
     pub(crate) progress: HashMap<TaskId, Progress>,
 }
 
+impl Plan {
+    /// Whoever writes the parent, it has one child more.
+    fn count_child(&mut self, parent: Option<TaskId>, known: impl Fn(TaskId) -> Option<Progress>) {
+        let Some(parent) = parent else { return };
+        if let Some(mut progress) = self.progress.get(&parent).copied().or_else(|| known(parent)) {
+            progress.children += 1;
+            self.progress.insert(parent, progress);
+        }
+    }
+}
+
 /// Numbers the entries, or says why the append is refused. `known` tells where a task stands now.
 pub(crate) fn plan<'a>(
     entries: impl IntoIterator<Item = &'a Entry>,
@@ -39,6 +50,9 @@ pub(crate) fn plan<'a>(
         };
         plan.seqs.push(progress.advance(entry, owner)?);
         plan.progress.insert(entry.task_id, progress);
+        if let Fact::TaskStarted { job } = &entry.fact {
+            plan.count_child(job.parent, &known);
+        }
     }
     Ok(plan)
 }

@@ -31,6 +31,8 @@ pub(crate) struct Progress {
     pub(crate) status: Option<Status>,
     /// The number of the newest ending, of whichever leg.
     pub(crate) ended_seq: Option<u64>,
+    /// How many tasks name it as their parent.
+    pub(crate) children: u32,
 }
 
 impl Origin {
@@ -81,6 +83,7 @@ impl Progress {
             updated: entry.time,
             status: None,
             ended_seq: None,
+            children: 0,
         }
     }
 

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use rusqlite::{Transaction, params};
-use sortie_protocol::{Command, TaskId, VERSION};
+use sortie_protocol::{Command, Fact, TaskId, VERSION};
 
 use super::failure::Failure;
 use super::row::{StoredEvent, TaskTail};
@@ -76,8 +76,14 @@ impl<'a> Batch<'a> {
     /// Carries out one append, or says why it is refused. The outer error is about the file and ends the batch.
     pub(super) fn append(&mut self, drafts: &[Draft]) -> Result<Result<(), JournalError>, Failure> {
         for draft in drafts {
-            if !self.load(draft.entry.task_id)? {
-                return Ok(Err(JournalError::NoSuchTask { asked: draft.entry.task_id.to_string() }));
+            let parent = match &draft.entry.fact {
+                Fact::TaskStarted { job } => job.parent,
+                _ => None,
+            };
+            for task in [Some(draft.entry.task_id), parent].into_iter().flatten() {
+                if !self.load(task)? {
+                    return Ok(Err(JournalError::NoSuchTask { asked: task.to_string() }));
+                }
             }
         }
         let known = |task| self.tails.get(&task).map(|tail| tail.row.progress);

@@ -1,23 +1,20 @@
-//! Headers of tasks. The rows are checked one by one, and their number against the totals, for each way to find them.
+//! Headers of tasks.
+//!
+//! A checksum says that a row is right. That none is missing is seen by counting: all rows against the totals, the children
+//! of each task against its header. An index is only believed where what it leads to can be checked so.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
-use rusqlite::{Connection, Params};
+use rusqlite::Connection;
 use sortie_protocol::TaskId;
 
 use super::failure::Failure;
 use super::reader::Reader;
+use super::row::{self, TaskRow};
+use super::task_row;
 use super::totals::Totals;
-use super::{row, task_row};
 use crate::owner::Owner;
 use crate::{JournalError, TaskHeader, TaskQuery};
-
-/// Each way to find tasks, as the count of all that are found by it. SQLite would rather count what is smaller.
-const IN_THE_TABLE: &str = "SELECT count(*) FROM tasks NOT INDEXED";
-const BY_ID: &str = "SELECT count(*) FROM tasks INDEXED BY sqlite_autoindex_tasks_1 WHERE task >= ''";
-const BY_PARENT: &str = "SELECT (SELECT count(*) FROM tasks INDEXED BY tasks_by_parent WHERE parent IS NULL)
-    + (SELECT count(*) FROM tasks INDEXED BY tasks_by_parent WHERE parent >= '')";
-const OPEN: &str = "SELECT count(*) FROM tasks INDEXED BY tasks_open WHERE status IS NULL";
 
 impl Reader {
     pub(super) fn list(&self, query: &TaskQuery) -> Result<Vec<TaskHeader>, JournalError> {
@@ -26,77 +23,122 @@ impl Reader {
                 Some(task) => task_row::known(snapshot, task)?.tail.number,
                 None => i64::MAX,
             };
-            let totals = Totals::load(snapshot)?;
-            let which = if query.is_about_open_legs() {
-                expect(snapshot, OPEN, totals.open)?;
+            let (totals, open) = (Totals::load(snapshot)?, query.is_about_open_legs());
+            let rows = if open {
+                expect(snapshot, "SELECT count(*) FROM tasks INDEXED BY tasks_open WHERE status IS NULL", totals.open)?;
                 "INDEXED BY tasks_open WHERE t.status IS NULL AND"
             } else {
-                expect(snapshot, IN_THE_TABLE, totals.tasks)?;
+                expect(snapshot, ALL, totals.tasks)?;
                 "NOT INDEXED WHERE"
             };
-            let roots = if query.roots_only { "t.parent IS NULL AND" } else { "" };
-            let sql = format!("{which} {roots} t.number < ?1 ORDER BY t.number DESC");
-            headers(snapshot, &sql, [before], query)
+            let mut headers = Headers::default();
+            let mut last = before;
+            each_row(snapshot, &format!("{rows} t.number < ?1 ORDER BY t.number DESC"), before, |task| {
+                // An entry of the index that has changed leads to a task that does not belong here, or twice to one.
+                if open && (task.tail.number >= last || task.tail.progress.status.is_some()) {
+                    return Err(Failure::Damage("its index of open tasks is wrong".to_owned()));
+                }
+                last = task.tail.number;
+                headers.push(task, |header| query.admits(header));
+                Ok(headers.found.len() < query.limit)
+            })?;
+            Ok(headers.found)
         })
     }
 
     pub(super) fn find(&self, prefix: &str) -> Result<Vec<TaskHeader>, JournalError> {
         let letters = prefix.strip_prefix("agent-").unwrap_or(prefix);
         self.ask(|snapshot| {
-            expect(snapshot, BY_ID, Totals::load(snapshot)?.tasks)?;
-            // Ids are made of a to z, and `{` follows `z`.
-            let sql = "INDEXED BY sqlite_autoindex_tasks_1 WHERE t.task >= ?1 AND t.task < ?1 || '{' ORDER BY t.number";
-            headers(snapshot, sql, [letters], &TaskQuery::default())
+            let mut headers = Headers::default();
+            if let Ok(task) = letters.parse::<TaskId>() {
+                if let Some(row) = task_row::find(snapshot, task)? {
+                    headers.push(row, |_| true);
+                }
+                return Ok(headers.found);
+            }
+            expect(snapshot, ALL, Totals::load(snapshot)?.tasks)?;
+            each_row(snapshot, "NOT INDEXED WHERE t.number < ?1 ORDER BY t.number", i64::MAX, |task| {
+                headers.push(task, |header| header.task_id.letters().starts_with(letters));
+                Ok(true)
+            })?;
+            Ok(headers.found)
         })
     }
 
     pub(super) fn tree(&self, root: TaskId) -> Result<Vec<TaskHeader>, JournalError> {
-        self.ask(|snapshot| tree(snapshot, root))
+        self.ask(|snapshot| {
+            let mut headers = Headers::default();
+            for task in tree(snapshot, root)? {
+                headers.push(task, |_| true);
+            }
+            Ok(headers.found)
+        })
     }
 }
 
-/// A task and all its descendants.
-pub(super) fn tree(snapshot: &Connection, root: TaskId) -> Result<Vec<TaskHeader>, Failure> {
-    task_row::known(snapshot, root)?;
-    expect(snapshot, BY_PARENT, Totals::load(snapshot)?.tasks)?;
-    // Parents start before their children, so the order of starting puts them first.
-    let members = "WHERE t.number IN (
-            WITH RECURSIVE member (number, task) AS (
-                SELECT number, task FROM tasks WHERE task = ?1
-                UNION
-                SELECT child.number, child.task FROM tasks child INDEXED BY tasks_by_parent
-                    JOIN member ON child.parent = member.task
-            )
-            SELECT number FROM member
-        )
-        ORDER BY t.number";
-    headers(snapshot, members, [root.letters()], &TaskQuery::default())
+const ALL: &str = "SELECT count(*) FROM tasks NOT INDEXED";
+
+/// Headers of tasks, as they are found.
+#[derive(Default)]
+struct Headers {
+    found: Vec<TaskHeader>,
+    /// Most tasks of a list have the same few owners.
+    alive: HashMap<Owner, bool>,
 }
 
-fn headers(
-    snapshot: &Connection,
-    which: &str,
-    parameters: impl Params,
-    query: &TaskQuery,
-) -> Result<Vec<TaskHeader>, Failure> {
-    // Most tasks of a list have the same few owners.
-    let mut alive = HashMap::new();
-    let mut statement = snapshot.prepare_cached(&format!("{} {which}", row::TASKS))?;
-    let mut rows = statement.query(parameters)?;
-    let mut headers = Vec::new();
-    while headers.len() < query.limit {
-        let Some(row) = rows.next()? else { break };
-        let task = row::task(row)?;
-        let is_alive = |owner: Owner| *alive.entry(owner).or_insert_with(|| owner.is_alive());
+impl Headers {
+    fn push(&mut self, task: TaskRow, belongs: impl FnOnce(&TaskHeader) -> bool) {
+        let is_alive = |owner: Owner| *self.alive.entry(owner).or_insert_with(|| owner.is_alive());
         let header = task.origin.header(&task.tail.progress, is_alive);
-        if !task.tail.going && query.admits(&header) {
-            headers.push(header);
+        if !task.tail.going && belongs(&header) {
+            self.found.push(header);
         }
     }
-    Ok(headers)
 }
 
-/// Sees that a way to find tasks finds as many as there are.
+/// The rows of a task and all its descendants, in the order of starting, which puts parents first.
+pub(super) fn tree(snapshot: &Connection, root: TaskId) -> Result<Vec<TaskRow>, Failure> {
+    let mut waiting = VecDeque::from([task_row::known(snapshot, root)?]);
+    let mut members = Vec::new();
+    let children = format!("{} INDEXED BY tasks_by_parent WHERE t.parent = ?1", row::TASKS);
+    let mut statement = snapshot.prepare_cached(&children)?;
+    while let Some(task) = waiting.pop_front() {
+        let mut found = 0;
+        let mut rows = statement.query([task.origin.task_id.letters()])?;
+        while let Some(row) = rows.next()? {
+            let child = row::task(row)?;
+            found += u32::from(child.origin.parent_id == Some(task.origin.task_id));
+            waiting.push_back(child);
+        }
+        let expected = task.tail.progress.children;
+        if found != expected {
+            let id = task.origin.task_id;
+            return Err(Failure::Damage(format!("{id} should have {expected} children and has {found}")));
+        }
+        members.push(task);
+    }
+    members.sort_by_key(|member| member.tail.number);
+    Ok(members)
+}
+
+/// Gives the rows to `each`, checked, as long as it wants more. `which` knows a number as `?1`.
+fn each_row(
+    snapshot: &Connection,
+    which: &str,
+    number: i64,
+    mut each: impl FnMut(TaskRow) -> Result<bool, Failure>,
+) -> Result<(), Failure> {
+    let mut statement = snapshot.prepare_cached(&format!("{} {which}", row::TASKS))?;
+    let mut rows = statement.query([number])?;
+    while let Some(row) = rows.next()? {
+        if !each(row::task(row)?)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Sees that as many tasks are found as there are.
 fn expect(snapshot: &Connection, count: &str, expected: i64) -> Result<(), Failure> {
     let found: i64 = snapshot.prepare_cached(count)?.query_row((), |row| row.get(0))?;
     if found != expected {

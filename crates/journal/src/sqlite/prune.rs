@@ -11,9 +11,11 @@ use sortie_protocol::{TaskId, Timestamp};
 
 use super::failure::Failure;
 use super::reader::Reader;
+use super::row::TaskRow;
 use super::totals::Totals;
 use super::writer::Writer;
 use super::{list, row, task_row};
+use crate::owner::Owner;
 use crate::prune::{self, Evidence, Pruned};
 use crate::{JournalError, TaskHeader};
 
@@ -117,14 +119,13 @@ fn old_roots(snapshot: &Connection, older_than: Timestamp) -> Result<Vec<TaskId>
 
 /// The tree below the root, if it may go.
 fn old_tree(snapshot: &Connection, root: TaskId, older_than: Timestamp) -> Result<Option<Tree>, Failure> {
-    let headers: Vec<TaskHeader> = list::tree(snapshot, root)?;
+    let rows = list::tree(snapshot, root)?;
+    let seen = |row: &TaskRow| Seen { task: row.origin.task_id, last_seq: row.tail.progress.last_seq };
+    let members = rows.iter().map(seen).collect();
+    let headers: Vec<TaskHeader> =
+        rows.into_iter().map(|row| row.origin.header(&row.tail.progress, Owner::is_alive)).collect();
     if !prune::is_old(&headers, older_than) {
         return Ok(None);
-    }
-    let mut members = Vec::with_capacity(headers.len());
-    for header in &headers {
-        let last_seq = task_row::known(snapshot, header.task_id)?.tail.progress.last_seq;
-        members.push(Seen { task: header.task_id, last_seq });
     }
     let evidence = evidence(snapshot, &members)?;
     Ok(evidence.has_all_delivered(&headers).then_some(Tree { members, evidence }))

@@ -15,7 +15,7 @@ use crate::task::{Origin, Progress};
 pub(super) const TASKS: &str = "
     SELECT t.task, t.parent, t.root, t.depth, t.agent, t.title, t.workspace, t.started,
         t.attempt, t.owner_pid, t.owner_started, t.leg, t.last_seq, t.updated, t.status, t.ended_seq,
-        t.log_sum, t.going, t.sum, t.number
+        t.children, t.log_sum, t.going, t.sum, t.number
     FROM tasks t";
 
 /// Events, each with the origin of its task before it and the sum of the event before it behind it.
@@ -121,7 +121,7 @@ fn origin(row: &Row<'_>) -> rusqlite::Result<Origin> {
     })
 }
 
-/// The eight columns of a task's progress, from column `first` on.
+/// The nine columns of a task's progress, from column `first` on.
 fn progress(row: &Row<'_>, first: usize) -> rusqlite::Result<Progress> {
     Ok(Progress {
         attempt: row.get(first)?,
@@ -131,13 +131,14 @@ fn progress(row: &Row<'_>, first: usize) -> rusqlite::Result<Progress> {
         updated: time(row, first + 5)?,
         status: status(row, first + 6)?,
         ended_seq: row.get::<_, Option<i64>>(first + 7)?.map(i64::cast_unsigned),
+        children: row.get(first + 8)?,
     })
 }
 
 /// A row of [`TASKS`], checked against its sum.
 pub(super) fn task(row: &Row<'_>) -> Result<TaskRow, Failure> {
     let (task, sum) = task_and_sum(row)?;
-    if row.get::<_, Sum>(18)? != sum {
+    if row.get::<_, Sum>(19)? != sum {
         return Err(Failure::Damage(format!("the header of {} does not match its checksum", task.origin.task_id)));
     }
     Ok(task)
@@ -152,11 +153,11 @@ pub(super) fn unsummed_task(row: &Row<'_>) -> rusqlite::Result<(i64, Sum)> {
 fn task_and_sum(row: &Row<'_>) -> rusqlite::Result<(TaskRow, Sum)> {
     let origin = origin(row)?;
     let tail = TaskTail {
-        number: row.get(19)?,
+        number: row.get(20)?,
         origin_sum: Sum::of_origin(&origin),
         progress: progress(row, 8)?,
-        log_sum: row.get(16)?,
-        going: row.get(17)?,
+        log_sum: row.get(17)?,
+        going: row.get(18)?,
     };
     Ok((TaskRow { origin, tail }, Sum::of_task(&tail)))
 }

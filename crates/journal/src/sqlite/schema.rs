@@ -64,10 +64,12 @@ const VERSION_1: &str = "
 const VERSION_2: &str = "
     ALTER TABLE tasks RENAME COLUMN last_sum TO log_sum;
     ALTER TABLE tasks ADD COLUMN ended_seq INTEGER; -- the newest ending; null if there is none
+    ALTER TABLE tasks ADD COLUMN children INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE tasks ADD COLUMN going INTEGER NOT NULL DEFAULT 0; -- 1 while it is being pruned
     ALTER TABLE tasks ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
     UPDATE tasks SET ended_seq =
-        (SELECT max(seq) FROM events WHERE events.task = tasks.task AND events.kind = 'task_ended');
+        (SELECT max(seq) FROM events WHERE events.task = tasks.task AND events.kind = 'task_ended'),
+        children = (SELECT count(*) FROM tasks child WHERE child.parent = tasks.task);
     CREATE INDEX tasks_open ON tasks (number) WHERE status IS NULL;
     CREATE TABLE totals (
         tasks    INTEGER NOT NULL, -- rows of tasks

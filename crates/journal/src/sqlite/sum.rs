@@ -42,6 +42,7 @@ impl Sum {
         digest.number(progress.updated.0.cast_signed());
         digest.text(progress.status.map(|status| status.to_string()).unwrap_or_default().as_bytes());
         digest.number(progress.ended_seq.unwrap_or_default().cast_signed());
+        digest.number(i64::from(progress.children));
         digest.text(&log_sum.0);
         digest.number(i64::from(*going));
         digest.finish()

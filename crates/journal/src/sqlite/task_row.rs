@@ -33,8 +33,9 @@ pub(super) fn known(connection: &Connection, task: TaskId) -> Result<TaskRow, Fa
 pub(super) fn insert(connection: &Connection, origin: &Origin, tail: &TaskTail) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO tasks (number, task, parent, root, depth, agent, title, workspace, started,
-            attempt, owner_pid, owner_started, leg, last_seq, updated, status, ended_seq, log_sum, going, sum)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+            attempt, owner_pid, owner_started, leg, last_seq, updated, status, ended_seq, children, log_sum, going,
+            sum)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
     )?;
     let TaskTail { number, progress, log_sum, going, .. } = tail;
     statement.execute(params![
@@ -55,6 +56,7 @@ pub(super) fn insert(connection: &Connection, origin: &Origin, tail: &TaskTail) 
         progress.updated.0.cast_signed(),
         progress.status.map(|status| status.to_string()),
         progress.ended_seq.map(u64::cast_signed),
+        progress.children,
         log_sum,
         going,
         Sum::of_task(tail),
@@ -65,7 +67,7 @@ pub(super) fn insert(connection: &Connection, origin: &Origin, tail: &TaskTail) 
 pub(super) fn update(connection: &Connection, tail: &TaskTail) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "UPDATE tasks SET attempt = ?2, owner_pid = ?3, owner_started = ?4, leg = ?5, last_seq = ?6, updated = ?7,
-            status = ?8, ended_seq = ?9, log_sum = ?10, going = ?11, sum = ?12
+            status = ?8, ended_seq = ?9, children = ?10, log_sum = ?11, going = ?12, sum = ?13
         WHERE number = ?1",
     )?;
     let TaskTail { number, progress, log_sum, going, .. } = tail;
@@ -79,6 +81,7 @@ pub(super) fn update(connection: &Connection, tail: &TaskTail) -> rusqlite::Resu
         progress.updated.0.cast_signed(),
         progress.status.map(|status| status.to_string()),
         progress.ended_seq.map(u64::cast_signed),
+        progress.children,
         log_sum,
         going,
         Sum::of_task(tail),

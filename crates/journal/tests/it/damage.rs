@@ -56,7 +56,7 @@ impl Digestion {
 fn sign(sql: &rusqlite::Connection) {
     let columns =
         "number, task, coalesce(parent, ''), root, depth, agent, title, workspace, started, attempt, owner_pid,
-        owner_started, leg, last_seq, updated, coalesce(status, ''), coalesce(ended_seq, 0), log_sum, going";
+        owner_started, leg, last_seq, updated, coalesce(status, ''), coalesce(ended_seq, 0), children, log_sum, going";
     let query = format!("SELECT {columns} FROM tasks WHERE task = 'aaaaaaaaaaaa'");
     let sum = sql.query_row(&query, (), |row| {
         let number = |column: usize| row.get::<_, i64>(column).unwrap();
@@ -75,9 +75,9 @@ fn sign(sql: &rusqlite::Connection) {
         whole.text(&origin.sum());
         whole.numbers(&[9, 10, 11, 12, 13, 14].map(number));
         whole.text(&text(15));
-        whole.numbers(&[number(16)]);
-        whole.text(&text(17));
-        whole.numbers(&[number(18)]);
+        whole.numbers(&[16, 17].map(number));
+        whole.text(&text(18));
+        whole.numbers(&[number(19)]);
         Ok(whole.sum())
     });
     sql.execute("UPDATE tasks SET sum = ?1 WHERE task = 'aaaaaaaaaaaa'", [sum.unwrap()]).unwrap();
@@ -202,6 +202,7 @@ async fn a_change_in_any_column_of_a_task_is_found_by_every_question_about_it() 
         "updated = 0",
         "status = 'completed'",
         "ended_seq = 1",
+        "children = 1",
         "log_sum = zeroblob(16)",
         "going = 1",
         "sum = zeroblob(16)",
@@ -237,10 +238,12 @@ async fn a_row_of_a_task_that_makes_no_sense_is_damage() {
 async fn a_task_that_a_list_would_miss_is_found_to_be_missing() {
     let place = damaged_by("DELETE FROM tasks WHERE task = 'bbbbbbbbbbbb'").await;
     let journal = place.open();
-    for list in [journal.tasks(1), journal.find("a"), journal.tree(task('a'))] {
+    for list in [journal.tasks(1), journal.find("a")] {
         let told = list.unwrap_err().to_string();
         assert!(told.contains("is damaged: 2 tasks should be found and 1 are;"), "{told}");
     }
+    let told = journal.tree(task('a')).unwrap_err().to_string();
+    assert!(told.contains("is damaged: agent-aaaaaaaaaaaa should have 1 children and has 0;"), "{told}");
     let open = TaskQuery { states: vec![TaskState::Running], ..TaskQuery::default() };
     assert!(matches!(journal.list(&open), Err(JournalError::Damaged { .. })));
 }

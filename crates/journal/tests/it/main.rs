@@ -4,6 +4,7 @@
 
 mod crash;
 mod damage;
+mod fault;
 mod group_commit;
 mod opening;
 mod process;

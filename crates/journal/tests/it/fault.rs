@@ -1,0 +1,188 @@
+//! Files that a disk or a crash has damaged: what is read of them is a beginning of what was written, or an error. Never
+//! anything else.
+
+mod flip;
+mod mixture;
+mod torn;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use sortie_journal::{CommandId, Journal, JournalError, Position, Scope, SqliteJournal, Standing, TaskHeader};
+use sortie_protocol::{Command, Event, Status, TaskId, TaskOutcome};
+use tempfile::TempDir;
+
+use crate::support::{
+    Place, append, child_ended, child_started, ended, ended_with_report, noticed, resumed, started, started_by, task,
+};
+
+/// All tasks that these journals have.
+const TASKS: [char; 3] = ['a', 'b', 'c'];
+
+/// All that can be asked about a journal, each answer by itself.
+struct Answers {
+    tasks: Result<Vec<TaskHeader>, JournalError>,
+    found: Result<Vec<TaskHeader>, JournalError>,
+    trees: Vec<Result<Vec<TaskHeader>, JournalError>>,
+    standings: Vec<Result<Standing, JournalError>>,
+    endings: Vec<Result<Option<TaskOutcome>, JournalError>>,
+    logs: Vec<Result<Vec<Event>, JournalError>>,
+    followed: Result<Vec<(Position, Event)>, JournalError>,
+    end: Result<Position, JournalError>,
+    commands: Result<Vec<(CommandId, Command)>, JournalError>,
+}
+
+impl Answers {
+    fn of(journal: &SqliteJournal) -> Self {
+        let tasks = TASKS.map(task);
+        Self {
+            tasks: journal.tasks(usize::MAX),
+            found: journal.find(""),
+            trees: tasks.iter().map(|task| journal.tree(*task)).collect(),
+            standings: tasks.iter().map(|task| journal.standing(*task)).collect(),
+            endings: tasks.iter().map(|task| journal.ending(*task)).collect(),
+            logs: tasks.iter().map(|task| journal.read(*task)).collect(),
+            followed: journal.read_after(Scope::All, Position(0), usize::MAX),
+            end: journal.end(),
+            commands: journal.commands_after(CommandId(0), usize::MAX),
+        }
+    }
+}
+
+/// What a journal answered after each of its commits, the newest last. At first there was nothing.
+struct Truth {
+    moments: Vec<Answers>,
+}
+
+impl Truth {
+    /// Panics, naming the fault, if an answer is neither an error nor one that was right at some moment.
+    fn check(&self, answers: &Answers, fault: &str) {
+        self.check_one(fault, answers, "tasks", |answers| &answers.tasks);
+        self.check_one(fault, answers, "find", |answers| &answers.found);
+        self.check_one(fault, answers, "end", |answers| &answers.end);
+        self.check_one(fault, answers, "commands", |answers| &answers.commands);
+        for at in 0..TASKS.len() {
+            self.check_one(fault, answers, "tree", |answers| &answers.trees[at]);
+            self.check_one(fault, answers, "standing", |answers| &answers.standings[at]);
+            self.check_one(fault, answers, "ending", |answers| &answers.endings[at]);
+            self.check_one(fault, answers, "read", |answers| &answers.logs[at]);
+        }
+        // Whoever follows all tasks sees a beginning of each.
+        let mut followed: BTreeMap<TaskId, Vec<&Event>> = BTreeMap::new();
+        for (_, event) in answers.followed.iter().flatten() {
+            followed.entry(event.task_id).or_default().push(event);
+        }
+        for (task, events) in followed {
+            let whole = self.newest().followed.iter().flatten().map(|(_, event)| event);
+            let whole: Vec<_> = whole.filter(|event| event.task_id == task).collect();
+            assert!(whole.starts_with(&events), "{fault}: following shows {events:?}");
+        }
+    }
+
+    fn check_one<T: PartialEq + std::fmt::Debug>(
+        &self,
+        fault: &str,
+        answers: &Answers,
+        question: &str,
+        answer: impl Fn(&Answers) -> &Result<T, JournalError>,
+    ) {
+        match answer(answers) {
+            // That there is no such task is an answer, and true only before it was started.
+            Err(JournalError::NoSuchTask { .. }) => {
+                let ever =
+                    self.moments.iter().any(|moment| matches!(answer(moment), Err(JournalError::NoSuchTask { .. })));
+                assert!(ever, "{fault}: {question} knows nothing of a task");
+            }
+            Err(_) => {}
+            Ok(answered) => {
+                let ever = self.moments.iter().any(|moment| answer(moment).as_ref().ok() == Some(answered));
+                assert!(ever, "{fault}: {question} was never {answered:?}");
+            }
+        }
+    }
+
+    fn newest(&self) -> &Answers {
+        self.moments.last().unwrap()
+    }
+}
+
+/// The bytes of a journal that nobody has open, and of the log beside it.
+#[derive(Clone)]
+struct Files {
+    database: Vec<u8>,
+    log: Vec<u8>,
+}
+
+impl Files {
+    fn of(place: &Place) -> Self {
+        let log = fs::read(log_of(&place.path())).unwrap_or_default();
+        Self { database: fs::read(place.path()).unwrap(), log }
+    }
+
+    fn lay_out(&self) -> Scene {
+        let directory = TempDir::new().unwrap();
+        let path = directory.path().join("journal.db");
+        fs::write(&path, &self.database).unwrap();
+        let log = log_of(&path);
+        if !self.log.is_empty() {
+            fs::write(&log, &self.log).unwrap();
+        }
+        Scene { path, log, _directory: directory }
+    }
+}
+
+/// Files to be damaged, again and again.
+struct Scene {
+    path: PathBuf,
+    log: PathBuf,
+    _directory: TempDir,
+}
+
+impl Scene {
+    fn writable(path: &Path) -> File {
+        File::options().write(true).open(path).unwrap()
+    }
+
+    /// What a reader is told, if the file can be opened at all.
+    fn answers(&self) -> Option<Answers> {
+        SqliteJournal::open_read_only(&self.path).ok().map(|journal| Answers::of(&journal))
+    }
+}
+
+fn log_of(path: &Path) -> PathBuf {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    log.into()
+}
+
+/// A small journal in small pages, so that there are many of them: written half, folded into its file, and written to
+/// the end. The log beside it has the second half.
+async fn small_journal() -> (Place, SqliteJournal, Truth) {
+    let place = Place::new();
+    place.sql().execute_batch("PRAGMA page_size = 512; VACUUM").unwrap();
+    let journal = place.open();
+    let (a, b, c) = (task('a'), task('b'), task('c'));
+    let mut truth = Truth { moments: vec![Answers::of(&journal)] };
+    let commits = [
+        vec![started(a)],
+        vec![started_by(a, b, a), child_started(a, b)],
+        vec![noticed(b, "one"), noticed(a, "two")],
+        vec![ended_with_report(b, "/reports/b.md"), child_ended(a, b)],
+        vec![started(c), noticed(c, "three")],
+        vec![ended(a, Status::Completed), resumed(a, 2)],
+        vec![noticed(c, "four")],
+    ];
+    for (number, commit) in commits.into_iter().enumerate() {
+        append(&journal, commit).await.unwrap();
+        truth.moments.push(Answers::of(&journal));
+        if number == 3 {
+            place.sql().query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(())).unwrap();
+        }
+        if number == 4 {
+            journal.send(Command::Stop { task: a }).await.unwrap();
+            truth.moments.push(Answers::of(&journal));
+        }
+    }
+    (place, journal, truth)
+}
