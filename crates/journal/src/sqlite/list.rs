@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use sortie_protocol::TaskId;
 
 use super::failure::Failure;
-use super::reader::Reader;
+use super::reader::{Reader, in_order};
 use super::row::{self, TaskRow};
 use super::task_row;
 use super::totals::Totals;
@@ -32,13 +32,11 @@ impl Reader {
                 "NOT INDEXED WHERE"
             };
             let mut headers = Headers::default();
-            let mut last = before;
             each_row(snapshot, &format!("{rows} t.number < ?1 ORDER BY t.number DESC"), before, |task| {
                 // An entry of the index that has changed leads to a task that does not belong here, or twice to one.
-                if open && (task.tail.number >= last || task.tail.progress.status.is_some()) {
-                    return Err(Failure::Damage("its index of open tasks is wrong".to_owned()));
+                if open && task.tail.progress.status.is_some() {
+                    return Err(Failure::Damage("its index of open tasks leads to one that has ended".to_owned()));
                 }
-                last = task.tail.number;
                 headers.push(task, |header| query.admits(header));
                 Ok(headers.found.len() < query.limit)
             })?;
@@ -57,10 +55,11 @@ impl Reader {
                 return Ok(headers.found);
             }
             expect(snapshot, ALL, Totals::load(snapshot)?.tasks)?;
-            each_row(snapshot, "NOT INDEXED WHERE t.number < ?1 ORDER BY t.number", i64::MAX, |task| {
+            each_row(snapshot, "NOT INDEXED WHERE t.number < ?1 ORDER BY t.number DESC", i64::MAX, |task| {
                 headers.push(task, |header| header.task_id.letters().starts_with(letters));
                 Ok(true)
             })?;
+            headers.found.reverse();
             Ok(headers.found)
         })
     }
@@ -100,13 +99,14 @@ impl Headers {
 pub(super) fn tree(snapshot: &Connection, root: TaskId) -> Result<Vec<TaskRow>, Failure> {
     let mut waiting = VecDeque::from([task_row::known(snapshot, root)?]);
     let mut members = Vec::new();
-    let children = format!("{} INDEXED BY tasks_by_parent WHERE t.parent = ?1", row::TASKS);
+    let children = format!("{} INDEXED BY tasks_by_parent WHERE t.parent = ?1 ORDER BY t.number", row::TASKS);
     let mut statement = snapshot.prepare_cached(&children)?;
     while let Some(task) = waiting.pop_front() {
-        let mut found = 0;
+        let (mut found, mut last) = (0, 0);
         let mut rows = statement.query([task.origin.task_id.letters()])?;
         while let Some(row) = rows.next()? {
             let child = row::task(row)?;
+            last = in_order(last, child.tail.number)?;
             found += u32::from(child.origin.parent_id == Some(task.origin.task_id));
             waiting.push_back(child);
         }
@@ -121,7 +121,7 @@ pub(super) fn tree(snapshot: &Connection, root: TaskId) -> Result<Vec<TaskRow>, 
     Ok(members)
 }
 
-/// Gives the rows to `each`, checked, as long as it wants more. `which` knows a number as `?1`.
+/// Gives the rows to `each`, checked, the newest first, as long as it wants more. `which` knows a number as `?1`.
 fn each_row(
     snapshot: &Connection,
     which: &str,
@@ -130,8 +130,12 @@ fn each_row(
 ) -> Result<(), Failure> {
     let mut statement = snapshot.prepare_cached(&format!("{} {which}", row::TASKS))?;
     let mut rows = statement.query([number])?;
+    let mut last = number;
     while let Some(row) = rows.next()? {
-        if !each(row::task(row)?)? {
+        let task = row::task(row)?;
+        in_order(task.tail.number, last)?;
+        last = task.tail.number;
+        if !each(task)? {
             break;
         }
     }

@@ -46,10 +46,11 @@ pub(super) fn for_writing(path: &Path, patience: Duration) -> Result<Opened, Jou
 
 /// Opens the file for reading. One that is missing or empty is read as an empty journal, and nothing is created.
 pub(super) fn for_reading(path: &Path, patience: Duration) -> Result<Connection, JournalError> {
+    refuse_link(path)?;
     match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return empty(path),
         Err(error) => return Err(unopened(path, &error)),
-        Ok(_) => refuse_link(path)?,
+        Ok(_) => {}
     }
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, patience)?;
     let format = match inspect(path, &connection) {

@@ -66,9 +66,11 @@ impl Reader {
             let mut statement = snapshot.prepare_cached(&query)?;
             let mut rows = statement.query((after.0, sql_limit(limit), &root))?;
             let mut events = Vec::new();
+            let mut last = after;
             while let Some(row) = rows.next()? {
                 let event = row::event(row)?;
-                events.push((Position(row.get(8)?), event));
+                last = Position(in_order(last.0, row.get(8)?)?);
+                events.push((last, event));
             }
             Ok(events)
         })
@@ -96,7 +98,9 @@ impl Reader {
             let mut statement = snapshot.prepare_cached(query)?;
             let mut rows = statement.query((after.0, sql_limit(limit)))?;
             let mut commands = Vec::new();
+            let mut last = after.0;
             while let Some(row) = rows.next()? {
+                last = in_order(last, row.get(0)?)?;
                 let (number, task, sum, body): (i64, String, Sum, String) = row.try_into()?;
                 let damaged = |cause: String| Failure::Damage(format!("command {number} {cause}"));
                 if sum != Sum::of_command(number, &task, &body) {
@@ -123,6 +127,14 @@ impl Reader {
         let snapshot = connection.unchecked_transaction().map_err(|error| Doing::Reading.failed(&self.path, error))?;
         question(&snapshot).map_err(|failure| Doing::Reading.failed(&self.path, failure))
     }
+}
+
+/// The next number of an ascending order. A page that is reached twice instead of another one brings back what was before.
+pub(super) fn in_order(last: i64, next: i64) -> Result<i64, Failure> {
+    if next <= last {
+        return Err(Failure::Damage(format!("row {next} comes behind row {last}")));
+    }
+    Ok(next)
 }
 
 /// SQLite takes signed numbers; a negative one would mean no limit.

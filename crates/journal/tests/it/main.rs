@@ -4,9 +4,12 @@
 
 mod crash;
 mod damage;
+mod disk;
 mod fault;
 mod group_commit;
+mod migration;
 mod opening;
+mod place;
 mod process;
 mod suite;
 mod support;

@@ -4,9 +4,14 @@ use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout};
 
-use sortie_journal::{Durability, Entry, Journal, JournalError, Position, Scope, SqliteJournal, TaskState};
+use sortie_journal::{
+    Durability, Entry, Holder, Journal, JournalError, Position, Scope, SqliteJournal, TaskQuery, TaskState,
+};
+use sortie_protocol::{Command, Status, Timestamp};
 
-use crate::support::{Place, again, append, noticed, passes, render, role, started, task};
+use crate::support::{
+    Place, again, append, ended, ended_with_report, noticed, passes, render, resumed, role, started, task,
+};
 
 /// A process that tells us, line by line, what it has done.
 struct Other {
@@ -144,4 +149,137 @@ async fn two_processes_write_different_tasks_at_once() {
     let all = journal.read_after(Scope::All, Position(0), usize::MAX).unwrap();
     assert_eq!(all.len(), 2 * EACH);
     assert!(all.iter().zip(1..).all(|((position, _), expected)| *position == Position(expected)));
+}
+
+/// Sends a signal by name.
+#[cfg(target_os = "linux")]
+fn signal(process: &Child, name: &str) {
+    let sent =
+        std::process::Command::new("kill").args([format!("-{name}"), process.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+/// Waits until the system says that the process stands still.
+#[cfg(target_os = "linux")]
+fn wait_until_stopped(process: &Child) {
+    let stat = format!("/proc/{}/stat", process.id());
+    while !std::fs::read_to_string(&stat).unwrap().contains(") T ") {
+        std::thread::yield_now();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn an_owner_that_was_stopped_and_taken_over_from_writes_nothing_when_it_wakes_up() {
+    let test = "process::an_owner_that_was_stopped_and_taken_over_from_writes_nothing_when_it_wakes_up";
+    if let Some(path) = role() {
+        let journal = SqliteJournal::open(Path::new(&path)).unwrap();
+        append(&journal, [started(task('a'))]).await.unwrap();
+        tell("started");
+        std::io::stdin().read_exact(&mut [0]).unwrap();
+        for number in 0..100 {
+            // Nobody waits for these; the next one that somebody waits for tells.
+            drop(journal.append(vec![noticed(task('a'), &number.to_string())], Durability::Ordered).await);
+        }
+        let fenced = append(&journal, [ended(task('a'), Status::Completed)]).await;
+        assert!(matches!(fenced, Err(JournalError::Fenced { ours: 1, current: 2, .. })), "{fenced:?}");
+        return tell("fenced");
+    }
+    let place = Place::new();
+    let mut other = Other::start(test, place.path().to_str().unwrap());
+    other.wait_for("started");
+    signal(&other.process, "STOP");
+    wait_until_stopped(&other.process);
+
+    let journal = place.open();
+    let standing = journal.standing(task('a')).unwrap();
+    assert_eq!(standing.holder, Holder::Other { pid: other.process.id() }, "it stands still, but it lives");
+    append(&journal, [Entry { attempt: standing.attempt + 1, ..resumed(task('a'), 1) }]).await.unwrap();
+    other.process.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+    signal(&other.process, "CONT");
+    other.wait_for("fenced");
+    assert!(other.process.wait().unwrap().success());
+    assert_eq!(render(&journal.read(task('a')).unwrap()), "aaaa 1 task_started\naaaa 2 task_resumed\n");
+}
+
+#[tokio::test]
+async fn a_second_process_is_refused_as_long_as_the_first_lives() {
+    let test = "process::a_second_process_is_refused_as_long_as_the_first_lives";
+    if let Some(path) = role() {
+        let journal = SqliteJournal::open(Path::new(&path)).unwrap();
+        append(&journal, [started(task('a'))]).await.unwrap();
+        tell("started");
+        return linger();
+    }
+    let place = Place::new();
+    let mut other = Other::start(test, place.path().to_str().unwrap());
+    other.wait_for("started");
+    let pid = other.process.id();
+
+    let journal = place.open();
+    let refused = journal.standing(task('a')).unwrap().next_attempt();
+    assert!(matches!(refused, Err(JournalError::StillRunning { pid: told, .. }) if told == pid), "{refused:?}");
+    other.kill();
+    let standing = journal.standing(task('a')).unwrap();
+    assert_eq!((standing.state, standing.holder), (TaskState::Interrupted, Holder::Nobody));
+    let interrupted = TaskQuery { states: vec![TaskState::Interrupted], ..TaskQuery::default() };
+    assert_eq!(journal.list(&interrupted).unwrap().len(), 1);
+
+    let attempt = standing.next_attempt().unwrap();
+    append(&journal, [Entry { attempt, ..resumed(task('a'), 1) }]).await.unwrap();
+    assert_eq!(journal.standing(task('a')).unwrap().holder, Holder::ThisProcess);
+    assert_eq!(journal.list(&interrupted).unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_command_reaches_the_process_that_runs_the_task() {
+    let test = "process::a_command_reaches_the_process_that_runs_the_task";
+    if let Some(path) = role() {
+        let journal = SqliteJournal::open(Path::new(&path)).unwrap();
+        append(&journal, [started(task('a'))]).await.unwrap();
+        let seen = journal.newest_command().unwrap();
+        tell("started");
+        while journal.commands_after(seen, 10).unwrap().is_empty() {
+            std::thread::yield_now();
+        }
+        assert_eq!(journal.commands_after(seen, 10).unwrap()[0].1, Command::Stop { task: task('a') });
+        append(&journal, [ended(task('a'), Status::Cancelled)]).await.unwrap();
+        return tell("stopped");
+    }
+    let place = Place::new();
+    let mut other = Other::start(test, place.path().to_str().unwrap());
+    other.wait_for("started");
+    let journal = place.open();
+    journal.send(Command::Stop { task: task('a') }).await.unwrap();
+    other.wait_for("stopped");
+    assert_eq!(journal.standing(task('a')).unwrap().state, TaskState::Ended(Status::Cancelled));
+}
+
+#[tokio::test]
+async fn a_pruning_that_was_killed_half_way_is_finished_by_the_next() {
+    let test = "process::a_pruning_that_was_killed_half_way_is_finished_by_the_next";
+    if let Some(path) = role() {
+        let journal = SqliteJournal::open(Path::new(&path)).unwrap();
+        drop(journal.prune(Timestamp(2_000), &mut |_| std::process::abort()));
+        return tell("nothing was pruned");
+    }
+    let place = Place::new();
+    let journal = place.open();
+    append(&journal, [started(task('a')), ended_with_report(task('a'), "/reports/a.md"), started(task('b'))])
+        .await
+        .unwrap();
+    let status = again(test, place.path().to_str().unwrap()).stderr(std::process::Stdio::null()).status().unwrap();
+    assert!(!status.success());
+
+    assert!(matches!(journal.read(task('a')), Err(JournalError::NoSuchTask { .. })), "it is out of sight at once");
+    assert_eq!(journal.tasks(10).unwrap().len(), 1);
+    assert_eq!(journal.read_after(Scope::All, Position(0), 10).unwrap().len(), 1);
+    let refused = append(&journal, [Entry { attempt: 2, ..resumed(task('a'), 2) }]).await;
+    assert!(matches!(refused, Err(JournalError::NoSuchTask { .. })), "{refused:?}");
+
+    let mut reports = Vec::new();
+    let pruned = journal.prune(Timestamp(2_000), &mut |report| reports.push(report.to_owned())).unwrap();
+    assert_eq!((pruned.tasks, pruned.events), (1, 2));
+    assert_eq!(reports, [Path::new("/reports/a.md")]);
+    assert_eq!(journal.tasks(10).unwrap().len(), 1);
 }

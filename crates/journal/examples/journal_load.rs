@@ -1,0 +1,232 @@
+//! The journal under load: `journal_load (appends | replay | list) DIRECTORY COUNT`, what it took as JSON.
+//!
+//! `appends`: 64 tasks append COUNT events each and wait for the disk every time. Beside it stands what SQLite alone does
+//! on the same disk at the same time. `replay`: one task of COUNT events is read back. `list`: COUNT tasks are listed.
+
+#![expect(clippy::print_stdout, reason = "it is a program that reports")]
+
+use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use sortie_journal::{Durability, Entry, Journal, JournalError, SqliteJournal, TaskQuery, TaskState};
+use sortie_protocol::{
+    AgentConfig, Fact, Grant, Job, Limits, ModelChoice, Status, TaskId, TaskOutcome, Timestamp, Usage,
+};
+
+const TASKS_AT_ONCE: u64 = 64;
+/// With what is stored around it, about 600 bytes an event.
+const TEXT: usize = 500;
+/// Entries of one append where nobody waits for each.
+const LOT: u64 = 1000;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [what, directory, count] = arguments.as_slice() else {
+        return Err("usage: journal_load (appends | replay | list) DIRECTORY COUNT".into());
+    };
+    let count: u64 = count.parse()?;
+    let directory = tempfile::TempDir::new_in(directory)?;
+    let path = directory.path().join("journal.db");
+    let report = match what.as_str() {
+        "appends" => appends(&path, count).await?,
+        "replay" => replay(&path, count).await?,
+        "list" => list(&path, count).await?,
+        _ => return Err(format!("`{what}` is none of appends, replay and list").into()),
+    };
+    println!("{report}");
+    Ok(())
+}
+
+async fn appends(path: &Path, count: u64) -> Result<Value, Box<dyn Error>> {
+    let plain = plain_sqlite(&path.with_file_name("before.db"), count)?;
+    let journal = Arc::new(SqliteJournal::open(path)?);
+    let begun = Instant::now();
+    let writers: Vec<_> = (0..TASKS_AT_ONCE)
+        .map(|number| {
+            let journal = Arc::clone(&journal);
+            tokio::spawn(async move {
+                let mut waits = Vec::new();
+                journal.append(vec![started(id(number))], Durability::Synced).await?;
+                for _ in 0..count {
+                    let begun = Instant::now();
+                    journal.append(vec![noticed(id(number))], Durability::Synced).await?;
+                    waits.push(begun.elapsed());
+                }
+                Ok::<_, JournalError>(waits)
+            })
+        })
+        .collect();
+    let mut waits = Vec::new();
+    for writer in writers {
+        waits.extend(writer.await??);
+    }
+    let seconds = begun.elapsed().as_secs_f64();
+    waits.sort();
+    let plain_after = plain_sqlite(&path.with_file_name("after.db"), count)?;
+    Ok(json!({
+        "events_per_second": waits.len() as f64 / seconds,
+        "p50_ms": milliseconds(waits[waits.len() / 2]),
+        "p99_ms": milliseconds(waits[waits.len() * 99 / 100]),
+        "commits": journal.commits(),
+        "sqlite_rows_per_second": f64::midpoint(plain, plain_after),
+    }))
+}
+
+/// Rows a second in SQLite alone, 64 of them in each synced transaction, as many as 64 tasks can have waiting.
+fn plain_sqlite(path: &Path, count: u64) -> rusqlite::Result<f64> {
+    let mut connection = Connection::open(path)?;
+    connection.execute_batch(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 16384;
+        CREATE TABLE rows (number INTEGER PRIMARY KEY, text TEXT)",
+    )?;
+    let text = "x".repeat(TEXT);
+    let begun = Instant::now();
+    for _ in 0..count {
+        let transaction = connection.transaction()?;
+        for _ in 0..TASKS_AT_ONCE {
+            transaction.prepare_cached("INSERT INTO rows (text) VALUES (?1)")?.execute([&text])?;
+        }
+        transaction.commit()?;
+    }
+    Ok((count * TASKS_AT_ONCE) as f64 / begun.elapsed().as_secs_f64())
+}
+
+async fn replay(path: &Path, count: u64) -> Result<Value, Box<dyn Error>> {
+    let journal = SqliteJournal::open(path)?;
+    let task = id(0);
+    journal.append(vec![started(task)], Durability::Ordered).await?;
+    for first in (1..count).step_by(LOT as usize) {
+        let lot = (first..count.min(first + LOT)).map(|_| noticed(task)).collect();
+        journal.append(lot, Durability::Ordered).await?;
+    }
+    drop(journal);
+    let journal = SqliteJournal::open_read_only(path)?;
+    let before = memory()?;
+    let mut events = 0_u64;
+    let begun = Instant::now();
+    journal.read_each(task, 1, &mut |_| events += 1)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let grown = memory()?.saturating_sub(before);
+    Ok(json!({ "events": events, "seconds": seconds, "memory_grown_kilobytes": grown }))
+}
+
+/// The most memory that the process has had, in kilobytes, where the system tells.
+fn memory() -> Result<u64, Box<dyn Error>> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no memory is told")?;
+    Ok(line.trim().trim_end_matches(" kB").parse()?)
+}
+
+async fn list(path: &Path, count: u64) -> Result<Value, Box<dyn Error>> {
+    let journal = SqliteJournal::open(path)?;
+    for first in (0..count).step_by(LOT as usize) {
+        let lot = (first..count.min(first + LOT)).flat_map(|number| [started(id(number)), ended(id(number))]);
+        journal.append(lot.collect(), Durability::Ordered).await?;
+    }
+    journal.append(vec![started(id(count))], Durability::Synced).await?;
+    drop(journal);
+    let journal = SqliteJournal::open_read_only(path)?;
+    let all = TaskQuery::default();
+    let running = TaskQuery { states: vec![TaskState::Running], ..all.clone() };
+    let newest = TaskQuery { limit: 20, roots_only: true, ..all.clone() };
+    Ok(json!({
+        "tasks": journal.list(&all)?.len(),
+        "all_ms": best_of_five(|| journal.list(&all).map(drop))?,
+        "newest_20_ms": best_of_five(|| journal.list(&newest).map(drop))?,
+        "running_ms": best_of_five(|| journal.list(&running).map(drop))?,
+        "find_ms": best_of_five(|| journal.find("zzz").map(drop))?,
+        "find_whole_id_ms": best_of_five(|| journal.find(id(7).letters()).map(drop))?,
+    }))
+}
+
+fn best_of_five(mut question: impl FnMut() -> Result<(), JournalError>) -> Result<f64, JournalError> {
+    let mut best = Duration::MAX;
+    for _ in 0..5 {
+        let begun = Instant::now();
+        question()?;
+        best = best.min(begun.elapsed());
+    }
+    Ok(milliseconds(best))
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+fn id(number: u64) -> TaskId {
+    // Spread, as random ids are, so that the index is written all over.
+    let mut rest = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut bytes = [0; 12];
+    for byte in &mut bytes {
+        *byte = (rest % 26) as u8;
+        rest /= 26;
+    }
+    TaskId::from_random(bytes)
+}
+
+fn entry(task_id: TaskId, fact: Fact) -> Entry {
+    Entry { task_id, leg: 1, attempt: 1, time: Timestamp(0), fact }
+}
+
+fn noticed(task: TaskId) -> Entry {
+    entry(task, Fact::Noticed { text: "x".repeat(TEXT) })
+}
+
+fn model() -> ModelChoice {
+    ModelChoice { route: "main".to_owned(), id: "offline".to_owned() }
+}
+
+fn started(task: TaskId) -> Entry {
+    let config = AgentConfig {
+        agent: "explore".to_owned(),
+        model: model(),
+        system: String::new(),
+        tools: Vec::new(),
+        grant: Grant::default(),
+        limits: Limits::default(),
+        depth: 0,
+        chain: Vec::new(),
+    };
+    let job = Job {
+        task,
+        parent: None,
+        root: task,
+        title: "find where it is".to_owned(),
+        prompt: String::new(),
+        workspace: "/home/somebody/project".to_owned(),
+        contract: "sortie".to_owned(),
+        report_cap_bytes: None,
+        report_cap_characters: None,
+        report_cap_lines: None,
+        report_cap_json_bytes: None,
+        notices: Vec::new(),
+        config,
+    };
+    entry(task, Fact::TaskStarted { job: Box::new(job) })
+}
+
+fn ended(task: TaskId) -> Entry {
+    let outcome = TaskOutcome {
+        task_id: task,
+        agent: "explore".to_owned(),
+        status: Status::Completed,
+        reason: None,
+        text: "there".to_owned(),
+        files_changed: Vec::new(),
+        tool_summary: Vec::new(),
+        model: model(),
+        usage: Usage::default(),
+        truncated: false,
+        full_text_path: None,
+        truncation: None,
+        deadline_ms: None,
+        notices: Vec::new(),
+        error: None,
+    };
+    entry(task, Fact::TaskEnded { outcome: Box::new(outcome) })
+}

@@ -1,0 +1,78 @@
+//! Journals of older versions, from files that those versions wrote.
+
+use expect_test::expect;
+use sortie_journal::{Entry, Holder, Journal, SqliteJournal, TaskState};
+use sortie_protocol::Status;
+
+use crate::support::{Place, append, noticed, render, resumed, task};
+
+/// A journal of version 1 as a plain file.
+fn version_1() -> Place {
+    let place = Place::new();
+    place.sql().execute_batch(include_str!("../golden/version_1.sql")).unwrap();
+    place
+}
+
+fn list(journal: &dyn Journal) -> String {
+    let line = |header: sortie_journal::TaskHeader| {
+        format!("{} leg {} {:?} {}\n", header.task_id, header.leg, header.state, header.updated)
+    };
+    journal.tasks(10).unwrap().into_iter().map(line).collect()
+}
+
+#[tokio::test]
+async fn a_journal_of_version_1_keeps_all_that_it_held_and_is_written_on() {
+    let place = version_1();
+    let journal = place.open();
+    assert_eq!(journal.format_version().unwrap(), 2);
+    let (a, b, c) = (task('a'), task('b'), task('c'));
+    expect![[r#"
+        agent-cccccccccccc leg 1 Interrupted 1970-01-01T00:00:04.000Z
+        agent-bbbbbbbbbbbb leg 1 Ended(Partial) 1970-01-01T00:00:01.000Z
+        agent-aaaaaaaaaaaa leg 2 Ended(Failed) 1970-01-01T00:00:03.000Z
+    "#]]
+    .assert_eq(&list(&journal));
+    expect![[r#"
+        aaaa 1 task_started
+        aaaa 2 task_admitted
+        aaaa 3 child_started
+        aaaa 4 child_ended
+        aaaa 5 task_ended
+        aaaa 6 noticed a follow-up
+        aaaa 7 task_ended
+        cccc 1 task_started
+        cccc 2 noticed still at it
+    "#]]
+    .assert_eq(&render(&[journal.read(a).unwrap(), journal.read(c).unwrap()].concat()));
+    assert_eq!(journal.ending(a).unwrap().unwrap().status, Status::Failed);
+    assert_eq!(journal.ending(b).unwrap().unwrap().status, Status::Partial);
+    assert_eq!(journal.ending(c).unwrap(), None);
+    assert_eq!(journal.tree(a).unwrap().len(), 2);
+
+    let standing = journal.standing(c).unwrap();
+    assert_eq!((standing.attempt, standing.state, standing.holder), (3, TaskState::Interrupted, Holder::Nobody));
+    append(&journal, [Entry { attempt: standing.next_attempt().unwrap(), ..resumed(c, 1) }]).await.unwrap();
+    append(&journal, [resumed(a, 3), Entry { leg: 3, ..noticed(a, "on") }]).await.unwrap_err();
+    append(&journal, [Entry { attempt: 2, ..resumed(a, 3) }]).await.unwrap();
+    assert_eq!(journal.read(a).unwrap().len(), 8);
+    assert_eq!(journal.end().unwrap().0, 14);
+}
+
+#[test]
+fn a_reader_migrates_it_too() {
+    let place = version_1();
+    assert_eq!(SqliteJournal::open_read_only(&place.path()).unwrap().tasks(10).unwrap().len(), 3);
+    assert_eq!(place.open().format_version().unwrap(), 2);
+}
+
+/// A program of version 1 that has the file open while a newer one migrates it would write rows without checksums.
+#[test]
+fn a_program_that_only_knows_version_1_cannot_write_on_in_a_migrated_file() {
+    let place = version_1();
+    let older = place.sql();
+    let update = "UPDATE tasks SET leg = 3, last_seq = 9, last_sum = zeroblob(16) WHERE task = 'aaaaaaaaaaaa'";
+    older.prepare_cached(update).unwrap();
+    drop(place.open());
+    let refused = older.prepare_cached(update).and_then(|mut statement| statement.execute(())).unwrap_err();
+    assert!(refused.to_string().contains("no such column: last_sum"), "{refused}");
+}
