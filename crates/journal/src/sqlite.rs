@@ -1,12 +1,13 @@
 //! The journal on disk: one SQLite file in WAL mode, one writer thread, readers in any process.
 //!
 //! This file is the front; `open` finds or makes the file, `place` sees that it stays there, `schema` says what is in it.
-//! `writer` and `batch` write, `reader`, `list` and `replay` read, `prune` removes, `row` and `task_row` are the rows, `sum`
-//! and `totals` guard them, `failure` gives SQLite's errors our words.
+//! `writer` and `batch` write, `reader`, `list` and `replay` read, `prune` removes, `row` and `task_row` are the rows, `sum`,
+//! `mark` and `totals` guard them, `failure` gives SQLite's errors our words.
 
 mod batch;
 mod failure;
 mod list;
+mod mark;
 mod open;
 mod place;
 mod prune;

@@ -7,6 +7,7 @@ use rusqlite::{Transaction, params};
 use sortie_protocol::{Command, Fact, TaskId, VERSION};
 
 use super::failure::Failure;
+use super::mark::Mark;
 use super::row::{StoredEvent, TaskTail};
 use super::sum::Sum;
 use super::task_row;
@@ -95,9 +96,13 @@ impl<'a> Batch<'a> {
             if let Some(&progress) = plan.progress.get(&origin.task_id) {
                 self.totals.tasks += 1;
                 self.totals.number += 1;
-                let origin_sum = Sum::of_origin(&origin);
-                let row =
-                    TaskTail { number: self.totals.number, origin_sum, progress, log_sum: origin_sum, going: false };
+                let row = TaskTail {
+                    number: self.totals.number,
+                    origin_mark: Mark::of_origin(&origin),
+                    progress,
+                    log_sum: Sum::of_origin(&origin),
+                    going: false,
+                };
                 self.tails.insert(origin.task_id, Tail { row, counted_open: false, changed: true });
                 self.started.push(origin);
             }
@@ -123,8 +128,8 @@ impl<'a> Batch<'a> {
         let (number, task) = (self.totals.command, letter.task.letters());
         let mut insert = self
             .transaction
-            .prepare_cached("INSERT INTO commands (number, task, sum, body) VALUES (?1, ?2, ?3, ?4)")?;
-        insert.execute(params![number, task, Sum::of_command(number, task, &letter.body), letter.body])?;
+            .prepare_cached("INSERT INTO commands (number, task, mark, body) VALUES (?1, ?2, ?3, ?4)")?;
+        insert.execute(params![number, task, Mark::of_command(number, task, &letter.body), letter.body])?;
         let mut remove = self.transaction.prepare_cached(
             "DELETE FROM commands WHERE number <= ?1
             AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.task = commands.task AND t.status IS NULL)",

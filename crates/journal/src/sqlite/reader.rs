@@ -10,8 +10,8 @@ use rusqlite::{Connection, Transaction};
 use sortie_protocol::{Command, Event, TaskId};
 
 use super::failure::{Doing, Failure};
+use super::mark::Mark;
 use super::schema::{self, Format};
-use super::sum::Sum;
 use super::totals::Totals;
 use super::{open, row, task_row};
 use crate::{CommandId, JournalError, Position, Scope, Standing};
@@ -94,16 +94,16 @@ impl Reader {
         limit: usize,
     ) -> Result<Vec<(CommandId, Command)>, JournalError> {
         self.ask(|snapshot| {
-            let query = "SELECT number, task, sum, body FROM commands WHERE number > ?1 ORDER BY number LIMIT ?2";
+            let query = "SELECT number, task, mark, body FROM commands WHERE number > ?1 ORDER BY number LIMIT ?2";
             let mut statement = snapshot.prepare_cached(query)?;
             let mut rows = statement.query((after.0, sql_limit(limit)))?;
             let mut commands = Vec::new();
             let mut last = after.0;
             while let Some(row) = rows.next()? {
                 last = in_order(last, row.get(0)?)?;
-                let (number, task, sum, body): (i64, String, Sum, String) = row.try_into()?;
+                let (number, task, mark, body): (i64, String, Mark, String) = row.try_into()?;
                 let damaged = |cause: String| Failure::Damage(format!("command {number} {cause}"));
-                if sum != Sum::of_command(number, &task, &body) {
+                if mark != Mark::of_command(number, &task, &body) {
                     return Err(damaged("does not match its checksum".to_owned()));
                 }
                 let command =

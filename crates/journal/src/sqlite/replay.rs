@@ -80,7 +80,7 @@ fn fill(
     }
     let mut previous = match cursor.previous {
         Some(previous) => previous,
-        None if next == 1 => task.tail.origin_sum,
+        None if next == 1 => Sum::of_origin(&task.origin),
         None => sum_of(snapshot, id, next - 1)?,
     };
     let mut statement =

@@ -2,20 +2,21 @@
 //! queries that select them.
 
 use rusqlite::Row;
-use rusqlite::types::Type;
+use rusqlite::types::{FromSqlError, Type};
 use sortie_protocol::{Event, Status, TaskId, Timestamp, VERSION};
 
 use super::failure::Failure;
+use super::mark::Mark;
 use super::sum::Sum;
 use crate::JournalError;
 use crate::owner::Owner;
 use crate::task::{Origin, Progress};
 
-/// The whole rows of tasks: an origin, then a progress, then the sums around it.
+/// The whole rows of tasks: an origin, then a progress, then what guards both.
 pub(super) const TASKS: &str = "
     SELECT t.task, t.parent, t.root, t.depth, t.agent, t.title, t.workspace, t.started,
         t.attempt, t.owner_pid, t.owner_started, t.leg, t.last_seq, t.updated, t.status, t.ended_seq,
-        t.children, t.log_sum, t.going, t.sum, t.number
+        t.children, t.log_sum, t.going, t.mark, t.number
     FROM tasks t";
 
 /// Events, each with the origin of its task before it and the sum of the event before it behind it.
@@ -43,7 +44,7 @@ pub(super) struct TaskRow {
 pub(super) struct TaskTail {
     /// Its place in the order of starting.
     pub(super) number: i64,
-    pub(super) origin_sum: Sum,
+    pub(super) origin_mark: Mark,
     pub(super) progress: Progress,
     /// Where the chain of its events ends.
     pub(super) log_sum: Sum,
@@ -135,31 +136,31 @@ fn progress(row: &Row<'_>, first: usize) -> rusqlite::Result<Progress> {
     })
 }
 
-/// A row of [`TASKS`], checked against its sum.
+/// A row of [`TASKS`], checked against its mark.
 pub(super) fn task(row: &Row<'_>) -> Result<TaskRow, Failure> {
-    let (task, sum) = task_and_sum(row)?;
-    if row.get::<_, Sum>(19)? != sum {
+    let (task, mark) = task_and_mark(row)?;
+    if row.get::<_, Mark>(19)? != mark {
         return Err(Failure::Damage(format!("the header of {} does not match its checksum", task.origin.task_id)));
     }
     Ok(task)
 }
 
-/// The number of a row of [`TASKS`] that has no sum yet, and the sum that it should have.
-pub(super) fn unsummed_task(row: &Row<'_>) -> rusqlite::Result<(i64, Sum)> {
-    let (task, sum) = task_and_sum(row)?;
-    Ok((task.tail.number, sum))
+/// The number of a row of [`TASKS`] that has no mark yet, and the mark that it should have.
+pub(super) fn unmarked_task(row: &Row<'_>) -> rusqlite::Result<(i64, Mark)> {
+    let (task, mark) = task_and_mark(row)?;
+    Ok((task.tail.number, mark))
 }
 
-fn task_and_sum(row: &Row<'_>) -> rusqlite::Result<(TaskRow, Sum)> {
+fn task_and_mark(row: &Row<'_>) -> rusqlite::Result<(TaskRow, Mark)> {
     let origin = origin(row)?;
     let tail = TaskTail {
         number: row.get(20)?,
-        origin_sum: Sum::of_origin(&origin),
+        origin_mark: Mark::of_origin(&origin),
         progress: progress(row, 8)?,
         log_sum: row.get(17)?,
         going: row.get(18)?,
     };
-    Ok((TaskRow { origin, tail }, Sum::of_task(&tail)))
+    Ok((TaskRow { origin, tail }, Mark::of_task(&tail)))
 }
 
 /// A row of [`EVENTS`], checked against its sum.
@@ -207,8 +208,24 @@ fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
 }
 
 fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Status>> {
-    let text: Option<String> = row.get(column)?;
-    text.map(|text| serde_json::from_value(text.into()).map_err(|error| unreadable(column, error))).transpose()
+    let Some(word) = row.get_ref(column)?.as_str_or_null().map_err(|error| unreadable(column, error))? else {
+        return Ok(None);
+    };
+    let found = STATUSES.into_iter().find(|status| status_word(*status) == word);
+    found.map(Some).ok_or_else(|| unreadable(column, FromSqlError::InvalidType))
+}
+
+const STATUSES: [Status; 5] = [Status::Completed, Status::Partial, Status::Failed, Status::Cancelled, Status::Rejected];
+
+/// The word under which a status is stored.
+pub(super) fn status_word(status: Status) -> &'static str {
+    match status {
+        Status::Completed => "completed",
+        Status::Partial => "partial",
+        Status::Failed => "failed",
+        Status::Cancelled => "cancelled",
+        Status::Rejected => "rejected",
+    }
 }
 
 fn unreadable(column: usize, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {

@@ -11,7 +11,7 @@ pub(super) const APPLICATION: i32 = i32::from_be_bytes(*b"SRTJ");
 
 /// The steps of all migrations: the one at index `n` leads from version `n` to version `n + 1`. Never edited once shipped.
 pub(super) const STEPS: &[Step] =
-    &[Step { sql: VERSION_1, then: None }, Step { sql: VERSION_2, then: Some(totals::sum_everything) }];
+    &[Step { sql: VERSION_1, then: None }, Step { sql: VERSION_2, then: Some(totals::mark_everything) }];
 
 /// What leads from one version to the next: statements, and what they cannot do.
 #[derive(Debug, Clone, Copy)]
@@ -59,14 +59,14 @@ const VERSION_1: &str = "
 
 /// Checksums for the rows of tasks; how many there are, so that a lost one shows; room for commands; pruning.
 ///
-/// The renamed column keeps a program that knows version 1 only, and has the file open, from writing rows without sums:
+/// The renamed column keeps a program that knows version 1 only, and has the file open, from writing rows without checksums:
 /// its statements fail.
 const VERSION_2: &str = "
     ALTER TABLE tasks RENAME COLUMN last_sum TO log_sum;
     ALTER TABLE tasks ADD COLUMN ended_seq INTEGER; -- the newest ending; null if there is none
     ALTER TABLE tasks ADD COLUMN children INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE tasks ADD COLUMN going INTEGER NOT NULL DEFAULT 0; -- 1 while it is being pruned
-    ALTER TABLE tasks ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
+    ALTER TABLE tasks ADD COLUMN mark INTEGER NOT NULL DEFAULT 0; -- its checksum
     UPDATE tasks SET ended_seq =
         (SELECT max(seq) FROM events WHERE events.task = tasks.task AND events.kind = 'task_ended'),
         children = (SELECT count(*) FROM tasks child WHERE child.parent = tasks.task);
@@ -77,12 +77,12 @@ const VERSION_2: &str = "
         number   INTEGER NOT NULL, -- the last that a task was given
         position INTEGER NOT NULL, -- the last that an event was given
         command  INTEGER NOT NULL, -- the last number that a command was given
-        sum      BLOB NOT NULL
+        mark     INTEGER NOT NULL
     ) STRICT;
     CREATE TABLE commands (
         number INTEGER PRIMARY KEY,
         task   TEXT NOT NULL,
-        sum    BLOB NOT NULL,
+        mark   INTEGER NOT NULL,
         body   TEXT NOT NULL
     ) STRICT;
 ";

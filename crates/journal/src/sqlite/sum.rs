@@ -1,12 +1,12 @@
-//! Checksums, because SQLite has none of its own.
+//! Checksums of events, chained per task, because SQLite has none of its own.
 //!
-//! Those of events are chained per task. The chain begins with what is fixed about the task, and its end stands in the
-//! task's row, so that a lost tail shows. Every other row that is believed has a sum of its own.
+//! The chain begins with what is fixed about the task, so that a changed header shows too, and its end stands in the
+//! task's row, so that a lost tail shows.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use sha2::{Digest, Sha256};
 
-use super::row::{StoredEvent, TaskTail};
+use super::row::StoredEvent;
 use crate::task::Origin;
 
 /// The first half of a SHA-256.
@@ -28,42 +28,8 @@ impl Sum {
         digest.finish()
     }
 
-    /// The sum of a task's row: where it came from, how far it has come, and where its chain ends.
-    pub(super) fn of_task(task: &TaskTail) -> Self {
-        let TaskTail { number, origin_sum, progress, log_sum, going } = task;
-        let mut digest = Digestion::default();
-        digest.number(*number);
-        digest.text(&origin_sum.0);
-        digest.number(i64::from(progress.attempt));
-        digest.number(i64::from(progress.owner.pid));
-        digest.number(progress.owner.started.cast_signed());
-        digest.number(i64::from(progress.leg));
-        digest.number(progress.last_seq.cast_signed());
-        digest.number(progress.updated.0.cast_signed());
-        digest.text(progress.status.map(|status| status.to_string()).unwrap_or_default().as_bytes());
-        digest.number(progress.ended_seq.unwrap_or_default().cast_signed());
-        digest.number(i64::from(progress.children));
-        digest.text(&log_sum.0);
-        digest.number(i64::from(*going));
-        digest.finish()
-    }
-
-    /// The sum of a few numbers that belong together.
-    pub(super) fn of_numbers(numbers: &[i64]) -> Self {
-        let mut digest = Digestion::default();
-        for number in numbers {
-            digest.number(*number);
-        }
-        digest.finish()
-    }
-
-    /// The sum of a command.
-    pub(super) fn of_command(number: i64, task: &str, body: &str) -> Self {
-        let mut digest = Digestion::default();
-        digest.number(number);
-        digest.text(task.as_bytes());
-        digest.text(body.as_bytes());
-        digest.finish()
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
     }
 
     /// The sum of an event, over the one before it and all that is stored of this one.

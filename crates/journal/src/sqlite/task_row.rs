@@ -1,11 +1,11 @@
-//! The row of one task: found, made and changed. Its sum goes with every change.
+//! The row of one task: found, made and changed. Its mark goes with every change.
 
 use rusqlite::{Connection, params};
 use sortie_protocol::TaskId;
 
 use super::failure::Failure;
-use super::row::{self, TaskRow, TaskTail};
-use super::sum::Sum;
+use super::mark::Mark;
+use super::row::{self, TaskRow, TaskTail, status_word};
 use crate::JournalError;
 use crate::task::Origin;
 
@@ -34,7 +34,7 @@ pub(super) fn insert(connection: &Connection, origin: &Origin, tail: &TaskTail) 
     let mut statement = connection.prepare_cached(
         "INSERT INTO tasks (number, task, parent, root, depth, agent, title, workspace, started,
             attempt, owner_pid, owner_started, leg, last_seq, updated, status, ended_seq, children, log_sum, going,
-            sum)
+            mark)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
     )?;
     let TaskTail { number, progress, log_sum, going, .. } = tail;
@@ -54,12 +54,12 @@ pub(super) fn insert(connection: &Connection, origin: &Origin, tail: &TaskTail) 
         progress.leg,
         progress.last_seq.cast_signed(),
         progress.updated.0.cast_signed(),
-        progress.status.map(|status| status.to_string()),
+        progress.status.map(status_word),
         progress.ended_seq.map(u64::cast_signed),
         progress.children,
         log_sum,
         going,
-        Sum::of_task(tail),
+        Mark::of_task(tail),
     ])?;
     Ok(())
 }
@@ -67,7 +67,7 @@ pub(super) fn insert(connection: &Connection, origin: &Origin, tail: &TaskTail) 
 pub(super) fn update(connection: &Connection, tail: &TaskTail) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "UPDATE tasks SET attempt = ?2, owner_pid = ?3, owner_started = ?4, leg = ?5, last_seq = ?6, updated = ?7,
-            status = ?8, ended_seq = ?9, children = ?10, log_sum = ?11, going = ?12, sum = ?13
+            status = ?8, ended_seq = ?9, children = ?10, log_sum = ?11, going = ?12, mark = ?13
         WHERE number = ?1",
     )?;
     let TaskTail { number, progress, log_sum, going, .. } = tail;
@@ -79,12 +79,12 @@ pub(super) fn update(connection: &Connection, tail: &TaskTail) -> rusqlite::Resu
         progress.leg,
         progress.last_seq.cast_signed(),
         progress.updated.0.cast_signed(),
-        progress.status.map(|status| status.to_string()),
+        progress.status.map(status_word),
         progress.ended_seq.map(u64::cast_signed),
         progress.children,
         log_sum,
         going,
-        Sum::of_task(tail),
+        Mark::of_task(tail),
     ])?;
     Ok(())
 }

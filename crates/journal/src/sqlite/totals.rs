@@ -5,8 +5,8 @@
 use rusqlite::{Connection, Transaction, params};
 
 use super::failure::Failure;
+use super::mark::Mark;
 use super::row;
-use super::sum::Sum;
 
 /// The one row of `totals`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(super) struct Totals {
 impl Totals {
     pub(super) fn load(connection: &Connection) -> Result<Self, Failure> {
         let mut statement =
-            connection.prepare_cached("SELECT tasks, open, number, position, command, sum FROM totals")?;
+            connection.prepare_cached("SELECT tasks, open, number, position, command, mark FROM totals")?;
         let mut rows = statement.query(())?;
         let Some(row) = rows.next()? else { return Err(Failure::Damage("its totals are missing".to_owned())) };
         let totals = Self {
@@ -35,7 +35,7 @@ impl Totals {
             position: row.get(3)?,
             command: row.get(4)?,
         };
-        if row.get::<_, Sum>(5)? != totals.sum() {
+        if row.get::<_, Mark>(5)? != totals.mark() {
             return Err(Failure::Damage("its totals do not match their checksum".to_owned()));
         }
         Ok(totals)
@@ -43,29 +43,29 @@ impl Totals {
 
     pub(super) fn store(self, connection: &Connection) -> rusqlite::Result<()> {
         let mut statement = connection.prepare_cached(
-            "UPDATE totals SET tasks = ?1, open = ?2, number = ?3, position = ?4, command = ?5, sum = ?6",
+            "UPDATE totals SET tasks = ?1, open = ?2, number = ?3, position = ?4, command = ?5, mark = ?6",
         )?;
-        statement.execute(params![self.tasks, self.open, self.number, self.position, self.command, self.sum()])?;
+        statement.execute(params![self.tasks, self.open, self.number, self.position, self.command, self.mark()])?;
         Ok(())
     }
 
-    fn sum(self) -> Sum {
-        Sum::of_numbers(&[self.tasks, self.open, self.number, self.position, self.command])
+    fn mark(self) -> Mark {
+        Mark::of_numbers(&[self.tasks, self.open, self.number, self.position, self.command])
     }
 }
 
 /// Gives a file of version 1 its totals and each of its tasks a checksum.
-pub(super) fn sum_everything(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
-    let mut sums = Vec::new();
+pub(super) fn mark_everything(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    let mut marks = Vec::new();
     {
         let mut statement = transaction.prepare(row::TASKS)?;
         let mut rows = statement.query(())?;
         while let Some(row) = rows.next()? {
-            sums.push(row::unsummed_task(row)?);
+            marks.push(row::unmarked_task(row)?);
         }
     }
-    for (number, sum) in sums {
-        transaction.prepare_cached("UPDATE tasks SET sum = ?2 WHERE number = ?1")?.execute(params![number, sum])?;
+    for (number, mark) in marks {
+        transaction.prepare_cached("UPDATE tasks SET mark = ?2 WHERE number = ?1")?.execute(params![number, mark])?;
     }
     let count = "SELECT (SELECT count(*) FROM tasks), (SELECT count(*) FROM tasks WHERE status IS NULL),
         (SELECT coalesce(max(number), 0) FROM tasks), (SELECT coalesce(max(position), 0) FROM events)";
@@ -73,6 +73,6 @@ pub(super) fn sum_everything(transaction: &Transaction<'_>) -> rusqlite::Result<
         let (tasks, open, number, position) = row.try_into()?;
         Ok(Totals { tasks, open, number, position, command: 0 })
     })?;
-    transaction.execute("INSERT INTO totals VALUES (0, 0, 0, 0, 0, x'')", ())?;
+    transaction.execute("INSERT INTO totals VALUES (0, 0, 0, 0, 0, 0)", ())?;
     totals.store(transaction)
 }

@@ -32,23 +32,24 @@ async fn check_read_signed(change: &str, expected: Expect) {
     expected.assert_eq(&place.open().read(task('a')).unwrap_err().to_string());
 }
 
-/// The documented rule for sums, without the journal's own code: numbers are eight little-endian bytes, texts follow
-/// their length, and half of the digest is kept.
+/// The documented rule for the checksum of a row, without the journal's own code.
 #[derive(Default)]
-struct Digestion(Sha256);
+struct Marking(u64);
 
-impl Digestion {
-    fn text(&mut self, text: &[u8]) {
-        self.0.update((text.len() as u64).to_le_bytes());
-        self.0.update(text);
-    }
-
+impl Marking {
     fn numbers(&mut self, numbers: &[i64]) {
-        numbers.iter().for_each(|number| self.0.update(number.to_le_bytes()));
+        for number in numbers {
+            let mixed = (self.0 ^ *number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            self.0 = mixed ^ (mixed >> 32);
+        }
     }
 
-    fn sum(self) -> Vec<u8> {
-        self.0.finalize()[..16].to_vec()
+    fn text(&mut self, text: &[u8]) {
+        self.numbers(&[text.len() as i64]);
+        for piece in text.chunks(8) {
+            let word = (0..8).map(|at| i64::from(piece.get(at).copied().unwrap_or_default()) << (8 * at)).sum();
+            self.numbers(&[word]);
+        }
     }
 }
 
@@ -58,10 +59,10 @@ fn sign(sql: &rusqlite::Connection) {
         "number, task, coalesce(parent, ''), root, depth, agent, title, workspace, started, attempt, owner_pid,
         owner_started, leg, last_seq, updated, coalesce(status, ''), coalesce(ended_seq, 0), children, log_sum, going";
     let query = format!("SELECT {columns} FROM tasks WHERE task = 'aaaaaaaaaaaa'");
-    let sum = sql.query_row(&query, (), |row| {
+    let mark = sql.query_row(&query, (), |row| {
         let number = |column: usize| row.get::<_, i64>(column).unwrap();
         let text = |column: usize| row.get_ref(column).unwrap().as_bytes().unwrap().to_vec();
-        let mut origin = Digestion::default();
+        let mut origin = Marking::default();
         for column in 1..=3 {
             origin.text(&text(column));
         }
@@ -70,17 +71,16 @@ fn sign(sql: &rusqlite::Connection) {
             origin.text(&text(column));
         }
         origin.numbers(&[number(8)]);
-        let mut whole = Digestion::default();
-        whole.numbers(&[number(0)]);
-        whole.text(&origin.sum());
+        let mut whole = Marking::default();
+        whole.numbers(&[number(0), origin.0 as i64]);
         whole.numbers(&[9, 10, 11, 12, 13, 14].map(number));
         whole.text(&text(15));
         whole.numbers(&[16, 17].map(number));
         whole.text(&text(18));
         whole.numbers(&[number(19)]);
-        Ok(whole.sum())
+        Ok(whole.0 as i64)
     });
-    sql.execute("UPDATE tasks SET sum = ?1 WHERE task = 'aaaaaaaaaaaa'", [sum.unwrap()]).unwrap();
+    sql.execute("UPDATE tasks SET mark = ?1 WHERE task = 'aaaaaaaaaaaa'", [mark.unwrap()]).unwrap();
 }
 
 #[tokio::test]
@@ -205,7 +205,7 @@ async fn a_change_in_any_column_of_a_task_is_found_by_every_question_about_it() 
         "children = 1",
         "log_sum = zeroblob(16)",
         "going = 1",
-        "sum = zeroblob(16)",
+        "mark = 0",
     ] {
         let place = damaged_by(&format!("UPDATE tasks SET {change} WHERE task = 'bbbbbbbbbbbb'")).await;
         let journal = place.open();
@@ -287,26 +287,32 @@ async fn a_fact_of_a_later_version_is_kept_and_passed_over() {
     let sql = place.sql();
     let before: Vec<u8> = sql.query_row("SELECT log_sum FROM tasks", (), |row| row.get(0)).unwrap();
     let body = r#"{"type":"task_dreamed","of":["sheep"]}"#;
-    let mut digest = Digestion::default();
-    digest.text(&before);
-    digest.numbers(&[2]);
-    digest.text(a.letters().as_bytes());
-    digest.numbers(&[2, 1, 7_000, 1]);
-    digest.text(b"task_dreamed");
-    digest.text(body.as_bytes());
-    let sum = digest.sum();
+    let text = |sum: &mut Sha256, text: &[u8]| {
+        sum.update((text.len() as u64).to_le_bytes());
+        sum.update(text);
+    };
+    let mut sum = Sha256::new();
+    text(&mut sum, &before);
+    sum.update(2_i64.to_le_bytes());
+    text(&mut sum, a.letters().as_bytes());
+    for number in [2_i64, 1, 7_000, 1] {
+        sum.update(number.to_le_bytes());
+    }
+    text(&mut sum, b"task_dreamed");
+    text(&mut sum, body.as_bytes());
+    let sum = &sum.finalize()[..16];
     sql.execute(
         "INSERT INTO events (position, task, seq, leg, time, version, kind, sum, body)
         VALUES (2, ?1, 2, 1, 7000, 1, 'task_dreamed', ?2, ?3)",
-        (a.letters(), &sum, body),
+        (a.letters(), sum, body),
     )
     .unwrap();
     sql.execute("UPDATE tasks SET last_seq = 2, log_sum = ?1", [sum]).unwrap();
     sign(&sql);
     // The totals are those of an append that came after it.
-    let mut totals = Digestion::default();
+    let mut totals = Marking::default();
     totals.numbers(&[1, 1, 1, 2, 0]);
-    sql.execute("UPDATE totals SET position = 2, sum = ?1", [totals.sum()]).unwrap();
+    sql.execute("UPDATE totals SET position = 2, mark = ?1", [totals.0 as i64]).unwrap();
 
     let journal = place.open();
     append(&journal, [noticed(a, "after")]).await.unwrap();
