@@ -1,7 +1,9 @@
-//! The journal under load: `journal_load (appends | replay | list) DIRECTORY COUNT`, what it took as JSON.
+//! The journal under load: `journal_load (open | appends | replay | list) DIRECTORY COUNT`, what it took as JSON. The
+//! directory decides which disk is measured.
 //!
-//! `appends`: 64 tasks append COUNT events each and wait for the disk every time. Beside it stands what SQLite alone does
-//! on the same disk at the same time. `replay`: one task of COUNT events is read back. `list`: COUNT tasks are listed.
+//! `open`: COUNT times. `appends`: 64 tasks append COUNT events each and wait for the disk every time, and then as many
+//! without waiting. `replay`: one task of COUNT events is read back. `list`: COUNT tasks are listed. Beside appends and
+//! lists stands what SQLite alone does with the same rows.
 
 #![expect(clippy::print_stdout, reason = "it is a program that reports")]
 
@@ -27,34 +29,79 @@ const LOT: u64 = 1000;
 async fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [what, directory, count] = arguments.as_slice() else {
-        return Err("usage: journal_load (appends | replay | list) DIRECTORY COUNT".into());
+        return Err("usage: journal_load (open | appends | replay | list) DIRECTORY COUNT".into());
     };
     let count: u64 = count.parse()?;
     let directory = tempfile::TempDir::new_in(directory)?;
     let path = directory.path().join("journal.db");
     let report = match what.as_str() {
+        "open" => open(&path, count)?,
         "appends" => appends(&path, count).await?,
         "replay" => replay(&path, count).await?,
         "list" => list(&path, count).await?,
-        _ => return Err(format!("`{what}` is none of appends, replay and list").into()),
+        _ => return Err(format!("`{what}` is none of open, appends, replay and list").into()),
     };
     println!("{report}");
     Ok(())
 }
 
+fn open(path: &Path, count: u64) -> Result<Value, JournalError> {
+    let open = || -> Result<f64, JournalError> {
+        let begun = Instant::now();
+        let journal = SqliteJournal::open(path)?;
+        let took = milliseconds(begun.elapsed());
+        drop(journal);
+        Ok(took)
+    };
+    let new = open()?;
+    let mut existing = Vec::new();
+    for _ in 0..count {
+        existing.push(open()?);
+    }
+    existing.sort_by(f64::total_cmp);
+    Ok(json!({ "new_ms": new, "existing_ms": existing.get(existing.len() / 2) }))
+}
+
 async fn appends(path: &Path, count: u64) -> Result<Value, Box<dyn Error>> {
-    let plain = plain_sqlite(&path.with_file_name("before.db"), count)?;
+    let plain = plain_inserts(&path.with_file_name("before.db"), count)?;
     let journal = Arc::new(SqliteJournal::open(path)?);
     let begun = Instant::now();
-    let writers: Vec<_> = (0..TASKS_AT_ONCE)
+    let mut waits = write(&journal, 0, count, Durability::Synced).await?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let commits = journal.commits();
+    waits.sort();
+    let plain_after = plain_inserts(&path.with_file_name("after.db"), count)?;
+
+    let begun = Instant::now();
+    let ordered = write(&journal, TASKS_AT_ONCE, count, Durability::Ordered).await?.len();
+    // Only counted once they are written.
+    drop(journal);
+    Ok(json!({
+        "events_per_second": waits.len() as f64 / seconds,
+        "p50_ms": milliseconds(waits[waits.len() / 2]),
+        "p99_ms": milliseconds(waits[waits.len() * 99 / 100]),
+        "commits": commits,
+        "sqlite_rows_per_second": f64::midpoint(plain, plain_after),
+        "ordered_events_per_second": ordered as f64 / begun.elapsed().as_secs_f64(),
+    }))
+}
+
+/// Every task waits for each of its appends, as the tasks of a run do. Returns how long, for each.
+async fn write(
+    journal: &Arc<SqliteJournal>,
+    first: u64,
+    count: u64,
+    durability: Durability,
+) -> Result<Vec<Duration>, Box<dyn Error>> {
+    let writers: Vec<_> = (first..first + TASKS_AT_ONCE)
         .map(|number| {
-            let journal = Arc::clone(&journal);
+            let journal = Arc::clone(journal);
             tokio::spawn(async move {
                 let mut waits = Vec::new();
-                journal.append(vec![started(id(number))], Durability::Synced).await?;
+                journal.append(vec![started(id(number))], durability).await?;
                 for _ in 0..count {
                     let begun = Instant::now();
-                    journal.append(vec![noticed(id(number))], Durability::Synced).await?;
+                    journal.append(vec![noticed(id(number))], durability).await?;
                     waits.push(begun.elapsed());
                 }
                 Ok::<_, JournalError>(waits)
@@ -65,20 +112,11 @@ async fn appends(path: &Path, count: u64) -> Result<Value, Box<dyn Error>> {
     for writer in writers {
         waits.extend(writer.await??);
     }
-    let seconds = begun.elapsed().as_secs_f64();
-    waits.sort();
-    let plain_after = plain_sqlite(&path.with_file_name("after.db"), count)?;
-    Ok(json!({
-        "events_per_second": waits.len() as f64 / seconds,
-        "p50_ms": milliseconds(waits[waits.len() / 2]),
-        "p99_ms": milliseconds(waits[waits.len() * 99 / 100]),
-        "commits": journal.commits(),
-        "sqlite_rows_per_second": f64::midpoint(plain, plain_after),
-    }))
+    Ok(waits)
 }
 
 /// Rows a second in SQLite alone, 64 of them in each synced transaction, as many as 64 tasks can have waiting.
-fn plain_sqlite(path: &Path, count: u64) -> rusqlite::Result<f64> {
+fn plain_inserts(path: &Path, count: u64) -> rusqlite::Result<f64> {
     let mut connection = Connection::open(path)?;
     connection.execute_batch(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 16384;
@@ -115,7 +153,7 @@ async fn replay(path: &Path, count: u64) -> Result<Value, Box<dyn Error>> {
     Ok(json!({ "events": events, "seconds": seconds, "memory_grown_kilobytes": grown }))
 }
 
-/// The most memory that the process has had, in kilobytes, where the system tells.
+/// The memory that the process has now, in kilobytes, where the system tells.
 fn memory() -> Result<u64, Box<dyn Error>> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no memory is told")?;
@@ -141,10 +179,29 @@ async fn list(path: &Path, count: u64) -> Result<Value, Box<dyn Error>> {
         "running_ms": best_of_five(|| journal.list(&running).map(drop))?,
         "find_ms": best_of_five(|| journal.find("zzz").map(drop))?,
         "find_whole_id_ms": best_of_five(|| journal.find(id(7).letters()).map(drop))?,
+        "sqlite_all_ms": best_of_five(|| plain_list(path))?,
     }))
 }
 
-fn best_of_five(mut question: impl FnMut() -> Result<(), JournalError>) -> Result<f64, JournalError> {
+/// All columns that a header has, in SQLite alone.
+fn plain_list(path: &Path) -> rusqlite::Result<()> {
+    let connection = Connection::open(path)?;
+    let mut statement = connection.prepare(
+        "SELECT task, parent, root, agent, title, workspace, status, depth, leg, started, updated
+        FROM tasks ORDER BY number DESC",
+    )?;
+    let rows = statement.query_map((), |row| {
+        let mut texts: [Option<String>; 7] = Default::default();
+        for (column, text) in texts.iter_mut().enumerate() {
+            *text = row.get(column)?;
+        }
+        let numbers: [i64; 4] = [row.get(7)?, row.get(8)?, row.get(9)?, row.get(10)?];
+        Ok((texts, numbers))
+    })?;
+    rows.collect::<rusqlite::Result<Vec<_>>>().map(drop)
+}
+
+fn best_of_five<E>(mut question: impl FnMut() -> Result<(), E>) -> Result<f64, E> {
     let mut best = Duration::MAX;
     for _ in 0..5 {
         let begun = Instant::now();

@@ -143,7 +143,9 @@ impl Journal for MemoryJournal {
         let roots = self.list(&TaskQuery { roots_only: true, ..TaskQuery::default() })?;
         for root in roots {
             let reports = self.lock().remove(root.task_id, older_than, &mut pruned);
-            reports.iter().for_each(|report| discard(report));
+            for report in &reports {
+                discard(report);
+            }
         }
         Ok(pruned)
     }

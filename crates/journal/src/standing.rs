@@ -33,11 +33,13 @@ pub enum Holder {
 
 impl Standing {
     pub(crate) fn new(task_id: TaskId, progress: &Progress) -> Self {
-        let holder = match progress.status {
-            Some(_) => Holder::Nobody,
-            None if progress.owner == Owner::current() => Holder::ThisProcess,
-            None if progress.owner.is_alive() => Holder::Other { pid: progress.owner.pid },
-            None => Holder::Nobody,
+        let open = progress.status.is_none();
+        let holder = if open && progress.owner == Owner::current() {
+            Holder::ThisProcess
+        } else if open && progress.owner.is_alive() {
+            Holder::Other { pid: progress.owner.pid }
+        } else {
+            Holder::Nobody
         };
         let state = match (progress.status, holder) {
             (Some(status), _) => TaskState::Ended(status),

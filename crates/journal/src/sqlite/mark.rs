@@ -56,7 +56,9 @@ impl Mark {
 
     pub(super) fn of_numbers(numbers: &[i64]) -> Self {
         let mut marking = Marking::default();
-        numbers.iter().for_each(|number| marking.number(*number));
+        for number in numbers {
+            marking.number(*number);
+        }
         marking.finish()
     }
 }
@@ -74,7 +76,7 @@ impl Marking {
     }
 
     fn text(&mut self, text: &[u8]) {
-        self.number(text.len() as i64);
+        self.number((text.len() as u64).cast_signed());
         for piece in text.chunks(8) {
             let mut word = [0; 8];
             word[..piece.len()].copy_from_slice(piece);

@@ -84,7 +84,9 @@ fn erase(
     discard: &mut dyn FnMut(&Path),
     pruned: &mut Pruned,
 ) -> Result<(), JournalError> {
-    tree.evidence.reports.iter().for_each(|report| discard(report));
+    for report in &tree.evidence.reports {
+        discard(report);
+    }
     for Seen { task, .. } in &tree.members {
         loop {
             let removed = writer.remove(Removal::Erase(*task))?;

@@ -39,13 +39,13 @@ struct Marking(u64);
 impl Marking {
     fn numbers(&mut self, numbers: &[i64]) {
         for number in numbers {
-            let mixed = (self.0 ^ *number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let mixed = (self.0 ^ number.cast_unsigned()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             self.0 = mixed ^ (mixed >> 32);
         }
     }
 
     fn text(&mut self, text: &[u8]) {
-        self.numbers(&[text.len() as i64]);
+        self.numbers(&[(text.len() as u64).cast_signed()]);
         for piece in text.chunks(8) {
             let word = (0..8).map(|at| i64::from(piece.get(at).copied().unwrap_or_default()) << (8 * at)).sum();
             self.numbers(&[word]);
@@ -72,13 +72,13 @@ fn sign(sql: &rusqlite::Connection) {
         }
         origin.numbers(&[number(8)]);
         let mut whole = Marking::default();
-        whole.numbers(&[number(0), origin.0 as i64]);
+        whole.numbers(&[number(0), origin.0.cast_signed()]);
         whole.numbers(&[9, 10, 11, 12, 13, 14].map(number));
         whole.text(&text(15));
         whole.numbers(&[16, 17].map(number));
         whole.text(&text(18));
         whole.numbers(&[number(19)]);
-        Ok(whole.0 as i64)
+        Ok(whole.0.cast_signed())
     });
     sql.execute("UPDATE tasks SET mark = ?1 WHERE task = 'aaaaaaaaaaaa'", [mark.unwrap()]).unwrap();
 }
@@ -312,7 +312,7 @@ async fn a_fact_of_a_later_version_is_kept_and_passed_over() {
     // The totals are those of an append that came after it.
     let mut totals = Marking::default();
     totals.numbers(&[1, 1, 1, 2, 0]);
-    sql.execute("UPDATE totals SET position = 2, mark = ?1", [totals.0 as i64]).unwrap();
+    sql.execute("UPDATE totals SET position = 2, mark = ?1", [totals.0.cast_signed()]).unwrap();
 
     let journal = place.open();
     append(&journal, [noticed(a, "after")]).await.unwrap();

@@ -20,7 +20,7 @@ fn letters(journal: &dyn Journal, query: &TaskQuery) -> String {
 fn elsewhere(task: TaskId) -> Entry {
     let mut entry = started(task);
     if let Fact::TaskStarted { job } = &mut entry.fact {
-        job.workspace = "/elsewhere".to_owned();
+        "/elsewhere".clone_into(&mut job.workspace);
     }
     entry
 }
