@@ -2,11 +2,12 @@
 //! others alone.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use rusqlite::{Transaction, params};
 use sortie_protocol::{Command, Fact, TaskId, VERSION};
 
-use super::failure::Failure;
+use super::failure::{Doing, Failure};
 use super::mark::Mark;
 use super::row::{StoredEvent, TaskTail};
 use super::sum::Sum;
@@ -34,6 +35,7 @@ pub(super) struct Letter {
 
 /// What one transaction has done so far. Rows of tasks are read once and written once, at the end.
 pub(super) struct Batch<'a> {
+    path: &'a Path,
     transaction: &'a Transaction<'a>,
     owner: Owner,
     totals: Totals,
@@ -69,9 +71,9 @@ impl Letter {
 }
 
 impl<'a> Batch<'a> {
-    pub(super) fn begin(transaction: &'a Transaction<'a>, owner: Owner) -> Result<Self, Failure> {
+    pub(super) fn begin(path: &'a Path, transaction: &'a Transaction<'a>, owner: Owner) -> Result<Self, Failure> {
         let totals = Totals::load(transaction)?;
-        Ok(Self { transaction, owner, totals, tails: HashMap::new(), started: Vec::new() })
+        Ok(Self { path, transaction, owner, totals, tails: HashMap::new(), started: Vec::new() })
     }
 
     /// Carries out one append, or says why it is refused. The outer error is about the file and ends the batch.
@@ -82,8 +84,8 @@ impl<'a> Batch<'a> {
                 _ => None,
             };
             for task in [Some(draft.entry.task_id), parent].into_iter().flatten() {
-                if !self.load(task)? {
-                    return Ok(Err(JournalError::NoSuchTask { asked: task.to_string() }));
+                if let Err(refusal) = self.load(task)? {
+                    return Ok(Err(refusal));
                 }
             }
         }
@@ -121,7 +123,10 @@ impl<'a> Batch<'a> {
 
     /// Leaves a command, or says why it is refused, and lets go of old ones.
     pub(super) fn send(&mut self, letter: &Letter) -> Result<Result<CommandId, JournalError>, Failure> {
-        if !self.load(letter.task)? || !self.tails.contains_key(&letter.task) {
+        if let Err(refusal) = self.load(letter.task)? {
+            return Ok(Err(refusal));
+        }
+        if !self.tails.contains_key(&letter.task) {
             return Ok(Err(JournalError::NoSuchTask { asked: letter.task.to_string() }));
         }
         self.totals.command += 1;
@@ -156,18 +161,26 @@ impl<'a> Batch<'a> {
         Ok(Position(self.totals.position))
     }
 
-    /// Learns where a task stands, if there is one. `false` if it is being pruned, and so closed to everybody.
-    fn load(&mut self, task: TaskId) -> Result<bool, Failure> {
+    /// Learns where a task stands, if there is one. Refused is what concerns one that is damaged, or being pruned and so
+    /// closed to everybody; the others of the batch do not suffer from it.
+    fn load(&mut self, task: TaskId) -> Result<Result<(), JournalError>, Failure> {
         if self.tails.contains_key(&task) {
-            return Ok(true);
+            return Ok(Ok(()));
         }
-        let Some(row) = task_row::find(self.transaction, task)? else { return Ok(true) };
+        let row = match task_row::find(self.transaction, task) {
+            Ok(Some(row)) => row,
+            Ok(None) => return Ok(Ok(())),
+            Err(damage @ (Failure::Damage(_) | Failure::Journal(_))) => {
+                return Ok(Err(Doing::Writing.failed(self.path, damage)));
+            }
+            Err(failure) => return Err(failure),
+        };
         if row.tail.going {
-            return Ok(false);
+            return Ok(Err(JournalError::NoSuchTask { asked: task.to_string() }));
         }
         let counted_open = row.tail.progress.status.is_none();
         self.tails.insert(task, Tail { row: row.tail, counted_open, changed: false });
-        Ok(true)
+        Ok(Ok(()))
     }
 
     fn write(&mut self, draft: &Draft, seq: u64) -> rusqlite::Result<()> {

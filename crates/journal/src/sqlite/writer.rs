@@ -255,7 +255,7 @@ impl Scribe {
         }
         self.sync_commits(orders.iter().any(|order| !matches!(order, Order::Append { acknowledge: None, .. })))?;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut batch = Batch::begin(&transaction, self.owner)?;
+        let mut batch = Batch::begin(&self.path, &transaction, self.owner)?;
         let mut verdicts = Vec::with_capacity(orders.len());
         for order in orders {
             verdicts.push(match order {
