@@ -255,7 +255,7 @@ fn started(task: TaskId) -> Entry {
         root: task,
         title: "find where it is".to_owned(),
         prompt: String::new(),
-        workspace: "/home/somebody/project".to_owned(),
+        workspace: "/workspace".to_owned(),
         contract: "sortie".to_owned(),
         report_cap_bytes: None,
         report_cap_characters: None,

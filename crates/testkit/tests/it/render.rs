@@ -127,6 +127,15 @@ fn every_fact_has_a_line_without_times_and_with_stable_names() {
             ..outcome(parent, Status::Failed, String::new())
         }),
     });
+    let config = || Box::new(job(parent, "Find it.").config);
+    let resumed = |prompt: Option<&str>| Fact::TaskResumed {
+        prompt: prompt.map(str::to_owned),
+        config: config(),
+        notices: Vec::new(),
+    };
+    log.write(resumed(None));
+    log.write(resumed(Some("And then?")));
+    log.write(Fact::ProcessStarted { call: "c3".into(), pid: std::process::id(), started: 7 });
     expect![[r#"
         task-1 #1 task_started explore "Look": "Find it."
         task-1 #2 task_admitted
@@ -145,6 +154,9 @@ fn every_fact_has_a_line_without_times_and_with_stable_names() {
         task-1 #15 model_replied turn 2: nothing
         task-1 #16 model_replied turn 3: "ha" + (cut at the output cap)
         task-1 #17 task_ended failed [model_auth: set a key]: "" Read×2
+        task-1 #18 task_resumed explore
+        task-1 #19 task_resumed explore: "And then?"
+        task-1 #20 process_started c3
     "#]]
     .assert_eq(&render(&log.events));
 }
