@@ -4,9 +4,9 @@ use expect_test::{Expect, expect};
 use rusqlite::types::Value;
 use sha2::{Digest, Sha256};
 use sortie_journal::{CommandId, Journal, JournalError, Position, Scope, TaskQuery, TaskState};
-use sortie_protocol::{Command, Fact};
+use sortie_protocol::{Command, Fact, Status, Timestamp};
 
-use crate::support::{Place, append, noticed, render, started, started_by, task};
+use crate::support::{Place, append, ended, noticed, render, started, started_by, task};
 
 /// A journal with a task of five events, a child of it with one, and a change made behind its back.
 async fn damaged_by(change: &str) -> Place {
@@ -277,6 +277,22 @@ async fn damage_in_one_task_leaves_the_others_readable_and_writable() {
     append(&journal, [noticed(task('b'), "unharmed")]).await.unwrap();
     assert_eq!(journal.read(task('b')).unwrap().len(), 2);
     assert_eq!(journal.tasks(10).unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn an_old_tree_that_is_damaged_is_named_and_not_pruned() {
+    let place = Place::new();
+    let journal = place.open();
+    for letter in ['a', 'b', 'c'] {
+        append(&journal, [started(task(letter)), ended(task(letter), Status::Completed)]).await.unwrap();
+    }
+    let sql = place.sql();
+    sql.execute("UPDATE events SET time = 0 WHERE task = 'aaaaaaaaaaaa' AND seq = 2", ()).unwrap();
+    sql.execute("UPDATE tasks SET title = 'x' WHERE task = 'bbbbbbbbbbbb'", ()).unwrap();
+    let pruned = journal.prune(Timestamp(2_000), &mut |_| {}).unwrap();
+    assert_eq!((pruned.tasks, pruned.damaged), (1, vec![task('a'), task('b')]));
+    assert!(matches!(journal.read(task('a')), Err(JournalError::DamagedTask { .. })), "there is something to rescue");
+    assert!(matches!(journal.read(task('c')), Err(JournalError::NoSuchTask { .. })));
 }
 
 /// Written as a later version would write it, by the documented rule for sums and without the journal's own code.

@@ -7,7 +7,7 @@ use super::{Files, Scene, THREADS, Truth, in_shares, is_exhaustive, small_journa
 
 /// Without being asked for more, so many bits are passed over after each flipped one. A prime, so that every place in a
 /// page and every bit of a byte has its turn.
-const STRIDE: usize = 37;
+const STRIDE: usize = 61;
 
 /// Flips bits of `bytes`, which `path` holds, and checks what is read. Returns how often the file could not be opened.
 fn flip_each(scene: &Scene, path: &Path, bytes: &[u8], share: usize, truth: &Truth) -> usize {
