@@ -59,55 +59,81 @@ pub(super) fn prune(
     older_than: Timestamp,
     discard: &mut dyn FnMut(&Path),
 ) -> Result<Pruned, JournalError> {
-    let mut pruned = Pruned::default();
-    let left = reader.ask(|snapshot| marked(snapshot))?;
-    erase(writer, &left, discard, &mut pruned)?;
-    for root in reader.ask(|snapshot| old_roots(snapshot, older_than))? {
-        match reader.ask(|snapshot| old_tree(snapshot, root, older_than)) {
-            Ok(None) | Err(JournalError::NoSuchTask { .. }) => {}
-            Ok(Some(tree)) => {
-                if writer.remove(Removal::Mark(tree.members.clone()))?.complete {
-                    erase(writer, &tree, discard, &mut pruned)?;
-                }
-            }
-            Err(JournalError::DamagedTask { .. } | JournalError::Damaged { .. }) => pruned.damaged.push(root),
-            Err(error) => return Err(error),
-        }
+    let mut pruning = Pruning { reader, writer, discard, pruned: Pruned::default() };
+    for task in reader.ask(|snapshot| marked(snapshot))? {
+        let finished = pruning.finish(task);
+        pruning.pass_over_damage(task, finished)?;
     }
-    Ok(pruned)
+    for root in reader.ask(|snapshot| old_roots(snapshot, older_than))? {
+        let taken = pruning.take(root, older_than);
+        pruning.pass_over_damage(root, taken)?;
+    }
+    Ok(pruning.pruned)
 }
 
-/// Hands the reports over and removes the marked tasks. In this order: without its events nobody knows the reports.
-fn erase(
-    writer: &Writer,
-    tree: &Tree,
-    discard: &mut dyn FnMut(&Path),
-    pruned: &mut Pruned,
-) -> Result<(), JournalError> {
-    for report in &tree.evidence.reports {
-        discard(report);
-    }
-    for Seen { task, .. } in &tree.members {
-        loop {
-            let removed = writer.remove(Removal::Erase(*task))?;
-            pruned.events += removed.events;
-            pruned.bytes += removed.bytes;
-            if removed.complete {
-                break;
-            }
+/// A pruning under way.
+struct Pruning<'a> {
+    reader: &'a Reader,
+    writer: &'a Writer,
+    discard: &'a mut dyn FnMut(&Path),
+    pruned: Pruned,
+}
+
+impl Pruning<'_> {
+    /// Removes the tree if it may go.
+    fn take(&mut self, root: TaskId, older_than: Timestamp) -> Result<(), JournalError> {
+        let Some(tree) = self.reader.ask(|snapshot| old_tree(snapshot, root, older_than))? else { return Ok(()) };
+        if self.writer.remove(Removal::Mark(tree.members.clone()))?.complete {
+            self.erase(&tree)?;
         }
-        pruned.tasks += 1;
+        Ok(())
     }
-    Ok(())
+
+    /// Removes a task that an interrupted pruning has left marked.
+    fn finish(&mut self, task: TaskId) -> Result<(), JournalError> {
+        let members = vec![Seen { task, last_seq: 0 }];
+        let evidence = self.reader.ask(|snapshot| match task_row::find(snapshot, task)? {
+            Some(row) if row.tail.going => evidence(snapshot, &members),
+            _ => Ok(Evidence::default()),
+        })?;
+        self.erase(&Tree { members, evidence })
+    }
+
+    /// Hands the reports over and removes the marked tasks. In this order: without its events nobody knows the reports.
+    fn erase(&mut self, tree: &Tree) -> Result<(), JournalError> {
+        for report in &tree.evidence.reports {
+            (self.discard)(report);
+        }
+        for Seen { task, .. } in &tree.members {
+            loop {
+                let removed = self.writer.remove(Removal::Erase(*task))?;
+                self.pruned.events += removed.events;
+                self.pruned.bytes += removed.bytes;
+                if removed.complete {
+                    break;
+                }
+            }
+            self.pruned.tasks += 1;
+        }
+        Ok(())
+    }
+
+    /// A damaged tree is named and stays; another process may have been quicker.
+    fn pass_over_damage(&mut self, root: TaskId, done: Result<(), JournalError>) -> Result<(), JournalError> {
+        match done {
+            Ok(()) | Err(JournalError::NoSuchTask { .. }) => {}
+            Err(JournalError::DamagedTask { .. } | JournalError::Damaged { .. }) => self.pruned.damaged.push(root),
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
 }
 
 /// What an interrupted pruning has left.
-fn marked(snapshot: &Connection) -> Result<Tree, Failure> {
-    let mut statement = snapshot.prepare("SELECT task FROM tasks WHERE going = 1")?;
-    let found = statement.query_map((), |row| row::task_id(row, 0))?.collect::<Result<Vec<_>, _>>()?;
-    let members = found.into_iter().map(|task| Seen { task, last_seq: 0 }).collect();
-    let evidence = evidence(snapshot, &members)?;
-    Ok(Tree { members, evidence })
+fn marked(snapshot: &Connection) -> Result<Vec<TaskId>, Failure> {
+    let mut statement = snapshot.prepare("SELECT task FROM tasks WHERE going = 1 ORDER BY number")?;
+    let found = statement.query_map((), |row| row::task_id(row, 0))?;
+    Ok(found.collect::<Result<_, _>>()?)
 }
 
 fn old_roots(snapshot: &Connection, older_than: Timestamp) -> Result<Vec<TaskId>, Failure> {
@@ -123,7 +149,7 @@ fn old_roots(snapshot: &Connection, older_than: Timestamp) -> Result<Vec<TaskId>
 fn old_tree(snapshot: &Connection, root: TaskId, older_than: Timestamp) -> Result<Option<Tree>, Failure> {
     let rows = list::tree(snapshot, root)?;
     let seen = |row: &TaskRow| Seen { task: row.origin.task_id, last_seq: row.tail.progress.last_seq };
-    let members = rows.iter().map(seen).collect();
+    let members: Vec<Seen> = rows.iter().map(seen).collect();
     let headers: Vec<TaskHeader> =
         rows.into_iter().map(|row| row.origin.header(&row.tail.progress, Owner::is_alive)).collect();
     if !prune::is_old(&headers, older_than) {
@@ -133,7 +159,7 @@ fn old_tree(snapshot: &Connection, root: TaskId, older_than: Timestamp) -> Resul
     Ok(evidence.has_all_delivered(&headers).then_some(Tree { members, evidence }))
 }
 
-fn evidence(snapshot: &Connection, members: &Vec<Seen>) -> Result<Evidence, Failure> {
+fn evidence(snapshot: &Connection, members: &[Seen]) -> Result<Evidence, Failure> {
     let mut evidence = Evidence::default();
     let telling = "WHERE e.task = ?1 AND e.kind IN ('child_ended', 'task_ended') ORDER BY e.seq";
     let mut statement = snapshot.prepare_cached(&format!("{} {telling}", row::EVENTS))?;
@@ -147,6 +173,11 @@ fn evidence(snapshot: &Connection, members: &Vec<Seen>) -> Result<Evidence, Fail
 }
 
 impl Removal {
+    /// What is marked loses its reports next, so a power cut must not bring it back. An erasure that is lost is done again.
+    pub(super) fn must_last(&self) -> bool {
+        matches!(self, Self::Mark(_))
+    }
+
     pub(super) fn carry_out(&self, transaction: &Transaction<'_>) -> Result<Removed, Failure> {
         match self {
             Self::Mark(members) => mark(transaction, members),

@@ -231,7 +231,7 @@ impl Scribe {
         }
         for order in removals {
             if let Order::Remove { removal, acknowledge } = order {
-                drop(acknowledge.send(self.unless_failed(|scribe| scribe.remove(&removal))));
+                drop(acknowledge.send(self.unless_failed(|scribe| scribe.remove(&removal)).flatten()));
             }
         }
     }
@@ -282,14 +282,20 @@ impl Scribe {
         Ok(verdicts)
     }
 
-    /// Not synced: a step of a pruning that is lost is taken again.
-    fn remove(&mut self, removal: &Removal) -> Result<Removed, Failure> {
-        self.sync_commits(false)?;
+    /// Takes a step of a pruning. One that meets damage is refused, and nothing else suffers from it.
+    fn remove(&mut self, removal: &Removal) -> Result<Result<Removed, JournalError>, Failure> {
+        self.sync_commits(removal.must_last())?;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let removed = removal.carry_out(&transaction)?;
+        let removed = match removal.carry_out(&transaction) {
+            Ok(removed) => removed,
+            Err(damage @ (Failure::Damage(_) | Failure::Journal(_))) => {
+                return Ok(Err(Doing::Writing.failed(&self.path, damage)));
+            }
+            Err(failure) => return Err(failure),
+        };
         transaction.commit()?;
         self.place.check()?;
-        Ok(removed)
+        Ok(Ok(removed))
     }
 
     fn sync_commits(&mut self, synced: bool) -> rusqlite::Result<()> {

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use sortie_journal::{CommandId, Journal, JournalError, Position, Scope, TaskQuery, TaskState};
 use sortie_protocol::{Command, Fact, Status, Timestamp};
 
-use crate::support::{Place, append, ended, noticed, render, started, started_by, task};
+use crate::support::{Place, append, ended, ended_with_report, noticed, render, started, started_by, task};
 
 /// A journal with a task of five events, a child of it with one, and a change made behind its back.
 async fn damaged_by(change: &str) -> Place {
@@ -289,8 +289,10 @@ async fn an_old_tree_that_is_damaged_is_named_and_not_pruned() {
     let sql = place.sql();
     sql.execute("UPDATE events SET time = 0 WHERE task = 'aaaaaaaaaaaa' AND seq = 2", ()).unwrap();
     sql.execute("UPDATE tasks SET title = 'x' WHERE task = 'bbbbbbbbbbbb'", ()).unwrap();
-    let pruned = journal.prune(Timestamp(2_000), &mut |_| {}).unwrap();
-    assert_eq!((pruned.tasks, pruned.damaged), (1, vec![task('a'), task('b')]));
+    append(&journal, [started(task('d')), ended_with_report(task('d'), "/reports/d.md")]).await.unwrap();
+    sql.execute("UPDATE tasks SET going = 1 WHERE task = 'dddddddddddd'", ()).unwrap();
+    let pruned = journal.prune(Timestamp(2_000), &mut |report| panic!("{report:?} is still needed")).unwrap();
+    assert_eq!((pruned.tasks, pruned.damaged), (1, vec![task('d'), task('a'), task('b')]));
     assert!(matches!(journal.read(task('a')), Err(JournalError::DamagedTask { .. })), "there is something to rescue");
     assert!(matches!(journal.read(task('c')), Err(JournalError::NoSuchTask { .. })));
 }
