@@ -32,6 +32,8 @@ impl Reader {
                 "NOT INDEXED WHERE"
             };
             let mut headers = Headers::default();
+            let most = usize::try_from(if open { totals.open } else { totals.tasks }).unwrap_or_default();
+            headers.found.reserve(query.limit.min(most));
             each_row(snapshot, &format!("{rows} t.number < ?1 ORDER BY t.number DESC"), before, |task| {
                 // An entry of the index that has changed leads to a task that does not belong here, or twice to one.
                 if open && task.tail.progress.status.is_some() {
