@@ -64,6 +64,11 @@ pub enum Fact {
         call: ToolCall,
         idempotent: bool,
     },
+    /// A call that takes a while has something to show: one short line, now and then. What it returns says it all.
+    CallProgressed {
+        call: CallId,
+        text: String,
+    },
     /// A person is asked whether a call may run, and what else that would allow.
     ApprovalAsked {
         call: CallId,
@@ -134,6 +139,7 @@ impl Fact {
             Self::ModelReplied { .. } => "model_replied",
             Self::LimitReached { .. } => "limit_reached",
             Self::CallStarted { .. } => "call_started",
+            Self::CallProgressed { .. } => "call_progressed",
             Self::ApprovalAsked { .. } => "approval_asked",
             Self::ApprovalAnswered { .. } => "approval_answered",
             Self::Assisted { .. } => "assisted",

@@ -32,6 +32,7 @@ fn render_fact(fact: &Fact) -> String {
             let once = if *idempotent { "" } else { " (once)" };
             format!("{kind} {}: {} {}{once}", call.id, call.tool, call.arguments)
         }
+        Fact::CallProgressed { call, text } => format!("{kind} {call}: {text:?}"),
         Fact::ApprovalAsked { call, rule } => format!("{kind} {call}: {rule}"),
         Fact::ApprovalAnswered { call, answer } => format!("{kind} {call}: {answer:?}"),
         Fact::Assisted { model, usage } => format!("{kind} by {}: {} tokens", model.id, usage.total_tokens()),

@@ -146,6 +146,7 @@ fn facts() -> Vec<Fact> {
         Fact::ModelReplied { turn: 1, reply: reply() },
         Fact::LimitReached { limit: Limit::Turns, text: "Write your report now.".to_owned() },
         Fact::CallStarted { call: call(), idempotent: true },
+        Fact::CallProgressed { call: CallId::from("call_1"), text: "running 12 tests".to_owned() },
         Fact::ApprovalAsked { call: CallId::from("call_1"), rule: "Edit(a.rs)".to_owned() },
         Fact::ApprovalAnswered { call: CallId::from("call_1"), answer: ApprovalAnswer::Once },
         Fact::Assisted {
