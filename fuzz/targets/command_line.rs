@@ -69,5 +69,5 @@ fn decide(layer: GrantLayer, line: &str) -> Decision {
     let home = Some(PathBuf::from("/people/me"));
     let places = Places { root: Some(PathBuf::from(ROOT)), home, ..Places::default() };
     let judge = Judge::new(&Grant { layers: vec![layer] }, places).expect("rules that were read before");
-    judge.decide("Bash", &Resource::Command(line.to_owned()))
+    judge.decide("Bash", &Resource::Command { line: line.to_owned(), directory: PathBuf::new() })
 }

@@ -11,7 +11,7 @@ use sortie_agents::{AgentFile, Dialect, Finding, MAX_FILE_BYTES, Reading, Scope,
 use sortie_policy::Rule;
 
 static TOOLS: LazyLock<Vec<String>> =
-    LazyLock::new(|| ["Read", "LS", "Glob", "Grep", "TodoWrite", "WebFetch", "Write", "Edit", "MultiEdit", "Task"].map(str::to_owned).to_vec());
+    LazyLock::new(|| ["Read", "LS", "Glob", "Grep", "TodoWrite", "WebFetch", "Write", "Edit", "MultiEdit", "Bash", "BashOutput", "KillShell", "Task"].map(str::to_owned).to_vec());
 
 /// Generous, for instrumented code on a busy machine; what grows out of proportion takes longer than this.
 const LONG: Duration = Duration::from_secs(2);

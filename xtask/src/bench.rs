@@ -17,6 +17,7 @@ mod sample;
 mod script;
 mod search;
 mod server;
+mod shell;
 mod size;
 mod start;
 
@@ -55,6 +56,7 @@ pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
             Part::Search => search::measure(&bench)?,
             Part::Match => matching::measure(&bench)?,
             Part::Grants => grants::measure(&bench)?,
+            Part::Shell => shell::measure(&bench)?,
             Part::Size => size::measure(&bench)?,
         });
     }

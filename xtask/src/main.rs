@@ -10,6 +10,7 @@ mod conformance;
 mod coverage;
 mod fuzz;
 mod mutants;
+mod package;
 mod process;
 mod test;
 mod tidy;
@@ -37,7 +38,7 @@ Usage: cargo xtask <command>
       --write       Put the table into docs/benchmarks.md.
       --cold        Measure a build from nothing as well (minutes).
       --runs N      Repeat each measurement N times (default 20).
-      --only NAMES  Some parts only: start, delegation, parallel, live, search, match, grants, size.
+      --only NAMES  Some parts only: start, delegation, parallel, live, search, match, grants, shell, size.
 ";
 
 fn main() -> ExitCode {

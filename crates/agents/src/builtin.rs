@@ -2,15 +2,18 @@
 
 use crate::{AgentDefinition, Origin};
 
-const READ_TOOLS: [&str; 4] = ["Read", "LS", "Glob", "Grep"];
+const READ_TOOLS: &[&str] = &["Read", "LS", "Glob", "Grep"];
+const PLAN_TOOLS: &[&str] = &["Read", "LS", "Glob", "Grep", "TodoWrite"];
+const SHELL_TOOLS: &[&str] = &["Bash", "BashOutput", "KillShell"];
 
 /// The names of the files that hold role prompts, and whose they are.
-pub(crate) const PROMPT_FILES: [(&str, &str); 5] = [
+pub(crate) const PROMPT_FILES: [(&str, &str); 6] = [
     ("main_prompt.md", "main"),
     ("subagent_general_prompt.md", "general-purpose"),
     ("subagent_explore_prompt.md", "explore"),
     ("subagent_plan_prompt.md", "plan"),
     ("subagent_summary_prompt.md", "summary"),
+    ("subagent_bash_prompt.md", "bash"),
 ];
 
 /// The main agent first, then those that it can delegate to.
@@ -50,34 +53,41 @@ pub(crate) fn definitions() -> Vec<AgentDefinition> {
             delegable: true,
             origin: Origin::BUILTIN,
         },
-        reader(
+        specialist(
             "explore",
             "find things in the workspace, read-only",
             include_str!("../../../prompts/agents_prompts/subagent_explore_prompt.md"),
-            &[],
+            READ_TOOLS,
         ),
-        reader(
+        specialist(
             "plan",
             "plan a change from the code, read-only",
             include_str!("../../../prompts/agents_prompts/subagent_plan_prompt.md"),
-            &["TodoWrite"],
+            PLAN_TOOLS,
         ),
-        reader(
+        specialist(
             "summary",
             "sum up files or texts",
             include_str!("../../../prompts/agents_prompts/subagent_summary_prompt.md"),
-            &[],
+            READ_TOOLS,
+        ),
+        specialist(
+            "bash",
+            "run commands in the workspace",
+            include_str!("../../../prompts/agents_prompts/subagent_bash_prompt.md"),
+            SHELL_TOOLS,
         ),
     ]
 }
 
-fn reader(name: &str, description: &str, prompt: &str, more_tools: &[&str]) -> AgentDefinition {
+/// An agent for one kind of work, with the tools for it and no others.
+fn specialist(name: &str, description: &str, prompt: &str, tools: &[&str]) -> AgentDefinition {
     AgentDefinition {
         name: name.to_owned(),
         aliases: Vec::new(),
         description: description.to_owned(),
         prompt: text(prompt),
-        tools: Some(READ_TOOLS.iter().chain(more_tools).map(|&tool| tool.to_owned()).collect()),
+        tools: Some(tools.iter().map(|&tool| tool.to_owned()).collect()),
         disallowed_tools: Vec::new(),
         mode: None,
         never_asks: false,

@@ -117,6 +117,10 @@ struct PermissionArgs {
     /// Let tools see this directory, too; can be repeated
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     add_dir: Vec<String>,
+
+    /// Run commands without walls: they can do whatever you can. For machines on which `sortie doctor` finds none
+    #[arg(long, global = true)]
+    unconfined: bool,
 }
 
 impl PermissionArgs {
@@ -139,8 +143,9 @@ impl From<SourceArgs> for Sources {
     fn from(args: SourceArgs) -> Self {
         let SourceArgs { config, env_file, cwd, mut set, trust, contract, permissions } = args;
         // The flag that is for one setting alone is stronger than the one for all.
+        let unconfined = permissions.unconfined;
         set.extend(permissions.assignments());
-        Self { config, env_file, cwd, set, trust, contract }
+        Self { config, env_file, cwd, set, trust, contract, unconfined }
     }
 }
 

@@ -21,6 +21,8 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
+    // Commands are kept by this same program.
+    sortie_sandbox::process::enter();
     command::execute(args::Cli::parse()).unwrap_or_else(|error| {
         error.report();
         exit::of_error(error.kind)

@@ -58,6 +58,8 @@ pub(crate) struct Sources {
     /// Whether the project is trusted for this run.
     pub(crate) trust: bool,
     pub(crate) contract: Option<String>,
+    /// Whether commands run without walls.
+    pub(crate) unconfined: bool,
 }
 
 impl Sources {
@@ -76,6 +78,8 @@ pub(crate) struct Settings {
     trust: Trust,
     pub(crate) environment: Environment,
     pub(crate) places: Places,
+    /// Whether commands run without walls: only a flag says so, never a file.
+    pub(crate) unconfined: bool,
     /// What was set and does not count, for the person to know.
     pub(crate) warnings: Vec<String>,
 }
@@ -143,7 +147,7 @@ impl Settings {
         said.hear_defaults(contract.name(), &contract.defaults());
         said.warn_of_unknown_tools();
         let warnings = std::mem::take(&mut said.warnings);
-        Ok(Self { said, set_aside, trust, environment, places, warnings })
+        Ok(Self { said, set_aside, trust, environment, places, unconfined: sources.unconfined, warnings })
     }
 
     /// The dialect in which tasks are asked for and answered.

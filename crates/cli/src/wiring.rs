@@ -3,6 +3,7 @@
 mod folders;
 
 use std::error::Error;
+use std::path::Path;
 use std::sync::Arc;
 
 use sortie_agents::{Agents, Registry};
@@ -14,8 +15,9 @@ use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
 use sortie_llm::{Models as _, RouteSetup, RouteTable};
 use sortie_policy::Redactor;
 use sortie_protocol::{Failure, TaskRequest};
+use sortie_sandbox::process::{Environment, Program};
 use sortie_sandbox::{SpillDir, Workspace};
-use sortie_tools::WebFetch;
+use sortie_tools::{ShellSetup, WebFetch, WebRules};
 
 use crate::error::CommandError;
 use crate::local;
@@ -115,13 +117,16 @@ impl<'a> Plan<'a> {
         let journal: Arc<dyn Journal> =
             Arc::new(patiently(&waiting_for(places), || SqliteJournal::open(&places.journal()))?);
         let reports = SpillDir::open(&places.reports()).map_err(|error| CommandError::config(chain(&error)))?;
+        let reports = Arc::new(reports);
+        let web = self.settings.web_rules()?;
         let engine = Engine::new(EngineParts {
             journal: Arc::clone(&journal),
             models: Arc::new(self.models),
-            workspace: self.workspace,
+            workspace: Arc::clone(&self.workspace),
             agents: self.agents,
             contract: self.settings.contract(),
-            more_tools: vec![Arc::new(WebFetch::new(self.settings.web_rules()?))],
+            more_tools: vec![Arc::new(WebFetch::new(web.clone()))],
+            shell: Some(Arc::new(shell(self.settings, &self.workspace, &reports, web)?)),
             reports,
             rules: self.settings.rules(),
             permissions: permissions(self.settings, approver),
@@ -130,6 +135,23 @@ impl<'a> Plan<'a> {
         });
         Ok(Wired { engine, journal })
     }
+}
+
+/// How commands are run. Nothing is started before the first one.
+fn shell(
+    settings: &Settings,
+    workspace: &Workspace,
+    spill: &Arc<SpillDir>,
+    web: WebRules,
+) -> Result<ShellSetup, CommandError> {
+    let program = Program::this().map_err(|error| CommandError::config(chain(&error)))?;
+    let untrusted: Vec<&Path> = workspace.added().chain([workspace.root()]).collect();
+    let environment = Environment::scrubbed(settings.environment.of_the_process(), &untrusted);
+    let mut setup = ShellSetup::new(program, environment, Arc::clone(spill));
+    setup.unconfined = settings.unconfined;
+    setup.open_network = settings.open_network();
+    setup.web = web;
+    Ok(setup)
 }
 
 /// The user's side of every grant.

@@ -180,6 +180,8 @@ pub struct TypeDefaults {
     pub report_cap: Option<ReportCap>,
     /// Whether its reading tools need no approval. What is denied stays denied.
     pub approves_reads: bool,
+    /// Whether every call that no rule of the user allows needs a person's approval, whatever the mode is.
+    pub isolated: bool,
 }
 
 impl TypeDefaults {
@@ -194,6 +196,7 @@ impl TypeDefaults {
             max_turns: None,
             report_cap: None,
             approves_reads: false,
+            isolated: false,
         }
     }
 }

@@ -34,6 +34,7 @@ const TYPES: &[TypeDefaults] = &[
         tools: Some(&["Bash", "KillShell"]),
         model: Some("haiku"),
         max_turns: Some(20),
+        isolated: true,
         ..TypeDefaults::plain("bash")
     },
     TypeDefaults {
@@ -197,11 +198,9 @@ fn rejection(call: &Call<'_>, failure: &Failure) -> String {
     let own_name =
         |name: &String| Typed.defaults().type_of(name).map_or_else(|| name.clone(), |known| known.name.into());
     let known: Vec<String> = failure.details.iter().map(own_name).collect();
-    let asked = json::text_field(call.arguments, "subagent_type");
-    let why = match Typed.defaults().type_named(&asked) {
-        _ if cause == Cause::UnusableAgent => failure.message.clone(),
-        Some(offered) => format!("`{}` is not available in this version", offered.name),
-        None => format!("there is no `subagent_type` `{asked}`"),
+    let why = match cause {
+        Cause::UnusableAgent => failure.message.clone(),
+        _ => format!("there is no `subagent_type` `{}`", json::text_field(call.arguments, "subagent_type")),
     };
     format!("{why}; available: {}", known.join(", "))
 }

@@ -87,7 +87,8 @@ fn engine(
         agents: Registry::builtin().fixed(),
         contract: Arc::new(Sortie),
         more_tools: Vec::new(),
-        reports: SpillDir::open(&folder.join("reports"))?,
+        shell: None,
+        reports: Arc::new(SpillDir::open(&folder.join("reports"))?),
         rules: Rules {
             max_children: tasks,
             max_concurrent: tasks as usize,

@@ -57,7 +57,7 @@ impl Authority<'_> {
         let definition = serving(agents, &request, kind, false)?.definition;
         let depth = parent.map_or(0, |parent| parent.depth + 1);
         let task_tool = Arc::new(task_tool(contract, &delegable));
-        let tools = tools_at(&sortie_tools::Registry::standard(Some(task_tool)), contract.as_ref(), rules, depth);
+        let tools = tools_at(&sortie_tools::Registry::standard(Some(task_tool), true), contract.as_ref(), rules, depth);
         let mut config = sortie_agents::resolve(Resolution {
             definition,
             parent,

@@ -2,7 +2,7 @@
 
 use sortie_agents::{AgentDefinition, Origin, Registry};
 use sortie_contract::{AtMaxDepth, Contract, Defaults, SystemPrompt, TypeDefaults, Visible};
-use sortie_protocol::{AgentConfig, GrantLayer, TaskRequest};
+use sortie_protocol::{AgentConfig, GrantLayer, Mode, TaskRequest};
 
 use crate::rules::Rules;
 
@@ -75,6 +75,7 @@ fn as_type(agent: &AgentDefinition, by_contract: &TypeDefaults) -> AgentDefiniti
         tools: by_contract.tools.map(own).or_else(|| agent.tools.clone()),
         max_turns: by_contract.max_turns.or(agent.max_turns),
         approves_reads: by_contract.approves_reads,
+        mode: if by_contract.isolated { Some(Mode::Default) } else { agent.mode },
         ..agent.clone()
     }
 }

@@ -68,7 +68,11 @@ impl Tally {
     pub(crate) fn add_call(&mut self, tool: &str, files_changed: &[String]) {
         self.account.spend(Usage { tool_calls: 1, ..Usage::default() });
         *self.calls.entry(tool.to_owned()).or_default() += 1;
-        self.files_changed.extend(files_changed.iter().cloned());
+        self.add_files(files_changed);
+    }
+
+    pub(crate) fn add_files(&mut self, changed: &[String]) {
+        self.files_changed.extend(changed.iter().cloned());
     }
 
     pub(crate) fn notice(&mut self, text: impl Into<String>) {

@@ -9,7 +9,7 @@ use sortie_llm::Models;
 use sortie_policy::Places;
 use sortie_protocol::{AgentConfig, Failure, Job, Limits, TaskId, TaskOutcome, TaskRequest};
 use sortie_sandbox::{SpillDir, Workspace};
-use sortie_tools::Tool;
+use sortie_tools::{Changes, ShellSetup, Tool};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -41,8 +41,10 @@ pub struct EngineParts {
     pub contract: Arc<dyn Contract>,
     /// Tools beside the built-in ones. One with a built-in's name takes its place.
     pub more_tools: Vec<Arc<dyn Tool>>,
+    /// How commands are run; `None` where nobody has any.
+    pub shell: Option<Arc<ShellSetup>>,
     /// Where reports go that are too long to be delivered.
-    pub reports: SpillDir,
+    pub reports: Arc<SpillDir>,
     pub rules: Rules,
     pub permissions: Permissions,
     pub clock: Arc<dyn Clock>,
@@ -78,6 +80,9 @@ pub(crate) struct Inner {
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) rosters: Rosters,
     pub(crate) contract: Arc<dyn Contract>,
+    pub(crate) shell: Option<Arc<ShellSetup>>,
+    /// Who changes files at the same time.
+    pub(crate) changes: Arc<Changes>,
     pub(crate) reports: Arc<SpillDir>,
     pub(crate) rules: Rules,
     pub(crate) permissions: Permissions,
@@ -92,9 +97,9 @@ pub(crate) struct Inner {
 
 impl Engine {
     pub fn new(parts: EngineParts) -> Self {
-        let EngineParts { journal, models, workspace, agents, contract, more_tools, reports, rules, .. } = parts;
-        let EngineParts { permissions, clock, ids, .. } = parts;
-        let rosters = Rosters::new(agents, Arc::clone(&contract), more_tools, rules.clone());
+        let EngineParts { journal, models, workspace, agents, contract, more_tools, shell, .. } = parts;
+        let EngineParts { reports, rules, permissions, clock, ids, .. } = parts;
+        let rosters = Rosters::new(agents, Arc::clone(&contract), (more_tools, shell.is_some()), rules.clone());
         let slots = Arc::new(Semaphore::new(rules.max_concurrent.clamp(1, Semaphore::MAX_PERMITS)));
         let places = permissions.places(&workspace);
         let inner = Inner {
@@ -103,7 +108,9 @@ impl Engine {
             workspace,
             rosters,
             contract,
-            reports: Arc::new(reports),
+            shell,
+            changes: Arc::default(),
+            reports,
             rules,
             permissions,
             places,

@@ -11,7 +11,7 @@ use sortie_journal::JournalError;
 use sortie_policy::{Decision, Ground, Redactor, Rule, Why};
 use sortie_protocol::{CallOutput, Fact, Fault, Reply, StopReason, ToolCall, ToolOutput};
 use sortie_sandbox::Workspace;
-use sortie_tools::{CallContext, Delegation, Registry, Seen, Tool};
+use sortie_tools::{CallContext, Delegation, Registry, Seen, Shells, Tool};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +22,7 @@ use crate::secrets::without_secrets;
 use crate::sink::Sink;
 use crate::slot::Slot;
 use crate::turn::until;
+use crate::voice::Voice;
 use crate::wording::Wording;
 
 /// More calls than this in one reply are a model gone wrong; the rest is refused.
@@ -39,6 +40,8 @@ pub(crate) struct Gate {
     pub(crate) redactor: Arc<Redactor>,
     /// What this task has read.
     pub(crate) seen: Seen,
+    /// The commands of this task.
+    pub(crate) shells: Option<Shells>,
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) delegation: Arc<dyn Delegation>,
     pub(crate) assistant: LightModel,
@@ -96,6 +99,15 @@ impl Gate {
             outputs.push(output);
         }
         Ok(outputs)
+    }
+
+    /// The task calls no further tool: what it left running ends, and what the outcome should say is said.
+    pub(crate) async fn close(&self, tally: &mut Tally) {
+        self.assistant.notices().into_iter().for_each(|notice| tally.notice(notice));
+        if let Some(shells) = &self.shells {
+            tally.add_files(&shells.close().await);
+            shells.notices().into_iter().for_each(|notice| tally.notice(notice));
+        }
     }
 
     fn tool(&self, call: &ToolCall) -> Option<&Arc<dyn Tool>> {
@@ -171,7 +183,7 @@ impl Gate {
             (None, Some(tool)) => match self.clear(call, tool.as_ref(), (sink, stop)).await? {
                 Ok(workspace) => {
                     self.announce(call, tool.as_ref(), sink).await?;
-                    (self.run(call, tool.as_ref(), &workspace, stop).await, true)
+                    (self.run(call, tool.as_ref(), &workspace, (sink, stop)).await, true)
                 }
                 Err(refusal) => (refusal, false),
             },
@@ -241,6 +253,8 @@ impl Gate {
             seen: &self.seen,
             structured: self.wording.is_structured(),
             assistant: Some(&self.assistant),
+            shells: self.shells.as_ref(),
+            progress: None,
         }
     }
 
@@ -249,9 +263,10 @@ impl Gate {
         call: &ToolCall,
         tool: &dyn Tool,
         workspace: &Arc<Workspace>,
-        stop: &CancellationToken,
+        (sink, stop): (&Sink, &CancellationToken),
     ) -> ToolOutput {
-        let context = self.context(call, workspace, stop);
+        let voice = Voice { call: &call.id, sink, redactor: &self.redactor };
+        let context = CallContext { progress: Some(&voice), ..self.context(call, workspace, stop) };
         let running = AssertUnwindSafe(tool.run(&call.arguments, context)).catch_unwind();
         let stopped = async {
             stop.cancelled().await;

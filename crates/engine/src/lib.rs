@@ -34,6 +34,8 @@ mod slot;
 mod subagents;
 mod task;
 mod turn;
+mod voice;
+mod walls;
 mod wording;
 
 pub use approval::{Approval, Approver, NoApprover, Question};

@@ -32,6 +32,7 @@ pub(crate) struct Rosters {
     agents: Arc<dyn Agents>,
     contract: Arc<dyn Contract>,
     more_tools: Vec<Arc<dyn Tool>>,
+    has_shell: bool,
     rules: Rules,
     current: Mutex<Option<Arc<Roster>>>,
 }
@@ -40,10 +41,10 @@ impl Rosters {
     pub(crate) fn new(
         agents: Arc<dyn Agents>,
         contract: Arc<dyn Contract>,
-        more_tools: Vec<Arc<dyn Tool>>,
+        (more_tools, has_shell): (Vec<Arc<dyn Tool>>, bool),
         rules: Rules,
     ) -> Self {
-        Self { agents, contract, more_tools, rules, current: Mutex::default() }
+        Self { agents, contract, more_tools, has_shell, rules, current: Mutex::default() }
     }
 
     /// The roster of this moment.
@@ -56,7 +57,7 @@ impl Rosters {
         let agents = cast(&found, self.contract.as_ref(), &self.rules);
         let mains = mains(&found, self.contract.as_ref(), &self.rules);
         let task_tool = Arc::new(task_tool(&self.contract, &agents));
-        let tools = Arc::new(Registry::standard(Some(task_tool)).with(self.more_tools.clone()));
+        let tools = Arc::new(Registry::standard(Some(task_tool), self.has_shell).with(self.more_tools.clone()));
         Arc::clone(current.insert(Arc::new(Roster { found, agents, mains, tools, offers: Mutex::default() })))
     }
 }
@@ -132,5 +133,5 @@ pub(crate) fn undescribed(agents: &sortie_agents::Registry) -> Option<String> {
 
 /// Names of the built-in tools, as agent files speak of them in every contract.
 pub fn tool_names() -> Vec<String> {
-    Registry::standard(None).names().chain([TASK]).map(str::to_owned).collect()
+    Registry::standard(None, true).names().chain([TASK]).map(str::to_owned).collect()
 }

@@ -50,9 +50,7 @@ impl Run<'_> {
             let outputs = self.services.gate.run_all(&reply, &mut self.tally, self.sink, self.cancel).await?;
             self.history.push_outputs(outputs);
         };
-        for notice in self.services.gate.assistant.notices() {
-            self.tally.notice(notice);
-        }
+        self.services.gate.close(&mut self.tally).await;
         Ok(self.tally.outcome(self.job, ending))
     }
 

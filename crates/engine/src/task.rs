@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use sortie_journal::JournalError;
 use sortie_policy::Judge;
 use sortie_protocol::{CallId, Fact, Failure, Job, Limit, TaskOutcome};
-use sortie_tools::Seen;
+use sortie_tools::{Seen, Shells};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -29,6 +29,7 @@ use crate::sink::Sink;
 use crate::slot::Slot;
 use crate::subagents::Asked;
 use crate::turn::{Speaker, until};
+use crate::walls::TaskReach;
 use crate::wording::Wording;
 
 /// A task that is about to run.
@@ -143,6 +144,7 @@ impl Task {
             cwd: self.engine.rules.cwd.clone(),
             spill: Arc::clone(&self.engine.reports),
         };
+        let shells = self.shells(&judge);
         let clearance = Clearance {
             judge,
             approvals: Arc::clone(&self.approvals),
@@ -156,6 +158,7 @@ impl Task {
             tools: Arc::clone(&self.roster.tools),
             offered: config.tools.clone(),
             clearance,
+            shells,
             assistant: LightModel {
                 models: Arc::clone(&self.engine.models),
                 account: Arc::clone(&self.account),
@@ -172,6 +175,13 @@ impl Task {
             wording,
         };
         Ok(Services { speaker, gate, allowance })
+    }
+
+    /// The commands of this task, within what its grant leaves to them.
+    fn shells(&self, judge: &Arc<Judge>) -> Option<Shells> {
+        let setup = self.engine.shell.as_ref()?;
+        let reach = TaskReach::new(Arc::clone(judge), self.engine.places.clone());
+        Some(Shells::new(Arc::clone(setup), Arc::new(reach), Arc::clone(&self.engine.changes)))
     }
 
     fn tally(&self) -> Tally {

@@ -24,13 +24,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let places = Places { root: Some(PathBuf::from("/people/me/project")), ..Places::default() };
     let judge = Judge::new(&grant(rules), places)?;
     let path = |path: &str| Resource::Path(PathBuf::from(path));
+    let command = |line: &str| Resource::Command { line: line.to_owned(), directory: PathBuf::new() };
     let calls = [
         ("Read", path("crates/policy/src/judge/matcher.rs")),
         ("Edit", path("documentation/architecture/decisions/0042-subjects.md")),
         ("Grep", path("module_17/component_93/generated/fixtures/snapshots/a.json")),
         ("Write", path(&format!("module_{}/anything.rs", rules / 5))),
-        ("Bash", Resource::Command("cargo test --workspace --all-features".to_owned())),
-        ("Bash", Resource::Command("cd sub && git diff --stat 'a b' 2>&1 | tail -n 20 > out.txt".to_owned())),
+        ("Bash", command("cargo test --workspace --all-features")),
+        ("Bash", command("cd sub && git diff --stat 'a b' 2>&1 | tail -n 20 > out.txt")),
         ("WebFetch", Resource::Host("docs.example.org".to_owned())),
         ("Task", Resource::Agent { name: "explore".to_owned(), aliases: Vec::new() }),
     ];

@@ -1,16 +1,18 @@
 //! The one place that decides: a grant, made ready once, answers for call after call.
 
+mod confinement;
 mod layer;
 mod line;
 mod matcher;
 mod rules;
 mod target;
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use sortie_mutant::is_out;
 use sortie_protocol::{Grant, Resource};
 
+pub use self::confinement::{Access, Confinement, NetworkReach, Writes};
 use self::layer::{Layer, Least};
 use self::line::Line;
 use self::target::Target;
@@ -18,6 +20,7 @@ use crate::command::{self, analyse_in};
 use crate::decision::{Decision, Ground, Why};
 use crate::protected;
 use crate::rule::RuleError;
+use crate::rule::path::{Base, Literal};
 use crate::tool::{self, Kind, ToolSet};
 
 /// Where things are, as far as rules speak of it. All paths absolute and resolved.
@@ -31,6 +34,34 @@ pub struct Places {
     pub home: Option<PathBuf>,
     /// Sortie's own settings and state: no agent may change what is in there.
     pub own: Vec<PathBuf>,
+}
+
+impl Places {
+    /// A path from the root of the file system; `None` for a relative one where the workspace root is not known.
+    fn absolute(&self, path: &Path) -> Option<PathBuf> {
+        let root = self.root.as_deref();
+        let absolute = if path.is_absolute() { Some(path.to_owned()) } else { root.map(|root| root.join(path)) };
+        // Without the slash that an empty path leaves at the end.
+        absolute.map(|path| path.components().collect())
+    }
+
+    /// A path as it is usually named: relative to the workspace root where it lies in it.
+    fn named(&self, path: &Path) -> PathBuf {
+        self.root.as_deref().and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path).to_owned()
+    }
+
+    /// The place that a pattern names, as it is usually named.
+    fn of_literal(&self, Literal { base, path }: Literal<'_>) -> PathBuf {
+        match base {
+            Base::Anywhere | Base::Workspace => path.to_owned(),
+            Base::Home | Base::FileSystem => self.named(&Path::new("/").join(path)),
+        }
+    }
+
+    /// Whether an absolute path lies in the workspace or in a directory that was added to it.
+    fn hold(&self, path: &Path) -> bool {
+        self.root.iter().chain(&self.added).any(|directory| path.starts_with(directory))
+    }
 }
 
 /// A grant made ready for deciding.
@@ -49,7 +80,7 @@ pub(crate) struct Call<'a> {
     target: Target<'a>,
 }
 
-/// A tool as rules know it, as sets of one; empty for tools that are not known.
+/// A tool as rules know it, as sets of one; empty for tools that are not known. More in a set are any of them.
 #[derive(Clone, Copy)]
 pub(crate) struct Called {
     /// By its exact name: for what permits.
@@ -62,6 +93,12 @@ impl Called {
     fn new(tool: &str) -> Self {
         Self { exactly: ToolSet::of(tool), roughly: ToolSet::of(tool::canonical_in_any_case(tool)) }
     }
+
+    /// Any tool of a kind.
+    fn of_kind(kind: Kind) -> Self {
+        let tools = ToolSet::of_kind(kind);
+        Self { exactly: tools, roughly: tools }
+    }
 }
 
 impl Judge {
@@ -73,14 +110,14 @@ impl Judge {
 
     /// Decides one call. The strictest layer decides; of equally strict ones the first is named.
     pub fn decide(&self, tool: &str, resource: &Resource) -> Decision {
-        if let Resource::Command(command) = resource {
-            return self.decide_command(tool, command, self.places.root.as_deref());
+        if let Resource::Command { line, directory } = resource {
+            return self.decide_line(tool, line, directory);
         }
         let tool = tool::canonical(tool);
         let kind = tool::kind(tool);
         let target = match Target::new(resource, &self.places) {
             Ok(target) => target,
-            Err(what) => return Decision::Deny(Ground::ours(Why::Unclear { what })),
+            Err(what) => return unclear(what),
         };
         let names = Called::new(tool);
         if names.roughly.meets(ToolSet::of_kind(Kind::Editing))
@@ -101,11 +138,14 @@ impl Judge {
         so_far
     }
 
-    /// Decides a command line of a shell tool that would run in this directory, by everything that it could execute and
-    /// write. `decide` does so for the workspace root.
-    pub fn decide_command(&self, tool: &str, command: &str, directory: Option<&Path>) -> Decision {
+    /// Decides a command line by everything that it could execute and write from its directory.
+    fn decide_line(&self, tool: &str, line: &str, directory: &Path) -> Decision {
         let tool = tool::canonical(tool);
-        let analysis = analyse_in(command, directory);
+        if directory.components().any(|component| component == Component::ParentDir) {
+            return unclear(format!("`{}` is not resolved: it has `..`", shown(directory)));
+        }
+        let directory = self.places.absolute(directory);
+        let analysis = analyse_in(line, directory.as_deref());
         for target in analysis.writes.iter().chain(&analysis.changes) {
             if let command::Target::Path(path) = target
                 && let Some(what) = self.protects(path)
@@ -114,9 +154,9 @@ impl Judge {
             }
         }
         let call = (tool, tool::kind(tool), Called::new(tool));
-        let line = match Line::new(call, &analysis, &self.places, directory) {
+        let line = match Line::new(call, &analysis, &self.places) {
             Ok(line) => line,
-            Err(what) => return Decision::Deny(Ground::ours(Why::Unclear { what })),
+            Err(what) => return unclear(what),
         };
         let mut so_far = Decision::Allow;
         for layer in &self.layers {
@@ -145,6 +185,11 @@ impl Judge {
         self.layers.iter().any(Layer::guards_reads)
     }
 
+    /// What the grant leaves to programs that read no rules: to what a command starts.
+    pub fn confinement(&self) -> Confinement<'_> {
+        Confinement::new(&self.layers, &self.places)
+    }
+
     /// What a path is that no agent may change.
     fn protects(&self, path: &Path) -> Option<String> {
         let root = self.places.root.as_deref();
@@ -153,7 +198,7 @@ impl Judge {
         if let Some(protected) = protected::protected(within) {
             return Some(protected.to_string());
         }
-        let absolute = root.map_or_else(|| path.to_owned(), |root| root.join(path));
+        let absolute = self.places.absolute(path).unwrap_or_else(|| path.to_owned());
         let within = |own: &PathBuf| protected::is_within(&absolute, own);
         self.places
             .own
@@ -165,6 +210,11 @@ impl Judge {
 
 fn shown(path: &Path) -> String {
     crate::rule::shown(&path.to_string_lossy())
+}
+
+/// The decision about what is not in a form that can be decided on.
+fn unclear(what: String) -> Decision {
+    Decision::Deny(Ground::ours(Why::Unclear { what }))
 }
 
 impl Ground {

@@ -17,14 +17,16 @@ mod protected;
 mod redact;
 mod remedy;
 mod rule;
+mod secret;
 mod tool;
 
 pub use command::{Analysis, Part, Target, WhyNot, Word, analyse};
 pub use decision::{Decision, Ground, Why};
 pub use grants::{intersect, narrow};
-pub use judge::{Judge, Places, offerable};
-pub use protected::{Protected, protected};
+pub use judge::{Access, Confinement, Judge, NetworkReach, Places, Writes, offerable};
+pub use protected::{Protected, WallNames, protected, protected_from_commands, wall_names};
 pub use redact::{Redacted, Redactor, redaction_marks};
 pub use remedy::{lasting_remedy, remedy};
 pub use rule::{Rule, RuleError, RuleFault};
+pub use secret::secret_places;
 pub use tool::UnknownTool;

@@ -4,12 +4,14 @@
 //! Reading is not its business.
 
 mod names;
+mod walls;
 
 use std::borrow::Cow;
 use std::fmt;
 use std::path::{Component, Path};
 
 use self::names::{BEGINNINGS, ENDINGS, INNER, NAMES};
+pub use self::walls::{WallNames, protected_from_commands, wall_names};
 use crate::fold::fold;
 
 /// What a protected path is, in words: a noun phrase such as `a git directory`.
@@ -81,8 +83,8 @@ impl<'a> Name<'a> {
 
     /// What it is in a directory that has these names.
     fn protected_in(&self, inner: &[(&'static str, &'static str)]) -> Option<Protected> {
-        let last = |name: &'static str| name.rsplit('/').next().unwrap_or(name);
-        inner.iter().find(|(_, name)| self.is(last(name))).map(|&(what, name)| Protected { what, name })
+        let last = |name: &'static str| name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
+        inner.iter().find(|(_, name)| self.is(&last(name))).map(|&(what, name)| Protected { what, name })
     }
 }
 

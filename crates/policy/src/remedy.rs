@@ -4,7 +4,7 @@ use std::path::{Component, Path};
 
 use sortie_protocol::Resource;
 
-use crate::command::{Part, analyse_in};
+use crate::command::{Part, Word, analyse_in};
 use crate::judge::Places;
 use crate::rule::command::CommandPattern;
 use crate::rule::{Rule, Scope};
@@ -19,7 +19,7 @@ pub fn remedy(tool: &str, resource: &Resource) -> Option<String> {
     let rule = match (kind(tool), resource) {
         (Kind::Reading, Resource::Path(path)) => format!("Read({})", pattern(path)?),
         (Kind::Editing, Resource::Path(path)) => format!("Edit({})", pattern(path)?),
-        (Kind::Shell, Resource::Command(command)) => return for_line(command),
+        (Kind::Shell, Resource::Command { line, directory }) => return for_line(line, directory),
         (Kind::Web, Resource::Host(host)) => format!("WebFetch(domain:{})", crate::rule::host::normal(host)?),
         (Kind::Delegating, Resource::Agent { name, .. }) => format!("Task({})", escaped(name)),
         (Kind::Companion | Kind::Notes | Kind::Mcp | Kind::Unknown, _) => tool.to_owned(),
@@ -36,11 +36,14 @@ pub fn lasting_remedy(tool: &str, resource: &Resource, places: &Places) -> Optio
     }
 }
 
-/// The rule for a line that is one command, and what that runs.
-fn for_line(command: &str) -> Option<String> {
-    let analysis = analyse_in(command, None);
+/// The rule for a line that is one command, and what that runs. None for a program that is named by a path from elsewhere
+/// than the workspace root: in a rule, that path is another one's.
+fn for_line(line: &str, directory: &Path) -> Option<String> {
+    let analysis = analyse_in(line, None);
     let (first, rest) = analysis.parts.split_first()?;
-    let alone = rest.iter().all(|part| part.runner.is_some()) && analysis.writes.is_empty();
+    let program = first.words.first().and_then(Word::text).unwrap_or_default();
+    let misplaced = program.contains('/') && !program.starts_with('/') && !directory.as_os_str().is_empty();
+    let alone = !misplaced && rest.iter().all(|part| part.runner.is_some()) && analysis.writes.is_empty();
     for_part(first).filter(|_| alone && analysis.understood)
 }
 

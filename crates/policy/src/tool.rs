@@ -18,14 +18,14 @@ pub(crate) enum Kind {
     Shell,
     Web,
     Delegating,
-    /// Looks after what was delegated.
+    /// Looks after what was delegated, or after commands in the background.
     Companion,
     Notes,
     Mcp,
     Unknown,
 }
 
-const NAMES: [(&str, Kind); 15] = [
+const NAMES: [(&str, Kind); 17] = [
     ("Read", Kind::Reading),
     ("LS", Kind::Reading),
     ("Glob", Kind::Reading),
@@ -34,6 +34,8 @@ const NAMES: [(&str, Kind); 15] = [
     ("Write", Kind::Editing),
     ("MultiEdit", Kind::Editing),
     ("Bash", Kind::Shell),
+    ("BashOutput", Kind::Companion),
+    ("KillShell", Kind::Companion),
     ("WebFetch", Kind::Web),
     ("Task", Kind::Delegating),
     ("SendMessage", Kind::Companion),
@@ -66,7 +68,7 @@ pub(crate) fn kind(canonical: &str) -> Kind {
 
 /// A set of the known tools.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct ToolSet(u16);
+pub(crate) struct ToolSet(u32);
 
 impl ToolSet {
     /// The tool of this canonical name; nothing where the name is not known.

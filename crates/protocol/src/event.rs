@@ -84,6 +84,11 @@ pub enum Fact {
         pid: u32,
         started: u64,
     },
+    /// A call that takes a while has something to show: one short line, now and then. What it returns says it all.
+    CallProgressed {
+        call: CallId,
+        text: String,
+    },
     /// A person is asked whether a call may run, and what else that would allow.
     ApprovalAsked {
         call: CallId,
@@ -156,6 +161,7 @@ impl Fact {
             Self::LimitReached { .. } => "limit_reached",
             Self::CallStarted { .. } => "call_started",
             Self::ProcessStarted { .. } => "process_started",
+            Self::CallProgressed { .. } => "call_progressed",
             Self::ApprovalAsked { .. } => "approval_asked",
             Self::ApprovalAnswered { .. } => "approval_answered",
             Self::Assisted { .. } => "assisted",

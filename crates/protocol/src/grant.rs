@@ -118,8 +118,9 @@ pub enum Resource {
     Nothing,
     /// Relative to the workspace root; absolute in an added directory.
     Path(PathBuf),
-    /// A shell command as it would be run.
-    Command(String),
+    /// A shell command line as it would be run, and the directory that it would run in: relative to the workspace root,
+    /// so that an empty path is the root itself; absolute in an added directory.
+    Command { line: String, directory: PathBuf },
     /// The host of a parsed URL.
     Host(String),
     /// The agent that would work. A rule that names it by an alias is about it, too.

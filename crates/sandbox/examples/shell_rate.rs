@@ -1,114 +1,170 @@
-//! What walls cost: commands per second in ours, and in bubblewrap's with the same isolation where it is installed.
+//! What walls cost: commands in ours, and in bubblewrap's with the same view of files and the same namespaces.
 //!
-//! Runs `true` by `bash`, one after the other, by turns with bubblewrap; then eight at a time in ours. Prints one line
-//! of JSON: calls per second of each, how many times as many ours are, and the 99th percentile in milliseconds.
-//! Bubblewrap cannot shut the network without a network namespace, so it has one; its rate without is printed too, and
-//! so is the rate of `bash` without any walls.
+//! Runs one command over and over, by turns in each kind of walls, one at a time and eight at a time. Prints a list in
+//! JSON: who, how many at a time, commands per second, and the 50th and 99th percentile in milliseconds. The argument is
+//! a program that calls `enter`; without one it is this example itself.
+//!
+//! Bubblewrap can shut the network only by a namespace, so it has one; its rate with the network open stands beside it,
+//! and that of `bash` without any walls. It has neither Landlock nor limits nor a filter of system calls.
 
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use sortie_sandbox::process::{Environment, How, OutputCaps, Program, Shell, Tier, Walls, enter, spawn};
 
+/// After a first one that does not count: it starts what stays, and warms what is cold.
 const ROUNDS: usize = 8;
 const CALLS_PER_ROUND: usize = 25;
+const COMMAND: &str = "echo done";
 const PROTECTED: [&str; 3] = [".git/hooks", ".git/config", ".sortie"];
-const PARALLEL: usize = 8;
-const PARALLEL_CALLS: usize = 100;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
 fn main() -> Result<(), Failure> {
     enter();
+    let program = match std::env::args_os().nth(1) {
+        Some(path) => Program::at(PathBuf::from(path)),
+        None => Program::this()?,
+    };
     let directory = tempfile::tempdir_in(std::env::current_dir()?)?;
     let root = directory.path().canonicalize()?;
     std::fs::create_dir_all(root.join(".git/hooks"))?;
     std::fs::create_dir(root.join(".sortie"))?;
     std::fs::write(root.join(".git/config"), "")?;
-    let program = Program::this()?;
-    let bubblewrap = Command::new("bwrap").arg("--version").output().is_ok();
-    let mut total = [Duration::ZERO; 4];
-    for _ in 0..ROUNDS {
-        total[0] += time(|| ours(&program, &root).map(|_| ()))?;
-        total[1] += time(|| run(Command::new("/bin/bash").args(["--noprofile", "--norc", "-c", "true"])))?;
-        if bubblewrap {
-            total[2] += time(|| run(&mut theirs(&root, true)))?;
-            total[3] += time(|| run(&mut theirs(&root, false)))?;
+    let place = Place { program, root, environment: Environment::scrubbed(std::env::vars_os(), &[]) };
+
+    let mut series = Who::ALL.map(|who| Series::new(who, 1)).to_vec();
+    series.extend([Who::Ours, Who::Bubblewrap].map(|who| Series::new(who, 8)));
+    for round in 0..=ROUNDS {
+        for series in &mut series {
+            let (times, elapsed) = series.round(&place)?;
+            if round > 0 {
+                series.times.extend(times);
+                series.elapsed += elapsed;
+            }
         }
     }
-    let [ours_rate, plain, theirs_rate, theirs_with_network] =
-        total.map(|total| if total.is_zero() { 0.0 } else { (ROUNDS * CALLS_PER_ROUND) as f64 / total.as_secs_f64() });
-    let p99 = parallel(&program, &root)?;
-    let ratio = if bubblewrap { format!("{:.2}", ours_rate / theirs_rate) } else { "null".to_owned() };
-    println!(
-        "{{\"ours_per_second\":{ours_rate:.0},\"bubblewrap_per_second\":{theirs_rate:.0},\"ratio\":{ratio},\
-         \"bubblewrap_with_network_per_second\":{theirs_with_network:.0},\"no_walls_per_second\":{plain:.0},\
-         \"p99_of_eight_ms\":{:.1}}}",
-        p99.as_secs_f64() * 1e3,
-    );
+    let lines: Vec<String> = series.iter_mut().map(Series::json).collect();
+    println!("[{}]", lines.join(","));
     Ok(())
 }
 
-fn time(mut call: impl FnMut() -> Result<(), Failure>) -> Result<Duration, Failure> {
-    let began = Instant::now();
-    for _ in 0..CALLS_PER_ROUND {
-        call()?;
-    }
-    Ok(began.elapsed())
+#[derive(Debug, Clone, Copy)]
+enum Who {
+    Ours,
+    Bubblewrap,
+    /// Bubblewrap without a network of its own.
+    Open,
+    /// No walls at all.
+    Plain,
 }
 
-fn ours(program: &Program, root: &Path) -> Result<Duration, Failure> {
-    let began = Instant::now();
-    let mut walls = Walls::writing(root.to_owned());
-    walls.protected = PROTECTED.map(|path| root.join(path)).to_vec();
-    let environment = Environment::scrubbed([], &[]);
-    let output = OutputCaps { shown: 1000, spill: None };
-    let shell = Shell { command: "true", directory: root, environment: &environment, deadline: None };
-    let ended = spawn(program, Tier::Namespaces, &walls, &shell)?.finish(output, &mut |_| {})?;
-    if ended.how != (How::Exited { code: 0 }) {
-        return Err(format!("`true` ended with {:?}", ended.how).into());
-    }
-    Ok(began.elapsed())
+impl Who {
+    const ALL: [Self; 4] = [Self::Ours, Self::Bubblewrap, Self::Open, Self::Plain];
 }
 
-/// The same in bubblewrap, as far as it goes: it has neither Landlock nor limits, and no filter of its own.
-fn theirs(root: &Path, network_shut: bool) -> Command {
+/// What all commands share.
+struct Place {
+    program: Program,
+    root: PathBuf,
+    environment: Environment,
+}
+
+impl Place {
+    /// Runs the command once, and takes what it prints.
+    fn call(&self, who: Who) -> Result<Duration, Failure> {
+        let began = Instant::now();
+        let output = match who {
+            Who::Ours => self.ours()?,
+            Who::Bubblewrap => self.run(bubblewrap(&self.root).arg("--unshare-net"), &["/bin/bash"])?,
+            Who::Open => self.run(&mut bubblewrap(&self.root), &["/bin/bash"])?,
+            Who::Plain => self.run(Command::new("/bin/bash").current_dir(&self.root), &[])?,
+        };
+        let elapsed = began.elapsed();
+        if output != b"done\n" {
+            return Err(format!("{who:?}: `{COMMAND}` printed {:?}", String::from_utf8_lossy(&output)).into());
+        }
+        Ok(elapsed)
+    }
+
+    fn ours(&self) -> Result<Vec<u8>, Failure> {
+        let mut walls = Walls::writing(self.root.clone());
+        walls.protected = PROTECTED.map(|path| self.root.join(path)).to_vec();
+        let shell = Shell { command: COMMAND, directory: &self.root, environment: &self.environment, deadline: None };
+        let mut output = Vec::new();
+        let caps = OutputCaps { unspilled: 1000, spill: None };
+        let running = spawn(&self.program, Tier::Namespaces, &walls, &shell)?;
+        let ended = running.finish(caps, &mut |bytes| output.extend_from_slice(bytes))?;
+        if ended.how == (How::Exited { code: 0 }) { Ok(output) } else { Err(format!("{ended:?}").into()) }
+    }
+
+    /// Adds the command to a command line, with these words before it, and runs that.
+    fn run(&self, command: &mut Command, words: &[&str]) -> Result<Vec<u8>, Failure> {
+        command.args(words).args(["--noprofile", "--norc", "-c", COMMAND]);
+        command.env_clear().envs(self.environment.variables());
+        let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
+        if output.status.success() {
+            Ok(output.stdout)
+        } else {
+            Err(format!("{command:?} ended with {}", output.status).into())
+        }
+    }
+}
+
+/// Bubblewrap with all of our walls that it has. Unless root runs it, it makes a user namespace by itself, as ours does.
+fn bubblewrap(root: &Path) -> Command {
     let mut command = Command::new("bwrap");
     command.args(["--unshare-pid", "--unshare-ipc", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]);
-    command
-        .args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--bind"])
-        .arg(root)
-        .arg(root);
+    command.args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]);
+    command.arg("--bind").arg(root).arg(root);
     for protected in PROTECTED {
         command.arg("--ro-bind").arg(root.join(protected)).arg(root.join(protected));
     }
-    if network_shut {
-        command.arg("--unshare-net");
-    }
-    command.arg("--chdir").arg(root).args(["--clearenv", "/bin/bash", "--noprofile", "--norc", "-c", "true"]);
+    command.arg("--chdir").arg(root);
     command
 }
 
-fn run(command: &mut Command) -> Result<(), Failure> {
-    let status = command.stdin(Stdio::null()).status()?;
-    if status.success() { Ok(()) } else { Err(format!("{command:?} ended with {status}").into()) }
+/// All measurements of one kind of walls, so many commands at a time.
+#[derive(Clone)]
+struct Series {
+    who: Who,
+    parallel: usize,
+    times: Vec<Duration>,
+    elapsed: Duration,
 }
 
-/// The 99th percentile with eight at a time.
-fn parallel(program: &Program, root: &Path) -> Result<Duration, Failure> {
-    let mut times = std::thread::scope(|scope| {
-        let one = || (0..PARALLEL_CALLS).map(|_| ours(program, root)).collect::<Result<Vec<_>, _>>();
-        let threads: Vec<_> = (0..PARALLEL).map(|_| scope.spawn(one)).collect();
-        let mut times = Vec::new();
-        for thread in threads {
-            times.extend(thread.join().map_err(|_| "a thread panicked")??);
-        }
-        Ok::<_, Failure>(times)
-    })?;
-    times.sort();
-    Ok(times[times.len() * 99 / 100])
+impl Series {
+    fn new(who: Who, parallel: usize) -> Self {
+        Self { who, parallel, times: Vec::new(), elapsed: Duration::ZERO }
+    }
+
+    /// So many calls after one another, by so many threads: the time of each, and of all of them.
+    fn round(&self, place: &Place) -> Result<(Vec<Duration>, Duration), Failure> {
+        let began = Instant::now();
+        let one = || (0..CALLS_PER_ROUND).map(|_| place.call(self.who)).collect::<Result<Vec<_>, _>>();
+        let times = thread::scope(|scope| {
+            let threads: Vec<_> = (0..self.parallel).map(|_| scope.spawn(one)).collect();
+            let joined = threads.into_iter().map(|thread| thread.join().map_err(|_| "a thread panicked")?);
+            joined.collect::<Result<Vec<_>, Failure>>()
+        })?;
+        Ok((times.concat(), began.elapsed()))
+    }
+
+    fn json(&mut self) -> String {
+        self.times.sort();
+        let percentile = |percent: usize| self.times[self.times.len() * percent / 100].as_secs_f64() * 1e3;
+        let per_second = self.times.len() as f64 / self.elapsed.as_secs_f64();
+        format!(
+            "{{\"who\":\"{:?}\",\"parallel\":{},\"per_second\":{per_second:.1},\"p50_ms\":{:.3},\"p99_ms\":{:.3}}}",
+            self.who,
+            self.parallel,
+            percentile(50),
+            percentile(99),
+        )
+    }
 }

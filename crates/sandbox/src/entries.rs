@@ -13,6 +13,7 @@ use crate::error::{AccessError, shown};
 use crate::guard::{Access, Guards};
 use crate::kind::FileKind;
 use crate::roots::Place;
+use crate::stamp::Stamp;
 use crate::write::leftover;
 
 /// One name in a directory.
@@ -53,6 +54,12 @@ impl Entries {
         let directory = Dir::new(directory).map_err(|errno| AccessError::from_errno(&path, errno))?;
         let hiding = (!guards.is_empty()).then(|| Hiding { guards: guards.clone(), name: name.into_owned() });
         Ok(Self { directory, path, hiding })
+    }
+
+    /// What the entry of this name looks like now, a link itself and not what it leads to; nothing, if it is gone.
+    pub fn stamp(&self, name: &OsStr) -> Option<Stamp> {
+        let stat = self.directory.fd().and_then(|directory| statat(directory, name, AtFlags::SYMLINK_NOFOLLOW));
+        stat.ok().map(Stamp::from)
     }
 
     fn entry(&self, name: &OsStr, file_type: FileType) -> Result<Entry, AccessError> {

@@ -4,6 +4,7 @@
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -59,6 +60,18 @@ impl SpillDir {
     pub(crate) fn create_file(&self, name_hint: &str) -> Result<(PathBuf, File), SpillError> {
         let (name, file) = self.create(name_hint)?;
         Ok((self.path.join(name), file))
+    }
+
+    /// The directory itself, to move something there in place of a file that was created.
+    pub(crate) fn directory(&self) -> BorrowedFd<'_> {
+        self.directory.as_fd()
+    }
+
+    /// Removes a file that was created and has come to nothing. If it cannot be removed, it stays, and nobody knows of it.
+    pub(crate) fn remove(&self, path: &Path) {
+        if let Some(name) = path.file_name() {
+            unlinkat(&self.directory, name, AtFlags::empty()).ok();
+        }
     }
 
     fn create(&self, name_hint: &str) -> Result<(String, File), SpillError> {

@@ -36,6 +36,7 @@ fn render_fact(fact: &Fact) -> String {
         }
         // Its pid and start time are different in every run.
         Fact::ProcessStarted { call, .. } => format!("{kind} {call}"),
+        Fact::CallProgressed { call, text } => format!("{kind} {call}: {text:?}"),
         Fact::ApprovalAsked { call, rule } => format!("{kind} {call}: {rule}"),
         Fact::ApprovalAnswered { call, answer } => format!("{kind} {call}: {answer:?}"),
         Fact::Assisted { model, usage } => format!("{kind} by {}: {} tokens", model.id, usage.total_tokens()),

@@ -23,7 +23,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: grep_rate TREE ARGUMENTS".into());
     };
     let workspace = Arc::new(Workspace::open(Path::new(&tree))?);
-    let registry = Registry::standard(None);
+    let registry = Registry::standard(None, true);
     let grep = registry.get("Grep").ok_or("there is no Grep")?;
     let (call, cancel, seen) = (CallId("call-1".to_owned()), CancellationToken::new(), Seen::default());
     let context = CallContext {
@@ -34,6 +34,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         structured: false,
         seen: &seen,
         assistant: None,
+        shells: None,
+        progress: None,
     };
 
     let began = Instant::now();

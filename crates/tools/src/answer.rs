@@ -79,6 +79,14 @@ impl Answer {
         true
     }
 
+    /// Adds a text that has bounds of its own.
+    pub(crate) fn text(&mut self, text: &str) {
+        self.body.push_str(text);
+        if !text.is_empty() && !text.ends_with('\n') {
+            self.body.push('\n');
+        }
+    }
+
     /// Adds a line that stands for an item of the object's list, unless either would grow too large.
     pub(crate) fn item(&mut self, line: &str, item: impl FnOnce() -> Value) -> bool {
         if !self.is_structured() {
@@ -137,17 +145,17 @@ impl Answer {
         self.note_altered_names();
         // Words can say that the time was over; an object without anything in it would say that there is nothing.
         if self.payload.is_some() && self.is_timed_out && self.body.is_empty() {
-            return ToolOutput::failure(self.text()).because(Fault::TimedOut);
+            return ToolOutput::failure(self.into_text()).because(Fault::TimedOut);
         }
         let payload = self.payload.take().map(|payload| Box::new(Payload { notes: self.notes.clone(), ..payload }));
-        ToolOutput { payload, ..ToolOutput::done(self.text(), for_people) }
+        ToolOutput { payload, ..ToolOutput::done(self.into_text(), for_people) }
     }
 
     /// A failure with the problem's words, followed by the notes.
     pub(crate) fn failed(mut self, problem: &Problem) -> ToolOutput {
         self.note_altered_names();
         self.body = format!("{}\n", problem.text);
-        ToolOutput { fault: problem.fault, ..ToolOutput::failure(self.text()) }
+        ToolOutput { fault: problem.fault, ..ToolOutput::failure(self.into_text()) }
     }
 
     fn note_altered_names(&mut self) {
@@ -157,7 +165,7 @@ impl Answer {
         }
     }
 
-    fn text(mut self) -> String {
+    fn into_text(mut self) -> String {
         if self.notes.is_empty() {
             self.body.truncate(self.body.trim_end_matches('\n').len());
         } else {

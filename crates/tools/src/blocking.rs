@@ -31,6 +31,11 @@ pub(crate) enum Halt {
 }
 
 impl Stop {
+    /// One whose time is over at a moment, or earlier by a cancellation.
+    pub(crate) fn at(deadline: std::time::Instant, cancel: CancellationToken) -> Self {
+        Self { cancel, deadline }
+    }
+
     /// One whose time is over in a while.
     #[cfg(test)]
     pub(crate) fn after(time: Duration) -> Self {
@@ -168,6 +173,8 @@ mod tests {
             structured: false,
             seen: &crate::seen::Seen::default(),
             assistant: None,
+            shells: None,
+            progress: None,
         };
         let work = move |_: &Stop| {
             work();
@@ -213,6 +220,8 @@ mod tests {
             structured: false,
             seen: &crate::seen::Seen::default(),
             assistant: None,
+            shells: None,
+            progress: None,
         };
         let (started, has_started) = tokio::sync::oneshot::channel();
         let working = run_to_end(context, move |stop| {

@@ -20,6 +20,21 @@ pub(crate) fn start(text: &str, end: usize) -> &str {
     if is_split && end - word.start <= MAX_WORD { &text[..word.start] } else { &text[..end] }
 }
 
+/// The text from the byte `from` on, without the rest of a line that begins before it: a name there may make a secret of
+/// what follows. Of a line that is too long for that, without the rest of the word.
+pub(crate) fn end(text: &str, from: usize) -> &str {
+    let is_start = from == 0 || text[..from].ends_with('\n');
+    if is_start {
+        return &text[from..];
+    }
+    let nearby = &text[from..text.floor_char_boundary(from + MAX_WORD)];
+    if let Some(line_end) = nearby.find('\n') {
+        return &text[from + line_end + 1..];
+    }
+    let word = word_at(text, from);
+    if word.start < from && word.end - from <= MAX_WORD { &text[word.end..] } else { &text[from..] }
+}
+
 /// The start of a line that is longer than is shown, with a mark that says how much longer.
 pub(crate) fn marked(shown: &str, n_bytes: impl Display) -> String {
     let space = if shown.is_empty() { "" } else { " " };
@@ -131,6 +146,23 @@ mod tests {
         assert_eq!(start(&endless, 5000).len(), 5000, "no key is so long");
         assert_eq!(marked("a", 5), "a [cut; 5 bytes in all]");
         assert_eq!(marked("", 5), "[cut; 5 bytes in all]");
+    }
+
+    #[test]
+    fn the_end_of_a_text_begins_with_a_line_or_at_least_with_a_word() {
+        for (text, from, expected) in [
+            ("one two\nthree", 5, "three"),
+            ("one two\nthree", 8, "three"),
+            ("one two\nthree", 0, "one two\nthree"),
+            ("one two three", 5, " three"),
+            ("one two three", 4, "two three"),
+            ("one\n", 2, ""),
+            ("password = secret\nnext", 9, "next"),
+        ] {
+            assert_eq!(end(text, from), expected, "{text} from {from}");
+        }
+        let endless = "x".repeat(10_000);
+        assert_eq!(end(&endless, 2000).len(), 8000, "no key is so long");
     }
 
     #[test]

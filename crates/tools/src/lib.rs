@@ -8,6 +8,8 @@
 
 mod answer;
 mod arguments;
+mod bash;
+mod bash_output;
 mod blocking;
 mod cut;
 mod diff;
@@ -16,6 +18,7 @@ mod glob;
 mod globs;
 mod grep;
 mod interruptible;
+mod kill_shell;
 mod ls;
 mod multi_edit;
 mod parallel;
@@ -25,14 +28,16 @@ mod read;
 mod registry;
 mod rules;
 mod seen;
+mod shell;
 mod task;
 mod todo_write;
 mod walk;
 mod web_fetch;
 mod write;
 
-pub use port::{AnswerParts, Assistant, BoxFuture, CallContext, Delegation, Tool, TypedTool};
+pub use port::{AnswerParts, Assistant, BoxFuture, CallContext, Delegation, Progress, Tool, TypedTool};
 pub use registry::Registry;
 pub use seen::Seen;
+pub use shell::{Changes, NetworkReach, ShellReach, ShellSetup, Shells, Standing};
 pub use task::{NOT_STARTED, TaskTool};
 pub use web_fetch::{Lookup, Reach, WebFetch, WebRules, WebRulesError};

@@ -80,8 +80,8 @@ fn list(mut answer: Answer, workspace: &Workspace, input: &LsInput, stop: &Stop)
 }
 
 fn render(mut answer: Answer, path: &str, listing: Listing, unwanted: Option<&Globs>) -> ToolOutput {
-    let Listing { entries, n_ignored, n_hidden, n_unfinished, n_unusable_rules, cut, .. } = listing;
-    let n_listed = entries.len();
+    let Listing { entries, ignored, n_hidden, n_unfinished, n_unusable_rules, cut, .. } = listing;
+    let (n_listed, n_ignored) = (entries.len(), ignored.len());
     let entries: Vec<Entry> =
         entries.into_iter().filter(|entry| unwanted.is_none_or(|globs| !globs.admit(&[entry.name.as_ref()]))).collect();
     let n_unwanted = n_listed - entries.len();

@@ -11,6 +11,7 @@ use sortie_sandbox::Workspace;
 use tokio_util::sync::CancellationToken;
 
 use crate::seen::Seen;
+use crate::shell::Shells;
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -91,6 +92,15 @@ pub struct CallContext<'a> {
     pub seen: &'a Seen,
     /// A small model for questions about what a tool found, if there is one.
     pub assistant: Option<&'a dyn Assistant>,
+    /// The commands of this task; `None` where there is no shell.
+    pub shells: Option<&'a Shells>,
+    /// Whoever follows along, if anybody does.
+    pub progress: Option<&'a dyn Progress>,
+}
+
+/// Tells people how a call comes along.
+pub trait Progress: Send + Sync {
+    fn tell(&self, text: String) -> BoxFuture<'_, ()>;
 }
 
 /// The door to a small model, bound to the task that makes the call and pays for it.

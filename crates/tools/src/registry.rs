@@ -6,9 +6,12 @@ use std::sync::Arc;
 
 use sortie_protocol::ToolSpec;
 
+use crate::bash::Bash;
+use crate::bash_output::BashOutput;
 use crate::edit::Edit;
 use crate::glob::Glob;
 use crate::grep::Grep;
+use crate::kill_shell::KillShell;
 use crate::ls::Ls;
 use crate::multi_edit::MultiEdit;
 use crate::port::Tool;
@@ -41,12 +44,15 @@ impl Registry {
     }
 
     /// The built-in tools. The read-only ones come first, so that agents that have only those share a request prefix
-    /// with agents that have more.
-    pub fn standard(task_tool: Option<Arc<dyn Tool>>) -> Self {
+    /// with agents that have more. Where nobody can run commands (`has_shell`), nobody is offered to.
+    pub fn standard(task_tool: Option<Arc<dyn Tool>>, has_shell: bool) -> Self {
         let mut tools: Vec<Arc<dyn Tool>> =
             vec![Arc::new(Read), Arc::new(Ls), Arc::new(Glob), Arc::new(Grep), Arc::new(TodoWrite)];
         tools.push(Arc::new(WebFetch::new(WebRules::default())));
         tools.extend([Arc::new(Write) as Arc<dyn Tool>, Arc::new(Edit), Arc::new(MultiEdit)]);
+        if has_shell {
+            tools.extend([Arc::new(Bash) as Arc<dyn Tool>, Arc::new(BashOutput), Arc::new(KillShell)]);
+        }
         tools.extend(task_tool);
         Self::new(tools)
     }

@@ -14,8 +14,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use sortie_sandbox::{AccessError, FileKind, Workspace};
 
 use self::ahead::{Ahead, Child, Next, Visit};
-use self::directory::{Cut, MAX_DIRECTORY_ENTRIES};
-pub(crate) use self::directory::{Directory, Listing};
+use self::directory::MAX_DIRECTORY_ENTRIES;
+pub(crate) use self::directory::{Cut, Directory, Listing};
 pub(crate) use self::found::{Found, HIDDEN, unfinished};
 use crate::blocking::Stop;
 use crate::parallel;
@@ -71,8 +71,8 @@ impl Tree<'_> {
         let mut listing = directory.list(self.workspace, self.stop)?;
         let mut visit = Visit::default();
         let found = &mut visit.found;
-        found.n_entries = listing.entries.len() + listing.n_ignored + listing.n_hidden + listing.n_unfinished;
-        found.n_ignored = listing.n_ignored;
+        found.n_entries = listing.entries.len() + listing.ignored.len() + listing.n_hidden + listing.n_unfinished;
+        found.n_ignored = listing.ignored.len();
         found.n_hidden = listing.n_hidden;
         found.n_unfinished = listing.n_unfinished;
         found.n_unusable_rules = listing.n_unusable_rules;

@@ -26,10 +26,10 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use self::fetch::{Fetched, fetch};
-use self::guard::Guard;
+pub(crate) use self::guard::{Guard, GuardError};
 pub use self::lookup::Lookup;
 pub use self::rules::{Reach, WebRules, WebRulesError};
-use self::target::Target;
+pub(crate) use self::target::Target;
 use crate::answer::Answer;
 use crate::arguments::{Unknown, optional_text};
 use crate::blocking::cancelled;

@@ -22,11 +22,21 @@ pub(super) enum Part {
     Search,
     Match,
     Grants,
+    Shell,
     Size,
 }
 
-const PARTS: [Part; 8] =
-    [Part::Start, Part::Delegation, Part::Parallel, Part::Live, Part::Search, Part::Match, Part::Grants, Part::Size];
+const PARTS: [Part; 9] = [
+    Part::Start,
+    Part::Delegation,
+    Part::Parallel,
+    Part::Live,
+    Part::Search,
+    Part::Match,
+    Part::Grants,
+    Part::Shell,
+    Part::Size,
+];
 
 impl Part {
     /// Whether it runs `sortie` itself.
@@ -45,6 +55,7 @@ impl fmt::Display for Part {
             Self::Search => "search",
             Self::Match => "match",
             Self::Grants => "grants",
+            Self::Shell => "shell",
             Self::Size => "size",
         })
     }

@@ -17,6 +17,10 @@ impl Sample {
         self.push(time.as_secs_f64() * 1000.0);
     }
 
+    pub(super) fn values(&self) -> impl Iterator<Item = f64> {
+        self.values.iter().copied()
+    }
+
     pub(super) fn median(&self) -> f64 {
         let sorted = self.sorted();
         let middle = sorted.len() / 2;

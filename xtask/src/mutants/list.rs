@@ -52,6 +52,28 @@ pub(super) const MUTANTS: &[Mutant] = &[
     escape("parents-layers", "delegation::s55_an_executor_works_with_what_its_deputy_has"),
     escape("nobody-to-ask", "project::s44_nobody_to_ask_means_no_and_not_yes"),
     escape("protected-names", "protected::s40_protected_files_that_are_not_there_cannot_be_made"),
+    // Commands at the gate.
+    escape("every-command", "shell::lines::s17_every_command_of_a_chain_is_judged"),
+    escape("armed-words", "shell::lines::s22_a_rule_for_a_program_does_not_arm_it"),
+    escape("judged-writes", "shell::lines::s23_what_a_command_writes_is_judged_as_an_edit"),
+    // Commands in their walls.
+    escape("wall-names", "shell::protected::s42_no_command_changes_settings_agent_files_or_editor_tasks"),
+    escape("taken-away", "shell::protected::s40_no_command_makes_a_protected_file_that_is_not_there"),
+    escape("readers-shell", "shell::readers::s60_the_shell_of_an_agent_that_only_reads_writes_nothing"),
+    escape("denied-reads", "shell::secrets::s11_a_denied_file_is_read_by_no_command"),
+    escape("secret-places", "shell::secrets::s83_keys_that_people_keep_at_home_are_read_by_no_command"),
+    escape("scrubbed-environment", "shell::environment::s83_no_command_finds_a_secret_of_the_environment"),
+    escape("trusted-path", "shell::environment::s26_programs_that_lie_in_the_workspace_are_not_taken_for_the_systems"),
+    escape("no-network", "shell::network::s28_nothing_leaves_a_command_without_a_network"),
+    escape("granted-hosts", "shell::proxy::s71_a_command_reaches_the_host_that_is_granted_and_no_other"),
+    escape(
+        "foreign-sockets",
+        "shell::sockets::s29_no_command_talks_to_another_program_through_a_socket_of_this_machine",
+    ),
+    escape("output-cap", "shell::output::s85_a_flood_from_a_command_is_cut_counted_and_kept_within_a_bound"),
+    // Git.
+    escape("pinned-git", "shell::repository::s32_the_monitor_that_a_repository_names_is_not_run"),
+    escape("gits-programs", "shell::repository::s33_a_repository_that_names_filters_of_its_own_is_not_asked"),
     // What a project ships.
     escape("project-narrows", "project::s39_a_repositorys_mode_allow_rules_and_directories_count_for_nothing"),
     escape("trust-digest", "project::s41_what_was_trusted_and_then_changed_is_no_longer_trusted"),

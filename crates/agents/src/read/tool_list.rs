@@ -15,10 +15,8 @@ use sortie_policy::{Rule, RuleError};
 use sortie_protocol::nearest;
 
 /// Tools that agent files of other programs name and that do not exist here yet.
-const LATER: [&str; 35] = [
+const LATER: [&str; 32] = [
     "AskUserQuestion",
-    "Bash",
-    "BashOutput",
     "CronCreate",
     "CronDelete",
     "CronList",
@@ -27,7 +25,6 @@ const LATER: [&str; 35] = [
     "ExitPlanMode",
     "ExitWorktree",
     "KillBash",
-    "KillShell",
     "LSP",
     "ListAgents",
     "ListMcpResourcesTool",

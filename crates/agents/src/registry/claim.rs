@@ -86,9 +86,6 @@ impl Claim {
     }
 }
 
-/// Types that contracts have and no built-in agent serves yet. Nobody gets them by leaving a file in a project.
-const RESERVED: [&str; 1] = ["bash"];
-
 /// Why a project's file does not count that nobody vouched for and that could be taken for a built-in agent, whatever
 /// else is in it.
 pub(super) fn of_a_builtin_name(builtin: &[AgentDefinition], file: &AgentFile, name: &str) -> Option<Finding> {
@@ -96,11 +93,9 @@ pub(super) fn of_a_builtin_name(builtin: &[AgentDefinition], file: &AgentFile, n
         return None;
     }
     let taken = builtin.iter().flat_map(|agent| std::iter::once(&agent.name).chain(&agent.aliases));
-    let mut taken = taken.map(String::as_str).chain(RESERVED);
-    let taken = taken.find(|taken| look_alike(taken, name))?;
+    let taken = taken.map(String::as_str).find(|taken| look_alike(taken, name))?;
     let is = if taken.eq_ignore_ascii_case(name) { "is".to_owned() } else { format!("looks like `{taken}`,") };
-    let whose = if RESERVED.contains(&taken) { "a name kept for a built-in agent" } else { "a built-in agent's name" };
-    let message = format!("`{}` {is} {whose}, so this project's file is set aside", shown(name));
+    let message = format!("`{}` {is} a built-in agent's name, so this project's file is set aside", shown(name));
     let fix = "look at the file, then run `sortie trust`; or give it a name of its own";
     Some(warning(Weight::SetAside, &file.path, message, fix))
 }

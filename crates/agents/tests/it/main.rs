@@ -9,11 +9,26 @@ mod precedence;
 mod prompts;
 mod properties;
 mod resolve;
+mod shell;
 mod template;
 
 use sortie_agents::{AgentFile, Dialect, Registry, Scope};
 
-const TOOLS: [&str; 10] = ["Read", "LS", "Glob", "Grep", "Write", "Edit", "MultiEdit", "WebFetch", "TodoWrite", "Task"];
+const TOOLS: [&str; 13] = [
+    "Read",
+    "LS",
+    "Glob",
+    "Grep",
+    "Write",
+    "Edit",
+    "MultiEdit",
+    "WebFetch",
+    "TodoWrite",
+    "Bash",
+    "BashOutput",
+    "KillShell",
+    "Task",
+];
 
 fn tools() -> Vec<String> {
     TOOLS.map(str::to_owned).to_vec()

@@ -96,9 +96,9 @@ fn the_choice_explains_itself() {
     }
     expect![[r#"
         ["review", "rust", "code", "database", "layer"], 2 needed
-        code-reviewer 6.956 review 3.047 Both rust 1.683 Description code 2.226 Both
-        db-migrator 1.631 database 1.631 Description
-        plan 1.409 code 1.409 Description
+        code-reviewer 7.284 review 3.179 Both rust 1.742 Description code 2.364 Both
+        db-migrator 1.688 database 1.688 Description
+        plan 1.487 code 1.487 Description
     "#]]
     .assert_eq(&text);
     assert!(ranking.matches.iter().all(|found| {

@@ -31,7 +31,8 @@ fn names_are_found_exactly_then_by_alias_and_without_regard_to_case() {
 #[test]
 fn an_unknown_agent_is_named_with_those_that_there_are() {
     let error = Registry::builtin().get_delegable("wizard").expect_err("there is no wizard");
-    expect!["unknown agent `wizard`; there are general-purpose, explore, plan, summary"].assert_eq(&error.to_string());
+    expect!["unknown agent `wizard`; there are general-purpose, explore, plan, summary, bash"]
+        .assert_eq(&error.to_string());
 }
 
 #[test]
@@ -43,7 +44,7 @@ fn nobody_delegates_to_the_main_agent() {
 #[test]
 fn those_that_may_have_been_meant_come_first() {
     let error = Registry::builtin().get("summry").expect_err("misspelt");
-    expect!["unknown agent `summry`; there are summary, main, general-purpose, explore, plan"]
+    expect!["unknown agent `summry`; there are summary, main, general-purpose, explore, plan, bash"]
         .assert_eq(&error.to_string());
 }
 
@@ -52,7 +53,7 @@ fn who_asks_for_an_agent_whose_file_is_broken_is_told_where_and_why() {
     let mut broken = file(".sortie/agents/wizard.md", Scope::Project, "wizard");
     broken.bytes = b"---\nname: wizard\ndescription: Conjures\ntools: Wand\n---\nConjure.\n".to_vec();
     let error = assemble(vec![broken]).get_delegable("Wizard").expect_err("it is broken");
-    expect!["unknown agent `Wizard` (its file does not count: .sortie/agents/wizard.md:4: error: unknown tool `Wand`; the tools are Read, LS, Glob, Grep, Write, Edit, MultiEdit, WebFetch, TodoWrite, Task); there are general-purpose, explore, plan, summary"].assert_eq(&error.to_string());
+    expect!["unknown agent `Wizard` (its file does not count: .sortie/agents/wizard.md:4: error: unknown tool `Wand`; the tools are Read, LS, Glob, Grep, Write, Edit, MultiEdit, WebFetch, TodoWrite, Bash, BashOutput, KillShell, Task); there are general-purpose, explore, plan, summary, bash"].assert_eq(&error.to_string());
 }
 
 #[test]
@@ -68,8 +69,8 @@ fn a_long_list_of_names_is_cut_and_says_so() {
     let name = |number: usize| format!("agent-{number:03}");
     let files = (0..40).map(|number| file(&format!("{number:03}.md"), Scope::User, &name(number))).collect();
     let error = assemble(files).get_delegable("zzz").expect_err("unknown");
-    assert_eq!(error.known.len(), 44);
-    assert!(error.to_string().ends_with("agent-025 and 14 more"), "{error}");
+    assert_eq!(error.known.len(), 45);
+    assert!(error.to_string().ends_with("agent-024 and 15 more"), "{error}");
 }
 
 #[test]

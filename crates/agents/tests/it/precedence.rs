@@ -26,7 +26,7 @@ fn agents_of_files_stand_behind_the_built_in_ones_in_the_order_of_their_names() 
         file("agents/m.md", Scope::User, "mike"),
     ]);
     let names: Vec<&str> = registry.delegable().map(|agent| agent.name.as_str()).collect();
-    assert_eq!(names, ["general-purpose", "explore", "plan", "summary", "alpha", "mike", "zulu"]);
+    assert_eq!(names, ["general-purpose", "explore", "plan", "summary", "bash", "alpha", "mike", "zulu"]);
     assert_eq!(get(&registry, "mike").origin.to_string(), "user: agents/m.md");
     assert_eq!(findings(&registry), "");
 }
@@ -39,7 +39,7 @@ fn a_project_wins_over_a_user_without_a_word_where_it_is_trusted() {
         for files in [vec![user.clone(), project.clone()], vec![project.clone(), user.clone()]] {
             let registry = assemble(files);
             assert_eq!(get(&registry, "reviewer").description, "from .claude/agents/reviewer.md");
-            assert_eq!(registry.delegable().count(), 5, "names that differ in case only are one");
+            assert_eq!(registry.delegable().count(), 6, "names that differ in case only are one");
             let said = "\
                 .claude/agents/reviewer.md: warning: `reviewer` takes the place of your agents/reviewer.md; look at the \
                 file, then run `sortie trust`; or delete one of the two\n";
@@ -103,7 +103,7 @@ fn a_project_cannot_take_a_built_in_agents_name_or_alias_unless_it_is_trusted() 
     assert_eq!(registry.all(), Registry::builtin().all());
     expect![[r#"
         .claude/agents/Explore.md: warning: `Explore` is a built-in agent's name, so this project's file is set aside; look at the file, then run `sortie trust`; or give it a name of its own
-        .sortie/agents/bash.md: warning: `bash` is a name kept for a built-in agent, so this project's file is set aside; look at the file, then run `sortie trust`; or give it a name of its own
+        .sortie/agents/bash.md: warning: `bash` is a built-in agent's name, so this project's file is set aside; look at the file, then run `sortie trust`; or give it a name of its own
         .sortie/agents/general.md: warning: `general` is a built-in agent's name, so this project's file is set aside; look at the file, then run `sortie trust`; or give it a name of its own
         .sortie/agents/main.md: warning: `main` is a built-in agent's name, so this project's file is set aside; look at the file, then run `sortie trust`; or give it a name of its own
     "#]].assert_eq(&findings(&registry));

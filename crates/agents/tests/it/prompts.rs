@@ -76,7 +76,7 @@ fn a_prompt_that_cannot_be_used_is_named_and_the_built_in_one_stays() {
         b/subagent_plan_prompt.md: error: more than 65,536 bytes; shorten it
         c/subagent_plan_prompt.md: error: not UTF-8; save it as UTF-8
         d/subagent_plans_prompt.md: warning: no role prompt has the name `subagent_plans_prompt.md`; did you mean `subagent_plan_prompt.md`?
-        e/notes.md: warning: no role prompt has the name `notes.md`; the names are main_prompt.md, subagent_general_prompt.md, subagent_explore_prompt.md, subagent_plan_prompt.md, subagent_summary_prompt.md
+        e/notes.md: warning: no role prompt has the name `notes.md`; the names are main_prompt.md, subagent_general_prompt.md, subagent_explore_prompt.md, subagent_plan_prompt.md, subagent_summary_prompt.md, subagent_bash_prompt.md
     "#]].assert_eq(&findings(&registry));
 }
 

@@ -35,11 +35,12 @@ fn below(
 fn each_agent_has_the_tools_of_its_role() {
     let registry = Registry::builtin();
     let tools = |name: &str| config(registry.get(name).expect("built in"), None, Limits::default()).tools.join(" ");
-    let all = "Read LS Glob Grep Write Edit MultiEdit WebFetch TodoWrite Task";
+    let all = "Read LS Glob Grep Write Edit MultiEdit WebFetch TodoWrite Bash BashOutput KillShell Task";
     assert_eq!((tools("main"), tools("general-purpose")), (all.to_owned(), all.to_owned()));
     assert_eq!(tools("explore"), "Read LS Glob Grep");
     assert_eq!(tools("plan"), "Read LS Glob Grep TodoWrite");
     assert_eq!(tools("summary"), "Read LS Glob Grep");
+    assert_eq!(tools("bash"), "Bash BashOutput KillShell");
 }
 
 #[test]
@@ -75,22 +76,29 @@ fn restricted(tools: Option<&[&str]>, disallowed: &[&str]) -> AgentDefinition {
 fn what_a_definition_forbids_is_taken_from_what_it_allows_or_inherits() {
     let tools = |definition: &AgentDefinition| config(definition, None, Limits::default()).tools.join(" ");
     let edits = "Write Edit MultiEdit WebFetch";
-    assert_eq!(tools(&restricted(None, &["Task", "Grep"])), format!("Read LS Glob {edits} TodoWrite"));
+    assert_eq!(
+        tools(&restricted(None, &["Task", "Grep"])),
+        format!("Read LS Glob {edits} TodoWrite Bash BashOutput KillShell")
+    );
     assert_eq!(tools(&restricted(Some(&["Read", "Task"]), &["Task"])), "Read");
     assert_eq!(tools(&restricted(Some(&["Read"]), &["Read"])), "");
     assert_eq!(tools(&restricted(Some(&[]), &[])), "", "an empty list is none, not all");
-    let all = format!("Read LS Glob Grep {edits} TodoWrite Task");
-    assert_eq!(tools(&restricted(None, &["Bash"])), all, "what is not there");
+    let without_shell = format!("Read LS Glob Grep {edits} TodoWrite Task");
+    assert_eq!(tools(&restricted(None, &["Bash"])), without_shell, "nor what belongs to it");
+    assert_eq!(tools(&restricted(None, &["WebSearch"])), tools(&restricted(None, &[])), "what is not there");
 }
 
 #[test]
 fn a_bare_name_is_one_tool_and_a_name_with_a_star_is_those_that_it_matches() {
     let tools = |definition: &AgentDefinition| config(definition, None, Limits::default()).tools.join(" ");
     let (read, edit) = (restricted(None, &["Read"]), restricted(None, &["Edit"]));
-    assert_eq!(tools(&read), "LS Glob Grep Write Edit MultiEdit WebFetch TodoWrite Task");
-    assert_eq!(tools(&edit), "Read LS Glob Grep Write MultiEdit WebFetch TodoWrite Task");
+    assert_eq!(tools(&read), "LS Glob Grep Write Edit MultiEdit WebFetch TodoWrite Bash BashOutput KillShell Task");
+    assert_eq!(tools(&edit), "Read LS Glob Grep Write MultiEdit WebFetch TodoWrite Bash BashOutput KillShell Task");
     assert_eq!(tools(&restricted(Some(&["Read", "Grep"]), &["Read"])), "Grep");
-    assert_eq!(tools(&restricted(None, &["*edit", "web*"])), "Read LS Glob Grep Write TodoWrite Task");
+    assert_eq!(
+        tools(&restricted(None, &["*edit", "web*"])),
+        "Read LS Glob Grep Write TodoWrite Bash BashOutput KillShell Task"
+    );
     assert_eq!(tools(&restricted(None, &["mcp__*__delete"])), tools(&restricted(None, &[])), "which nobody has");
 }
 

@@ -58,12 +58,27 @@ pub(super) fn choices(question: &Question, can_keep: bool, colour: bool) -> Stri
     format!("{} ", paint(&choices, Style::new().bold(), colour))
 }
 
-/// The arguments a value a line, where they are JSON; else as they are.
+/// The arguments a value a line, where they are JSON; else as they are. A command stands before the others as one would
+/// type it: it is what the answer is about, and quotes within quotes hide what it does.
 fn readable(arguments: &str) -> String {
     match serde_json::from_str::<Value>(arguments) {
+        Ok(Value::Object(mut fields)) => match fields.remove("command") {
+            Some(Value::String(command)) if fields.is_empty() => typed(&command),
+            Some(Value::String(command)) => format!("{}\n{:#}", typed(&command), Value::Object(fields)),
+            Some(other) => {
+                fields.insert("command".to_owned(), other);
+                format!("{:#}", Value::Object(fields))
+            }
+            None => format!("{:#}", Value::Object(fields)),
+        },
         Ok(value) => format!("{value:#}"),
         Err(_) => arguments.to_owned(),
     }
+}
+
+/// A command behind a prompt; its further lines behind another, so that none of them is taken for something else.
+fn typed(command: &str) -> String {
+    format!("$ {}", command.replace('\n', "\n> "))
 }
 
 fn lines(text: &mut String, block: &str, painted: impl Fn(&str) -> String) {
@@ -110,6 +125,24 @@ mod tests {
             lasting_rule: Some("Edit(//w/src/a.rs)".to_owned()),
             ground: "needs approval; no rule\nallows it".to_owned(),
         }
+    }
+
+    #[test]
+    fn a_command_stands_there_as_one_would_type_it() {
+        let arguments =
+            r#"{"description": "Tidy up", "command": "cd \"a b\" &&\nrm -rf . # \u001b[2J\r{}"}"#.to_owned();
+        let shown = shown(&Question { tool: "Bash".to_owned(), arguments, ..question() }, true, (80, false));
+        expect![[r#"
+            ? main › ex␛[2Jplore wants to use Bash
+              $ cd "a b" &&
+              > rm -rf . # ␛[2J␍{}
+              {
+                "description": "Tidy up"
+              }
+              needs approval; no rule allows it
+              t allows `Edit(src/a.rs)`, a writes `Edit(//w/src/a.rs)` into your settings
+        "#]]
+        .assert_eq(&shown);
     }
 
     #[test]

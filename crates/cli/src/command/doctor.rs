@@ -1,13 +1,15 @@
 //! `sortie doctor`: what works here and what does not, one line each, with what to do about it.
 //!
-//! Looking changes nothing: no file is made, and nobody is called unless `--check` asks for it.
+//! Looking changes nothing: no file is left behind, and nobody is called unless `--check` asks for it.
 
 mod agents;
 mod diagnosis;
+mod git;
 mod journal;
 mod machine;
 mod models;
 mod setup;
+mod walls;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -20,7 +22,7 @@ use crate::render::print_json;
 use crate::settings::{Settings, Sources};
 use diagnosis::Diagnosis;
 
-/// Say what works here: settings, models, agents, journal, machine
+/// Say what works here: settings, models, agents, journal, git, walls
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DoctorArgs {
@@ -61,10 +63,12 @@ fn examine(call: bool, sources: &Sources) -> Vec<Diagnosis> {
             diagnoses.extend(models::routes(settings, call));
             diagnoses.extend(agents::agents(settings));
             diagnoses.push(journal::journal(settings));
+            diagnoses.extend(git::git(settings));
         }
         Err(error) => diagnoses.push(failed("settings", error)),
     }
-    diagnoses.extend(machine::kernel());
+    diagnoses.push(machine::file_opens());
+    diagnoses.extend(walls::walls(sources.unconfined));
     diagnoses.push(machine::terminal(loaded.as_ref().ok()));
     diagnoses
 }

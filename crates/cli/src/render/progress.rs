@@ -11,6 +11,9 @@ use super::messages::Messages;
 use super::several::Several;
 use super::{neutral, words};
 
+/// The tool that runs commands.
+const SHELL: &str = "Bash";
+
 /// What a display wants to see.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Interest {
@@ -20,6 +23,8 @@ pub(crate) struct Interest {
     pub(crate) calls_of_main: bool,
     /// Each call of all others.
     pub(crate) calls_of_sub_agents: bool,
+    /// What is said behind the name of whoever can run commands, where there is something to say.
+    pub(crate) shell_mark: Option<&'static str>,
 }
 
 /// The tasks of one tree that are at work.
@@ -163,8 +168,10 @@ impl Progress {
         let shown = event.parent_id.is_some() || self.interest.root;
         let agent = neutral::line(&job.config.agent);
         let place = event.parent_id.and_then(|parent| self.working.get(&parent)?.place_of(event.task_id));
+        let has_shell = job.config.tools.iter().any(|tool| tool == SHELL);
+        let mark = self.interest.shell_mark.filter(|_| has_shell).unwrap_or_default();
         let subject = Subject {
-            name: if shown { format!("{agent} {}", event.task_id) } else { agent },
+            name: if shown { format!("{agent} {}{mark}", event.task_id) } else { format!("{agent}{mark}") },
             kind: kind_of(&job.contract, &job.config.agent),
             title: words::title(&job.title),
             model: words::model(&job.config.model),
@@ -218,6 +225,10 @@ impl Working {
                 self.last_call = Some(call_words);
                 return None;
             }
+            Fact::CallProgressed { call, text } => {
+                self.hear(call, text);
+                return None;
+            }
             Fact::CallFinished { output, refused } => self.finish_call(output, *refused, every_call)?,
             // What to do about it is said once, where it was the last try.
             Fact::ModelRetried { wait_ms, error, .. } => {
@@ -240,6 +251,13 @@ impl Working {
             | Fact::Unknown => return None,
         };
         Some(Happening::Remark { name: self.subject.name.clone(), text })
+    }
+
+    /// What a call says of itself stands behind its words while it works.
+    fn hear(&mut self, call: &CallId, text: &str) {
+        if let Some(words) = self.asked.get(call) {
+            self.last_call = Some(format!("{words}: {}", neutral::line(text)));
+        }
     }
 
     fn reply(&mut self, reply: &Reply) {

@@ -35,6 +35,9 @@ pub(crate) enum Show {
     Quiet,
 }
 
+/// Said behind the name of whoever runs commands without walls.
+pub(crate) const UNCONFINED: &str = " [unconfined]";
+
 /// Who is shown where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Root {
@@ -70,6 +73,7 @@ impl ShowArgs {
             calls_of_main: self.verbose,
             // A block has its calls among its messages.
             calls_of_sub_agents: verbose && show != Show::Blocks,
+            shell_mark: settings.unconfined.then_some(UNCONFINED),
         };
         let asked_or_redrawn = self.is_given() || Aside::redraws(smart_terminal);
         let look: Box<dyn Look> = match show {

@@ -19,8 +19,8 @@ use super::screen::Screen;
 use tale::{Tale, id, outcome, two_explorers};
 use terminal::Terminal;
 
-const CALM: Interest = Interest { root: false, calls_of_main: false, calls_of_sub_agents: false };
-const VERBOSE: Interest = Interest { root: false, calls_of_main: true, calls_of_sub_agents: true };
+const CALM: Interest = Interest { root: false, calls_of_main: false, calls_of_sub_agents: false, shell_mark: None };
+const VERBOSE: Interest = Interest { calls_of_main: true, calls_of_sub_agents: true, ..CALM };
 const ROOT: Interest = Interest { root: true, ..CALM };
 
 /// What a terminal shows in boxes after all events came in one batch.

@@ -68,7 +68,7 @@ pub(crate) fn call(call: &ToolCall) -> String {
 
 fn telling_argument(arguments: &str) -> Option<(&'static str, String)> {
     let Ok(Value::Object(mut arguments)) = serde_json::from_str(arguments) else { return None };
-    ["pattern", "file_path", "description", "command", "query", "url", "path"].into_iter().find_map(|name| {
+    ["pattern", "file_path", "command", "description", "query", "url", "path"].into_iter().find_map(|name| {
         match arguments.remove(name) {
             Some(Value::String(text)) => Some((name, text)),
             _ => None,

@@ -117,6 +117,13 @@ impl Environment {
         named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| "vi".into())
     }
 
+    /// All variables of the process itself, for programs that it starts; nothing of what files say.
+    pub(crate) fn of_the_process(&self) -> impl Iterator<Item = (OsString, OsString)> {
+        let own = |origin: &Origin| matches!(origin, Origin::Variable { file: None, .. });
+        let process = self.own.0.iter().filter(move |(_, (_, origin))| own(origin));
+        process.map(|(name, (value, _))| (name.into(), value.clone()))
+    }
+
     /// A variable of another program. One that is empty, or is no text, counts as not set.
     pub(crate) fn variable(&self, name: &str) -> Option<&str> {
         self.own.0.get(name).and_then(|(value, _)| value.to_str()).filter(|value| !value.is_empty())

@@ -110,6 +110,11 @@ pub(super) static PRIVATE: Key = optional(
     None,
     "hosts, addresses or networks on this machine or near it that WebFetch may reach",
 );
+pub(super) static OPEN_NETWORK: Always<bool> = switch(
+    "shell.open_network",
+    false,
+    "whether commands of those who may fetch from every host get the network itself, not a proxy to the web",
+);
 pub(super) static MAX_RETRIES: Always<u64> =
     number("llm.max_retries", (0, 100), 5, "tries after the first, never past the deadline");
 pub(super) static RETRY_BASE_MS: Always<u64> =
@@ -142,7 +147,7 @@ pub(super) static MAX_OUTPUT: Key =
 pub(super) static ALIAS: Key = optional("aliases.*", Kind::Text, None, "the model id or route that this name means");
 
 /// All of them, in the order in which they are listed. The members of a family stand together.
-pub(super) static KEYS: [&Key; 30] = [
+pub(super) static KEYS: [&Key; 31] = [
     &CONTRACT,
     &ENABLED.key,
     &MAX_DEPTH.key,
@@ -162,6 +167,7 @@ pub(super) static KEYS: [&Key; 30] = [
     &DENY,
     &ADD_DIRS,
     &PRIVATE,
+    &OPEN_NETWORK.key,
     &MAX_RETRIES.key,
     &RETRY_BASE_MS.key,
     &IDLE_TIMEOUT_SECONDS.key,

@@ -10,7 +10,7 @@ use sortie_policy::Rule;
 use sortie_protocol::{GrantLayer, Mode};
 use sortie_tools::WebRules;
 
-use super::key::{ADD_DIRS, ALLOW, ASK, DENY, Key, MODE, PRIVATE};
+use super::key::{ADD_DIRS, ALLOW, ASK, DENY, Key, MODE, OPEN_NETWORK, PRIVATE};
 use super::said::{Said, Spoken};
 use super::value::{Origin, Owner};
 use super::{PROJECT_CONFIG, Settings, mode};
@@ -94,6 +94,11 @@ impl Settings {
             _ if origin.is_projects() => &self.places.workspace,
             _ => Path::new(""),
         }
+    }
+
+    /// Whether commands of those who may fetch from everywhere get the network itself.
+    pub(crate) fn open_network(&self) -> bool {
+        self.said.switch(&OPEN_NETWORK)
     }
 
     /// What may be fetched from beside the internet. The servers of our own models never are.

@@ -23,7 +23,12 @@ pub(crate) fn with_agent(script: Script, prompt: &str, calls: impl IntoIterator<
     agent_in_turns(script, prompt, [calls.into_iter().collect()])
 }
 
-fn agent_in_turns(script: Script, prompt: &str, turns: impl IntoIterator<Item = Vec<ScriptedPart>>) -> Script {
+/// The same, turn by turn.
+pub(crate) fn agent_in_turns(
+    script: Script,
+    prompt: &str,
+    turns: impl IntoIterator<Item = Vec<ScriptedPart>>,
+) -> Script {
     let numbered = (0..).zip(turns);
     numbered
         .fold(script, |script, (turn, calls)| script.on(when::prompt_contains(prompt).turn(turn), reply::calls(calls)))

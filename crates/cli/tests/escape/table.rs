@@ -1,4 +1,5 @@
-//! Every attack on paths, trust, delegation, the network and displays: what proves that it fails, or what it waits for.
+//! Every attack on paths, commands, git, trust, delegation, the network and displays: what proves that it fails, or what
+//! it waits for.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,6 +22,11 @@ const RULES: &str = "crates/policy/tests/it/property.rs";
 const RESUME: &str = "crates/policy/tests/it/resume.rs";
 const ASK: &str = "crates/cli/tests/it/ask.rs";
 const HOSTILE: &str = "crates/cli/tests/it/hostile.rs";
+const EXECUTED: &str = "crates/policy/tests/it/shell.rs";
+const LINES: &str = "crates/policy/tests/it/lines.rs";
+const TRAPS: &str = "crates/sandbox/tests/it/git/traps.rs";
+const FILTERS: &str = "crates/sandbox/tests/it/git/named.rs";
+const BARE: &str = "crates/sandbox/tests/it/git/bare.rs";
 const RACE: &str = "crates/sandbox/tests/it/race.rs";
 const SPECIAL: &str = "crates/sandbox/tests/it/special.rs";
 const MEMORY: &str = "crates/tools/tests/it/memory.rs";
@@ -28,7 +34,10 @@ const REBINDING: &str = "crates/tools/tests/it/web_fetch/rebinding.rs";
 const BOMBS: &str = "crates/tools/tests/it/web_fetch/bombs.rs";
 
 /// What it can wait for.
-const CAPABILITIES: [&str; 6] = ["shell", "resume", "limits", "MCP", "fleet", "screen"];
+const CAPABILITIES: [&str; 6] = ["worktrees", "resume", "limits", "MCP", "fleet", "screen"];
+
+/// Fewer cases than this are too few.
+const MIN_CASES: usize = 110;
 
 const TABLE: &[(&str, &[Standing])] = &[
     // Paths and files.
@@ -39,12 +48,40 @@ const TABLE: &[(&str, &[Standing])] = &[
     ("s05", &[Here, At(RACE, "s05_outside_bytes_are_never_read_while_a_directory_and_a_link_are_swapped")]),
     ("s06", &[Here, At(RACE, "s06_nothing_is_made_outside_while_a_directory_and_a_link_are_swapped")]),
     ("s07", &[Here]),
-    ("s09", &[Waits("shell")]),
+    ("s09", &[Here]),
     ("s10", &[Here]),
-    ("s11", &[Here, Waits("shell"), Waits("MCP")]),
+    ("s11", &[Here, Waits("MCP")]),
     ("s13", &[Here, At(SPECIAL, "s13_a_file_that_turns_into_a_pipe_never_blocks_an_open")]),
     ("s14", &[Here, At(MEMORY, "a_search_through_lines_of_gibibytes_stays_within_its_memory")]),
     ("s15", &[Here]),
+    // Commands.
+    ("s17", &[Here, At(LINES, "s17_commands_within_commands_are_judged")]),
+    ("s18", &[Here]),
+    ("s19", &[Here]),
+    ("s20", &[Here]),
+    ("s21", &[Here, At(LINES, "s21_what_is_respelled_is_not_let_through")]),
+    ("s22", &[Here, At(LINES, "s22_a_rule_for_a_program_does_not_cover_what_arms_it")]),
+    ("s23", &[Here]),
+    ("s25", &[Here]),
+    ("s26", &[Here]),
+    ("s27", &[Here]),
+    ("s28", &[Here]),
+    ("s29", &[Here]),
+    ("s30", &[At(EXECUTED, "what_bash_executes_was_judged")]),
+    ("s31", &[Here]),
+    // Git.
+    ("s32", &[Here, At(TRAPS, "s32_signatures_are_not_checked_by_a_program_of_the_repository")]),
+    (
+        "s33",
+        &[
+            Here,
+            At(FILTERS, "s33_a_repository_that_names_programs_is_refused_wherever_they_would_run"),
+            Waits("worktrees"),
+        ],
+    ),
+    ("s34", &[Here, At(BARE, "s34_a_nested_bare_repository_is_no_repository")]),
+    ("s35", &[Here]),
+    ("s37", &[Waits("worktrees")]),
     // Configuration and trust.
     (
         "s38",
@@ -54,10 +91,10 @@ const TABLE: &[(&str, &[Standing])] = &[
         ],
     ),
     ("s39", &[Here]),
-    ("s40", &[Here, Waits("shell")]),
+    ("s40", &[Here]),
     ("s41", &[Here, Waits("MCP")]),
-    ("s42", &[Here, Waits("shell")]),
-    ("s43", &[Here, Waits("shell")]),
+    ("s42", &[Here]),
+    ("s43", &[Here]),
     ("s44", &[Here]),
     ("s46", &[At(HOSTILE, "with_a_model_nobody_but_the_users_own_server_is_called")]),
     // Delegation.
@@ -103,19 +140,21 @@ const TABLE: &[(&str, &[Standing])] = &[
     ("s80", &[Here]),
     ("s81", &[Here]),
     ("s82", &[Here]),
-    ("s83", &[Here, Waits("shell"), Waits("MCP")]),
+    ("s83", &[Here, Waits("MCP")]),
     ("s84", &[Here, Waits("screen"), Waits("fleet")]),
-    ("s85", &[Here, Waits("shell")]),
+    ("s85", &[Here]),
 ];
 
-/// All ids of the five parts of the catalogue; the numbers that are missing are not in it.
+/// All ids of the seven parts of the catalogue; the numbers that are missing are not in it.
 fn catalogue() -> Vec<String> {
     let paths = (1..=15).filter(|number| ![8, 12].contains(number));
+    let commands = (17..=31).filter(|number| *number != 24);
+    let git = (32..=37).filter(|number| *number != 36);
     let trust = (38..=46).filter(|number| *number != 45);
     let delegation = (47..=60).filter(|number| *number != 57);
     let network = (71..=77).filter(|number| *number != 75);
     let display = (78..=85).filter(|number| *number != 79);
-    let numbers = paths.chain(trust).chain(delegation).chain(network).chain(display);
+    let numbers = paths.chain(commands).chain(git).chain(trust).chain(delegation).chain(network).chain(display);
     numbers.map(|number| format!("s{number:02}")).collect()
 }
 
@@ -157,4 +196,6 @@ fn what_the_table_names_exists_and_what_exists_it_names() {
         |test: &&String| test.starts_with('s') && test[1..].starts_with(|letter: char| letter.is_ascii_digit());
     let strays: Vec<&String> = tests.iter().filter(has_id).filter(|test| !is_listed(test)).collect();
     assert!(strays.is_empty(), "{strays:?}");
+    let cases = tests.iter().filter(has_id).count();
+    assert!(cases >= MIN_CASES, "{cases} cases");
 }

@@ -12,13 +12,13 @@ use crate::calls::{fetch, main_agent};
 use crate::world::{CANARY, as_each_user};
 
 /// A server on the loopback that gives one answer to everybody.
-struct Inside {
-    port: u16,
+pub(crate) struct Inside {
+    pub(crate) port: u16,
     answered: Arc<AtomicUsize>,
 }
 
 impl Inside {
-    fn saying(status: &str, head: &str, body: &str) -> Self {
+    pub(crate) fn saying(status: &str, head: &str, body: &str) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let answered = Arc::new(AtomicUsize::new(0));
@@ -43,7 +43,7 @@ impl Inside {
     }
 
     /// One whose every word is a leak.
-    fn secret() -> Self {
+    pub(crate) fn secret() -> Self {
         Self::saying("200 OK", "", CANARY)
     }
 
@@ -51,7 +51,7 @@ impl Inside {
         Self::saying("302 Found", &format!("location: {location}\r\n"), "")
     }
 
-    fn assert_never_called(&self) {
+    pub(crate) fn assert_never_called(&self) {
         assert_eq!(self.answered.load(Ordering::SeqCst), 0, "somebody connected");
     }
 

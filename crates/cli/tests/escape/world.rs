@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -52,14 +52,15 @@ impl Drop for SaidOnPanic {
     fn drop(&mut self) {
         if std::thread::panicking() {
             // A panic says the rest, and must not become another.
-            writeln!(std::io::stderr(), "the program ran as uid {}", self.0.uid()).ok();
+            writeln!(io::stderr(), "the program ran as uid {}", self.0.uid()).ok();
         }
     }
 }
 
 impl World {
     fn new(user: User) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        // Commands have a `/tmp` of their own: what lies in the machine's they could not even see.
+        let dir = tempfile::tempdir_in("/var/tmp").unwrap();
         let world = Self { dir, user, program: Program::shared(), canaries: RefCell::default() };
         for directory in ["home", "workspace/.git", "state", "outside"] {
             fs::create_dir_all(world.path(directory)).unwrap();
@@ -102,6 +103,16 @@ impl World {
         let name = self.path(name);
         fs::create_dir_all(name.parent().unwrap()).unwrap();
         symlink(target, name).unwrap();
+    }
+
+    /// A program, made of a shell script. A shell writes it: this process must never have it open, or one that another
+    /// thread starts meanwhile could keep it from being run.
+    pub(crate) fn program(&self, name: &str, script: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let writer = r#"printf '#!/bin/sh\n%s\n' "$1" > "$2" && chmod 755 "$2""#;
+        let status = Command::new("/bin/sh").args(["-c", writer, "sh", script]).arg(path).status().unwrap();
+        assert!(status.success());
     }
 
     pub(crate) fn fifo(&self, name: &str) {
@@ -211,7 +222,11 @@ impl World {
         let mut files = Vec::new();
         let mut ahead = vec![self.path(directory)];
         while let Some(path) = ahead.pop() {
-            let metadata = path.symlink_metadata().unwrap();
+            let metadata = match path.symlink_metadata() {
+                // Deeper than any path can say.
+                Err(error) if error.kind() == io::ErrorKind::InvalidFilename => continue,
+                other => other.unwrap(),
+            };
             if metadata.is_dir() {
                 ahead.extend(fs::read_dir(&path).into_iter().flatten().map(|entry| entry.unwrap().path()));
             } else if metadata.is_file() && metadata.len() <= MAX_BYTES && files.len() < MAX_FILES {

@@ -47,6 +47,7 @@ fn agents_are_listed_with_their_origin() {
         explore                    built in  inherit  30 turns   find things in the workspace, read-only
         plan                       built in  inherit  30 turns   plan a change from the code, read-only
         summary                    built in  inherit  30 turns   sum up files or texts
+        bash                       built in  inherit  30 turns   run commands in the workspace
         reviewer                   project   inherit  7 turns    Reviews a change for security and correctness
         tester                     user      inherit  30 turns   Runs the tests
         translator                 user      inherit  30 turns   Translates texts
@@ -65,6 +66,7 @@ fn the_list_is_that_of_the_contract_in_use() {
         general-purpose (general)  built in  sonnet   20 turns   Full capabilities
         Explore                    built in  haiku    10 turns   Fast codebase exploration (read-only)
         Plan                       user      opus     20 turns   Plans as I do
+        Bash                       built in  haiku    20 turns   Command execution specialist
         reviewer                   project   inherit  7 turns    Reviews a change for security and correctness
         tester                     user      inherit  20 turns   Runs the tests
         translator                 user      inherit  20 turns   Translates texts
@@ -136,7 +138,7 @@ fn an_agent_that_does_not_exist_is_not_found() {
     expect![[r#"
         exit 1
         --- stderr
-        error: unknown agent `explor`; there are explore, main, general-purpose, plan, summary
+        error: unknown agent `explor`; there are explore, main, general-purpose, plan, summary, bash
     "#]]
     .assert_eq(&World::new().sortie(["agents", "show", "explor"]).run().transcript());
 }
@@ -321,8 +323,8 @@ fn a_match_is_explained() {
 
         words    review, security, change (a match shares at least 2)
 
-        5.41  reviewer  project   review 2.75 (name and description), security 1.57, change 1.09
-        1.04  plan      built in  change 1.04
+        5.81  reviewer  project   review 2.94 (name and description), security 1.67, change 1.19
+        1.14  plan      built in  change 1.14
 
         those that share enough words come first, by score; between equal ones more shared words decide, then the nearer origin (project, user, built in), then the name
     "#]].assert_eq(&ended.transcript());

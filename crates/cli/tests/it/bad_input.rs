@@ -67,10 +67,10 @@ fn an_unknown_agent_is_wrong_usage() {
     check(
         world.sortie(["run", "--agent", "nobody", "hello"]),
         &expect![[r#"
-        exit 2
-        --- stderr
-        error: unknown agent `nobody`; there are main, general-purpose, explore, plan, summary
-    "#]],
+            exit 2
+            --- stderr
+            error: unknown agent `nobody`; there are main, general-purpose, explore, plan, summary, bash
+        "#]],
     );
     assert!(world.kept_nothing());
 }

@@ -37,7 +37,7 @@ fn an_agent_that_there_is_not_is_named() {
         &["Task(nosuch)"],
         &expect![[r#"
             exit 1
-            It is denied: unknown agent `nosuch`; there are general-purpose, explore, plan, summary.
+            It is denied: unknown agent `nosuch`; there are general-purpose, explore, plan, summary, bash.
         "#]],
     );
     check(

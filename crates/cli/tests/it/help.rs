@@ -60,7 +60,7 @@ fn the_first_screen_names_the_commands_and_the_exit_codes() {
           config       Show settings, or edit them
           explain      Say whether a call is allowed, asked about or denied, and by whom
           trust        Trust a project's own files, or take trust back
-          doctor       Say what works here: settings, models, agents, journal, machine
+          doctor       Say what works here: settings, models, agents, journal, git, walls
           completions  Print a completion script for a shell
           help         Print this message or the help of the given subcommand(s)
 
@@ -89,6 +89,8 @@ fn the_first_screen_names_the_commands_and_the_exit_codes() {
               --permission-mode <MODE>  What is allowed without a question: plan, default, accept-edits or
                                         bypass
               --add-dir <DIR>           Let tools see this directory, too; can be repeated
+              --unconfined              Run commands without walls: they can do whatever you can. For
+                                        machines on which `sortie doctor` finds none
 
         Examples:
           sortie run "Where are authentication errors handled?"

@@ -16,11 +16,10 @@ use crate::world::{Invocation, World};
 const EVIL: &str = "127.0.0.1:6";
 
 /// The commands that a person or a machine runs first in a repository.
-const COMMANDS: [&[&str]; 10] = [
+const COMMANDS: [&[&str]; 9] = [
     &["run", "QUESTION where is the login?"],
     &["run", "--output-format", "json", "QUESTION where is the login?"],
     &["task", "--agent", "explore", "--description", "Find it", "--prompt", "QUESTION where is the login?"],
-    &["doctor"],
     &["models"],
     &["agents", "list"],
     &["agents", "check"],
@@ -155,6 +154,27 @@ fn without_a_model_nothing_is_started_and_nobody_is_called() {
         trace.assert_harmless(&world, command);
         assert_eq!(trace.calls("connect"), [""; 0], "{command:?}");
     }
+}
+
+#[test]
+fn a_doctor_tries_walls_and_git_and_runs_nothing_of_the_repository() {
+    let world = hostile();
+    let git = |args: &[&str]| {
+        let status = Command::new("git").args(args).current_dir(world.path("workspace")).status();
+        assert!(status.unwrap().success(), "{args:?}");
+    };
+    git(&["init", "--quiet"]);
+    git(&["config", "core.fsmonitor", "touch pwned"]);
+    let trace = Trace::of(&world, world.sortie(["doctor"]));
+    let started = trace.calls("execve");
+    assert!(started.iter().any(|call| call.contains("/git\"")), "git is asked: {started:#?}");
+    let of_repository = |call: &&&str| call.contains("touch pwned") || call.contains(world.path("").to_str().unwrap());
+    // The program itself lies elsewhere.
+    assert_eq!(started.iter().skip(1).filter(of_repository).collect::<Vec<_>>(), [&""; 0]);
+    assert_eq!(trace.opened_outside(&world), [""; 0]);
+    let port = EVIL.rsplit(':').next().unwrap();
+    assert!(!trace.calls("connect").iter().any(|call| call.contains(&format!("htons({port})"))));
+    assert!(!world.path("workspace/pwned").exists());
 }
 
 #[test]

@@ -7,6 +7,8 @@ mod ask;
 mod bad_input;
 mod config;
 mod doctor;
+mod doctor_git;
+mod doctor_walls;
 mod environment;
 mod explain;
 mod explain_agents;

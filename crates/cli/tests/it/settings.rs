@@ -23,7 +23,7 @@ const fn row(key: &'static str, default: &'static str, values: [&'static str; 4]
 }
 
 /// Settings with one name each.
-static SINGLE: [Row; 17] = [
+static SINGLE: [Row; 18] = [
     Row {
         wider: &["\"child\""],
         ..row("contract", "(not set)", ["\"typed\"", "\"child\"", "\"result\"", "\"delegate\""])
@@ -73,6 +73,7 @@ static SINGLE: [Row; 17] = [
         wider: &["\"accept-edits\"", "\"bypass\""],
         ..row("permissions.mode", "\"default\"", ["\"plan\"", "\"accept-edits\"", "\"bypass\"", "\"plan\""])
     },
+    Row { narrower: &[], wider: &["true"], ..row("shell.open_network", "false", ["true", "false", "true", "false"]) },
     Row { narrower: &["0", "4"], wider: &["6"], ..row("llm.max_retries", "5", ["0", "3", "1", "2"]) },
     Row { narrower: &[], wider: &["1", "499", "501"], ..row("llm.retry_base_ms", "500", ["1", "4", "2", "3"]) },
     Row { narrower: &[], wider: &["59", "61"], ..row("llm.idle_timeout_seconds", "60", ["7", "6", "8", "9"]) },
@@ -311,6 +312,7 @@ fn the_whole_table_as_a_person_sees_it() {
         permissions.deny                   (not set)   default                                   # rules of what is refused, whatever else is said
         permissions.add_dirs               (not set)   default                                   # directories beside the workspace that tools see, too
         web.private                        (not set)   default                                   # hosts, addresses or networks on this machine or near it that WebFetch may reach
+        shell.open_network                 false       default                                   # whether commands of those who may fetch from every host get the network itself, not a proxy to the web
         llm.max_retries                    9           SORTIE_LLM__MAX_RETRIES                   # tries after the first, never past the deadline
         llm.retry_base_ms                  500         default                                   # first wait before a retry; it doubles
         llm.idle_timeout_seconds           60          default                                   # a model call without content for so long has stalled

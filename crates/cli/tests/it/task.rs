@@ -123,18 +123,18 @@ fn a_request_that_cannot_be_started_is_answered_in_the_contracts_form() {
     check(
         world.sortie(["task", "--agent", "nobody", "--description", "c", "--prompt", "p"]),
         &expect![[r#"
-        exit 1
-        --- stdout
-        {"error":{"code":"unknown_agent","message":"unknown agent `nobody`; there are general-purpose, explore, plan, summary"},"status":"rejected"}
-    "#]],
+            exit 1
+            --- stdout
+            {"error":{"code":"unknown_agent","message":"unknown agent `nobody`; there are general-purpose, explore, plan, summary, bash"},"status":"rejected"}
+        "#]],
     );
     check(
         world.sortie(["task", "--agent", "main", "--description", "c", "--prompt", "p"]),
         &expect![[r#"
-        exit 1
-        --- stdout
-        {"error":{"code":"unknown_agent","message":"unknown agent `main`; there are general-purpose, explore, plan, summary"},"status":"rejected"}
-    "#]],
+            exit 1
+            --- stdout
+            {"error":{"code":"unknown_agent","message":"unknown agent `main`; there are general-purpose, explore, plan, summary, bash"},"status":"rejected"}
+        "#]],
     );
     check(
         world.sortie(["task", "--model", "gpt-99", "--description", "c", "--prompt", "p"]),

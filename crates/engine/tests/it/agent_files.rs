@@ -182,9 +182,9 @@ async fn descriptions_take_one_bounded_line_each_and_a_bounded_place_together() 
     assert!(!spec.description.contains("many-59"), "it does not fit");
     assert!(spec.description.ends_with("\nand 23 more, which `subagent_type` lists by name alone"));
     let names = spec.schema["properties"]["subagent_type"]["enum"].as_array().expect("names");
-    assert!(names.len() == 65 && names.contains(&"many-59".into()), "{names:?}");
+    assert!(names.len() == 66 && names.contains(&"many-59".into()), "{names:?}");
     assert_eq!(world.seen_by("Look around.").len(), 1, "but can be used by name");
-    expect!["the Task tool describes 42 of 65 agents; the others can be used by name (`sortie agents list`)"]
+    expect!["the Task tool describes 43 of 66 agents; the others can be used by name (`sortie agents list`)"]
         .assert_eq(&outcome.notices.join("\n"));
 }
 

@@ -165,9 +165,9 @@ async fn a_delegation_that_cannot_start_is_an_output_that_says_why() {
     let lines: String =
         reports.lines().filter(|line| line.starts_with("output")).map(|line| line.to_owned() + "\n").collect();
     expect![[r#"
-        output call_0_1 failed: "No sub-agent was started (unknown_agent): unknown agent `wizard`; there are general-purpose, explore, plan, summary"
+        output call_0_1 failed: "No sub-agent was started (unknown_agent): unknown agent `wizard`; there are general-purpose, explore, plan, summary, bash"
         output call_0_2 failed: "No sub-agent was started (invalid_arguments): `prompt` is empty; it must be a non-empty string"
-        output call_0_3 failed: "No sub-agent was started (unknown_agent): unknown agent `main`; there are general-purpose, explore, plan, summary"
+        output call_0_3 failed: "No sub-agent was started (unknown_agent): unknown agent `main`; there are general-purpose, explore, plan, summary, bash"
         output call_0_4 failed: "No sub-agent was started (unknown_model): unknown model `gpt-0`; this test knows `scripted` only"
         output call_0_5 failed: "No sub-agent was started (invalid_arguments): `description` is missing; it must be a non-empty string"
     "#]].assert_eq(&lines);

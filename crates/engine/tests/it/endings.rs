@@ -216,7 +216,7 @@ async fn requests_that_cannot_be_started_start_nothing() {
             }
         }
     };
-    expect!["unknown_agent: unknown agent `wizard`; there are main, general-purpose, explore, plan, summary"]
+    expect!["unknown_agent: unknown agent `wizard`; there are main, general-purpose, explore, plan, summary, bash"]
         .assert_eq(&refused(ask("Go."), |request| request.agent = "wizard".to_owned()).await);
     expect!["unknown_model: unknown model `gpt-0`; this test knows `scripted` only"]
         .assert_eq(&refused(ask("Go."), |request| request.model = Some("gpt-0".to_owned())).await);

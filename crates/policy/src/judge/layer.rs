@@ -1,10 +1,13 @@
 //! One owner's say, ready for deciding.
 
+mod commands;
+
 use std::path::Path;
 
 use sortie_mutant::is_out;
 use sortie_protocol::{GrantLayer, Mode, Resource};
 
+pub(super) use self::commands::Room;
 use super::line::{Line, Open};
 use super::matcher::{Matcher, Role};
 use super::rules::Rules;
@@ -13,7 +16,7 @@ use crate::command::Word;
 use crate::decision::{Decision, Ground, Why};
 use crate::remedy::{self, remedy};
 use crate::rule::RuleError;
-use crate::tool::{Kind, ToolSet};
+use crate::tool::Kind;
 
 #[derive(Debug)]
 pub(super) struct Layer {
@@ -46,8 +49,8 @@ impl Layer {
         Ok(Self {
             owner: layer.owner.clone(),
             admitted: admitted.map(|tools| read(tools, Role::Admit)).transpose()?,
-            deny: read(&layer.deny, Role::Forbid)?,
-            ask: read(&layer.ask, Role::Forbid)?,
+            deny: read(&layer.deny, Role::Deny)?,
+            ask: read(&layer.ask, Role::Ask)?,
             allow: read(&layer.allow, Role::Allow)?,
             shares_allow: layer.shares_allow,
             mode: layer.mode,
@@ -63,6 +66,16 @@ impl Layer {
             so_far => so_far,
         };
         self.together(so_far, self.decide(call, resource))
+    }
+
+    /// The same for what a command would do by itself: a list of tools for commands alone has no say in it.
+    pub(super) fn after_command(&self, so_far: Decision, call: &Call<'_>, resource: &Resource) -> Decision {
+        let own = if self.is_for_commands_alone() {
+            self.decide_admitted(call, resource)
+        } else {
+            self.decide(call, resource)
+        };
+        self.together(so_far, own)
     }
 
     /// The decision so far, with this layer's say on a command line.
@@ -93,6 +106,11 @@ impl Layer {
             let admitted = admitted.iter().map(|rule| rule.text.clone()).collect();
             return Decision::Deny(self.ground(None, None, Why::NotAdmitted { admitted }));
         }
+        self.decide_admitted(call, resource)
+    }
+
+    /// What it says of a call of a tool that it admits.
+    fn decide_admitted(&self, call: &Call<'_>, resource: &Resource) -> Decision {
         if let Some(rule) = self.deny.find(call).filter(|_| !is_out("deny-rules")) {
             return Decision::Deny(self.ground(Some(rule), None, Why::Denied));
         }
@@ -110,10 +128,10 @@ impl Layer {
 
     /// The ground of a question that a layer above would ask, and this one as well. A rule that asks is named before a
     /// mode that does: it is what no allow rule can help against. Of two modes one rule satisfies both only where this
-    /// layer takes its rules from above.
+    /// layer takes its rules from above, and both lack the same: of a line, each may have rules for another part.
     fn both(&self, above: Ground, own: Ground) -> Ground {
         match (&above.why, &own.why) {
-            (Why::Unmentioned, Why::Unmentioned) if self.shares_allow => above,
+            (Why::Unmentioned, Why::Unmentioned) if self.shares_allow && above.remedy == own.remedy => above,
             (Why::Unmentioned, Why::AskedFor) => own,
             _ => Ground { remedy: None, ..above },
         }
@@ -145,7 +163,7 @@ impl Layer {
             Open::Nothing => return Decision::Allow,
             Open::Whole => (None, obscure(line).unwrap_or(Why::Unmentioned)),
             Open::Command(part) => (remedy::for_part(part), Why::Unmentioned),
-            Open::Write(path) => (remedy::for_write(path, line.root), Why::Unmentioned),
+            Open::Write(path) => (remedy::for_write(path, line.places.root.as_deref()), Why::Unmentioned),
             Open::Several => (None, Why::Unmentioned),
         };
         let remedy = remedy.filter(|_| self.mode != Some(Mode::Plan));
@@ -178,9 +196,7 @@ impl Layer {
     }
 
     pub(super) fn guards_reads(&self) -> bool {
-        let reading = ToolSet::of_kind(Kind::Reading);
-        let guards =
-            |rule: &Matcher| rule.looks_at_paths() && rule.is_about("", Called { exactly: reading, roughly: reading });
+        let guards = |rule: &Matcher| rule.looks_at_paths() && rule.is_about("", Called::of_kind(Kind::Reading));
         self.admitted.iter().chain([&self.deny, &self.ask]).flat_map(Rules::iter).any(guards)
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use sortie_mutant::is_out;
+
 use super::rules::Rules;
 use super::target::Target;
 use super::{Call, Called, Places};
@@ -13,7 +15,7 @@ pub(super) struct Line<'a> {
     /// The line itself, which only rules about every command cover.
     pub(super) whole: Call<'a>,
     pub(super) analysis: &'a Analysis,
-    pub(super) root: Option<&'a Path>,
+    pub(super) places: &'a Places,
     pub(super) commands: Vec<LineCommand<'a>>,
     /// What it writes, as calls of `Write`.
     pub(super) writes: Vec<Call<'a>>,
@@ -27,7 +29,7 @@ pub(super) struct LineCommand<'a> {
     pub(super) part: &'a Part,
     /// Whether it needs no rule beside those for the other commands.
     harmless: bool,
-    /// Whether it names its program by a path that leads elsewhere from where it would run.
+    /// Whether it names its program by a path that leads elsewhere from where it would run than from the root.
     misplaced: bool,
 }
 
@@ -47,9 +49,7 @@ impl<'a> Line<'a> {
         (tool, kind, names): (&'a str, Kind, Called),
         analysis: &'a Analysis,
         places: &'a Places,
-        directory: Option<&Path>,
     ) -> Result<Self, String> {
-        let root = places.root.as_deref();
         let file = |tool: &'static str, target: &'a command::Target| {
             let target = match target {
                 command::Target::Path(path) => Target::path(path, places)?,
@@ -57,21 +57,23 @@ impl<'a> Line<'a> {
             };
             Ok::<_, String>(Call { tool, kind: crate::tool::kind(tool), names: Called::new(tool), target })
         };
-        let commands = analysis.parts.iter().map(|part| LineCommand {
+        let judged = if is_out("every-command") { 1 } else { analysis.parts.len() };
+        let commands = analysis.parts.iter().take(judged).map(|part| LineCommand {
             call: Call { tool, kind, names, target: Target::part(part) },
             part,
-            harmless: part.transparent || is_harmless(part, root),
-            misplaced: is_misplaced(part, directory),
+            harmless: part.transparent || is_harmless(part, places),
+            misplaced: is_misplaced(part, places),
         });
         let known = |target: &&command::Target| matches!(target, command::Target::Path(_));
         let changes = analysis.changes.iter().filter(known).map(|target| file("Write", target));
         let reads = analysis.reads.iter().filter(known).map(|target| file("Read", target));
+        let writes = analysis.writes.iter().filter(|_| !is_out("judged-writes"));
         Ok(Self {
             whole: Call { tool, kind, names, target: Target::nothing() },
             analysis,
-            root,
+            places,
             commands: commands.collect(),
-            writes: analysis.writes.iter().map(|target| file("Write", target)).collect::<Result<_, _>>()?,
+            writes: writes.map(|target| file("Write", target)).collect::<Result<_, _>>()?,
             mentions: changes.chain(reads).collect::<Result<_, _>>()?,
         })
     }
@@ -103,7 +105,7 @@ impl<'a> Line<'a> {
         }
         for (call, target) in self.writes.iter().zip(&self.analysis.writes) {
             if let command::Target::Path(path) = target
-                && !(may_write && self.root.is_some_and(|root| path.starts_with(root)))
+                && !(may_write && self.places.hold(path))
                 && rules.find(call).is_none()
             {
                 open = open.and(Open::Write(path));
@@ -135,19 +137,17 @@ impl Open<'_> {
 }
 
 /// Whether a command does nothing, or goes to another place of the workspace.
-fn is_harmless(part: &Part, root: Option<&Path>) -> bool {
+fn is_harmless(part: &Part, places: &Places) -> bool {
     let words: Vec<&str> = part.words.iter().filter_map(Word::text).collect();
     match &words[..] {
         [":" | "true" | "false"] => true,
-        ["cd", to] => {
-            let inside = |directory: &Path, root: &Path| command::entered(directory, to).starts_with(root);
-            part.directory.as_deref().zip(root).is_some_and(|(directory, root)| inside(directory, root))
-        }
+        ["cd", to] => part.directory.as_deref().is_some_and(|directory| places.hold(&command::entered(directory, to))),
         _ => false,
     }
 }
 
-fn is_misplaced(part: &Part, directory: Option<&Path>) -> bool {
+/// Rules name programs by paths from the workspace root.
+fn is_misplaced(part: &Part, places: &Places) -> bool {
     let program = part.words.first().and_then(Word::text).unwrap_or_default();
-    program.contains('/') && !program.starts_with('/') && part.directory.as_deref() != directory
+    program.contains('/') && !program.starts_with('/') && part.directory != places.root
 }

@@ -12,7 +12,7 @@ use crate::pairs::Pairs;
 use crate::rule::command::CommandPattern;
 use crate::rule::glob::Glob;
 use crate::rule::host::HostPattern;
-use crate::rule::path::{Base, CompiledPath};
+use crate::rule::path::{Base, CompiledPath, Literal};
 use crate::rule::{Name, Rule, RuleError, RuleFault, Scope, shown};
 use crate::tool::{Kind, ToolSet, canonical_in_any_case};
 
@@ -22,8 +22,14 @@ pub(super) enum Role {
     /// One of the tools that a layer admits: a bare name is that tool and no other.
     Admit,
     Allow,
-    /// Deny and ask.
-    Forbid,
+    Ask,
+    Deny,
+}
+
+impl Role {
+    fn forbids(self) -> bool {
+        matches!(self, Self::Ask | Self::Deny)
+    }
 }
 
 #[derive(Debug)]
@@ -57,15 +63,15 @@ impl Matcher {
         let tools = tools(&rule, role);
         let scope = match rule.scope {
             Scope::Whole | Scope::Everything => Compiled::Everything,
-            Scope::Opaque if role == Role::Forbid => Compiled::Everything,
+            Scope::Opaque if role.forbids() => Compiled::Everything,
             Scope::Opaque => Compiled::Nothing,
-            Scope::Command(pattern) if role == Role::Forbid => Compiled::Command(pattern.folded()),
+            Scope::Command(pattern) if role.forbids() => Compiled::Command(pattern.folded()),
             Scope::Command(pattern) => Compiled::Command(pattern),
             Scope::Host(pattern) => Compiled::Host(pattern),
             Scope::Agent(pattern) => Compiled::Agent(pattern),
             Scope::Path(pattern) => {
                 let no_home = || RuleError { rule: shown(text), owner: None, fault: RuleFault::NoHome };
-                Compiled::Path(pattern.compile(home, role == Role::Forbid).ok_or_else(no_home)?)
+                Compiled::Path(pattern.compile(home, role.forbids()).ok_or_else(no_home)?)
             }
         };
         Ok(Self { text: text.trim().to_owned(), tools, scope, role })
@@ -78,11 +84,11 @@ impl Matcher {
     /// Whether it covers some call of this tool.
     pub(super) fn is_about(&self, tool: &str, names: Called) -> bool {
         match &self.tools {
-            Tools::Known(set) if self.role == Role::Forbid => set.meets(names.roughly),
+            Tools::Known(set) if self.role.forbids() => set.meets(names.roughly),
             Tools::Known(set) => set.meets(names.exactly),
-            Tools::Exact(name) if self.role == Role::Forbid => name.eq_ignore_ascii_case(tool),
+            Tools::Exact(name) if self.role.forbids() => name.eq_ignore_ascii_case(tool),
             Tools::Exact(name) => name == tool,
-            Tools::Prefix(prefix) if self.role == Role::Forbid => {
+            Tools::Prefix(prefix) if self.role.forbids() => {
                 tool.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
             }
             Tools::Prefix(prefix) => tool.starts_with(prefix.as_str()),
@@ -99,8 +105,13 @@ impl Matcher {
         matches!(self.scope, Compiled::Path(_))
     }
 
-    fn covers(&self, target: &Target<'_>) -> bool {
-        let forbids = self.role == Role::Forbid;
+    /// The one place that it covers with all that is in it, as it was written; `None` for what is no literal path.
+    pub(super) fn literal(&self) -> Option<Literal<'_>> {
+        if let Compiled::Path(pattern) = &self.scope { pattern.literal() } else { None }
+    }
+
+    pub(super) fn covers(&self, target: &Target<'_>) -> bool {
+        let forbids = self.role.forbids();
         match (&self.scope, &target.form) {
             (Compiled::Everything, _) => true,
             (Compiled::Path(pattern), Form::Path(path)) => {
@@ -144,7 +155,7 @@ impl Matcher {
 fn tools(rule: &Rule, role: Role) -> Tools {
     let name = match &rule.name {
         Name::Prefix(prefix) => return Tools::Prefix(prefix.clone()),
-        Name::Exact(name) if role == Role::Forbid => canonical_in_any_case(name),
+        Name::Exact(name) if role.forbids() => canonical_in_any_case(name),
         Name::Exact(name) => name,
     };
     let itself = ToolSet::of(name);
@@ -155,11 +166,13 @@ fn tools(rule: &Rule, role: Role) -> Tools {
     let alone = role == Role::Admit && rule.scope == Scope::Whole;
     Tools::Known(match name {
         _ if alone => itself,
-        "Read" if role == Role::Forbid => reading.with(editing),
+        "Read" if role.forbids() => reading.with(editing),
         "Read" => reading,
         "Edit" => editing,
         // A message makes an agent work just as a task does.
-        "Task" if role == Role::Forbid => itself.with(ToolSet::of("SendMessage")),
+        "Task" if role.forbids() => itself.with(ToolSet::of("SendMessage")),
+        // Where there are no commands, there are none to look after.
+        "Bash" if role == Role::Deny => itself.with(ToolSet::of("BashOutput")).with(ToolSet::of("KillShell")),
         _ => itself,
     })
 }

@@ -39,7 +39,7 @@ impl<'a> Target<'a> {
         let form = match resource {
             Resource::Path(path) => Form::Path(PathForm::new(path, places)?),
             // A line is taken apart first; as a whole no pattern is about it.
-            Resource::Nothing | Resource::Command(_) => Form::Nothing,
+            Resource::Nothing | Resource::Command { .. } => Form::Nothing,
             Resource::Host(host) => Form::Host(normal(host).ok_or_else(|| format!("`{}` is no host", shown(host)))?),
             Resource::Agent { name, aliases } => {
                 Form::Agent([name].into_iter().chain(aliases).map(|name| fold(name)).collect())

@@ -1,4 +1,4 @@
-//! The names themselves, in folded form, by what they are.
+//! The names themselves, by what they are: in folded form, or in the usual letter case where that is another.
 //!
 //! Here is what a program obeys or runs of its own accord: when a session, a shell, an editor, a debugger or an agent
 //! program starts, when a directory is entered, when git or a package manager does whatever it is told to do. What runs
@@ -9,8 +9,8 @@ const AGENT: &str = "the settings of an agent program";
 const EDITOR: &str = "what an editor runs or obeys";
 const SHELL: &str = "what a shell runs";
 const SESSION: &str = "what starts with a session";
-const GIT: &str = "git's own files";
-const HOOK: &str = "a git hook";
+pub(super) const GIT: &str = "git's own files";
+pub(super) const HOOK: &str = "a git hook";
 const PACKAGES: &str = "the settings of a package manager";
 
 /// Names of files and directories.
@@ -109,11 +109,11 @@ pub(super) const INNER: &[(&str, &[(&str, &str)])] = &[
             (AGENT, ".config/goose"),
             (AGENT, ".config/opencode"),
             (GIT, ".config/git"),
-            (EDITOR, ".config/code"),
-            (EDITOR, ".config/code - insiders"),
-            (EDITOR, ".config/code - oss"),
-            (EDITOR, ".config/vscodium"),
-            (EDITOR, ".config/cursor"),
+            (EDITOR, ".config/Code"),
+            (EDITOR, ".config/Code - Insiders"),
+            (EDITOR, ".config/Code - OSS"),
+            (EDITOR, ".config/VSCodium"),
+            (EDITOR, ".config/Cursor"),
             (EDITOR, ".config/emacs"),
             (EDITOR, ".config/helix"),
             (EDITOR, ".config/nvim"),
@@ -126,7 +126,7 @@ pub(super) const INNER: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (".cargo", &[(PACKAGES, ".cargo/config"), (PACKAGES, ".cargo/config.toml")]),
-    ("library", &[(SESSION, "library/launchagents")]),
+    ("library", &[(SESSION, "Library/LaunchAgents")]),
 ];
 
 /// What names begin with that are protected whatever they end in.

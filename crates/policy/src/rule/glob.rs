@@ -68,6 +68,11 @@ impl Glob {
         }
     }
 
+    /// The one name that matches, if there is just one.
+    pub(crate) fn name(&self) -> Option<&str> {
+        if let Self::Literal(name) = self { Some(name) } else { None }
+    }
+
     /// Whether every name matches.
     pub(crate) fn is_any(&self) -> bool {
         matches!(self, Self::Tokens(tokens) if tokens[..] == [Token::AnyRun])

@@ -4,7 +4,7 @@
 //! holds at any depth: `*.rs`, `docs/`. `~/` starts at home and `//` at the root of the file system. A pattern that
 //! names a directory covers what is in it.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use super::glob::Glob;
 use crate::pairs::Pairs;
@@ -64,12 +64,14 @@ impl PathPattern {
     /// The pattern ready for matching; `None` if it starts at a home that is not known.
     pub(crate) fn compile(&self, home: Option<&Path>, folded: bool) -> Option<CompiledPath> {
         let mut parts: Vec<Part> = Vec::new();
-        match self.base {
-            Base::Home => parts.extend(names(home?).map(|name| Part::Name(Glob::literal(&name)))),
-            Base::Anywhere => parts.push(Part::AnyDepth),
-            Base::Workspace | Base::FileSystem => {}
+        if self.base == Base::Home {
+            parts.extend(names(home?).map(|name| Part::Name(Glob::literal(&name))));
         }
         parts.extend(self.parts.iter().cloned());
+        let literal = literal(&parts);
+        if self.base == Base::Anywhere {
+            parts.insert(0, Part::AnyDepth);
+        }
         parts.push(Part::AnyDepth);
         parts.dedup_by(|later, earlier| *later == Part::AnyDepth && *earlier == Part::AnyDepth);
         if folded {
@@ -80,7 +82,7 @@ impl PathPattern {
             }
         }
         let base = if self.base == Base::Home { Base::FileSystem } else { self.base };
-        Some(CompiledPath { base, parts })
+        Some(CompiledPath { base, parts, literal })
     }
 }
 
@@ -104,9 +106,24 @@ fn start(text: &str) -> Result<(Base, &str), &'static str> {
 pub(crate) struct CompiledPath {
     pub(crate) base: Base,
     parts: Vec<Part>,
+    /// The path itself, as it was written, where it is no more than that, or `**` behind it.
+    literal: Option<PathBuf>,
+}
+
+/// A path that a pattern names, without wildcards.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Literal<'a> {
+    /// Where it starts; never at home.
+    pub(crate) base: Base,
+    /// From there on.
+    pub(crate) path: &'a Path,
 }
 
 impl CompiledPath {
+    pub(crate) fn literal(&self) -> Option<Literal<'_>> {
+        self.literal.as_deref().map(|path| Literal { base: self.base, path })
+    }
+
     /// Whether it covers the path of these components, which start where the pattern starts.
     ///
     /// As with the characters of one name, only the last `**` ever has to take one component more.
@@ -145,6 +162,13 @@ impl CompiledPath {
         }
         pairs
     }
+}
+
+/// The path that these parts are, if they have no wildcards but `**` at the end.
+fn literal(parts: &[Part]) -> Option<PathBuf> {
+    let parts = parts.strip_suffix(&[Part::AnyDepth]).unwrap_or(parts);
+    let name = |part: &Part| if let Part::Name(glob) = part { glob.name().map(str::to_owned) } else { None };
+    parts.iter().map(name).collect()
 }
 
 /// The components of a path as text, without its root.

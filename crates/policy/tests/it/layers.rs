@@ -21,7 +21,8 @@ fn what_each_mode_says_of_each_tool() {
     for tool in TOOLS {
         let harmless = READING.contains(&tool)
             || ["Task", "task", "Agent", "SendMessage", "TaskOutput", "TaskStop", "TaskList", "TodoWrite"]
-                .contains(&tool);
+                .contains(&tool)
+            || ["BashOutput", "KillShell"].contains(&tool);
         let (default, plan, accept_edits) = match tool {
             _ if harmless => (Allow, Allow, Allow),
             "Edit" | "Write" | "MultiEdit" => (Ask, Deny, Allow),
@@ -32,6 +33,16 @@ fn what_each_mode_says_of_each_tool() {
         assert_eq!(said(Mode::Plan, tool), plan, "plan, {tool}");
         assert_eq!(said(Mode::AcceptEdits, tool), accept_edits, "accept-edits, {tool}");
         assert_eq!(said(Mode::Bypass, tool), Allow, "bypass, {tool}");
+    }
+}
+
+#[test]
+fn looking_after_a_command_that_was_asked_about_needs_no_second_approval() {
+    for companion in ["BashOutput", "KillShell"] {
+        assert_eq!(verdict(ask(&["Bash"]), companion, &Resource::Nothing), Allow);
+        assert_eq!(verdict(ask(&[companion]), companion, &Resource::Nothing), Ask);
+        assert_eq!(verdict(deny(&["Bash"]), companion, &Resource::Nothing), Deny);
+        assert_eq!(verdict(deny(&["Bash(rm:*)"]), companion, &Resource::Nothing), Allow);
     }
 }
 

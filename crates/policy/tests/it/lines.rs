@@ -1,9 +1,10 @@
 //! Command lines as a whole: every command, substitution and file of a line is judged. The catalogue's S17 to S23.
 
+use sortie_policy::remedy;
 use sortie_protocol::{GrantLayer, Mode};
 
 use super::support::Verdict::{self, Allow, Ask, Deny};
-use super::support::{allow, command, deny, in_mode, judge, settings, texts, tools, verdict};
+use super::support::{allow, command, command_in, deny, ground, in_mode, judge, settings, texts, tools, verdict};
 
 /// What the user's settings with these allow rules say.
 fn allowed(rules: &[&str], line: &str) -> Verdict {
@@ -415,9 +416,64 @@ fn files_are_named_from_the_directory_that_a_line_has_gone_to() {
     assert_eq!(allowed(&["Bash(./run)"], "./run"), Allow);
     assert_eq!(allowed(&["Bash(./run)"], "cd sub && ./run"), Ask, "that is another program");
     let judge = judge([allow(&rules)]);
-    let decided = |directory: &str| judge.decide_command("Bash", "echo x > f", Some(directory.as_ref()));
-    assert!(decided("/people/me/project/sub").is_allowed());
-    assert!(!decided("/people/me/project").is_allowed());
+    let decided = |directory: &str| judge.decide("Bash", &command_in(directory, "echo x > f"));
+    assert!(decided("sub").is_allowed());
+    assert!(!decided("").is_allowed());
+}
+
+#[test]
+fn a_line_is_judged_in_the_directory_that_it_would_run_in() {
+    let says =
+        |rules: &[&str], directory: &str, line: &str| verdict(allow(rules), "Bash", &command_in(directory, line));
+    // A rule names a program by its path from the workspace root.
+    assert_eq!(says(&["Bash(./run)"], "", "./run"), Allow);
+    for elsewhere in ["sub", "sub/inner", "/srv/data"] {
+        assert_eq!(says(&["Bash(./run)"], elsewhere, "./run"), Ask, "{elsewhere}");
+        assert_eq!(says(&["Bash(run)"], elsewhere, "run"), Allow, "{elsewhere}");
+        assert_eq!(says(&["Bash(/bin/run)"], elsewhere, "/bin/run"), Allow, "{elsewhere}");
+        assert_eq!(says(&["Bash"], elsewhere, "./run"), Allow, "{elsewhere}");
+    }
+    assert_eq!(says(&["Bash(./run)"], "sub", "cd .. && ./run"), Allow);
+    // Going elsewhere in the workspace, or in an added directory, needs no rule.
+    let echo = ["Bash(echo:*)", "Edit(sub/**)", "Edit(//srv/data/out/**)"];
+    for (directory, line, verdict) in [
+        ("sub", "cd .. && echo x", Allow),
+        ("sub", "cd ../.. && echo x", Ask),
+        ("", "cd /srv/data && echo x", Allow),
+        ("/srv/data", "cd inner && echo x", Allow),
+        ("/srv/data", "cd .. && echo x", Ask),
+        ("sub", "echo x > f", Allow),
+        ("sub", "echo x > inner/f", Allow),
+        ("other", "echo x > f", Ask),
+        ("/srv/data", "echo x > f", Ask),
+        ("/srv/data/out", "echo x > f", Allow),
+        ("sub/../x", "echo x", Deny),
+    ] {
+        assert_eq!(says(&echo, directory, line), verdict, "{directory}: {line}");
+    }
+    for (directory, line) in [(".git", "echo x > config"), ("a/.claude", "echo x > settings.json"), ("", "tee .envrc")]
+    {
+        assert_eq!(says(&["Bash", "Edit"], directory, line), Deny, "{directory}: {line}");
+    }
+    let edits = GrantLayer { allow: texts(&["Bash(echo:*)"]), ..in_mode(Mode::AcceptEdits) };
+    assert_eq!(verdict(edits.clone(), "Bash", &command_in("/srv/data", "echo x > f")), Allow, "as its edits are");
+    assert_eq!(verdict(edits, "Bash", &command_in("/srv/data", "echo x > /srv/f")), Ask);
+}
+
+#[test]
+fn a_rule_that_would_help_is_named_only_where_it_would() {
+    let remedy = |directory: &str, line: &str| remedy("Bash", &command_in(directory, line));
+    assert_eq!(remedy("", "./run a"), Some("Bash(./run a)".to_owned()));
+    assert_eq!(remedy("sub", "./run a"), None, "in a rule that is another program");
+    assert_eq!(remedy("sub", "cargo test"), Some("Bash(cargo test)".to_owned()));
+    let asked = judge([allow(&[])]).decide("Bash", &command_in("sub", "./run"));
+    assert_eq!(ground(asked).remedy, None);
+    // One rule is not enough where each layer has another part of the line to be allowed.
+    let below = |rules: &[&str]| GrantLayer { shares_allow: true, ..allow(rules) };
+    let asked = |below| ground(judge([allow(&["Bash(ls)"]), below]).decide("Bash", &command("ls | wc"))).remedy;
+    assert_eq!(asked(below(&["Bash(ls)"])), Some("Bash(wc)".to_owned()));
+    assert_eq!(asked(below(&[])), None);
+    assert_eq!(asked(below(&["Bash(wc)"])), None);
 }
 
 #[test]

@@ -3,7 +3,9 @@
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
 
 mod analysis;
+mod cases;
 mod commands;
+mod confinement;
 mod delegation;
 mod draw;
 mod grounds;
@@ -19,5 +21,7 @@ mod protected;
 mod redact;
 mod resume;
 mod rules;
+mod secrets;
 mod shell;
 mod support;
+mod walls;

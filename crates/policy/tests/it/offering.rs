@@ -22,6 +22,20 @@ fn a_tool_is_offered_unless_every_call_of_it_is_denied() {
 }
 
 #[test]
+fn without_commands_there_are_none_to_look_after() {
+    let shell = ["Bash", "BashOutput", "KillShell"];
+    assert_eq!(offered([tools(&shell)]), "Bash BashOutput KillShell");
+    for everything in ["Bash", "Bash(*)", "bash", "Bash(:*)"] {
+        assert_eq!(offered([tools(&shell), deny(&[everything])]), "", "{everything}");
+        assert_eq!(offered([tools(&shell), ask(&[everything])]), "Bash BashOutput KillShell", "{everything}");
+    }
+    assert_eq!(offered([tools(&shell), deny(&["Bash(rm:*)"])]), "Bash BashOutput KillShell");
+    assert_eq!(offered([tools(&shell), deny(&["KillShell"])]), "Bash BashOutput");
+    // A list has what it names: who reads a file for another program adds what is meant there.
+    assert_eq!(offered([tools(&["Bash", "KillShell"])]), "Bash KillShell");
+}
+
+#[test]
 fn what_never_asks_is_offered_only_what_needs_no_approval() {
     let quiet = GrantLayer { never_asks: true, ..GrantLayer::new("agent quiet") };
     assert_eq!(offered([in_mode(Mode::Default), tools(&["Read", "Edit", "Bash"]), quiet.clone()]), "Read");

@@ -6,6 +6,7 @@ use std::path::Path;
 use sortie_protocol::{GrantLayer, Mode, Resource};
 
 use super::support::Verdict::{self, Allow, Ask, Deny};
+use super::support::command;
 
 const HOME: &str = "/people/me/";
 const ROOT: &str = "/people/me/project/";
@@ -52,8 +53,8 @@ fn layer_says(layer: &GrantLayer, tool: &str, resource: &Resource) -> Verdict {
 /// Whether some rule is about a call; of a line, whether one is about some part or several are about all of it.
 fn hold(rules: &[String], list: List, tool: &str, resource: &Resource) -> bool {
     let any = |tool: &str, resource: &Resource| rules.iter().any(|rule| covers(rule, list, tool, resource));
-    let Resource::Command(line) = resource else { return any(tool, resource) };
-    let mut parts = line.split([';', '|']).map(|part| Resource::Command(part.trim().to_owned()));
+    let Resource::Command { line, .. } = resource else { return any(tool, resource) };
+    let mut parts = line.split([';', '|']).map(|part| command(part.trim()));
     if any(tool, &Resource::Nothing) {
         true
     } else if list == List::Deny || list == List::Ask {
@@ -106,6 +107,7 @@ fn covers(rule: &str, list: List, tool: &str, resource: &Resource) -> bool {
         "Read" => is_read(tool) || forbids && is_edit(tool),
         "Edit" => is_edit(tool),
         "Task" => forbids && tool == "SendMessage",
+        "Bash" => list == List::Deny && ["BashOutput", "KillShell"].contains(&tool),
         "mcp__db" | "mcp__db__*" => tool.starts_with("mcp__db__"),
         _ => false,
     };
@@ -119,7 +121,7 @@ fn pattern_covers(pattern: &str, forbids: bool, resource: &Resource) -> bool {
     match resource {
         Resource::Nothing => false,
         Resource::Path(path) => path_covers(pattern, forbids, path),
-        Resource::Command(command) => command_covers(pattern, command),
+        Resource::Command { line, .. } => command_covers(pattern, line),
         Resource::Host(host) => match pattern.strip_prefix("domain:") {
             None => false,
             Some(name) if name.starts_with("*.") => plain_host(host).ends_with(&name[1..]),

@@ -6,7 +6,7 @@ use sortie_policy::{Decision, Ground, Judge, Places};
 use sortie_protocol::{Grant, GrantLayer, Mode, Resource};
 
 /// Every tool that rules know, and some that they do not.
-pub(crate) const TOOLS: [&str; 20] = [
+pub(crate) const TOOLS: [&str; 22] = [
     "Read",
     "LS",
     "Glob",
@@ -15,6 +15,8 @@ pub(crate) const TOOLS: [&str; 20] = [
     "Write",
     "MultiEdit",
     "Bash",
+    "BashOutput",
+    "KillShell",
     "WebFetch",
     "Task",
     "task",
@@ -63,8 +65,13 @@ pub(crate) fn path(path: &str) -> Resource {
     Resource::Path(PathBuf::from(path))
 }
 
-pub(crate) fn command(command: &str) -> Resource {
-    Resource::Command(command.to_owned())
+/// A line at the workspace root.
+pub(crate) fn command(line: &str) -> Resource {
+    command_in("", line)
+}
+
+pub(crate) fn command_in(directory: &str, line: &str) -> Resource {
+    Resource::Command { line: line.to_owned(), directory: PathBuf::from(directory) }
 }
 
 pub(crate) fn host(host: &str) -> Resource {

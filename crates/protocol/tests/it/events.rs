@@ -152,6 +152,7 @@ fn facts() -> Vec<Fact> {
         Fact::LimitReached { limit: Limit::Turns, text: "Write your report now.".to_owned() },
         Fact::CallStarted { call: call(), idempotent: true },
         Fact::ProcessStarted { call: CallId::from("call_1"), pid: 4321, started: 987_654_321 },
+        Fact::CallProgressed { call: CallId::from("call_1"), text: "running 12 tests".to_owned() },
         Fact::ApprovalAsked { call: CallId::from("call_1"), rule: "Edit(a.rs)".to_owned() },
         Fact::ApprovalAnswered { call: CallId::from("call_1"), answer: ApprovalAnswer::Once },
         Fact::Assisted {

@@ -1,14 +1,37 @@
 //! The environment of a command: a few harmless variables by name, nothing by default.
 
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Always searched, before what the user has.
+use sortie_mutant::is_out;
+
+/// Always searched, behind what the user has.
 const SYSTEM_PATH: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
-/// Taken over as they are.
-const KEPT: [&str; 5] = ["HOME", "LANG", "LOGNAME", "TZ", "USER"];
+/// Taken over as they are. The categories of a locale are named one by one: people put other things behind `LC_`, because
+/// `ssh` passes it on.
+const KEPT: [&str; 18] = [
+    "HOME",
+    "LANG",
+    "LC_ADDRESS",
+    "LC_ALL",
+    "LC_COLLATE",
+    "LC_CTYPE",
+    "LC_IDENTIFICATION",
+    "LC_MEASUREMENT",
+    "LC_MESSAGES",
+    "LC_MONETARY",
+    "LC_NAME",
+    "LC_NUMERIC",
+    "LC_PAPER",
+    "LC_TELEPHONE",
+    "LC_TIME",
+    "LOGNAME",
+    "TZ",
+    "USER",
+];
 
 /// The same for every command. Git asks nobody, reads no configuration of the system and pages nothing.
 const FIXED: [(&str, &str); 7] = [
@@ -26,11 +49,11 @@ const FIXED: [(&str, &str); 7] = [
 pub struct Environment(Vec<(OsString, OsString)>);
 
 impl Environment {
-    /// What is harmless in `variables`. Programs are searched in the system's directories, then where the user's `PATH`
-    /// has them, except relative to somewhere or in one of `untrusted`.
+    /// What is harmless in `variables`. Programs are searched where the user's `PATH` has them, except relative to
+    /// somewhere or in one of `untrusted`; then in the system's directories.
     pub fn scrubbed(variables: impl IntoIterator<Item = (OsString, OsString)>, untrusted: &[&Path]) -> Self {
         let mut kept = Vec::new();
-        let mut path = SYSTEM_PATH.map(OsString::from).to_vec();
+        let mut path = Vec::new();
         for (name, value) in variables {
             if name == "PATH" {
                 path.extend(trusted(&value, untrusted));
@@ -42,7 +65,8 @@ impl Environment {
         for (name, value) in FIXED {
             environment.set(name, value);
         }
-        environment.set("PATH", path.join(OsStr::new(":")));
+        path.extend(SYSTEM_PATH.map(OsString::from));
+        environment.set("PATH", without_repetitions(path).join(OsStr::new(":")));
         environment
     }
 
@@ -59,7 +83,13 @@ impl Environment {
 }
 
 fn is_kept(name: &str) -> bool {
-    KEPT.contains(&name) || name.starts_with("LC_")
+    KEPT.contains(&name) || is_out("scrubbed-environment")
+}
+
+fn without_repetitions(mut path: Vec<OsString>) -> Vec<OsString> {
+    let mut seen = HashSet::new();
+    path.retain(|directory| seen.insert(directory.clone()));
+    path
 }
 
 /// The directories of a `PATH` in which nobody untrusted can put a program.
@@ -69,8 +99,7 @@ fn trusted(path: &OsStr, untrusted: &[&Path]) -> Vec<OsString> {
         // Where a directory really is can be asked only of one that exists; another holds no program.
         let Ok(real) = directory.canonicalize() else { return false };
         let outside = |root: &&Path| !real.starts_with(root) && !directory.starts_with(root);
-        let known = SYSTEM_PATH.iter().any(|system| directory == Path::new(system));
-        directory.is_absolute() && !known && untrusted.iter().all(outside)
+        directory.is_absolute() && (untrusted.iter().all(outside) || is_out("trusted-path"))
     };
     let directories = path.as_bytes().split(|byte| *byte == b':').filter(is_trusted);
     directories.map(|directory| OsStr::from_bytes(directory).to_owned()).collect()

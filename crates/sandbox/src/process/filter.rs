@@ -10,6 +10,7 @@ use seccompiler::{
     BackendError, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
     TargetArch, sock_filter,
 };
+use sortie_mutant::is_out;
 
 use super::error::SpawnError;
 use super::walls::Network;
@@ -111,12 +112,13 @@ fn compile(network: Network) -> Result<Program, BackendError> {
     }
     // A pair of datagram sockets can be turned to any other; pairs that are connected for good cannot.
     rules.insert(libc::SYS_socketpair, types_but(&[libc::SOCK_STREAM, libc::SOCK_SEQPACKET])?);
+    let by_number = by_number::program(&refused, &rules.keys().copied().collect::<Vec<_>>());
     let refuse = SeccompAction::Errno(libc::EPERM.cast_unsigned());
     let architecture = TargetArch::try_from(std::env::consts::ARCH)?;
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture)?;
     let by_arguments: Vec<sock_filter> = filter.try_into()?;
     // Jumps are relative, so one program can stand before another.
-    Ok(pack(&[by_number::program(&refused), by_arguments].concat()))
+    Ok(pack(&[by_number, by_arguments].concat()))
 }
 
 /// The rules by which `socket` is refused; `None`: always.
@@ -128,7 +130,9 @@ fn sockets(network: Network) -> Result<Option<Vec<SeccompRule>>, BackendError> {
     };
     let families = [libc::AF_INET, libc::AF_INET6].map(|family| u64::from(family.cast_unsigned()));
     let mut rules = types_but(types)?;
-    rules.push(rule(families.map(|family| condition(0, SeccompCmpOp::Ne, family)))?);
+    if !is_out("foreign-sockets") {
+        rules.push(rule(families.map(|family| condition(0, SeccompCmpOp::Ne, family)))?);
+    }
     Ok(Some(rules))
 }
 

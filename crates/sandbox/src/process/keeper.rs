@@ -33,7 +33,6 @@ use super::system;
 use super::walls::Tier;
 
 /// What a keeper does after it was forked.
-#[expect(clippy::exit, reason = "this process has no other purpose")]
 pub(super) fn keep(ends: Ends) -> ! {
     let Ends { lifeline, output, report } = ends;
     let code = match run(lifeline, output, &report) {
@@ -44,13 +43,14 @@ pub(super) fn keep(ends: Ends) -> ! {
             1
         }
     };
-    std::process::exit(code)
+    system::exit(code)
 }
 
 fn run(lifeline: OwnedFd, output: OwnedFd, report: &OwnedFd) -> Result<(), Failure> {
     let mut lifeline = File::from(lifeline);
     let mut plan = read_plan(&mut lifeline)?;
-    setsid().during(|| "leaving the terminal".to_owned())?;
+    // The scheduler shares the processors among sessions: however many processes one command starts, the others go on.
+    setsid().during(|| "starting a session".to_owned())?;
     // When memory runs out, the command goes first.
     fs::write("/proc/self/oom_score_adj", "1000").during(|| "offering itself to the killer of memory".to_owned())?;
     let mut placeholders = Vec::new();
@@ -93,8 +93,9 @@ fn read_plan(lifeline: &mut File) -> Result<Plan, Failure> {
     let reading = || "reading the plan".to_owned();
     let mut length = [0; 8];
     lifeline.read_exact(&mut length).during(reading)?;
-    let mut bytes = Vec::new();
-    lifeline.take(u64::from_le_bytes(length)).read_to_end(&mut bytes).during(reading)?;
+    let length = usize::try_from(u64::from_le_bytes(length)).map_err(|_| Errno::FBIG).during(reading)?;
+    let mut bytes = vec![0; length];
+    lifeline.read_exact(&mut bytes).during(reading)?;
     Plan::decode(&bytes).ok_or(Failure { step: reading(), errno: Errno::INVAL })
 }
 

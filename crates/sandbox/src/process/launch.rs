@@ -22,6 +22,24 @@ pub fn enter() {
     ENTERED.store(true, Ordering::Relaxed);
 }
 
+/// Calls [`enter`] before `main`: for programs whose `main` is not their own, which are test harnesses.
+#[macro_export]
+macro_rules! enter_before_main {
+    () => {
+        const _: () = {
+            // SAFETY: the loader calls what stands in this section, with the C convention and before any thread is started.
+            #[unsafe(link_section = ".init_array")]
+            #[used]
+            static BEFORE_MAIN: extern "C" fn() = {
+                extern "C" fn before_main() {
+                    $crate::process::enter();
+                }
+                before_main
+            };
+        };
+    };
+}
+
 /// A program that calls [`enter`] first in its `main`. To be made once and kept: it has a process running, from the first
 /// command on until the last clone is dropped.
 #[derive(Debug, Clone)]

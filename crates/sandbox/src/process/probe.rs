@@ -51,7 +51,7 @@ fn run_true(program: &Program, tier: Tier) -> Result<(), String> {
         deadline: None,
     };
     let running = spawn(program, tier, &Walls::reading("/".into()), &shell).map_err(|error| in_full(&error))?;
-    match running.finish(OutputCaps { shown: 0, spill: None }, &mut |_| {}) {
+    match running.finish(OutputCaps { unspilled: 0, spill: None }, &mut |_| {}) {
         Ok(ended) if ended.how == How::Exited { code: 0 } => Ok(()),
         Ok(ended) => Err(format!("`true` ended with {:?}", ended.how)),
         Err(error) => Err(error.to_string()),

@@ -105,8 +105,8 @@ impl Running {
         self.listener.take()
     }
 
-    /// Waits until the command and everything that it started has ended. `show` gets its output and its errors, in the
-    /// order in which they were written, up to the cap. A command whose output nobody takes comes to a halt.
+    /// Waits until the command and everything that it started has ended. `show` gets all of its output and its
+    /// errors, in the order in which they were written. A command whose output nobody takes comes to a halt.
     pub fn finish(mut self, caps: OutputCaps<'_>, show: &mut dyn FnMut(&[u8])) -> io::Result<Ended> {
         let mut output = Output::new(caps);
         let mut ending = Ending::default();
@@ -129,6 +129,8 @@ impl Running {
                 self.kill_keeper();
             }
         }
+        // The keeper has said its last word; what it still takes down is nobody's to wait for.
+        self.lifeline = None;
         self.drain(&mut output, show, true)?;
         Ok(ending.ended(output))
     }
@@ -214,7 +216,10 @@ impl Running {
         loop {
             match rustix::io::read(&self.output, &mut buffer) {
                 Ok(0) => return Ok(true),
-                Ok(length) => output.take(&buffer[..length], show),
+                Ok(length) => {
+                    output.take(&buffer[..length]);
+                    show(&buffer[..length]);
+                }
                 Err(Errno::AGAIN) => return Ok(false),
                 Err(Errno::INTR) => {}
                 Err(errno) => return Err(errno.into()),

@@ -17,12 +17,12 @@ pub struct Shell<'a> {
     pub deadline: Option<Instant>,
 }
 
-/// How much of an output is kept.
+/// When an output is kept in a file.
 #[derive(Debug, Clone, Copy)]
 pub struct OutputCaps<'a> {
-    /// The bytes from the beginning that are handed on as they come.
-    pub shown: u64,
-    /// Where an output that is longer is kept from its beginning, up to [`SPILLED`](Self::SPILLED) bytes.
+    /// The bytes that an output may have without being kept.
+    pub unspilled: u64,
+    /// Where one that has more is kept from its beginning, up to [`SPILLED`](Self::SPILLED) bytes.
     pub spill: Option<&'a SpillDir>,
 }
 

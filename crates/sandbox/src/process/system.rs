@@ -40,6 +40,12 @@ pub(super) fn fork() -> io::Result<Option<Pid>> {
     Ok(Pid::from_raw(pid))
 }
 
+/// Ends a process that was forked, without what its program would do at its end: that is the parent's to do.
+pub(super) fn exit(code: i32) -> ! {
+    // SAFETY: nothing of this process runs any more.
+    unsafe { libc::_exit(code) }
+}
+
 /// Kills all processes of this process namespace but this one. Only for process 1 of one: elsewhere it is refused.
 pub(super) fn kill_all_others() -> io::Result<()> {
     if std::process::id() != 1 {

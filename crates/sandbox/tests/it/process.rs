@@ -3,6 +3,7 @@
 
 mod cell;
 mod environment;
+mod exhaustion;
 mod files;
 mod kernel;
 mod life;

@@ -86,6 +86,9 @@ pub(crate) async fn run(intent: impl Intent, context: CallContext<'_>) -> ToolOu
         turn = context.seen.take_turn() => turn,
     };
     let (workspace, seen) = (context.workspace.clone(), context.seen.clone());
+    // Commands of other tasks that run meanwhile may take it for their own change.
+    let path = workspace.locate(intent.path()).ok();
+    let span = context.shells.zip(path).map(|(shells, path)| shells.edit(&path));
     let mut answer = Answer::new(context.structured);
     blocking::run_to_end(context, move |stop| {
         intent.note_unknown(&mut answer);
@@ -93,7 +96,7 @@ pub(crate) async fn run(intent: impl Intent, context: CallContext<'_>) -> ToolOu
             Ok(change) => report::done(answer, &change),
             Err(problem) => answer.failed(&problem),
         };
-        drop(turn);
+        drop((turn, span));
         output
     })
     .await

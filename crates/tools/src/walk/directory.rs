@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sortie_sandbox::{AccessError, Entry, FileKind, Workspace};
+use sortie_sandbox::{AccessError, Entries, Entry, FileKind, Stamp, Workspace};
 
 use crate::answer::Answer;
 use crate::blocking::{Halt, Stop};
@@ -16,7 +16,7 @@ const ENTRIES_PER_LOOK: usize = 1024;
 
 /// A directory that is still to be listed.
 pub(crate) struct Directory {
-    pub(super) path: PathBuf,
+    pub(crate) path: PathBuf,
     rules: Arc<Rules>,
     /// Ignore files above it that could not be used, if no listing has counted them yet.
     n_unusable_rules: usize,
@@ -25,9 +25,12 @@ pub(crate) struct Directory {
 /// What was found in one directory, sorted by name.
 pub(crate) struct Listing {
     pub(crate) entries: Vec<Entry>,
+    /// The directory itself, for a closer look at them.
+    opened: Entries,
     /// The rules that hold in it, for the directories below.
     rules: Arc<Rules>,
-    pub(crate) n_ignored: usize,
+    /// Entries that ignore files hide.
+    pub(crate) ignored: Vec<Entry>,
     /// Entries that this task may not see.
     pub(crate) n_hidden: usize,
     /// New versions of files that never took their place.
@@ -71,7 +74,8 @@ impl Directory {
     pub(crate) fn list(&self, workspace: &Workspace, stop: &Stop) -> Result<Listing, AccessError> {
         let (mut entries, mut n_hidden, mut n_unfinished) = (Vec::new(), 0, 0);
         let mut cut = None;
-        for (n_seen, entry) in workspace.read_dir(&self.path)?.enumerate() {
+        let mut opened = workspace.read_dir(&self.path)?;
+        for (n_seen, entry) in opened.by_ref().enumerate() {
             if n_seen % ENTRIES_PER_LOOK == 0 {
                 cut = stop.halt().map(Cut::Halted);
             }
@@ -90,24 +94,27 @@ impl Directory {
         let is_present = |file: &&str| entries.iter().any(|entry| entry.name == **file && entry.kind == FileKind::File);
         let ignore_files: Vec<&str> = IGNORE_FILES.into_iter().filter(|file| is_present(file)).collect();
         let (rules, n_unusable) = self.rules.enter(workspace, &self.path, &ignore_files);
-        let n_all = entries.len();
         let mut path = self.path.clone();
-        entries.retain(|entry| {
+        let (ignored, mut entries): (Vec<Entry>, Vec<Entry>) = entries.into_iter().partition(|entry| {
             path.push(&entry.name);
             let is_ignored = rules.ignores(&path, entry.kind == FileKind::Directory);
             path.pop();
-            !is_ignored
+            is_ignored
         });
-        let n_ignored = n_all - entries.len();
         entries.sort_unstable_by(|left, right| left.name.cmp(&right.name));
         let n_unusable_rules = self.n_unusable_rules + n_unusable;
-        Ok(Listing { entries, rules, n_ignored, n_hidden, n_unfinished, n_unusable_rules, cut })
+        Ok(Listing { entries, opened, rules, ignored, n_hidden, n_unfinished, n_unusable_rules, cut })
     }
 }
 
 impl Listing {
+    /// What an entry looks like now; nothing, if it is gone.
+    pub(crate) fn stamp(&self, entry: &Entry) -> Option<Stamp> {
+        self.opened.stamp(&entry.name)
+    }
+
     /// The directory at `path`, which is one of the entries.
-    pub(super) fn below(&self, path: PathBuf) -> Directory {
+    pub(crate) fn below(&self, path: PathBuf) -> Directory {
         Directory { path, rules: Arc::clone(&self.rules), n_unusable_rules: 0 }
     }
 }

@@ -13,14 +13,14 @@ use super::lookup::{Lookup, SystemLookup};
 use super::rules::{WebRules, is_same_machine};
 use super::target::Target;
 
-pub(super) struct Guard {
+pub(crate) struct Guard {
     rules: WebRules,
     lookup: Arc<dyn Lookup>,
 }
 
 /// Why a target is not reached.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum GuardError {
+pub(crate) enum GuardError {
     #[error("`{host}` was not found ({source})")]
     NotFound { host: String, source: std::io::Error },
     #[error("`{host}` leads nowhere: it has no address")]
@@ -58,16 +58,16 @@ fn inside(rules: &WebRules, target: &Target, address: IpAddr) -> Option<GuardErr
 }
 
 impl Guard {
-    pub(super) fn new(rules: WebRules) -> Self {
+    pub(crate) fn new(rules: WebRules) -> Self {
         Self { rules, lookup: Arc::new(SystemLookup) }
     }
 
-    pub(super) fn with_lookup(self, lookup: Arc<dyn Lookup>) -> Self {
+    pub(crate) fn with_lookup(self, lookup: Arc<dyn Lookup>) -> Self {
         Self { lookup, ..self }
     }
 
     /// The addresses at which a target may be reached: one at least.
-    pub(super) async fn addresses(&self, target: &Target) -> Result<Vec<SocketAddr>, GuardError> {
+    pub(crate) async fn addresses(&self, target: &Target) -> Result<Vec<SocketAddr>, GuardError> {
         let host = target.host();
         if self.rules.is_own_name(target) {
             return Err(GuardError::OwnName { host: host.to_owned(), port: target.port() });

@@ -10,10 +10,10 @@ const MAX_URL_BYTES: usize = 4096;
 /// An `http` or `https` URL without credentials and without a fragment, its host in lower case, in ASCII and without a
 /// dot at its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Target(Url);
+pub(crate) struct Target(Url);
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum TargetError {
+pub(crate) enum TargetError {
     #[error("`{given}` is not a URL ({reason}); write it like https://example.com/page")]
     NotAUrl { given: String, reason: String },
     #[error("`{given}` is a `{scheme}:` URL; only http and https are fetched")]
@@ -25,7 +25,7 @@ pub(super) enum TargetError {
 }
 
 impl Target {
-    pub(super) fn parse(text: &str) -> Result<Self, TargetError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, TargetError> {
         let text = text.trim();
         checked_length(text)?;
         let url = Url::parse(text).map_err(|error| TargetError::NotAUrl {
@@ -79,12 +79,12 @@ impl Target {
     }
 
     /// The name or address in the URL; an IPv6 address in brackets.
-    pub(super) fn host(&self) -> &str {
+    pub(crate) fn host(&self) -> &str {
         self.0.host_str().unwrap_or_default()
     }
 
     /// The address, if the host is one.
-    pub(super) fn literal(&self) -> Option<IpAddr> {
+    pub(crate) fn literal(&self) -> Option<IpAddr> {
         match self.0.host()? {
             Host::Domain(_) => None,
             Host::Ipv4(address) => Some(address.into()),
@@ -92,7 +92,7 @@ impl Target {
         }
     }
 
-    pub(super) fn port(&self) -> u16 {
+    pub(crate) fn port(&self) -> u16 {
         self.0.port_or_known_default().unwrap_or_default()
     }
 }

@@ -4,18 +4,23 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::json;
 
 use crate::project::Project;
 
 const NOBODY: u32 = 65_534;
+/// No process is started while another thread writes a program: it would hold that program open, and so unable to run.
+pub(crate) static ALONE: Mutex<()> = Mutex::new(());
 const PASSED: &str = "checked as another user";
 
 #[test]
 fn an_ignore_file_that_may_not_be_read_is_counted_wherever_it_lies() {
     if rustix::process::geteuid().is_root() {
-        run_as_nobody("another_user::an_ignore_file_that_may_not_be_read_is_counted_wherever_it_lies");
+        let test = "another_user::an_ignore_file_that_may_not_be_read_is_counted_wherever_it_lies";
+        let output = run_as_nobody(&["--exact", test, "--nocapture"]);
+        assert!(output.contains(PASSED), "{output}");
         return;
     }
     let project =
@@ -32,19 +37,33 @@ fn an_ignore_file_that_may_not_be_read_is_counted_wherever_it_lies() {
     println!("{PASSED}");
 }
 
-/// Runs a test of this program again as nobody. The program is copied first: nobody cannot reach where it was built.
-fn run_as_nobody(test: &str) {
+/// Root can build walls that others cannot. An ordinary user who runs the tests runs these twice.
+#[test]
+fn commands_run_for_a_user_without_privileges() {
+    let list = run_as_nobody(&["bash::", "--list", "--format", "terse"]);
+    let n_tests = list.lines().filter(|line| line.ends_with(": test")).count();
+    assert!(n_tests > 40, "{list}");
+    let output = run_as_nobody(&["bash::"]);
+    assert!(output.contains(&format!("test result: ok. {n_tests} passed; 0 failed; 0 ignored")), "{output}");
+}
+
+/// Runs tests of this program again as nobody, who must pass them. The program is copied first: nobody cannot reach where
+/// it was built.
+fn run_as_nobody(arguments: &[&str]) -> String {
     let temporary = tempfile::tempdir().unwrap();
     let program = temporary.path().join("tests");
-    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    }
     fs::set_permissions(temporary.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let output = Command::new(&program)
-        .args(["--exact", test, "--nocapture"])
-        .current_dir(temporary.path())
-        .uid(NOBODY)
-        .gid(NOBODY)
-        .output()
-        .unwrap();
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && stdout.contains(PASSED), "{stdout}{}", String::from_utf8_lossy(&output.stderr));
+    let mut command = Command::new(&program);
+    command.args(arguments).current_dir(temporary.path());
+    if rustix::process::geteuid().is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    let output = command.output().unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{stdout}{}", String::from_utf8_lossy(&output.stderr));
+    stdout
 }

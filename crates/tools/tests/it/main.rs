@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
 
 mod another_user;
+mod bash;
 mod bounds;
 mod cancel;
 mod confinement;
@@ -25,3 +26,5 @@ mod structured;
 mod todo_write;
 mod web_fetch;
 mod write;
+
+sortie_sandbox::enter_before_main!();

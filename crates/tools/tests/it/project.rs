@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use sortie_protocol::{CallId, Failure, Resource, TaskOutcome, TaskRequest, ToolOutput};
 use sortie_sandbox::{Guard, Workspace};
-use sortie_tools::{AnswerParts, BoxFuture, CallContext, Delegation, Registry, Seen};
+use sortie_tools::{AnswerParts, BoxFuture, CallContext, Delegation, Progress, Registry, Seen, Shells};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +18,9 @@ pub(crate) struct Project {
     /// What the task that makes the calls has read.
     pub(crate) seen: Seen,
     pub(crate) cancel: CancellationToken,
+    /// The commands of that task.
+    pub(crate) shells: Option<Shells>,
+    pub(crate) progress: Option<Box<dyn Progress>>,
 }
 
 impl Project {
@@ -26,8 +29,8 @@ impl Project {
         let directory = tempfile::tempdir().unwrap();
         fs::create_dir(directory.path().join("project")).unwrap();
         let workspace = Arc::new(Workspace::open(&directory.path().join("project")).unwrap());
-        let (registry, seen, cancel) = (Registry::standard(None), Seen::default(), CancellationToken::new());
-        let project = Self { directory, workspace, registry, seen, cancel };
+        let (registry, seen, cancel) = (Registry::standard(None, true), Seen::default(), CancellationToken::new());
+        let project = Self { directory, workspace, registry, seen, cancel, shells: None, progress: None };
         for (path, content) in files {
             project.write(path, content);
         }
@@ -45,6 +48,13 @@ impl Project {
         let workspace = Workspace::open(self.workspace.root()).unwrap();
         self.workspace = Arc::new(workspace.with_directories(&[self.outside(relative)]).unwrap());
         self
+    }
+
+    /// Another task in the same workspace. Ends before this one.
+    pub(crate) fn sibling(&self) -> Self {
+        let (registry, seen, cancel) = (Registry::standard(None, true), Seen::default(), CancellationToken::new());
+        let directory = tempfile::tempdir().unwrap();
+        Self { directory, workspace: self.workspace.clone(), registry, seen, cancel, shells: None, progress: None }
     }
 
     pub(crate) fn path(&self, relative: &str) -> PathBuf {
@@ -112,7 +122,17 @@ impl Project {
 
     fn context<'a>(&'a self, call: &'a CallId, structured: bool) -> CallContext<'a> {
         let Self { workspace, cancel, seen, .. } = self;
-        CallContext { call, workspace, cancel, delegation: &NoDelegation, structured, seen, assistant: None }
+        CallContext {
+            call,
+            workspace,
+            cancel,
+            delegation: &NoDelegation,
+            structured,
+            seen,
+            assistant: None,
+            shells: self.shells.as_ref(),
+            progress: self.progress.as_deref(),
+        }
     }
 
     pub(crate) fn content(&self, relative: &str) -> Vec<u8> {

@@ -4,7 +4,7 @@ use serde_json::Value;
 use sortie_tools::{Registry, Tool, TypedTool};
 
 fn tokens(names: &[&str]) -> usize {
-    let registry = Registry::standard(None);
+    let registry = Registry::standard(None, true);
     let specs: Vec<_> = names.iter().map(|name| registry.spec(name).unwrap()).collect();
     bpe_openai::o200k_base().count(&serde_json::to_string(&specs).unwrap())
 }
@@ -19,11 +19,13 @@ fn what_models_read_of_the_tools_is_short() {
     assert!(web < 130, "{web} tokens");
     let edits = tokens(&["Write", "Edit", "MultiEdit"]);
     assert!(edits < 350, "{edits} tokens");
+    let shell = tokens(&["Bash", "BashOutput", "KillShell"]);
+    assert!(shell < 400, "{shell} tokens");
 }
 
 #[test]
 fn schemas_are_plain_object_schemas() {
-    for spec in Registry::standard(None).specs() {
+    for spec in Registry::standard(None, true).specs() {
         assert_eq!(spec.schema["type"], "object", "{}", spec.name);
         let text = spec.schema.to_string();
         assert!(!text.contains("$schema") && !text.contains("\"title\""), "{text}");
@@ -32,10 +34,24 @@ fn schemas_are_plain_object_schemas() {
 
 #[test]
 fn tools_are_offered_in_a_fixed_order_and_found_by_exact_name() {
-    let registry = Registry::standard(Some(Arc::new(Other("Task"))));
+    let registry = Registry::standard(Some(Arc::new(Other("Task"))), true);
     assert_eq!(
         registry.names().collect::<Vec<_>>(),
-        ["Read", "LS", "Glob", "Grep", "TodoWrite", "WebFetch", "Write", "Edit", "MultiEdit", "Task"]
+        [
+            "Read",
+            "LS",
+            "Glob",
+            "Grep",
+            "TodoWrite",
+            "WebFetch",
+            "Write",
+            "Edit",
+            "MultiEdit",
+            "Bash",
+            "BashOutput",
+            "KillShell",
+            "Task"
+        ]
     );
     assert!(registry.get("Read").is_some() && registry.get("read").is_none());
     assert!(registry.specs().iter().all(|spec| registry.get(&spec.name).unwrap().spec() == *spec));
@@ -52,7 +68,7 @@ fn a_later_tool_takes_the_place_of_an_earlier_one_of_the_same_name() {
 
 #[test]
 fn an_unknown_name_gets_the_nearest_one() {
-    let registry = Registry::standard(None);
+    let registry = Registry::standard(None, true);
     assert_eq!(registry.suggest("read_file"), Some("Read"));
     assert_eq!(registry.suggest("grep"), Some("Grep"));
     assert_eq!(registry.suggest("Teleport"), None);

@@ -15,6 +15,9 @@ pub(in crate::read) enum Granted {
     These(Vec<String>),
 }
 
+/// What looks after commands in the background. Who names `Bash` means these as well: other programs have them with it.
+const WITH_BASH: [&str; 2] = ["BashOutput", "KillShell"];
+
 /// What the value of `tools` grants; `None` when that cannot be said, which the report then does.
 pub(in crate::read) fn granted(entry: &Entry, tools: &[String], report: &mut Report<'_>) -> Option<Granted> {
     if entry.value.value == Value::Nothing {
@@ -36,6 +39,9 @@ pub(in crate::read) fn granted(entry: &Entry, tools: &[String], report: &mut Rep
             Err(Refusal::Unknown { message, fix }) => report.error(name.line, message, fix),
             Err(Refusal::NoRule { message }) => report.strict(name.line, message, "mend it, or delete it"),
         }
+    }
+    if granted.iter().any(|rule| rule.split('(').next() == Some("Bash")) {
+        granted.extend(tools.iter().filter(|tool| WITH_BASH.contains(&tool.as_str())).cloned());
     }
     let mut seen = HashSet::new();
     granted.retain(|rule| seen.insert(rule.clone()));

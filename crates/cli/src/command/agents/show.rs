@@ -25,15 +25,7 @@ pub(super) fn meant<'a>(
     let by_type = defaults.type_named(name);
     // Where the types are all that there is, one of them comes before a file of the same name.
     let wanted = by_type.filter(|_| defaults.visible == Visible::Types).map_or(name, |known| known.agent);
-    agents.get(wanted).map_err(|error| {
-        let message = match by_type {
-            Some(known) if error.absent.is_empty() => {
-                format!("`{}` is not available in this version; there are {}", known.name, error.known.join(", "))
-            }
-            _ => error.to_string(),
-        };
-        CommandError::new(ErrorKind::NotFound, message)
-    })
+    agents.get(wanted).map_err(|error| CommandError::new(ErrorKind::NotFound, error.to_string()))
 }
 
 /// The tools that it would have at most, in words.

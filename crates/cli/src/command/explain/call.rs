@@ -1,5 +1,7 @@
 //! A call as a person writes it: the tool, and in parentheses what it would touch.
 
+use std::path::PathBuf;
+
 use sortie_engine::{Authority, tool_names};
 use sortie_policy::Rule;
 use sortie_protocol::{Resource, nearest};
@@ -62,7 +64,7 @@ impl Call {
     /// The same, made with this argument.
     fn on(mut self, argument: &str, settings: &Settings) -> Result<Self, CommandError> {
         match self.tool.as_str() {
-            "Bash" => self.resource = Ok(Resource::Command(argument.to_owned())),
+            "Bash" => self.resource = Ok(Resource::Command { line: argument.to_owned(), directory: PathBuf::new() }),
             "WebFetch" => match argument.strip_prefix("domain:") {
                 Some(host) => self.resource = Ok(Resource::Host(host.to_owned())),
                 None => match settings.web_rules()?.reach(argument) {

@@ -8,9 +8,11 @@ use super::{CALM, LOG, ROOT, VERBOSE, WIDE, check, drawn};
 use crate::render::blocks::Blocks;
 use crate::render::boxes::Boxes;
 use crate::render::launches::Launches;
-use crate::render::look::Extent;
+use crate::render::look::{Extent, Look};
 use crate::render::one_line::OneLine;
+use crate::render::plain::Plain;
 use crate::render::progress::Interest;
+use crate::render::show::UNCONFINED;
 
 const COLLAPSED: Blocks = Blocks { expanded: false };
 const EXPANDED: Blocks = Blocks { expanded: true };
@@ -320,4 +322,28 @@ fn a_main_agents_calls_are_told_where_sub_agents_have_theirs_in_blocks() {
     );
     let text = drawn(&EXPANDED, interest, &tale, LOG);
     assert!(text.contains("  main: Read a → 1 line") && !text.contains(": Tool1"), "{text}");
+}
+
+#[test]
+fn what_a_call_says_while_it_works_stands_behind_its_words() {
+    let told = Fact::CallProgressed { call: "Bash".into(), text: "running 12\u{1b}[2J tests".to_owned() };
+    let tale = Tale::default()
+        .started('m', "main", "x")
+        .admitted('m')
+        .called('m', "Bash", r#"{"command":"cargo test","description":"Be nice"}"#)
+        .fact('m', told);
+    let text = drawn(&Boxes, CALM, &tale, WIDE);
+    assert!(text.contains("Bash \"cargo test\": running 12␛[2J tests"), "{text}");
+}
+
+#[test]
+fn who_runs_commands_without_walls_is_marked_in_every_line() {
+    let interest = Interest { shell_mark: Some(UNCONFINED), ..ROOT };
+    let ending = outcome('m', "main", Status::Completed, "done");
+    let tale = Tale::default().started('m', "main", "x").admitted('m');
+    for look in [&Boxes as &dyn Look, &Plain, &OneLine] {
+        assert!(drawn(look, interest, &tale, WIDE).contains("[unconfined]"), "while it works");
+    }
+    let text = drawn(&Plain, interest, &tale.ended('m', ending), LOG);
+    assert!(text.lines().all(|line| line.contains("[unconfined]")), "{text}");
 }

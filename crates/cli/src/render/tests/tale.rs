@@ -27,7 +27,7 @@ fn config(agent: &str, depth: u32) -> AgentConfig {
         agent: agent.to_owned(),
         model: ModelChoice { route: "main".to_owned(), id: "test-model".to_owned() },
         system: String::new(),
-        tools: Vec::new(),
+        tools: vec!["Bash".to_owned()],
         grant: Grant::default(),
         limits: Limits::default(),
         depth,

@@ -12,7 +12,7 @@ const ROUTES: &str = "routes.";
 const LATER: &[&str] = &["mcp_servers", "task_tool.background", "task_tool.delegations_per_minute", "task_tool.resume"];
 
 /// The tables that stand at the top of a file.
-const SECTIONS: [&str; 7] = ["task_tool", "agents", "permissions", "web", "llm", "routes", "aliases"];
+const SECTIONS: [&str; 8] = ["task_tool", "agents", "permissions", "web", "shell", "llm", "routes", "aliases"];
 
 /// What a path means.
 #[derive(Debug)]

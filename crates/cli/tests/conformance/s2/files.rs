@@ -1,4 +1,4 @@
-//! What a sub-agent changes is in its result: K16, as far as it goes without a shell.
+//! What a sub-agent changes is in its result: K16.
 
 use std::fs;
 
@@ -63,6 +63,32 @@ fn k16_s2_72_a_task_of_several_file_operations_makes_them_and_lists_them() {
         assert_eq!(text("src/main.rs"), "mod auth;\n\nfn main() { auth::login(); }\n");
         assert_eq!(text("src/auth.rs"), "pub fn login() -> bool {\n    false\n}\n");
     }
+}
+
+#[test]
+fn k16_s2_35_what_commands_make_change_and_remove_is_listed_too() {
+    let world = World::new();
+    world.write("workspace/old.txt", "old\n");
+    let command = "echo x > made.txt && echo '// more' >> src/main.rs && rm old.txt && cat src/auth.rs";
+    let turns = vec![vec![reply::call("Bash", json!({"command": command}))]];
+    let run = Run::with(&world, CONTRACT, "anthropic", working(turns, "Done."), &["--permission-mode", "bypass"]);
+    let result = run.result().json();
+    assert_eq!(modified(&result), ["made.txt", "old.txt", "src/main.rs"], "{result}");
+    assert!(!world.path("workspace/old.txt").exists());
+}
+
+#[test]
+fn s2_51_what_is_dangerous_can_be_kept_from_happening() {
+    let world = World::new();
+    let command = |line: &str| reply::call("Bash", json!({"command": line}));
+    let turns = vec![vec![command("git status; rm -rf src"), command("echo '#!/bin/sh' > .git/hooks/post-checkout")]];
+    let flags = ["--permission-mode", "bypass", "--deny", "Bash(rm:*)"];
+    let run = Run::with(&world, CONTRACT, "anthropic", working(turns, "Refused."), &flags);
+    for told in &run.sub_agents()[1].results {
+        assert!(told.is_error && told.text.contains("denied"), "{told:?}");
+    }
+    assert!(world.path("workspace/src/main.rs").exists());
+    assert!(!world.path("workspace/.git/hooks/post-checkout").exists());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use serde_json::json;
 use sortie_testkit::{Script, ScriptedServer, reply};
 
 use super::{answer, arguments, result, task, without_id};
-use crate::world::{Run, World, main_agent_calls};
+use crate::world::{Run, World, heard, main_agent_calls};
 
 fn with_a_poet() -> World {
     let world = World::new();
@@ -76,17 +76,7 @@ fn s3_04_s3_43_a_name_whose_file_is_broken_is_refused_with_the_place_and_the_rea
     let error = given["error"].as_str().unwrap();
     let place = "agent `scout` cannot be used: .sortie/agents/scout.md:4: error: unknown key `modle`";
     assert!(error.starts_with(place), "{error}");
-    assert!(error.ends_with("; available: Explore, general-purpose, Plan, poet"), "{error}");
-    assert!(server.requests().is_empty());
-}
-
-#[test]
-fn until_there_is_a_shell_the_type_for_commands_is_refused_and_nothing_starts() {
-    let server = ScriptedServer::start(Script::new()).unwrap();
-    let ended = answer(&World::new(), &server, &arguments("Bash", "CHILD runs").to_string());
-    let error = "`Bash` is not available in this version; available: Explore, general-purpose, Plan";
-    let given = without_id(ended.stdout_json());
-    assert_eq!((ended.code, given), (1, json!({"success": false, "error": error})));
+    assert!(error.ends_with("; available: Bash, Explore, general-purpose, Plan, poet"), "{error}");
     assert!(server.requests().is_empty());
 }
 
@@ -98,7 +88,7 @@ fn s3_04_s3_43_whoever_is_not_among_them_is_refused_with_the_list() {
     let error = given["error"].as_str().unwrap();
     let (asked, known) = error.split_once("; available: ").unwrap();
     assert_eq!(asked, "there is no `subagent_type` `wizard`");
-    for name in ["Explore", "Plan", "general-purpose", "poet"] {
+    for name in ["Explore", "Plan", "Bash", "general-purpose", "poet"] {
         assert!(known.split(", ").any(|known| known == name), "{name}: {error}");
     }
     assert!(server.requests().is_empty());
@@ -110,14 +100,12 @@ fn s3_43_a_project_that_nobody_trusts_cannot_be_the_bash_type() {
     let text = "---\nname: bash\ndescription: Runs commands\n---\nPROJECT\n";
     world.write("workspace/.sortie/agents/bash.md", text);
     let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
-    let given = without_id(answer(&world, &server, &arguments("Bash", "p").to_string()).stdout_json());
-    let error = given["error"].as_str().unwrap();
-    assert!(error.contains("`bash` is a name kept for a built-in agent"), "{error}");
-    assert_eq!((&given["success"], server.requests().len()), (&json!(false), 0));
+    answer(&world, &server, &arguments("Bash", "p").to_string());
+    assert!(!heard(&server)[0].system.contains("PROJECT"), "the built-in one works");
 
     let args = ["task", "--contract", "typed", "--trust", "--json", &arguments("Bash", "p").to_string()];
-    let given = world.sortie(args).on(&server, "anthropic").run().stdout_json();
-    assert_eq!((&given["result"], server.requests().len()), (&json!("Done."), 1), "{given}");
+    world.sortie(args).on(&server, "anthropic").run();
+    assert!(heard(&server)[1].system.contains("PROJECT"), "somebody vouches for it");
 }
 
 #[test]

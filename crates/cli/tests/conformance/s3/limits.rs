@@ -10,6 +10,7 @@ use crate::world::{Run, World, main_agent_calls};
 fn endless(call: ScriptedPart) -> Script {
     main_agent_calls([call])
         .on(when::last_contains("limit"), reply::text("So far: nothing."))
+        // Refused or not, it is a turn.
         .otherwise(reply::calls([reply::call("LS", json!({}))]))
 }
 
@@ -22,8 +23,8 @@ fn stopped() -> Value {
 }
 
 #[test]
-fn s3_52_explore_plan_and_general_purpose_have_their_numbers_of_turns_and_one_call_to_report() {
-    for (agent, turns) in [("Explore", 10), ("Plan", 5), ("general-purpose", 20)] {
+fn s3_21_s3_52_each_type_has_its_number_of_turns_and_one_call_to_report() {
+    for (agent, turns) in [("Explore", 10), ("Plan", 5), ("Bash", 20), ("general-purpose", 20)] {
         let run = Run::of(&World::new(), "typed", "anthropic", endless(task(agent, "CHILD works")));
         assert_eq!(result(&run), stopped());
         assert_eq!(run.sub_agents().len(), turns + 1, "{agent}");

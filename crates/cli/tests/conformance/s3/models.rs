@@ -14,11 +14,14 @@ fn model(world: &World, call: sortie_testkit::ScriptedPart) -> String {
 }
 
 #[test]
-fn explore_plan_and_general_purpose_have_models_of_their_own() {
+fn s3_19_each_type_has_a_model_of_its_own() {
     let world = World::new();
-    for (agent, id) in
-        [("Explore", "claude-haiku-4"), ("Plan", "claude-sonnet-4"), ("general-purpose", "claude-sonnet-4")]
-    {
+    for (agent, id) in [
+        ("Explore", "claude-haiku-4"),
+        ("Bash", "claude-haiku-4"),
+        ("Plan", "claude-sonnet-4"),
+        ("general-purpose", "claude-sonnet-4"),
+    ] {
         assert_eq!(model(&world, task(agent, "CHILD works")), id, "{agent}");
     }
 }

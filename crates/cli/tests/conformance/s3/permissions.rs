@@ -101,6 +101,36 @@ fn k12_s3_50_general_purpose_has_its_parents_rules() {
 }
 
 #[test]
+fn s3_49_bash_needs_a_confirmation_and_an_allow_rule_of_the_user_is_one() {
+    let touch = || ("Bash", json!({"command": "touch new.txt"}));
+    let confirmed: [&[&str]; 3] = [
+        &["--allow", "Bash"],
+        &["--allow", "Bash(touch new.txt)", "--allow", "Edit(new.txt)"],
+        &["--allow", "Bash(touch:*)", "--permission-mode", "bypass"],
+    ];
+    for flags in confirmed {
+        let world = World::new();
+        let told = told(&world, "Bash", flags, &[touch()]).remove(0);
+        assert!(!told.is_error && was_written(&world), "{flags:?}: {told:?}");
+    }
+    let unconfirmed: [(&[&str], &str); 5] = [
+        (&[], "nobody can be asked here"),
+        (&["--permission-mode", "accept-edits"], "nobody can be asked here"),
+        (&["--permission-mode", "bypass"], "nobody can be asked here"),
+        (&["--allow", "Bash(ls:*)"], "nobody can be asked here"),
+        (&["--allow", "Bash", "--deny", "Bash(touch:*)"], "denied by the flag --deny: its rule `Bash(touch:*)`"),
+    ];
+    for (flags, refusal) in unconfirmed {
+        let world = World::new();
+        let told = told(&world, "Bash", flags, &[touch()]).remove(0);
+        assert!(told.is_error && told.text.contains(refusal) && !was_written(&world), "{flags:?}: {told:?}");
+    }
+    let world = World::new();
+    told(&world, "general-purpose", &["--permission-mode", "bypass"], &[touch()]);
+    assert!(was_written(&world), "other types have their parent's mode");
+}
+
+#[test]
 fn s3_51_rules_of_files_flags_and_variables_are_one_system_for_all_agents() {
     let world = World::new();
     world.config("[permissions]\ndeny = [\"Read(src/auth.rs)\"]\n");

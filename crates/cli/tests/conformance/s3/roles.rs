@@ -1,13 +1,22 @@
 //! Each type has a role prompt for its expertise.
 
+use std::collections::HashSet;
+
 use sortie_testkit::reply;
 
 use super::{result, task};
 use crate::world::{Run, World, main_agent_calls};
 
 #[test]
-fn explore_plan_and_general_purpose_are_told_what_they_are_good_at() {
-    let systems = [("Explore", "finds things"), ("Plan", "plans work"), ("general-purpose", "Do what the brief asks")]
+fn s3_22_each_type_is_told_what_it_is_good_at() {
+    let types = [
+        ("Explore", "finds things"),
+        ("Plan", "plans work"),
+        ("Bash", "runs commands"),
+        ("general-purpose", "Do what the brief asks"),
+    ];
+    let systems: HashSet<String> = types
+        .into_iter()
         .map(|(agent, expertise)| {
             let script = main_agent_calls([task(agent, "CHILD works")]).otherwise(reply::text("Done."));
             let run = Run::of(&World::new(), "typed", "anthropic", script);
@@ -15,6 +24,7 @@ fn explore_plan_and_general_purpose_are_told_what_they_are_good_at() {
             let system = run.sub_agents()[0].system.clone();
             assert!(system.starts_with("You are a sub-agent") && system.contains(expertise), "{agent}: {system}");
             system
-        });
-    assert!(systems[0] != systems[1] && systems[1] != systems[2]);
+        })
+        .collect();
+    assert_eq!(systems.len(), types.len(), "no two have the same");
 }

@@ -1,7 +1,8 @@
-//! The first part of a filter: calls that are decided by their number alone. Whatever else falls through to the rest.
+//! The first part of a filter: calls that are decided by their number alone. Those that are decided by their arguments
+//! fall through to the rest.
 //!
 //! When a filter is installed, the kernel tries it on each system call that it has. So the numbers are searched by
-//! halves: one after the other, they would take longer than all other walls together.
+//! halves, and most are allowed here: one after the other, they would take longer than all other walls together.
 
 use libc::c_long;
 use seccompiler::sock_filter;
@@ -14,6 +15,11 @@ const RETURN: u16 = 0x06;
 
 /// What a call returns instead of being made, with the number of an error.
 const ERROR: u32 = 0x0005_0000;
+const ALLOW: u32 = 0x7fff_0000;
+
+/// Where the kernel puts what a call is: its number, and the interface by which it is made.
+const NUMBER: u32 = 0;
+const INTERFACE: u32 = 4;
 
 /// From here on, on x86-64, are the calls of the x32 interface. No rule knows their numbers, so there are none of them.
 const X32: u32 = 0x4000_0000;
@@ -21,7 +27,7 @@ const X32: u32 = 0x4000_0000;
 /// So few are compared one after the other.
 const FEW: usize = 3;
 
-/// A step of the search. Both ends of it lie behind its last step: first the one that refuses, then the one that passes.
+/// A step of the search. Its three ends lie behind its last step: the one that refuses, the one that allows, and the rest.
 enum Step {
     /// Skips so many steps if the number is at least this.
     AtLeast {
@@ -31,16 +37,22 @@ enum Step {
     Refuse {
         number: u32,
     },
-    Pass,
+    FallThrough {
+        number: u32,
+    },
+    Allow,
 }
 
-/// Refuses these, and answers as if the kernel did not have them to `clone3` and to all of x32.
-pub(super) fn program(refused: &[c_long]) -> Vec<sock_filter> {
-    let mut numbers: Vec<u32> = refused.iter().filter_map(|number| u32::try_from(*number).ok()).collect();
-    numbers.sort_unstable();
-    let steps = search(&numbers);
+/// Refuses the ones, lets the others fall through, and allows what is neither. Answers as if the kernel did not have them
+/// to `clone3` and to all of x32. What is made by another interface than this machine's own falls through.
+pub(super) fn program(refused: &[c_long], by_arguments: &[c_long]) -> Vec<sock_filter> {
+    let steps = search(&known(refused, by_arguments));
+    let to_the_rest = steps.len() + 6;
     let mut program = vec![
-        instruction(LOAD, 0, 0, 0),
+        instruction(LOAD, 0, 0, INTERFACE),
+        instruction(JUMP_IF_EQUAL, 1, 0, own_interface()),
+        instruction(JUMP, 0, 0, to_the_rest as u32),
+        instruction(LOAD, 0, 0, NUMBER),
         instruction(JUMP_IF_AT_LEAST, 1, 0, X32),
         instruction(JUMP_IF_EQUAL, 0, 1, libc::SYS_clone3 as u32),
         instruction(RETURN, 0, 0, ERROR | libc::ENOSYS.cast_unsigned()),
@@ -50,21 +62,45 @@ pub(super) fn program(refused: &[c_long]) -> Vec<sock_filter> {
         match *step {
             Step::AtLeast { number, skipped } => instruction(JUMP_IF_AT_LEAST, skipped, 0, number),
             Step::Refuse { number } => instruction(JUMP_IF_EQUAL, behind as u8, 0, number),
-            Step::Pass => instruction(JUMP, 0, 0, behind as u32 + 1),
+            Step::FallThrough { number } => instruction(JUMP_IF_EQUAL, behind as u8 + 2, 0, number),
+            Step::Allow => instruction(JUMP, 0, 0, behind as u32 + 1),
         }
     }));
     program.push(instruction(RETURN, 0, 0, ERROR | libc::EPERM.cast_unsigned()));
+    program.push(instruction(RETURN, 0, 0, ALLOW));
     program
 }
 
-fn search(numbers: &[u32]) -> Vec<Step> {
-    if numbers.len() <= FEW {
-        let refuse = numbers.iter().map(|number| Step::Refuse { number: *number });
-        return refuse.chain([Step::Pass]).collect();
+/// The interface of this program's own calls, as the kernel names it. On a machine without a name here, all falls through.
+fn own_interface() -> u32 {
+    match std::env::consts::ARCH {
+        "x86_64" => 0xc000_003e,
+        "aarch64" => 0xc000_00b7,
+        "riscv64" => 0xc000_00f3,
+        _ => 0,
     }
-    let (lower, upper) = numbers.split_at(numbers.len() / 2);
+}
+
+/// All numbers that are not simply allowed, sorted, and whether each is refused.
+fn known(refused: &[c_long], by_arguments: &[c_long]) -> Vec<(u32, bool)> {
+    let number = |number: &c_long| u32::try_from(*number).ok();
+    let refused = refused.iter().filter_map(number).map(|number| (number, true));
+    let mut known: Vec<(u32, bool)> =
+        refused.chain(by_arguments.iter().filter_map(number).map(|number| (number, false))).collect();
+    known.sort_unstable();
+    known
+}
+
+fn search(known: &[(u32, bool)]) -> Vec<Step> {
+    if known.len() <= FEW {
+        let step = |&(number, is_refused): &(u32, bool)| {
+            if is_refused { Step::Refuse { number } } else { Step::FallThrough { number } }
+        };
+        return known.iter().map(step).chain([Step::Allow]).collect();
+    }
+    let (lower, upper) = known.split_at(known.len() / 2);
     let mut steps = search(lower);
-    steps.insert(0, Step::AtLeast { number: upper[0], skipped: steps.len() as u8 });
+    steps.insert(0, Step::AtLeast { number: upper[0].0, skipped: steps.len() as u8 });
     steps.extend(search(upper));
     steps
 }
@@ -77,34 +113,45 @@ fn instruction(code: u16, jt: u8, jf: u8, k: u32) -> sock_filter {
 mod tests {
     use super::*;
 
-    /// What the program answers to a call; `None` if the call falls through.
-    fn answer(program: &[sock_filter], number: u32) -> Option<u32> {
-        let mut at = 0;
+    /// What the program answers to a call of an interface; `None` if the call falls through.
+    fn answer(program: &[sock_filter], interface: u32, number: u32) -> Option<u32> {
+        let (mut at, mut loaded) = (0, 0);
         while let Some(instruction) = program.get(at) {
             at += 1;
             let jump = |holds: bool| usize::from(if holds { instruction.jt } else { instruction.jf });
             match instruction.code {
-                LOAD => {}
+                LOAD => loaded = if instruction.k == INTERFACE { interface } else { number },
                 JUMP => at += instruction.k as usize,
-                JUMP_IF_EQUAL => at += jump(number == instruction.k),
-                JUMP_IF_AT_LEAST => at += jump(number >= instruction.k),
-                _ => return Some(instruction.k & 0xffff),
+                JUMP_IF_EQUAL => at += jump(loaded == instruction.k),
+                JUMP_IF_AT_LEAST => at += jump(loaded >= instruction.k),
+                _ => return Some(instruction.k),
             }
         }
+        assert_eq!(at, program.len(), "what falls through reaches the first of the rest");
         None
     }
 
     #[test]
-    fn exactly_what_is_refused_is_refused() {
+    fn exactly_what_is_refused_is_refused_and_what_has_rules_falls_through() {
+        const REFUSED: u32 = ERROR | libc::EPERM as u32;
+        const ABSENT: u32 = ERROR | libc::ENOSYS as u32;
+        let own = own_interface();
         for count in 0..80 {
             let refused: Vec<c_long> = (0..count).map(|number| number * 7 % 601).collect();
-            let program = program(&refused);
-            for number in (0..600).filter(|number| *number != libc::SYS_clone3) {
-                let expected = refused.contains(&number).then_some(libc::EPERM as u32);
-                assert_eq!(answer(&program, number.try_into().unwrap()), expected, "{number} of {count}");
+            let by_arguments: Vec<c_long> = (0..count / 8).map(|number| number * 61 % 601 + 1000).collect();
+            let program = program(&refused, &by_arguments);
+            for number in (0..1700).filter(|number| *number != libc::SYS_clone3) {
+                let expected = match number {
+                    number if refused.contains(&number) => Some(REFUSED),
+                    number if by_arguments.contains(&number) => None,
+                    _ => Some(ALLOW),
+                };
+                let number = number.try_into().unwrap();
+                assert_eq!(answer(&program, own, number), expected, "{number} of {count}");
+                assert_eq!(answer(&program, own ^ 1, number), None, "of another interface");
             }
             for absent in [libc::SYS_clone3 as u32, X32, X32 + 41, u32::MAX] {
-                assert_eq!(answer(&program, absent), Some(libc::ENOSYS as u32));
+                assert_eq!(answer(&program, own, absent), Some(ABSENT));
             }
         }
     }

@@ -33,7 +33,6 @@ pub(super) struct Outside<'a> {
 }
 
 /// What the child of a keeper does.
-#[expect(clippy::exit, reason = "this process has no other purpose")]
 pub(super) fn run(plan: &Plan, output: OwnedFd, outside: &Outside<'_>) -> ! {
     let code = match start(plan, output, outside).and_then(|command| finish(command, outside)) {
         Ok(()) => 0,
@@ -43,7 +42,7 @@ pub(super) fn run(plan: &Plan, output: OwnedFd, outside: &Outside<'_>) -> ! {
             1
         }
     };
-    std::process::exit(code)
+    system::exit(code)
 }
 
 fn start(plan: &Plan, output: OwnedFd, outside: &Outside<'_>) -> Result<Pid, Failure> {

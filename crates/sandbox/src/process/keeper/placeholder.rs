@@ -14,6 +14,7 @@ use rustix::fs::{
     openat2, statat, unlinkat,
 };
 use rustix::io::Errno;
+use rustix::process::umask;
 
 use crate::process::plan::Plan;
 use crate::process::report::{During, Failure};
@@ -49,7 +50,8 @@ pub(super) fn hold_all(plan: &Plan) -> Result<Vec<Placeholder>, Failure> {
 
 /// Whether something of this kind and mode is a placeholder.
 pub(super) fn is_placeholder(stat: &Stat) -> bool {
-    kind(stat) == FileType::Directory && stat.st_mode & 0o7777 == MODE
+    // In some directories all that is made belongs to their group, and is marked so.
+    kind(stat) == FileType::Directory && stat.st_mode & 0o5777 == MODE
 }
 
 /// Goes down from the root as far as there are directories, by way of no link.
@@ -73,7 +75,7 @@ fn hold(root: &Path, beneath: &Path) -> rustix::io::Result<Option<Placeholder>> 
 fn take(parent: OwnedFd, name: &OsStr) -> rustix::io::Result<Option<Placeholder>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     loop {
-        let made = match mkdirat(&parent, name, Mode::RWXU) {
+        let made = match make(&parent, name) {
             Err(Errno::EXIST) => false,
             other => other.map(|()| true)?,
         };
@@ -97,6 +99,15 @@ fn take(parent: OwnedFd, name: &OsStr) -> rustix::io::Result<Option<Placeholder>
             Err(errno) => return Err(errno),
         }
     }
+}
+
+/// With its mode from the first instant: another command that finds it must know it for what it is. There is no other
+/// thread here that the mask could matter to.
+fn make(parent: &OwnedFd, name: &OsStr) -> rustix::io::Result<()> {
+    let mask = umask(Mode::empty());
+    let made = mkdirat(parent, name, Mode::from_raw_mode(MODE));
+    umask(mask);
+    made
 }
 
 fn kind(stat: &Stat) -> FileType {

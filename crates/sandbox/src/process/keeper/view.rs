@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::Path;
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, mknodat, openat2};
 use rustix::mount::{MountFlags, MoveMountFlags, OpenTreeFlags, mount, move_mount, open_tree};
 use rustix::process::getuid;
 use rustix::system::uname;
@@ -43,12 +43,12 @@ const REPLACED: [&str; 3] = ["/tmp", "/dev", "/proc"];
 pub(super) fn build(plan: &Plan) -> Result<(), Failure> {
     system::unshare(UnshareFlags::NEWNS).during(|| "making a mount namespace".to_owned())?;
     let mut shown = Vec::new();
-    for path in &plan.writable {
-        shown.push((path.as_path(), copy(path)?));
-    }
-    // Where the workspace lies in a directory that is replaced, it is put back.
+    // Where the workspace lies in a directory that is replaced, it is put back, before what lies in it.
     if plan.exposed(&plan.root).is_none() && REPLACED.iter().any(|place| plan.root.starts_with(place)) {
         shown.push((plan.root.as_path(), copy(&plan.root)?));
+    }
+    for path in &plan.writable {
+        shown.push((path.as_path(), copy(path)?));
     }
     let devices = DEVICES.iter().map(|device| copy(Path::new(device))).collect::<Result<Vec<_>, _>>()?;
     system::restrict_mounts(CWD, c"/", Attributes { read_only: true, no_devices: true })
@@ -135,7 +135,7 @@ fn replace_devices(plan: &Plan, devices: &[OwnedFd]) -> Result<(), Failure> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount("dev", "/dev", "tmpfs", flags, &*options("755", plan)).during(replacing)?;
     for (device, tree) in DEVICES.iter().zip(devices) {
-        File::create(device).during(replacing)?;
+        mknodat(CWD, *device, FileType::RegularFile, Mode::empty(), 0).during(replacing)?;
         move_mount(tree, c"", CWD, *device, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH).during(replacing)?;
     }
     for (target, link) in LINKS {
@@ -147,8 +147,14 @@ fn replace_devices(plan: &Plan, devices: &[OwnedFd]) -> Result<(), Failure> {
     fs::set_permissions("/dev/shm", Permissions::from_mode(0o1777)).during(replacing)
 }
 
+/// Each file takes a page of memory at least, whether it has any content or not.
 fn options(mode: &str, plan: &Plan) -> CString {
-    CString::new(format!("mode={mode},size={}", plan.limits.temporary)).unwrap_or_default()
+    const PAGE: u64 = 4096;
+    /// So many are no concern, and `/dev` needs some itself.
+    const FEW_FILES: u64 = 1024;
+    let size = plan.limits.temporary;
+    let files = (size / PAGE).max(FEW_FILES);
+    CString::new(format!("mode={mode},size={size},nr_inodes={files}")).unwrap_or_default()
 }
 
 /// `/proc` with the processes of this namespace, and with nothing that can be written: not every switch of the kernel

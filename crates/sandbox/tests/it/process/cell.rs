@@ -14,7 +14,7 @@ use tempfile::TempDir;
 pub(crate) const WALLED: [Tier; 2] = [Tier::Namespaces, Tier::Landlock];
 
 /// More than any test prints.
-pub(crate) const CAPS: OutputCaps<'_> = OutputCaps { shown: 1 << 20, spill: None };
+pub(crate) const CAPS: OutputCaps<'_> = OutputCaps { unspilled: 1 << 20, spill: None };
 
 /// Long enough for anything that ends by itself.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -32,7 +32,12 @@ pub(crate) struct Cell {
 impl Cell {
     /// A workspace in which everything may be written.
     pub(crate) fn new(tier: Tier) -> Self {
-        let directory = tempfile::tempdir_in("/var/tmp").unwrap();
+        Self::within(Path::new("/var/tmp"), tier)
+    }
+
+    /// The same in a directory of the caller's.
+    pub(crate) fn within(directory: &Path, tier: Tier) -> Self {
+        let directory = tempfile::tempdir_in(directory).unwrap();
         let base = directory.path().canonicalize().unwrap();
         let (root, outside) = (base.join("root"), base.join("outside"));
         fs::create_dir(&root).unwrap();

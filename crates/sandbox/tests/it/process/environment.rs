@@ -18,7 +18,7 @@ fn seen(cell: &mut Cell, variables: &[(&str, &str)], untrusted: &[&Path]) -> BTr
 
 #[test]
 fn nothing_but_what_is_named_reaches_a_command() {
-    const HOSTILE: [&str; 22] = [
+    const HOSTILE: [&str; 23] = [
         "ANTHROPIC_API_KEY",
         "AWS_SECRET_ACCESS_KEY",
         "BASH_ENV",
@@ -30,6 +30,7 @@ fn nothing_but_what_is_named_reaches_a_command() {
         "GIT_EXTERNAL_DIFF",
         "GIT_SSH_COMMAND",
         "IFS",
+        "LC_SECRET",
         "LD_LIBRARY_PATH",
         "LD_PRELOAD",
         "LESSOPEN",
@@ -58,7 +59,7 @@ fn nothing_but_what_is_named_reaches_a_command() {
 }
 
 #[test]
-fn programs_are_found_in_the_system_first_and_never_in_the_workspace() {
+fn programs_are_found_where_the_user_has_them_and_never_in_the_workspace() {
     let mut cell = Cell::new(Tier::Namespaces);
     for place in ["bin", "tools"] {
         cell.put(&format!("{place}/ls"), "#!/bin/sh\necho hijacked\n");
@@ -67,10 +68,10 @@ fn programs_are_found_in_the_system_first_and_never_in_the_workspace() {
     let alias = cell.outside.join("alias");
     symlink(cell.path("tools"), &alias).unwrap();
     let root = cell.root.clone();
-    let path = format!(".:bin::{}:{}:{}", root.join("bin").display(), alias.display(), cell.outside.display());
+    let path = format!(".:bin::{}:{}:{}:/bin", root.join("bin").display(), alias.display(), cell.outside.display());
     let seen = seen(&mut cell, &[("PATH", &path)], &[&root]);
-    let system = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-    assert_eq!(seen["PATH"], format!("{system}:{}", cell.outside.display()));
+    let system = "/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin";
+    assert_eq!(seen["PATH"], format!("{}:{system}", cell.outside.display()));
     assert!(!cell.run("ls").contains("hijacked"));
 }
 

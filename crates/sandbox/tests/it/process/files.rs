@@ -132,6 +132,20 @@ fn a_workspace_in_the_temporary_directory_is_still_there() {
 }
 
 #[test]
+fn a_directory_of_a_workspace_in_the_temporary_directory_is_written_and_the_rest_is_not() {
+    let directory = tempfile::tempdir_in("/tmp").unwrap();
+    let root = directory.path().canonicalize().unwrap();
+    fs::create_dir(root.join("docs")).unwrap();
+    let mut cell = Cell::new(Tier::Namespaces);
+    cell.walls = Walls { writable: vec![root.join("docs")], ..Walls::reading(root.clone()) };
+    cell.root = root;
+    cell.run("echo made > docs/made");
+    cell.fail("echo made > made");
+    assert_eq!(text_of(&cell.path("docs/made")), "made\n");
+    assert!(!cell.path("made").exists());
+}
+
+#[test]
 fn devices_are_the_harmless_ones() {
     let cell = Cell::new(Tier::Namespaces);
     let devices = cell.run("for file in /dev/*; do if [ ! -L $file -a -c $file ]; then echo $file; fi; done");

@@ -21,51 +21,51 @@ fn output_and_errors_come_in_the_order_in_which_they_were_written() {
 }
 
 #[test]
-fn a_short_output_is_shown_and_nothing_is_spilled() {
+fn a_short_output_is_not_spilled() {
     let cell = Cell::new(Tier::Namespaces);
     let directory = tempfile::tempdir().unwrap();
     let spill = SpillDir::open(&directory.path().join("spill")).unwrap();
-    let (ended, shown) = run(&cell, "printf 12345", OutputCaps { shown: 5, spill: Some(&spill) });
+    let (ended, shown) = run(&cell, "printf 12345", OutputCaps { unspilled: 5, spill: Some(&spill) });
     assert_eq!(shown, b"12345");
-    assert_eq!((ended.output.total, ended.output.shown, ended.output.dropped), (5, 5, 0));
-    assert_eq!(ended.output.spilled, None);
+    assert_eq!((ended.output.total, ended.output.dropped, ended.output.spilled), (5, 0, None));
 }
 
 #[test]
-fn a_long_output_is_spilled_from_its_beginning() {
+fn a_long_output_is_shown_and_spilled_from_its_beginning() {
     let cell = Cell::new(Tier::Namespaces);
     let directory = tempfile::tempdir().unwrap();
     let spill = SpillDir::open(&directory.path().join("spill")).unwrap();
-    let (ended, shown) = run(&cell, "printf 123; printf 456; printf 789", OutputCaps { shown: 5, spill: Some(&spill) });
-    assert_eq!(shown, b"12345");
-    assert_eq!((ended.output.total, ended.output.shown, ended.output.dropped), (9, 5, 0));
+    let caps = OutputCaps { unspilled: 5, spill: Some(&spill) };
+    let (ended, shown) = run(&cell, "printf 123; printf 456; printf 789", caps);
+    assert_eq!(shown, b"123456789");
+    assert_eq!((ended.output.total, ended.output.dropped), (9, 0));
     assert_eq!(fs::read(ended.output.spilled.unwrap()).unwrap(), b"123456789");
 }
 
 #[test]
-fn an_endless_output_is_capped_and_counted() {
+fn an_endless_output_is_spilled_up_to_a_cap_and_counted_to_the_end() {
     let cell = Cell::new(Tier::Namespaces);
     let directory = tempfile::tempdir().unwrap();
     let spill = SpillDir::open(&directory.path().join("spill")).unwrap();
-    let caps = OutputCaps { shown: 1000, spill: Some(&spill) };
+    let caps = OutputCaps { unspilled: 1000, spill: Some(&spill) };
     let (ended, shown) = run(&cell, "yes | head -c 30000001", caps);
-    assert_eq!(shown.len(), 1000);
+    assert_eq!(shown.len(), 30_000_001);
     assert_eq!(ended.output.total, 30_000_001);
     assert_eq!(ended.output.dropped, 30_000_001 - OutputCaps::SPILLED);
     assert_eq!(fs::metadata(ended.output.spilled.unwrap()).unwrap().len(), OutputCaps::SPILLED);
 }
 
 #[test]
-fn without_a_place_to_spill_the_rest_is_counted() {
+fn without_a_place_to_spill_what_would_be_kept_is_counted() {
     let cell = Cell::new(Tier::Namespaces);
-    let (ended, shown) = run(&cell, "printf 123456789", OutputCaps { shown: 4, spill: None });
-    assert_eq!(shown, b"1234");
-    assert_eq!((ended.output.total, ended.output.dropped, ended.output.spilled), (9, 5, None));
+    let (ended, shown) = run(&cell, "printf 123456789", OutputCaps { unspilled: 4, spill: None });
+    assert_eq!(shown, b"123456789");
+    assert_eq!((ended.output.total, ended.output.dropped, ended.output.spilled), (9, 9, None));
 }
 
 #[test]
 fn output_that_is_no_text_is_unchanged() {
     let cell = Cell::new(Tier::Namespaces);
-    let (_, shown) = run(&cell, r"printf '\377\000\n\033'", OutputCaps { shown: 100, spill: None });
+    let (_, shown) = run(&cell, r"printf '\377\000\n\033'", OutputCaps { unspilled: 100, spill: None });
     assert_eq!(shown, b"\xff\0\n\x1b");
 }

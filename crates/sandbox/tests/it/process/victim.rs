@@ -31,7 +31,7 @@ extern "C" fn before_main() {
 fn be_killed(root: &Path, tier: Tier, command: &str) {
     let walls = Walls::writing(root.to_owned());
     let environment = Environment::scrubbed([], &[]);
-    let output = OutputCaps { shown: 1000, spill: None };
+    let output = OutputCaps { unspilled: 1000, spill: None };
     let shell = Shell { command, directory: root, environment: &environment, deadline: None };
     let running = spawn(&Program::this().unwrap(), tier, &walls, &shell).unwrap();
     running.finish(output, &mut |bytes| std::io::stdout().write_all(bytes).unwrap()).unwrap();

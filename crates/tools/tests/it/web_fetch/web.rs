@@ -94,7 +94,17 @@ impl Web {
 
     fn context<'a>(&'a self, call: &'a CallId, seen: &'a Seen, structured: bool) -> CallContext<'a> {
         let Self { workspace, cancel, .. } = self;
-        CallContext { call, workspace, cancel, delegation: &NoDelegation, structured, seen, assistant: None }
+        CallContext {
+            call,
+            workspace,
+            cancel,
+            delegation: &NoDelegation,
+            structured,
+            seen,
+            assistant: None,
+            shells: None,
+            progress: None,
+        }
     }
 }
 

@@ -1,0 +1,190 @@
+//! What steers Sortie, other agents, git, editors or shells is changed by no command, seen through by the gate or not.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{BYPASS, NO_AGENT, background, bash};
+use crate::calls::{delegated, main_agent, main_agent_in_turns};
+use crate::world::{World, as_each_user};
+
+/// What is not there yet, and would be obeyed from the next start on.
+const ABSENT: [&str; 12] = [
+    ".sortie/config.toml",
+    ".sortie/agents/explore.md",
+    ".claude/settings.json",
+    ".mcp.json",
+    ".envrc",
+    ".npmrc",
+    ".vscode/tasks.json",
+    ".git/hooks/pre-commit",
+    ".git/config",
+    ".gitmodules",
+    "src/.envrc",
+    "src/.sortie/config.toml",
+];
+
+/// A line that makes a file without saying its name.
+fn making(path: &str) -> String {
+    let (head, tail) = path.split_at(path.find(|letter: char| letter.is_alphabetic()).unwrap() + 2);
+    format!("x={head}; f=\"${{x}}{tail}\"; mkdir -p $(dirname $f) 2> /dev/null; echo hostile > $f")
+}
+
+fn assert_absent(world: &World) {
+    for path in ABSENT {
+        let found = world.path("workspace").join(path).symlink_metadata();
+        assert!(found.is_err(), "{path}: {:?}", found.map(|found| found.file_type()));
+    }
+    for directory in ["workspace/.sortie", "workspace/.claude", "workspace/.git/hooks"] {
+        assert!(!world.path(directory).exists(), "not even a directory is left: {directory}");
+    }
+}
+
+#[test]
+fn s40_no_command_makes_a_protected_file_that_is_not_there() {
+    as_each_user(|world| {
+        let plain = |path: &str| bash(&format!("mkdir -p $(dirname {path}); echo hostile > {path}"));
+        for answer in world.run(BYPASS, main_agent(ABSENT.map(plain))).assert_completed().answers() {
+            answer.assert_refused(NO_AGENT);
+        }
+        assert_absent(world);
+        // The gate does not see these; the walls stop them, or what they made is taken away after them.
+        let after = world.run(BYPASS, main_agent_in_turns(ABSENT.map(|path| vec![bash(&making(path))])));
+        for answer in after.assert_completed().answers() {
+            assert!(answer.failed || answer.text.contains("was taken away"), "{answer:#?}");
+        }
+        assert_absent(world);
+    });
+}
+
+#[test]
+fn s40_neither_does_one_in_the_background_or_of_a_sub_agent() {
+    as_each_user(|world| {
+        let calls = ABSENT.map(|path| bash(&making(path)));
+        world.run(BYPASS, delegated("general-purpose", calls)).assert_completed();
+        assert_absent(world);
+        world
+            .run(BYPASS, delegated("bash", ABSENT[..8].iter().map(|path| background(&making(path)))))
+            .assert_completed();
+        assert_absent(world);
+    });
+}
+
+#[test]
+fn s40_a_protected_name_comes_into_being_by_no_other_way_either() {
+    as_each_user(|world| {
+        world.write("workspace/evil/agents/explore.md", "hostile\n");
+        world.write("workspace/evil/config", "hostile\n");
+        world.write("workspace/evil/link/config.toml", "hostile\n");
+        let lines = [
+            "d=sortie; mv evil .$d",
+            "d=sortie; ln -s evil .$d",
+            "d=sortie; cp -r evil .$d",
+            "d=sortie; ln -sfn evil/link .$d",
+            "d=envrc; mv evil/config .$d",
+            "d=envrc; ln evil/config .$d",
+            "d=envrc; ln -s evil/config .$d",
+            "d=ENVRC; cp evil/config .$d",
+            "d=git/hooks; mv evil .$d",
+            "d=git; mv .$d old; mkdir -p .$d/hooks; cp evil/config .$d/hooks/pre-commit",
+            "d=git; mkdir new; ln -s ../evil new/hooks; mv new/* .$d/",
+        ];
+        // One after the other: they want the same names.
+        world.run(BYPASS, main_agent_in_turns(lines.map(|line| vec![bash(line)]))).assert_completed();
+        let names: Vec<String> = world.listing("workspace").iter().map(|path| name(path)).collect();
+        for protected in [".sortie", ".envrc", ".ENVRC"] {
+            assert!(!names.iter().any(|name| name == protected), "{protected}: {names:?}");
+        }
+        assert!(world.path("workspace/.git").is_dir() && !world.path("workspace/.git/hooks").exists());
+    });
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+#[test]
+fn s42_no_command_changes_settings_agent_files_or_editor_tasks() {
+    as_each_user(|world| {
+        world.write("workspace/.sortie/config.toml", "# first line\n");
+        world.agent("helper", "tools: [Read]");
+        world.write("workspace/.vscode/tasks.json", "first line\n");
+        world.write("workspace/.envrc", "first line\n");
+        world.write("workspace/docs/.sortie/config.toml", "# first line\n");
+        world.link(".sortie", "workspace/alias");
+        world.link(".envrc", "workspace/alias.txt");
+        let before = protected_contents(world);
+        let ways = [
+            "echo hostile > $f",
+            "echo hostile >> $f",
+            "sed -i s/first/hostile/ $f",
+            "perl -pi -e s/first/hostile/ $f",
+            "rm -f $f",
+            "mv $f elsewhere",
+            "cp src/main.rs $f",
+            "ln -f src/main.rs $f",
+            "truncate -s 0 $f",
+            "chmod 777 $f && exit 1",
+            "exec 3<> $f && echo hostile >&3",
+            "d=$(dirname $f); [ $d != . ] && mv $d elsewhere",
+            "d=$(dirname $f); [ $d != . ] && rm -rf $d",
+        ];
+        let paths = [
+            ".sortie/config.toml",
+            ".sortie/agents/helper.md",
+            ".vscode/tasks.json",
+            ".envrc",
+            "docs/.sortie/config.toml",
+            "alias/config.toml",
+            "alias.txt",
+        ];
+        for path in paths {
+            let (head, tail) = path.split_at(3);
+            let calls = ways.map(|way| bash(&format!("x={head}; f=${{x}}{tail}; {way}")));
+            let after = world.run(BYPASS, main_agent(calls));
+            after.assert_completed();
+            assert_eq!(protected_contents(world), before, "{path}: {after:#?}");
+        }
+    });
+}
+
+#[test]
+fn s42_no_command_changes_the_users_own_settings_state_and_shell_files() {
+    as_each_user(|world| {
+        world.write("home/.config/sortie/config.toml", "# first line\n");
+        world.write("home/.bashrc", "# first line\n");
+        let before = contents(world, "home");
+        let (home, state) = (world.name("home"), world.name("state"));
+        let lines = [
+            "echo hostile >> ~/.bashrc",
+            "h=$HOME; echo hostile >> $h/.bash\"\"rc",
+            "h=$HOME; echo hostile > $h/.profile",
+            "h=$HOME; mkdir -p $h/.ssh && echo hostile > $h/.ssh/authorized_keys",
+            "h=$HOME; echo '[routes.main]' > $h/.config/sortie/config.toml",
+            "h=$HOME; mkdir -p $h/.config/sortie/agents",
+            &format!("d={state}; echo '[]' > $d/trusted.json"),
+            &format!("d={state}; rm -f $d/journal.db; touch $d/reports/new.txt"),
+        ];
+        let answers = world.run(BYPASS, main_agent(lines.map(bash))).assert_completed().answers();
+        assert!(answers.iter().all(|answer| answer.failed), "{answers:#?}");
+        // Also where they lie in directories that were added: the first for writing, the second is Sortie's own.
+        let flags = [BYPASS, &["--add-dir", &home, "--add-dir", &state]].concat();
+        let after = world.run(&flags, main_agent_in_turns(lines.map(|line| vec![bash(line)])));
+        assert_eq!(contents(world, "home"), before, "{:#?}", after.assert_completed());
+        assert!(world.path("state/journal.db").exists() && !world.path("state/trusted.json").exists());
+    });
+}
+
+/// What begins with a dot, or lies in such a directory. Links are names of their own: to take one away changes nothing.
+fn protected_contents(world: &World) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut contents = contents(world, "workspace");
+    let root = world.path("workspace");
+    let has_dot =
+        |file: &Path| file.strip_prefix(&root).unwrap().iter().any(|name| name.to_str().unwrap().starts_with('.'));
+    contents.retain(|file, _| has_dot(file));
+    contents
+}
+
+fn contents(world: &World, directory: &str) -> BTreeMap<PathBuf, Vec<u8>> {
+    world.files(directory).into_iter().map(|file| (file.clone(), fs::read(file).unwrap())).collect()
+}

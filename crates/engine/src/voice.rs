@@ -1,0 +1,26 @@
+//! How a call that takes a while is heard: short lines in the task's log, without secrets.
+
+use sortie_policy::Redactor;
+use sortie_protocol::{CallId, Fact};
+use sortie_tools::{BoxFuture, Progress};
+
+use crate::secrets::redacted;
+use crate::sink::Sink;
+
+/// One call's way to tell how it comes along.
+pub(crate) struct Voice<'a> {
+    pub(crate) call: &'a CallId,
+    pub(crate) sink: &'a Sink,
+    pub(crate) redactor: &'a Redactor,
+}
+
+impl Progress for Voice<'_> {
+    fn tell(&self, text: String) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let text = redacted(self.redactor, text);
+            let fact = Fact::CallProgressed { call: self.call.clone(), text };
+            // A journal that is lost is noticed by the next fact that matters.
+            self.sink.append(fact).await.ok();
+        })
+    }
+}

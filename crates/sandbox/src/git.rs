@@ -1,0 +1,112 @@
+//! Git as this program itself calls it: pinned, so that nothing that a repository says makes it run another program.
+//!
+//! Only a few of its commands can be called, and only in the top directory of a working tree. Git that a task's command
+//! calls is no concern of this module: that one has the walls. Nobody else starts git.
+
+mod child;
+mod directory;
+mod error;
+mod local;
+mod pinned;
+mod status;
+mod subcommand;
+mod version;
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use rustix::fs::{Access, access};
+use sortie_mutant::is_out;
+
+use crate::process::Environment;
+use subcommand::Subcommand;
+
+pub use directory::{GitDirectory, git_directory};
+pub use error::GitError;
+pub use status::GitStatus;
+pub use version::GitVersion;
+
+/// How long one call may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What one call may answer.
+const MAX_OUTPUT: usize = 16 << 20;
+
+/// A git outside everything that agents can change.
+#[derive(Debug, Clone)]
+pub struct Git {
+    program: PathBuf,
+    version: GitVersion,
+}
+
+impl Git {
+    /// Looks for git in the directories of the system, then in those of the user's `PATH`. One that lies in something
+    /// untrusted, or that a link leads to from outside, is passed over; so is any `PATH` that is relative to somewhere.
+    pub fn find(path: Option<&OsStr>, untrusted: &[&Path]) -> Result<Self, GitError> {
+        let path = path.map(|path| (OsString::from("PATH"), path.to_owned()));
+        let environment = Environment::scrubbed(path, untrusted);
+        let search = environment.variables().find(|(name, _)| *name == "PATH").map(|(_, value)| value.as_bytes());
+        let directories = search.unwrap_or_default().split(|byte| *byte == b':').map(OsStr::from_bytes);
+        let program = directories
+            .map(|directory| Path::new(directory).join("git"))
+            .find(|program| is_trusted_program(program, untrusted))
+            .ok_or(GitError::NotFound)?;
+        let words = call(&program, Path::new("/"), &["version"])?;
+        let words = String::from_utf8_lossy(&words);
+        let version = GitVersion::parse(&words)
+            .ok_or_else(|| GitError::UnknownVersion { program: program.clone(), words: words.trim().to_owned() })?;
+        if version < GitVersion::OLDEST {
+            return Err(GitError::TooOld { program, version, oldest: GitVersion::OLDEST });
+        }
+        Ok(Self { program, version })
+    }
+
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    pub fn version(&self) -> GitVersion {
+        self.version
+    }
+
+    /// What one of git's commands prints, called in `top`, the top directory of a working tree. Repositories are looked
+    /// for there and nowhere above. A repository that names programs of its own is refused for all commands that could
+    /// run them; nobody may change its configuration meanwhile. Blocks.
+    pub fn run(&self, top: &Path, arguments: &[&str]) -> Result<String, GitError> {
+        let output = self.run_to_bytes(top, arguments)?;
+        String::from_utf8(output).map_err(|_| GitError::NotText { command: arguments.join(" ") })
+    }
+
+    fn run_to_bytes(&self, top: &Path, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
+        let (name, rest) = arguments.split_first().unwrap_or((&"", &[]));
+        let subcommand = Subcommand::named(name).ok_or_else(|| GitError::NotOffered { name: (*name).to_owned() })?;
+        let top = top.canonicalize().map_err(|source| GitError::Directory { top: top.to_owned(), source })?;
+        if subcommand.may_run_programs && !is_out("gits-programs") {
+            local::refuse_programs(self, &top)?;
+        }
+        let pinned: Vec<&str> =
+            [*name].into_iter().chain(subcommand.options.iter().copied()).chain(rest.iter().copied()).collect();
+        call(&self.program, &top, &pinned)
+    }
+}
+
+fn call(program: &Path, top: &Path, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
+    let mut command = Command::new(program);
+    command.args(pinned::OPTIONS).args(arguments).current_dir(top).env_clear().envs(pinned::environment(top));
+    let command_line = || arguments.join(" ");
+    let ended = child::run(command, PATIENCE, MAX_OUTPUT).map_err(|failure| match failure {
+        child::Failure::Io(source) => GitError::Io { command: command_line(), source },
+        child::Failure::TooLong => GitError::TooLong { command: command_line(), max: MAX_OUTPUT },
+        child::Failure::TooLate => GitError::TooLate { command: command_line(), seconds: PATIENCE.as_secs() },
+    })?;
+    if ended.status.success() { Ok(ended.output) } else { Err(GitError::refused(top, command_line(), &ended.errors)) }
+}
+
+fn is_trusted_program(program: &Path, untrusted: &[&Path]) -> bool {
+    let Ok(real) = program.canonicalize() else { return false };
+    let outside = untrusted.iter().all(|root| !real.starts_with(root) && !program.starts_with(root));
+    outside && real.is_file() && access(&real, Access::EXEC_OK).is_ok()
+}

@@ -1,0 +1,225 @@
+//! A program that is started, heard and ended within bounds of time and length. No thread is needed for it.
+//!
+//! It reads nothing and has a process group of its own, which is killed when it is over, for whatever reason.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+
+/// What is kept of what it says beside its output.
+const MAX_ERRORS: usize = 16 << 10;
+
+/// What a pipe holds at most, unless somebody has made it larger.
+const PIPE_SIZE: usize = 64 << 10;
+
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) status: ExitStatus,
+    pub(super) output: Vec<u8>,
+    /// From the first; cut where it was long.
+    pub(super) errors: Vec<u8>,
+}
+
+#[derive(Debug)]
+pub(super) enum Failure {
+    Io(io::Error),
+    TooLong,
+    TooLate,
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<Errno> for Failure {
+    fn from(errno: Errno) -> Self {
+        Self::Io(errno.into())
+    }
+}
+
+/// Runs it to its end. What it left running is ended with it.
+pub(super) fn run(mut command: Command, time: Duration, max_output: usize) -> Result<Ended, Failure> {
+    let deadline = Instant::now() + time;
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    let mut group = Group { leader: command.spawn()?, is_over: false };
+    let process = pidfd_open(Pid::from_child(&group.leader), PidfdFlags::empty())?;
+    let mut output = Stream::new(group.leader.stdout.take())?;
+    let mut errors = Stream::new(group.leader.stderr.take())?;
+    let mut has_ended = false;
+    while !has_ended {
+        // Looked at before the pipes: what it wrote before it ended is there by then.
+        has_ended = wait(&process, &[&output, &errors], deadline)?;
+        output.take()?;
+        errors.take()?;
+        errors.kept.truncate(MAX_ERRORS);
+        if output.kept.len() > max_output {
+            return Err(Failure::TooLong);
+        }
+    }
+    Ok(Ended { status: group.end()?, output: output.kept, errors: errors.kept })
+}
+
+/// Waits for its end, or for something to read. True if it has ended.
+fn wait(process: &OwnedFd, streams: &[&Stream; 2], deadline: Instant) -> Result<bool, Failure> {
+    loop {
+        let mut waiting = vec![PollFd::new(process, PollFlags::IN)];
+        waiting.extend(
+            streams.iter().filter_map(|stream| stream.pipe.as_ref()).map(|pipe| PollFd::new(pipe, PollFlags::IN)),
+        );
+        let left = Timespec::try_from(deadline.saturating_duration_since(Instant::now())).ok();
+        match poll(&mut waiting, left.as_ref()) {
+            Ok(0) => return Err(Failure::TooLate),
+            Ok(_) if Instant::now() >= deadline => return Err(Failure::TooLate),
+            Ok(_) => return Ok(!waiting[0].revents().is_empty()),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+}
+
+/// One of its pipes, until it is closed.
+struct Stream {
+    pipe: Option<OwnedFd>,
+    kept: Vec<u8>,
+}
+
+impl Stream {
+    fn new(pipe: Option<impl Into<OwnedFd>>) -> Result<Self, Failure> {
+        let pipe = pipe.map(Into::into);
+        if let Some(pipe) = &pipe {
+            rustix::io::ioctl_fionbio(pipe, true)?;
+        }
+        Ok(Self { pipe, kept: Vec::new() })
+    }
+
+    /// Takes what there is, but no more than a pipe holds: who writes without end must not keep others waiting.
+    fn take(&mut self) -> Result<(), Failure> {
+        let mut buffer = [0; 16 << 10];
+        let mut taken = 0;
+        while let Some(pipe) = &self.pipe
+            && taken < PIPE_SIZE
+        {
+            match rustix::io::read(pipe, &mut buffer) {
+                Ok(0) => self.pipe = None,
+                Ok(length) => {
+                    self.kept.extend(&buffer[..length]);
+                    taken += length;
+                }
+                Err(Errno::AGAIN) => break,
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A process that leads a group. As long as nobody has waited for it, the group's number is no one else's, even if the
+/// process itself has ended.
+struct Group {
+    leader: Child,
+    is_over: bool,
+}
+
+impl Group {
+    /// Kills whoever is left, and says how the leader ended.
+    fn end(&mut self) -> io::Result<ExitStatus> {
+        if !self.is_over {
+            // It can only fail because nobody is left.
+            kill_process_group(Pid::from_child(&self.leader), Signal::KILL).ok();
+            self.is_over = true;
+        }
+        self.leader.wait()
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.end().ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::{CWD, Mode, OFlags, mkfifoat, openat};
+
+    const LONG: Duration = Duration::from_mins(1);
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn output_errors_and_code_come_back_and_there_is_no_input() {
+        let ended = run(shell("cat; echo out; echo err >&2; exit 3"), LONG, 100).unwrap();
+        assert_eq!((ended.status.code(), ended.output, ended.errors), (Some(3), b"out\n".to_vec(), b"err\n".to_vec()));
+    }
+
+    #[test]
+    fn an_output_without_end_is_ended() {
+        assert!(matches!(run(shell("yes"), LONG, 100_000), Err(Failure::TooLong)));
+        let errors = run(shell("yes | head -c 100000 >&2"), LONG, 10).unwrap().errors;
+        assert_eq!(errors.len(), MAX_ERRORS);
+    }
+
+    /// A pipe with a name, whose end tells that nobody is left who has opened it.
+    struct Life {
+        directory: tempfile::TempDir,
+        reader: OwnedFd,
+    }
+
+    impl Life {
+        fn new() -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("life");
+            mkfifoat(CWD, &path, Mode::RUSR | Mode::WUSR).unwrap();
+            let reader =
+                openat(CWD, &path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty()).unwrap();
+            Self { directory, reader }
+        }
+
+        /// A script of which all processes hold the pipe.
+        fn script(&self, script: &str) -> Command {
+            shell(&format!("exec 9> {}/life; {script}", self.directory.path().display()))
+        }
+
+        fn wait_for_end(self) {
+            rustix::io::ioctl_fionbio(&self.reader, false).unwrap();
+            assert_eq!(rustix::io::read(&self.reader, &mut [0; 1]).unwrap(), 0);
+        }
+    }
+
+    #[test]
+    fn what_never_ends_is_ended_with_all_of_its_group() {
+        let life = Life::new();
+        let script = life.script("sleep 1000 & yes >&2");
+        assert!(matches!(run(script, Duration::from_millis(300), 100), Err(Failure::TooLate)));
+        life.wait_for_end();
+    }
+
+    #[test]
+    fn what_is_left_running_is_ended_also_if_too_much_was_said() {
+        let life = Life::new();
+        assert!(matches!(run(life.script("sleep 1000 & echo more than that"), LONG, 5), Err(Failure::TooLong)));
+        life.wait_for_end();
+    }
+
+    #[test]
+    fn what_is_left_running_in_the_background_is_ended_and_not_waited_for() {
+        let life = Life::new();
+        let ended = run(life.script("sleep 1000 & echo done"), LONG, 100).unwrap();
+        assert_eq!(ended.output, b"done\n");
+        life.wait_for_end();
+    }
+}

@@ -1,0 +1,91 @@
+//! Why git was not called, or what it did not do.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::GitVersion;
+use crate::error::shown;
+
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    #[error("there is no git in the directories of the system, nor in your PATH outside the workspace; install git")]
+    NotFound,
+
+    #[error("{} says `{words}`, which is no version of git; install git", program.display())]
+    UnknownVersion { program: PathBuf, words: String },
+
+    #[error("{} is git {version}, which is too old to be called safely; install git {oldest} or later", program.display())]
+    TooOld { program: PathBuf, version: GitVersion, oldest: GitVersion },
+
+    #[error("`git {name}` is none of the commands that are called here")]
+    NotOffered { name: String },
+
+    #[error("the directory {} cannot be used", top.display())]
+    Directory { top: PathBuf, source: io::Error },
+
+    #[error(
+        "the repository {} names programs that git would run: `{settings}`; take them out of its configuration, or work \
+         without git here",
+        top.display()
+    )]
+    NamesPrograms { top: PathBuf, settings: String },
+
+    #[error("{} is no repository of git, or a bare one, which is not used", top.display())]
+    NoRepository { top: PathBuf },
+
+    #[error("the repository {} belongs to another user, whose settings are not used; make it your own", top.display())]
+    Foreign { top: PathBuf },
+
+    #[error("{} does not say where the repository is: {reason}", file.display())]
+    BadLink { file: PathBuf, reason: &'static str },
+
+    #[error("`git {command}` failed: {words}")]
+    Failed { command: String, words: String },
+
+    #[error("`git {command}` did not end within {seconds} seconds and was ended")]
+    TooLate { command: String, seconds: u64 },
+
+    #[error("`git {command}` answered more than {max} bytes and was ended")]
+    TooLong { command: String, max: usize },
+
+    #[error("`git {command}` answered something that is no text")]
+    NotText { command: String },
+
+    #[error("`git {command}` could not be run")]
+    Io { command: String, source: io::Error },
+}
+
+impl GitError {
+    /// What git itself said, where it ended with a failure.
+    pub(super) fn refused(top: &Path, command: String, errors: &[u8]) -> Self {
+        let errors = String::from_utf8_lossy(errors);
+        let told = |words: &str| errors.contains(words);
+        if told("dubious ownership") {
+            return Self::Foreign { top: top.to_owned() };
+        }
+        if told("not a git repository") || told("cannot use bare repository") {
+            return Self::NoRepository { top: top.to_owned() };
+        }
+        // Git says first what is wrong, and then what one could do about it by hand.
+        Self::Failed { command, words: shown(errors.lines().next().unwrap_or("it said nothing")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_git_said_is_told_in_our_words_where_its_advice_would_not_help() {
+        let told = |errors: &str| GitError::refused(Path::new("/w"), "status".into(), errors.as_bytes()).to_string();
+        let foreign = "fatal: detected dubious ownership in repository at '/w'\nTo add an exception, call:\n";
+        assert_eq!(
+            told(foreign),
+            "the repository /w belongs to another user, whose settings are not used; make it your own"
+        );
+        let bare = "fatal: cannot use bare repository '/w' (safe.bareRepository is 'explicit')\n";
+        assert_eq!(told(bare), "/w is no repository of git, or a bare one, which is not used");
+        assert_eq!(told("fatal: bad \u{1b}\nmore"), "`git status` failed: fatal: bad \\u{1b}");
+        assert_eq!(told(""), "`git status` failed: it said nothing");
+    }
+}

@@ -1,0 +1,107 @@
+//! `BashOutput`: what a command in the background has written since the last look, and how it ended.
+
+use grep_matcher::Matcher;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sortie_protocol::{Fault, ToolOutput};
+
+use crate::answer::{Answer, bytes, counted};
+use crate::arguments::{Unknown, optional_text};
+use crate::port::{CallContext, TypedTool};
+use crate::problem::Problem;
+use crate::shell::{Look, Page};
+
+/// The most that a filter may take once it is compiled.
+const MAX_FILTER_BYTES: usize = 1 << 20;
+
+pub(crate) struct BashOutput;
+
+#[derive(Deserialize)]
+pub(crate) struct BashOutputInput {
+    #[serde(alias = "shell_id")]
+    bash_id: String,
+    #[serde(default, deserialize_with = "optional_text")]
+    filter: Option<String>,
+    #[serde(flatten)]
+    unknown: Unknown,
+}
+
+impl TypedTool for BashOutput {
+    type Input = BashOutputInput;
+
+    const NAME: &'static str = "BashOutput";
+    /// A second look sees what is new since the first.
+    const IDEMPOTENT: bool = false;
+
+    fn description(&self) -> String {
+        "New output of a background command since the last look, and whether it has ended.".to_owned()
+    }
+
+    fn schema(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "bash_id": {"type": "string"},
+                "filter": {"type": "string", "description": "regex; other lines are passed over for good"},
+            },
+            "required": ["bash_id"],
+        })
+    }
+
+    async fn run(&self, input: Self::Input, context: CallContext<'_>) -> ToolOutput {
+        let mut answer = Answer::new(context.structured);
+        answer.note_unknown(&input.unknown);
+        match look(&input, context) {
+            Ok(look) => report(answer, &input.bash_id, &look),
+            Err(problem) => answer.failed(&problem),
+        }
+    }
+}
+
+fn look(input: &BashOutputInput, context: CallContext<'_>) -> Result<Look, Problem> {
+    let shells = context.shells.ok_or_else(|| Problem::new(Fault::NotAllowed, "there is no shell here"))?;
+    let command = shells.background(&input.bash_id)?;
+    let Some(filter) = &input.filter else { return Ok(command.look(None)) };
+    let matcher: RegexMatcher = RegexMatcherBuilder::new()
+        .size_limit(MAX_FILTER_BYTES)
+        .build(filter)
+        .map_err(|error| Problem::arguments(format!("nothing was read: the filter cannot be used: {error}")))?;
+    Ok(command.look(Some(&|line: &[u8]| matcher.is_match(line).unwrap_or(true))))
+}
+
+fn report(mut answer: Answer, name: &str, Look { page, finished, is_told }: &Look) -> ToolOutput {
+    let Page { text, n_missed, n_left, n_unwanted, is_lossy } = page;
+    answer.text(text);
+    answer.put("output", || text.clone().into());
+    answer.put("status", || if finished.is_some() { "ended" } else { "running" }.into());
+    if *n_missed > 0 {
+        answer.note_lack(format!("{} before this were not read in time and are gone", bytes(*n_missed)));
+    }
+    if *n_unwanted > 0 {
+        answer.note(format!("{} passed over by the filter", counted(*n_unwanted, "line", "lines")));
+    }
+    if *is_lossy {
+        answer.note("bytes that are not UTF-8 are shown as \u{fffd}");
+    }
+    if *n_left > 0 {
+        answer.note_lack(format!("{} more are there; call again", bytes(*n_left)));
+    }
+    if text.is_empty() && *n_left == 0 {
+        answer.note("no new output");
+    }
+    let Some(finished) = finished else {
+        answer.note(format!("{name} is running"));
+        return answer.done(format!("{name} is running"));
+    };
+    let for_people = format!("{name}: {}", finished.ending());
+    answer.note(format!("{name} has ended"));
+    answer.note(finished.ending());
+    finished.put(&mut answer);
+    if *is_told {
+        return answer.done(for_people);
+    }
+    finished.note(&mut answer);
+    finished.note_spill(&mut answer);
+    finished.done(answer, for_people)
+}

@@ -1,0 +1,64 @@
+//! `KillShell`: ends a command in the background, and everything that it started.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sortie_protocol::{Fault, ToolOutput};
+
+use crate::answer::Answer;
+use crate::arguments::Unknown;
+use crate::port::{CallContext, TypedTool};
+use crate::problem::Problem;
+
+pub(crate) struct KillShell;
+
+#[derive(Deserialize)]
+pub(crate) struct KillShellInput {
+    #[serde(alias = "bash_id")]
+    shell_id: String,
+    #[serde(flatten)]
+    unknown: Unknown,
+}
+
+impl TypedTool for KillShell {
+    type Input = KillShellInput;
+
+    const NAME: &'static str = "KillShell";
+    const IDEMPOTENT: bool = false;
+
+    fn description(&self) -> String {
+        "End a background command.".to_owned()
+    }
+
+    fn schema(&self) -> Value {
+        json!({"type": "object", "properties": {"shell_id": {"type": "string"}}, "required": ["shell_id"]})
+    }
+
+    async fn run(&self, input: Self::Input, context: CallContext<'_>) -> ToolOutput {
+        let mut answer = Answer::new(context.structured);
+        answer.note_unknown(&input.unknown);
+        let no_shell = || Problem::new(Fault::NotAllowed, "there is no shell here");
+        let command = context.shells.ok_or_else(no_shell).and_then(|shells| shells.background(&input.shell_id));
+        let command = match command {
+            Ok(command) => command,
+            Err(problem) => return answer.failed(&problem),
+        };
+        let name = command.name();
+        let had_ended = command.has_ended();
+        command.stop();
+        let Some(finished) = command.ended().await else {
+            return answer.failed(&Problem::new(Fault::Internal, format!("how {name} ended is not known")));
+        };
+        answer.line(&format!("{name} {}", if had_ended { "had ended before" } else { "was ended" }));
+        finished.put(&mut answer);
+        if had_ended {
+            answer.note(finished.ending());
+        }
+        let files_changed = if command.tell() {
+            finished.note(&mut answer);
+            finished.files_changed()
+        } else {
+            Vec::new()
+        };
+        ToolOutput { files_changed, ..answer.done(format!("{name} was ended")) }
+    }
+}

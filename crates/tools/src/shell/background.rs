@@ -1,0 +1,132 @@
+//! A command that goes on while its task does other things.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::watch;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::finished::Finished;
+use super::foreground::went_wrong;
+use super::launcher::{Launcher, Order, Started};
+use super::recent::{Filter, Page, Recent};
+use crate::problem::Problem;
+
+/// Commands in the background that one task may have.
+pub(super) const MAX_BACKGROUND: usize = 16;
+
+/// One command in the background. Dropped, it is ended.
+pub(crate) struct Background {
+    name: String,
+    recent: Arc<Mutex<Recent>>,
+    cancel: CancellationToken,
+    _on_drop: DropGuard,
+    end: watch::Receiver<Option<Arc<Finished>>>,
+    /// Whether a call has told how it ended.
+    is_told: AtomicBool,
+}
+
+/// What there is to see of a command in the background.
+pub(crate) struct Look {
+    pub(crate) page: Page,
+    /// How it ended, once all of its output has been read.
+    pub(crate) finished: Option<Arc<Finished>>,
+    /// It has been told before.
+    pub(crate) is_told: bool,
+}
+
+impl Background {
+    pub(super) async fn start(
+        launcher: &Arc<Launcher>,
+        number: usize,
+        order: Order,
+        call_cancel: &CancellationToken,
+    ) -> Result<Self, Problem> {
+        let Ok(slot) = Arc::clone(&launcher.setup.background).try_acquire_owned() else {
+            let why =
+                "the command was not run: too many commands of this process run in the background; run it without";
+            return Err(Problem::new(None, why));
+        };
+        let cancel = CancellationToken::new();
+        let on_drop = cancel.clone().drop_guard();
+        let started = started(launcher, order, &cancel, call_cancel).await?;
+        let recent = Arc::new(Mutex::new(Recent::default()));
+        let (sender, end) = watch::channel(None);
+        let written = Arc::clone(&recent);
+        tokio::task::spawn_blocking(move || {
+            let finished = started.finish(&mut |bytes| lock(&written).push(bytes));
+            lock(&written).is_over = true;
+            sender.send_replace(Some(Arc::new(finished)));
+            drop(slot);
+        });
+        let name = format!("bash_{number}");
+        Ok(Self { name, recent, cancel, _on_drop: on_drop, end, is_told: AtomicBool::new(false) })
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What is new since the last look.
+    pub(crate) fn look(&self, is_wanted: Option<Filter<'_>>) -> Look {
+        // In this order: what was written before the end is there when the end is.
+        let finished = self.end.borrow().clone();
+        let page = lock(&self.recent).page(is_wanted);
+        let finished = finished.filter(|_| page.n_left == 0);
+        let is_told = finished.is_some() && !self.tell();
+        Look { page, finished, is_told }
+    }
+
+    /// Has it end. Does nothing to one that has ended.
+    pub(crate) fn stop(&self) {
+        self.cancel.cancel();
+    }
+
+    /// Waits for the end; nothing, if what saw to it failed.
+    pub(crate) async fn ended(&self) -> Option<Arc<Finished>> {
+        self.end.clone().wait_for(Option::is_some).await.ok()?.clone()
+    }
+
+    /// Notes that its end is told; says whether this is the first time.
+    pub(crate) fn tell(&self) -> bool {
+        !self.is_told.swap(true, Ordering::Relaxed)
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.end.borrow().is_some()
+    }
+
+    pub(super) fn is_told(&self) -> bool {
+        self.is_told.load(Ordering::Relaxed)
+    }
+
+    /// Waits for the end; the files that it changed, unless they have been told.
+    pub(super) async fn untold_changes(&self) -> Vec<String> {
+        let finished = self.ended().await.filter(|_| self.tell());
+        finished.map(|finished| finished.files_changed()).unwrap_or_default()
+    }
+}
+
+async fn started(
+    launcher: &Arc<Launcher>,
+    order: Order,
+    cancel: &CancellationToken,
+    call_cancel: &CancellationToken,
+) -> Result<Started, Problem> {
+    let (launcher, token) = (Arc::clone(launcher), cancel.clone());
+    let mut starting = tokio::task::spawn_blocking(move || launcher.start(order, &token));
+    let started = tokio::select! {
+        biased;
+        started = &mut starting => started,
+        () = call_cancel.cancelled() => {
+            cancel.cancel();
+            // If it has begun after all, dropping it ends it.
+            starting.await.map(|_| Err(Problem::new(None, "cancelled before it began")))
+        }
+    };
+    started.unwrap_or_else(went_wrong)
+}
+
+fn lock(recent: &Mutex<Recent>) -> MutexGuard<'_, Recent> {
+    recent.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,132 @@
+//! A command that has ended, and what is said about it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use sortie_protocol::{Fault, ToolOutput};
+use sortie_sandbox::process::{How, OutputCount};
+
+use crate::answer::{Answer, bytes, grouped};
+
+/// Files that are told one by one.
+const MAX_FILES: usize = 1000;
+
+/// Signals by name, as far as commands meet them.
+const SIGNALS: [(i32, &str); 14] = [
+    (1, "HUP"),
+    (2, "INT"),
+    (3, "QUIT"),
+    (4, "ILL"),
+    (6, "ABRT"),
+    (7, "BUS"),
+    (8, "FPE"),
+    (9, "KILL"),
+    (11, "SEGV"),
+    (13, "PIPE"),
+    (15, "TERM"),
+    (24, "XCPU, its processor time was used up"),
+    (25, "XFSZ, a file became too large"),
+    (31, "SYS, a system call that commands may not make"),
+];
+
+/// A command that has ended, and everything that it started.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) how: How,
+    pub(crate) output: OutputCount,
+    /// How long it had.
+    pub(crate) time: Option<Duration>,
+    /// Sorted.
+    pub(crate) changed: Vec<PathBuf>,
+    /// What else there is to know.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Finished {
+    pub(crate) fn is_success(&self) -> bool {
+        self.how == How::Exited { code: 0 }
+    }
+
+    /// How it ended, in words.
+    pub(crate) fn ending(&self) -> String {
+        match self.how {
+            How::Exited { code } => format!("Exit code {code}"),
+            How::Signalled { signal } => match SIGNALS.iter().find(|(number, _)| *number == signal) {
+                Some((_, name)) => format!("ended by signal {signal} ({name})"),
+                None => format!("ended by signal {signal}"),
+            },
+            How::TimedOut => format!("timed out after {} and was ended", self.time.map(shown).unwrap_or_default()),
+            How::Cancelled => "cancelled before it finished".to_owned(),
+            How::Lost => "how it ended is not known: what watched over it was killed from outside".to_owned(),
+        }
+    }
+
+    /// The files that changed, by the names that an output has for them; a bounded number of them.
+    pub(crate) fn files_changed(&self) -> Vec<String> {
+        self.changed.iter().take(MAX_FILES).map(|path| path.to_string_lossy().into_owned()).collect()
+    }
+
+    /// Says in the last line what came of it.
+    pub(crate) fn note(&self, answer: &mut Answer) {
+        if !self.changed.is_empty() {
+            answer.note(format!("changed: {}", named(&self.changed)));
+        }
+        if self.changed.len() > MAX_FILES {
+            let (n_listed, n_all) = (grouped(MAX_FILES as u64), grouped(self.changed.len() as u64));
+            answer.note_lack(format!("{n_listed} of {n_all} changed files are recorded"));
+        }
+        self.notes.iter().for_each(|note| answer.note(note));
+    }
+
+    /// Says in the last line where all of a long output is.
+    pub(crate) fn note_spill(&self, answer: &mut Answer) {
+        let output = &self.output;
+        match (&output.spilled, &output.spill_failure) {
+            (Some(path), None) => answer.note_lack(format!("all of it, for people: {}", path.display())),
+            (Some(path), Some(why)) => {
+                answer.note_lack(format!("the beginning of it, for people: {} ({why})", path.display()));
+            }
+            (None, Some(why)) => answer.note_lack(format!("it could not be kept ({why})")),
+            (None, None) => {}
+        }
+        if output.spilled.is_some() && output.dropped > 0 {
+            answer.note_lack(format!("without the last {}", bytes(output.dropped)));
+        }
+    }
+
+    /// Puts what programs want to know into the object.
+    pub(crate) fn put(&self, answer: &mut Answer) {
+        if let How::Exited { code } = self.how {
+            answer.put("exit_code", || code.into());
+        }
+        if let How::Signalled { signal } = self.how {
+            answer.put("signal", || signal.into());
+        }
+        answer.put("timed_out", || Value::Bool(self.how == How::TimedOut));
+        answer.put("files_changed", || json!(self.files_changed()));
+        if let Some(path) = &self.output.spilled {
+            answer.put("full_output_path", || json!(path.to_string_lossy()));
+        }
+    }
+
+    /// The output of a call that tells of this end.
+    pub(crate) fn done(&self, answer: Answer, for_people: String) -> ToolOutput {
+        let fault = (self.how == How::TimedOut).then_some(Fault::TimedOut);
+        let failed = !self.is_success();
+        ToolOutput { failed, fault, files_changed: self.files_changed(), ..answer.done(for_people) }
+    }
+}
+
+fn shown(time: Duration) -> String {
+    if time.subsec_nanos() == 0 { format!("{} s", time.as_secs()) } else { format!("{} ms", time.as_millis()) }
+}
+
+/// The first of some paths by name, and how many more there are.
+pub(super) fn named(paths: &[PathBuf]) -> String {
+    const MAX_NAMED: usize = 20;
+    let shown = |path: &PathBuf| path.to_string_lossy().replace(char::is_control, "\u{fffd}");
+    let names: Vec<String> = paths.iter().take(MAX_NAMED).map(shown).collect();
+    let more = paths.len().saturating_sub(MAX_NAMED);
+    if more == 0 { names.join(", ") } else { format!("{} and {more} more", names.join(", ")) }
+}

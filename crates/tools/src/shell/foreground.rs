@@ -1,0 +1,144 @@
+//! A command that its call waits for.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::task::{JoinError, JoinHandle};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use tokio_util::sync::CancellationToken;
+
+use super::excerpt::Excerpt;
+use super::finished::Finished;
+use super::launcher::{Launcher, Order};
+use crate::port::Progress;
+use crate::problem::Problem;
+
+/// How often people are told how it comes along.
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// Runs a command to its end, which a cancellation brings near; so does dropping the future.
+pub(super) async fn run(
+    launcher: &Arc<Launcher>,
+    order: Order,
+    cancel: &CancellationToken,
+    progress: Option<&dyn Progress>,
+) -> Result<(Finished, Excerpt), Problem> {
+    let cancel = cancel.child_token();
+    let _on_drop = cancel.clone().drop_guard();
+    let slot = tokio::select! {
+        biased;
+        () = cancel.cancelled() => return Err(Problem::new(None, "cancelled before it began")),
+        slot = Arc::clone(&launcher.setup.foreground).acquire_owned() => slot,
+    };
+    let output = Arc::new(Mutex::new(Excerpt::default()));
+    let (launcher, shown) = (Arc::clone(launcher), Arc::clone(&output));
+    let mut running = tokio::task::spawn_blocking(move || {
+        let started = launcher.start(order, &cancel)?;
+        let finished = started.finish(&mut |bytes| lock(&shown).push(bytes));
+        drop(slot);
+        Ok(finished)
+    });
+    let finished = match progress {
+        Some(progress) => watched(&mut running, &output, progress).await,
+        None => running.await,
+    };
+    let finished = finished.unwrap_or_else(went_wrong)?;
+    let output = std::mem::take(&mut *lock(&output));
+    Ok((finished, output))
+}
+
+/// Waits for the end, and tells the last line of the output as often as there is another.
+async fn watched<T>(
+    running: &mut JoinHandle<T>,
+    output: &Mutex<Excerpt>,
+    progress: &dyn Progress,
+) -> Result<T, JoinError> {
+    let mut ticks = interval_at(Instant::now() + PERIOD, PERIOD);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut told = None;
+    loop {
+        tokio::select! {
+            biased;
+            finished = &mut *running => return finished,
+            _ = ticks.tick() => {}
+        }
+        let line = lock(output).last_line();
+        if let Some(line) = line.filter(|line| told.as_ref() != Some(line)) {
+            progress.tell(line.clone()).await;
+            told = Some(line);
+        }
+    }
+}
+
+/// A panic goes on here. There is no other reason: nothing aborts this work.
+pub(super) fn went_wrong<T>(error: JoinError) -> Result<T, Problem> {
+    match error.try_into_panic() {
+        Ok(panic) => std::panic::resume_unwind(panic),
+        Err(_) => Err(Problem::new(None, "cancelled before it began")),
+    }
+}
+
+fn lock(output: &Mutex<Excerpt>) -> std::sync::MutexGuard<'_, Excerpt> {
+    output.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use sortie_sandbox::process::{Environment, Program, Walls};
+    use sortie_sandbox::{SpillDir, Workspace};
+
+    use super::*;
+    use crate::shell::{NetworkReach, ShellReach, ShellSetup};
+
+    struct Nothing;
+
+    impl ShellReach for Nothing {
+        fn walls(&self, _: &Workspace) -> Result<Walls, String> {
+            unreachable!("nothing starts")
+        }
+
+        fn reads_only(&self) -> Option<String> {
+            None
+        }
+
+        fn network(&self) -> NetworkReach {
+            NetworkReach::None
+        }
+
+        fn may_reach(&self, _: &str) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn protects(&self, _: &Path) -> Option<String> {
+            None
+        }
+    }
+
+    #[tokio::test]
+    async fn a_command_that_waits_for_its_turn_can_be_cancelled() {
+        let directory = tempfile::tempdir().unwrap();
+        let spill = Arc::new(SpillDir::open(&directory.path().join("spill")).unwrap());
+        let setup = ShellSetup::new(Program::at("/bin/false".into()), Environment::default(), spill);
+        let setup = Arc::new(setup);
+        let n_slots = u32::try_from(setup.foreground.available_permits()).unwrap();
+        let _others = Arc::clone(&setup.foreground).acquire_many_owned(n_slots).await.unwrap();
+        let launcher = Arc::new(Launcher::new(setup, Arc::new(Nothing), Arc::default()));
+        let order = Order {
+            line: "true".to_owned(),
+            directory: None,
+            time: Some(Duration::from_millis(1)),
+            workspace: Arc::new(Workspace::open(directory.path()).unwrap()),
+            unspilled: 0,
+        };
+        let cancel = CancellationToken::new();
+        let waiting = run(&launcher, order, &cancel, None);
+        let cancelling = async {
+            tokio::task::yield_now().await;
+            cancel.cancel();
+        };
+        let (waited, ()) = tokio::join!(waiting, cancelling);
+        assert_eq!(waited.unwrap_err().text, "cancelled before it began");
+    }
+}

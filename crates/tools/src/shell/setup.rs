@@ -1,0 +1,146 @@
+//! What all commands of a process share, and which walls can be built here.
+
+use std::sync::{Arc, OnceLock};
+
+use sortie_sandbox::SpillDir;
+use sortie_sandbox::process::{Environment, Probe, ProcessLimits, Program, Tier, probe};
+use tokio::sync::Semaphore;
+
+use crate::web_fetch::WebRules;
+
+/// Commands of a process that are waited for at the same time; each has a thread. More of them wait for their turn.
+const MAX_FOREGROUND: usize = 64;
+
+/// Commands of a process that run in the background at the same time; each has a thread, too. More of them are refused.
+const MAX_BACKGROUND: usize = 128;
+
+/// What all commands of a process share. Made once: the walls are probed at the first command and then known.
+#[derive(Debug)]
+pub struct ShellSetup {
+    pub program: Program,
+    /// The user's express wish: no walls.
+    pub unconfined: bool,
+    pub environment: Environment,
+    pub limits: ProcessLimits,
+    /// Where long outputs go, and what is taken away.
+    pub spill: Arc<SpillDir>,
+    /// Which inner addresses may be reached by tasks that may reach hosts.
+    pub web: WebRules,
+    /// Tasks that may reach every host get the network itself; otherwise they, too, go through the proxy.
+    pub open_network: bool,
+    pub(super) foreground: Arc<Semaphore>,
+    pub(super) background: Arc<Semaphore>,
+    standing: OnceLock<Standing>,
+}
+
+impl ShellSetup {
+    /// With walls, the usual limits, and no network but through the proxy.
+    pub fn new(program: Program, environment: Environment, spill: Arc<SpillDir>) -> Self {
+        Self {
+            program,
+            unconfined: false,
+            environment,
+            limits: ProcessLimits::default(),
+            spill,
+            web: WebRules::default(),
+            open_network: false,
+            foreground: Arc::new(Semaphore::new(MAX_FOREGROUND)),
+            background: Arc::new(Semaphore::new(MAX_BACKGROUND)),
+            standing: OnceLock::new(),
+        }
+    }
+
+    /// The walls that commands run in. The first call builds them, which takes a moment and blocks.
+    pub fn walls(&self) -> &Standing {
+        let find_out = || if self.unconfined { Standing::Unconfined } else { probe(&self.program).into() };
+        self.standing.get_or_init(find_out)
+    }
+}
+
+/// Which walls commands run in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// The strongest.
+    Namespaces,
+    /// Landlock alone; why there are no namespaces.
+    Landlock { why: String },
+    /// No walls can be built, so that no command runs; why.
+    Nowhere { why: String },
+    /// No walls are built, because the user wants none.
+    Unconfined,
+}
+
+impl Standing {
+    /// The tier of the next command, or the words with which it is refused.
+    pub(super) fn tier(&self) -> Result<Tier, String> {
+        match self {
+            Self::Namespaces => Ok(Tier::Namespaces),
+            Self::Landlock { .. } => Ok(Tier::Landlock),
+            Self::Unconfined => Ok(Tier::None),
+            Self::Nowhere { why } => Err(format!(
+                "no walls can be built around commands here ({why}); `sortie doctor` says what is missing, and \
+                 `--unconfined` runs commands without walls"
+            )),
+        }
+    }
+
+    /// What the outcome of a task that ran a command says of its walls.
+    pub(super) fn notice(&self) -> Option<String> {
+        match self {
+            Self::Namespaces | Self::Nowhere { .. } => None,
+            Self::Landlock { why } => Some(format!(
+                "commands ran in the weaker walls of Landlock alone, because there are no namespaces here ({why}); \
+                 `sortie doctor` says what is missing"
+            )),
+            Self::Unconfined => {
+                Some("commands ran without walls, as --unconfined asks: they could do all that the user can".to_owned())
+            }
+        }
+    }
+}
+
+impl From<Probe> for Standing {
+    fn from(probe: Probe) -> Self {
+        let why: Vec<String> = probe.missing.into_iter().map(|missing| missing.why).collect();
+        let why = why.join("; ");
+        match probe.tier {
+            Tier::Namespaces => Self::Namespaces,
+            Tier::Landlock => Self::Landlock { why },
+            Tier::None => Self::Nowhere { why },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sortie_sandbox::process::Missing;
+
+    use super::*;
+
+    fn standing(tier: Tier) -> Standing {
+        let missing = vec![Missing { tier: Tier::Namespaces, why: "user namespaces are off".to_owned() }];
+        Standing::from(Probe { tier, landlock: 6, missing })
+    }
+
+    #[test]
+    fn weaker_walls_are_used_and_named_in_the_outcome() {
+        let weaker = standing(Tier::Landlock);
+        assert_eq!(weaker.tier(), Ok(Tier::Landlock));
+        let notice = weaker.notice().unwrap();
+        assert!(notice.contains("Landlock alone") && notice.contains("user namespaces are off"), "{notice}");
+    }
+
+    #[test]
+    fn without_any_walls_nothing_runs_and_the_way_out_is_named() {
+        let why = standing(Tier::None).tier().unwrap_err();
+        for part in ["user namespaces are off", "sortie doctor", "--unconfined"] {
+            assert!(why.contains(part), "{why}");
+        }
+    }
+
+    #[test]
+    fn the_strongest_walls_are_worth_no_notice() {
+        let strongest = Standing::from(Probe { tier: Tier::Namespaces, landlock: 6, missing: Vec::new() });
+        assert_eq!((strongest.tier(), strongest.notice()), (Ok(Tier::Namespaces), None));
+    }
+}

@@ -1,0 +1,129 @@
+//! The commands of one task, seen from its tools and from the engine.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use sortie_protocol::Fault;
+
+use super::background::{Background, MAX_BACKGROUND};
+use super::changes::EditSpan;
+use super::finished::Finished;
+use super::launcher::{Launcher, Order};
+use super::{Changes, Excerpt, ShellReach, ShellSetup, foreground};
+use crate::port::CallContext;
+use crate::problem::Problem;
+
+/// The commands of one task. Dropped, it ends those that are left; [`close`](Self::close) also waits for their end.
+pub struct Shells {
+    launcher: Arc<Launcher>,
+    background: Mutex<Shelf>,
+}
+
+/// The commands in the background, the oldest first.
+#[derive(Default)]
+struct Shelf {
+    n_started: usize,
+    commands: Vec<Arc<Background>>,
+    is_closed: bool,
+}
+
+impl Shells {
+    pub fn new(setup: Arc<ShellSetup>, reach: Arc<dyn ShellReach>, changes: Arc<Changes>) -> Self {
+        Self { launcher: Arc::new(Launcher::new(setup, reach, changes)), background: Mutex::default() }
+    }
+
+    /// What the outcome should say, each once, in order: weaker walls, no walls, what was taken away, files that may be
+    /// others'.
+    pub fn notices(&self) -> Vec<String> {
+        self.launcher.notices()
+    }
+
+    /// Ends what runs in the background and returns when all of it is gone: with the files that it has changed and that
+    /// no call has told of, each once, sorted. No command starts in the background any more.
+    pub async fn close(&self) -> Vec<String> {
+        let commands = {
+            let mut shelf = self.shelf();
+            shelf.is_closed = true;
+            std::mem::take(&mut shelf.commands)
+        };
+        for command in &commands {
+            command.stop();
+        }
+        let mut changed = Vec::new();
+        for command in commands {
+            changed.extend(command.untold_changes().await);
+        }
+        changed.sort_unstable();
+        changed.dedup();
+        changed
+    }
+
+    /// To be held while a file is edited by a tool that is no command.
+    pub(crate) fn edit(&self, path: &Path) -> EditSpan {
+        self.launcher.changes.edit(self.launcher.owner, path)
+    }
+
+    /// Runs a command to its end.
+    pub(crate) async fn run(&self, order: Order, context: CallContext<'_>) -> Result<(Finished, Excerpt), Problem> {
+        foreground::run(&self.launcher, order, context.cancel, context.progress).await
+    }
+
+    /// Starts a command that goes on when the call has been answered.
+    pub(crate) async fn start(&self, order: Order, context: CallContext<'_>) -> Result<Arc<Background>, Problem> {
+        let number = {
+            let mut shelf = self.shelf();
+            shelf.make_room()?;
+            shelf.n_started += 1;
+            shelf.n_started
+        };
+        let command = Arc::new(Background::start(&self.launcher, number, order, context.cancel).await?);
+        let mut shelf = self.shelf();
+        // Others may have come in the meantime.
+        shelf.make_room()?;
+        shelf.commands.push(Arc::clone(&command));
+        Ok(command)
+    }
+
+    /// The command in the background that has this name.
+    pub(crate) fn background(&self, name: &str) -> Result<Arc<Background>, Problem> {
+        let shelf = self.shelf();
+        if let Some(command) = shelf.commands.iter().find(|command| command.name() == name) {
+            return Ok(Arc::clone(command));
+        }
+        let known: Vec<&str> = shelf.commands.iter().map(|command| command.name()).collect();
+        let known = if known.is_empty() {
+            "there is none; start one with Bash and run_in_background".to_owned()
+        } else {
+            format!("there are {}", known.join(", "))
+        };
+        Err(Problem::new(Fault::NotFound, format!("no command in the background is called `{name}`: {known}")))
+    }
+
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        // Nothing in there can be left half done.
+        self.background.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shelf {
+    /// Forgets the oldest command whose end has been told, if there is no room for another; an error if there is none.
+    fn make_room(&mut self) -> Result<(), Problem> {
+        if self.is_closed {
+            return Err(Problem::new(None, "the command was not run: its task is ending"));
+        }
+        if self.commands.len() < MAX_BACKGROUND {
+            return Ok(());
+        }
+        let Some(told) = self.commands.iter().position(|command| command.is_told()) else {
+            return Err(Problem::new(
+                None,
+                format!(
+                    "the command was not run: {MAX_BACKGROUND} run in the background or have ended without being looked \
+                     at; use BashOutput or KillShell"
+                ),
+            ));
+        };
+        self.commands.remove(told);
+        Ok(())
+    }
+}

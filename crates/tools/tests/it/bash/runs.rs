@@ -1,0 +1,160 @@
+//! What a command says, and what is said about it.
+
+use std::fs;
+
+use expect_test::expect;
+use serde_json::json;
+use sortie_protocol::{Fault, Resource};
+
+use super::shell::{command, project, spill};
+use crate::project::Project;
+
+#[tokio::test]
+async fn output_and_errors_are_told_in_the_order_in_which_they_came() {
+    let project = project(&[]);
+    let text = project.done("Bash", command("echo one; echo two >&2; echo three")).await;
+    assert_eq!(text, "one\ntwo\nthree");
+}
+
+#[tokio::test]
+async fn an_ending_is_told_as_it_was() {
+    let project = project(&[]);
+    for (line, expected) in [
+        ("echo said; exit 3", "said\n[Exit code 3]"),
+        ("printf said; false", "said\n[Exit code 1]"),
+        ("kill -TERM $$", "[ended by signal 15 (TERM)]"),
+        ("kill -USR1 $$", "[ended by signal 10]"),
+        ("no-such-program 2>/dev/null", "[Exit code 127]"),
+    ] {
+        assert_eq!(project.failed("Bash", command(line)).await, expected, "{line}");
+    }
+    assert_eq!(project.done("Bash", command("true")).await, "[no output]");
+}
+
+#[tokio::test]
+async fn people_are_told_in_one_line() {
+    let project = project(&[]);
+    for (line, expected) in
+        [("echo a; echo b", "2 lines"), ("true", "no output"), ("echo a; exit 2", "Exit code 2, 1 line")]
+    {
+        assert_eq!(project.run("Bash", command(line)).await.for_people, expected);
+    }
+}
+
+#[tokio::test]
+async fn each_call_is_a_fresh_shell_without_input() {
+    let project = project(&[("sub/file", "")]);
+    project.done("Bash", command("cd sub; export NAME=value; alias x=y; umask 0777")).await;
+    let root = fs::canonicalize(project.path("")).unwrap();
+    let text = project.done("Bash", command("pwd; echo \"[$NAME]\"; umask; cat; echo read")).await;
+    assert_eq!(text, format!("{}\n[]\n0022\nread", root.display()));
+}
+
+#[tokio::test]
+async fn a_command_runs_in_the_directory_that_it_names() {
+    let project = project(&[("sub/dir/file", "")]);
+    project.link("sub", "link");
+    for cwd in ["sub/dir", "link/dir", "./sub/../sub/dir/"] {
+        assert_eq!(project.done("Bash", json!({"command": "ls", "cwd": cwd})).await, "file", "{cwd}");
+        let resource = project.resource("Bash", &json!({"command": "ls", "cwd": cwd}));
+        assert_eq!(resource, Resource::Command { line: "ls".to_owned(), directory: "sub/dir".into() }, "{cwd}");
+    }
+    let root = Resource::Command { line: "ls".to_owned(), directory: "".into() };
+    assert_eq!(project.resource("Bash", &command("ls")), root);
+    assert_eq!(project.resource("Bash", &json!({"command": "ls", "cwd": "../.."})), root, "it is judged all the same");
+}
+
+#[tokio::test]
+async fn a_directory_that_cannot_be_used_is_refused_and_nothing_runs() {
+    let project = project(&[("file", "")]);
+    project.link("/", "out");
+    for (cwd, fault) in [
+        ("..", Fault::NoAccess),
+        ("/", Fault::NoAccess),
+        ("out/tmp", Fault::NoAccess),
+        ("absent", Fault::NotFound),
+        ("file", Fault::Arguments),
+    ] {
+        let output = project.run("Bash", json!({"command": "touch made", "cwd": cwd})).await;
+        assert!(output.failed, "{cwd}");
+        assert_eq!(output.fault, Some(fault), "{cwd}: {}", output.for_model);
+    }
+    assert!(!project.path("made").exists());
+}
+
+#[tokio::test]
+async fn arguments_that_make_no_sense_are_told() {
+    let project = project(&[]);
+    assert_eq!(project.failed("Bash", command("  \n")).await, "the command is empty");
+    let text = project.failed("Bash", command(&"x".repeat(100_001))).await;
+    assert!(text.contains("100,001 bytes") && text.contains("write a script"), "{text}");
+    let text = project.failed("Bash", command("echo \0")).await;
+    assert!(text.contains("was not run") && text.contains("NUL"), "{text}");
+    let text = project.done("Bash", json!({"command": "true", "timeout": 700_000, "sandbox": false})).await;
+    assert_eq!(text, "[unknown arguments ignored: sandbox; the timeout was cut to 600000 ms; no output]");
+}
+
+#[tokio::test]
+async fn a_command_that_takes_too_long_is_ended_and_what_it_said_is_told() {
+    let project = project(&[]);
+    let output = project.run("Bash", json!({"command": "echo begun; exec sleep 600", "timeout": "3000"})).await;
+    assert_eq!(output.for_model, "begun\n[timed out after 3 s and was ended]");
+    assert!(output.failed);
+    assert_eq!(output.fault, Some(Fault::TimedOut));
+}
+
+#[tokio::test]
+async fn of_a_long_output_the_ends_are_told_and_the_whole_is_kept() {
+    let project = project(&[]);
+    let text = project.done("Bash", command("seq -f '%08.0f' 100000")).await;
+    assert!(text.starts_with("00000001\n") && text.len() < 31_000, "{}", text.len());
+    assert!(text.contains("\n[870,003 bytes left out here]\n"), "{}", &text[9_900..10_100]);
+    let (body, notes) = text.rsplit_once('\n').unwrap();
+    assert!(body.ends_with("\n00100000"), "{notes}");
+    let path = notes.strip_prefix("[all of it, for people: ").unwrap().strip_suffix(']').unwrap();
+    assert!(path.starts_with(&spill(&project).display().to_string()), "{path}");
+    let kept = fs::read_to_string(path).unwrap();
+    assert_eq!((kept.len(), kept.lines().last()), (900_000, Some("00100000")));
+}
+
+#[tokio::test]
+async fn what_goes_beyond_every_bound_is_counted() {
+    let project = project(&[]);
+    let text = project.done("Bash", command("yes | head -c 20000000")).await;
+    assert!(text.contains("; without the last 3,222,784 bytes]"), "{}", &text[text.len() - 300..]);
+}
+
+#[tokio::test]
+async fn output_that_is_no_text_is_shown_by_marks_and_escapes_stay() {
+    let project = project(&[]);
+    let text = project.done("Bash", command(r"printf 'a\377b\033[31mc\n'")).await;
+    assert_eq!(text, "a\u{fffd}b\u{1b}[31mc\n[bytes that are not UTF-8 are shown as \u{fffd}]");
+}
+
+#[tokio::test]
+async fn an_output_as_an_object() {
+    let project = project(&[("old", "")]);
+    let output = project.structured("Bash", command("echo said; touch new; exit 4")).await;
+    let payload = output.payload.unwrap();
+    expect![[r#"{"exit_code":4,"files_changed":["new"],"output":"said\n","timed_out":false}"#]]
+        .assert_eq(&serde_json::to_string(&payload.data).unwrap());
+    assert_eq!(payload.notes, ["Exit code 4", "changed: new"]);
+    assert!(!payload.is_partial);
+    let payload = project.structured("Bash", command("seq 100000")).await.payload.unwrap();
+    assert!(payload.is_partial && payload.data["full_output_path"].is_string());
+}
+
+#[tokio::test]
+async fn without_a_shell_nothing_runs() {
+    let project = Project::new(&[]);
+    for (tool, arguments) in [
+        ("Bash", command("touch made")),
+        ("BashOutput", json!({"bash_id": "bash_1"})),
+        ("KillShell", json!({"shell_id": "bash_1"})),
+    ] {
+        let output = project.run(tool, arguments).await;
+        assert!(output.failed && output.for_model.ends_with("there is no shell here"), "{}", output.for_model);
+        assert_eq!(output.fault, Some(Fault::NotAllowed));
+    }
+    assert!(!project.path("made").exists());
+}
