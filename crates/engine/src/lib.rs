@@ -24,6 +24,7 @@ mod instructions;
 mod limits;
 mod permissions;
 mod port;
+mod replay;
 mod report;
 mod roster;
 mod rules;

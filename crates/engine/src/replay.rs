@@ -1,0 +1,147 @@
+//! A task's log, read back: where it stood when its last writer stopped, so that it can go on from there.
+//!
+//! Nothing that lived in a process is needed for it. It decides nothing: what becomes of a call that was under way is
+//! `resume.rs`'s business.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use sortie_protocol::{CallId, CallOutput, Event, Fact, Job, Reply, TaskId, TaskOutcome, Usage};
+
+use crate::history::History;
+
+/// Where a task stands.
+pub(crate) struct Past {
+    /// As it was started, with the configuration that holds now.
+    pub(crate) job: Job,
+    pub(crate) leg: u32,
+    pub(crate) history: History,
+    /// The turn whose calls have not all been answered.
+    pub(crate) open: Option<OpenTurn>,
+    pub(crate) deeds: Deeds,
+    /// How the newest leg ended, if it has.
+    pub(crate) ended: Option<TaskOutcome>,
+}
+
+/// What the task itself has done, over all its legs.
+#[derive(Default)]
+pub(crate) struct Deeds {
+    /// Without its descendants'.
+    pub(crate) usage: Usage,
+    pub(crate) turns: u32,
+    /// Turns before the leg that goes on now.
+    pub(crate) turns_before: u32,
+    pub(crate) calls: BTreeMap<String, u64>,
+    pub(crate) files_changed: BTreeSet<String>,
+    pub(crate) notices: Vec<String>,
+    pub(crate) call_ids: HashSet<CallId>,
+    /// In order of starting.
+    pub(crate) children: Vec<TaskId>,
+}
+
+/// A reply with calls, and how far they have come.
+pub(crate) struct OpenTurn {
+    pub(crate) reply: Reply,
+    pub(crate) outputs: HashMap<CallId, CallOutput>,
+    pub(crate) started: HashMap<CallId, Started>,
+}
+
+/// A call that was about to run when the log ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Started {
+    pub(crate) idempotent: bool,
+    /// The task that answers it.
+    pub(crate) child: Option<TaskId>,
+    /// The process that it ran in: pid, and when it started.
+    pub(crate) process: Option<(u32, u64)>,
+}
+
+impl Past {
+    /// Begins with a task's first event; `None` where that is another one.
+    pub(crate) fn begin(first: Event) -> Option<Self> {
+        let Fact::TaskStarted { job } = first.fact else { return None };
+        let deeds = Deeds { notices: job.notices.clone(), ..Deeds::default() };
+        Some(Self { history: History::begin(&job), job: *job, leg: first.leg, open: None, deeds, ended: None })
+    }
+
+    /// Takes in the next event.
+    pub(crate) fn take(&mut self, event: Event) {
+        match event.fact {
+            Fact::TaskResumed { prompt, config, notices } => {
+                if event.leg > self.leg {
+                    (self.leg, self.ended, self.deeds.turns_before) = (event.leg, None, self.deeds.turns);
+                }
+                self.job.config = *config;
+                notices.into_iter().for_each(|notice| self.deeds.notice(notice));
+                if let Some(prompt) = prompt {
+                    self.history.push_user(&prompt);
+                }
+            }
+            Fact::ModelReplied { reply, .. } => self.take_reply(reply),
+            Fact::LimitReached { text, .. } => self.history.push_user(&text),
+            Fact::CallStarted { call, idempotent } => self.start(call.id, |started| started.idempotent = idempotent),
+            Fact::ChildStarted { call, child } => {
+                self.start(call, |started| started.child = Some(child));
+                self.deeds.children.push(child);
+            }
+            Fact::ProcessStarted { call, pid, started: at } => {
+                self.start(call, |started| started.process = Some((pid, at)));
+            }
+            Fact::CallFinished { output, refused } => self.take_output(output, refused),
+            Fact::ModelRetried { usage, .. } | Fact::Assisted { usage, .. } => {
+                self.deeds.usage += Usage { turns: 0, tool_calls: 0, ..usage };
+            }
+            Fact::Noticed { text } => self.deeds.notice(text),
+            Fact::TaskEnded { outcome } => self.ended = Some(*outcome),
+            Fact::TaskStarted { .. }
+            | Fact::TaskAdmitted
+            | Fact::ModelCalled { .. }
+            | Fact::CallProgressed { .. }
+            | Fact::ApprovalAsked { .. }
+            | Fact::ApprovalAnswered { .. }
+            | Fact::ChildEnded { .. }
+            | Fact::Unknown => {}
+        }
+    }
+
+    fn take_reply(&mut self, reply: Reply) {
+        self.deeds.turns += 1;
+        self.deeds.usage += Usage { turns: 1, tool_calls: 0, ..reply.usage };
+        self.deeds.call_ids.extend(reply.calls().map(|call| call.id.clone()));
+        self.history.push_reply(&reply);
+        let has_calls = reply.calls().next().is_some();
+        self.open = has_calls.then(|| OpenTurn { reply, outputs: HashMap::new(), started: HashMap::new() });
+    }
+
+    fn take_output(&mut self, output: CallOutput, refused: bool) {
+        let Some(open) = &mut self.open else { return };
+        if let Some(call) = open.reply.calls().find(|call| call.id == output.call)
+            && !refused
+            && !output.output.did_not_run
+        {
+            self.deeds.usage += Usage { tool_calls: 1, ..Usage::default() };
+            *self.deeds.calls.entry(call.tool.clone()).or_default() += 1;
+            self.deeds.files_changed.extend(output.output.files_changed.iter().cloned());
+        }
+        open.outputs.insert(output.call.clone(), output);
+        if open.reply.calls().all(|call| open.outputs.contains_key(&call.id))
+            && let Some(OpenTurn { reply, mut outputs, .. }) = self.open.take()
+        {
+            // The log has them as they finished, the conversation in the order of the calls.
+            self.history.push_outputs(reply.calls().filter_map(|call| outputs.remove(&call.id)).collect());
+        }
+    }
+
+    fn start(&mut self, call: CallId, note: impl FnOnce(&mut Started)) {
+        if let Some(open) = &mut self.open {
+            note(open.started.entry(call).or_default());
+        }
+    }
+}
+
+impl Deeds {
+    fn notice(&mut self, text: String) {
+        if !self.notices.contains(&text) {
+            self.notices.push(text);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Going on with a task: after a crash, a limit, a failure, or with a follow-up. What it may do is what it had, within
+//! what holds now; what it had under way is settled first.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use sortie_journal::{Journal, JournalError, Standing, TaskState};
+use sortie_protocol::{AgentConfig, Event, Failure, Limits, Status, TaskId, Usage};
+
+use crate::account::Account;
+use crate::authority::tools_at;
+use crate::engine::{Engine, Inner, Running};
+use crate::replay::Past;
+use crate::roster::Roster;
+use crate::slot::Slot;
+use crate::subagents::Asked;
+use crate::task::Task;
+use tokio_util::sync::CancellationToken;
+
+/// What joins the conversation where a task that had written its last word goes on without a new prompt.
+const GO_ON: &str = "Go on with your work where you stopped.";
+
+/// How to go on.
+#[derive(Debug, Clone, Default)]
+pub struct Resumption {
+    /// A follow-up. A task that was completed needs one.
+    pub prompt: Option<String>,
+    /// What to tighten, or where the last leg reached a limit, what to give anew.
+    pub limits: Limits,
+}
+
+/// A task as its log tells of it.
+pub(crate) struct Remembered {
+    pub(crate) past: Past,
+    pub(crate) standing: Standing,
+    /// What its children with all below them have used, and how many tasks that were.
+    pub(crate) below: Usage,
+    pub(crate) started_below: u32,
+}
+
+impl Engine {
+    /// Goes on with a task without a parent that waits for it. A failure means that nothing was changed.
+    pub async fn resume(&self, task: TaskId, resumption: Resumption) -> Result<Running, Failure> {
+        let journal = Arc::clone(&self.inner.journal);
+        let read = move || remember(journal.as_ref(), task);
+        let remembered = tokio::task::spawn_blocking(read).await;
+        let remembered = remembered.map_err(|error| Failure::new("internal", error.to_string()))??;
+        let task = self.inner.resumed(remembered, resumption)?;
+        Running::start(task).await.map_err(journal_failure)
+    }
+}
+
+/// Reads a task back, with what its children have used.
+pub(crate) fn remember(journal: &dyn Journal, task: TaskId) -> Result<Remembered, Failure> {
+    let standing = journal.standing(task).map_err(journal_failure)?;
+    standing.next_attempt().map_err(journal_failure)?;
+    let past = read(journal, task)?;
+    let (mut below, mut started_below) = (Usage::default(), 0);
+    for child in &past.deeds.children {
+        let (usage, started) = used_by(journal, *child)?;
+        below += usage;
+        started_below += started + 1;
+    }
+    Ok(Remembered { past, standing, below, started_below })
+}
+
+fn read(journal: &dyn Journal, task: TaskId) -> Result<Past, Failure> {
+    let mut past: Option<Past> = None;
+    journal
+        .read_each(task, 0, &mut |event: Event| match &mut past {
+            Some(past) => past.take(event),
+            none => *none = Past::begin(event),
+        })
+        .map_err(journal_failure)?;
+    past.ok_or_else(|| Failure::new("journal", format!("the log of {task} does not begin with its start")))
+}
+
+/// What a task with all below it has used, and how many tasks are below it.
+fn used_by(journal: &dyn Journal, task: TaskId) -> Result<(Usage, u32), Failure> {
+    let past = read(journal, task)?;
+    let (mut usage, mut started) = (past.deeds.usage, 0);
+    for child in &past.deeds.children {
+        let (below, further) = used_by(journal, *child)?;
+        usage += below;
+        started += further + 1;
+    }
+    Ok((usage, started))
+}
+
+impl Inner {
+    /// A task without a parent, as it goes on.
+    fn resumed(self: &Arc<Self>, remembered: Remembered, resumption: Resumption) -> Result<Task, Failure> {
+        let prompt = prompt_for(&remembered, resumption.prompt)?;
+        let roster = self.rosters.current();
+        let (config, notices) = self.renewed(&roster, &remembered.past, None)?;
+        let whole_tree = Limits { max_children: Some(self.rules.max_children), ..Limits::default() };
+        let account = Account::restored(config.limits.tighter(whole_tree), &remembered, None);
+        let slot = if config.depth == 0 { Slot::unlimited() } else { Slot::of(Arc::clone(&self.slots)) };
+        Ok(self.take_up(remembered, (config, prompt, notices), (roster, account, slot), CancellationToken::new()))
+    }
+
+    /// What a task may do when it goes on: what it had, within what holds now. What it lost is told.
+    pub(crate) fn renewed(
+        &self,
+        roster: &Roster,
+        past: &Past,
+        parent: Option<&AgentConfig>,
+    ) -> Result<(AgentConfig, Vec<String>), Failure> {
+        let stored = &past.job.config;
+        let agents = if stored.depth == 0 { &roster.mains } else { &roster.agents };
+        if let Err(error) = agents.get(&stored.agent) {
+            let advice = "bring its file back, or start a new task";
+            return Err(Failure::new("agent_gone", format!("this task's agent cannot be found: {error}; {advice}")));
+        }
+        let now: &[_] = parent.map_or(&self.permissions.layers, |parent| &parent.grant.layers);
+        let grant = sortie_policy::intersect(&stored.grant, now);
+        let exist = tools_at(&roster.tools, self.contract.as_ref(), &self.rules, stored.depth);
+        let kept: Vec<String> = stored.tools.iter().filter(|tool| exist.contains(tool)).cloned().collect();
+        let tools = sortie_policy::offerable(&grant, &kept);
+        let lost: Vec<&str> = stored.tools.iter().filter(|tool| !tools.contains(tool)).map(String::as_str).collect();
+        let notices = if lost.is_empty() { Vec::new() } else { vec![format!("no longer granted: {}", lost.join(", "))] };
+        Ok((AgentConfig { grant, tools, ..stored.clone() }, notices))
+    }
+}
+
+/// What joins the conversation, if anything must.
+fn prompt_for(remembered: &Remembered, prompt: Option<String>) -> Result<Option<String>, Failure> {
+    let Remembered { past, standing, .. } = remembered;
+    let TaskState::Ended(status) = standing.state else {
+        return match prompt {
+            None => Ok(None),
+            Some(_) => Err(Failure::new(
+                "still_open",
+                "this task was interrupted and takes no new prompt before it has gone on to its end; resume it without one",
+            )),
+        };
+    };
+    match prompt {
+        Some(prompt) => Ok(Some(prompt)),
+        None if status == Status::Completed => {
+            Err(Failure::new("prompt_missing", "this task is completed; say what it should do next"))
+        }
+        None => Ok(past.history.ends_with_a_reply().then(|| GO_ON.to_owned())),
+    }
+}
+
+fn journal_failure(error: JournalError) -> Failure {
+    let code = match error {
+        JournalError::NoSuchTask { .. } => "no_such_task",
+        JournalError::StillRunning { .. } => "still_running",
+        _ => "journal",
+    };
+    Failure::new(code, error.to_string())
+}
