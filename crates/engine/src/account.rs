@@ -24,6 +24,11 @@ impl Account {
         Self::open(limits, Some(Arc::clone(above)))
     }
 
+    /// Of a task that goes on: what it and all below it have used stands in the log, and is booked above already.
+    pub(crate) fn restored(limits: Limits, spent: Usage, started: u32, above: Option<Arc<Self>>) -> Arc<Self> {
+        Arc::new(Self { limits, spent: Mutex::new(spent), started: AtomicU32::new(started), above })
+    }
+
     fn open(limits: Limits, above: Option<Arc<Self>>) -> Arc<Self> {
         Arc::new(Self { limits, spent: Mutex::default(), started: AtomicU32::new(0), above })
     }

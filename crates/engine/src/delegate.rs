@@ -1,11 +1,12 @@
 //! Delegation: a parent's call becomes a child task. The same loop, a clean context, a narrower grant.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use sortie_agents::AgentDefinition;
 use sortie_contract::Contract;
 use sortie_policy::{Decision, Judge};
-use sortie_protocol::{AgentConfig, CallId, Failure, Grant, Job, Resource, TaskOutcome, TaskRequest};
+use sortie_protocol::{AgentConfig, CallId, Failure, Grant, Job, Resource, TaskId, TaskOutcome, TaskRequest};
 use sortie_tools::{AnswerParts, BoxFuture, Delegation};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -14,8 +15,9 @@ use crate::account::Account;
 use crate::approval::Approvals;
 use crate::end::{Ending, Tally};
 use crate::engine::{EngineError, Inner};
+use crate::resume::{journal_failure, remember};
 use crate::rules::{Kind, serving};
-use crate::sink::Sink;
+use crate::sink::{Hold, Sink};
 use crate::slot::Slot;
 use crate::subagents::Asked;
 use crate::task::{Parent, Task};
@@ -30,12 +32,20 @@ pub(crate) struct Delegate {
     pub(crate) sink: Sink,
     pub(crate) cancel: CancellationToken,
     pub(crate) deadline: Option<Instant>,
+    /// The children that answer calls which were under way when the task stopped.
+    pub(crate) attached: HashMap<CallId, TaskId>,
 }
 
 impl Delegation for Delegate {
     fn delegate<'a>(&'a self, call: &'a CallId, request: TaskRequest) -> BoxFuture<'a, Result<TaskOutcome, Failure>> {
         Box::pin(async move {
-            let task = self.task(call, request)?;
+            let task = match self.attached.get(call) {
+                Some(child) => match self.again(call, *child).await? {
+                    Attached::Ended(outcome) => return Ok(*outcome),
+                    Attached::Open(task) => *task,
+                },
+                None => self.task(call, request)?,
+            };
             // Should this future be dropped, the child is told to end, and does so by itself.
             let _child_ends_with_us = task.cancel.clone().drop_guard();
             let (job, account) = (Arc::clone(&task.job), Arc::clone(&task.account));
@@ -68,7 +78,32 @@ impl Delegation for Delegate {
     }
 }
 
+/// A child that was started before its parent stopped.
+enum Attached {
+    Ended(Box<TaskOutcome>),
+    Open(Box<Task>),
+}
+
 impl Delegate {
+    /// The child that answers a call already: its outcome, or itself, to go on.
+    async fn again(&self, call: &CallId, child: TaskId) -> Result<Attached, Failure> {
+        let journal = Arc::clone(&self.engine.journal);
+        let read = move || match journal.ending(child).map_err(journal_failure)? {
+            Some(outcome) => Ok((Some(outcome), None)),
+            None => remember(journal.as_ref(), child).map(|remembered| (None, Some(remembered))),
+        };
+        let read = tokio::task::spawn_blocking(read).await;
+        let (ended, open) = read.map_err(|error| Failure::new("internal", error.to_string()))??;
+        if let Some(outcome) = ended {
+            return Ok(Attached::Ended(Box::new(outcome)));
+        }
+        let remembered = open.ok_or_else(|| Failure::new("internal", "a child has neither ended nor not"))?;
+        let parent = Parent { sink: self.sink.clone(), call: call.clone(), deadline: self.deadline };
+        let above = (&self.parent.config, &self.account, self.cancel.child_token());
+        let task = self.engine.reattached(remembered, above, parent, &self.approvals)?;
+        Ok(Attached::Open(Box::new(task)))
+    }
+
     fn task(&self, call: &CallId, request: TaskRequest) -> Result<Task, Failure> {
         let engine = &self.engine;
         engine.rules.check_prompt(&request)?;
@@ -99,13 +134,14 @@ impl Delegate {
             engine: Arc::clone(engine),
             roster,
             asked,
-            sink: engine.sink(&job),
+            sink: engine.sink(&job, Hold::FIRST),
             job,
             account,
             cancel: self.cancel.child_token(),
             slot: Arc::new(Slot::of(Arc::clone(&engine.slots))),
             approvals: Arc::clone(&self.approvals),
             parent: Some(parent),
+            past: None,
         })
     }
 }

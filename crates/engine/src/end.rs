@@ -8,6 +8,7 @@ use sortie_protocol::{CallId, Failure, Job, Limit, Status, TaskOutcome, ToolCoun
 use tokio::time::Instant;
 
 use crate::account::Account;
+use crate::replay::Deeds;
 
 /// Running totals of one task. Spending is booked in its account.
 pub(crate) struct Tally {
@@ -51,6 +52,17 @@ impl Tally {
             notices: notices.to_vec(),
             call_ids: HashSet::new(),
             account: Arc::clone(account),
+        }
+    }
+
+    /// Goes on counting where a task stood.
+    pub(crate) fn resumed(account: &Arc<Account>, deeds: &Deeds, notices: &[String]) -> Self {
+        Self {
+            turns: deeds.turns,
+            calls: deeds.calls.clone(),
+            files_changed: deeds.files_changed.clone(),
+            call_ids: deeds.call_ids.clone(),
+            ..Self::new(account, &[&deeds.notices[..], notices].concat())
         }
     }
 

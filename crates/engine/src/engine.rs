@@ -23,7 +23,7 @@ use crate::instructions::Instructions;
 use crate::permissions::Permissions;
 use crate::roster::{Roster, Rosters, undescribed};
 use crate::rules::{Kind, ModelWish, Rules, Serving, serving, turns, type_default};
-use crate::sink::Sink;
+use crate::sink::{Hold, Sink};
 use crate::slot::Slot;
 use crate::subagents::{Asked, Audience};
 use crate::task::Task;
@@ -188,8 +188,8 @@ impl Drop for Running {
 }
 
 impl Inner {
-    pub(crate) fn sink(&self, job: &Arc<Job>) -> Sink {
-        Sink::new(Arc::clone(&self.journal), Arc::clone(&self.clock), Arc::clone(job))
+    pub(crate) fn sink(&self, job: &Arc<Job>, hold: Hold) -> Sink {
+        Sink::new(Arc::clone(&self.journal), Arc::clone(&self.clock), Arc::clone(job), hold)
     }
 
     /// Decides all that there is to decide for a task without a parent, and starts nothing.
@@ -212,7 +212,7 @@ impl Inner {
         Ok(Task {
             engine: Arc::clone(self),
             roster: Arc::clone(roster),
-            sink: self.sink(&job),
+            sink: self.sink(&job, Hold::FIRST),
             asked,
             job,
             account,
@@ -220,6 +220,7 @@ impl Inner {
             slot: Arc::new(slot),
             approvals: Arc::default(),
             parent: None,
+            past: None,
         })
     }
 

@@ -51,9 +51,9 @@ pub(crate) struct Gate {
 }
 
 /// A call's way through the gate.
-struct Passage {
-    output: CallOutput,
-    ran: bool,
+pub(crate) struct Passage {
+    pub(crate) output: CallOutput,
+    pub(crate) ran: bool,
 }
 
 impl Gate {
@@ -67,10 +67,22 @@ impl Gate {
     ) -> Result<Vec<CallOutput>, JournalError> {
         let calls: Vec<&ToolCall> = reply.calls().collect();
         let stop = cancel.child_token();
-        let passages = join_all(calls.iter().enumerate().map(|(index, call)| {
+        let passages = calls.iter().enumerate().map(|(index, call)| {
             let refusal = self.refusal(call, index, reply.stop, &stop);
             self.pass(call, refusal, sink, &stop)
-        }));
+        });
+        self.all(&calls, passages, tally, (cancel, &stop)).await
+    }
+
+    /// Waits for the calls of one turn, which end when the task's time is over.
+    pub(crate) async fn all(
+        &self,
+        calls: &[&ToolCall],
+        passages: impl Iterator<Item = impl Future<Output = Result<Passage, JournalError>>>,
+        tally: &mut Tally,
+        (cancel, stop): (&CancellationToken, &CancellationToken),
+    ) -> Result<Vec<CallOutput>, JournalError> {
+        let passages = join_all(passages);
         let in_time = async {
             tokio::pin!(passages);
             tokio::select! {
@@ -110,12 +122,12 @@ impl Gate {
         }
     }
 
-    fn tool(&self, call: &ToolCall) -> Option<&Arc<dyn Tool>> {
+    pub(crate) fn tool(&self, call: &ToolCall) -> Option<&Arc<dyn Tool>> {
         self.tools.get(&call.tool)
     }
 
     /// What a call that may not run is answered with; `None` if it may.
-    fn refusal(
+    pub(crate) fn refusal(
         &self,
         call: &ToolCall,
         index: usize,
@@ -171,7 +183,7 @@ impl Gate {
         format!("You have: {}.", self.offered.join(", "))
     }
 
-    async fn pass(
+    pub(crate) async fn pass(
         &self,
         call: &ToolCall,
         refusal: Option<ToolOutput>,
@@ -208,7 +220,7 @@ impl Gate {
     }
 
     /// Takes secrets out of the output, words it and records it: the only place where any of this is done.
-    async fn record(
+    pub(crate) async fn record(
         &self,
         call: &ToolCall,
         output: ToolOutput,
@@ -258,7 +270,7 @@ impl Gate {
         }
     }
 
-    async fn run(
+    pub(crate) async fn run(
         &self,
         call: &ToolCall,
         tool: &dyn Tool,

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use sortie_protocol::{CallId, CallOutput, Job, Message, Part, Reply, ToolCall};
 
+#[derive(Clone)]
 pub(crate) struct History {
     messages: Vec<Message>,
 }
@@ -31,6 +32,11 @@ impl History {
 
     pub(crate) fn push_outputs(&mut self, outputs: Vec<CallOutput>) {
         self.messages.push(Message::Outputs { outputs });
+    }
+
+    /// Whether the last word is the model's, so that somebody has to say something before it is asked again.
+    pub(crate) fn ends_with_a_reply(&self) -> bool {
+        matches!(self.messages.last(), Some(Message::Assistant { .. }))
     }
 
     /// The last text that the model wrote, from whichever turn.

@@ -26,10 +26,12 @@ mod permissions;
 mod port;
 mod replay;
 mod report;
+mod resume;
 mod roster;
 mod rules;
 mod run;
 mod secrets;
+mod settle;
 mod sink;
 mod slot;
 mod subagents;
@@ -47,6 +49,7 @@ pub use folders::{AgentFolders, Folder, FolderFiles, Holds, TrustCheck, files_in
 pub use instructions::{InstructionFile, InstructionRules, Instructions};
 pub use permissions::Permissions;
 pub use port::{Clock, Ids, RandomIds, SystemClock};
+pub use resume::Resumption;
 pub use roster::{task_tool, tool_names};
 pub use rules::{Kind, Rules, preflight};
 pub use subagents::{

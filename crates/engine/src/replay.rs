@@ -103,6 +103,12 @@ impl Past {
         }
     }
 
+    /// The children that answer calls which have no output yet.
+    pub(crate) fn attached(&self) -> HashMap<CallId, TaskId> {
+        let open = self.open.iter().flat_map(|open| &open.started);
+        open.filter_map(|(call, started)| Some((call.clone(), started.child?))).collect()
+    }
+
     fn take_reply(&mut self, reply: Reply) {
         self.deeds.turns += 1;
         self.deeds.usage += Usage { turns: 1, tool_calls: 0, ..reply.usage };

@@ -1,20 +1,21 @@
 //! Going on with a task: after a crash, a limit, a failure, or with a follow-up. What it may do is what it had, within
 //! what holds now; what it had under way is settled first.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use sortie_journal::{Journal, JournalError, Standing, TaskState};
 use sortie_protocol::{AgentConfig, Event, Failure, Limits, Status, TaskId, Usage};
 
 use crate::account::Account;
+use crate::approval::Approvals;
 use crate::authority::tools_at;
 use crate::engine::{Engine, Inner, Running};
 use crate::replay::Past;
 use crate::roster::Roster;
+use crate::sink::Hold;
 use crate::slot::Slot;
 use crate::subagents::Asked;
-use crate::task::Task;
+use crate::task::{Parent, Resumed, Task};
 use tokio_util::sync::CancellationToken;
 
 /// What joins the conversation where a task that had written its last word goes on without a new prompt.
@@ -87,6 +88,22 @@ fn used_by(journal: &dyn Journal, task: TaskId) -> Result<(Usage, u32), Failure>
     Ok((usage, started))
 }
 
+impl Remembered {
+    /// Its account, with all that was used so far.
+    pub(crate) fn account(&self, limits: Limits, above: Option<Arc<Account>>) -> Arc<Account> {
+        let mut spent = self.past.deeds.usage;
+        spent += self.below;
+        Account::restored(limits, spent, self.started_below, above)
+    }
+}
+
+/// Under which number, and for which leg, the task goes on.
+pub(crate) fn hold(standing: &Standing) -> Result<Hold, Failure> {
+    let attempt = standing.next_attempt().map_err(journal_failure)?;
+    let leg = if matches!(standing.state, TaskState::Ended(_)) { standing.leg + 1 } else { standing.leg };
+    Ok(Hold { attempt, leg })
+}
+
 impl Inner {
     /// A task without a parent, as it goes on.
     fn resumed(self: &Arc<Self>, remembered: Remembered, resumption: Resumption) -> Result<Task, Failure> {
@@ -94,9 +111,53 @@ impl Inner {
         let roster = self.rosters.current();
         let (config, notices) = self.renewed(&roster, &remembered.past, None)?;
         let whole_tree = Limits { max_children: Some(self.rules.max_children), ..Limits::default() };
-        let account = Account::restored(config.limits.tighter(whole_tree), &remembered, None);
+        let account = remembered.account(config.limits.tighter(whole_tree), None);
         let slot = if config.depth == 0 { Slot::unlimited() } else { Slot::of(Arc::clone(&self.slots)) };
-        Ok(self.take_up(remembered, (config, prompt, notices), (roster, account, slot), CancellationToken::new()))
+        let with = (account, slot, CancellationToken::new(), Arc::default());
+        self.take_up(remembered, roster, (config, prompt, notices), with)
+    }
+
+    /// A child of a task that goes on, as it goes on itself.
+    pub(crate) fn reattached(
+        self: &Arc<Self>,
+        remembered: Remembered,
+        (above, account, cancel): (&AgentConfig, &Arc<Account>, CancellationToken),
+        parent: Parent,
+        approvals: &Arc<Approvals>,
+    ) -> Result<Task, Failure> {
+        let roster = self.rosters.current();
+        let (config, notices) = self.renewed(&roster, &remembered.past, Some(above))?;
+        let account = remembered.account(config.limits, Some(Arc::clone(account)));
+        let slot = Slot::of(Arc::clone(&self.slots));
+        let with = (account, slot, cancel, Arc::clone(approvals));
+        let task = self.take_up(remembered, roster, (config, None, notices), with)?;
+        Ok(Task { parent: Some(parent), ..task })
+    }
+
+    fn take_up(
+        self: &Arc<Self>,
+        remembered: Remembered,
+        roster: Arc<Roster>,
+        (config, prompt, notices): (AgentConfig, Option<String>, Vec<String>),
+        (account, slot, cancel, approvals): (Arc<Account>, Slot, CancellationToken, Arc<Approvals>),
+    ) -> Result<Task, Failure> {
+        let Remembered { mut past, standing, .. } = remembered;
+        let hold = hold(&standing)?;
+        past.job.config = config;
+        let job = Arc::new(past.job.clone());
+        Ok(Task {
+            engine: Arc::clone(self),
+            roster,
+            asked: Asked::from(&*job),
+            sink: self.sink(&job, hold),
+            job,
+            account,
+            cancel,
+            slot: Arc::new(slot),
+            approvals,
+            parent: None,
+            past: Some(Resumed { past, prompt, notices }),
+        })
     }
 
     /// What a task may do when it goes on: what it had, within what holds now. What it lost is told.
@@ -118,7 +179,8 @@ impl Inner {
         let kept: Vec<String> = stored.tools.iter().filter(|tool| exist.contains(tool)).cloned().collect();
         let tools = sortie_policy::offerable(&grant, &kept);
         let lost: Vec<&str> = stored.tools.iter().filter(|tool| !tools.contains(tool)).map(String::as_str).collect();
-        let notices = if lost.is_empty() { Vec::new() } else { vec![format!("no longer granted: {}", lost.join(", "))] };
+        let notices =
+            if lost.is_empty() { Vec::new() } else { vec![format!("no longer granted: {}", lost.join(", "))] };
         Ok((AgentConfig { grant, tools, ..stored.clone() }, notices))
     }
 }
@@ -144,7 +206,7 @@ fn prompt_for(remembered: &Remembered, prompt: Option<String>) -> Result<Option<
     }
 }
 
-fn journal_failure(error: JournalError) -> Failure {
+pub(crate) fn journal_failure(error: JournalError) -> Failure {
     let code = match error {
         JournalError::NoSuchTask { .. } => "no_such_task",
         JournalError::StillRunning { .. } => "still_running",

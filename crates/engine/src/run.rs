@@ -9,6 +9,7 @@ use crate::end::{Ending, Tally};
 use crate::gate::Gate;
 use crate::history::{History, with_unique_calls};
 use crate::limits::Allowance;
+use crate::replay::OpenTurn;
 use crate::sink::Sink;
 use crate::turn::Speaker;
 
@@ -35,7 +36,13 @@ const REPORT_NOW: &str = "You have reached a limit: no more tool calls are possi
 
 impl Run<'_> {
     /// Runs the task to its end. `Err` means that the journal is lost; everything else is an outcome.
-    pub(crate) async fn finish(mut self) -> Result<TaskOutcome, JournalError> {
+    ///
+    /// A task that goes on settles the calls first that were `open` when it stopped.
+    pub(crate) async fn finish(mut self, open: Option<&OpenTurn>) -> Result<TaskOutcome, JournalError> {
+        if let Some(open) = open {
+            let outputs = self.services.gate.settle_all(open, &mut self.tally, self.sink, self.cancel).await?;
+            self.history.push_outputs(outputs);
+        }
         let ending = loop {
             if let Err(limit) = self.services.allowance.check(&self.tally) {
                 break self.at_limit(limit).await?;

@@ -7,9 +7,18 @@ use sortie_protocol::{CallId, Fact, Job, TaskOutcome};
 
 use crate::Clock;
 
-/// The first run of a task's loop. A takeover after a crash will write under a higher number.
-const FIRST_ATTEMPT: u32 = 1;
-const FIRST_LEG: u32 = 1;
+/// Which run of a task's loop writes, and for which of its legs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hold {
+    /// A takeover writes under a higher number, and shuts all lower ones out.
+    pub(crate) attempt: u32,
+    pub(crate) leg: u32,
+}
+
+impl Hold {
+    /// Of a task that is new.
+    pub(crate) const FIRST: Self = Self { attempt: 1, leg: 1 };
+}
 
 /// One task's way into the journal.
 #[derive(Clone)]
@@ -17,11 +26,12 @@ pub(crate) struct Sink {
     journal: Arc<dyn Journal>,
     clock: Arc<dyn Clock>,
     job: Arc<Job>,
+    hold: Hold,
 }
 
 impl Sink {
-    pub(crate) fn new(journal: Arc<dyn Journal>, clock: Arc<dyn Clock>, job: Arc<Job>) -> Self {
-        Self { journal, clock, job }
+    pub(crate) fn new(journal: Arc<dyn Journal>, clock: Arc<dyn Clock>, job: Arc<Job>, hold: Hold) -> Self {
+        Self { journal, clock, job, hold }
     }
 
     /// Records a fact in its place in the order.
@@ -43,17 +53,23 @@ impl Sink {
         self.journal.append(entries, Durability::Ordered).await
     }
 
+    /// Records that a task goes on, and waits until it is on disk: from here on no earlier attempt writes any more.
+    pub(crate) async fn resume(&self, prompt: Option<String>, notices: Vec<String>) -> Result<(), JournalError> {
+        self.append_synced(Fact::TaskResumed { prompt, config: Box::new(self.job.config.clone()), notices }).await
+    }
+
     /// Records the ending of a task, together with its delivery to the parent, and waits until both are on disk.
     pub(crate) async fn end(&self, outcome: TaskOutcome, parent: Option<(&Sink, &CallId)>) -> Result<(), JournalError> {
         let mut entries = vec![self.entry(Fact::TaskEnded { outcome: Box::new(outcome) })];
         if let Some((parent, call)) = parent {
             let (call, child) = (call.clone(), self.job.task);
-            entries.push(parent.entry(Fact::ChildEnded { call, child, child_leg: FIRST_LEG }));
+            entries.push(parent.entry(Fact::ChildEnded { call, child, child_leg: self.hold.leg }));
         }
         self.journal.append(entries, Durability::Synced).await
     }
 
     fn entry(&self, fact: Fact) -> Entry {
-        Entry { task_id: self.job.task, leg: FIRST_LEG, attempt: FIRST_ATTEMPT, time: self.clock.now(), fact }
+        let Hold { attempt, leg } = self.hold;
+        Entry { task_id: self.job.task, leg, attempt, time: self.clock.now(), fact }
     }
 }

@@ -22,6 +22,7 @@ use crate::engine::{EngineError, Inner};
 use crate::gate::{Gate, message};
 use crate::history::History;
 use crate::limits::Allowance;
+use crate::replay::Past;
 use crate::report;
 use crate::roster::Roster;
 use crate::run::{Run, Services};
@@ -47,6 +48,16 @@ pub(crate) struct Task {
     /// Of the whole tree.
     pub(crate) approvals: Arc<Approvals>,
     pub(crate) parent: Option<Parent>,
+    /// Where it stood, if it goes on.
+    pub(crate) past: Option<Resumed>,
+}
+
+/// A task that goes on.
+pub(crate) struct Resumed {
+    pub(crate) past: Past,
+    /// Joins the conversation.
+    pub(crate) prompt: Option<String>,
+    pub(crate) notices: Vec<String>,
 }
 
 /// The one whose call this task answers.
@@ -60,7 +71,10 @@ impl Task {
     /// Records that it exists and sets it going on its own: it runs to its recorded end even if nobody waits any more.
     pub(crate) async fn start(self) -> Result<JoinHandle<Result<TaskOutcome, EngineError>>, JournalError> {
         self.engine.audience.announce(self.job.task, &self.asked);
-        self.sink.begin(self.parents_call()).await?;
+        match &self.past {
+            None => self.sink.begin(self.parents_call()).await?,
+            Some(resumed) => self.sink.resume(resumed.prompt.clone(), resumed.notices.clone()).await?,
+        }
         Ok(tokio::spawn(self.execute()))
     }
 
@@ -93,7 +107,7 @@ impl Task {
             return Ok(tally.outcome(&self.job, ending));
         }
         self.sink.append(Fact::TaskAdmitted).await?;
-        for text in &self.job.notices {
+        for text in self.past.as_ref().map_or(&self.job.notices, |resumed| &resumed.notices) {
             self.sink.append(Fact::Noticed { text: text.clone() }).await?;
         }
         let services = match self.services(deadline) {
@@ -102,13 +116,13 @@ impl Task {
         };
         let run = Run {
             job: &self.job,
-            history: History::begin(&self.job),
+            history: self.history(),
             tally,
             services: &services,
             sink: &self.sink,
             cancel: &self.cancel,
         };
-        run.finish().await
+        run.finish(self.past.as_ref().and_then(|resumed| resumed.past.open.as_ref())).await
     }
 
     /// Puts together what the loop works with. From here on nothing asks what was said, only what is meant.
@@ -127,6 +141,7 @@ impl Task {
             sink: self.sink.clone(),
             cancel: self.cancel.clone(),
             deadline: allowance.deadline,
+            attached: self.past.as_ref().map(|resumed| resumed.past.attached()).unwrap_or_default(),
         };
         let speaker = Speaker {
             model: self
@@ -185,7 +200,20 @@ impl Task {
     }
 
     fn tally(&self) -> Tally {
-        Tally::new(&self.account, &self.job.notices)
+        match &self.past {
+            None => Tally::new(&self.account, &self.job.notices),
+            Some(resumed) => Tally::resumed(&self.account, &resumed.past.deeds, &resumed.notices),
+        }
+    }
+
+    /// The conversation so far.
+    fn history(&self) -> History {
+        let Some(Resumed { past, prompt, .. }) = &self.past else { return History::begin(&self.job) };
+        let mut history = past.history.clone();
+        if let Some(prompt) = prompt {
+            history.push_user(prompt);
+        }
+        history
     }
 
     fn parents_call(&self) -> Option<(&Sink, &CallId)> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use sortie_protocol::{TaskId, TaskRequest};
+use sortie_protocol::{Job, TaskId, TaskRequest};
 
 /// What the journal does not keep as it was said: a title may be cut there, and the agent is the one that serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +25,13 @@ pub(crate) struct Audience {
 impl From<&TaskRequest> for Asked {
     fn from(request: &TaskRequest) -> Self {
         Self { title: request.title.clone(), agent: request.agent.clone() }
+    }
+}
+
+/// Of a task that goes on: in the words of the log.
+impl From<&Job> for Asked {
+    fn from(job: &Job) -> Self {
+        Self { title: job.title.clone(), agent: job.config.agent.clone() }
     }
 }
 
