@@ -13,14 +13,14 @@ pub(crate) struct Allowance {
 }
 
 impl Allowance {
-    /// Starts the clock. A child's deadline never passes its parent's.
-    pub(crate) fn start(limits: Limits, parents_deadline: Option<Instant>) -> Self {
+    /// Starts the clock. A child's deadline never passes its parent's; turns of earlier legs do not count.
+    pub(crate) fn start(limits: Limits, parents_deadline: Option<Instant>, turns_before: u32) -> Self {
         let own = limits.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let deadline = match (own, parents_deadline) {
             (Some(own), Some(parents)) => Some(own.min(parents)),
             (own, parents) => own.or(parents),
         };
-        Self { max_turns: limits.max_turns, deadline }
+        Self { max_turns: limits.max_turns.map(|max| max.saturating_add(turns_before)), deadline }
     }
 
     /// Says which limit forbids the next call, if one does.

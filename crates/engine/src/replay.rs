@@ -4,10 +4,14 @@
 //! `resume.rs`'s business.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::time::Duration;
 
-use sortie_protocol::{CallId, CallOutput, Event, Fact, Job, Reply, TaskId, TaskOutcome, Usage};
+use sortie_protocol::{CallId, CallOutput, Event, Fact, Job, Limits, Reply, TaskId, TaskOutcome, Timestamp, Usage};
 
 use crate::history::History;
+
+/// What is left at least of the time of a task that goes on: enough to say that it is over.
+const LEAST_TIME: Duration = Duration::from_secs(1);
 
 /// Where a task stands.
 pub(crate) struct Past {
@@ -20,6 +24,9 @@ pub(crate) struct Past {
     pub(crate) deeds: Deeds,
     /// How the newest leg ended, if it has.
     pub(crate) ended: Option<TaskOutcome>,
+    /// When the newest leg began, and when it was last heard of.
+    leg_began: Timestamp,
+    last_heard: Timestamp,
 }
 
 /// What the task itself has done, over all its legs.
@@ -60,11 +67,24 @@ impl Past {
     pub(crate) fn begin(first: Event) -> Option<Self> {
         let Fact::TaskStarted { job } = first.fact else { return None };
         let deeds = Deeds { notices: job.notices.clone(), ..Deeds::default() };
-        Some(Self { history: History::begin(&job), job: *job, leg: first.leg, open: None, deeds, ended: None })
+        Some(Self {
+            history: History::begin(&job),
+            job: *job,
+            leg: first.leg,
+            open: None,
+            deeds,
+            ended: None,
+            leg_began: first.time,
+            last_heard: first.time,
+        })
     }
 
     /// Takes in the next event.
     pub(crate) fn take(&mut self, event: Event) {
+        if event.leg > self.leg {
+            self.leg_began = event.time;
+        }
+        self.last_heard = event.time;
         match event.fact {
             Fact::TaskResumed { prompt, config, notices } => {
                 if event.leg > self.leg {
@@ -101,6 +121,14 @@ impl Past {
             | Fact::ChildEnded { .. }
             | Fact::Unknown => {}
         }
+    }
+
+    /// The limits of the leg that goes on: what is left of them. Clocks may have been set back; time is never given anew.
+    pub(crate) fn limits_left(&self) -> Limits {
+        let limits = self.job.config.limits;
+        let worked = Duration::from_millis(self.last_heard.0.saturating_sub(self.leg_began.0));
+        let timeout = limits.timeout.map(|timeout| timeout.saturating_sub(worked).max(LEAST_TIME));
+        Limits { timeout, ..limits }
     }
 
     /// The children that answer calls which have no output yet.

@@ -109,7 +109,8 @@ impl Inner {
     fn resumed(self: &Arc<Self>, remembered: Remembered, resumption: Resumption) -> Result<Task, Failure> {
         let prompt = prompt_for(&remembered, resumption.prompt)?;
         let roster = self.rosters.current();
-        let (config, notices) = self.renewed(&roster, &remembered.past, None)?;
+        let (mut config, notices) = self.renewed(&roster, &remembered.past, None)?;
+        config.limits = again(config.limits, &remembered).tighter(resumption.limits);
         let whole_tree = Limits { max_children: Some(self.rules.max_children), ..Limits::default() };
         let account = remembered.account(config.limits.tighter(whole_tree), None);
         let slot = if config.depth == 0 { Slot::unlimited() } else { Slot::of(Arc::clone(&self.slots)) };
@@ -143,6 +144,8 @@ impl Inner {
     ) -> Result<Task, Failure> {
         let Remembered { mut past, standing, .. } = remembered;
         let hold = hold(&standing)?;
+        let is_new_leg = hold.leg > standing.leg;
+        let turns_before = if is_new_leg { past.deeds.turns } else { past.deeds.turns_before };
         past.job.config = config;
         let job = Arc::new(past.job.clone());
         Ok(Task {
@@ -156,7 +159,7 @@ impl Inner {
             slot: Arc::new(slot),
             approvals,
             parent: None,
-            past: Some(Resumed { past, prompt, notices }),
+            past: Some(Resumed { past, prompt, turns_before, notices }),
         })
     }
 
@@ -173,6 +176,7 @@ impl Inner {
             let advice = "bring its file back, or start a new task";
             return Err(Failure::new("agent_gone", format!("this task's agent cannot be found: {error}; {advice}")));
         }
+        let limits = if past.ended.is_some() { stored.limits } else { past.limits_left() };
         let now: &[_] = parent.map_or(&self.permissions.layers, |parent| &parent.grant.layers);
         let grant = sortie_policy::intersect(&stored.grant, now);
         let exist = tools_at(&roster.tools, self.contract.as_ref(), &self.rules, stored.depth);
@@ -181,8 +185,16 @@ impl Inner {
         let lost: Vec<&str> = stored.tools.iter().filter(|tool| !tools.contains(tool)).map(String::as_str).collect();
         let notices =
             if lost.is_empty() { Vec::new() } else { vec![format!("no longer granted: {}", lost.join(", "))] };
-        Ok((AgentConfig { grant, tools, ..stored.clone() }, notices))
+        Ok((AgentConfig { grant, tools, limits, ..stored.clone() }, notices))
     }
+}
+
+/// A new leg has the tokens of a leg before it, not what that one left.
+fn again(limits: Limits, remembered: &Remembered) -> Limits {
+    let mut used = remembered.past.deeds.usage;
+    used += remembered.below;
+    let used = if remembered.past.ended.is_some() { used.total_tokens() } else { 0 };
+    Limits { max_tokens: limits.max_tokens.map(|max| max.saturating_add(used)), ..limits }
 }
 
 /// What joins the conversation, if anything must.

@@ -57,6 +57,8 @@ pub(crate) struct Resumed {
     pub(crate) past: Past,
     /// Joins the conversation.
     pub(crate) prompt: Option<String>,
+    /// Turns of earlier legs.
+    pub(crate) turns_before: u32,
     pub(crate) notices: Vec<String>,
 }
 
@@ -128,7 +130,8 @@ impl Task {
     /// Puts together what the loop works with. From here on nothing asks what was said, only what is meant.
     fn services(&self, parents_deadline: Option<Instant>) -> Result<Services, Failure> {
         let config = &self.job.config;
-        let allowance = Allowance::start(config.limits, parents_deadline);
+        let turns_before = self.past.as_ref().map_or(0, |resumed| resumed.turns_before);
+        let allowance = Allowance::start(config.limits, parents_deadline, turns_before);
         // A grant that cannot be read grants nothing.
         let judge = Judge::new(&config.grant, self.engine.places.clone());
         let judge = Arc::new(judge.map_err(|error| Failure::new("grant", error.to_string()))?);

@@ -13,6 +13,7 @@ mod gate;
 mod instructions;
 mod models;
 mod permissions;
+mod resume;
 mod refusals;
 mod subagents;
 mod support;
