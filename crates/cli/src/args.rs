@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-use crate::command::{agents, completions, config, doctor, explain, models, run, schema, task, tasks, trust};
+use crate::command::{agents, completions, config, doctor, explain, models, resume, run, schema, task, tasks, trust};
 use crate::settings::{Assignment, SET_FLAG, Sources};
 
 /// Send sub-agents out to work, each with a clean context, and get their reports back.
@@ -41,6 +41,7 @@ pub(crate) fn with_exit_codes(examples: &str) -> String {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(run::RunArgs),
+    Resume(resume::ResumeArgs),
     Task(task::TaskArgs),
     Agents(agents::AgentsArgs),
     Tasks(tasks::TasksArgs),

@@ -6,6 +6,7 @@ pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod models;
+pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod task;
@@ -23,6 +24,7 @@ pub(crate) fn execute(cli: Cli) -> Result<ExitCode, CommandError> {
     let sources = Sources::from(cli.sources);
     match cli.command {
         Command::Run(args) => run::run(&args, &load(&sources)?),
+        Command::Resume(args) => resume::run(&args, &load(&sources)?),
         Command::Task(args) => task::run(&args, &load(&sources)?),
         Command::Tasks(args) => tasks::run(&args, &load(&sources)?),
         Command::Models(args) => models::run(&args, &load(&sources)?),

@@ -4,8 +4,8 @@ use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use sortie_engine::{Approver, EngineError, Kind, Running};
-use sortie_protocol::{Failure, Job, Status, TaskOutcome, TaskRequest, Usage};
+use sortie_engine::{Approver, EngineError, Kind, Resumption, Running};
+use sortie_protocol::{Failure, Job, Status, TaskId, TaskOutcome, TaskRequest, Usage};
 use tokio::runtime::Builder;
 
 use crate::command::agents::complain;
@@ -15,18 +15,25 @@ use crate::render::{Display, FollowError, Follower, Pace};
 use crate::signal::{Signal, Signals};
 use crate::wiring::{Plan, Wired};
 
+/// What is to be driven.
+pub(crate) enum Wish {
+    Start { kind: Kind, request: TaskRequest },
+    Resume { task: TaskId, resumption: Resumption },
+}
+
 /// Runs it and shows it, and asks `approver` where something needs a person's word. The inner failure means that nothing was started, and nothing opened or made for it.
 pub(crate) fn drive(
     plan: Plan<'_>,
-    kind: Kind,
-    request: TaskRequest,
+    wish: Wish,
     pace: Pace,
     display: Box<dyn Display>,
     approver: Arc<dyn Approver>,
 ) -> Result<Result<ExitCode, Failure>, CommandError> {
     complain(&plan.agents());
     plan.rules_about_nobody().iter().for_each(|warning| error::warn(warning));
-    if let Err(failure) = plan.check(&request, kind)? {
+    if let Wish::Start { kind, request } = &wish
+        && let Err(failure) = plan.check(request, *kind)?
+    {
         return Ok(Err(failure));
     }
     let wired = plan.open(approver)?;
@@ -34,7 +41,7 @@ pub(crate) fn drive(
         .enable_all()
         .build()
         .map_err(|error| CommandError::internal(format!("the runtime could not be started: {error}")))?;
-    let driven = runtime.block_on(steer(wired, kind, request, pace, display));
+    let driven = runtime.block_on(steer(wired, wish, pace, display));
     // A search that does not look up from its work must not hold the end.
     runtime.shutdown_background();
     driven
@@ -42,8 +49,7 @@ pub(crate) fn drive(
 
 async fn steer(
     wired: Wired,
-    kind: Kind,
-    request: TaskRequest,
+    wish: Wish,
     pace: Pace,
     display: Box<dyn Display>,
 ) -> Result<Result<ExitCode, Failure>, CommandError> {
@@ -51,9 +57,10 @@ async fn steer(
     let mut signals =
         Signals::listen().map_err(|error| CommandError::internal(format!("signals cannot be listened to: {error}")))?;
     let before = journal.end()?;
-    let started = match kind {
-        Kind::Main => engine.run(request).await,
-        Kind::Delegated => engine.task(request).await,
+    let started = match wish {
+        Wish::Start { kind: Kind::Main, request } => engine.run(request).await,
+        Wish::Start { kind: Kind::Delegated, request } => engine.task(request).await,
+        Wish::Resume { task, resumption } => engine.resume(task, resumption).await,
     };
     let running = match started {
         Ok(running) => running,

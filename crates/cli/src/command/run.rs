@@ -11,7 +11,7 @@ use sortie_protocol::{Limits, TaskRequest};
 
 use crate::args::{parse_duration, with_exit_codes};
 use crate::ask::TerminalApprover;
-use crate::drive::drive;
+use crate::drive::{Wish, drive};
 use crate::error::{self, CommandError};
 use crate::input::{Input, read_stdin};
 use crate::local;
@@ -51,7 +51,7 @@ pub(crate) struct RunArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OutputFormat {
+pub(super) enum OutputFormat {
     /// The answer; progress goes to stderr
     Text,
     /// One object: the outcome, with those of the sub-agents in `children`
@@ -91,9 +91,9 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
     };
     let told_more = aside.is_text() && args.output_format == OutputFormat::Text;
     let unasked = plan.lacks_model() && args.model.is_none() && told_more;
-    let approver = approver(args, &aside, settings);
-    let (pace, display) = display(args, aside);
-    let code = drive(plan, Kind::Main, request, pace, display, approver)??;
+    let approver = approver(args.output_format, &aside, settings);
+    let (pace, display) = display(args.output_format, &args.show, aside);
+    let code = drive(plan, Wish::Start { kind: Kind::Main, request }, pace, display, approver)??;
     if unasked && code == ExitCode::SUCCESS {
         for server in &local::servers(&settings.environment) {
             error::note(&local::offer(server));
@@ -103,20 +103,20 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
 }
 
 /// A person, where there is one who reads text and can answer; else nobody.
-fn approver(args: &RunArgs, aside: &Aside, settings: &Settings) -> Arc<dyn Approver> {
-    let is_for_people = args.output_format == OutputFormat::Text && !matches!(aside, Aside::Events(_));
+pub(super) fn approver(format: OutputFormat, aside: &Aside, settings: &Settings) -> Arc<dyn Approver> {
+    let is_for_people = format == OutputFormat::Text && !matches!(aside, Aside::Events(_));
     let person = TerminalApprover::find(aside.stage(), settings.places.config.as_deref()).filter(|_| is_for_people);
     person.map_or_else(|| Arc::new(NoApprover) as Arc<dyn Approver>, |person| Arc::new(person))
 }
 
 /// The format on stdout, and beside it what stderr gets. The formats for programs are alone unless someone asks.
-fn display(args: &RunArgs, aside: Aside) -> (Pace, Box<dyn Display>) {
-    let (pace, result): (Pace, Box<dyn Display>) = match args.output_format {
+pub(super) fn display(format: OutputFormat, show: &ShowArgs, aside: Aside) -> (Pace, Box<dyn Display>) {
+    let (pace, result): (Pace, Box<dyn Display>) = match format {
         OutputFormat::Text => return (aside.pace(), Box::new(TextDisplay::new(aside))),
         OutputFormat::Json => (aside.pace(), Box::new(JsonDisplay::default())),
         OutputFormat::StreamJson => (Pace::AtOnce, Box::new(StreamDisplay::default())),
     };
-    if args.show.is_given() { (pace, Box::new(Beside { aside, result })) } else { (pace, result) }
+    if show.is_given() { (pace, Box::new(Beside { aside, result })) } else { (pace, result) }
 }
 
 /// What the agent is told first.

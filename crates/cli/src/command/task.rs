@@ -12,7 +12,7 @@ use sortie_engine::{Ids as _, Kind, NoApprover, RandomIds};
 use sortie_protocol::{Event, Failure, TaskOutcome};
 
 use crate::args::with_exit_codes;
-use crate::drive::drive;
+use crate::drive::{Wish, drive};
 use crate::error::{self, CommandError};
 use crate::input::{Input, read_stdin};
 use crate::render::{Beside, Display, Root, ShowArgs, print_json_text};
@@ -68,7 +68,13 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
     let result = ContractDisplay { answering: answering.clone(), notices };
     let display = Box::new(Beside { aside, result: Box::new(result) });
     // Its caller is a program: what would have to be asked is refused.
-    match drive(Plan::new(settings)?, Kind::Delegated, request, pace, display, Arc::new(NoApprover))? {
+    match drive(
+        Plan::new(settings)?,
+        Wish::Start { kind: Kind::Delegated, request },
+        pace,
+        display,
+        Arc::new(NoApprover),
+    )? {
         Ok(code) => Ok(code),
         Err(failure) => answering.reject(&failure),
     }

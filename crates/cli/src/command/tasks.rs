@@ -3,6 +3,8 @@
 mod list;
 mod show;
 
+pub(super) use show::find;
+
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};

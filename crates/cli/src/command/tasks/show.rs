@@ -39,7 +39,7 @@ pub(super) fn run(
     Ok(if damages.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-fn find(journal: &dyn Journal, id: &str) -> Result<TaskHeader, CommandError> {
+pub(in crate::command) fn find(journal: &dyn Journal, id: &str) -> Result<TaskHeader, CommandError> {
     let mut found = journal.find(id)?;
     match (found.pop(), found.len()) {
         (Some(header), 0) => Ok(header),
