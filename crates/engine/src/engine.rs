@@ -25,6 +25,7 @@ use crate::roster::{Roster, Rosters, undescribed};
 use crate::rules::{Kind, ModelWish, Rules, Serving, serving, turns, type_default};
 use crate::sink::{Hold, Sink};
 use crate::slot::Slot;
+use crate::stopping::Present;
 use crate::subagents::{Asked, Audience};
 use crate::task::Task;
 use crate::{Clock, Ids};
@@ -93,6 +94,7 @@ pub(crate) struct Inner {
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) slots: Arc<Semaphore>,
     pub(crate) audience: Audience,
+    pub(crate) present: Arc<Present>,
 }
 
 impl Engine {
@@ -119,6 +121,7 @@ impl Engine {
             ids,
             slots,
             audience: Audience::default(),
+            present: Arc::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -131,6 +134,11 @@ impl Engine {
     /// Starts one delegated task without a parent model: the limits, depth and report of a child.
     pub async fn task(&self, request: TaskRequest) -> Result<Running, Failure> {
         self.start(request, Kind::Delegated).await
+    }
+
+    /// Ends a task that runs in this engine, and all below it; false if none of this id does.
+    pub fn stop(&self, task: TaskId) -> bool {
+        self.inner.present.stop(task)
     }
 
     async fn start(&self, request: TaskRequest, kind: Kind) -> Result<Running, Failure> {

@@ -7,6 +7,7 @@
 // Files and processes only through `sortie-sandbox`: see `clippy.toml`.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod abandon;
 mod account;
 mod approval;
 mod assistant;
@@ -34,6 +35,7 @@ mod secrets;
 mod settle;
 mod sink;
 mod slot;
+mod stopping;
 mod subagents;
 mod task;
 mod turn;

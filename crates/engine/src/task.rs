@@ -77,7 +77,12 @@ impl Task {
             None => self.sink.begin(self.parents_call()).await?,
             Some(resumed) => self.sink.resume(resumed.prompt.clone(), resumed.notices.clone()).await?,
         }
-        Ok(tokio::spawn(self.execute()))
+        let presence = self.engine.present.enter(self.job.task, &self.cancel, &self.engine.journal);
+        Ok(tokio::spawn(async move {
+            let ended = self.execute().await;
+            drop(presence);
+            ended
+        }))
     }
 
     /// Runs it to its recorded end. A panic ends this task as failed, and no other.

@@ -2,6 +2,7 @@
 
 mod list;
 mod show;
+mod stop;
 
 pub(super) use show::find;
 
@@ -54,6 +55,17 @@ enum TasksCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Stop a task and all below it, in whatever process it runs
+    #[command(after_help = "Examples:\n  sortie tasks stop kvbq\n  sortie tasks stop kvbq --json | jq -r '.stopped[]'")]
+    Stop {
+        /// A task's id, or the beginning of one, with or without `agent-`
+        #[arg(value_parser = parse_id)]
+        id: String,
+
+        /// Print the ids of what was stopped as JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 const LIST_EXAMPLES: &str = "\
@@ -73,6 +85,7 @@ pub(crate) fn run(args: &TasksArgs, settings: &Settings) -> Result<ExitCode, Com
     match &args.command {
         TasksCommand::List { limit, all, json } => list::run(&journal, contract.as_ref(), (*limit, *all), *json),
         TasksCommand::Show { id, json } => show::run(&journal, contract.as_ref(), id, *json),
+        TasksCommand::Stop { id, json } => stop::run(settings, id, *json),
     }
 }
 

@@ -45,7 +45,8 @@ async fn a_follow_up_goes_on_with_the_whole_conversation_in_a_new_leg() {
         task-1 leg 2 #12 model_called turn 3
         task-1 leg 2 #13 model_replied turn 3: "Now this."
         task-1 leg 2 #14 task_ended completed: "Now this." LS×1
-    "#]].assert_eq(&world.transcript());
+    "#]]
+    .assert_eq(&world.transcript());
 }
 
 #[tokio::test]

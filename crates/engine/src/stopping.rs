@@ -1,0 +1,105 @@
+//! Stopping from elsewhere: the tasks that run here, and an ear for what other processes wish of them.
+//!
+//! Wishes travel through the journal. While tasks run, one thread looks for them, often enough that nobody waits long
+//! and seldom enough that it costs nothing.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread;
+use std::time::Duration;
+
+use sortie_journal::{CommandId, Journal};
+use sortie_protocol::{Command, TaskId};
+use tokio_util::sync::CancellationToken;
+
+/// How long a wish may lie unheard.
+const PERIOD: Duration = Duration::from_millis(40);
+
+/// Wishes that are taken at once.
+const MOST: usize = 256;
+
+/// The tasks that run in this engine.
+#[derive(Default)]
+pub(crate) struct Present {
+    tasks: Mutex<Tasks>,
+}
+
+#[derive(Default)]
+struct Tasks {
+    running: HashMap<TaskId, CancellationToken>,
+    is_heard: bool,
+}
+
+/// A task that runs, as long as this is kept.
+pub(crate) struct Presence {
+    present: Arc<Present>,
+    task: TaskId,
+}
+
+impl Present {
+    /// Notes a task that is about to run. The first one opens the ear.
+    pub(crate) fn enter(
+        self: &Arc<Self>,
+        task: TaskId,
+        cancel: &CancellationToken,
+        journal: &Arc<dyn Journal>,
+    ) -> Presence {
+        let mut tasks = self.lock();
+        tasks.running.insert(task, cancel.clone());
+        if !tasks.is_heard {
+            // Without an ear tasks run all the same; they are then stopped by signals alone.
+            tasks.is_heard = listen(Arc::downgrade(self), Arc::clone(journal));
+        }
+        Presence { present: Arc::clone(self), task }
+    }
+
+    /// Ends a task and all below it, if it runs here.
+    pub(crate) fn stop(&self, task: TaskId) -> bool {
+        let cancel = self.lock().running.get(&task).cloned();
+        cancel.inspect(CancellationToken::cancel).is_some()
+    }
+
+    /// Whether anybody is here; if not, the ear is closed.
+    fn goes_on(&self) -> bool {
+        let mut tasks = self.lock();
+        tasks.is_heard = !tasks.running.is_empty();
+        tasks.is_heard
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Tasks> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        self.present.lock().running.remove(&self.task);
+    }
+}
+
+/// Starts the thread that hears wishes; false if there can be none.
+fn listen(present: Weak<Present>, journal: Arc<dyn Journal>) -> bool {
+    let Ok(mut heard) = journal.newest_command() else { return false };
+    let hear = move || {
+        while let Some(here) = present.upgrade().filter(|here| here.goes_on()) {
+            heard = obey(&here, journal.as_ref(), heard);
+            drop(here);
+            thread::sleep(PERIOD);
+        }
+    };
+    thread::Builder::new().name("commands".to_owned()).spawn(hear).is_ok()
+}
+
+/// Does what was wished for since. A journal that cannot be read is noticed by whoever writes.
+fn obey(present: &Present, journal: &dyn Journal, heard: CommandId) -> CommandId {
+    if journal.newest_command().is_ok_and(|newest| newest == heard) {
+        return heard;
+    }
+    let wishes = journal.commands_after(heard, MOST).unwrap_or_default();
+    for (_, wish) in &wishes {
+        if let Command::Stop { task } = wish {
+            present.stop(*task);
+        }
+    }
+    wishes.last().map_or(heard, |(last, _)| *last)
+}
