@@ -8,6 +8,7 @@
 mod bench;
 mod conformance;
 mod coverage;
+mod crash;
 mod fuzz;
 mod mutants;
 mod package;
@@ -24,13 +25,20 @@ const USAGE: &str = "\
 Usage: cargo xtask <command>
 
   test [SUITE...]   Format, tidy, clippy, every crate's tests within its time budget, examples, doc tests, guards
-                    taken out, and some seconds of fuzzing.
+                    taken out, 200 kills, and some seconds of fuzzing.
                     With names (`journal`, `cli`), the tests of these crates only.
   tidy              The rules that no compiler checks: walls between crates, sizes, names, doors.
   conformance       Every statement of the five documents: passed, or what it waits for.
       --write       Put the table into docs/conformance.md.
   coverage          Which lines of the workspace its tests run, by crate, from instrumented runs (minutes).
   mutants           Whether a test notices each guard that is taken out, in a build of its own.
+  crash             Whether everything is right after the program was killed: 200 times at random instants, and at each
+                    named point with each tool; in a build of its own.
+      --cycles N    Kill N times at random instants.
+      --seed N      Other agents, other instants (default 1).
+      --round N     This round alone.
+      --no-points   Random instants alone.
+      --point NAME  One named point alone: TOOL/POINT/PASSING.
   fuzz              Whether any bytes break what reads agent files, for a minute.
       --seconds N   For N seconds.
   bench             What the release build reaches, beside its targets.
@@ -95,6 +103,7 @@ fn command(name: &str) -> Option<Command> {
         "tidy" => |words| without_words(words, tidy::run),
         "conformance" => conformance::run,
         "coverage" => |words| without_words(words, coverage::run),
+        "crash" => crash::run,
         "fuzz" => fuzz::run,
         "mutants" => |words| without_words(words, mutants::run),
         "bench" => bench::run,

@@ -19,7 +19,7 @@ use anyhow::{Result, bail};
 use self::build::TestBinary;
 use self::report::{Report, Row};
 use crate::workspace::{Package, Workspace, cargo};
-use crate::{Verdict, fuzz, mutants, process, tidy};
+use crate::{Verdict, crash, fuzz, mutants, process, tidy};
 
 /// Runs everything, or the suites of the named crates only.
 pub(crate) fn run(names: &[String]) -> Result<Verdict> {
@@ -49,6 +49,9 @@ pub(crate) fn run(names: &[String]) -> Result<Verdict> {
         })?;
         check(&mut report, "mutants", "a guard can be taken out and nobody notices, see above", || {
             mutants::all_are_noticed(&workspace)
+        })?;
+        check(&mut report, "crash", "something was lost, done twice or left behind, see above", || {
+            crash::survives_some(&workspace)
         })?;
         check(&mut report, "fuzz", "an input broke a reader, see above", || {
             fuzz::finds_nothing(&workspace, fuzz::Effort::SHORT)

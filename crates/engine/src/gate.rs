@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::join_all;
+use sortie_crash::point;
 use sortie_journal::JournalError;
 use sortie_policy::{Decision, Ground, Redactor, Rule, Why};
 use sortie_protocol::{CallOutput, Fact, Fault, Reply, StopReason, ToolCall, ToolOutput};
@@ -194,8 +195,12 @@ impl Gate {
         let (output, ran) = match (refusal, self.tool(call)) {
             (None, Some(tool)) => match self.clear(call, tool.as_ref(), (sink, stop)).await? {
                 Ok(workspace) => {
+                    point("call.before-start");
                     self.announce(call, tool.as_ref(), sink).await?;
-                    (self.run(call, tool.as_ref(), &workspace, (sink, stop)).await, true)
+                    point("call.started");
+                    let output = self.run(call, tool.as_ref(), &workspace, (sink, stop)).await;
+                    point("call.ran");
+                    (output, true)
                 }
                 Err(refusal) => (refusal, false),
             },
@@ -231,6 +236,7 @@ impl Gate {
         let output = self.wording.word(call, output, started.elapsed()).await;
         let output = CallOutput { call: call.id.clone(), output };
         sink.append(Fact::CallFinished { output: output.clone(), refused: !ran }).await?;
+        point("call.finished");
         Ok(Passage { output, ran })
     }
 

@@ -1,5 +1,6 @@
 //! The loop. There is one, for main agents and sub-agents alike.
 
+use sortie_crash::point;
 use sortie_journal::JournalError;
 use sortie_llm::ToolChoice;
 use sortie_protocol::{Fact, Failure, Job, Limit, Reply, StopReason, TaskOutcome};
@@ -69,9 +70,11 @@ impl Run<'_> {
             Ok(reply) => with_unique_calls(reply, &mut self.tally.call_ids),
             Err(ending) => return Ok(Err(ending)),
         };
+        point("model.replied");
         self.tally.add_reply(reply.usage);
         self.history.push_reply(&reply);
         self.sink.append(Fact::ModelReplied { turn, reply: reply.clone() }).await?;
+        point("model.recorded");
         Ok(Ok(reply))
     }
 

@@ -4,6 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
+use sortie_crash::point;
 use sortie_journal::JournalError;
 use sortie_policy::Judge;
 use sortie_protocol::{CallId, Fact, Failure, Job, Limit, TaskOutcome};
@@ -77,6 +78,7 @@ impl Task {
             None => self.sink.begin(self.parents_call()).await?,
             Some(resumed) => self.sink.resume(resumed.prompt.clone(), resumed.notices.clone()).await?,
         }
+        point("task.begun");
         let presence = self.engine.present.enter(self.job.task, &self.cancel, &self.engine.journal);
         Ok(tokio::spawn(async move {
             let ended = self.execute().await;
@@ -97,7 +99,9 @@ impl Task {
             }
         };
         report::cap(&mut outcome, &self.job, &self.engine.reports).await;
+        point("task.before-end");
         self.sink.end(outcome.clone(), self.parents_call()).await?;
+        point("task.ended");
         Ok(outcome)
     }
 

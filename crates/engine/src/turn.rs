@@ -5,6 +5,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use sortie_crash::point;
 use sortie_journal::JournalError;
 use sortie_llm::{Model, ModelError, ModelEvent, ModelRequest, ToolChoice};
 use sortie_policy::Redactor;
@@ -43,6 +44,7 @@ impl Speaker {
             return Ok(Err(Ending::Cancelled { text: history.last_text() }));
         }
         sink.append(Fact::ModelCalled { turn }).await?;
+        point("model.called");
         let request = ModelRequest {
             model: &job.config.model.id,
             system: &job.config.system,

@@ -19,6 +19,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, Mode, accessat, fstat};
 use rustix::io::Errno;
+use sortie_crash::point;
 
 use self::lock::Lock;
 use self::parents::Parents;
@@ -158,10 +159,12 @@ impl Writing<'_> {
 
         self.verify(stamp(directory, name)?.as_ref())?;
         self.require_going()?;
+        point("write.before-rename");
         match self.expected {
             Expected::Absent => temporary.appear_as(name).map_err(|errno| self.unless_exists(errno))?,
             Expected::Content { .. } => temporary.replace(name)?,
         }
+        point("write.renamed");
         parents.keep();
         // The rename itself changes the file's times; its content is still that of the moment before.
         let renamed = Stamp::of(temporary.file()).map_err(|source| self.unsynced(source))?;

@@ -1,8 +1,9 @@
 //! What tests are made with: a scripted model in memory, a scripted HTTP server that speaks the providers' wires,
-//! temp workspaces, and a renderer of events for snapshots.
+//! temp workspaces, a renderer of events for snapshots, and the checker of what a killed run leaves behind.
 //!
 //! One [`Script`] drives both the [`ScriptedModel`] and the [`ScriptedServer`]. Nothing here is part of the program.
 
+pub mod checker;
 mod gate;
 mod model;
 mod pairing;

@@ -7,6 +7,7 @@ use crate::workspace::{Dependency, Package};
 
 /// Each crate's layer, by package name. A new crate gets its line here first.
 const LAYERS: &[(&str, u8)] = &[
+    ("sortie-crash", 0),
     ("sortie-mutant", 0),
     ("sortie-protocol", 0),
     ("sortie-agents", 1),

@@ -12,6 +12,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
+use sortie_crash::point;
 use sortie_protocol::{Command, TaskId};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
@@ -274,7 +275,9 @@ impl Scribe {
             });
         }
         let end = batch.finish()?;
+        point("journal.before-commit");
         transaction.commit()?;
+        point("journal.after-commit");
         // What is written to a file that has gone from its place would be acknowledged and lost.
         self.place.check()?;
         self.shared.commits.fetch_add(1, Ordering::Relaxed);

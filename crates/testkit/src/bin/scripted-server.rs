@@ -13,13 +13,14 @@ use sortie_testkit::{Script, ScriptedServer, ServerEvent, ServerOptions, Watch};
 const HELP: &str = "\
 A model server that answers by a script, over Anthropic Messages, OpenAI Chat Completions and Responses, and Gemini.
 
-Usage: scripted-server --script FILE.json [--port N] [--key KEY] [--log FILE.jsonl]
+Usage: scripted-server --script FILE.json [--port N] [--key KEY] [--log FILE.jsonl] [--bodies]
 
   --script FILE  the script: {\"rules\": [{\"when\": {…}, \"times\": N, \"reply\": {…}}, …]}; the first match wins
   --port N       the port on 127.0.0.1; a free one if absent
   --key KEY      answer 401 to requests that do not bring this key
   --log FILE     one line of JSON for each request (when it arrived, model, turn, bytes) and for each answer;
                  `us` counts from the start of the server, `unix_us` from 1970
+  --bodies       put the whole request into its line of the log
   --help         this text
 
 The base URL is the first line on stdout. The server runs until it is ended, e.g. by Ctrl-C.
@@ -34,6 +35,7 @@ struct Arguments {
     port: u16,
     key: Option<String>,
     log: Option<PathBuf>,
+    bodies: bool,
 }
 
 fn main() -> ExitCode {
@@ -56,7 +58,7 @@ fn finish(result: Result<(), String>) -> ExitCode {
 }
 
 fn parse(arguments: Vec<String>) -> Result<Arguments, String> {
-    let (mut script, mut port, mut key, mut log) = (None, 0, None, None);
+    let (mut script, mut port, mut key, mut log, mut bodies) = (None, 0, None, None, false);
     let mut arguments = arguments.into_iter();
     while let Some(flag) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{flag} needs a value; see --help"));
@@ -67,17 +69,18 @@ fn parse(arguments: Vec<String>) -> Result<Arguments, String> {
                 port = text.parse().map_err(|_| format!("`{text}` is not a port; give a number up to 65535"))?;
             }
             "--key" => key = Some(value()?),
+            "--bodies" => bodies = true,
             "--log" => log = Some(PathBuf::from(value()?)),
             unknown => return Err(format!("unknown argument `{unknown}`; see --help")),
         }
     }
     let script = script.ok_or("--script FILE.json is missing; see --help")?;
-    Ok(Arguments { script, port, key, log })
+    Ok(Arguments { script, port, key, log, bodies })
 }
 
 fn run(arguments: Arguments) -> Result<(), String> {
     let script = read_script(&arguments)?;
-    let watch = arguments.log.map(|path| log_to(&path)).transpose()?;
+    let watch = arguments.log.map(|path| log_to(&path, arguments.bodies)).transpose()?;
     let options = ServerOptions { port: arguments.port, key: arguments.key, forget_requests: true, watch };
     let server = ScriptedServer::start_with(script, options)
         .map_err(|error| format!("cannot listen on port {}: {error}; choose another with --port", arguments.port))?;
@@ -98,14 +101,14 @@ fn read_script(arguments: &Arguments) -> Result<Script, String> {
 }
 
 /// Writes each event as one line, at once, so that a reader sees it while the server runs.
-fn log_to(path: &PathBuf) -> Result<Watch, String> {
+fn log_to(path: &PathBuf, bodies: bool) -> Result<Watch, String> {
     let file = File::create(path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     let file = Mutex::new(file);
     let start = Instant::now();
     let start_since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Ok(Box::new(move |event| {
         let since_start = start.elapsed();
-        let mut line = describe(event);
+        let mut line = describe(event, bodies);
         line["us"] = Value::from(since_start.as_micros() as u64);
         line["unix_us"] = Value::from((start_since_epoch + since_start).as_micros() as u64);
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
@@ -115,16 +118,22 @@ fn log_to(path: &PathBuf) -> Result<Watch, String> {
     }))
 }
 
-fn describe(event: ServerEvent<'_>) -> Value {
+fn describe(event: ServerEvent<'_>, bodies: bool) -> Value {
     match event {
-        ServerEvent::Arrived { request, model, turn } => json!({
-            "event": "request",
-            "connection": request.connection,
-            "path": request.path(),
-            "model": model,
-            "turn": turn,
-            "bytes": request.raw.len(),
-        }),
+        ServerEvent::Arrived { request, model, turn } => {
+            let mut line = json!({
+                "event": "request",
+                "connection": request.connection,
+                "path": request.path(),
+                "model": model,
+                "turn": turn,
+                "bytes": request.raw.len(),
+            });
+            if bodies {
+                line["body"] = request.body.clone();
+            }
+            line
+        }
         ServerEvent::Answered { connection, status } => {
             json!({ "event": "answer", "connection": connection, "status": status })
         }

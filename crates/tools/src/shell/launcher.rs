@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use sortie_crash::point;
 use sortie_mutant::is_out;
 use sortie_protocol::Fault;
 use sortie_sandbox::process::{Ended, How, Network, OutputCaps, OutputCount, Running, Shell, Tier, Walls, spawn};
@@ -111,6 +112,7 @@ impl Launcher {
                 return Err(problem);
             }
         };
+        point("command.spawned");
         if let Some(notice) = standing.notice() {
             self.notice(notice);
         }

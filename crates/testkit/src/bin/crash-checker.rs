@@ -1,0 +1,67 @@
+//! The checker as a program: holds what a run left in a folder against the invariants.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use sortie_journal::TaskState;
+use sortie_testkit::checker::{Evidence, Findings, Stage, check, left_below};
+
+const HELP: &str = "\
+Usage: crash-checker FOLDER [--ended]
+
+Reads what a run of sortie left in FOLDER and writes one object of JSON: how much there was, what is wrong with it, and
+whether the run's task is `absent`, `open` or `ended`. With --ended nothing may be missing any more.
+Exit codes: 0 nothing is wrong, 1 something is, 2 wrong usage.
+";
+
+/// How long after its end something of a run may still be there.
+const GONE_WITHIN: Duration = Duration::from_secs(2);
+
+fn main() -> ExitCode {
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    let ended = words.iter().position(|word| word == "--ended").map(|index| words.remove(index)).is_some();
+    let [folder] = &words[..] else {
+        drop(io::stderr().write_all(HELP.as_bytes()));
+        return ExitCode::from(2);
+    };
+    let (findings, root) = examine(&PathBuf::from(folder), if ended { Stage::Ended } else { Stage::Killed });
+    let verdict = json!({ "breaches": findings.breaches, "count": findings.count, "root": root });
+    // Whoever does not read it sees the code.
+    drop(writeln!(io::stdout(), "{verdict}"));
+    ExitCode::from(u8::from(!findings.breaches.is_empty()))
+}
+
+fn examine(folder: &PathBuf, stage: Stage) -> (Findings, &'static str) {
+    let left = left_in_time(folder);
+    let (mut findings, root) = match Evidence::gather(folder) {
+        Ok(evidence) => (check(&evidence, stage), root(&evidence)),
+        Err(error) => (Findings { breaches: vec![error.to_string()], ..Findings::default() }, "unknown"),
+    };
+    findings.breaches.extend(left.into_iter().map(|process| format!("N6 still there: {process}")));
+    (findings, root)
+}
+
+/// What is still there when everything should be gone.
+fn left_in_time(folder: &PathBuf) -> Vec<String> {
+    let began = Instant::now();
+    loop {
+        let left = left_below(folder);
+        if left.is_empty() || began.elapsed() > GONE_WITHIN {
+            return left;
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn root(evidence: &Evidence) -> &'static str {
+    let roots = evidence.tasks.iter().filter(|task| task.events.first().is_some_and(|event| event.depth == 0));
+    match roots.last().map(|root| root.state) {
+        None => "absent",
+        Some(TaskState::Ended(_)) => "ended",
+        Some(TaskState::Running | TaskState::Interrupted) => "open",
+    }
+}

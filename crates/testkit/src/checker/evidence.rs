@@ -1,0 +1,130 @@
+//! What a run leaves behind, as plain data.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use serde_json::Value;
+use sortie_journal::{Journal, JournalError, SqliteJournal, TaskQuery, TaskState};
+use sortie_protocol::{Event, Fact};
+
+/// The traces of one run.
+#[derive(Debug, Default)]
+pub struct Evidence {
+    /// All tasks, those without a parent first to last.
+    pub tasks: Vec<TaskLog>,
+    /// The lines that commands appended, each the id of its call.
+    pub effects: Vec<String>,
+    /// Files that calls name, by the path in their arguments; absent ones are not in here.
+    pub files: HashMap<String, String>,
+    /// Bodies of the requests that the server saw, in the order of their arrival.
+    pub requests: Vec<Value>,
+    /// Statuses of its answers, other than 200.
+    pub refusals: Vec<u16>,
+    /// Events that the process had shown before it was killed.
+    pub shown: Vec<Event>,
+}
+
+/// One task's log.
+#[derive(Debug)]
+pub struct TaskLog {
+    pub state: TaskState,
+    pub events: Vec<Event>,
+}
+
+/// The traces cannot be read, which is a finding of its own.
+#[derive(Debug, thiserror::Error)]
+pub enum EvidenceError {
+    #[error("N1 the journal cannot be read: {source}")]
+    Journal {
+        #[from]
+        source: JournalError,
+    },
+    #[error("cannot read {}: {source}", path.display())]
+    File { path: PathBuf, source: io::Error },
+    #[error("{}: line {line} is not what it should be: {source}", path.display())]
+    Line { path: PathBuf, line: usize, source: serde_json::Error },
+}
+
+impl Evidence {
+    /// Reads `state/journal.db`, `workspace/`, `workspace/effects.log`, `requests.log` and `shown/*.jsonl` below a folder.
+    pub fn gather(folder: &Path) -> Result<Self, EvidenceError> {
+        let journal = SqliteJournal::open_read_only(&folder.join("state/journal.db"))?;
+        let query = TaskQuery { limit: usize::MAX, ..TaskQuery::default() };
+        let mut tasks = Vec::new();
+        for header in journal.list(&query)?.into_iter().rev() {
+            tasks.push(TaskLog { state: header.state, events: journal.read(header.task_id)? });
+        }
+        let workspace = folder.join("workspace");
+        let effects = text(&workspace.join("effects.log"))?.unwrap_or_default();
+        let mut evidence = Self {
+            files: files(&workspace, &tasks)?,
+            tasks,
+            effects: effects.lines().map(str::to_owned).collect(),
+            shown: shown(&folder.join("shown"))?,
+            ..Self::default()
+        };
+        evidence.read_traffic(&folder.join("requests.log"))?;
+        Ok(evidence)
+    }
+
+    fn read_traffic(&mut self, path: &Path) -> Result<(), EvidenceError> {
+        for line in lines::<Value>(path)? {
+            match line["event"].as_str() {
+                Some("request") => self.requests.push(line["body"].clone()),
+                _ => self.refusals.extend(line["status"].as_u64().filter(|&status| status != 200).map(|it| it as u16)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The files that calls name.
+fn files(workspace: &Path, tasks: &[TaskLog]) -> Result<HashMap<String, String>, EvidenceError> {
+    let mut files = HashMap::new();
+    for event in tasks.iter().flat_map(|task| &task.events) {
+        let Fact::ModelReplied { reply, .. } = &event.fact else { continue };
+        for call in reply.calls() {
+            let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+            if let Some(path) = arguments["file_path"].as_str()
+                && let Some(text) = text(&workspace.join(path))?
+            {
+                files.insert(path.to_owned(), text);
+            }
+        }
+    }
+    Ok(files)
+}
+
+fn shown(folder: &Path) -> Result<Vec<Event>, EvidenceError> {
+    let failed = |source| EvidenceError::File { path: folder.to_owned(), source };
+    let mut events = Vec::new();
+    if folder.exists() {
+        for entry in fs::read_dir(folder).map_err(failed)? {
+            let shown = lines::<Value>(&entry.map_err(failed)?.path())?;
+            // The last line of a run tells its outcome once more.
+            events.extend(shown.into_iter().filter_map(|line| serde_json::from_value(line).ok()));
+        }
+    }
+    events.retain(|event: &Event| !matches!(event.fact, Fact::Unknown));
+    Ok(events)
+}
+
+/// The lines of a file that may not be there. The last one may be torn, and is then left out.
+fn lines<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Vec<T>, EvidenceError> {
+    let text = text(path)?.unwrap_or_default();
+    let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    let read = |(index, line)| {
+        let failed = |source| EvidenceError::Line { path: path.to_owned(), line: index + 1, source };
+        serde_json::from_str(line).map_err(failed)
+    };
+    whole.lines().enumerate().map(read).collect()
+}
+
+fn text(path: &Path) -> Result<Option<String>, EvidenceError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(EvidenceError::File { path: path.to_owned(), source }),
+    }
+}

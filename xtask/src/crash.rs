@@ -1,0 +1,58 @@
+//! `cargo xtask crash`: kills the program, again and again, and has a checker look at what a restart makes of it.
+//!
+//! Three ways: at random instants of seeded rounds with many agents; at every named point of the code, for every tool,
+//! at each passing; and two restarts at once. One extra build has the points, in a folder of its own below the usual
+//! one. Nothing of the program is linked here: what it left behind is judged by `crash-checker`.
+
+mod options;
+mod points;
+mod programs;
+mod random;
+mod rounds;
+mod script;
+mod server;
+mod tally;
+mod tools;
+mod world;
+
+use std::time::Instant;
+
+use anyhow::Result;
+
+use self::options::Options;
+use self::programs::Programs;
+use self::tally::Tally;
+use crate::Verdict;
+use crate::workspace::Workspace;
+
+pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
+    let Some(options) = Options::parse(flags) else { return Ok(Verdict::WrongUsage) };
+    Ok(Verdict::good_if(survives(&Workspace::load()?, &options)?))
+}
+
+/// The same kills every time, as many as all tests have time for.
+pub(crate) fn survives_some(workspace: &Workspace) -> Result<bool> {
+    survives(workspace, &Options::default())
+}
+
+/// Whether every run was right after every kill. What was not is on the screen, with the command that repeats it.
+fn survives(workspace: &Workspace, options: &Options) -> Result<bool> {
+    let strays = points::strays(&workspace.root)?;
+    for stray in &strays {
+        println!("{stray}");
+    }
+    let Some(programs) = Programs::build(workspace)? else { return Ok(false) };
+    let mut good = strays.is_empty();
+    let began = Instant::now();
+    let mut tally = Tally::default();
+    if let Some(only) = &options.point {
+        good &= points::survives_one(&programs, only, &mut tally)?;
+    } else {
+        good &= rounds::all_survive(&programs, options, &mut tally)?;
+        if options.points {
+            good &= points::all_survive(&programs, &mut tally)?;
+        }
+    }
+    println!("\n{tally}\n{:.0} s; {}", began.elapsed().as_secs_f64(), if good { "nothing is wrong" } else { "see above" });
+    Ok(good)
+}

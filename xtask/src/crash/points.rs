@@ -1,0 +1,182 @@
+//! Every named point of the code, tried with every tool at every passing.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use anyhow::{Context, Result};
+
+use super::programs::Programs;
+use super::rounds::{complain, go_on};
+use super::tally::Tally;
+use super::tools;
+use super::world::{Start, World};
+
+/// The points, as they are named where they stand.
+const POINTS: &[&str] = &[
+    // A leg.
+    "task.begun",
+    "task.before-end",
+    "task.ended",
+    // A model call.
+    "model.called",
+    "model.replied",
+    "model.recorded",
+    // A tool call.
+    "call.before-start",
+    "call.started",
+    "call.ran",
+    "call.finished",
+    "command.spawned",
+    "write.before-rename",
+    "write.renamed",
+    // Every durable step.
+    "journal.before-commit",
+    "journal.after-commit",
+];
+
+/// One kill: while this tool does its work, at this point, when it is passed for the Nth time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Crash {
+    tool: String,
+    point: String,
+    passing: u64,
+}
+
+/// What became of a run that was to be killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Came {
+    /// It was killed, went on and ended well.
+    Through,
+    /// The point was not passed so often.
+    NotThere,
+    /// Something is wrong, and it has been said.
+    ToGrief,
+}
+
+/// Tries all of them. A point that no run passes is a failure, too.
+pub(super) fn all_survive(programs: &Programs, tally: &mut Tally) -> Result<bool> {
+    let mut good = true;
+    let mut passed = BTreeSet::new();
+    for tool in tools::names() {
+        for &point in POINTS {
+            for passing in 1.. {
+                match (Crash { tool: tool.to_owned(), point: point.to_owned(), passing }).try_out(programs, tally)? {
+                    Came::Through => passed.insert(point),
+                    Came::NotThere => break,
+                    Came::ToGrief => {
+                        good = false;
+                        break;
+                    }
+                };
+            }
+        }
+    }
+    for point in POINTS.iter().filter(|point| !passed.contains(*point)) {
+        println!("no run survived a kill at `{point}`, because none came there");
+        good = false;
+    }
+    Ok(good)
+}
+
+pub(super) fn survives_one(programs: &Programs, crash: &Crash, tally: &mut Tally) -> Result<bool> {
+    Ok(crash.try_out(programs, tally)? == Came::Through)
+}
+
+impl Crash {
+    fn try_out(&self, programs: &Programs, tally: &mut Tally) -> Result<Came> {
+        let script = tools::script(&self.tool).with_context(|| format!("no tool {}", self.tool))?;
+        let mut world = World::new(programs, &script.rules(), &script.files)?;
+        let replay = format!("--point {self}");
+        let choice = format!("{}:{}", self.point, self.passing);
+        let first = world.start(Start::Run, Some(&choice))?.finish()?;
+        let was_killed = first.was_killed();
+        tally.crashes += u64::from(was_killed);
+        if was_killed {
+            // The same point lies on the way back, too.
+            let again = world.start(Start::Resume, Some(&choice))?.finish()?;
+            tally.crashes += u64::from(again.was_killed());
+            if let Err(error) = go_on(&mut world, tally) {
+                complain(world, &[format!("{error:#}")], &replay);
+                return Ok(Came::ToGrief);
+            }
+        }
+        let verdict = world.check(true)?;
+        tally.checks += 1;
+        tally.count += verdict.count;
+        if !verdict.breaches.is_empty() {
+            complain(world, &verdict.breaches, &replay);
+            return Ok(Came::ToGrief);
+        }
+        Ok(if was_killed { Came::Through } else { Came::NotThere })
+    }
+}
+
+impl fmt::Display for Crash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.tool, self.point, self.passing)
+    }
+}
+
+impl FromStr for Crash {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let mut parts = text.split('/').map(str::to_owned);
+        let mut next = || parts.next().context("a crash is TOOL/POINT/PASSING");
+        Ok(Self { tool: next()?, point: next()?, passing: next()?.parse()? })
+    }
+}
+
+/// Points in the code that are not on the list, and points on the list that no code has.
+pub(super) fn strays(root: &Path) -> Result<Vec<String>> {
+    let mut named = BTreeSet::new();
+    for source in sources(&root.join("crates"))? {
+        let text = std::fs::read_to_string(source)?;
+        let calls = text.split("point(\"").skip(1).filter_map(|rest| rest.split_once('"'));
+        named.extend(calls.map(|(name, _)| name.to_owned()));
+    }
+    let listed: BTreeSet<String> = POINTS.iter().map(|&point| point.to_owned()).collect();
+    let untried = named.difference(&listed).map(|point| format!("the point `{point}` is not on the list of crashes"));
+    let absent = listed.difference(&named).map(|point| format!("the point `{point}` on the list is nowhere in the code"));
+    Ok(untried.chain(absent).collect())
+}
+
+/// The Rust files of all crates' `src`, but for the one that defines what a point is.
+fn sources(crates: &Path) -> Result<Vec<PathBuf>> {
+    let mut ahead = Vec::new();
+    for krate in std::fs::read_dir(crates)? {
+        let krate = krate?;
+        ahead.extend((krate.file_name() != "crash").then(|| krate.path().join("src")));
+    }
+    let mut files = Vec::new();
+    while let Some(path) = ahead.pop() {
+        if path.is_dir() {
+            for entry in std::fs::read_dir(&path)? {
+                ahead.push(entry?.path());
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_and_the_code_agree() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        assert_eq!(strays(&root).unwrap(), [""; 0]);
+    }
+
+    #[test]
+    fn a_crash_reads_as_it_is_written() {
+        let crash: Crash = "Edit/write.renamed/1".parse().unwrap();
+        assert_eq!(crash.to_string(), "Edit/write.renamed/1");
+        assert!("Edit/write.renamed".parse::<Crash>().is_err());
+    }
+}

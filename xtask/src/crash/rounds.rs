@@ -1,0 +1,180 @@
+//! Kills at random instants: rounds of many agents, each killed a few times and then brought to its end.
+
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+
+use super::options::Options;
+use super::programs::Programs;
+use super::random::Random;
+use super::script::{Agent, Script};
+use super::tally::Tally;
+use super::world::{Ended, Root, Start, World};
+
+const AGENTS: std::ops::Range<u64> = 8..65;
+/// The longest time that a process of a round is let live: a while, and more for more agents.
+const LIFE_MS: u64 = 150;
+const LIFE_MS_PER_AGENT: u64 = 6;
+/// Starts that may be in vain before a round is given up.
+const MAX_STARTS: u32 = 20;
+
+/// Plays rounds until there were as many kills as wanted. Stops at the first that goes wrong.
+pub(super) fn all_survive(programs: &Programs, options: &Options, tally: &mut Tally) -> Result<bool> {
+    let rounds = options.round.map_or(0..u64::MAX, |round| round..round + 1);
+    for round in rounds {
+        if tally.kills >= options.cycles && options.round.is_none() {
+            break;
+        }
+        if !survives(programs, (options.seed, round), tally)? {
+            return Ok(false);
+        }
+        tally.rounds += 1;
+        if tally.rounds.is_multiple_of(10) {
+            eprintln!("    {} rounds, {} kills", tally.rounds, tally.kills);
+        }
+    }
+    Ok(true)
+}
+
+fn survives(programs: &Programs, (seed, round): (u64, u64), tally: &mut Tally) -> Result<bool> {
+    let mut random = Random::new(seed, round);
+    let n_agents = AGENTS.start + random.below(AGENTS.end - AGENTS.start).min(random.below(AGENTS.end - AGENTS.start));
+    let script = script(&mut random, n_agents);
+    let mut world = World::new(programs, &script.rules(), &script.files)?;
+    let replay = format!("--seed {seed} --round {round}");
+    let played = kill_some(&mut world, &mut random, n_agents, tally).and_then(|()| go_on(&mut world, tally));
+    if let Err(error) = played {
+        complain(world, &[format!("{error:#}")], &replay);
+        return Ok(false);
+    }
+    let verdict = world.check(true)?;
+    tally.checks += 1;
+    tally.count += verdict.count;
+    if !verdict.breaches.is_empty() {
+        complain(world, &verdict.breaches, &replay);
+        return Ok(false);
+    }
+    Ok(true)
+}
+
+/// Starts and kills it, and starts it again, a few times.
+fn kill_some(world: &mut World<'_>, random: &mut Random, n_agents: u64, tally: &mut Tally) -> Result<()> {
+    let mut start = Start::Run;
+    for _ in 0..2 + random.below(6) {
+        let life = Duration::from_micros(random.below((LIFE_MS + LIFE_MS_PER_AGENT * n_agents) * 1000));
+        let (race, look) = (random.one_in(8), random.one_in(2));
+        let live = world.start(start, None)?;
+        if race && start == Start::Resume {
+            tally.races += 1;
+            refused_or_first(&world.start(start, None)?.kill_after(life)?)?;
+        }
+        let ended = live.kill_after(life)?;
+        tally.kills += u64::from(ended.was_killed());
+        // Half of the time what was killed has no time to go away before it is taken over.
+        if look || !ended.was_killed() {
+            start = match checked(world, tally)? {
+                Root::Absent => Start::Run,
+                Root::Open | Root::Unknown => Start::Resume,
+                Root::Ended => return Ok(()),
+            };
+        } else {
+            start = Start::Resume;
+        }
+    }
+    Ok(())
+}
+
+/// Of two that go on with a task at the same time the second is refused, unless it was the first.
+fn refused_or_first(ended: &Ended) -> Result<()> {
+    let refused = ["is running", "still runs", "no task of this project was interrupted", "taken over", "shut out"];
+    if ended.was_killed() || ended.status.success() || refused.iter().any(|words| ended.stderr.contains(words)) {
+        return Ok(());
+    }
+    bail!("N8 of two that went on at once one ended with {}:\n{}", ended.status, ended.stderr)
+}
+
+/// Brings the run to its end, from wherever it is.
+pub(super) fn go_on(world: &mut World<'_>, tally: &mut Tally) -> Result<()> {
+    let mut last = String::new();
+    for _ in 0..MAX_STARTS {
+        let start = match checked(world, tally)? {
+            Root::Absent => Start::Run,
+            Root::Open => Start::Resume,
+            Root::Ended => return Ok(()),
+            Root::Unknown => bail!("N1 nobody knows how far it came"),
+        };
+        last = world.start(start, None)?.finish()?.stderr;
+    }
+    bail!("N11 it does not come to an end, however often it is resumed:\n{last}")
+}
+
+/// Has the checker look at a run that was killed.
+fn checked(world: &World<'_>, tally: &mut Tally) -> Result<Root> {
+    let verdict = world.check(false)?;
+    tally.checks += 1;
+    if verdict.breaches.is_empty() { Ok(verdict.root) } else { bail!("{}", verdict.breaches.join("\n")) }
+}
+
+/// Says what is wrong, where it can be looked at, and how to see it again.
+pub(super) fn complain(world: World<'_>, breaches: &[String], replay: &str) {
+    let folder = world.keep();
+    println!("\n{}", breaches.join("\n"));
+    println!("what it left is in {}", folder.display());
+    println!("to see it again: cargo xtask crash {replay}\n");
+}
+
+/// A round: a main agent that hands out work to all others, some of whom hand on a part of theirs.
+fn script(random: &mut Random, n_agents: u64) -> Script {
+    let mut script = Script::default();
+    let mut main = script.main_agent();
+    let mut n_left = n_agents.saturating_sub(1);
+    while n_left > 0 {
+        let mut worker = script.worker();
+        n_left -= 1;
+        if n_left >= 2 && random.one_in(5) {
+            for _ in 0..2 {
+                let mut helper = script.worker();
+                n_left -= 1;
+                worker.delegate(&helper);
+                work(&mut helper, random);
+                script.add(helper);
+            }
+            worker.then(random.below(20));
+        }
+        work(&mut worker, random);
+        main.delegate(&worker);
+        script.add(worker);
+    }
+    main.then(0);
+    main.bash("", "");
+    script.add(main);
+    script
+}
+
+/// A few turns of a few calls.
+fn work(agent: &mut Agent, random: &mut Random) {
+    const CALLS: &[fn(&mut Agent)] = &[
+        Agent::read,
+        Agent::grep,
+        Agent::glob,
+        Agent::list,
+        Agent::note_to_do,
+        Agent::write,
+        Agent::write,
+        Agent::edit,
+        Agent::edit,
+        Agent::multi_edit,
+        |agent| agent.bash("", ""),
+        |agent| agent.bash("", ""),
+        |agent| agent.bash("sleep 0.05; ", ""),
+        |agent| agent.bash("", "; sleep 0.05"),
+        Agent::background,
+    ];
+    agent.read();
+    for _ in 0..1 + random.below(3) {
+        agent.then(random.below(30));
+        for _ in 0..1 + random.below(3) {
+            random.pick(CALLS)(agent);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! How much was tried, and how much of it was checked.
+
+use std::fmt;
+use std::ops::AddAssign;
+
+use serde::Deserialize;
+
+/// What a checker counted in one run.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub(super) struct Count {
+    tasks: u64,
+    events: u64,
+    shown: u64,
+    calls: u64,
+    unknown: u64,
+    effects: u64,
+    requests: u64,
+    takeovers: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) rounds: u64,
+    /// Kills at a random instant.
+    pub(super) kills: u64,
+    /// Kills at a named point.
+    pub(super) crashes: u64,
+    /// Times that two processes went on with one task at once.
+    pub(super) races: u64,
+    pub(super) checks: u64,
+    /// Of runs that had come to their end.
+    pub(super) count: Count,
+}
+
+impl AddAssign for Count {
+    fn add_assign(&mut self, other: Self) {
+        self.tasks += other.tasks;
+        self.events += other.events;
+        self.shown += other.shown;
+        self.calls += other.calls;
+        self.unknown += other.unknown;
+        self.effects += other.effects;
+        self.requests += other.requests;
+        self.takeovers += other.takeovers;
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Count { tasks, events, shown, calls, unknown, effects, requests, takeovers } = self.count;
+        writeln!(
+            f,
+            "{} rounds, {} kills at random instants, {} at named points, {} races of two, {} checks",
+            self.rounds, self.kills, self.crashes, self.races, self.checks
+        )?;
+        write!(
+            f,
+            "{tasks} tasks taken over {takeovers} times, {events} events ({shown} shown before the kill), {calls} calls \
+             ({unknown} told as unknown), {effects} effects, {requests} requests"
+        )
+    }
+}

@@ -1,0 +1,175 @@
+//! One run's world: a workspace, a home, a server, and the program started, killed and looked at in it.
+
+use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::programs::Programs;
+use super::server::Server;
+use super::tally::Count;
+
+/// Far more than any run takes; one that hangs is a finding.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How often a process is looked at that may end before it is killed.
+const PERIOD: Duration = Duration::from_millis(1);
+
+/// What the main agent is asked.
+pub(super) const PROMPT: &str = "Have all of it done.";
+
+pub(super) struct World<'a> {
+    programs: &'a Programs,
+    folder: TempDir,
+    server: Server,
+    /// A name of the program that nobody else uses, so that its processes are told from all others.
+    program: PathBuf,
+    n_started: u32,
+}
+
+/// How a process of the program ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) status: ExitStatus,
+    pub(super) stderr: String,
+    took_too_long: bool,
+}
+
+/// What the checker says.
+#[derive(Debug, Deserialize)]
+pub(super) struct Verdict {
+    pub(super) breaches: Vec<String>,
+    pub(super) count: Count,
+    pub(super) root: Root,
+}
+
+/// How far the task without a parent has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Root {
+    Absent,
+    Open,
+    Ended,
+    Unknown,
+}
+
+/// What to start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Start {
+    Run,
+    Resume,
+}
+
+impl<'a> World<'a> {
+    /// `files` are written into the workspace first.
+    pub(super) fn new(programs: &'a Programs, script: &Value, files: &[(String, String)]) -> Result<Self> {
+        // Commands have a `/tmp` of their own, and could not see what lies in the machine's.
+        let folder = tempfile::tempdir_in("/var/tmp")?;
+        let root = folder.path();
+        for directory in ["workspace/.git", "home", "shown"] {
+            fs::create_dir_all(root.join(directory))?;
+        }
+        for (path, text) in files {
+            let path = root.join("workspace").join(path);
+            fs::create_dir_all(path.parent().context("a file lies in a directory")?)?;
+            fs::write(path, text)?;
+        }
+        let program = root.join("sortie");
+        if fs::hard_link(&programs.sortie, &program).is_err() {
+            fs::copy(&programs.sortie, &program)?;
+        }
+        let server = Server::start(&programs.server, root, script)?;
+        Ok(Self { programs, server, program, folder, n_started: 0 })
+    }
+
+    /// Keeps what is there for whoever looks into a failure.
+    pub(super) fn keep(self) -> PathBuf {
+        self.folder.keep()
+    }
+
+    /// Starts the program; `crash` names the point and the passing at which it kills itself.
+    pub(super) fn start(&mut self, start: Start, crash: Option<&str>) -> Result<Live> {
+        self.n_started += 1;
+        let root = self.folder.path();
+        let stderr = root.join(format!("stderr-{}", self.n_started));
+        let mut command = Command::new(&self.program);
+        match start {
+            Start::Run => command.args(["run", PROMPT]),
+            Start::Resume => command.arg("resume"),
+        };
+        command
+            .args(["--output-format", "stream-json", "--allow", "Bash", "--permission-mode", "accept-edits"])
+            .args(["--set", "task_tool.max_concurrent=64"])
+            .current_dir(root.join("workspace"))
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", root.join("home"))
+            .env("SORTIE_HOME", root.join("state"))
+            .env("LLM_BASE_URL", &self.server.base_url)
+            .env("LLM_WIRE", "openai-chat")
+            .env("LLM_MODEL_ID", "scripted")
+            .env("LLM_API_KEY", "none")
+            .envs(crash.map(|crash| ("CRASH_OF_SORTIE", crash)))
+            .stdin(Stdio::null())
+            .stdout(File::create(root.join("shown").join(format!("{}.jsonl", self.n_started)))?)
+            .stderr(File::create(&stderr)?);
+        let child = command.spawn().context("cannot run sortie")?;
+        Ok(Live { child, stderr, began: Instant::now() })
+    }
+
+    /// Has the checker look at everything.
+    pub(super) fn check(&self, ended: bool) -> Result<Verdict> {
+        let mut command = Command::new(&self.programs.checker);
+        command.arg(self.folder.path()).args(ended.then_some("--ended")).current_dir("/");
+        let output = command.stderr(Stdio::inherit()).output().context("cannot run crash-checker")?;
+        serde_json::from_slice(&output.stdout).context("the checker said something else")
+    }
+}
+
+/// A process of the program.
+pub(super) struct Live {
+    child: Child,
+    stderr: PathBuf,
+    began: Instant,
+}
+
+impl Live {
+    /// Kills it after this time, unless it ends before.
+    pub(super) fn kill_after(mut self, time: Duration) -> Result<Ended> {
+        while self.began.elapsed() < time {
+            if let Some(status) = self.child.try_wait()? {
+                return self.ended(status);
+            }
+            thread::sleep(PERIOD.min(time.saturating_sub(self.began.elapsed())));
+        }
+        self.child.kill()?;
+        let status = self.child.wait()?;
+        self.ended(status)
+    }
+
+    /// Waits for its end.
+    pub(super) fn finish(self) -> Result<Ended> {
+        let ended = self.kill_after(PATIENCE)?;
+        if ended.took_too_long {
+            bail!("N11 it does not come to an end:\n{}", ended.stderr);
+        }
+        Ok(ended)
+    }
+
+    fn ended(self, status: ExitStatus) -> Result<Ended> {
+        let took_too_long = self.began.elapsed() >= PATIENCE;
+        Ok(Ended { status, stderr: fs::read_to_string(self.stderr)?, took_too_long })
+    }
+}
+
+impl Ended {
+    pub(super) fn was_killed(&self) -> bool {
+        self.status.signal() == Some(9)
+    }
+}
