@@ -31,7 +31,7 @@ Exit codes:
   0    completed
   1    failed, partial, cancelled or rejected; no such task or agent
   2    wrong usage or configuration
-  130  ended by SIGINT, 143 by SIGTERM";
+  129  ended by SIGHUP, 130 by SIGINT, 143 by SIGTERM";
 
 /// The end of a command's help, for commands that run something.
 pub(crate) fn with_exit_codes(examples: &str) -> String {
@@ -182,6 +182,15 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Reads how old something is: `30d`, or any other duration.
+pub(crate) fn parse_age(text: &str) -> Result<Duration, String> {
+    let days = text.strip_suffix('d').and_then(|days| days.trim().parse::<u32>().ok());
+    match days {
+        Some(days) => Ok(Duration::from_hours(u64::from(days) * 24)),
+        None => parse_duration(text).map_err(|_| "write it like 30d or 12h".to_owned()),
+    }
+}
+
 /// Reads how many of something are wanted: at least one.
 pub(crate) fn parse_count(text: &str) -> Result<usize, String> {
     match text.parse() {
@@ -204,6 +213,14 @@ mod tests {
     fn a_count_is_at_least_one() {
         assert_eq!(parse_count("7"), Ok(7));
         assert!(["", "0", "-1", "many"].into_iter().all(|text| parse_count(text).is_err()));
+    }
+
+    #[test]
+    fn an_age_has_days_too() {
+        assert_eq!(parse_age("30d"), Ok(Duration::from_hours(720)));
+        assert_eq!(parse_age("0d"), Ok(Duration::ZERO));
+        assert_eq!(parse_age("12h"), Ok(Duration::from_hours(12)));
+        assert!(["", "d", "-1d", "1.5d", "old"].into_iter().all(|text| parse_age(text).is_err()));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::command::agents::complain;
 use crate::error::{self, CommandError, ErrorKind};
 use crate::exit;
 use crate::render::{Display, FollowError, Follower, Pace};
+use crate::retention::Retention;
 use crate::signal::{Signal, Signals};
 use crate::wiring::{Plan, Wired};
 
@@ -21,7 +22,8 @@ pub(crate) enum Wish {
     Resume { task: TaskId, resumption: Resumption },
 }
 
-/// Runs it and shows it, and asks `approver` where something needs a person's word. The inner failure means that nothing was started, and nothing opened or made for it.
+/// Runs it and shows it, and asks `approver` where something needs a person's word. The inner failure means that nothing
+/// was started.
 pub(crate) fn drive(
     plan: Plan<'_>,
     wish: Wish,
@@ -36,12 +38,13 @@ pub(crate) fn drive(
     {
         return Ok(Err(failure));
     }
+    let retention = plan.retention();
     let wired = plan.open(approver)?;
     let runtime = Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| CommandError::internal(format!("the runtime could not be started: {error}")))?;
-    let driven = runtime.block_on(steer(wired, wish, pace, display));
+    let driven = runtime.block_on(steer(wired, wish, (pace, display), retention));
     // A search that does not look up from its work must not hold the end.
     runtime.shutdown_background();
     driven
@@ -50,8 +53,8 @@ pub(crate) fn drive(
 async fn steer(
     wired: Wired,
     wish: Wish,
-    pace: Pace,
-    display: Box<dyn Display>,
+    (pace, display): (Pace, Box<dyn Display>),
+    retention: Retention,
 ) -> Result<Result<ExitCode, Failure>, CommandError> {
     let Wired { engine, journal } = wired;
     let mut signals =
@@ -67,10 +70,17 @@ async fn steer(
         Err(failure) => return Ok(Err(failure)),
     };
     let job = running.job();
-    let follower = Follower::start(journal, before, job.task, pace, display)
+    let follower = Follower::start(Arc::clone(&journal), (before, &job), pace, display)
         .map_err(|error| CommandError::internal(format!("the display could not be started: {error}")))?;
     let (ended, signal) = watch(running, &follower, &mut signals).await;
-    let mut finished = tokio::task::spawn_blocking(move || finish(follower, ended, &job));
+    let mut finished = tokio::task::spawn_blocking(move || {
+        let status = finish(follower, ended, &job);
+        // Whoever asked for the end does not wait for old tasks to go.
+        if signal.is_none() {
+            retention.tend(&journal);
+        }
+        status
+    });
     tokio::select! {
         finished = &mut finished => match finished {
             Ok(status) => Ok(Ok(exit::of_outcome(status?, signal))),

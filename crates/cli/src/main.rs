@@ -11,6 +11,7 @@ mod input;
 mod local;
 mod patience;
 mod render;
+mod retention;
 mod settings;
 mod signal;
 mod trust;

@@ -167,6 +167,8 @@ impl Settings {
             max_children: saturating_u32(said.number(&key::MAX_CHILDREN)),
             max_prompt_bytes: self.max_prompt_bytes(),
             allow_model_override: said.switch(&key::ALLOW_MODEL_OVERRIDE),
+            resume: said.switch(&key::RESUME),
+            resume_within: days(said.number(&key::RESUME_DAYS)),
             builtin_agents: said.switch(&key::BUILTIN_AGENTS),
             instructions: InstructionRules {
                 start: self.places.start.clone(),
@@ -175,6 +177,11 @@ impl Settings {
             },
             cwd: self.cwd(),
         }
+    }
+
+    /// How long tasks are kept after they ended; `None`: until somebody removes them.
+    pub(crate) fn retention(&self) -> Option<Duration> {
+        Some(self.said.number(&key::RETENTION_DAYS)).filter(|days| *days > 0).map(days)
     }
 
     /// Whether every call of a sub-agent is worth a line.
@@ -338,6 +345,10 @@ impl From<Setting<'_>> for Listed {
 fn contract_of(said: &Said) -> Arc<dyn Contract> {
     let named = said.text_of(&key::CONTRACT, "").and_then(|name| sortie_contract::contract(name.text));
     named.unwrap_or_else(|| Arc::new(Sortie))
+}
+
+fn days(number: u64) -> Duration {
+    Duration::from_hours(number.saturating_mul(24))
 }
 
 fn saturating_u32(number: u64) -> u32 {

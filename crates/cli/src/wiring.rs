@@ -22,6 +22,7 @@ use sortie_tools::{ShellSetup, WebFetch, WebRules};
 use crate::error::CommandError;
 use crate::local;
 use crate::patience::patiently;
+use crate::retention::Retention;
 use crate::settings::{Places, Settings};
 
 /// An engine, and the journal that its displays read.
@@ -77,6 +78,11 @@ impl<'a> Plan<'a> {
         let agents = agents(settings)?;
         let workspace = Arc::new(seen_by_tools(settings)?);
         Ok(Self { settings, workspace, models, agents })
+    }
+
+    /// How long tasks are kept.
+    pub(crate) fn retention(&self) -> Retention {
+        Retention::new(self.settings)
     }
 
     /// The agents of this moment.

@@ -11,7 +11,7 @@ use crate::{AgentLine, Answer, Call, Contract, Defaults, json, listing};
 const DEFAULT_AGENT: &str = "general-purpose";
 
 /// Fields of the dialect that no version of the engine serves yet. Asking for them is refused, never ignored.
-const NOT_YET: [&str; 4] = ["run_in_background", "resume", "isolation", "output_schema"];
+const NOT_YET: [&str; 3] = ["run_in_background", "isolation", "output_schema"];
 
 #[derive(Debug, Clone, Copy)]
 pub struct Sortie;
@@ -46,6 +46,7 @@ impl Contract for Sortie {
                 "prompt": {"type": "string", "description": "The whole brief"},
                 "subagent_type": {"type": "string", "enum": names, "default": DEFAULT_AGENT},
                 "model": {"type": "string", "description": "Only on request"},
+                "resume": {"type": "string", "description": "Id of a sub-agent that ended: it goes on with this prompt"},
                 "limits": {
                     "type": "object",
                     "properties": {
@@ -74,11 +75,14 @@ impl Contract for Sortie {
                 Some(_) => return Err(unsupported(name)),
             }
         }
+        // Those who fill in every field leave it empty.
+        fields.drop_empty("resume");
         Ok(TaskRequest {
             title: fields.text("description")?,
             prompt: fields.text("prompt")?,
             agent: fields.optional_text("subagent_type")?.unwrap_or_else(|| DEFAULT_AGENT.to_owned()),
             model: fields.optional_text("model")?,
+            resume: fields.optional_text("resume")?,
             limits: limits(fields.take("limits"))?,
             notices: fields.into_notices(),
         })

@@ -125,10 +125,7 @@ impl Contract for Typed {
         if background {
             return Err(unsupported("run_in_background"));
         }
-        if resume.is_some() {
-            return Err(unsupported("resume"));
-        }
-        Ok(TaskRequest { title, prompt, agent, model, limits, notices: fields.into_notices() })
+        Ok(TaskRequest { title, prompt, agent, model, resume, limits, notices: fields.into_notices() })
     }
 
     fn encode(&self, call: &Call<'_>, answer: Answer<'_>) -> Value {
@@ -191,6 +188,14 @@ fn shortfall(call: &Call<'_>, outcome: &TaskOutcome) -> Option<String> {
 }
 
 fn rejection(call: &Call<'_>, failure: &Failure) -> String {
+    let why = reason(call, failure);
+    match json::text_field(call.arguments, "resume").trim() {
+        "" => why,
+        _ => format!("Resume failed: {why}"),
+    }
+}
+
+fn reason(call: &Call<'_>, failure: &Failure) -> String {
     let cause = Cause::of(failure);
     if !matches!(cause, Cause::UnknownAgent | Cause::UnusableAgent) {
         return failure.message.clone();

@@ -5,17 +5,22 @@ use std::sync::Arc;
 
 use sortie_agents::AgentDefinition;
 use sortie_contract::Contract;
+use sortie_journal::{Journal, TaskState};
 use sortie_policy::{Decision, Judge};
-use sortie_protocol::{AgentConfig, CallId, Failure, Grant, Job, Resource, TaskId, TaskOutcome, TaskRequest};
+use sortie_protocol::{
+    AgentConfig, CallId, Event, Fact, Failure, Grant, Job, Resource, TaskId, TaskOutcome, TaskRequest,
+};
 use sortie_tools::{AnswerParts, BoxFuture, Delegation};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::abandon::blocking;
 use crate::account::Account;
 use crate::approval::Approvals;
 use crate::end::{Ending, Tally};
 use crate::engine::{EngineError, Inner};
-use crate::resume::{journal_failure, remember};
+use crate::replay::Attached;
+use crate::resume::{Resumption, journal_failure, remember};
 use crate::rules::{Kind, serving};
 use crate::sink::{Hold, Sink};
 use crate::slot::Slot;
@@ -33,18 +38,21 @@ pub(crate) struct Delegate {
     pub(crate) cancel: CancellationToken,
     pub(crate) deadline: Option<Instant>,
     /// The children that answer calls which were under way when the task stopped.
-    pub(crate) attached: HashMap<CallId, TaskId>,
+    pub(crate) attached: HashMap<CallId, Attached>,
 }
 
 impl Delegation for Delegate {
     fn delegate<'a>(&'a self, call: &'a CallId, request: TaskRequest) -> BoxFuture<'a, Result<TaskOutcome, Failure>> {
         Box::pin(async move {
             let task = match self.attached.get(call) {
-                Some(child) => match self.again(call, *child).await? {
-                    Attached::Ended(outcome) => return Ok(*outcome),
-                    Attached::Open(task) => *task,
+                Some(attached) => match self.again(call, *attached).await? {
+                    Found::Ended(outcome) => return Ok(*outcome),
+                    Found::Open(task) => *task,
                 },
-                None => self.task(call, request)?,
+                None => match request.resume.clone() {
+                    Some(asked) => self.follow_up(call, request, &asked).await?,
+                    None => self.task(call, request)?,
+                },
             };
             // Should this future be dropped, the child is told to end, and does so by itself.
             let _child_ends_with_us = task.cancel.clone().drop_guard();
@@ -66,6 +74,9 @@ impl Delegation for Delegate {
     }
 
     fn agent_for(&self, request: &TaskRequest) -> Resource {
+        if let Some(asked) = &request.resume {
+            return self.engine.agent_of(asked);
+        }
         let roster = self.engine.rosters.current();
         let best_match = self.engine.contract.defaults().best_match;
         let serving = serving(&roster.agents, request, Kind::Delegated, best_match);
@@ -79,29 +90,43 @@ impl Delegation for Delegate {
 }
 
 /// A child that was started before its parent stopped.
-enum Attached {
+enum Found {
     Ended(Box<TaskOutcome>),
     Open(Box<Task>),
 }
 
 impl Delegate {
     /// The child that answers a call already: its outcome, or itself, to go on.
-    async fn again(&self, call: &CallId, child: TaskId) -> Result<Attached, Failure> {
+    async fn again(&self, call: &CallId, Attached { child, ended_leg }: Attached) -> Result<Found, Failure> {
         let journal = Arc::clone(&self.engine.journal);
-        let read = move || match journal.ending(child).map_err(journal_failure)? {
+        let read = move || match outcome_for(journal.as_ref(), child, ended_leg)? {
             Some(outcome) => Ok((Some(outcome), None)),
             None => remember(journal.as_ref(), child).map(|remembered| (None, Some(remembered))),
         };
-        let read = tokio::task::spawn_blocking(read).await;
-        let (ended, open) = read.map_err(|error| Failure::new("internal", error.to_string()))??;
+        let (ended, open) = blocking(read).await?;
         if let Some(outcome) = ended {
-            return Ok(Attached::Ended(Box::new(outcome)));
+            return Ok(Found::Ended(Box::new(outcome)));
         }
         let remembered = open.ok_or_else(|| Failure::new("internal", "a child has neither ended nor not"))?;
-        let parent = Parent { sink: self.sink.clone(), call: call.clone(), deadline: self.deadline };
         let above = (&self.parent.config, &self.account, self.cancel.child_token());
-        let task = self.engine.reattached(remembered, above, parent, &self.approvals)?;
-        Ok(Attached::Open(Box::new(task)))
+        let task = self.engine.reattached(remembered, above, self.parent_of(call), &self.approvals)?;
+        Ok(Found::Open(Box::new(task)))
+    }
+
+    /// A child that has ended, with a follow-up.
+    async fn follow_up(&self, call: &CallId, request: TaskRequest, asked: &str) -> Result<Task, Failure> {
+        let engine = &self.engine;
+        engine.rules.check_prompt(&request)?;
+        engine.rules.check_depth(self.parent.config.depth)?;
+        let remembered = engine.wanted(asked, Some(self.parent.task)).await?;
+        let notices = engine.differences(&request, &remembered, &self.judge)?;
+        let resumption = Resumption { prompt: Some(request.prompt), limits: request.limits };
+        let above = (&self.parent.config, &self.account, self.cancel.child_token());
+        engine.followed_up(remembered, (resumption, notices), above, self.parent_of(call), &self.approvals)
+    }
+
+    fn parent_of(&self, call: &CallId) -> Parent {
+        Parent { sink: self.sink.clone(), call: call.clone(), deadline: self.deadline }
     }
 
     fn task(&self, call: &CallId, request: TaskRequest) -> Result<Task, Failure> {
@@ -129,7 +154,6 @@ impl Delegate {
 
         let account = Account::below(&self.account, config.limits);
         let job = Arc::new(engine.job(request, config, Some(&self.parent)));
-        let parent = Parent { sink: self.sink.clone(), call: call.clone(), deadline: self.deadline };
         Ok(Task {
             engine: Arc::clone(engine),
             roster,
@@ -140,10 +164,33 @@ impl Delegate {
             cancel: self.cancel.child_token(),
             slot: Arc::new(Slot::of(Arc::clone(&engine.slots))),
             approvals: Arc::clone(&self.approvals),
-            parent: Some(parent),
+            parent: Some(self.parent_of(call)),
             past: None,
         })
     }
+}
+
+/// How the child has answered a call, if it has: with the leg that was told, or the newest if it ended untold.
+fn outcome_for(journal: &dyn Journal, child: TaskId, leg: Option<u32>) -> Result<Option<TaskOutcome>, Failure> {
+    let standing = journal.standing(child).map_err(journal_failure)?;
+    let has_ended = matches!(standing.state, TaskState::Ended(_));
+    match leg {
+        Some(leg) if leg != standing.leg || !has_ended => ending_of(journal, child, leg),
+        Some(_) => journal.ending(child).map_err(journal_failure),
+        None if has_ended => journal.ending(child).map_err(journal_failure),
+        None => Ok(None),
+    }
+}
+
+/// The ending of one leg, which later ones have followed.
+fn ending_of(journal: &dyn Journal, task: TaskId, leg: u32) -> Result<Option<TaskOutcome>, Failure> {
+    let mut ending = None;
+    let mut look = |event: Event| match event.fact {
+        Fact::TaskEnded { outcome } if event.leg == leg => ending = Some(*outcome),
+        _ => {}
+    };
+    journal.read_each(task, 1, &mut look).map_err(journal_failure)?;
+    Ok(ending)
 }
 
 /// Nobody starts an agent that a rule denies. A question has been answered by then, or was never asked: whoever starts a

@@ -131,7 +131,8 @@ impl Engine {
         self.start(request, Kind::Main).await
     }
 
-    /// Starts one delegated task without a parent model: the limits, depth and report of a child.
+    /// Starts one delegated task without a parent model: the limits, depth and report of a child. A request that names a
+    /// task goes on with that one, if it has ended.
     pub async fn task(&self, request: TaskRequest) -> Result<Running, Failure> {
         self.start(request, Kind::Delegated).await
     }
@@ -146,6 +147,9 @@ impl Engine {
         inner.rules.check_prompt(&request)?;
         if kind == Kind::Delegated {
             inner.rules.check_depth(0)?;
+        }
+        if let Some(asked) = request.resume.clone() {
+            return self.follow_up(request, &asked).await;
         }
         let roster = inner.rosters.current();
         let agents = if kind == Kind::Main { &roster.mains } else { &roster.agents };

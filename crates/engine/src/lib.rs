@@ -19,6 +19,7 @@ mod delegate;
 mod end;
 mod engine;
 mod folders;
+mod follow_up;
 mod gate;
 mod history;
 mod instructions;

@@ -24,9 +24,11 @@ pub(crate) struct Past {
     pub(crate) deeds: Deeds,
     /// How the newest leg ended, if it has.
     pub(crate) ended: Option<TaskOutcome>,
-    /// When the newest leg began, and when it was last heard of.
-    leg_began: Timestamp,
-    last_heard: Timestamp,
+    /// The limits that it was started with, and that a new leg has again.
+    pub(crate) first_limits: Limits,
+    /// When it last began or went on, and when it was last heard of.
+    began: Timestamp,
+    pub(crate) last_heard: Timestamp,
 }
 
 /// What the task itself has done, over all its legs.
@@ -58,8 +60,18 @@ pub(crate) struct Started {
     pub(crate) idempotent: bool,
     /// The task that answers it.
     pub(crate) child: Option<TaskId>,
+    /// The leg of it that has done so.
+    pub(crate) ended_leg: Option<u32>,
     /// The process that it ran in: pid, and when it started.
     pub(crate) process: Option<(u32, u64)>,
+}
+
+/// The child that answers a call which has no output yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Attached {
+    pub(crate) child: TaskId,
+    /// The leg that has answered it, if one has.
+    pub(crate) ended_leg: Option<u32>,
 }
 
 impl Past {
@@ -69,27 +81,26 @@ impl Past {
         let deeds = Deeds { notices: job.notices.clone(), ..Deeds::default() };
         Some(Self {
             history: History::begin(&job),
+            first_limits: job.config.limits,
             job: *job,
             leg: first.leg,
             open: None,
             deeds,
             ended: None,
-            leg_began: first.time,
+            began: first.time,
             last_heard: first.time,
         })
     }
 
     /// Takes in the next event.
     pub(crate) fn take(&mut self, event: Event) {
-        if event.leg > self.leg {
-            self.leg_began = event.time;
-        }
         self.last_heard = event.time;
         match event.fact {
             Fact::TaskResumed { prompt, config, notices } => {
                 if event.leg > self.leg {
                     (self.leg, self.ended, self.deeds.turns_before) = (event.leg, None, self.deeds.turns);
                 }
+                self.began = event.time;
                 self.job.config = *config;
                 notices.into_iter().for_each(|notice| self.deeds.notice(notice));
                 if let Some(prompt) = prompt {
@@ -101,10 +112,16 @@ impl Past {
             Fact::CallStarted { call, idempotent } => self.start(call.id, |started| started.idempotent = idempotent),
             Fact::ChildStarted { call, child } => {
                 self.start(call, |started| started.child = Some(child));
-                self.deeds.children.push(child);
+                // A child with a follow-up has been here before.
+                if !self.deeds.children.contains(&child) {
+                    self.deeds.children.push(child);
+                }
             }
             Fact::ProcessStarted { call, pid, started: at } => {
                 self.start(call, |started| started.process = Some((pid, at)));
+            }
+            Fact::ChildEnded { call, child_leg, .. } => {
+                self.start(call, |started| started.ended_leg = Some(child_leg));
             }
             Fact::CallFinished { output, refused } => self.take_output(output, refused),
             Fact::ModelRetried { usage, .. } | Fact::Assisted { usage, .. } => {
@@ -118,7 +135,6 @@ impl Past {
             | Fact::CallProgressed { .. }
             | Fact::ApprovalAsked { .. }
             | Fact::ApprovalAnswered { .. }
-            | Fact::ChildEnded { .. }
             | Fact::Unknown => {}
         }
     }
@@ -126,15 +142,20 @@ impl Past {
     /// The limits of the leg that goes on: what is left of them. Clocks may have been set back; time is never given anew.
     pub(crate) fn limits_left(&self) -> Limits {
         let limits = self.job.config.limits;
-        let worked = Duration::from_millis(self.last_heard.0.saturating_sub(self.leg_began.0));
+        let worked = Duration::from_millis(self.last_heard.0.saturating_sub(self.began.0));
         let timeout = limits.timeout.map(|timeout| timeout.saturating_sub(worked).max(LEAST_TIME));
         Limits { timeout, ..limits }
     }
 
     /// The children that answer calls which have no output yet.
-    pub(crate) fn attached(&self) -> HashMap<CallId, TaskId> {
-        let open = self.open.iter().flat_map(|open| &open.started);
-        open.filter_map(|(call, started)| Some((call.clone(), started.child?))).collect()
+    pub(crate) fn attached(&self) -> HashMap<CallId, Attached> {
+        let open = self.open.iter().flat_map(|open| open.started.iter().map(move |started| (open, started)));
+        let unanswered = open.filter(|(open, (call, _))| !open.outputs.contains_key(*call));
+        unanswered
+            .filter_map(|(_, (call, started))| {
+                Some((call.clone(), Attached { child: started.child?, ended_leg: started.ended_leg }))
+            })
+            .collect()
     }
 
     fn take_reply(&mut self, reply: Reply) {

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use sortie_journal::{Journal, JournalError, Standing, TaskState};
 use sortie_protocol::{AgentConfig, Event, Failure, Limits, Status, TaskId, Usage};
 
+use crate::abandon::blocking;
 use crate::account::Account;
 use crate::approval::Approvals;
 use crate::authority::tools_at;
 use crate::engine::{Engine, Inner, Running};
+use crate::follow_up::refuse_waited_for;
 use crate::replay::Past;
 use crate::roster::Roster;
 use crate::sink::Hold;
@@ -43,10 +45,12 @@ impl Engine {
     /// Goes on with a task without a parent that waits for it. A failure means that nothing was changed.
     pub async fn resume(&self, task: TaskId, resumption: Resumption) -> Result<Running, Failure> {
         let journal = Arc::clone(&self.inner.journal);
-        let read = move || remember(journal.as_ref(), task);
-        let remembered = tokio::task::spawn_blocking(read).await;
-        let remembered = remembered.map_err(|error| Failure::new("internal", error.to_string()))??;
-        let task = self.inner.resumed(remembered, resumption)?;
+        let read = move || {
+            let remembered = remember(journal.as_ref(), task)?;
+            refuse_waited_for(journal.as_ref(), &remembered)?;
+            Ok(remembered)
+        };
+        let task = self.inner.resumed(blocking(read).await?, resumption, Vec::new())?;
         Running::start(task).await.map_err(journal_failure)
     }
 }
@@ -65,7 +69,7 @@ pub(crate) fn remember(journal: &dyn Journal, task: TaskId) -> Result<Remembered
     Ok(Remembered { past, standing, below, started_below })
 }
 
-fn read(journal: &dyn Journal, task: TaskId) -> Result<Past, Failure> {
+pub(crate) fn read(journal: &dyn Journal, task: TaskId) -> Result<Past, Failure> {
     let mut past: Option<Past> = None;
     journal
         .read_each(task, 0, &mut |event: Event| match &mut past {
@@ -106,10 +110,16 @@ pub(crate) fn hold(standing: &Standing) -> Result<Hold, Failure> {
 
 impl Inner {
     /// A task without a parent, as it goes on.
-    fn resumed(self: &Arc<Self>, remembered: Remembered, resumption: Resumption) -> Result<Task, Failure> {
+    pub(crate) fn resumed(
+        self: &Arc<Self>,
+        remembered: Remembered,
+        resumption: Resumption,
+        said: Vec<String>,
+    ) -> Result<Task, Failure> {
         let prompt = prompt_for(&remembered, resumption.prompt)?;
         let roster = self.rosters.current();
-        let (mut config, notices) = self.renewed(&roster, &remembered.past, None)?;
+        let (mut config, mut notices) = self.renewed(&roster, &remembered.past, None)?;
+        notices.extend(said);
         config.limits = again(config.limits, &remembered).tighter(resumption.limits);
         let whole_tree = Limits { max_children: Some(self.rules.max_children), ..Limits::default() };
         let account = remembered.account(config.limits.tighter(whole_tree), None);
@@ -135,7 +145,7 @@ impl Inner {
         Ok(Task { parent: Some(parent), ..task })
     }
 
-    fn take_up(
+    pub(crate) fn take_up(
         self: &Arc<Self>,
         remembered: Remembered,
         roster: Arc<Roster>,
@@ -159,7 +169,7 @@ impl Inner {
             slot: Arc::new(slot),
             approvals,
             parent: None,
-            past: Some(Resumed { past, prompt, turns_before, notices }),
+            past: Some(Resumed { past, prompt, turns_before, notices, is_new_leg }),
         })
     }
 
@@ -176,7 +186,12 @@ impl Inner {
             let advice = "bring its file back, or start a new task";
             return Err(Failure::new("agent_gone", format!("this task's agent cannot be found: {error}; {advice}")));
         }
-        let limits = if past.ended.is_some() { stored.limits } else { past.limits_left() };
+        let root = self.workspace.root().display().to_string();
+        if past.job.workspace != root {
+            let message = format!("this task works in {}, not in {root}; resume it there", past.job.workspace);
+            return Err(Failure::new("other_workspace", message));
+        }
+        let limits = if past.ended.is_some() { past.first_limits } else { past.limits_left() };
         let now: &[_] = parent.map_or(&self.permissions.layers, |parent| &parent.grant.layers);
         let grant = sortie_policy::intersect(&stored.grant, now);
         let exist = tools_at(&roster.tools, self.contract.as_ref(), &self.rules, stored.depth);
@@ -190,7 +205,7 @@ impl Inner {
 }
 
 /// A new leg has the tokens of a leg before it, not what that one left.
-fn again(limits: Limits, remembered: &Remembered) -> Limits {
+pub(crate) fn again(limits: Limits, remembered: &Remembered) -> Limits {
     let mut used = remembered.past.deeds.usage;
     used += remembered.below;
     let used = if remembered.past.ended.is_some() { used.total_tokens() } else { 0 };
@@ -198,7 +213,7 @@ fn again(limits: Limits, remembered: &Remembered) -> Limits {
 }
 
 /// What joins the conversation, if anything must.
-fn prompt_for(remembered: &Remembered, prompt: Option<String>) -> Result<Option<String>, Failure> {
+pub(crate) fn prompt_for(remembered: &Remembered, prompt: Option<String>) -> Result<Option<String>, Failure> {
     let Remembered { past, standing, .. } = remembered;
     let TaskState::Ended(status) = standing.state else {
         return match prompt {

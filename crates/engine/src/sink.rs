@@ -53,9 +53,19 @@ impl Sink {
         self.journal.append(entries, Durability::Ordered).await
     }
 
-    /// Records that a task goes on, and waits until it is on disk: from here on no earlier attempt writes any more.
-    pub(crate) async fn resume(&self, prompt: Option<String>, notices: Vec<String>) -> Result<(), JournalError> {
-        self.append_synced(Fact::TaskResumed { prompt, config: Box::new(self.job.config.clone()), notices }).await
+    /// Records that a task goes on, together with the word of it in the log of a parent that asked for it, and waits
+    /// until both are on disk: from here on no earlier attempt writes any more.
+    pub(crate) async fn resume(
+        &self,
+        (prompt, notices): (Option<String>, Vec<String>),
+        parent: Option<(&Sink, &CallId)>,
+    ) -> Result<(), JournalError> {
+        let config = Box::new(self.job.config.clone());
+        let mut entries = vec![self.entry(Fact::TaskResumed { prompt, config, notices })];
+        if let Some((parent, call)) = parent {
+            entries.push(parent.entry(Fact::ChildStarted { call: call.clone(), child: self.job.task }));
+        }
+        self.journal.append(entries, Durability::Synced).await
     }
 
     /// Records the ending of a task, together with its delivery to the parent, and waits until both are on disk.

@@ -61,6 +61,8 @@ pub(crate) struct Resumed {
     /// Turns of earlier legs.
     pub(crate) turns_before: u32,
     pub(crate) notices: Vec<String>,
+    /// Whether a leg begins; else the one that was interrupted goes on.
+    pub(crate) is_new_leg: bool,
 }
 
 /// The one whose call this task answers.
@@ -76,7 +78,11 @@ impl Task {
         self.engine.audience.announce(self.job.task, &self.asked);
         match &self.past {
             None => self.sink.begin(self.parents_call()).await?,
-            Some(resumed) => self.sink.resume(resumed.prompt.clone(), resumed.notices.clone()).await?,
+            Some(resumed) => {
+                // Whoever waits for a leg that was interrupted has had word of it.
+                let parent = self.parents_call().filter(|_| resumed.is_new_leg);
+                self.sink.resume((resumed.prompt.clone(), resumed.notices.clone()), parent).await?;
+            }
         }
         point("task.begun");
         let presence = self.engine.present.enter(self.job.task, &self.cancel, &self.engine.journal);

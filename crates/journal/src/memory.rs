@@ -138,6 +138,13 @@ impl Journal for MemoryJournal {
         Ok(behind.take(limit).map(|(id, command)| (*id, command.clone())).collect())
     }
 
+    fn prunable(&self, older_than: Timestamp) -> Result<Vec<TaskHeader>, JournalError> {
+        let roots = self.list(&TaskQuery { roots_only: true, ..TaskQuery::default() })?;
+        let state = self.lock();
+        let trees = roots.iter().rev().filter_map(|root| state.old_tree(root.task_id, older_than));
+        Ok(trees.flat_map(|(tree, _)| tree).collect())
+    }
+
     fn prune(&self, older_than: Timestamp, discard: &mut dyn FnMut(&Path)) -> Result<Pruned, JournalError> {
         let mut pruned = Pruned::default();
         let roots = self.list(&TaskQuery { roots_only: true, ..TaskQuery::default() })?;

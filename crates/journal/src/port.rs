@@ -82,9 +82,13 @@ pub trait Journal: Send + Sync {
     /// second, and not held up by other readers.
     fn commands_after(&self, after: CommandId, limit: usize) -> Result<Vec<(CommandId, Command)>, JournalError>;
 
+    /// Headers of the tasks that [`prune`](Self::prune) would remove now, trees that are damaged left out.
+    fn prunable(&self, older_than: Timestamp) -> Result<Vec<TaskHeader>, JournalError>;
+
     /// Removes whole trees of tasks in which nothing has happened since `older_than`. Blocks; others write in between.
     ///
-    /// A tree stays as long as a member runs, is interrupted, or has ended without its parent having been told.
+    /// A tree stays as long as a member runs, is interrupted, or has ended, other than by being stopped, without the
+    /// parent that asked for it having been told.
     /// `discard` is given each report that a removed tree had spilled to a file, before the tree is gone for good: after
     /// a crash in between the next pruning gives it again.
     fn prune(&self, older_than: Timestamp, discard: &mut dyn FnMut(&Path)) -> Result<Pruned, JournalError>;

@@ -1,9 +1,9 @@
 //! Which trees of tasks may go; the same for every journal.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use sortie_protocol::{Fact, TaskId, Timestamp};
+use sortie_protocol::{Fact, Status, TaskId, Timestamp};
 
 use crate::{TaskHeader, TaskState};
 
@@ -25,8 +25,10 @@ pub struct Pruned {
 /// What the events of a tree say about whether it may go, and what goes with it.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
-    /// Endings that a parent has been told: the child and its leg.
-    delivered: HashSet<(TaskId, u32)>,
+    /// How often a parent has started a child, or had it go on.
+    asked: HashMap<TaskId, usize>,
+    /// The legs of a child whose endings a parent has been told.
+    told: HashMap<TaskId, HashSet<u32>>,
     /// Files with the whole texts of reports that were cut.
     pub(crate) reports: Vec<PathBuf>,
 }
@@ -34,18 +36,24 @@ pub(crate) struct Evidence {
 impl Evidence {
     pub(crate) fn see(&mut self, fact: &Fact) {
         match fact {
+            Fact::ChildStarted { child, .. } => *self.asked.entry(*child).or_default() += 1,
             Fact::ChildEnded { child, child_leg, .. } => {
-                self.delivered.insert((*child, *child_leg));
+                self.told.entry(*child).or_default().insert(*child_leg);
             }
             Fact::TaskEnded { outcome } => self.reports.extend(outcome.full_text_path.as_ref().map(PathBuf::from)),
             _ => {}
         }
     }
 
-    /// Whether the newest ending of every child is with its parent.
+    /// Whether every ending that a parent waits for is with it. A leg that a person asked for is owed to no parent, and
+    /// one that was stopped has nothing to collect.
     pub(crate) fn has_all_delivered(&self, tree: &[TaskHeader]) -> bool {
         let mut children = tree.iter().filter(|header| header.parent_id.is_some());
-        children.all(|header| self.delivered.contains(&(header.task_id, header.leg)))
+        children.all(|header| {
+            let told = self.told.get(&header.task_id).map_or(0, HashSet::len);
+            let asked = self.asked.get(&header.task_id).copied().unwrap_or(1);
+            told >= asked || header.state == TaskState::Ended(Status::Cancelled)
+        })
     }
 }
 

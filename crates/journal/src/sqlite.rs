@@ -151,6 +151,10 @@ impl Journal for SqliteJournal {
         self.listener().commands_after(after, limit)
     }
 
+    fn prunable(&self, older_than: Timestamp) -> Result<Vec<TaskHeader>, JournalError> {
+        prune::prunable(&self.reader, older_than)
+    }
+
     fn prune(&self, older_than: Timestamp, discard: &mut dyn FnMut(&Path)) -> Result<Pruned, JournalError> {
         prune::prune(&self.reader, self.writer()?, older_than, discard)
     }

@@ -12,6 +12,9 @@ pub struct TaskRequest {
     pub agent: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The id, as it was given, of a task that has ended and should go on with this prompt instead of a new one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<String>,
     #[serde(default)]
     pub limits: Limits,
     /// What was odd about the request but did not stop it, e.g. ignored keys. They end in the outcome.

@@ -6,10 +6,10 @@ use std::time::Duration;
 use clap::Args;
 use sortie_engine::Resumption;
 use sortie_journal::{Journal, TaskHeader, TaskQuery, TaskState};
-use sortie_protocol::{Limits, TaskId};
+use sortie_protocol::{Failure, Limits, TaskId};
 
 use super::run::{OutputFormat, approver, display};
-use super::tasks::find;
+use super::tasks::{find, parse_id};
 use crate::args::{parse_duration, with_exit_codes};
 use crate::drive::{Wish, drive};
 use crate::error::{CommandError, ErrorKind};
@@ -22,6 +22,7 @@ use crate::wiring::{self, Plan};
 #[command(after_help = with_exit_codes(EXAMPLES))]
 pub(crate) struct ResumeArgs {
     /// A task's id, or the beginning of one; without it, the newest interrupted one of this project
+    #[arg(value_parser = parse_id)]
     id: Option<String>,
 
     /// What it should do next; a completed task needs it
@@ -61,11 +62,20 @@ pub(crate) fn run(args: &ResumeArgs, settings: &Settings) -> Result<ExitCode, Co
     let plan = Plan::new(settings)?;
     let approver = approver(args.output_format, &aside, settings);
     let (pace, display) = display(args.output_format, &args.show, aside);
-    let driven = drive(plan, Wish::Resume { task, resumption }, pace, display, approver)?;
-    driven.map_err(|failure| {
-        let kind = if failure.code == "no_such_task" { ErrorKind::NotFound } else { ErrorKind::Usage };
-        CommandError::new(kind, failure.message)
-    })
+    drive(plan, Wish::Resume { task, resumption }, pace, display, approver)?.map_err(refused)
+}
+
+/// Why a task does not go on, and what can be done instead.
+fn refused(failure: Failure) -> CommandError {
+    let kind = match failure.code.as_str() {
+        "no_such_task" => ErrorKind::NotFound,
+        _ => ErrorKind::Usage,
+    };
+    let error = CommandError::new(kind, failure.message);
+    match (failure.code.as_str(), failure.details.first()) {
+        ("waited_for", Some(root)) => error.hint(format!("sortie resume {root}")),
+        _ => error,
+    }
 }
 
 /// The task that is meant.

@@ -87,7 +87,7 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
         agent: args.agent.clone(),
         model: args.model.clone(),
         limits: Limits { max_turns: args.max_turns, timeout: args.timeout, ..Limits::default() },
-        notices: Vec::new(),
+        ..TaskRequest::default()
     };
     let told_more = aside.is_text() && args.output_format == OutputFormat::Text;
     let unasked = plan.lacks_model() && args.model.is_none() && told_more;

@@ -1,6 +1,9 @@
 //! `sortie tasks`: what the journal holds.
 
 mod list;
+mod output;
+mod prune;
+mod retry;
 mod show;
 mod stop;
 
@@ -13,13 +16,16 @@ use sortie_contract::Contract;
 use sortie_journal::{TaskHeader, TaskState};
 use sortie_protocol::Timestamp;
 
+use self::prune::PruneArgs;
+use self::retry::RetryArgs;
+use super::resume::{self, ResumeArgs};
 use crate::args::parse_count;
 use crate::error::CommandError;
 use crate::render::{INTERRUPTED, RUNNING, words};
 use crate::settings::Settings;
 use crate::wiring;
 
-/// List tasks, or show one with its sub-agents and its report
+/// List tasks, show one with its sub-agents and its report, stop it, go on with it, or remove old ones
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  sortie tasks list\n  sortie tasks show agent-kvbqxmzrtyua")]
 pub(crate) struct TasksArgs {
@@ -29,7 +35,7 @@ pub(crate) struct TasksArgs {
 
 #[derive(Debug, Subcommand)]
 enum TasksCommand {
-    /// List the newest tasks, newest first
+    /// List the newest tasks, newest first, sub-agents below those that started them
     #[command(after_help = LIST_EXAMPLES)]
     List {
         /// List this many
@@ -55,6 +61,17 @@ enum TasksCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Print a task's newest report alone and whole, also where it was cut
+    #[command(after_help = "Examples:\n  sortie tasks output kvbq\n  sortie tasks output kvbq --json | jq -r .text")]
+    Output {
+        /// A task's id, or the beginning of one, with or without `agent-`
+        #[arg(value_parser = parse_id)]
+        id: String,
+
+        /// Print the outcome as JSON, with the whole report in `text`
+        #[arg(long)]
+        json: bool,
+    },
     /// Stop a task and all below it, in whatever process it runs
     #[command(after_help = "Examples:\n  sortie tasks stop kvbq\n  sortie tasks stop kvbq --json | jq -r '.stopped[]'")]
     Stop {
@@ -66,6 +83,9 @@ enum TasksCommand {
         #[arg(long)]
         json: bool,
     },
+    Resume(ResumeArgs),
+    Retry(RetryArgs),
+    Prune(PruneArgs),
 }
 
 const LIST_EXAMPLES: &str = "\
@@ -85,7 +105,11 @@ pub(crate) fn run(args: &TasksArgs, settings: &Settings) -> Result<ExitCode, Com
     match &args.command {
         TasksCommand::List { limit, all, json } => list::run(&journal, contract.as_ref(), (*limit, *all), *json),
         TasksCommand::Show { id, json } => show::run(&journal, contract.as_ref(), id, *json),
+        TasksCommand::Output { id, json } => output::run(&journal, contract.as_ref(), id, *json),
         TasksCommand::Stop { id, json } => stop::run(settings, id, *json),
+        TasksCommand::Resume(args) => resume::run(args, settings),
+        TasksCommand::Retry(args) => retry::run(args, &journal, settings),
+        TasksCommand::Prune(args) => prune::run(args, settings),
     }
 }
 
@@ -113,7 +137,7 @@ fn took(header: &TaskHeader, now: Timestamp) -> String {
     words::elapsed(until.0.saturating_sub(header.started.0))
 }
 
-fn parse_id(text: &str) -> Result<String, &'static str> {
+pub(super) fn parse_id(text: &str) -> Result<String, &'static str> {
     if text.trim().is_empty() { Err("give a task's id, or the beginning of one") } else { Ok(text.to_owned()) }
 }
 

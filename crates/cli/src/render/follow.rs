@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use sortie_journal::{Journal, JournalError, Position, Scope};
-use sortie_protocol::{Event, Fact, TaskId};
+use sortie_protocol::{Event, Fact, Job, TaskId};
 use tokio_util::sync::CancellationToken;
 
 use super::Display;
@@ -45,18 +45,17 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    /// Shows the tree of `root` from `after` on.
+    /// Shows what happens in the tree of `job` from `after` on, until it ends.
     pub(crate) fn start(
         journal: Arc<dyn Journal>,
-        after: Position,
-        root: TaskId,
+        (after, job): (Position, &Job),
         pace: Pace,
         display: Box<dyn Display>,
     ) -> io::Result<Self> {
         let (run, over) = channel();
         let failed = CancellationToken::new();
         let failure = failed.clone();
-        let mut following = Following { journal, after, root, ended: false, display };
+        let mut following = Following { journal, after, root: job.root, task: job.task, ended: false, display };
         let thread = std::thread::Builder::new().name("display".to_owned()).spawn(move || {
             let followed = following.run(&over, pace);
             if followed.is_err() {
@@ -82,7 +81,9 @@ impl Follower {
 struct Following {
     journal: Arc<dyn Journal>,
     after: Position,
+    /// Of the whole tree that the task belongs to.
     root: TaskId,
+    task: TaskId,
     ended: bool,
     display: Box<dyn Display>,
 }
@@ -122,7 +123,7 @@ impl Following {
     }
 
     fn take(&mut self, event: &Event) -> io::Result<()> {
-        self.ended |= event.task_id == self.root && matches!(event.fact, Fact::TaskEnded { .. });
+        self.ended |= event.task_id == self.task && matches!(event.fact, Fact::TaskEnded { .. });
         self.display.show(event)
     }
 }

@@ -25,6 +25,7 @@ impl OutcomeTree {
     pub(crate) fn take(&mut self, event: &Event) {
         match &event.fact {
             Fact::TaskStarted { job } => self.start(job.task, event.parent_id, &job.config.agent, RUNNING),
+            Fact::TaskResumed { config, .. } => self.start(event.task_id, event.parent_id, &config.agent, RUNNING),
             Fact::TaskEnded { outcome } => self.end(outcome),
             _ => {}
         }

@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use sortie_protocol::{CallId, CallOutput, Event, Fact, Job, Reply, TaskId, TaskOutcome, Timestamp};
+use sortie_protocol::{AgentConfig, CallId, CallOutput, Event, Fact, Reply, TaskId, TaskOutcome, Timestamp};
 use sortie_tools::NOT_STARTED;
 
 use super::messages::Messages;
@@ -13,6 +13,9 @@ use super::{neutral, words};
 
 /// The tool that runs commands.
 const SHELL: &str = "Bash";
+
+/// What a task does that goes on without anything new to do.
+const GOES_ON: &str = "goes on where it was";
 
 /// What a display wants to see.
 #[derive(Debug, Clone, Copy)]
@@ -136,7 +139,13 @@ impl Progress {
 
     fn take(&mut self, event: &Event) -> Option<Happening> {
         match &event.fact {
-            Fact::TaskStarted { job } => self.start(event, job),
+            Fact::TaskStarted { job } => self.start(event, &job.config, (&job.contract, &job.title, &job.prompt)),
+            Fact::TaskResumed { config, prompt, .. } => {
+                // Its dialect stands in its first event, which may be long past; its parent has the same.
+                let contract = event.parent_id.and_then(|parent| Some(self.working.get(&parent)?.contract.clone()));
+                let said = prompt.as_deref().unwrap_or(GOES_ON);
+                self.start(event, config, (&contract.unwrap_or_default(), said, said))
+            }
             Fact::TaskEnded { outcome } => {
                 let Working { subject, shown, messages, .. } = self.working.remove(&event.task_id)?;
                 shown.then(|| Happening::Ended { subject, outcome: self.without_said(outcome), messages })
@@ -164,22 +173,27 @@ impl Progress {
         Box::new(shown)
     }
 
-    fn start(&mut self, event: &Event, job: &Job) -> Option<Happening> {
+    fn start(
+        &mut self,
+        event: &Event,
+        config: &AgentConfig,
+        (contract, title, prompt): (&str, &str, &str),
+    ) -> Option<Happening> {
         let shown = event.parent_id.is_some() || self.interest.root;
-        let agent = neutral::line(&job.config.agent);
+        let agent = neutral::line(&config.agent);
         let place = event.parent_id.and_then(|parent| self.working.get(&parent)?.place_of(event.task_id));
-        let has_shell = job.config.tools.iter().any(|tool| tool == SHELL);
+        let has_shell = config.tools.iter().any(|tool| tool == SHELL);
         let mark = self.interest.shell_mark.filter(|_| has_shell).unwrap_or_default();
         let subject = Subject {
             name: if shown { format!("{agent} {}{mark}", event.task_id) } else { format!("{agent}{mark}") },
-            kind: kind_of(&job.contract, &job.config.agent),
-            title: words::title(&job.title),
-            model: words::model(&job.config.model),
+            kind: kind_of(contract, &config.agent),
+            title: words::title(title),
+            model: words::model(&config.model),
             place,
         };
         self.started += 1;
         let mut messages = Messages::default();
-        messages.say(&job.prompt);
+        messages.say(prompt);
         let task = Working {
             subject: subject.clone(),
             shown,
@@ -190,7 +204,7 @@ impl Progress {
             last_call: None,
             messages,
             order: self.started,
-            contract: job.contract.clone(),
+            contract: contract.to_owned(),
             asked: HashMap::new(),
             several: Vec::new(),
         };

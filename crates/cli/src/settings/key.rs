@@ -41,6 +41,7 @@ const ANY_NAME: &str = "*";
 
 /// Ten years: far beyond any run, and safe to add to a clock.
 const MOST_SECONDS: u64 = 315_360_000;
+const MOST_DAYS: u64 = 3650;
 /// More tasks, levels or tokens of one reply than anyone means.
 const MOST: u64 = 1_000_000;
 const MOST_PROMPT_BYTES: u64 = 1 << 30;
@@ -78,6 +79,14 @@ pub(super) static ENABLE_VERBOSE_LOGGING: Always<bool> =
     switch("task_tool.enable_verbose_logging", false, "whether each call of a sub-agent gets a line on stderr");
 pub(super) static ALLOW_MODEL_OVERRIDE: Always<bool> =
     switch("task_tool.allow_model_override", true, "whether a call may name its model");
+pub(super) static RESUME: Always<bool> =
+    switch("task_tool.resume", true, "whether a call may go on with a sub-agent that has ended");
+pub(super) static RESUME_DAYS: Always<u64> = number(
+    "task_tool.resume_days",
+    (0, MOST_DAYS),
+    7,
+    "days after which no call goes on with a sub-agent; `sortie resume` does at any time",
+);
 pub(super) static INHERIT_CONTEXT_FILES: Always<bool> =
     switch("task_tool.inherit_context_files", false, "whether sub-agents read AGENTS.md and its like, too");
 pub(super) static CONTEXT_FILE_BYTES: Always<u64> = number(
@@ -115,6 +124,12 @@ pub(super) static OPEN_NETWORK: Always<bool> = switch(
     false,
     "whether commands of those who may fetch from every host get the network itself, not a proxy to the web",
 );
+pub(super) static RETENTION_DAYS: Always<u64> = never_narrower(number(
+    "journal.retention_days",
+    (0, MOST_DAYS),
+    30,
+    "days that tasks are kept after they ended; 0 keeps them until `sortie tasks prune`",
+));
 pub(super) static MAX_RETRIES: Always<u64> =
     number("llm.max_retries", (0, 100), 5, "tries after the first, never past the deadline");
 pub(super) static RETRY_BASE_MS: Always<u64> =
@@ -147,7 +162,7 @@ pub(super) static MAX_OUTPUT: Key =
 pub(super) static ALIAS: Key = optional("aliases.*", Kind::Text, None, "the model id or route that this name means");
 
 /// All of them, in the order in which they are listed. The members of a family stand together.
-pub(super) static KEYS: [&Key; 31] = [
+pub(super) static KEYS: [&Key; 34] = [
     &CONTRACT,
     &ENABLED.key,
     &MAX_DEPTH.key,
@@ -158,6 +173,8 @@ pub(super) static KEYS: [&Key; 31] = [
     &MAX_PROMPT_BYTES.key,
     &ENABLE_VERBOSE_LOGGING.key,
     &ALLOW_MODEL_OVERRIDE.key,
+    &RESUME.key,
+    &RESUME_DAYS.key,
     &INHERIT_CONTEXT_FILES.key,
     &CONTEXT_FILE_BYTES.key,
     &BUILTIN_AGENTS.key,
@@ -168,6 +185,7 @@ pub(super) static KEYS: [&Key; 31] = [
     &ADD_DIRS,
     &PRIVATE,
     &OPEN_NETWORK.key,
+    &RETENTION_DAYS.key,
     &MAX_RETRIES.key,
     &RETRY_BASE_MS.key,
     &IDLE_TIMEOUT_SECONDS.key,

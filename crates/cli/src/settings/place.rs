@@ -59,6 +59,11 @@ impl Places {
         self.home.join("journal.db")
     }
 
+    /// Its time is when old tasks were last removed.
+    pub(crate) fn pruned(&self) -> PathBuf {
+        self.home.join("pruned")
+    }
+
     pub(crate) fn reports(&self) -> PathBuf {
         self.home.join("reports")
     }

@@ -115,17 +115,22 @@ impl State {
         headers
     }
 
-    /// Removes the tree if it may go, and returns the reports that it had spilled.
-    pub(super) fn remove(&mut self, root: TaskId, older_than: Timestamp, pruned: &mut Pruned) -> Vec<PathBuf> {
+    /// The tree below the root, with the evidence, if it may go.
+    pub(super) fn old_tree(&self, root: TaskId, older_than: Timestamp) -> Option<(Vec<TaskHeader>, Evidence)> {
         let tree = self.tree(root);
         let mut evidence = Evidence::default();
+        let tasks = tree.iter().filter_map(|header| self.task(header.task_id));
+        tasks.flat_map(|task| &task.events).filter_map(|at| self.log.get(at)).for_each(|event| evidence.see(&event.fact));
+        let may_go = prune::is_old(&tree, older_than) && evidence.has_all_delivered(&tree);
+        may_go.then_some((tree, evidence))
+    }
+
+    /// Removes the tree if it may go, and returns the reports that it had spilled.
+    pub(super) fn remove(&mut self, root: TaskId, older_than: Timestamp, pruned: &mut Pruned) -> Vec<PathBuf> {
+        let Some((tree, evidence)) = self.old_tree(root, older_than) else { return Vec::new() };
         let numbers: Vec<u64> = tree.iter().filter_map(|header| self.by_id.get(&header.task_id).copied()).collect();
         let positions: Vec<Position> =
             numbers.iter().filter_map(|number| self.tasks.get(number)).flat_map(|task| task.events.clone()).collect();
-        positions.iter().filter_map(|at| self.log.get(at)).for_each(|event| evidence.see(&event.fact));
-        if !prune::is_old(&tree, older_than) || !evidence.has_all_delivered(&tree) {
-            return Vec::new();
-        }
         for event in positions.iter().filter_map(|at| self.log.remove(at)) {
             pruned.events += 1;
             pruned.bytes += serde_json::to_string(&event.fact).map_or(0, |body| body.len() as u64);

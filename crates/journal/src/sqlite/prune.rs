@@ -49,6 +49,7 @@ pub(super) struct Removed {
 
 /// An old tree, and what goes with it.
 struct Tree {
+    headers: Vec<TaskHeader>,
     members: Vec<Seen>,
     evidence: Evidence,
 }
@@ -69,6 +70,19 @@ pub(super) fn prune(
         pruning.pass_over_damage(root, taken)?;
     }
     Ok(pruning.pruned)
+}
+
+/// The tasks that would go, tree by tree, the oldest first.
+pub(super) fn prunable(reader: &Reader, older_than: Timestamp) -> Result<Vec<TaskHeader>, JournalError> {
+    let mut headers = Vec::new();
+    for root in reader.ask(|snapshot| old_roots(snapshot, older_than))? {
+        match reader.ask(|snapshot| old_tree(snapshot, root, older_than)) {
+            Ok(tree) => headers.extend(tree.into_iter().flat_map(|tree| tree.headers)),
+            Err(JournalError::NoSuchTask { .. } | JournalError::DamagedTask { .. } | JournalError::Damaged { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(headers)
 }
 
 /// A pruning under way.
@@ -96,7 +110,7 @@ impl Pruning<'_> {
             Some(row) if row.tail.going => evidence(snapshot, &members),
             _ => Ok(Evidence::default()),
         })?;
-        self.erase(&Tree { members, evidence })
+        self.erase(&Tree { headers: Vec::new(), members, evidence })
     }
 
     /// Hands the reports over and removes the marked tasks. In this order: without its events nobody knows the reports.
@@ -156,12 +170,12 @@ fn old_tree(snapshot: &Connection, root: TaskId, older_than: Timestamp) -> Resul
         return Ok(None);
     }
     let evidence = evidence(snapshot, &members)?;
-    Ok(evidence.has_all_delivered(&headers).then_some(Tree { members, evidence }))
+    Ok(evidence.has_all_delivered(&headers).then_some(Tree { headers, members, evidence }))
 }
 
 fn evidence(snapshot: &Connection, members: &[Seen]) -> Result<Evidence, Failure> {
     let mut evidence = Evidence::default();
-    let telling = "WHERE e.task = ?1 AND e.kind IN ('child_ended', 'task_ended') ORDER BY e.seq";
+    let telling = "WHERE e.task = ?1 AND e.kind IN ('child_started', 'child_ended', 'task_ended') ORDER BY e.seq";
     let mut statement = snapshot.prepare_cached(&format!("{} {telling}", row::EVENTS))?;
     for Seen { task, .. } in members {
         let mut rows = statement.query([task.letters()])?;

@@ -1,5 +1,6 @@
 //! The list: headers only, no events are read.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -7,7 +8,8 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use sortie_contract::Contract;
 use sortie_engine::{Clock as _, SystemClock};
-use sortie_journal::{Journal, JournalError, TaskHeader};
+use sortie_journal::{Journal, JournalError, TaskHeader, TaskQuery};
+use sortie_protocol::TaskId;
 
 use super::{state, state_in, took};
 use crate::error::CommandError;
@@ -35,34 +37,27 @@ pub(super) fn run(
 }
 
 /// The newest tasks; unless `all`, only those without a parent.
-fn newest(journal: &dyn Journal, count: usize, all: bool) -> Result<Vec<TaskHeader>, JournalError> {
-    let mut reach = if all { count } else { count.saturating_mul(8) };
-    loop {
-        let mut headers = journal.tasks(reach)?;
-        let exhausted = headers.len() < reach;
-        headers.retain(|header| all || header.parent_id.is_none());
-        if exhausted || headers.len() >= count {
-            headers.truncate(count);
-            return Ok(headers);
-        }
-        reach = reach.saturating_mul(4);
-    }
+fn newest(journal: &dyn Journal, limit: usize, all: bool) -> Result<Vec<TaskHeader>, JournalError> {
+    journal.list(&TaskQuery { roots_only: !all, limit, ..TaskQuery::default() })
 }
 
 fn table(headers: &[TaskHeader], contract: &dyn Contract, more: bool) -> String {
     if headers.is_empty() {
         return "there are no tasks yet\n".to_owned();
     }
-    let agent_columns = headers.iter().map(|header| header.agent.chars().count()).max().unwrap_or_default();
-    let states: Vec<String> = headers.iter().map(|header| state_in(contract, header)).collect();
+    let lines = as_tree(headers);
+    let columns = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or_default();
+    let ids: Vec<String> = lines.iter().map(|(level, header)| "  ".repeat(*level) + &header.task_id.to_string()).collect();
+    let id_columns = columns(&mut ids.iter().map(String::len));
+    let agent_columns = columns(&mut headers.iter().map(|header| header.agent.chars().count()));
+    let states: Vec<String> = lines.iter().map(|(_, header)| state_in(contract, header)).collect();
     let state_columns = states.iter().map(String::len).fold(LONGEST_STATE, usize::max);
     let (now, mut text) = (SystemClock.now(), String::new());
-    for (header, state) in headers.iter().zip(states) {
+    for (((_, header), id), state) in lines.iter().zip(ids).zip(states) {
         let took = took(header, now);
         let _infallible = writeln!(
             text,
-            "{}  {state:state_columns$}  {:agent_columns$}  {}  {took:>7}  {}",
-            header.task_id,
+            "{id:id_columns$}  {state:state_columns$}  {:agent_columns$}  {}  {took:>7}  {}",
             neutral::line(&header.agent),
             seconds(header),
             words::title(&header.title),
@@ -72,6 +67,26 @@ fn table(headers: &[TaskHeader], contract: &dyn Contract, more: bool) -> String 
         text.push_str("… there are more; see --limit\n");
     }
     text
+}
+
+/// Each task below the one that started it, in order of starting, as far as that one is listed; the others newest first,
+/// as they came.
+fn as_tree(headers: &[TaskHeader]) -> Vec<(usize, &TaskHeader)> {
+    let listed: HashSet<TaskId> = headers.iter().map(|header| header.task_id).collect();
+    let mut children: HashMap<TaskId, Vec<&TaskHeader>> = HashMap::new();
+    let (below, tops): (Vec<_>, Vec<_>) =
+        headers.iter().partition(|header| header.parent_id.is_some_and(|parent| listed.contains(&parent)));
+    for header in below {
+        children.entry(header.parent_id.unwrap_or(header.task_id)).or_default().push(header);
+    }
+    // Last in, first out: what comes first goes in last. Children come newest first and go out oldest first.
+    let mut stack: Vec<(usize, &TaskHeader)> = tops.into_iter().rev().map(|header| (0, header)).collect();
+    let mut lines = Vec::with_capacity(headers.len());
+    while let Some((level, header)) = stack.pop() {
+        lines.push((level, header));
+        stack.extend(children.remove(&header.task_id).into_iter().flatten().map(|child| (level + 1, child)));
+    }
+    lines
 }
 
 /// `2026-01-31 12:00:00Z`: when it was started, to the second.

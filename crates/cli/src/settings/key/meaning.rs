@@ -9,10 +9,11 @@ use crate::settings::value::Value;
 const ROUTES: &str = "routes.";
 
 /// Settings that have a meaning, but not in this version; a path stands for all below it.
-const LATER: &[&str] = &["mcp_servers", "task_tool.background", "task_tool.delegations_per_minute", "task_tool.resume"];
+const LATER: &[&str] = &["mcp_servers", "task_tool.background", "task_tool.delegations_per_minute"];
 
 /// The tables that stand at the top of a file.
-const SECTIONS: [&str; 8] = ["task_tool", "agents", "permissions", "web", "shell", "llm", "routes", "aliases"];
+const SECTIONS: [&str; 9] =
+    ["task_tool", "agents", "permissions", "web", "shell", "journal", "llm", "routes", "aliases"];
 
 /// What a path means.
 #[derive(Debug)]

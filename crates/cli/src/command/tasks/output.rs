@@ -1,0 +1,60 @@
+//! `tasks output`: the report of a task's newest leg, whole, and nothing else.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use sortie_contract::Contract;
+use sortie_journal::{Journal, TaskState};
+use sortie_protocol::TaskOutcome;
+
+use super::show::find;
+use super::state_in;
+use crate::error::{self, CommandError, ErrorKind};
+use crate::render::{neutral, print_json};
+
+pub(super) fn run(
+    journal: &dyn Journal,
+    contract: &dyn Contract,
+    id: &str,
+    json: bool,
+) -> Result<ExitCode, CommandError> {
+    let header = find(journal, id)?;
+    let task = header.task_id;
+    let ending = match header.state {
+        TaskState::Ended(_) => journal.ending(task)?,
+        // A leg before this one may have ended; that report is not the newest word.
+        TaskState::Running | TaskState::Interrupted => None,
+    };
+    let Some(mut outcome) = ending else {
+        let message = format!("{task} has no report: {}", state_in(contract, &header));
+        let hint = format!("`sortie tasks show {task}` shows what it has done so far");
+        return Err(CommandError::new(ErrorKind::NotFound, message).hint(hint));
+    };
+    let code = match restore(&mut outcome) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            error::warn(&format!("only a part of the report is left: {why}"));
+            ExitCode::from(1)
+        }
+    };
+    if json {
+        print_json(&serde_json::to_value(&outcome).unwrap_or_default())?;
+    } else if !outcome.text.is_empty() {
+        let text = neutral::block(&outcome.text);
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        write!(io::stdout().lock(), "{text}{end}")?;
+    }
+    Ok(code)
+}
+
+/// Puts the whole report in the place of what was kept of it.
+fn restore(outcome: &mut TaskOutcome) -> Result<(), String> {
+    if !outcome.truncated {
+        return Ok(());
+    }
+    let path = outcome.full_text_path.as_ref().ok_or("the whole could not be kept when it was cut")?;
+    outcome.text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    (outcome.truncated, outcome.truncation) = (false, None);
+    Ok(())
+}

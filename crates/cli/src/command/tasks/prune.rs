@@ -1,0 +1,95 @@
+//! `tasks prune`: removes old trees of tasks now, or says which ones would go.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::json;
+use sortie_journal::{Journal, Pruned, SqliteJournal, TaskHeader};
+
+use super::state;
+use crate::args::parse_age;
+use crate::error::{self, CommandError};
+use crate::render::{neutral, print_json, words};
+use crate::retention::{self, before};
+use crate::settings::Settings;
+use crate::wiring;
+
+/// How old tasks are that go where neither the command nor the settings say.
+const USUAL: Duration = Duration::from_hours(30 * 24);
+
+/// Remove old tasks and their reports
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct PruneArgs {
+    /// Remove what ended longer ago than this: 30d, 12h; `journal.retention_days` if not given
+    #[arg(long, value_name = "AGE", value_parser = parse_age)]
+    older_than: Option<Duration>,
+
+    /// Say what would be removed, and remove nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Whole trees go, never one in which a task runs or was interrupted, or has a
+result that the one who asked for it has not had. After a run, once a day, the
+same is done by itself.
+
+Examples:
+  sortie tasks prune --dry-run
+  sortie tasks prune --older-than 7d";
+
+pub(super) fn run(args: &PruneArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
+    let older_than = before(args.older_than.or(settings.retention()).unwrap_or(USUAL));
+    if args.dry_run {
+        let headers = wiring::journal_to_read(settings)?.prunable(older_than)?;
+        return tell_prunable(&headers, args.json);
+    }
+    if !settings.places.journal().exists() {
+        // Where nothing was kept nothing is made, either.
+        return tell(&Pruned::default(), args.json);
+    }
+    let journal = SqliteJournal::open(&settings.places.journal())?;
+    let pruned = retention::prune(&journal, older_than, &settings.places.reports())?;
+    tell(&pruned, args.json)
+}
+
+fn tell_prunable(headers: &[TaskHeader], json: bool) -> Result<ExitCode, CommandError> {
+    if json {
+        let ids: Vec<String> = headers.iter().map(|header| header.task_id.to_string()).collect();
+        print_json(&json!({"would_remove": ids}))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = String::new();
+    for header in headers {
+        let (agent, title) = (neutral::line(&header.agent), words::title(&header.title));
+        let _infallible = writeln!(text, "{}  {}  {agent}  {title}", header.task_id, state(header));
+    }
+    let _infallible = writeln!(text, "{} would be removed", tasks(headers.len() as u64));
+    io::stdout().lock().write_all(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tell(pruned: &Pruned, json: bool) -> Result<ExitCode, CommandError> {
+    if json {
+        print_json(&json!({"tasks": pruned.tasks, "events": pruned.events, "bytes": pruned.bytes}))?;
+    } else {
+        let text = format!("{} removed: {} events, {} bytes\n", tasks(pruned.tasks), pruned.events, pruned.bytes);
+        io::stdout().lock().write_all(text.as_bytes())?;
+    }
+    for task in &pruned.damaged {
+        error::warn(&format!("{task} stays: its log is damaged"));
+    }
+    Ok(if pruned.damaged.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn tasks(count: u64) -> String {
+    if count == 1 { "1 task".to_owned() } else { format!("{count} tasks") }
+}

@@ -1,0 +1,86 @@
+//! `tasks retry`: the same request once more, as a new task with a clean context.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use sortie_engine::Kind;
+use sortie_journal::Journal;
+use sortie_protocol::{Event, Fact, Job, TaskId, TaskRequest};
+
+use super::parse_id;
+use super::show::find;
+use crate::args::with_exit_codes;
+use crate::command::run::{OutputFormat, approver, display};
+use crate::drive::{Wish, drive};
+use crate::error::{CommandError, ErrorKind};
+use crate::render::{Root, ShowArgs};
+use crate::settings::Settings;
+use crate::wiring::Plan;
+
+/// Ask for the same once more, as a new task
+#[derive(Debug, Args)]
+#[command(after_help = with_exit_codes(EXAMPLES))]
+pub(super) struct RetryArgs {
+    /// A task's id, or the beginning of one, with or without `agent-`
+    #[arg(value_parser = parse_id)]
+    id: String,
+
+    /// What to print on stdout
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    output_format: OutputFormat,
+
+    /// Use this model instead: a route, an alias or a model id
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+
+    #[command(flatten)]
+    show: ShowArgs,
+}
+
+const EXAMPLES: &str = "\
+The new task has the same agent, prompt, model and limits, and what is granted
+now. The old one stays as it is; `sortie resume` goes on with that one instead.
+
+Examples:
+  sortie tasks retry kvbq
+  sortie tasks retry kvbq --model opus";
+
+pub(super) fn run(args: &RetryArgs, journal: &dyn Journal, settings: &Settings) -> Result<ExitCode, CommandError> {
+    let job = job(journal, find(journal, &args.id)?.task_id)?;
+    let here = settings.places.workspace.display().to_string();
+    if job.workspace != here {
+        let message = format!("{} worked in {}, not in {here}", job.task, job.workspace);
+        return Err(CommandError::usage(message).hint(format!("sortie tasks retry --cwd {} …", job.workspace)));
+    }
+    // A sub-agent is retried as one: with the report and the bounds of one, for a person instead of its parent.
+    let (kind, root) = match job.config.depth {
+        0 => (Kind::Main, Root::Main),
+        _ => (Kind::Delegated, Root::SubAgent),
+    };
+    // Where no call may choose its model, the old one did not, either.
+    let same = Some(job.config.model.id).filter(|_| kind == Kind::Main || settings.rules().allow_model_override);
+    let aside = args.show.aside(settings, root)?;
+    let request = TaskRequest {
+        title: job.title,
+        prompt: job.prompt,
+        agent: job.config.agent,
+        model: args.model.clone().or(same),
+        limits: job.config.limits,
+        ..TaskRequest::default()
+    };
+    let approver = approver(args.output_format, &aside, settings);
+    let (pace, display) = display(args.output_format, &args.show, aside);
+    Ok(drive(Plan::new(settings)?, Wish::Start { kind, request }, pace, display, approver)??)
+}
+
+/// A task as it was asked for.
+fn job(journal: &dyn Journal, task: TaskId) -> Result<Job, CommandError> {
+    let mut first = None;
+    let mut look = |event: Event| {
+        if let Fact::TaskStarted { job } = event.fact {
+            first.get_or_insert(*job);
+        }
+    };
+    journal.read_each(task, 1, &mut look)?;
+    first.ok_or_else(|| CommandError::new(ErrorKind::Config, format!("the log of {task} does not begin with its start")))
+}

@@ -1,0 +1,142 @@
+//! A call that goes on with a task that has ended, instead of starting one: which task may be meant, and how it goes on.
+//!
+//! Calls are models' words, so they reach less far than a person: only the caller's own sub-agents, and only for some days.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sortie_journal::{Journal, TaskState};
+use sortie_policy::Judge;
+use sortie_protocol::{AgentConfig, Failure, Resource, TaskId, TaskRequest};
+use tokio_util::sync::CancellationToken;
+
+use crate::abandon::blocking;
+use crate::account::Account;
+use crate::approval::Approvals;
+use crate::delegate::refuse_denied;
+use crate::engine::{Engine, Inner, Running};
+use crate::resume::{Remembered, Resumption, again, journal_failure, prompt_for, read, remember};
+use crate::slot::Slot;
+use crate::task::{Parent, Task};
+
+impl Engine {
+    /// Goes on with the task that a request names, which nobody waits for.
+    pub(crate) async fn follow_up(&self, request: TaskRequest, asked: &str) -> Result<Running, Failure> {
+        let inner = &self.inner;
+        let remembered = inner.wanted(asked, None).await?;
+        let judge = inner.permissions.judge(inner.places.clone());
+        let judge = judge.map_err(|error| Failure::new("grant", error.to_string()))?;
+        let notices = inner.differences(&request, &remembered, &judge)?;
+        let resumption = Resumption { prompt: Some(request.prompt), limits: request.limits };
+        let task = inner.resumed(remembered, resumption, notices)?;
+        Running::start(task).await.map_err(journal_failure)
+    }
+}
+
+impl Inner {
+    /// The task that a call of `by` wants to go on with, read back; or why it cannot.
+    pub(crate) async fn wanted(&self, asked: &str, by: Option<TaskId>) -> Result<Remembered, Failure> {
+        self.rules.check_resume()?;
+        let unknown = || Failure::new("no_such_task", format!("there is no task `{}`", asked.trim()));
+        let task: TaskId = asked.trim().parse().map_err(|_| unknown())?;
+        let journal = Arc::clone(&self.journal);
+        let read = move || {
+            let remembered = remember(journal.as_ref(), task)?;
+            refuse_waited_for(journal.as_ref(), &remembered)?;
+            Ok(remembered)
+        };
+        let remembered = blocking(read).await;
+        let remembered =
+            remembered.map_err(|failure| if failure.code == "no_such_task" { unknown() } else { failure })?;
+        if by.is_some() && remembered.past.job.parent != by {
+            let message = format!("{task} is no sub-agent of this task; only who started it can go on with it");
+            return Err(Failure::new("not_own_task", message));
+        }
+        self.refuse_expired(&remembered)?;
+        Ok(remembered)
+    }
+
+    fn refuse_expired(&self, remembered: &Remembered) -> Result<(), Failure> {
+        let age = Duration::from_millis(self.clock.now().0.saturating_sub(remembered.past.last_heard.0));
+        if age <= self.rules.resume_within {
+            return Ok(());
+        }
+        let days = |time: Duration| time.as_secs() / (24 * 60 * 60);
+        let message = format!(
+            "{} has expired: it ended {} days ago, and a call can go on with a task for {} (`task_tool.resume_days`); \
+             start a new one",
+            remembered.past.job.task,
+            days(age),
+            days(self.rules.resume_within)
+        );
+        Err(Failure::new("expired", message))
+    }
+
+    /// What a task that goes on has otherwise than the call says. An agent that a rule denies goes on for nobody.
+    pub(crate) fn differences(
+        &self,
+        request: &TaskRequest,
+        remembered: &Remembered,
+        judge: &Judge,
+    ) -> Result<Vec<String>, Failure> {
+        let stored = &remembered.past.job.config;
+        let roster = self.rosters.current();
+        // One that is gone is refused where the task's grant is made anew.
+        if let Ok(definition) = roster.agents.get(&stored.agent) {
+            refuse_denied(judge, self.contract.as_ref(), definition)?;
+        }
+        let mut notices = request.notices.clone();
+        let other = roster.agents.get(&request.agent).ok().filter(|asked| asked.name != stored.agent);
+        if let Some(other) = other.filter(|_| !request.agent.is_empty()) {
+            notices.push(format!("asked for was `{}`; the task goes on as `{}`, as it began", other.name, stored.agent));
+        }
+        if let Some(model) = request.model.as_ref().filter(|model| **model != stored.model.id) {
+            notices.push(format!("asked for was `{model}`; the task goes on with its model `{}`", stored.model.id));
+        }
+        Ok(notices)
+    }
+
+    /// A child that goes on with a follow-up of its parent.
+    pub(crate) fn followed_up(
+        self: &Arc<Self>,
+        remembered: Remembered,
+        (resumption, said): (Resumption, Vec<String>),
+        (above, account, cancel): (&AgentConfig, &Arc<Account>, CancellationToken),
+        parent: Parent,
+        approvals: &Arc<Approvals>,
+    ) -> Result<Task, Failure> {
+        let prompt = prompt_for(&remembered, resumption.prompt)?;
+        let roster = self.rosters.current();
+        let (mut config, mut notices) = self.renewed(&roster, &remembered.past, Some(above))?;
+        notices.extend(said);
+        config.limits = again(config.limits, &remembered).tighter(resumption.limits);
+        let account = remembered.account(config.limits, Some(Arc::clone(account)));
+        let with = (account, Slot::of(Arc::clone(&self.slots)), cancel, Arc::clone(approvals));
+        let task = self.take_up(remembered, roster, (config, prompt, notices), with)?;
+        Ok(Task { parent: Some(parent), ..task })
+    }
+
+    /// The agent of the task that a call wants to go on with, by all its names; nothing if there is none.
+    pub(crate) fn agent_of(&self, asked: &str) -> Resource {
+        let task: Option<TaskId> = asked.trim().parse().ok();
+        let found = task.and_then(|task| self.journal.find(task.letters()).ok()?.pop());
+        let Some(header) = found else { return Resource::Nothing };
+        let roster = self.rosters.current();
+        roster.agents.get(&header.agent).map_or(Resource::Nothing, |definition| definition.as_resource())
+    }
+}
+
+/// A child that was interrupted together with the parent that waits for it goes on with that one, not alone.
+pub(crate) fn refuse_waited_for(journal: &dyn Journal, remembered: &Remembered) -> Result<(), Failure> {
+    let (job, standing) = (&remembered.past.job, &remembered.standing);
+    let Some(parent) = job.parent.filter(|_| standing.state == TaskState::Interrupted) else { return Ok(()) };
+    let parent = read(journal, parent)?;
+    let waits = parent.ended.is_none()
+        && parent.attached().values().any(|attached| attached.child == job.task && attached.ended_leg.is_none());
+    if !waits {
+        return Ok(());
+    }
+    let (task, root) = (job.task, job.root);
+    let message = format!("{task} works for {}, which waits for it; resume {root}, and it goes on, too", parent.job.task);
+    Err(Failure::new("waited_for", message).about([root.to_string()]))
+}
