@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
-use sortie_protocol::{CallId, CallOutput, Event, Fact, Job, Limits, Reply, TaskId, TaskOutcome, Timestamp, Usage};
+use sortie_protocol::{CallId, CallOutput, Event, Fact, Job, Limit, Limits, Reply, TaskId, TaskOutcome, Timestamp, Usage};
 
 use crate::history::History;
 
@@ -21,6 +21,10 @@ pub(crate) struct Past {
     pub(crate) history: History,
     /// The turn whose calls have not all been answered.
     pub(crate) open: Option<OpenTurn>,
+    /// The answer with which the leg was about to end.
+    pub(crate) last_word: Option<Reply>,
+    /// The limit at which the leg's report has been asked for.
+    pub(crate) limit: Option<Limit>,
     pub(crate) deeds: Deeds,
     /// How the newest leg ended, if it has.
     pub(crate) ended: Option<TaskOutcome>,
@@ -85,6 +89,8 @@ impl Past {
             job: *job,
             leg: first.leg,
             open: None,
+            last_word: None,
+            limit: None,
             deeds,
             ended: None,
             began: first.time,
@@ -99,6 +105,7 @@ impl Past {
             Fact::TaskResumed { prompt, config, notices } => {
                 if event.leg > self.leg {
                     (self.leg, self.ended, self.deeds.turns_before) = (event.leg, None, self.deeds.turns);
+                    self.begin_leg();
                 }
                 self.began = event.time;
                 self.job.config = *config;
@@ -108,7 +115,10 @@ impl Past {
                 }
             }
             Fact::ModelReplied { reply, .. } => self.take_reply(reply),
-            Fact::LimitReached { text, .. } => self.history.push_user(&text),
+            Fact::LimitReached { limit, text } => {
+                self.limit = Some(limit);
+                self.history.push_user(&text);
+            }
             Fact::CallStarted { call, idempotent } => self.start(call.id, |started| started.idempotent = idempotent),
             Fact::ChildStarted { call, child } => {
                 self.start(call, |started| started.child = Some(child));
@@ -158,13 +168,21 @@ impl Past {
             .collect()
     }
 
+    /// Forgets how the leg before was about to end.
+    pub(crate) fn begin_leg(&mut self) {
+        (self.last_word, self.limit) = (None, None);
+    }
+
     fn take_reply(&mut self, reply: Reply) {
         self.deeds.turns += 1;
         self.deeds.usage += Usage { turns: 1, tool_calls: 0, ..reply.usage };
         self.deeds.call_ids.extend(reply.calls().map(|call| call.id.clone()));
         self.history.push_reply(&reply);
-        let has_calls = reply.calls().next().is_some();
-        self.open = has_calls.then(|| OpenTurn { reply, outputs: HashMap::new(), started: HashMap::new() });
+        if reply.calls().next().is_some() {
+            self.open = Some(OpenTurn { reply, outputs: HashMap::new(), started: HashMap::new() });
+        } else {
+            (self.open, self.last_word) = (None, Some(reply));
+        }
     }
 
     fn take_output(&mut self, output: CallOutput, refused: bool) {

@@ -156,6 +156,9 @@ impl Inner {
         let hold = hold(&standing)?;
         let is_new_leg = hold.leg > standing.leg;
         let turns_before = if is_new_leg { past.deeds.turns } else { past.deeds.turns_before };
+        if is_new_leg {
+            past.begin_leg();
+        }
         past.job.config = config;
         let job = Arc::new(past.job.clone());
         Ok(Task {

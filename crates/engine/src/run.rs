@@ -3,14 +3,14 @@
 use sortie_crash::point;
 use sortie_journal::JournalError;
 use sortie_llm::ToolChoice;
-use sortie_protocol::{Fact, Failure, Job, Limit, Reply, StopReason, TaskOutcome};
+use sortie_protocol::{Fact, Failure, Job, Limit, Reply, StopReason, TaskOutcome, ToolCall};
 use tokio_util::sync::CancellationToken;
 
 use crate::end::{Ending, Tally};
 use crate::gate::Gate;
 use crate::history::{History, with_unique_calls};
 use crate::limits::Allowance;
-use crate::replay::OpenTurn;
+use crate::replay::Past;
 use crate::sink::Sink;
 use crate::turn::Speaker;
 
@@ -38,28 +38,52 @@ const REPORT_NOW: &str = "You have reached a limit: no more tool calls are possi
 impl Run<'_> {
     /// Runs the task to its end. `Err` means that the journal is lost; everything else is an outcome.
     ///
-    /// A task that goes on settles the calls first that were `open` when it stopped.
-    pub(crate) async fn finish(mut self, open: Option<&OpenTurn>) -> Result<TaskOutcome, JournalError> {
-        if let Some(open) = open {
-            let outputs = self.services.gate.settle_all(open, &mut self.tally, self.sink, self.cancel).await?;
-            self.history.push_outputs(outputs);
-        }
-        let ending = loop {
-            if let Err(limit) = self.services.allowance.check(&self.tally) {
-                break self.at_limit(limit).await?;
-            }
-            let reply = match self.ask(ToolChoice::Auto).await? {
-                Ok(reply) => reply,
-                Err(ending) => break ending,
-            };
-            if reply.calls().next().is_none() {
-                break self.final_answer(&reply);
-            }
-            let outputs = self.services.gate.run_all(&reply, &mut self.tally, self.sink, self.cancel).await?;
-            self.history.push_outputs(outputs);
+    /// A task that goes on does first what its `past` left undone.
+    pub(crate) async fn finish(mut self, past: Option<&Past>) -> Result<TaskOutcome, JournalError> {
+        let ending = match past {
+            Some(past) => self.go_on(past).await?,
+            None => self.work().await?,
         };
         self.services.gate.close(&mut self.tally).await;
         Ok(self.tally.outcome(self.job, ending))
+    }
+
+    async fn work(&mut self) -> Result<Ending, JournalError> {
+        loop {
+            if let Err(limit) = self.services.allowance.check(&self.tally) {
+                return self.at_limit(limit).await;
+            }
+            let reply = match self.ask(ToolChoice::Auto).await? {
+                Ok(reply) => reply,
+                Err(ending) => return Ok(ending),
+            };
+            if reply.calls().next().is_none() {
+                return Ok(self.final_answer(&reply));
+            }
+            let outputs = self.services.gate.run_all(&reply, &mut self.tally, self.sink, self.cancel).await?;
+            self.history.push_outputs(outputs);
+        }
+    }
+
+    /// An answer that was its last word ends the leg now; calls that were under way are settled before it works on.
+    async fn go_on(&mut self, past: &Past) -> Result<Ending, JournalError> {
+        match past {
+            Past { limit: Some(limit), last_word: Some(_), .. } => {
+                return Ok(Ending::limited(*limit, self.history.last_text()));
+            }
+            Past { limit: Some(limit), open: Some(open), .. } => {
+                let unanswered = open.reply.calls().filter(|call| !open.outputs.contains_key(&call.id));
+                return self.refuse_at_limit(*limit, unanswered).await;
+            }
+            Past { limit: Some(limit), .. } => return self.report_at_limit(*limit).await,
+            Past { last_word: Some(reply), .. } => return Ok(self.final_answer(reply)),
+            Past { open: Some(open), .. } => {
+                let outputs = self.services.gate.settle_all(open, &mut self.tally, self.sink, self.cancel).await?;
+                self.history.push_outputs(outputs);
+            }
+            Past { open: None, .. } => {}
+        }
+        self.work().await
     }
 
     /// One model call, recorded: a reply, or the ending because none came.
@@ -105,6 +129,10 @@ impl Run<'_> {
         }
         self.history.push_user(REPORT_NOW);
         self.sink.append(Fact::LimitReached { limit, text: REPORT_NOW.to_owned() }).await?;
+        self.report_at_limit(limit).await
+    }
+
+    async fn report_at_limit(&mut self, limit: Limit) -> Result<Ending, JournalError> {
         let reply = match self.ask(ToolChoice::None).await? {
             Ok(reply) => reply,
             Err(Ending::Cancelled { text }) => return Ok(Ending::Cancelled { text }),
@@ -121,7 +149,15 @@ impl Run<'_> {
                 return Ok(Ending::limited(limit, text));
             }
         };
-        for call in reply.calls() {
+        self.refuse_at_limit(limit, reply.calls()).await
+    }
+
+    async fn refuse_at_limit(
+        &self,
+        limit: Limit,
+        calls: impl Iterator<Item = &ToolCall>,
+    ) -> Result<Ending, JournalError> {
+        for call in calls {
             let refusal = format!("{} was not run: the {limit} limit was reached", call.tool);
             self.services.gate.refuse(call, refusal, self.sink).await?;
         }

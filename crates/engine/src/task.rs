@@ -139,7 +139,7 @@ impl Task {
             sink: &self.sink,
             cancel: &self.cancel,
         };
-        run.finish(self.past.as_ref().and_then(|resumed| resumed.past.open.as_ref())).await
+        run.finish(self.past.as_ref().map(|resumed| &resumed.past)).await
     }
 
     /// Puts together what the loop works with. From here on nothing asks what was said, only what is meant.
