@@ -167,8 +167,7 @@ impl Settings {
             max_children: saturating_u32(said.number(&key::MAX_CHILDREN)),
             max_prompt_bytes: self.max_prompt_bytes(),
             allow_model_override: said.switch(&key::ALLOW_MODEL_OVERRIDE),
-            resume: said.switch(&key::RESUME),
-            resume_within: days(said.number(&key::RESUME_DAYS)),
+            resume_within: said.switch(&key::RESUME).then(|| days(said.number(&key::RESUME_DAYS))),
             builtin_agents: said.switch(&key::BUILTIN_AGENTS),
             instructions: InstructionRules {
                 start: self.places.start.clone(),

@@ -7,7 +7,7 @@ use sortie_protocol::{Failure, Limits, TaskId, TaskOutcome};
 
 use crate::end::{Ending, Tally};
 use crate::engine::{Engine, Inner};
-use crate::resume::{Remembered, hold, journal_failure, remember};
+use crate::resume::{Remembered, end_left_over, hold, journal_failure, remember};
 
 impl Engine {
     /// Ends an interrupted task as cancelled, and all below it that were interrupted with it, children first. What they
@@ -35,8 +35,9 @@ impl Engine {
 impl Inner {
     async fn cancelled(self: &Arc<Self>, remembered: Remembered) -> Result<TaskOutcome, Failure> {
         let account = remembered.account(Limits::default(), None);
-        let Remembered { past, standing, .. } = remembered;
-        let tally = Tally::resumed(&account, &past.deeds, &[]);
+        let Remembered { mut past, standing, .. } = remembered;
+        let left = end_left_over(std::mem::take(&mut past.keepers)).await;
+        let tally = Tally::resumed(&account, &past.deeds, &left);
         let job = Arc::new(past.job);
         let outcome = tally.outcome(&job, Ending::Cancelled { text: past.history.last_text() });
         let sink = self.sink(&job, hold(&standing)?);

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use sortie_agents::AgentDefinition;
 use sortie_journal::{Journal, TaskState};
 use sortie_policy::Judge;
 use sortie_protocol::{AgentConfig, Failure, Resource, TaskId, TaskRequest};
@@ -36,7 +37,7 @@ impl Engine {
 impl Inner {
     /// The task that a call of `by` wants to go on with, read back; or why it cannot.
     pub(crate) async fn wanted(&self, asked: &str, by: Option<TaskId>) -> Result<Remembered, Failure> {
-        self.rules.check_resume()?;
+        let within = self.rules.check_resume()?;
         let unknown = || Failure::new("no_such_task", format!("there is no task `{}`", asked.trim()));
         let task: TaskId = asked.trim().parse().map_err(|_| unknown())?;
         let journal = Arc::clone(&self.journal);
@@ -52,13 +53,13 @@ impl Inner {
             let message = format!("{task} is no sub-agent of this task; only who started it can go on with it");
             return Err(Failure::new("not_own_task", message));
         }
-        self.refuse_expired(&remembered)?;
+        self.refuse_expired(&remembered, within)?;
         Ok(remembered)
     }
 
-    fn refuse_expired(&self, remembered: &Remembered) -> Result<(), Failure> {
+    fn refuse_expired(&self, remembered: &Remembered, within: Duration) -> Result<(), Failure> {
         let age = Duration::from_millis(self.clock.now().0.saturating_sub(remembered.past.last_heard.0));
-        if age <= self.rules.resume_within {
+        if age <= within {
             return Ok(());
         }
         let days = |time: Duration| time.as_secs() / (24 * 60 * 60);
@@ -67,7 +68,7 @@ impl Inner {
              start a new one",
             remembered.past.job.task,
             days(age),
-            days(self.rules.resume_within)
+            days(within)
         );
         Err(Failure::new("expired", message))
     }
@@ -88,7 +89,8 @@ impl Inner {
         let mut notices = request.notices.clone();
         let other = roster.agents.get(&request.agent).ok().filter(|asked| asked.name != stored.agent);
         if let Some(other) = other.filter(|_| !request.agent.is_empty()) {
-            notices.push(format!("asked for was `{}`; the task goes on as `{}`, as it began", other.name, stored.agent));
+            notices
+                .push(format!("asked for was `{}`; the task goes on as `{}`, as it began", other.name, stored.agent));
         }
         if let Some(model) = request.model.as_ref().filter(|model| **model != stored.model.id) {
             notices.push(format!("asked for was `{model}`; the task goes on with its model `{}`", stored.model.id));
@@ -122,7 +124,7 @@ impl Inner {
         let found = task.and_then(|task| self.journal.find(task.letters()).ok()?.pop());
         let Some(header) = found else { return Resource::Nothing };
         let roster = self.rosters.current();
-        roster.agents.get(&header.agent).map_or(Resource::Nothing, |definition| definition.as_resource())
+        roster.agents.get(&header.agent).map_or(Resource::Nothing, AgentDefinition::as_resource)
     }
 }
 
@@ -137,6 +139,7 @@ pub(crate) fn refuse_waited_for(journal: &dyn Journal, remembered: &Remembered) 
         return Ok(());
     }
     let (task, root) = (job.task, job.root);
-    let message = format!("{task} works for {}, which waits for it; resume {root}, and it goes on, too", parent.job.task);
+    let message =
+        format!("{task} works for {}, which waits for it; resume {root}, and it goes on, too", parent.job.task);
     Err(Failure::new("waited_for", message).about([root.to_string()]))
 }

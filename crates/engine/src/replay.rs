@@ -6,7 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
-use sortie_protocol::{CallId, CallOutput, Event, Fact, Job, Limit, Limits, Reply, TaskId, TaskOutcome, Timestamp, Usage};
+use sortie_protocol::{
+    CallId, CallOutput, Event, Fact, Job, Limit, Limits, Reply, TaskId, TaskOutcome, Timestamp, Usage,
+};
+
+use sortie_sandbox::process::KeeperMark;
 
 use crate::history::History;
 
@@ -26,6 +30,8 @@ pub(crate) struct Past {
     /// The limit at which the leg's report has been asked for.
     pub(crate) limit: Option<Limit>,
     pub(crate) deeds: Deeds,
+    /// Of all its commands since it last began or went on. Most have ended; one may live on.
+    pub(crate) keepers: Vec<KeeperMark>,
     /// How the newest leg ended, if it has.
     pub(crate) ended: Option<TaskOutcome>,
     /// The limits that it was started with, and that a new leg has again.
@@ -66,8 +72,6 @@ pub(crate) struct Started {
     pub(crate) child: Option<TaskId>,
     /// The leg of it that has done so.
     pub(crate) ended_leg: Option<u32>,
-    /// The process that it ran in: pid, and when it started.
-    pub(crate) process: Option<(u32, u64)>,
 }
 
 /// The child that answers a call which has no output yet.
@@ -92,6 +96,7 @@ impl Past {
             last_word: None,
             limit: None,
             deeds,
+            keepers: Vec::new(),
             ended: None,
             began: first.time,
             last_heard: first.time,
@@ -107,9 +112,13 @@ impl Past {
                     (self.leg, self.ended, self.deeds.turns_before) = (event.leg, None, self.deeds.turns);
                     self.begin_leg();
                 }
+                // Whoever went on has ended what was left.
+                self.keepers.clear();
                 self.began = event.time;
                 self.job.config = *config;
-                notices.into_iter().for_each(|notice| self.deeds.notice(notice));
+                for notice in notices {
+                    self.deeds.notice(notice);
+                }
                 if let Some(prompt) = prompt {
                     self.history.push_user(&prompt);
                 }
@@ -127,9 +136,7 @@ impl Past {
                     self.deeds.children.push(child);
                 }
             }
-            Fact::ProcessStarted { call, pid, started: at } => {
-                self.start(call, |started| started.process = Some((pid, at)));
-            }
+            Fact::ProcessStarted { pid, started, .. } => self.keepers.push(KeeperMark { pid, started }),
             Fact::ChildEnded { call, child_leg, .. } => {
                 self.start(call, |started| started.ended_leg = Some(child_leg));
             }
@@ -138,7 +145,10 @@ impl Past {
                 self.deeds.usage += Usage { turns: 0, tool_calls: 0, ..usage };
             }
             Fact::Noticed { text } => self.deeds.notice(text),
-            Fact::TaskEnded { outcome } => self.ended = Some(*outcome),
+            Fact::TaskEnded { outcome } => {
+                self.keepers.clear();
+                self.ended = Some(*outcome);
+            }
             Fact::TaskStarted { .. }
             | Fact::TaskAdmitted
             | Fact::ModelCalled { .. }

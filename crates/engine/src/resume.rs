@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use sortie_journal::{Journal, JournalError, Standing, TaskState};
 use sortie_protocol::{AgentConfig, Event, Failure, Limits, Status, TaskId, Usage};
+use sortie_sandbox::process::KeeperMark;
 
 use crate::abandon::blocking;
 use crate::account::Account;
@@ -236,6 +237,15 @@ pub(crate) fn prompt_for(remembered: &Remembered, prompt: Option<String>) -> Res
     }
 }
 
+/// Ends what the commands of a task may have left running when its process was killed; what to say of those that could
+/// not be ended.
+pub(crate) async fn end_left_over(keepers: Vec<KeeperMark>) -> Vec<String> {
+    let end = move || keepers.into_iter().filter(|keeper| !keeper.end()).map(|keeper| keeper.pid).collect();
+    let left: Vec<u32> = tokio::task::spawn_blocking(end).await.unwrap_or_default();
+    left.iter().map(|pid| format!("a command that was interrupted could not be ended: process {pid}")).collect()
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "what `map_err` gives")]
 pub(crate) fn journal_failure(error: JournalError) -> Failure {
     let code = match error {
         JournalError::NoSuchTask { .. } => "no_such_task",

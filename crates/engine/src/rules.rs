@@ -31,10 +31,8 @@ pub struct Rules {
     pub max_prompt_bytes: usize,
     /// Whether a call may name the model of the task that it starts.
     pub allow_model_override: bool,
-    /// Whether a call may go on with a task that has ended.
-    pub resume: bool,
-    /// How long after its end a call may; a person always may.
-    pub resume_within: Duration,
+    /// How long after its end a call may go on with a task; `None`: never. A person may at any time.
+    pub resume_within: Option<Duration>,
     /// Whether the built-in agents can be named even where the contract shows only those from files.
     pub builtin_agents: bool,
     pub instructions: InstructionRules,
@@ -70,8 +68,7 @@ impl Default for Rules {
             max_tokens: None,
             max_prompt_bytes: 1 << 20,
             allow_model_override: true,
-            resume: true,
-            resume_within: Duration::from_hours(7 * 24),
+            resume_within: Some(Duration::from_hours(7 * 24)),
             builtin_agents: false,
             instructions: InstructionRules::default(),
             cwd: ".".to_owned(),
@@ -143,10 +140,10 @@ impl Rules {
         if self.delegation { Ok(()) } else { Err(Failure::new("delegation_off", why)) }
     }
 
-    /// Whether a call may go on with a task.
-    pub(crate) fn check_resume(&self) -> Result<(), Failure> {
+    /// How long after its end a call may go on with a task, if it may at all.
+    pub(crate) fn check_resume(&self) -> Result<Duration, Failure> {
         let why = "going on with a task is switched off (`task_tool.resume` is false); start a new one";
-        if self.resume { Ok(()) } else { Err(Failure::new("resume_off", why)) }
+        self.resume_within.ok_or_else(|| Failure::new("resume_off", why))
     }
 
     /// Whether a task of this depth may delegate.

@@ -25,6 +25,7 @@ use crate::history::History;
 use crate::limits::Allowance;
 use crate::replay::Past;
 use crate::report;
+use crate::resume::end_left_over;
 use crate::roster::Roster;
 use crate::run::{Run, Services};
 use crate::sink::Sink;
@@ -74,8 +75,11 @@ pub(crate) struct Parent {
 
 impl Task {
     /// Records that it exists and sets it going on its own: it runs to its recorded end even if nobody waits any more.
-    pub(crate) async fn start(self) -> Result<JoinHandle<Result<TaskOutcome, EngineError>>, JournalError> {
+    pub(crate) async fn start(mut self) -> Result<JoinHandle<Result<TaskOutcome, EngineError>>, JournalError> {
         self.engine.audience.announce(self.job.task, &self.asked);
+        if let Some(resumed) = &mut self.past {
+            resumed.notices.extend(end_left_over(std::mem::take(&mut resumed.past.keepers)).await);
+        }
         match &self.past {
             None => self.sink.begin(self.parents_call()).await?,
             Some(resumed) => {

@@ -2,6 +2,7 @@
 
 use sortie_policy::Redactor;
 use sortie_protocol::{CallId, Fact};
+use sortie_sandbox::process::KeeperMark;
 use sortie_tools::{BoxFuture, Progress};
 
 use crate::secrets::redacted;
@@ -21,6 +22,14 @@ impl Progress for Voice<'_> {
             let fact = Fact::CallProgressed { call: self.call.clone(), text };
             // A journal that is lost is noticed by the next fact that matters.
             self.sink.append(fact).await.ok();
+        })
+    }
+
+    /// In its place in the order, not synced: that the call began is on disk, a keeper whose program is gone ends by
+    /// itself, and a power cut leaves no process behind.
+    fn runs_under(&self, KeeperMark { pid, started }: KeeperMark) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.sink.append(Fact::ProcessStarted { call: self.call.clone(), pid, started }).await.ok();
         })
     }
 }

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sortie_protocol::{CallId, Failure, Fault, Resource, TaskId, TaskOutcome, TaskRequest, ToolOutput, ToolSpec};
 use sortie_sandbox::Workspace;
+use sortie_sandbox::process::KeeperMark;
 use tokio_util::sync::CancellationToken;
 
 use crate::seen::Seen;
@@ -101,6 +102,11 @@ pub struct CallContext<'a> {
 /// Tells people how a call comes along.
 pub trait Progress: Send + Sync {
     fn tell(&self, text: String) -> BoxFuture<'_, ()>;
+
+    /// Notes who keeps the command that the call has started, so that it can be ended should this program be killed.
+    fn runs_under(&self, _keeper: KeeperMark) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
 }
 
 /// The door to a small model, bound to the task that makes the call and pays for it.

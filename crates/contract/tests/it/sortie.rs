@@ -42,7 +42,7 @@ fn a_request_needs_a_description_and_a_prompt_and_has_defaults_for_the_rest() {
 fn a_full_request_is_read_whole() {
     let arguments = json!({
         "description": "d", "prompt": "p", "subagent_type": "explore", "model": "light", "colour": "red",
-        "run_in_background": false, "isolation": "none", "resume": null,
+        "run_in_background": false, "isolation": "none", "resume": "agent-aaaaaaaaaaaa",
         "limits": {"max_turns": 3, "max_tokens": 1000, "timeout_seconds": 1.5, "max_children": 0},
     });
     let expected = TaskRequest {
@@ -50,6 +50,7 @@ fn a_full_request_is_read_whole() {
         prompt: "p".to_owned(),
         agent: "explore".to_owned(),
         model: Some("light".to_owned()),
+        resume: Some("agent-aaaaaaaaaaaa".to_owned()),
         limits: Limits {
             max_turns: Some(3),
             max_tokens: Some(1000),

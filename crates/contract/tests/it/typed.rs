@@ -131,23 +131,24 @@ fn s3_11_s3_15_to_s3_21_s3_27_what_the_dialect_decides() {
 fn s3_02_to_s3_08_a_call_is_read() {
     let full = json!({
         "description": "d", "prompt": " p ", "subagent_type": "Explore", "model": "opus", "max_turns": 2,
-        "run_in_background": false, "resume": null, "colour": "red",
+        "run_in_background": false, "resume": "agent-aaaaaaaaaaaa", "colour": "red",
     });
     let expected = TaskRequest {
         title: "d".to_owned(),
         prompt: " p ".to_owned(),
         agent: "Explore".to_owned(),
         model: Some("opus".to_owned()),
+        resume: Some("agent-aaaaaaaaaaaa".to_owned()),
         limits: Limits { max_turns: Some(2), ..Limits::default() },
         notices: vec!["unknown key `colour` was ignored".to_owned()],
     };
-    assert_eq!(Typed.decode(&full.to_string()), Ok(expected), "S3-02, S3-03, S3-05, S3-08, S3-20, C-18");
+    assert_eq!(Typed.decode(&full.to_string()), Ok(expected), "S3-02, S3-03, S3-05, S3-07, S3-08, S3-20, C-18");
     for given in ["Plan", "BASH", "General", "code-reviewer", "Nobody"] {
         let request = Typed.decode(&arguments("subagent_type", json!(given))).expect("a request");
         assert_eq!(request.agent, given, "S3-04, S3-43, C-04: who goes by that name is not known here");
     }
     for nothing in [json!(""), Value::Null] {
-        Typed.decode(&arguments("resume", nothing)).expect("S3-07: it resumes nothing");
+        assert_eq!(Typed.decode(&arguments("resume", nothing)).expect("a request").resume, None, "S3-07");
     }
     for (given, turns) in [(json!(2.5), 3), (json!(0.1), 1), (json!(1e300), u32::MAX)] {
         let request = Typed.decode(&arguments("max_turns", given)).expect("a request");
@@ -178,12 +179,6 @@ fn s3_02_to_s3_08_wrong_calls_are_refused() {
             json!(true),
             "`run_in_background` is not available in this version; call again without it",
         ),
-        (
-            "S3-38, C-14",
-            "resume",
-            json!("agent-aaaaaaaaaaaa"),
-            "`resume` is not available in this version; call again without it",
-        ),
     ] {
         check_refused(&Typed, &[(id, &arguments(name, value), message)]);
     }
@@ -194,6 +189,15 @@ fn s3_09_s3_10_a_completed_task() {
     let expected = json!({"success": true, "result": "Found 3 files", "agentId": AGENT_ID});
     assert_eq!(encode(&completed("Found 3 files")), expected, "S3-09, S3-10");
     assert!(!Typed.is_error(Ok(&completed("x"))));
+}
+
+#[test]
+fn s3_41_a_task_that_cannot_go_on_says_so() {
+    let failure = Failure::new("no_such_task", "there is no task `agent-nobody`");
+    let arguments = arguments("resume", json!("agent-nobody"));
+    let error = "Resume failed: there is no task `agent-nobody`";
+    let expected = json!({"success": false, "agentId": SPARE_ID, "error": error});
+    assert_eq!(Typed.encode(&call(&arguments), Err(&failure)), expected, "S3-41");
 }
 
 #[test]

@@ -120,7 +120,10 @@ impl State {
         let tree = self.tree(root);
         let mut evidence = Evidence::default();
         let tasks = tree.iter().filter_map(|header| self.task(header.task_id));
-        tasks.flat_map(|task| &task.events).filter_map(|at| self.log.get(at)).for_each(|event| evidence.see(&event.fact));
+        tasks
+            .flat_map(|task| &task.events)
+            .filter_map(|at| self.log.get(at))
+            .for_each(|event| evidence.see(&event.fact));
         let may_go = prune::is_old(&tree, older_than) && evidence.has_all_delivered(&tree);
         may_go.then_some((tree, evidence))
     }

@@ -18,6 +18,7 @@ use rustix::process::{Signal, pidfd_send_signal};
 use super::ending::{Ended, How};
 use super::error::SpawnError;
 use super::launch::Program;
+use super::leftover::KeeperMark;
 use super::output::Output;
 use super::plan::Plan;
 use super::report::{Failure, Report};
@@ -98,6 +99,11 @@ fn start(program: &Program, shell: &Shell<'_>) -> io::Result<Running> {
 impl Running {
     pub fn stopper(&self) -> Stopper {
         Stopper(Arc::clone(&self.stop))
+    }
+
+    /// Its keeper, as another process can find it; `None` if it has ended.
+    pub fn keeper(&self) -> Option<KeeperMark> {
+        KeeperMark::of(self.keeper.as_ref()?.as_fd())
     }
 
     /// The listener of the port that [`Network::Proxy`](super::Network::Proxy) names, inside the command's network.

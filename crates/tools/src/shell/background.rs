@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use sortie_sandbox::process::KeeperMark;
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -36,12 +37,13 @@ pub(crate) struct Look {
 }
 
 impl Background {
+    /// Starts it, and says who keeps it.
     pub(super) async fn start(
         launcher: &Arc<Launcher>,
         number: usize,
         order: Order,
         call_cancel: &CancellationToken,
-    ) -> Result<Self, Problem> {
+    ) -> Result<(Self, Option<KeeperMark>), Problem> {
         let Ok(slot) = Arc::clone(&launcher.setup.background).try_acquire_owned() else {
             let why =
                 "the command was not run: too many commands of this process run in the background; run it without";
@@ -50,6 +52,7 @@ impl Background {
         let cancel = CancellationToken::new();
         let on_drop = cancel.clone().drop_guard();
         let started = started(launcher, order, &cancel, call_cancel).await?;
+        let keeper = started.keeper();
         let recent = Arc::new(Mutex::new(Recent::default()));
         let (sender, end) = watch::channel(None);
         let written = Arc::clone(&recent);
@@ -60,7 +63,8 @@ impl Background {
             drop(slot);
         });
         let name = format!("bash_{number}");
-        Ok(Self { name, recent, cancel, _on_drop: on_drop, end, is_told: AtomicBool::new(false) })
+        let command = Self { name, recent, cancel, _on_drop: on_drop, end, is_told: AtomicBool::new(false) };
+        Ok((command, keeper))
     }
 
     pub(crate) fn name(&self) -> &str {

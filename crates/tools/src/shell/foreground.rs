@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
@@ -32,12 +33,18 @@ pub(super) async fn run(
     };
     let output = Arc::new(Mutex::new(Excerpt::default()));
     let (launcher, shown) = (Arc::clone(launcher), Arc::clone(&output));
+    let (tell_keeper, keeper) = oneshot::channel();
     let mut running = tokio::task::spawn_blocking(move || {
         let started = launcher.start(order, &cancel)?;
+        // Whoever does not listen does not want to know.
+        tell_keeper.send(started.keeper()).ok();
         let finished = started.finish(&mut |bytes| lock(&shown).push(bytes));
         drop(slot);
         Ok(finished)
     });
+    if let (Some(progress), Ok(Some(keeper))) = (progress, keeper.await) {
+        progress.runs_under(keeper).await;
+    }
     let finished = match progress {
         Some(progress) => watched(&mut running, &output, progress).await,
         None => running.await,

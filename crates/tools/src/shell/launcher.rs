@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use sortie_crash::point;
 use sortie_mutant::is_out;
 use sortie_protocol::Fault;
-use sortie_sandbox::process::{Ended, How, Network, OutputCaps, OutputCount, Running, Shell, Tier, Walls, spawn};
+use sortie_sandbox::process::{
+    Ended, How, KeeperMark, Network, OutputCaps, OutputCount, Running, Shell, Tier, Walls, spawn,
+};
 use sortie_sandbox::{AccessError, FileKind, Workspace};
 use tokio_util::sync::CancellationToken;
 
@@ -139,6 +141,11 @@ impl Launcher {
 }
 
 impl Started {
+    /// Who keeps it; `None` if it has ended.
+    pub(super) fn keeper(&self) -> Option<KeeperMark> {
+        self.running.keeper()
+    }
+
     /// Waits for the end. `show` gets the output as it comes.
     pub(super) fn finish(self, show: &mut dyn FnMut(&[u8])) -> Finished {
         let Self { launcher, order, running, watch, proxy, mut notes, _stopping } = self;

@@ -76,7 +76,11 @@ impl Shells {
             shelf.n_started += 1;
             shelf.n_started
         };
-        let command = Arc::new(Background::start(&self.launcher, number, order, context.cancel).await?);
+        let (command, keeper) = Background::start(&self.launcher, number, order, context.cancel).await?;
+        let command = Arc::new(command);
+        if let (Some(progress), Some(keeper)) = (context.progress, keeper) {
+            progress.runs_under(keeper).await;
+        }
         let mut shelf = self.shelf();
         // Others may have come in the meantime.
         shelf.make_room()?;

@@ -47,7 +47,8 @@ fn table(headers: &[TaskHeader], contract: &dyn Contract, more: bool) -> String 
     }
     let lines = as_tree(headers);
     let columns = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or_default();
-    let ids: Vec<String> = lines.iter().map(|(level, header)| "  ".repeat(*level) + &header.task_id.to_string()).collect();
+    let ids: Vec<String> =
+        lines.iter().map(|(level, header)| "  ".repeat(*level) + &header.task_id.to_string()).collect();
     let id_columns = columns(&mut ids.iter().map(String::len));
     let agent_columns = columns(&mut headers.iter().map(|header| header.agent.chars().count()));
     let states: Vec<String> = lines.iter().map(|(_, header)| state_in(contract, header)).collect();

@@ -82,5 +82,6 @@ fn job(journal: &dyn Journal, task: TaskId) -> Result<Job, CommandError> {
         }
     };
     journal.read_each(task, 1, &mut look)?;
-    first.ok_or_else(|| CommandError::new(ErrorKind::Config, format!("the log of {task} does not begin with its start")))
+    first
+        .ok_or_else(|| CommandError::new(ErrorKind::Config, format!("the log of {task} does not begin with its start")))
 }
