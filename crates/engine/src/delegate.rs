@@ -57,7 +57,7 @@ impl Delegation for Delegate {
             // Should this future be dropped, the child is told to end, and does so by itself.
             let _child_ends_with_us = task.cancel.clone().drop_guard();
             let (job, account) = (Arc::clone(&task.job), Arc::clone(&task.account));
-            let started = task.start().await.map_err(|error| Failure::new("journal", error.to_string()))?;
+            let started = task.start().await.map_err(journal_failure)?;
             Ok(match started.await.unwrap_or(Err(EngineError::Aborted)) {
                 Ok(outcome) => outcome,
                 // It ran, but its ending could not be recorded. What it spent is known all the same.

@@ -248,6 +248,10 @@ pub(crate) async fn end_left_over(keepers: Vec<KeeperMark>) -> Vec<String> {
 #[expect(clippy::needless_pass_by_value, reason = "what `map_err` gives")]
 pub(crate) fn journal_failure(error: JournalError) -> Failure {
     let code = match error {
+        JournalError::Fenced { task, .. } | JournalError::LegOver { task, .. } => {
+            let message = format!("{task} has just been taken up by somebody else; wait for it, or stop it first");
+            return Failure::new("still_running", message);
+        }
         JournalError::NoSuchTask { .. } => "no_such_task",
         JournalError::StillRunning { .. } => "still_running",
         _ => "journal",

@@ -91,7 +91,10 @@ impl Progress {
     pub(crate) fn advance(&mut self, entry: &Entry, owner: Owner) -> Result<u64, JournalError> {
         // Two processes may take over at once with the same attempt: the first to write is the owner.
         let shut_out = entry.attempt < self.attempt || (entry.attempt == self.attempt && owner != self.owner);
-        if shut_out {
+        // So may two callers in one process: a leg that is open goes on under a higher number only.
+        let is_open = entry.leg == self.leg && self.status.is_none();
+        let resumed_twice = is_open && entry.attempt == self.attempt && matches!(entry.fact, Fact::TaskResumed { .. });
+        if shut_out || resumed_twice {
             return Err(JournalError::Fenced { task: entry.task_id, ours: entry.attempt, current: self.attempt });
         }
         // A leg ends once. Only a child may still end after its parent has.

@@ -9,6 +9,7 @@ mod context;
 mod contracts;
 mod delegation;
 mod endings;
+mod follow_up;
 mod gate;
 mod instructions;
 mod models;

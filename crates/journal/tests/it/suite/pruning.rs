@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use sortie_journal::{CommandId, Entry, Journal, JournalError, MemoryJournal, Position, Pruned, Scope};
+use sortie_journal::{CommandId, Entry, Journal, JournalError, MemoryJournal, Position, Pruned, Scope, TaskHeader};
 use sortie_protocol::{Command, Status, TaskId, Timestamp};
 
 use crate::support::{
@@ -15,6 +15,8 @@ over_every_journal![
     a_tree_stays_as_long_as_one_of_its_tasks_is_young,
     a_tree_with_an_open_leg_stays,
     a_tree_with_an_ending_that_nobody_collected_stays,
+    what_nobody_waits_for_holds_nothing_back,
+    what_would_go_is_told_before,
     after_a_pruning_nothing_is_numbered_twice,
     a_long_log_goes_in_many_steps,
 ];
@@ -92,6 +94,27 @@ async fn a_tree_with_an_ending_that_nobody_collected_stays(journal: &dyn Journal
     assert_eq!(prune(journal, LATER).0, Pruned::default());
     append(journal, [child_ended(a, b)]).await.unwrap();
     assert_eq!(prune(journal, LATER).0.tasks, 2);
+}
+
+async fn what_nobody_waits_for_holds_nothing_back(journal: &dyn Journal) {
+    finished_tree(journal).await;
+    // A person went on with the child, not its parent.
+    append(journal, [resumed(task('b'), 2), Entry { leg: 2, ..ended(task('b'), Status::Completed) }]).await.unwrap();
+    let (c, d) = (task('c'), task('d'));
+    append(journal, [started(c), started_by(c, d, c), child_started(c, d)]).await.unwrap();
+    append(journal, [ended(d, Status::Cancelled), ended(c, Status::Cancelled)]).await.unwrap();
+    assert_eq!(prune(journal, LATER).0.tasks, 4);
+}
+
+async fn what_would_go_is_told_before(journal: &dyn Journal) {
+    finished_tree(journal).await;
+    append(journal, [started(task('c'))]).await.unwrap();
+    let ids = |headers: Vec<TaskHeader>| headers.into_iter().map(|header| header.task_id).collect::<Vec<_>>();
+    assert_eq!(ids(journal.prunable(Timestamp(1_000)).unwrap()), []);
+    assert_eq!(ids(journal.prunable(LATER).unwrap()), [task('a'), task('b')]);
+    assert!(is_there(journal, task('a')), "it was only told");
+    assert_eq!(prune(journal, LATER).0.tasks, 2);
+    assert_eq!(ids(journal.prunable(LATER).unwrap()), []);
 }
 
 async fn after_a_pruning_nothing_is_numbered_twice(journal: &dyn Journal) {

@@ -9,6 +9,7 @@ use crate::support::{Place, append, ended, noticed, render, resumed, started, ta
 over_every_journal![
     a_leg_is_opened_by_a_resumption_once_the_one_before_it_has_ended,
     a_takeover_goes_on_in_the_leg_that_is_open,
+    of_two_callers_that_go_on_with_a_task_at_once_one_has_it,
     the_standing_of_a_task_says_how_far_it_has_come_and_who_has_it,
     a_task_that_runs_is_not_given_away,
     a_log_is_read_from_any_number_on,
@@ -43,6 +44,16 @@ async fn a_takeover_goes_on_in_the_leg_that_is_open(journal: &dyn Journal) {
     assert_eq!((standing.leg, standing.attempt, standing.state), (1, 2, TaskState::Running));
     let fenced = append(journal, [noticed(a, "of the attempt before")]).await;
     assert!(matches!(fenced, Err(JournalError::Fenced { ours: 1, current: 2, .. })), "{fenced:?}");
+}
+
+async fn of_two_callers_that_go_on_with_a_task_at_once_one_has_it(journal: &dyn Journal) {
+    let a = task('a');
+    append(journal, [started(a), ended(a, Status::Completed)]).await.unwrap();
+    let again = Entry { attempt: 2, ..resumed(a, 2) };
+    append(journal, [again.clone()]).await.unwrap();
+    let late = append(journal, [again]).await;
+    assert!(matches!(late, Err(JournalError::Fenced { ours: 2, current: 2, .. })), "{late:?}");
+    append(journal, [Entry { attempt: 2, leg: 2, ..noticed(a, "of the first") }]).await.unwrap();
 }
 
 async fn the_standing_of_a_task_says_how_far_it_has_come_and_who_has_it(journal: &dyn Journal) {

@@ -1,0 +1,157 @@
+//! Calls that go on with a sub-agent that has ended, and why some do not.
+
+use std::time::Duration;
+
+use expect_test::expect;
+use serde_json::{Value, json};
+use sortie_engine::{Resumption, Rules};
+use sortie_journal::Journal as _;
+use sortie_protocol::{Message, Status, TaskRequest};
+use sortie_testkit::{Script, reply, when};
+
+use super::support::{Plan, World, ask};
+
+/// The first task that a main agent starts.
+const CHILD: &str = "agent-aaaaaaaaaaab";
+
+fn task(prompt: &str) -> Value {
+    json!({"description": "Part", "prompt": prompt, "subagent_type": "explore"})
+}
+
+fn resume(id: &str, prompt: &str) -> Value {
+    json!({"description": "More", "prompt": prompt, "subagent_type": "explore", "resume": id})
+}
+
+/// A main agent that has a part done, then makes these calls, then ends; its sub-agents answer their last prompt.
+fn script(second: Vec<Value>) -> Script {
+    let calls = second.into_iter().map(|arguments| reply::call("Task", arguments));
+    Script::new()
+        .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", task("FIRST"))]))
+        .on(when::prompt_contains("MAIN").turn(1), reply::calls(calls.collect::<Vec<_>>()))
+        .on(when::prompt_contains("MAIN"), reply::text("Done."))
+        .on(when::last_contains("SECOND"), reply::text("The second part."))
+        .otherwise(reply::text("The first part."))
+}
+
+/// What the main agent's calls of its second turn were answered with.
+fn answers(world: &World) -> Vec<String> {
+    let last = world.seen_by("MAIN").pop().expect("the main agent was asked");
+    match last.messages.last() {
+        Some(Message::Outputs { outputs }) => outputs.iter().map(|output| output.output.for_model.clone()).collect(),
+        other => panic!("no outputs: {other:?}"),
+    }
+}
+
+/// Why a main agent under these rules cannot go on with a task.
+async fn refusal(rules: Rules, id: &str) -> String {
+    let world = Plan::script(script(vec![resume(id, "SECOND")])).rules(rules).build();
+    assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
+    assert!(world.seen_by("SECOND").is_empty(), "nobody was asked");
+    answers(&world).remove(0)
+}
+
+#[tokio::test]
+async fn a_call_goes_on_with_a_child_in_a_new_leg_of_the_same_task() {
+    let world = Plan::script(script(vec![resume(CHILD, "SECOND")])).build();
+    let outcome = world.run(ask("MAIN")).await;
+    assert_eq!((outcome.status, outcome.usage.turns), (Status::Completed, 5), "each turn counts once");
+    let child = world.seen_by("FIRST");
+    assert_eq!(child.len(), 2);
+    let before = child[0].messages.len();
+    assert_eq!(child[1].messages[..before], child[0].messages, "the conversation goes on as it was");
+    assert_eq!(child[1].messages.last(), Some(&Message::User { text: "SECOND".to_owned() }));
+    expect![[r#"
+        task-1 #1 task_started main "a question": "MAIN"
+        task-1 #2 task_admitted
+        task-1 #3 model_called turn 1
+        task-1 #4 model_replied turn 1: call_0_1 Task {"description":"Part","prompt":"FIRST","subagent_type":"explore"}
+        task-1 #5 call_started call_0_1: Task {"description":"Part","prompt":"FIRST","subagent_type":"explore"} (once)
+          task-2 #1 task_started explore "Part": "FIRST"
+        task-1 #6 child_started call_0_1: task-2
+          task-2 #2 task_admitted
+          task-2 #3 model_called turn 1
+          task-2 #4 model_replied turn 1: "The first part."
+          task-2 #5 task_ended completed: "The first part."
+        task-1 #7 child_ended call_0_1: task-2 leg 1
+        task-1 #8 call_finished call_0_1: "task-2 explore completed, 0 calls, 153 tokens, 0.0 s\n[report mark]\nThe first part.\n[end mark]"
+        task-1 #9 model_called turn 2
+        task-1 #10 model_replied turn 2: call_1_1 Task {"description":"More","prompt":"SECOND","resume":"task-2","subagent_type":"explore"}
+        task-1 #11 call_started call_1_1: Task {"description":"More","prompt":"SECOND","resume":"task-2","subagent_type":"explore"} (once)
+          task-2 leg 2 #6 task_resumed explore: "SECOND"
+        task-1 #12 child_started call_1_1: task-2
+          task-2 leg 2 #7 task_admitted
+          task-2 leg 2 #8 model_called turn 2
+          task-2 leg 2 #9 model_replied turn 2: "The second part."
+          task-2 leg 2 #10 task_ended completed: "The second part."
+        task-1 #13 child_ended call_1_1: task-2 leg 2
+        task-1 #14 call_finished call_1_1: "task-2 explore completed, 0 calls, 312 tokens, 0.0 s\n[report mark]\nThe second part.\n[end mark]"
+        task-1 #15 model_called turn 3
+        task-1 #16 model_replied turn 3: "Done."
+        task-1 #17 task_ended completed: "Done." Task×2
+    "#]].assert_eq(&world.transcript());
+}
+
+#[tokio::test]
+async fn a_call_for_a_task_that_is_not_there_or_has_not_ended_starts_nothing() {
+    expect!["No sub-agent was started (no_such_task): there is no task `agent-zzzzzzzzzzzz`"]
+        .assert_eq(&refusal(Rules::default(), "agent-zzzzzzzzzzzz").await);
+    expect!["No sub-agent was started (no_such_task): there is no task `the one before`"]
+        .assert_eq(&refusal(Rules::default(), "the one before").await);
+    let itself = refusal(Rules::default(), "agent-aaaaaaaaaaaa").await;
+    assert!(itself.contains("agent-aaaaaaaaaaaa is still running"), "{itself}");
+}
+
+#[tokio::test]
+async fn a_task_of_another_tree_is_not_gone_on_with() {
+    let world = Plan::script(script(vec![resume("agent-aaaaaaaaaaaa", "SECOND")])).build();
+    let request = TaskRequest { agent: "explore".to_owned(), ..ask("FIRST") };
+    let alone = world.engine.task(request).await.expect("it starts").outcome().await.expect("the journal works");
+    assert_eq!(alone.task_id.to_string(), "agent-aaaaaaaaaaaa");
+    world.run(ask("MAIN")).await;
+    expect!["No sub-agent was started (not_own_task): agent-aaaaaaaaaaaa is no sub-agent of this task; only who started it can go on with it"].assert_eq(&answers(&world)[0]);
+}
+
+#[tokio::test]
+async fn calls_go_on_with_a_task_for_some_days_and_where_it_is_switched_on() {
+    let off = Rules { resume_within: None, ..Rules::default() };
+    expect!["No sub-agent was started (resume_off): going on with a task is switched off (`task_tool.resume` is false); start a new one"].assert_eq(&refusal(off, CHILD).await);
+    let short = Rules { resume_within: Some(Duration::ZERO), ..Rules::default() };
+    expect!["No sub-agent was started (expired): agent-aaaaaaaaaaab has expired: it ended 0 days ago, and a call can go on with a task for 0 (`task_tool.resume_days`); start a new one"].assert_eq(&refusal(short, CHILD).await);
+}
+
+#[tokio::test]
+async fn of_two_calls_for_the_same_task_at_once_one_goes_on() {
+    let world = Plan::script(script(vec![resume(CHILD, "SECOND"), resume(CHILD, "SECOND")])).build();
+    world.run(ask("MAIN")).await;
+    let answers = answers(&world);
+    let goes_on = answers.iter().filter(|answer| answer.contains("The second part.")).count();
+    let is_refused = answers.iter().filter(|answer| answer.contains("(still_running)")).count();
+    // One after the other, if the first was quick.
+    assert!(goes_on + is_refused == 2 && goes_on >= 1, "{answers:?}");
+    let legs = world.journal.read(CHILD.parse().expect("an id")).expect("it is there");
+    assert_eq!(legs.last().map(|event| event.leg), Some(1 + u32::try_from(goes_on).expect("few")), "no leg runs twice");
+}
+
+#[tokio::test]
+async fn whoever_has_no_parent_goes_on_with_a_child_directly() {
+    let world = Plan::script(script(Vec::new())).build();
+    let main = world.run(ask("MAIN")).await;
+    let request = TaskRequest {
+        agent: "plan".to_owned(),
+        model: Some("light".to_owned()),
+        resume: Some(CHILD.to_owned()),
+        ..ask("SECOND")
+    };
+    let child = world.engine.task(request).await.expect("it goes on").outcome().await.expect("the journal works");
+    assert_eq!((child.task_id.to_string().as_str(), child.text.as_str()), (CHILD, "The second part."));
+    assert_eq!(child.agent, "explore");
+    expect![[r#"
+        asked for was `plan`; the task goes on as `explore`, as it began
+        asked for was `light`; the task goes on with its model `scripted`"#]]
+    .assert_eq(&child.notices.join("\n"));
+    let follow_up = Resumption { prompt: Some("SECOND, again".to_owned()), ..Resumption::default() };
+    let again = world.engine.resume(child.task_id, follow_up).await.expect("it goes on").outcome().await;
+    assert_eq!(again.expect("the journal works").usage.turns, 3);
+    let parent = world.journal.read(main.task_id).expect("it is there");
+    assert!(parent.iter().all(|event| event.leg == 1), "its parent has nothing to do with it");
+}
