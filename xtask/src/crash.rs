@@ -13,15 +13,17 @@ mod script;
 mod server;
 mod tally;
 mod tools;
+mod workers;
 mod world;
 
+use std::sync::Mutex;
 use std::time::Instant;
 
 use anyhow::Result;
 
 use self::options::Options;
 use self::programs::Programs;
-use self::tally::Tally;
+use self::workers::locked;
 use crate::Verdict;
 use crate::workspace::Workspace;
 
@@ -44,15 +46,16 @@ fn survives(workspace: &Workspace, options: &Options) -> Result<bool> {
     let Some(programs) = Programs::build(workspace)? else { return Ok(false) };
     let mut good = strays.is_empty();
     let began = Instant::now();
-    let mut tally = Tally::default();
+    let tally = Mutex::default();
     if let Some(only) = &options.point {
-        good &= points::survives_one(&programs, only, &mut tally)?;
+        good &= points::survives_one(&programs, only, &tally)?;
     } else {
-        good &= rounds::all_survive(&programs, options, &mut tally)?;
+        good &= rounds::all_survive(&programs, options, &tally)?;
         if options.points {
-            good &= points::all_survive(&programs, &mut tally)?;
+            good &= points::all_survive(&programs, &tally)?;
         }
     }
-    println!("\n{tally}\n{:.0} s; {}", began.elapsed().as_secs_f64(), if good { "nothing is wrong" } else { "see above" });
+    let (tally, seconds) = (locked(&tally), began.elapsed().as_secs_f64());
+    println!("\n{tally}\n{seconds:.0} s; {}", if good { "nothing is wrong" } else { "see above" });
     Ok(good)
 }

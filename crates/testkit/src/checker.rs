@@ -33,6 +33,8 @@ pub struct Count {
     /// Calls that were told as unknown.
     pub unknown: u64,
     pub effects: u64,
+    /// Changes of files that were told as done, and are there.
+    pub changes: u64,
     pub requests: u64,
     pub takeovers: u64,
 }
@@ -52,6 +54,9 @@ pub fn check(evidence: &Evidence, stage: Stage) -> Findings {
     tree::check(evidence, stage, &mut findings);
     calls::check(evidence, stage, &mut findings);
     requests::check(evidence, stage, &mut findings);
+    for path in &evidence.strays {
+        findings.breach(format!("N6 nobody asked for {path}"));
+    }
     findings
 }
 

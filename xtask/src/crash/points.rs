@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Mutex;
 
 use anyhow::{Context, Result};
 
@@ -11,6 +12,7 @@ use super::programs::Programs;
 use super::rounds::{complain, go_on};
 use super::tally::Tally;
 use super::tools;
+use super::workers::{all_good, locked};
 use super::world::{Start, World};
 
 /// The points, as they are named where they stand.
@@ -56,36 +58,40 @@ enum Came {
 }
 
 /// Tries all of them. A point that no run passes is a failure, too.
-pub(super) fn all_survive(programs: &Programs, tally: &mut Tally) -> Result<bool> {
-    let mut good = true;
-    let mut passed = BTreeSet::new();
-    for tool in tools::names() {
-        for &point in POINTS {
-            for passing in 1.. {
-                match (Crash { tool: tool.to_owned(), point: point.to_owned(), passing }).try_out(programs, tally)? {
-                    Came::Through => passed.insert(point),
-                    Came::NotThere => break,
-                    Came::ToGrief => {
-                        good = false;
-                        break;
-                    }
-                };
-            }
+pub(super) fn all_survive(programs: &Programs, tally: &Mutex<Tally>) -> Result<bool> {
+    let passed = Mutex::new(BTreeSet::new());
+    let pairs = tools::names().flat_map(|tool| POINTS.iter().map(move |&point| (tool, point)));
+    let mut good = all_good(pairs, |(tool, point)| {
+        for passing in 1.. {
+            match (Crash { tool: tool.to_owned(), point: point.to_owned(), passing }).try_out(programs, tally)? {
+                Came::Through => locked(&passed).insert(point),
+                Came::NotThere => break,
+                Came::ToGrief => return Ok(false),
+            };
         }
-    }
-    for point in POINTS.iter().filter(|point| !passed.contains(*point)) {
+        Ok(true)
+    })?;
+    let passed = locked(&passed);
+    for point in POINTS.iter().filter(|point| good && !passed.contains(*point)) {
         println!("no run survived a kill at `{point}`, because none came there");
         good = false;
     }
     Ok(good)
 }
 
-pub(super) fn survives_one(programs: &Programs, crash: &Crash, tally: &mut Tally) -> Result<bool> {
+pub(super) fn survives_one(programs: &Programs, crash: &Crash, tally: &Mutex<Tally>) -> Result<bool> {
     Ok(crash.try_out(programs, tally)? == Came::Through)
 }
 
 impl Crash {
-    fn try_out(&self, programs: &Programs, tally: &mut Tally) -> Result<Came> {
+    fn try_out(&self, programs: &Programs, total: &Mutex<Tally>) -> Result<Came> {
+        let mut tally = Tally::default();
+        let came = self.come(programs, &mut tally);
+        *locked(total) += tally;
+        came
+    }
+
+    fn come(&self, programs: &Programs, tally: &mut Tally) -> Result<Came> {
         let script = tools::script(&self.tool).with_context(|| format!("no tool {}", self.tool))?;
         let mut world = World::new(programs, &script.rules(), &script.files)?;
         let replay = format!("--point {self}");

@@ -1,5 +1,6 @@
 //! Kills at random instants: rounds of many agents, each killed a few times and then brought to its end.
 
+use std::sync::Mutex;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -9,6 +10,7 @@ use super::programs::Programs;
 use super::random::Random;
 use super::script::{Agent, Script};
 use super::tally::Tally;
+use super::workers::{all_good, locked};
 use super::world::{Ended, Root, Start, World};
 
 const AGENTS: std::ops::Range<u64> = 8..65;
@@ -19,21 +21,19 @@ const LIFE_MS_PER_AGENT: u64 = 6;
 const MAX_STARTS: u32 = 20;
 
 /// Plays rounds until there were as many kills as wanted. Stops at the first that goes wrong.
-pub(super) fn all_survive(programs: &Programs, options: &Options, tally: &mut Tally) -> Result<bool> {
+pub(super) fn all_survive(programs: &Programs, options: &Options, total: &Mutex<Tally>) -> Result<bool> {
     let rounds = options.round.map_or(0..u64::MAX, |round| round..round + 1);
-    for round in rounds {
-        if tally.kills >= options.cycles && options.round.is_none() {
-            break;
+    let rounds = rounds.take_while(|_| options.round.is_some() || locked(total).kills < options.cycles);
+    all_good(rounds, |round| {
+        let mut tally = Tally { rounds: 1, ..Tally::default() };
+        let good = survives(programs, (options.seed, round), &mut tally);
+        let mut total = locked(total);
+        *total += tally;
+        if total.rounds.is_multiple_of(20) {
+            eprintln!("    {} rounds, {} kills", total.rounds, total.kills);
         }
-        if !survives(programs, (options.seed, round), tally)? {
-            return Ok(false);
-        }
-        tally.rounds += 1;
-        if tally.rounds.is_multiple_of(10) {
-            eprintln!("    {} rounds, {} kills", tally.rounds, tally.kills);
-        }
-    }
-    Ok(true)
+        good
+    })
 }
 
 fn survives(programs: &Programs, (seed, round): (u64, u64), tally: &mut Tally) -> Result<bool> {

@@ -14,6 +14,8 @@ pub(super) struct Count {
     calls: u64,
     unknown: u64,
     effects: u64,
+    /// Changes of files that were told as done, and are there.
+    changes: u64,
     requests: u64,
     takeovers: u64,
 }
@@ -40,14 +42,26 @@ impl AddAssign for Count {
         self.calls += other.calls;
         self.unknown += other.unknown;
         self.effects += other.effects;
+        self.changes += other.changes;
         self.requests += other.requests;
         self.takeovers += other.takeovers;
     }
 }
 
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.rounds += other.rounds;
+        self.kills += other.kills;
+        self.crashes += other.crashes;
+        self.races += other.races;
+        self.checks += other.checks;
+        self.count += other.count;
+    }
+}
+
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Count { tasks, events, shown, calls, unknown, effects, requests, takeovers } = self.count;
+        let Count { tasks, events, shown, calls, unknown, effects, changes, requests, takeovers } = self.count;
         writeln!(
             f,
             "{} rounds, {} kills at random instants, {} at named points, {} races of two, {} checks",
@@ -56,7 +70,7 @@ impl fmt::Display for Tally {
         write!(
             f,
             "{tasks} tasks taken over {takeovers} times, {events} events ({shown} shown before the kill), {calls} calls \
-             ({unknown} told as unknown), {effects} effects, {requests} requests"
+             ({unknown} told as unknown), {effects} effects, {changes} changed files, {requests} requests"
         )
     }
 }

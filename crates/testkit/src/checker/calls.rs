@@ -136,5 +136,6 @@ fn changes(call: &ToolCall, told: Told, evidence: &Evidence, findings: &mut Find
     findings.expect(told != Told::Success || n_there == n_new, || {
         format!("N9 {id} was told as done and is not in {path}")
     });
+    findings.count.changes += u64::from(told == Told::Success && n_there == n_new);
     findings.expect(told != Told::Failure || n_there == 0, || format!("N9 {id} was told as failed and is in {path}"));
 }

@@ -17,6 +17,8 @@ pub struct Evidence {
     pub effects: Vec<String>,
     /// Files that calls name, by the path in their arguments; absent ones are not in here.
     pub files: HashMap<String, String>,
+    /// Files in the workspace that are no call's work and were not there before.
+    pub strays: Vec<String>,
     /// Bodies of the requests that the server saw, in the order of their arrival.
     pub requests: Vec<Value>,
     /// Statuses of its answers, other than 200.
@@ -59,6 +61,7 @@ impl Evidence {
         let effects = text(&workspace.join("effects.log"))?.unwrap_or_default();
         let mut evidence = Self {
             files: files(&workspace, &tasks)?,
+            strays: strays(&workspace, &workspace)?,
             tasks,
             effects: effects.lines().map(str::to_owned).collect(),
             shown: shown(&folder.join("shown"))?,
@@ -94,6 +97,27 @@ fn files(workspace: &Path, tasks: &[TaskLog]) -> Result<HashMap<String, String>,
         }
     }
     Ok(files)
+}
+
+/// Where calls do their work, and what was there before.
+const WORKED_ON: &[&str] = &[".git", "effects.log", "made", "notes"];
+/// A version that its writer could not put in its place. The next writer there removes it, when it is old enough.
+const UNFINISHED: &str = ".sortie-write-";
+
+fn strays(workspace: &Path, folder: &Path) -> Result<Vec<String>, EvidenceError> {
+    let failed = |source| EvidenceError::File { path: folder.to_owned(), source };
+    let mut strays = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_known = if folder == workspace { WORKED_ON.contains(&&*name) } else { name.ends_with(".txt") };
+        if !is_known && !name.starts_with(UNFINISHED) {
+            strays.push(entry.path().display().to_string());
+        } else if folder == workspace && ["made", "notes"].contains(&&*name) {
+            strays.extend(self::strays(workspace, &entry.path())?);
+        }
+    }
+    Ok(strays)
 }
 
 fn shown(folder: &Path) -> Result<Vec<Event>, EvidenceError> {
