@@ -86,7 +86,7 @@ fn kill_some(world: &mut World<'_>, random: &mut Random, n_agents: u64, tally: &
 
 /// Of two that go on with a task at the same time the second is refused, unless it was the first.
 fn refused_or_first(ended: &Ended) -> Result<()> {
-    let refused = ["is still running", "no task of this project was interrupted", "has been taken over"];
+    let refused = ["wait for it, or stop it first", "no task of this project was interrupted", "has been taken over"];
     if ended.was_killed() || ended.status.success() || refused.iter().any(|words| ended.stderr.contains(words)) {
         return Ok(());
     }

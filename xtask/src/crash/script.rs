@@ -103,7 +103,10 @@ impl Agent {
 
     pub(super) fn edit(&mut self) {
         let (notes, old) = (notes_of(&self.name), self.next_line());
-        self.call("Edit", |id| json!({ "file_path": notes, "old_string": old, "new_string": format!("done by {id}.") }));
+        self.call(
+            "Edit",
+            |id| json!({ "file_path": notes, "old_string": old, "new_string": format!("done by {id}.") }),
+        );
     }
 
     pub(super) fn multi_edit(&mut self) {
@@ -124,9 +127,10 @@ impl Agent {
 
     /// A command that nobody waits for, and that would go on for long.
     pub(super) fn background(&mut self) {
-        self.call("Bash", |id| {
-            json!({ "command": format!("echo {id} >> effects.log; sleep 300"), "run_in_background": true })
-        });
+        self.call(
+            "Bash",
+            |id| json!({ "command": format!("echo {id} >> effects.log; sleep 300"), "run_in_background": true }),
+        );
     }
 
     pub(super) fn look_at_background(&mut self) {
@@ -139,9 +143,10 @@ impl Agent {
 
     pub(super) fn delegate(&mut self, to: &Agent) {
         let prompt = to.prompt.clone();
-        self.call("Task", |_| {
-            json!({ "description": "Do a part", "prompt": prompt, "subagent_type": "general-purpose" })
-        });
+        self.call(
+            "Task",
+            |_| json!({ "description": "Do a part", "prompt": prompt, "subagent_type": "general-purpose" }),
+        );
     }
 
     fn next_line(&mut self) -> String {

@@ -16,7 +16,7 @@ pub(super) fn all_good<J: Send>(
 ) -> Result<bool> {
     let jobs = Mutex::new(jobs);
     let good = AtomicBool::new(true);
-    let work = || {
+    let work = || -> Result<()> {
         while good.load(Ordering::Relaxed)
             && let Some(next) = locked(&jobs).next()
         {
@@ -31,7 +31,7 @@ pub(super) fn all_good<J: Send>(
     let n_workers = thread::available_parallelism()?.get() * PER_PROCESSOR;
     thread::scope(|scope| {
         let workers: Vec<_> = (0..n_workers).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().ok().context("a worker panicked")?)
+        workers.into_iter().try_for_each(|worker| worker.join().ok().context("a worker panicked").flatten())
     })?;
     Ok(good.into_inner())
 }

@@ -113,7 +113,8 @@ fn command(call: &ToolCall, seen: Option<&Seen<'_>>, (told, n_effects): (Told, u
     // A command in the background may not have come to it yet.
     let is_certain = told == Told::Success && !call.arguments.contains("run_in_background");
     findings.expect(!is_certain || n_effects == 1, || format!("N3 {id} was told as done and had no effect"));
-    findings.expect(told != Told::Failure || n_effects == 0, || format!("N3 {id} was told as failed and had its effect"));
+    findings
+        .expect(told != Told::Failure || n_effects == 0, || format!("N3 {id} was told as failed and had its effect"));
 }
 
 /// A change of files is there whole where it was told as done, and not at all where it was told as failed.
@@ -133,9 +134,8 @@ fn changes(call: &ToolCall, told: Told, evidence: &Evidence, findings: &mut Find
     let n_there = new.iter().filter(|new| text.contains(**new)).count();
     let (id, n_new) = (&call.id, new.len());
     findings.expect(n_there == 0 || n_there == n_new, || format!("N9 {id} is in {path} by half: {n_there} of {n_new}"));
-    findings.expect(told != Told::Success || n_there == n_new, || {
-        format!("N9 {id} was told as done and is not in {path}")
-    });
+    findings
+        .expect(told != Told::Success || n_there == n_new, || format!("N9 {id} was told as done and is not in {path}"));
     findings.count.changes += u64::from(told == Told::Success && n_there == n_new);
     findings.expect(told != Told::Failure || n_there == 0, || format!("N9 {id} was told as failed and is in {path}"));
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 /// Processes whose program or working directory lies below a folder: pid and command line. Zombies are gone already.
 pub fn left_below(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let processes = entries.filter(|entry| entry.file_name().to_string_lossy().bytes().all(|byte| byte.is_ascii_digit()));
+    let processes =
+        entries.filter(|entry| entry.file_name().to_string_lossy().bytes().all(|byte| byte.is_ascii_digit()));
     processes
         .filter_map(|entry| {
             let process = entry.path();

@@ -74,7 +74,8 @@ fn reports(evidence: &Evidence, last: &HashMap<&str, &Value>, findings: &mut Fin
         });
         let (Some(report), Some(request)) = (report, last.get(parents_prompt)) else { continue };
         let outputs = request["messages"].as_array().into_iter().flatten().filter(|message| message["role"] == "tool");
-        let n_told = outputs.filter(|output| output["content"].as_str().is_some_and(|text| text.contains(report))).count();
+        let n_told =
+            outputs.filter(|output| output["content"].as_str().is_some_and(|text| text.contains(report))).count();
         findings.expect(n_told == 1, || {
             format!("N2 the report of {} is {n_told} times in its parent's conversation", job.task)
         });
