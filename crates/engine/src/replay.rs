@@ -25,7 +25,7 @@ pub(crate) struct Past {
     pub(crate) history: History,
     /// The turn whose calls have not all been answered.
     pub(crate) open: Option<OpenTurn>,
-    /// The answer with which the leg was about to end.
+    /// The reply with which the leg was about to end: without calls, or the report that was asked for at a limit.
     pub(crate) last_word: Option<Reply>,
     /// The limit at which the leg's report has been asked for.
     pub(crate) limit: Option<Limit>,
@@ -188,11 +188,9 @@ impl Past {
         self.deeds.usage += Usage { turns: 1, tool_calls: 0, ..reply.usage };
         self.deeds.call_ids.extend(reply.calls().map(|call| call.id.clone()));
         self.history.push_reply(&reply);
-        if reply.calls().next().is_some() {
-            self.open = Some(OpenTurn { reply, outputs: HashMap::new(), started: HashMap::new() });
-        } else {
-            (self.open, self.last_word) = (None, Some(reply));
-        }
+        let has_calls = reply.calls().next().is_some();
+        self.last_word = (!has_calls || self.limit.is_some()).then(|| reply.clone());
+        self.open = has_calls.then(|| OpenTurn { reply, outputs: HashMap::new(), started: HashMap::new() });
     }
 
     fn take_output(&mut self, output: CallOutput, refused: bool) {

@@ -68,12 +68,12 @@ impl Run<'_> {
     /// An answer that was its last word ends the leg now; calls that were under way are settled before it works on.
     async fn go_on(&mut self, past: &Past) -> Result<Ending, JournalError> {
         match past {
-            Past { limit: Some(limit), last_word: Some(_), .. } => {
-                return Ok(Ending::limited(*limit, self.history.last_text()));
-            }
             Past { limit: Some(limit), open: Some(open), .. } => {
                 let unanswered = open.reply.calls().filter(|call| !open.outputs.contains_key(&call.id));
                 return self.refuse_at_limit(*limit, unanswered).await;
+            }
+            Past { limit: Some(limit), last_word: Some(_), .. } => {
+                return Ok(Ending::limited(*limit, self.history.last_text()));
             }
             Past { limit: Some(limit), .. } => return self.report_at_limit(*limit).await,
             Past { last_word: Some(reply), .. } => return Ok(self.final_answer(reply)),

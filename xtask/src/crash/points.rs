@@ -93,7 +93,7 @@ impl Crash {
 
     fn come(&self, programs: &Programs, tally: &mut Tally) -> Result<Came> {
         let script = tools::script(&self.tool).with_context(|| format!("no tool {}", self.tool))?;
-        let mut world = World::new(programs, &script.rules(), &script.files)?;
+        let mut world = World::new(programs, &script)?;
         let replay = format!("--point {self}");
         let choice = format!("{}:{}", self.point, self.passing);
         let first = world.start(Start::Run, Some(&choice))?.finish()?;

@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same for the same seed on every machine (SplitMix64).
+//! Numbers that look random and are the same for the same seed on every machine (`SplitMix64`).
 
 #[derive(Debug, Clone)]
 pub(super) struct Random(u64);

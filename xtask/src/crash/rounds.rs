@@ -40,7 +40,7 @@ fn survives(programs: &Programs, (seed, round): (u64, u64), tally: &mut Tally) -
     let mut random = Random::new(seed, round);
     let n_agents = AGENTS.start + random.below(AGENTS.end - AGENTS.start).min(random.below(AGENTS.end - AGENTS.start));
     let script = script(&mut random, n_agents);
-    let mut world = World::new(programs, &script.rules(), &script.files)?;
+    let mut world = World::new(programs, &script)?;
     let replay = format!("--seed {seed} --round {round}");
     let played = kill_some(&mut world, &mut random, n_agents, tally).and_then(|()| go_on(&mut world, tally));
     if let Err(error) = played {
@@ -171,9 +171,9 @@ fn work(agent: &mut Agent, random: &mut Random) {
         Agent::background,
     ];
     agent.read();
-    for _ in 0..1 + random.below(3) {
+    for _ in 0..=random.below(3) {
         agent.then(random.below(30));
-        for _ in 0..1 + random.below(3) {
+        for _ in 0..=random.below(3) {
             random.pick(CALLS)(agent);
         }
     }

@@ -14,6 +14,8 @@ const LINES: usize = 12;
 pub(super) struct Script {
     rules: Vec<Value>,
     pub(super) files: Vec<(String, String)>,
+    /// For the first start of the program.
+    pub(super) flags: &'static [&'static str],
     n_workers: usize,
 }
 
@@ -30,6 +32,7 @@ pub(super) struct Agent {
 
 #[derive(Debug, Default)]
 struct Turn {
+    text: Option<&'static str>,
     calls: Vec<Value>,
     delay_ms: u64,
 }
@@ -51,8 +54,8 @@ impl Script {
     }
 
     fn agent(&mut self, name: String, prompt: String) -> Agent {
-        let notes: String = (0..LINES).map(|line| format!("{}\n", open_line(&name, line))).collect();
-        self.files.push((notes_of(&name), notes));
+        let lines: Vec<String> = (0..LINES).map(|line| open_line(&name, line)).collect();
+        self.files.push((notes_of(&name), lines.join("\n")));
         Agent { name, prompt, turns: vec![Turn::default()], n_edited: 0 }
     }
 
@@ -60,8 +63,10 @@ impl Script {
     pub(super) fn add(&mut self, agent: Agent) {
         let Agent { name, prompt, turns, .. } = agent;
         let n_turns = turns.len();
-        for (index, Turn { calls, delay_ms }) in turns.into_iter().enumerate() {
-            let parts: Vec<Value> = calls.into_iter().map(|call| json!({ "call": call })).collect();
+        for (index, Turn { text, calls, delay_ms }) in turns.into_iter().enumerate() {
+            let text = text.map(|text| json!({ "text": text }));
+            let parts: Vec<Value> =
+                text.into_iter().chain(calls.into_iter().map(|call| json!({ "call": call }))).collect();
             self.rules.push(rule(&prompt, index, &json!({ "delay_ms": delay_ms, "parts": parts })));
         }
         let report = json!([{ "text": format!("This is the report of {name}.") }]);
@@ -72,7 +77,12 @@ impl Script {
 impl Agent {
     /// Ends a turn: what follows is done after the outputs of what came before. The next reply takes so long.
     pub(super) fn then(&mut self, delay_ms: u64) {
-        self.turns.push(Turn { calls: Vec::new(), delay_ms });
+        self.turns.push(Turn { delay_ms, ..Turn::default() });
+    }
+
+    pub(super) fn say(&mut self, text: &'static str) {
+        let last = self.turns.len() - 1;
+        self.turns[last].text = Some(text);
     }
 
     pub(super) fn read(&mut self) {

@@ -37,9 +37,11 @@ const SCENARIOS: &[Scenario] = &[
 
 /// Delegation needs somebody to delegate to.
 const TASK: &str = "Task";
+/// No tool, but another way to end: the report at a limit, with a call that comes too late.
+const LIMIT: &str = "limit";
 
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    SCENARIOS.iter().map(|(tool, _)| *tool).chain([TASK])
+    SCENARIOS.iter().map(|(tool, _)| *tool).chain([TASK, LIMIT])
 }
 
 /// The run that tries one tool; `None` for a tool that has none.
@@ -51,6 +53,12 @@ pub(super) fn script(tool: &str) -> Option<Script> {
         worker.bash("", "");
         main.delegate(&worker);
         script.add(worker);
+    } else if tool == LIMIT {
+        script.flags = &["--max-turns", "1"];
+        main.list();
+        main.then(0);
+        main.say("This is as far as it came.");
+        main.bash("", "");
     } else {
         let (_, act) = SCENARIOS.iter().find(|(name, _)| *name == tool)?;
         act(&mut main);

@@ -9,15 +9,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
-use serde_json::Value;
 use tempfile::TempDir;
 
 use super::programs::Programs;
+use super::script::Script;
 use super::server::Server;
 use super::tally::Count;
 
 /// Far more than any run takes; one that hangs is a finding.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// How often a process is looked at that may end before it is killed.
 const PERIOD: Duration = Duration::from_millis(1);
 
@@ -30,6 +30,7 @@ pub(super) struct World<'a> {
     server: Server,
     /// A name of the program that nobody else uses, so that its processes are told from all others.
     program: PathBuf,
+    flags: &'static [&'static str],
     n_started: u32,
 }
 
@@ -67,15 +68,14 @@ pub(super) enum Start {
 }
 
 impl<'a> World<'a> {
-    /// `files` are written into the workspace first.
-    pub(super) fn new(programs: &'a Programs, script: &Value, files: &[(String, String)]) -> Result<Self> {
+    pub(super) fn new(programs: &'a Programs, script: &Script) -> Result<Self> {
         // Commands have a `/tmp` of their own, and could not see what lies in the machine's.
         let folder = tempfile::tempdir_in("/var/tmp")?;
         let root = folder.path();
         for directory in ["workspace/.git", "home", "shown"] {
             fs::create_dir_all(root.join(directory))?;
         }
-        for (path, text) in files {
+        for (path, text) in &script.files {
             let path = root.join("workspace").join(path);
             fs::create_dir_all(path.parent().context("a file lies in a directory")?)?;
             fs::write(path, text)?;
@@ -84,8 +84,8 @@ impl<'a> World<'a> {
         if fs::hard_link(&programs.sortie, &program).is_err() {
             fs::copy(&programs.sortie, &program)?;
         }
-        let server = Server::start(&programs.server, root, script)?;
-        Ok(Self { programs, server, program, folder, n_started: 0 })
+        let server = Server::start(&programs.server, root, &script.rules())?;
+        Ok(Self { programs, server, program, folder, flags: script.flags, n_started: 0 })
     }
 
     /// Keeps what is there for whoever looks into a failure.
@@ -100,7 +100,7 @@ impl<'a> World<'a> {
         let stderr = root.join(format!("stderr-{}", self.n_started));
         let mut command = Command::new(&self.program);
         match start {
-            Start::Run => command.args(["run", PROMPT]),
+            Start::Run => command.args(["run", PROMPT]).args(self.flags),
             Start::Resume => command.arg("resume"),
         };
         command

@@ -29,8 +29,8 @@ const DOORS: &[Door] = &[
     Door {
         words: &["env::var", "env::var_os", "env::vars", "env::vars_os", "env::set_var", "env::remove_var"],
         except: &[],
-        // What `mutant` reads is compiled into the build of `cargo xtask mutants` alone.
-        open_to: &["cli", "mutant", "testkit", "xtask"],
+        // What `crash` and `mutant` read is compiled into the builds of `cargo xtask crash` and `mutants` alone.
+        open_to: &["cli", "crash", "mutant", "testkit", "xtask"],
         open_to_tests: true,
         what: "the environment is read outside the command line",
         mend: "read it in the cli's settings and pass the value down",

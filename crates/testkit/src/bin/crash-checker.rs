@@ -1,7 +1,7 @@
 //! The checker as a program: holds what a run left in a folder against the invariants.
 
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -28,14 +28,14 @@ fn main() -> ExitCode {
         drop(io::stderr().write_all(HELP.as_bytes()));
         return ExitCode::from(2);
     };
-    let (findings, root) = examine(&PathBuf::from(folder), if ended { Stage::Ended } else { Stage::Killed });
+    let (findings, root) = examine(Path::new(folder), if ended { Stage::Ended } else { Stage::Killed });
     let verdict = json!({ "breaches": findings.breaches, "count": findings.count, "root": root });
     // Whoever does not read it sees the code.
     drop(writeln!(io::stdout(), "{verdict}"));
     ExitCode::from(u8::from(!findings.breaches.is_empty()))
 }
 
-fn examine(folder: &PathBuf, stage: Stage) -> (Findings, &'static str) {
+fn examine(folder: &Path, stage: Stage) -> (Findings, &'static str) {
     let left = left_in_time(folder);
     let (mut findings, root) = match Evidence::gather(folder) {
         Ok(evidence) => (check(&evidence, stage), root(&evidence)),
@@ -46,7 +46,7 @@ fn examine(folder: &PathBuf, stage: Stage) -> (Findings, &'static str) {
 }
 
 /// What is still there when everything should be gone.
-fn left_in_time(folder: &PathBuf) -> Vec<String> {
+fn left_in_time(folder: &Path) -> Vec<String> {
     let began = Instant::now();
     loop {
         let left = left_below(folder);
@@ -58,8 +58,8 @@ fn left_in_time(folder: &PathBuf) -> Vec<String> {
 }
 
 fn root(evidence: &Evidence) -> &'static str {
-    let roots = evidence.tasks.iter().filter(|task| task.events.first().is_some_and(|event| event.depth == 0));
-    match roots.last().map(|root| root.state) {
+    let mut roots = evidence.tasks.iter().filter(|task| task.events.first().is_some_and(|event| event.depth == 0));
+    match roots.next_back().map(|root| root.state) {
         None => "absent",
         Some(TaskState::Ended(_)) => "ended",
         Some(TaskState::Running | TaskState::Interrupted) => "open",

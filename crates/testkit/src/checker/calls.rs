@@ -12,6 +12,8 @@ use super::{Evidence, Findings, Stage, TaskLog};
 
 /// With which an output begins of which nobody knows how the call went.
 const UNKNOWN: &str = "unknown: ";
+/// What a call is answered with for which there is no turn left.
+const TOO_LATE: &str = "limit was reached";
 /// What a command that leaves a trace has in its line.
 const TRACE: &str = ">> effects.log";
 /// Tools whose calls may not run twice, and that do not find their effect again by themselves.
@@ -93,7 +95,9 @@ fn told(call: &ToolCall, seen: Option<&Seen<'_>>, stage: Stage, findings: &mut F
             Told::Nothing
         }
         [(output, refused), ..] => {
-            findings.expect(!refused, || format!("N3 {} was refused: {}", call.id, output.output.for_model));
+            // The scripts ask for nothing that may not be done, but for what comes too late.
+            let is_due = output.output.for_model.contains(TOO_LATE);
+            findings.expect(!refused || is_due, || format!("N3 {} was refused: {}", call.id, output.output.for_model));
             match &output.output {
                 output if !output.failed => Told::Success,
                 output if output.for_model.contains(UNKNOWN) => Told::Unknown,
@@ -112,7 +116,7 @@ fn command(call: &ToolCall, seen: Option<&Seen<'_>>, (told, n_effects): (Told, u
     });
     // A command in the background may not have come to it yet.
     let is_certain = told == Told::Success && !call.arguments.contains("run_in_background");
-    findings.expect(!is_certain || n_effects == 1, || format!("N3 {id} was told as done and had no effect"));
+    findings.expect(!is_certain || n_effects > 0, || format!("N3 {id} was told as done and had no effect"));
     findings
         .expect(told != Told::Failure || n_effects == 0, || format!("N3 {id} was told as failed and had its effect"));
 }

@@ -61,7 +61,7 @@ impl Evidence {
         let effects = text(&workspace.join("effects.log"))?.unwrap_or_default();
         let mut evidence = Self {
             files: files(&workspace, &tasks)?,
-            strays: strays(&workspace, &workspace)?,
+            strays: strays(&workspace)?,
             tasks,
             effects: effects.lines().map(str::to_owned).collect(),
             shown: shown(&folder.join("shown"))?,
@@ -99,36 +99,35 @@ fn files(workspace: &Path, tasks: &[TaskLog]) -> Result<HashMap<String, String>,
     Ok(files)
 }
 
-/// Where calls do their work, and what was there before.
-const WORKED_ON: &[&str] = &[".git", "effects.log", "made", "notes"];
+/// Directories in which calls work, and all that may be in the workspace.
+const WORKED_IN: &[&str] = &["made", "notes"];
+const KNOWN: &[&str] = &[".git", "effects.log", "made", "notes"];
 /// A version that its writer could not put in its place. The next writer there removes it, when it is old enough.
 const UNFINISHED: &str = ".sortie-write-";
 
-fn strays(workspace: &Path, folder: &Path) -> Result<Vec<String>, EvidenceError> {
-    let failed = |source| EvidenceError::File { path: folder.to_owned(), source };
-    let mut strays = Vec::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let is_known = if folder == workspace { WORKED_ON.contains(&&*name) } else { name.ends_with(".txt") };
-        if !is_known && !name.starts_with(UNFINISHED) {
-            strays.push(entry.path().display().to_string());
-        } else if folder == workspace && ["made", "notes"].contains(&&*name) {
-            strays.extend(self::strays(workspace, &entry.path())?);
-        }
+fn strays(workspace: &Path) -> Result<Vec<String>, EvidenceError> {
+    let mut strays = names(workspace)?;
+    strays.retain(|name| !KNOWN.contains(&name.as_str()));
+    for directory in WORKED_IN.iter().map(|name| workspace.join(name)).filter(|directory| directory.exists()) {
+        strays
+            .extend(names(&directory)?.into_iter().filter(|name| Path::new(name).extension() != Some("txt".as_ref())));
     }
+    strays.retain(|name| !name.starts_with(UNFINISHED));
     Ok(strays)
 }
 
-fn shown(folder: &Path) -> Result<Vec<Event>, EvidenceError> {
+fn names(folder: &Path) -> Result<Vec<String>, EvidenceError> {
     let failed = |source| EvidenceError::File { path: folder.to_owned(), source };
+    let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+    fs::read_dir(folder).map_err(failed)?.map(|entry| entry.map(name).map_err(failed)).collect()
+}
+
+fn shown(folder: &Path) -> Result<Vec<Event>, EvidenceError> {
     let mut events = Vec::new();
-    if folder.exists() {
-        for entry in fs::read_dir(folder).map_err(failed)? {
-            let shown = lines::<Value>(&entry.map_err(failed)?.path())?;
-            // The last line of a run tells its outcome once more.
-            events.extend(shown.into_iter().filter_map(|line| serde_json::from_value(line).ok()));
-        }
+    for name in if folder.exists() { names(folder)? } else { Vec::new() } {
+        let lines = lines::<Value>(&folder.join(name))?;
+        // The last line of a run tells its outcome once more.
+        events.extend(lines.into_iter().filter_map(|line| serde_json::from_value(line).ok()));
     }
     events.retain(|event: &Event| !matches!(event.fact, Fact::Unknown));
     Ok(events)

@@ -51,7 +51,7 @@ fn legs(task: &TaskLog, stage: Stage, findings: &mut Findings) {
         match &event.fact {
             Fact::TaskEnded { outcome } => {
                 *endings.entry(event.leg).or_default() += 1;
-                findings.expect(outcome.status == Status::Completed, || {
+                findings.expect(matches!(outcome.status, Status::Completed | Status::Partial), || {
                     let error = outcome.error.as_ref().map(ToString::to_string).unwrap_or_default();
                     format!("N2 {} did not complete: {:?} {error}", event.task_id, outcome.status)
                 });

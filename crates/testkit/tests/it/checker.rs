@@ -1,0 +1,261 @@
+//! The checker of what a killed run leaves behind: it must find each breach that it is there for, and no other.
+
+use serde_json::{Value, json};
+use sortie_journal::TaskState;
+use sortie_protocol::{
+    AgentConfig, CallId, CallOutput, Event, Fact, Grant, Job, Limits, ModelChoice, Part, Reply, Status, StopReason,
+    TaskId, TaskOutcome, Timestamp, ToolCall, ToolOutput, Usage, VERSION,
+};
+use sortie_testkit::checker::{Evidence, Stage, TaskLog, check, left_below};
+
+const PROMPT: &str = "Have it done.";
+const REPORT: &str = "This is the report of w001.";
+const UNKNOWN: &str = "unknown: the program was stopped while this call ran.";
+
+fn id(letter: u8) -> TaskId {
+    TaskId::from_random([letter; 12])
+}
+
+fn call(id: &str, tool: &str, arguments: &Value) -> ToolCall {
+    ToolCall { id: CallId(id.to_owned()), tool: tool.to_owned(), arguments: arguments.to_string() }
+}
+
+/// What the main agent calls in its one turn with calls.
+fn calls() -> [ToolCall; 3] {
+    [
+        call("main-0-0", "Bash", &json!({"command": "echo main-0-0 >> effects.log"})),
+        call("main-0-1", "Edit", &json!({"file_path": "a.txt", "old_string": "open", "new_string": "by main-0-1"})),
+        call("main-0-2", "Task", &json!({"prompt": "Do a part."})),
+    ]
+}
+
+fn job(task: TaskId, parent: Option<TaskId>, prompt: &str) -> Fact {
+    let config = AgentConfig {
+        agent: "main".to_owned(),
+        model: ModelChoice { route: "main".to_owned(), id: "scripted".to_owned() },
+        system: String::new(),
+        tools: Vec::new(),
+        grant: Grant::default(),
+        limits: Limits::default(),
+        depth: u32::from(parent.is_some()),
+        chain: Vec::new(),
+    };
+    let job = Job {
+        task,
+        parent,
+        root: parent.unwrap_or(task),
+        title: String::new(),
+        prompt: prompt.to_owned(),
+        workspace: "/w".to_owned(),
+        contract: "sortie".to_owned(),
+        report_cap_bytes: None,
+        report_cap_characters: None,
+        report_cap_lines: None,
+        report_cap_json_bytes: None,
+        notices: Vec::new(),
+        config,
+    };
+    Fact::TaskStarted { job: Box::new(job) }
+}
+
+fn replied(turn: u32, parts: Vec<Part>) -> Fact {
+    let usage = Usage { output_tokens: 10, turns: 1, ..Usage::default() };
+    Fact::ModelReplied { turn, reply: Reply { parts, stop: StopReason::End, usage, model: "scripted".to_owned() } }
+}
+
+fn finished(call: &ToolCall, output: ToolOutput) -> Fact {
+    Fact::CallFinished { output: CallOutput { call: call.id.clone(), output }, refused: false }
+}
+
+fn ended(task: TaskId, text: &str, turns: u64) -> Fact {
+    let outcome = TaskOutcome {
+        task_id: task,
+        agent: "main".to_owned(),
+        status: Status::Completed,
+        reason: None,
+        text: text.to_owned(),
+        files_changed: Vec::new(),
+        tool_summary: Vec::new(),
+        model: ModelChoice { route: "main".to_owned(), id: "scripted".to_owned() },
+        usage: Usage { output_tokens: 10 * turns, turns, ..Usage::default() },
+        truncated: false,
+        full_text_path: None,
+        truncation: None,
+        deadline_ms: None,
+        notices: Vec::new(),
+        error: None,
+    };
+    Fact::TaskEnded { outcome: Box::new(outcome) }
+}
+
+fn log(task: TaskId, depth: u32, facts: Vec<Fact>) -> TaskLog {
+    let events = (1..).zip(facts).map(|(seq, fact)| {
+        let time = Timestamp(seq * 1000);
+        Event { v: VERSION, seq, task_id: task, parent_id: None, depth, leg: 1, time, fact }
+    });
+    TaskLog { state: TaskState::Ended(Status::Completed), events: events.collect() }
+}
+
+/// A run that came to a good end: a command, an edit and a child.
+fn good() -> Evidence {
+    let (main, child) = (id(1), id(2));
+    let calls = calls();
+    let started = |call: &ToolCall| Fact::CallStarted { call: call.clone(), idempotent: false };
+    let mut facts = vec![job(main, None, PROMPT), replied(1, calls.iter().cloned().map(Part::Call).collect())];
+    facts.extend(calls.iter().map(started));
+    facts.extend([
+        Fact::ChildStarted { call: calls[2].id.clone(), child },
+        finished(&calls[0], ToolOutput::done("no output", "")),
+        finished(&calls[1], ToolOutput::done("edited", "")),
+        Fact::ChildEnded { call: calls[2].id.clone(), child, child_leg: 1 },
+        finished(&calls[2], ToolOutput::done(format!("It said: {REPORT}"), "")),
+        replied(2, vec![Part::Text { text: "Done.".to_owned() }]),
+        ended(main, "Done.", 3),
+    ]);
+    let part = vec![
+        job(child, Some(main), "Do a part."),
+        replied(1, vec![Part::Text { text: REPORT.to_owned() }]),
+        ended(child, REPORT, 1),
+    ];
+    let asked = calls.iter().map(|call| json!({"id": call.id})).collect::<Vec<_>>();
+    let outputs = [("main-0-0", "no output"), ("main-0-1", "edited"), ("main-0-2", REPORT)];
+    let outputs = outputs.map(|(id, content)| json!({"role": "tool", "tool_call_id": id, "content": content}));
+    let mut messages =
+        vec![json!({"role": "user", "content": PROMPT}), json!({"role": "assistant", "tool_calls": asked})];
+    messages.extend(outputs);
+    let tasks = vec![log(main, 0, facts), log(child, 1, part)];
+    Evidence {
+        shown: tasks[0].events.clone(),
+        tasks,
+        effects: vec!["main-0-0".to_owned()],
+        files: [("a.txt".to_owned(), "by main-0-1\n".to_owned())].into(),
+        requests: vec![json!({"messages": messages})],
+        ..Evidence::default()
+    }
+}
+
+/// The invariants that a good run breaks after something was done to it.
+fn broken(harm: impl FnOnce(&mut Evidence)) -> Vec<String> {
+    let mut evidence = good();
+    harm(&mut evidence);
+    let breaches = check(&evidence, Stage::Ended).breaches;
+    breaches.iter().map(|breach| breach.split(' ').next().unwrap().to_owned()).collect()
+}
+
+/// Removes the events of the main agent that are of this kind.
+fn forget(evidence: &mut Evidence, kind: &str) {
+    evidence.shown.clear();
+    evidence.tasks[0].events.retain(|event| event.fact.kind() != kind);
+}
+
+/// Writes an event of the main agent once more.
+fn repeat(evidence: &mut Evidence, kind: &str) {
+    let events = &mut evidence.tasks[0].events;
+    let again = events.iter().find(|event| event.fact.kind() == kind).unwrap().clone();
+    events.push(Event { seq: 100, ..again });
+}
+
+/// Has a call of the main agent answered in another way.
+fn answer(evidence: &mut Evidence, call: &str, text: &str) {
+    evidence.shown.clear();
+    for event in &mut evidence.tasks[0].events {
+        match &mut event.fact {
+            Fact::CallFinished { output, .. } if output.call.0 == call => output.output = ToolOutput::failure(text),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn a_good_run_breaks_nothing_and_is_counted() {
+    let findings = check(&good(), Stage::Ended);
+    assert_eq!(findings.breaches, [""; 0]);
+    let count = findings.count;
+    assert_eq!((count.tasks, count.calls, count.effects, count.changes, count.requests), (2, 3, 1, 1, 1));
+    assert_eq!(count.shown, count.events - 3);
+}
+
+#[test]
+fn what_was_shown_must_be_in_the_journal_as_it_was() {
+    assert_eq!(broken(|run| drop(run.tasks[0].events.remove(3))), ["N1"]);
+    assert_eq!(broken(|run| run.shown[3].time = Timestamp(0)), ["N1"]);
+    assert_eq!(broken(|run| run.effects.push("main-7-7".to_owned())), ["N1"]);
+    assert_eq!(broken(|run| forget(run, "call_started")), ["N1"], "an effect without its start");
+}
+
+#[test]
+fn a_leg_ends_once_and_a_child_is_delivered_once() {
+    assert_eq!(broken(|run| repeat(run, "task_ended")), ["N2"]);
+    assert_eq!(broken(|run| repeat(run, "child_ended")), ["N2"]);
+    assert_eq!(broken(|run| forget(run, "child_ended")), ["N2"]);
+    assert_eq!(broken(|run| run.tasks[1].state = TaskState::Interrupted), ["N2"]);
+    assert_eq!(broken(|run| repeat(run, "child_started")), ["N2", "N2"]);
+    assert_eq!(broken(|run| answer(run, "main-0-2", "it said nothing")), ["N2"]);
+    assert_eq!(broken(|run| run.requests[0]["messages"][4]["content"] = json!("nothing")), ["N2"]);
+}
+
+#[test]
+fn an_effect_happens_once_at_most_and_is_told_as_it_was() {
+    assert_eq!(broken(|run| run.effects.push("main-0-0".to_owned())), ["N3"]);
+    assert_eq!(broken(|run| run.effects.clear()), ["N3"]);
+    assert_eq!(broken(|run| answer(run, "main-0-0", "it could not be run")), ["N3"]);
+    assert_eq!(broken(|run| answer(run, "main-0-0", UNKNOWN)), [""; 0], "nobody knows, and so it was told");
+    assert_eq!(broken(|run| repeat(run, "call_started")), ["N3"]);
+}
+
+#[test]
+fn a_tree_has_used_what_its_replies_have() {
+    let costs_more = |run: &mut Evidence| match &mut run.tasks[1].events[1].fact {
+        Fact::ModelReplied { reply, .. } => reply.usage.output_tokens += 1,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(broken(costs_more), ["N5"]);
+}
+
+#[test]
+fn nothing_lies_about() {
+    assert_eq!(broken(|run| run.strays.push("workspace/x".to_owned())), ["N6"]);
+}
+
+#[test]
+fn a_process_that_works_in_a_folder_is_found_until_it_has_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap();
+    let mut child = std::process::Command::new("sleep").arg("60").current_dir(&path).spawn().unwrap();
+    assert_eq!(left_below(&path), [format!("{} sleep 60 ", child.id())]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(left_below(&path), [""; 0]);
+}
+
+#[test]
+fn every_call_has_one_output_in_its_place() {
+    assert_eq!(broken(|run| repeat(run, "call_finished")), ["N7"]);
+    assert_eq!(broken(|run| run.refusals.push(400)), ["N7"]);
+    let messages = |run: &mut Evidence, change: fn(&mut Vec<Value>)| {
+        change(run.requests[0]["messages"].as_array_mut().unwrap());
+    };
+    assert_eq!(broken(|run| messages(run, |all| all.swap(2, 3))), ["N7"]);
+    assert_eq!(broken(|run| messages(run, |all| drop(all.remove(3)))), ["N7"]);
+    assert_eq!(broken(|run| messages(run, |all| all.insert(3, json!({"role": "user", "content": "?"})))), ["N7"]);
+    assert_eq!(broken(|run| messages(run, |all| all.push(json!({"role": "assistant"})))), ["N7"]);
+}
+
+#[test]
+fn an_edit_that_was_told_as_done_is_in_the_file() {
+    assert_eq!(broken(|run| run.files.clear()), ["N9"]);
+    assert_eq!(broken(|run| answer(run, "main-0-1", "the file has changed")), ["N9"]);
+    assert_eq!(broken(|run| answer(run, "main-0-1", UNKNOWN)), [""; 0]);
+}
+
+#[test]
+fn a_run_that_was_killed_may_lack_what_comes_last() {
+    let mut evidence = good();
+    evidence.shown.clear();
+    evidence.requests.clear();
+    evidence.tasks[0].events.truncate(6);
+    evidence.tasks[1].events.truncate(1);
+    evidence.tasks.iter_mut().for_each(|task| task.state = TaskState::Interrupted);
+    assert_eq!(check(&evidence, Stage::Killed).breaches, [""; 0]);
+    assert!(!check(&evidence, Stage::Ended).breaches.is_empty());
+}
