@@ -27,6 +27,8 @@ pub(super) struct Agent {
     /// By which its requests are known.
     prompt: String,
     turns: Vec<Turn>,
+    /// Whether it is asked once more after its turns, and reports.
+    reports: bool,
     n_edited: usize,
 }
 
@@ -56,12 +58,12 @@ impl Script {
     fn agent(&mut self, name: String, prompt: String) -> Agent {
         let lines: Vec<String> = (0..LINES).map(|line| open_line(&name, line)).collect();
         self.files.push((notes_of(&name), lines.join("\n")));
-        Agent { name, prompt, turns: vec![Turn::default()], n_edited: 0 }
+        Agent { name, prompt, turns: vec![Turn::default()], reports: true, n_edited: 0 }
     }
 
-    /// Adds what an agent does, with its report at the end.
+    /// Adds what an agent does, with its report at the end. The server refuses whatever else it asks.
     pub(super) fn add(&mut self, agent: Agent) {
-        let Agent { name, prompt, turns, .. } = agent;
+        let Agent { name, prompt, turns, reports, .. } = agent;
         let n_turns = turns.len();
         for (index, Turn { text, calls, delay_ms }) in turns.into_iter().enumerate() {
             let text = text.map(|text| json!({ "text": text }));
@@ -69,8 +71,10 @@ impl Script {
                 text.into_iter().chain(calls.into_iter().map(|call| json!({ "call": call }))).collect();
             self.rules.push(rule(&prompt, index, &json!({ "delay_ms": delay_ms, "parts": parts })));
         }
-        let report = json!([{ "text": format!("This is the report of {name}.") }]);
-        self.rules.push(rule(&prompt, n_turns, &json!({ "parts": report })));
+        if reports {
+            let report = json!([{ "text": format!("This is the report of {name}.") }]);
+            self.rules.push(rule(&prompt, n_turns, &json!({ "parts": report })));
+        }
     }
 }
 
@@ -80,9 +84,11 @@ impl Agent {
         self.turns.push(Turn { delay_ms, ..Turn::default() });
     }
 
-    pub(super) fn say(&mut self, text: &'static str) {
+    /// Ends with this turn, which is its report.
+    pub(super) fn report(&mut self, text: &'static str) {
         let last = self.turns.len() - 1;
         self.turns[last].text = Some(text);
+        self.reports = false;
     }
 
     pub(super) fn read(&mut self) {

@@ -57,7 +57,7 @@ pub(super) fn script(tool: &str) -> Option<Script> {
         script.flags = &["--max-turns", "1"];
         main.list();
         main.then(0);
-        main.say("This is as far as it came.");
+        main.report("This is as far as it came.");
         main.bash("", "");
     } else {
         let (_, act) = SCENARIOS.iter().find(|(name, _)| *name == tool)?;

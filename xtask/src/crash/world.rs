@@ -70,7 +70,7 @@ pub(super) enum Start {
 impl<'a> World<'a> {
     pub(super) fn new(programs: &'a Programs, script: &Script) -> Result<Self> {
         // Commands have a `/tmp` of their own, and could not see what lies in the machine's.
-        let folder = tempfile::tempdir_in("/var/tmp")?;
+        let folder = tempfile::Builder::new().prefix("sortie-crash-").tempdir_in("/var/tmp")?;
         let root = folder.path();
         for directory in ["workspace/.git", "home", "shown"] {
             fs::create_dir_all(root.join(directory))?;
