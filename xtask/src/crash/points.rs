@@ -80,7 +80,11 @@ pub(super) fn all_survive(programs: &Programs, tally: &Mutex<Tally>) -> Result<b
 }
 
 pub(super) fn survives_one(programs: &Programs, crash: &Crash, tally: &Mutex<Tally>) -> Result<bool> {
-    Ok(crash.try_out(programs, tally)? == Came::Through)
+    let came = crash.try_out(programs, tally)?;
+    if came == Came::NotThere {
+        println!("nothing was killed: {crash} is not passed");
+    }
+    Ok(came == Came::Through)
 }
 
 impl Crash {
