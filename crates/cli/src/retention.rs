@@ -2,7 +2,9 @@
 //!
 //! Nothing here can spoil a run. What could not be removed today is tried again tomorrow.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -34,7 +36,7 @@ impl Retention {
     pub(crate) fn tend(&self, journal: &Arc<dyn Journal>) {
         let Some(kept_for) = self.kept_for else { return };
         // First of all, so that of several runs that end together one does it. Without a mark it would be done every time.
-        if was_touched_within(&self.mark, DAY) || fs::write(&self.mark, "").is_err() {
+        if was_touched_within(&self.mark, DAY) || touch(&self.mark).is_err() {
             return;
         }
         // A journal that cannot be written has been told of by the run itself.
@@ -57,6 +59,12 @@ pub(crate) fn prune(journal: &dyn Journal, older_than: Timestamp, reports: &Path
             fs::remove_file(report).ok();
         }
     })
+}
+
+/// Gives the file the time of now, and makes it if it is not there, for this user alone.
+fn touch(file: &Path) -> io::Result<()> {
+    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(file)?;
+    file.set_modified(SystemTime::now())
 }
 
 fn was_touched_within(file: &Path, time: Duration) -> bool {

@@ -22,6 +22,8 @@ const MOST: usize = 256;
 #[derive(Default)]
 pub(crate) struct Present {
     tasks: Mutex<Tasks>,
+    /// Held while the ear has the journal: whoever is gone from here knows that it is no longer read.
+    listening: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -48,7 +50,7 @@ impl Present {
         tasks.running.insert(task, cancel.clone());
         if !tasks.is_heard {
             // Without an ear tasks run all the same; they are then stopped by signals alone.
-            tasks.is_heard = listen(Arc::downgrade(self), Arc::clone(journal));
+            tasks.is_heard = listen(Arc::downgrade(self), journal);
         }
         Presence { present: Arc::clone(self), task }
     }
@@ -57,6 +59,13 @@ impl Present {
     pub(crate) fn stop(&self, task: TaskId) -> bool {
         let cancel = self.lock().running.get(&task).cloned();
         cancel.inspect(CancellationToken::cancel).is_some()
+    }
+
+    /// Does what was wished for since; `None` if nobody is here any more.
+    fn listen(&self, journal: &Weak<dyn Journal>, heard: CommandId) -> Option<CommandId> {
+        let _listening = self.listening.lock().unwrap_or_else(PoisonError::into_inner);
+        let journal = if self.goes_on() { journal.upgrade()? } else { return None };
+        Some(obey(self, journal.as_ref(), heard))
     }
 
     /// Whether anybody is here; if not, the ear is closed.
@@ -73,17 +82,18 @@ impl Present {
 
 impl Drop for Presence {
     fn drop(&mut self) {
+        let _not_now = self.present.listening.lock().unwrap_or_else(PoisonError::into_inner);
         self.present.lock().running.remove(&self.task);
     }
 }
 
-/// Starts the thread that hears wishes; false if there can be none.
-fn listen(present: Weak<Present>, journal: Arc<dyn Journal>) -> bool {
+/// Starts the thread that hears wishes; false if there can be none. It does not keep the journal open.
+fn listen(present: Weak<Present>, journal: &Arc<dyn Journal>) -> bool {
     let Ok(mut heard) = journal.newest_command() else { return false };
+    let journal = Arc::downgrade(journal);
     let hear = move || {
-        while let Some(here) = present.upgrade().filter(|here| here.goes_on()) {
-            heard = obey(&here, journal.as_ref(), heard);
-            drop(here);
+        while let Some(now) = present.upgrade().and_then(|here| here.listen(&journal, heard)) {
+            heard = now;
             thread::sleep(PERIOD);
         }
     };

@@ -61,7 +61,7 @@ impl Places {
 
     /// Its time is when old tasks were last removed.
     pub(crate) fn pruned(&self) -> PathBuf {
-        self.home.join("pruned")
+        self.home.join("journal.db.pruned")
     }
 
     pub(crate) fn reports(&self) -> PathBuf {

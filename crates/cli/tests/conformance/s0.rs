@@ -3,6 +3,7 @@
 mod asking;
 mod errand;
 mod failures;
+mod going_on;
 mod interface;
 mod models;
 mod purpose;

@@ -7,6 +7,7 @@ mod limits;
 mod models;
 mod parallel;
 mod permissions;
+mod resume;
 mod roles;
 mod schema;
 mod shown;

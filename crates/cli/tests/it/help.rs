@@ -52,9 +52,12 @@ fn the_first_screen_names_the_commands_and_the_exit_codes() {
 
         Commands:
           run          Answer a request, with sub-agents where they help
+          resume       Go on with a task: where it was interrupted, beyond a limit or a failure, or with a
+                       follow-up
           task         Run one sub-agent and print its result
           agents       List, show, check, write or choose agents
-          tasks        List tasks, or show one with its sub-agents and its report
+          tasks        List tasks, show one with its sub-agents and its report, stop it, go on with it, or
+                       remove old ones
           models       List the routes to models and what each name means; call them with --check
           schema       Print the Task tool's schema, with the agents that there are
           config       Show settings, or edit them
@@ -102,7 +105,7 @@ fn the_first_screen_names_the_commands_and_the_exit_codes() {
           0    completed
           1    failed, partial, cancelled or rejected; no such task or agent
           2    wrong usage or configuration
-          130  ended by SIGINT, 143 by SIGTERM
+          129  ended by SIGHUP, 130 by SIGINT, 143 by SIGTERM
     "#]]
     .assert_eq(&help.transcript());
 }

@@ -25,6 +25,8 @@ mod offline_answers;
 mod own_files;
 mod permissions;
 mod project_files;
+mod resume;
+mod retention;
 mod routes;
 mod run;
 mod self_trust;

@@ -23,7 +23,7 @@ const fn row(key: &'static str, default: &'static str, values: [&'static str; 4]
 }
 
 /// Settings with one name each.
-static SINGLE: [Row; 18] = [
+static SINGLE: [Row; 21] = [
     Row {
         wider: &["\"child\""],
         ..row("contract", "(not set)", ["\"typed\"", "\"child\"", "\"result\"", "\"delegate\""])
@@ -57,6 +57,8 @@ static SINGLE: [Row; 18] = [
         wider: &[],
         ..row("task_tool.allow_model_override", "true", ["false", "true", "false", "true"])
     },
+    Row { narrower: &["false"], wider: &[], ..row("task_tool.resume", "true", ["false", "true", "false", "true"]) },
+    Row { narrower: &["0", "6"], wider: &["8"], ..row("task_tool.resume_days", "7", ["1", "2", "3", "4"]) },
     Row {
         narrower: &[],
         wider: &["true"],
@@ -74,6 +76,7 @@ static SINGLE: [Row; 18] = [
         ..row("permissions.mode", "\"default\"", ["\"plan\"", "\"accept-edits\"", "\"bypass\"", "\"plan\""])
     },
     Row { narrower: &[], wider: &["true"], ..row("shell.open_network", "false", ["true", "false", "true", "false"]) },
+    Row { narrower: &[], wider: &["1", "31"], ..row("journal.retention_days", "30", ["1", "2", "3", "0"]) },
     Row { narrower: &["0", "4"], wider: &["6"], ..row("llm.max_retries", "5", ["0", "3", "1", "2"]) },
     Row { narrower: &[], wider: &["1", "499", "501"], ..row("llm.retry_base_ms", "500", ["1", "4", "2", "3"]) },
     Row { narrower: &[], wider: &["59", "61"], ..row("llm.idle_timeout_seconds", "60", ["7", "6", "8", "9"]) },
@@ -303,6 +306,8 @@ fn the_whole_table_as_a_person_sees_it() {
         task_tool.max_prompt_bytes         1048576     default                                   # longest prompt that is accepted
         task_tool.enable_verbose_logging   false       default                                   # whether each call of a sub-agent gets a line on stderr
         task_tool.allow_model_override     true        default                                   # whether a call may name its model
+        task_tool.resume                   true        default                                   # whether a call may go on with a sub-agent that has ended
+        task_tool.resume_days              7           default                                   # days after which no call goes on with a sub-agent; `sortie resume` does at any time
         task_tool.inherit_context_files    false       default                                   # whether sub-agents read AGENTS.md and its like, too
         task_tool.context_file_bytes       16384       default                                   # bytes that are read of AGENTS.md and its like
         agents.builtin                     false       default                                   # whether `result`, which has only agents from files, has the built-in ones too
@@ -313,6 +318,7 @@ fn the_whole_table_as_a_person_sees_it() {
         permissions.add_dirs               (not set)   default                                   # directories beside the workspace that tools see, too
         web.private                        (not set)   default                                   # hosts, addresses or networks on this machine or near it that WebFetch may reach
         shell.open_network                 false       default                                   # whether commands of those who may fetch from every host get the network itself, not a proxy to the web
+        journal.retention_days             30          default                                   # days that tasks are kept after they ended; 0 keeps them until `sortie tasks prune`
         llm.max_retries                    9           SORTIE_LLM__MAX_RETRIES                   # tries after the first, never past the deadline
         llm.retry_base_ms                  500         default                                   # first wait before a retry; it doubles
         llm.idle_timeout_seconds           60          default                                   # a model call without content for so long has stalled

@@ -1,12 +1,16 @@
-//! Ctrl-C and SIGTERM: the first one ends the run in order, the second one at once.
+//! Ctrl-C, SIGTERM and SIGHUP: the first one ends the run in order, the second one at once. A terminal or a reader that
+//! goes away leaves nothing behind that runs on.
 
 use std::io::Read as _;
 use std::process::Stdio;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
+use crate::run::delegating;
+use crate::terminal::terminal;
 use crate::world::{Live, World, wait_for};
 
 /// A main agent that waits for a child, whose model never answers.
@@ -25,7 +29,7 @@ fn send(live: &Live, signal: Signal) {
 
 #[test]
 fn the_first_signal_cancels_the_tree_and_its_outcome_is_printed_and_kept() {
-    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
         let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
         let live = world.sortie(["run", "--output-format", "json", "QUESTION"]).on(&server, "anthropic").start();
         wait_for(&server, |traffic| traffic.calls >= 2);
@@ -75,4 +79,65 @@ fn a_signal_ends_a_program_whose_result_nobody_reads() {
     child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+fn the_second_signal_does_not_wait_for_an_end_that_does_not_come() {
+    let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
+    let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls >= 2);
+    assert_eq!(world.tasks(2).len(), 2);
+    // Another program keeps the journal, so that no ending can be written.
+    let other = world.sql();
+    other.busy_timeout(Duration::from_mins(1)).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    send(&live, Signal::INT);
+    wait_for(&server, |traffic| traffic.open_connections == 0);
+    send(&live, Signal::INT);
+    let ended = live.wait();
+    assert_eq!((ended.code, ended.stdout.as_str()), (130, ""));
+    other.execute_batch("ROLLBACK").unwrap();
+    let list = world.sortie(["tasks", "list", "--all", "--json"]).run().stdout_json();
+    assert!(list.as_array().unwrap().iter().all(|task| task["status"] == "interrupted"), "{list}");
+}
+
+#[test]
+fn a_program_that_is_meant_to_outlive_its_terminal_does() {
+    let world = World::new();
+    let server = ScriptedServer::start(Script::always(reply::text("Done.").held_by("model"))).unwrap();
+    let run = world.sortie(["run", "QUESTION"]).on(&server, "anthropic");
+    let live = run.under("/bin/sh", &["-c", "trap '' HUP; exec \"$@\"", "sh"]).start();
+    wait_for(&server, |traffic| traffic.calls >= 1);
+    send(&live, Signal::HUP);
+    server.gate("model").open();
+    let ended = live.wait();
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "Done.\n"));
+}
+
+#[test]
+fn a_terminal_that_is_closed_ends_the_run_in_order() {
+    let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
+    let (host, guest) = terminal();
+    let own = || Stdio::from(guest.try_clone().unwrap());
+    let run = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").env("TERM", "xterm");
+    // It becomes the terminal's own session, as under a shell.
+    let mut command = run.under("setsid", &["--ctty"]).into_command();
+    let mut child = command.stdin(own()).stdout(own()).stderr(own()).spawn().unwrap();
+    drop((command, guest));
+    wait_for(&server, |traffic| traffic.calls >= 2);
+    drop(host);
+    assert_eq!(child.wait().unwrap().code(), Some(129));
+    let list = world.sortie(["tasks", "list", "--all", "--json"]).run().stdout_json();
+    assert!(list.as_array().unwrap().iter().all(|task| task["status"] == "cancelled"), "{list}");
+}
+
+#[test]
+fn a_run_whose_progress_nobody_reads_still_gives_its_answer() {
+    let (world, server) = (World::new(), ScriptedServer::start(delegating()).unwrap());
+    let mut command = world.sortie(["run", "--verbose", "QUESTION"]).on(&server, "anthropic").into_command();
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stderr.take());
+    let mut answer = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut answer).unwrap();
+    assert_eq!((child.wait().unwrap().code(), answer.as_str()), (Some(0), "Errors are made in `src/auth.rs:2`.\n"));
 }

@@ -15,11 +15,11 @@ use crate::world::{Invocation, World};
 
 /// A terminal of 80 columns: the end that a person has, and the end that programs have.
 pub(crate) fn terminal() -> (OwnedFd, OwnedFd) {
-    let host = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    let host = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&host).unwrap();
     unlockpt(&host).unwrap();
     let name = ptsname(&host, Vec::new()).unwrap();
-    let guest = rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+    let guest = rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty()).unwrap();
     tcsetwinsize(&guest, Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
     (host, guest)
 }

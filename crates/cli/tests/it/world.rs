@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use sortie_testkit::{ScriptedServer, Traffic};
 use tempfile::TempDir;
@@ -90,6 +91,20 @@ impl World {
     /// The journal as another program may open it.
     pub(crate) fn sql(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.path("state/journal.db")).unwrap()
+    }
+
+    /// All tasks, the oldest first, as soon as so many are in the journal: what nobody waits for is there a moment later.
+    pub(crate) fn tasks(&self, count: usize) -> Vec<serde_json::Value> {
+        let since = Instant::now();
+        loop {
+            let listed = self.sortie(["tasks", "list", "--all", "--limit", "1000", "--json"]).run().stdout_json();
+            let mut tasks = listed.as_array().unwrap().clone();
+            if tasks.len() >= count {
+                tasks.reverse();
+                return tasks;
+            }
+            assert!(since.elapsed() < Duration::from_secs(30), "{count} tasks are not to be seen: {listed}");
+        }
     }
 
     /// Whether anything was kept.

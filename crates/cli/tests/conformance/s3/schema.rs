@@ -162,12 +162,10 @@ fn s3_07_an_empty_resume_resumes_nothing() {
 }
 
 #[test]
-fn until_they_work_background_and_resume_are_refused_by_name() {
+fn until_it_works_background_is_refused_by_name() {
     let (world, server) = (World::new(), ScriptedServer::start(Script::new()).unwrap());
-    for (field, value) in [("run_in_background", json!(true)), ("resume", json!("agent-abcdefghijkl"))] {
-        let given = without_id(answer(&world, &server, &with(field, value).to_string()).stdout_json());
-        let error = format!("`{field}` is not available in this version; call again without it");
-        assert_eq!(given, json!({"success": false, "error": error}));
-    }
+    let given = answer(&world, &server, &with("run_in_background", json!(true)).to_string()).stdout_json();
+    let error = "`run_in_background` is not available in this version; call again without it";
+    assert_eq!(without_id(given), json!({"success": false, "error": error}));
     assert!(server.requests().is_empty());
 }

@@ -1,0 +1,230 @@
+//! `sortie resume` after a real end of the process: killed, stopped, by a limit; and what is refused.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use sortie_testkit::{Script, ScriptedServer, reply, when};
+
+use crate::world::{Ended, Live, World, wait_for};
+
+fn send(live: &Live, signal: Signal) {
+    kill_process(Pid::from_child(&live.child), signal).unwrap();
+}
+
+fn kill(live: Live) {
+    send(&live, Signal::KILL);
+    assert_eq!(live.wait().code, 137);
+}
+
+fn id(task: &Value) -> String {
+    task["task_id"].as_str().unwrap().to_owned()
+}
+
+fn states(world: &World) -> Vec<String> {
+    world.tasks(0).iter().map(|task| task["status"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The newest fact of a kind, as soon as there is one: what nobody waits for is on disk a moment later.
+fn recorded(world: &World, kind: &str) -> Value {
+    let since = Instant::now();
+    loop {
+        let query = "SELECT body FROM events WHERE kind = ?1 ORDER BY position DESC";
+        if let Ok(body) = world.sql().query_row(query, [kind], |row| row.get::<_, String>(0)) {
+            return serde_json::from_str(&body).unwrap();
+        }
+        assert!(since.elapsed() < Duration::from_secs(30), "{kind} is not recorded");
+    }
+}
+
+/// What the server was sent last by whoever was asked this.
+fn last_sent(server: &ScriptedServer, prompt: &str) -> String {
+    let requests = server.requests();
+    let asked = requests.iter().rev().find(|request| request.body["messages"][0].to_string().contains(prompt));
+    asked.unwrap_or_else(|| panic!("nobody was asked {prompt}")).body["messages"].to_string()
+}
+
+/// A main agent that has a child work, which makes one call and is then held.
+fn held_child(call: (&str, Value)) -> Script {
+    let delegate = json!({"description": "Work", "prompt": "CHILD works", "subagent_type": "general-purpose"});
+    Script::new()
+        .on(when::prompt_contains("QUESTION").turn(0), reply::calls([reply::call("Task", delegate)]))
+        .on(when::prompt_contains("QUESTION"), reply::text("All done."))
+        .on(when::turn(0), reply::calls([reply::call(call.0, call.1)]))
+        .otherwise(reply::text("The child's report.").held_by("child"))
+}
+
+#[test]
+fn a_killed_run_goes_on_with_its_child_and_nothing_that_was_done_is_done_again() {
+    for wire in ["anthropic", "openai-chat"] {
+        let world = World::new();
+        let write = json!({"file_path": "out.txt", "content": "once"});
+        let server = ScriptedServer::start(held_child(("Write", write))).unwrap();
+        let args = ["run", "--allow", "Write", "QUESTION"];
+        let live = world.sortie(args).on(&server, wire).start();
+        wait_for(&server, |traffic| traffic.calls >= 3);
+        recorded(&world, "call_finished");
+        kill(live);
+        assert_eq!(states(&world), ["interrupted", "interrupted"]);
+        fs::write(world.path("workspace/out.txt"), "changed since").unwrap();
+        server.gate("child").open();
+        let ended = world.sortie(["resume", "--allow", "Write", "--output-format", "json"]).on(&server, wire).run();
+        let outcome = ended.stdout_json();
+        assert_eq!((ended.code, &outcome["text"]), (0, &json!("All done.")), "{ended:#?}");
+        assert_eq!(outcome["children"][0]["text"], "The child's report.");
+        assert_eq!(outcome["children"][0]["files_changed"], json!(["out.txt"]), "what it did before counts");
+        assert_eq!(fs::read_to_string(world.path("workspace/out.txt")).unwrap(), "changed since");
+        assert_eq!(server.traffic().calls, 5, "the call that was under way was made again, and one more");
+        assert_eq!(states(&world), ["completed", "completed"]);
+        let nothing = world.sortie(["resume"]).on(&server, wire).run();
+        assert_eq!(nothing.code, 1);
+        assert!(nothing.stderr.starts_with("error: no task of this project was interrupted\n"), "{}", nothing.stderr);
+    }
+}
+
+/// Pipes with names, over which a command says that it runs and waits for ever.
+fn with_pipes() -> World {
+    let world = World::new();
+    for name in ["running", "never"] {
+        let mode = Mode::RUSR | Mode::WUSR;
+        mknodat(CWD, world.path(&format!("workspace/{name}")), FileType::Fifo, mode, 0).unwrap();
+    }
+    world
+}
+
+/// It has the second pipe open at both ends, so that it reads for ever.
+const COMMAND: &str = "echo begun >> log.txt; exec 3<>never; echo now > running; cat <&3";
+
+/// A main agent that runs a command which does not end.
+fn commanding(in_background: bool) -> ScriptedServer {
+    let arguments = json!({"command": COMMAND, "run_in_background": in_background});
+    let script = Script::new()
+        .on(when::turn(0), reply::calls([reply::call("Bash", arguments)]))
+        .on(when::last_contains("unknown"), reply::text("I looked."))
+        .otherwise(reply::text("It runs.").held_by("model"));
+    ScriptedServer::start(script).unwrap()
+}
+
+/// Returns when the command runs.
+fn wait_for_command(world: &World) {
+    assert_eq!(fs::read_to_string(world.path("workspace/running")).unwrap(), "now\n");
+}
+
+/// Whether somebody has the pipe open that nobody writes to.
+fn runs(world: &World) -> bool {
+    open(world.path("workspace/never"), OFlags::WRONLY | OFlags::NONBLOCK, Mode::empty()).is_ok()
+}
+
+/// The process that keeps the command, as the log has it.
+fn keeper(world: &World) -> Pid {
+    let pid = recorded(world, "process_started")["pid"].as_i64().unwrap();
+    Pid::from_raw(i32::try_from(pid).unwrap()).unwrap()
+}
+
+/// Whether the process has not ended; one that only waits to be noticed has.
+fn lives(process: Pid) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with(['Z', 'X']))
+}
+
+#[test]
+fn a_command_that_was_under_way_is_not_run_again_and_the_model_is_told() {
+    let (world, server) = (with_pipes(), commanding(false));
+    let live = world.sortie(["run", "--allow", "Bash", "QUESTION"]).on(&server, "anthropic").start();
+    wait_for_command(&world);
+    kill(live);
+    let ended = world.sortie(["resume", "--allow", "Bash"]).on(&server, "anthropic").run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "I looked.\n"), "{ended:#?}");
+    assert_eq!(fs::read_to_string(world.path("workspace/log.txt")).unwrap(), "begun\n");
+    assert!(last_sent(&server, "QUESTION").contains("unknown: the program was stopped while this Bash call ran"));
+    assert!(!runs(&world));
+}
+
+#[test]
+fn what_a_killed_process_left_running_is_ended_before_its_task_goes_on_or_is_stopped() {
+    for (in_background, command) in [(false, "resume"), (true, "resume"), (false, "stop")] {
+        let (world, server) = (with_pipes(), commanding(in_background));
+        let live = world.sortie(["run", "--allow", "Bash", "QUESTION"]).on(&server, "anthropic").start();
+        wait_for_command(&world);
+        if in_background {
+            wait_for(&server, |traffic| traffic.calls >= 2);
+        }
+        let keeper = keeper(&world);
+        // One that cannot end by itself any more.
+        kill_process(keeper, Signal::STOP).unwrap();
+        kill(live);
+        assert!(runs(&world), "or else there is nothing to see");
+        server.gate("model").open();
+        let task = id(&world.tasks(1)[0]);
+        let ended = match command {
+            "stop" => world.sortie(["tasks", "stop", &task]).run(),
+            _ => world.sortie(["resume", "--allow", "Bash"]).on(&server, "anthropic").run(),
+        };
+        assert_eq!(ended.code, 0, "{ended:#?}");
+        // The kernel ends what was in the walls of a keeper that was killed, shortly after.
+        let since = Instant::now();
+        while runs(&world) {
+            assert!(since.elapsed() < Duration::from_secs(10), "{in_background} {command}");
+        }
+        assert!(!lives(keeper), "{in_background} {command}");
+    }
+}
+
+#[test]
+fn a_task_that_runs_is_refused_to_others_even_while_its_process_stands_still() {
+    let world = World::new();
+    let server = ScriptedServer::start(Script::always(reply::text("Done.").held_by("model"))).unwrap();
+    let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls >= 1);
+    let (task, pid) = (id(&world.tasks(1)[0]), live.child.id());
+    let refused = |ended: Ended| {
+        let said = format!("error: {task} is still running, in process {pid}; wait for it, or stop it first\n");
+        assert_eq!((ended.code, ended.stderr), (2, said));
+    };
+    refused(world.sortie(["resume", &task, "More"]).on(&server, "anthropic").run());
+    send(&live, Signal::STOP);
+    refused(world.sortie(["tasks", "resume", &task]).on(&server, "anthropic").run());
+    send(&live, Signal::CONT);
+    server.gate("model").open();
+    assert_eq!(live.wait().code, 0);
+    assert_eq!(server.traffic().calls, 1);
+}
+
+#[test]
+fn a_child_that_its_parent_waits_for_goes_on_with_the_root_alone() {
+    let world = World::new();
+    let server = ScriptedServer::start(held_child(("LS", json!({})))).unwrap();
+    let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls >= 3);
+    let tasks = world.tasks(2);
+    kill(live);
+    let (root, child) = (id(&tasks[0]), id(&tasks[1]));
+    let ended = world.sortie(["resume", &child]).on(&server, "anthropic").run();
+    let said = format!("{child} works for {root}, which waits for it; resume {root}, and it goes on, too");
+    assert_eq!((ended.code, ended.stderr), (2, format!("error: {said}\nhint: sortie resume {root}\n")));
+    server.gate("child").open();
+    assert_eq!(world.sortie(["resume", &root]).on(&server, "anthropic").run().code, 0);
+    let script = Script::always(reply::text("More of it."));
+    let followed = ScriptedServer::start(script).unwrap();
+    let ended = world.sortie(["resume", &child, "And more?"]).on(&followed, "anthropic").run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "More of it.\n"), "{ended:#?}");
+    assert!(last_sent(&followed, "CHILD works").contains("And more?"));
+}
+
+#[test]
+fn a_task_goes_on_in_its_own_workspace_only() {
+    let world = World::new();
+    let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
+    world.sortie(["run", "QUESTION"]).on(&server, "anthropic").run();
+    fs::create_dir_all(world.path("elsewhere/.git")).unwrap();
+    let task = id(&world.tasks(1)[0]);
+    for command in [&["resume", &task, "More"][..], &["tasks", "retry", &task]] {
+        let ended = world.sortie(command).cwd(world.path("elsewhere")).on(&server, "anthropic").run();
+        assert_eq!(ended.code, 2, "{ended:#?}");
+        let workspace = world.path("workspace").display().to_string();
+        assert!(ended.stderr.contains(&workspace), "{}", ended.stderr);
+    }
+    assert_eq!(server.traffic().calls, 1);
+}

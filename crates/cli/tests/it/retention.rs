@@ -1,0 +1,144 @@
+//! `sortie tasks output`, `retry` and `prune`, and that old tasks go by themselves.
+
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use expect_test::expect;
+use serde_json::{Value, json};
+use sortie_journal::{Durability, Entry, Journal as _, Position, Scope, SqliteJournal};
+use sortie_protocol::{Event, Timestamp};
+use sortie_testkit::{Script, ScriptedServer, reply};
+
+use crate::tasks::after_a_run;
+use crate::world::{World, wait_for};
+
+/// Writes the journal anew as if all of it had happened so many days earlier.
+fn make_older(world: &World, days: u64) {
+    let path = world.path("state/journal.db");
+    let events = SqliteJournal::open(&path).unwrap().read_after(Scope::All, Position(0), usize::MAX).unwrap();
+    for rest in ["", "-wal", "-shm"] {
+        fs::remove_file(world.path(&format!("state/journal.db{rest}"))).ok();
+    }
+    let earlier = |Timestamp(ms)| Timestamp(ms - days * 24 * 60 * 60 * 1000);
+    let entry = |Event { task_id, leg, time, fact, .. }| Entry { task_id, leg, attempt: 1, time: earlier(time), fact };
+    let entries = events.into_iter().map(|(_, event)| entry(event)).collect();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(SqliteJournal::open(&path).unwrap().append(entries, Durability::Synced)).unwrap();
+}
+
+fn ids(world: &World) -> Vec<Value> {
+    world.tasks(0).iter().map(|task| task["task_id"].clone()).collect()
+}
+
+#[test]
+fn the_output_is_the_newest_report_alone_and_whole() {
+    let world = World::new();
+    let report = "Line after line.\n".repeat(4000);
+    let server = ScriptedServer::start(Script::always(reply::text(&report))).unwrap();
+    let args = ["task", "--description", "Look", "--prompt", "CHILD"];
+    let task = world.sortie(args).on(&server, "anthropic").run().stdout_json();
+    assert_eq!(task["truncated"], true);
+    let id = task["task_id"].as_str().unwrap();
+    let output = world.sortie(["tasks", "output", &id["agent-".len()..]]).run();
+    assert_eq!((output.code, output.stdout == report), (0, true));
+    let json = world.sortie(["tasks", "output", id, "--json"]).run().stdout_json();
+    assert_eq!((&json["text"], &json["task_id"], json.get("truncated")), (&json!(report), &json!(id), None));
+    let newer = ScriptedServer::start(Script::always(reply::text("Short."))).unwrap();
+    world.sortie(["tasks", "resume", id, "Shorter, please"]).on(&newer, "anthropic").run();
+    assert_eq!(world.sortie(["tasks", "output", id]).run().stdout, "Short.\n");
+}
+
+#[test]
+fn an_output_that_is_not_there_or_not_whole_is_said() {
+    let world = World::new();
+    let server = ScriptedServer::start(Script::always(reply::text("x".repeat(20_000)))).unwrap();
+    let args = ["task", "--description", "Look", "--prompt", "CHILD"];
+    let task = world.sortie(args).on(&server, "anthropic").run().stdout_json();
+    fs::remove_file(task["full_text_path"].as_str().unwrap()).unwrap();
+    let cut = world.sortie(["tasks", "output", task["task_id"].as_str().unwrap()]).run();
+    assert_eq!((cut.code, cut.stdout.trim_end()), (1, task["text"].as_str().unwrap()));
+    assert!(cut.stderr.starts_with("warning: only a part of the report is left: "), "{}", cut.stderr);
+
+    let server = ScriptedServer::start(Script::always(reply::never())).unwrap();
+    let mut live = world.sortie(args).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls >= 1);
+    let running = world.tasks(2)[1]["task_id"].as_str().unwrap().to_owned();
+    expect![[r#"
+        exit 1
+        --- stderr
+        error: agent-1___________ has no report: running
+        hint: `sortie tasks show agent-1___________` shows what it has done so far
+    "#]]
+    .assert_eq(&world.sortie(["tasks", "output", &running]).run().transcript());
+    live.child.kill().unwrap();
+    live.wait();
+}
+
+#[test]
+fn a_retry_asks_the_same_once_more_in_a_new_task() {
+    let (world, ids_before) = after_a_run();
+    let server = ScriptedServer::start(Script::always(reply::text("Again."))).unwrap();
+    for (old, prompt, agent) in [(&ids_before[0], "QUESTION", "main"), (&ids_before[1], "", "explore")] {
+        let args = ["tasks", "retry", old, "--output-format", "json"];
+        let outcome = world.sortie(args).on(&server, "anthropic").run().stdout_json();
+        assert_eq!((&outcome["text"], &outcome["agent"]), (&json!("Again."), &json!(agent)));
+        assert_eq!(outcome["model"]["id"], "test-model");
+        assert!(!ids_before.iter().any(|id| outcome["task_id"] == id.as_str()));
+        let sent = server.requests().last().unwrap().body["messages"].clone();
+        assert_eq!(sent.as_array().unwrap().len(), 1, "a clean context");
+        assert!(sent.to_string().contains(prompt));
+    }
+    assert_eq!(ids(&world).len(), ids_before.len() + 2);
+}
+
+#[test]
+fn a_pruning_tells_what_would_go_and_removes_it_with_its_reports() {
+    let (world, tree) = after_a_run();
+    let server = ScriptedServer::start(Script::always(reply::text("y".repeat(20_000)))).unwrap();
+    let args = ["task", "--description", "Look", "--prompt", "CHILD"];
+    let long = world.sortie(args).on(&server, "anthropic").run().stdout_json();
+    let reports = || fs::read_dir(world.path("state/reports")).unwrap().count();
+    assert_eq!(reports(), 1);
+    assert_eq!(world.sortie(["tasks", "prune"]).run().stdout, "0 tasks removed: 0 events, 0 bytes\n");
+    let dry = world.sortie(["tasks", "prune", "--older-than", "0d", "--dry-run"]).run();
+    assert!(dry.stdout.ends_with("\n4 tasks would be removed\n"), "{}", dry.stdout);
+    assert!(tree.iter().all(|id| dry.stdout.contains(id)), "{}", dry.stdout);
+    let json = world.sortie(["tasks", "prune", "--older-than", "0d", "--dry-run", "--json"]).run().stdout_json();
+    assert_eq!(json["would_remove"][3], long["task_id"]);
+    assert_eq!((ids(&world).len(), reports()), (4, 1), "nothing has gone");
+
+    let stuck = ScriptedServer::start(Script::always(reply::never())).unwrap();
+    let mut live = world.sortie(args).on(&stuck, "anthropic").start();
+    wait_for(&stuck, |traffic| traffic.calls >= 1);
+    assert_eq!(world.tasks(5).len(), 5);
+    let pruned = world.sortie(["tasks", "prune", "--older-than", "0d", "--json"]).run().stdout_json();
+    assert_eq!(pruned["tasks"], 4);
+    assert_eq!((ids(&world).len(), reports()), (1, 0), "the one that runs stays");
+    live.child.kill().unwrap();
+    live.wait();
+    assert_eq!(world.sortie(["tasks", "prune", "--older-than", "0d", "--json"]).run().stdout_json()["tasks"], 0);
+    assert_eq!(ids(&world).len(), 1, "and so does one that was interrupted");
+}
+
+#[test]
+fn old_tasks_go_by_themselves_once_a_day_after_a_run() {
+    let world = World::new();
+    let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
+    let run = |days: &str| {
+        let set = format!("journal.retention_days={days}");
+        assert_eq!(world.sortie(["run", "--set", &set, "QUESTION"]).on(&server, "anthropic").run().code, 0);
+    };
+    run("30");
+    let first = ids(&world);
+    let later = SystemTime::now() - Duration::from_hours(25);
+    let mark = fs::File::options().write(true).open(world.path("state/journal.db.pruned")).unwrap();
+    make_older(&world, 31);
+    run("30");
+    assert_eq!(ids(&world).len(), 2, "it was done a moment ago");
+    mark.set_modified(later).unwrap();
+    run("0");
+    assert_eq!(ids(&world).len(), 3, "switched off");
+    run("30");
+    assert_eq!(ids(&world).len(), 3, "the old one is gone, and a new one is there");
+    assert!(!ids(&world).contains(&first[0]));
+}
