@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use serde_json::Value;
-use sortie_testkit::{Script, ScriptedServer, reply};
+use sortie_testkit::{Script, ScriptedServer, reply, when};
 
 use crate::run::delegating;
 use crate::world::{World, wait_for};
@@ -53,6 +53,42 @@ fn the_list_shows_runs_and_on_request_their_sub_agents() {
     let json = world.sortie(["tasks", "list", "--json"]).run().stdout_json();
     assert_eq!(json[0]["task_id"], ids[0].as_str());
     assert_eq!(json[0]["status"], "completed");
+}
+
+#[test]
+fn sub_agents_are_listed_below_the_one_that_started_them() {
+    let (world, ids) = after_a_run();
+    let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
+    let newer = world.sortie(["run", "--output-format", "json", "LATER"]).on(&server, "anthropic").run().stdout_json();
+    let all = world.sortie(["tasks", "list", "--all"]).run().stdout;
+    let first = |line: &str| line.split("  ").filter(|part| !part.is_empty()).map(str::to_owned).next().unwrap();
+    let lines: Vec<(bool, String)> = all.lines().map(|line| (line.starts_with("  agent-"), first(line))).collect();
+    let newer = newer["task_id"].as_str().unwrap().to_owned();
+    let [root, one, other] = [0, 1, 2].map(|index| ids[index].clone());
+    assert_eq!(lines, [(false, newer), (false, root), (true, one), (true, other)], "{all}");
+    let json = world.sortie(["tasks", "list", "--all", "--json"]).run().stdout_json();
+    let parents = json.as_array().unwrap().iter().filter(|task| task["parent_id"] == ids[0].as_str()).count();
+    assert_eq!((json.as_array().unwrap().len(), parents), (4, 2), "flat, each with its parent");
+}
+
+#[test]
+fn a_run_is_stopped_from_another_process_with_a_receipt_and_late_stops_do_no_harm() {
+    let world = World::new();
+    let delegate = serde_json::json!({"description": "Wait", "prompt": "CHILD"});
+    let script = Script::new()
+        .on(when::prompt_contains("QUESTION").turn(0), reply::calls([reply::call("Task", delegate)]))
+        .otherwise(reply::never());
+    let server = ScriptedServer::start(script).unwrap();
+    let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls >= 2);
+    let ids: Vec<Value> = world.tasks(2).iter().map(|task| task["task_id"].clone()).collect();
+    let root = ids[0].as_str().unwrap();
+    let receipt = world.sortie(["tasks", "stop", root, "--json"]).run();
+    assert_eq!((receipt.code, receipt.stdout_json()["stopped"].as_array().unwrap()), (0, &ids));
+    assert_eq!(live.wait().code, 1);
+    wait_for(&server, |traffic| traffic.open_connections == 0);
+    let late = world.sortie(["tasks", "stop", root]).run();
+    assert_eq!((late.code, late.stdout), (0, format!("{root} had ended before: cancelled\n")));
 }
 
 #[test]
