@@ -128,7 +128,8 @@ impl<'a> World<'a> {
         let mut command = Command::new(&self.programs.checker);
         command.arg(self.folder.path()).args(ended.then_some("--ended")).current_dir("/");
         let output = command.stderr(Stdio::inherit()).output().context("cannot run crash-checker")?;
-        serde_json::from_slice(&output.stdout).context("the checker said something else")
+        serde_json::from_slice(&output.stdout)
+            .with_context(|| format!("the checker gave no verdict ({})", output.status))
     }
 }
 
