@@ -18,6 +18,8 @@ pub(super) const MAX_BACKGROUND: usize = 16;
 /// One command in the background. Dropped, it is ended.
 pub(crate) struct Background {
     name: String,
+    /// The command, as it is named to people.
+    line: String,
     recent: Arc<Mutex<Recent>>,
     cancel: CancellationToken,
     _on_drop: DropGuard,
@@ -49,6 +51,7 @@ impl Background {
         };
         let cancel = CancellationToken::new();
         let on_drop = cancel.clone().drop_guard();
+        let line = shortened(&order.line);
         let started = started(launcher, order, &cancel, call_cancel).await?;
         let recent = Arc::new(Mutex::new(Recent::default()));
         let (sender, end) = watch::channel(None);
@@ -60,11 +63,15 @@ impl Background {
             drop(slot);
         });
         let name = format!("bash_{number}");
-        Ok(Self { name, recent, cancel, _on_drop: on_drop, end, is_told: AtomicBool::new(false) })
+        Ok(Self { name, line, recent, cancel, _on_drop: on_drop, end, is_told: AtomicBool::new(false) })
     }
 
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    pub(super) fn line(&self) -> &str {
+        &self.line
     }
 
     /// What is new since the last look.
@@ -104,6 +111,16 @@ impl Background {
     pub(super) async fn untold_changes(&self) -> Vec<String> {
         let finished = self.ended().await.filter(|_| self.tell());
         finished.map(|finished| finished.files_changed()).unwrap_or_default()
+    }
+}
+
+/// The beginning of a command, in one line.
+fn shortened(line: &str) -> String {
+    const MAX_CHARS: usize = 60;
+    let line = line.replace(char::is_control, " ");
+    match line.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
     }
 }
 
