@@ -47,10 +47,10 @@ fn check(rules: &[String], line: &str) {
         assert!(analysis.understood, "allowed, not understood: {analysis:?}");
     }
     if let Decision::Ask(ground) = &allowed
-        && let Some(remedy) = &ground.remedy
+        && !ground.remedies.is_empty()
     {
-        let more: Vec<String> = rules.iter().chain([remedy]).cloned().collect();
-        assert!(decide(settings(&more, &[]), line).is_allowed(), "`{remedy}` does not help {line:?}");
+        let more: Vec<String> = rules.iter().chain(&ground.remedies).cloned().collect();
+        assert!(decide(settings(&more, &[]), line).is_allowed(), "{:?} does not help {line:?}", ground.remedies);
     }
     let everything = vec!["Bash".to_owned()];
     assert!(decide(settings(&[], &everything), line).is_denied());

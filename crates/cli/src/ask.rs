@@ -19,7 +19,7 @@ use sortie_tools::BoxFuture;
 use tokio::net::unix::pipe;
 
 use crate::error;
-use crate::render::{Stage, columns, write_stderr};
+use crate::render::{Stage, UNCONFINED, columns, write_stderr};
 use crate::settings::allow_for_good;
 use answer::Answer;
 
@@ -31,19 +31,22 @@ pub(crate) struct TerminalApprover {
     stage: Stage,
     /// Where an answer for good is written, if there is such a place.
     config: Option<PathBuf>,
+    /// Said in every question, where there are no walls around commands.
+    shell_mark: &'static str,
 }
 
 impl TerminalApprover {
     /// Whoever sits there, if questions can be seen and answered.
-    pub(crate) fn find(stage: Stage, config: Option<&Path>) -> Option<Self> {
+    pub(crate) fn find(stage: Stage, config: Option<&Path>, unconfined: bool) -> Option<Self> {
         let can_talk = io::stdin().is_terminal() && io::stderr().is_terminal();
-        can_talk.then(|| Self { stage, config: config.map(Path::to_owned) })
+        let shell_mark = if unconfined { UNCONFINED } else { "" };
+        can_talk.then(|| Self { stage, config: config.map(Path::to_owned), shell_mark })
     }
 
     async fn converse(&self, question: &Question) -> io::Result<Approval> {
         let mut conversation = Conversation::begin(&self.stage);
         let colour = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
-        write_stderr(&question::shown(question, self.config.is_some(), (columns(), colour)));
+        write_stderr(&question::shown((question, self.shell_mark), self.config.is_some(), (columns(), colour)));
         let choices = question::choices(question, self.config.is_some(), colour);
         loop {
             let Some(line) = conversation.ask(&choices).await? else {
@@ -51,7 +54,7 @@ impl TerminalApprover {
             };
             return Ok(match (answer::read(&line), &question.lasting_rule, &self.config) {
                 (Some(Answer::Once), ..) => Approval::Once,
-                (Some(Answer::Tree), ..) if question.rule.is_some() => Approval::Tree,
+                (Some(Answer::Tree), ..) if !question.rules.is_empty() => Approval::Tree,
                 (Some(Answer::Always), Some(rule), Some(config)) => keep(config, rule),
                 (Some(Answer::No { reason }), ..) => Approval::No { reason },
                 // Not understood, or not offered.

@@ -32,7 +32,7 @@ use sortie_protocol::{Event, TaskOutcome};
 pub(crate) use aside::{Aside, Beside, write_stderr};
 pub(crate) use follow::{FollowError, Follower, Pace};
 pub(crate) use machine::{INTERRUPTED, JsonDisplay, OutcomeTree, RUNNING, StreamDisplay, print_json, print_json_text};
-pub(crate) use show::{Root, ShowArgs};
+pub(crate) use show::{Root, ShowArgs, UNCONFINED};
 pub(crate) use stage::{Stage, columns};
 pub(crate) use table::table;
 pub(crate) use text::TextDisplay;

@@ -170,6 +170,7 @@ pub(crate) fn permissions(settings: &Settings, approver: Arc<dyn Approver>) -> P
         redactor: Arc::new(Redactor::new(keys.collect())),
         home: settings.environment.home(),
         own: settings.places.own(),
+        private: settings.places.private(),
     }
 }
 

@@ -32,11 +32,14 @@ pub struct Question {
     pub arguments: String,
     /// What the call would change, as a unified diff, where the tool can tell.
     pub preview: Option<String>,
-    /// What is allowed by [`Approval::Tree`]; `None` where no rule could say it, so that only this call can be allowed.
-    pub rule: Option<String>,
+    /// What is allowed by [`Approval::Tree`]; none where no rules could say it, so that only this call can be allowed.
+    pub rules: Vec<String>,
     /// What [`Approval::Always`] stands for, in words that mean the same in every project; `None` where no allow rule
-    /// would settle it, because a rule asks whatever is allowed.
+    /// would settle it, because a rule asks whatever is allowed, or where it should be written by hand.
     pub lasting_rule: Option<String>,
+    /// Rules that would settle it for good and are written by hand alone: those for commands, since one yes would let
+    /// every other project run a script of its own by the same words.
+    pub by_hand: Vec<String>,
     /// Why it has to be asked.
     pub ground: String,
 }
@@ -45,7 +48,7 @@ pub struct Question {
 pub enum Approval {
     /// This call, with these arguments.
     Once,
-    /// Also what the question's rule covers, for all agents of this task tree.
+    /// Also what the question's rules cover, for all agents of this task tree.
     Tree,
     /// The same for good. The approver has written down the lasting rule.
     Always,
@@ -98,13 +101,11 @@ struct Approved {
 }
 
 impl Approvals {
-    /// Adds a rule; one that cannot be read adds nothing.
-    pub(crate) fn add(&self, rule: &str, places: &Places) {
+    /// Adds rules; one that cannot be read adds nothing.
+    pub(crate) fn add(&self, added: &[String], places: &Places) {
         let mut approved = self.approved.lock().unwrap_or_else(PoisonError::into_inner);
         let mut rules = approved.take().map(|approved| approved.rules).unwrap_or_default();
-        if rule.parse::<Rule>().is_ok() {
-            rules.push(rule.to_owned());
-        }
+        rules.extend(added.iter().filter(|rule| rule.parse::<Rule>().is_ok()).cloned());
         let layer = GrantLayer { tools: Some(rules.clone()), ..GrantLayer::new("the user's answers") };
         let judge = Judge::new(&Grant { layers: vec![layer] }, places.clone());
         *approved = judge.ok().map(|judge| Approved { rules, judge });
@@ -113,5 +114,24 @@ impl Approvals {
     pub(crate) fn cover(&self, tool: &str, resource: &Resource) -> bool {
         let approved = self.approved.lock().unwrap_or_else(PoisonError::into_inner);
         approved.as_ref().is_some_and(|approved| approved.judge.decide(tool, resource).is_allowed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    #[test]
+    fn all_rules_of_an_answer_hold_together() {
+        let line = |line: &str| Resource::Command { line: line.to_owned(), directory: PathBuf::new() };
+        let places = Places { root: Some(PathBuf::from("/w")), ..Places::default() };
+        let approvals = Approvals::default();
+        approvals.add(&["Bash(cargo build)".to_owned(), "Edit(/log)".to_owned(), "no rule".to_owned()], &places);
+        assert!(approvals.cover("Bash", &line("cargo build > log")));
+        assert!(approvals.cover("Write", &Resource::Path(PathBuf::from("log"))));
+        assert!(!approvals.cover("Bash", &line("cargo build > other")));
+        assert!(!approvals.cover("Bash", &line("cargo test")));
     }
 }

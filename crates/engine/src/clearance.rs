@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use sortie_journal::JournalError;
 use sortie_mutant::is_out;
-use sortie_policy::{Decision, Ground, Judge, Places, lasting_remedy, remedy};
+use sortie_policy::{Decision, Ground, Judge, Places, lasting_remedy, remedies};
 use sortie_protocol::{ApprovalAnswer, Fact, Fault, Job, Resource, ToolCall, ToolOutput};
 use sortie_sandbox::{Access, Guard, Workspace};
 use sortie_tools::{CallContext, Tool};
@@ -90,17 +90,20 @@ impl Clearance {
         if self.approvals.cover(&call.tool, resource) {
             return Ok(Ok(()));
         }
-        let rule = remedy(&call.tool, resource);
-        let covers = rule.clone().unwrap_or_else(|| call.tool.clone());
+        let rules = remedies(&call.tool, resource, &self.places);
+        let covers = if rules.is_empty() { call.tool.clone() } else { rules.join(", ") };
         sink.append(Fact::ApprovalAsked { call: call.id.clone(), rule: covers }).await?;
+        let is_command = matches!(resource, Resource::Command { .. });
+        let lasting = lasting_remedy(&call.tool, resource, &self.places);
         let question = Question {
             task: self.job.task,
             chain: self.job.config.chain.clone(),
             tool: call.tool.clone(),
             arguments: call.arguments.clone(),
             preview: tool.preview(&call.arguments, context).await,
-            rule: rule.clone(),
-            lasting_rule: ground.remedy.as_ref().and_then(|_| lasting_remedy(&call.tool, resource, &self.places)),
+            rules: rules.clone(),
+            lasting_rule: lasting.filter(|_| !ground.remedies.is_empty()),
+            by_hand: ground.remedies.iter().filter(|_| is_command).cloned().collect(),
             ground: ground.to_string(),
         };
         let (answer, refusal) = match self.approver.ask(&question).await {
@@ -113,8 +116,8 @@ impl Clearance {
             }
             Approval::Nobody => return Ok(Err(unasked(call, ground))),
         };
-        if let (ApprovalAnswer::Tree | ApprovalAnswer::Always, Some(rule)) = (answer, rule) {
-            self.approvals.add(&rule, &self.places);
+        if matches!(answer, ApprovalAnswer::Tree | ApprovalAnswer::Always) {
+            self.approvals.add(&rules, &self.places);
         }
         sink.append(Fact::ApprovalAnswered { call: call.id.clone(), answer }).await?;
         Ok(refusal.map_or(Ok(()), Err))

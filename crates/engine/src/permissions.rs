@@ -22,6 +22,8 @@ pub struct Permissions {
     pub home: Option<PathBuf>,
     /// Directories of Sortie itself, with settings and state: no agent may change what is in there.
     pub own: Vec<PathBuf>,
+    /// Those of them, and files, that hold keys and what was said: no command reads them, wherever they lie.
+    pub private: Vec<PathBuf>,
 }
 
 impl Permissions {
@@ -33,6 +35,7 @@ impl Permissions {
             redactor: Arc::new(Redactor::new(Vec::new())),
             home: None,
             own: Vec::new(),
+            private: Vec::new(),
         }
     }
 

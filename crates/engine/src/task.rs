@@ -217,8 +217,10 @@ impl Task {
     /// The commands of this task, within what its grant leaves to them.
     fn shells(&self, judge: &Arc<Judge>) -> Option<Shells> {
         let setup = self.engine.shell.as_ref()?;
-        let reach = TaskReach::new(Arc::clone(judge), self.engine.places.clone());
-        Some(Shells::new(Arc::clone(setup), Arc::new(reach), Arc::clone(&self.engine.changes)))
+        let permissions = &self.engine.permissions;
+        let reach = TaskReach::new(Arc::clone(judge), self.engine.places.clone(), permissions.private.clone());
+        let (changes, redactor) = (Arc::clone(&self.engine.changes), Arc::clone(&permissions.redactor));
+        Some(Shells::new(Arc::clone(setup), Arc::new(reach), changes, redactor))
     }
 
     fn tally(&self) -> Tally {

@@ -23,6 +23,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use self::grammar::Parser;
+use self::location::Location;
 pub(crate) use self::location::entered;
 use self::walk::Walk;
 
@@ -55,12 +56,33 @@ pub struct Part {
     pub words: Vec<Word>,
     /// Where it would run, if that is one known directory.
     pub directory: Option<PathBuf>,
-    /// The positions of words by which its program executes others, or writes files.
-    pub armed: Vec<usize>,
+    /// The words by which its program does more than a rule for it means.
+    pub armed: Vec<Armed>,
     /// Whether all that it does is to run another part, as `nice` and `timeout` do.
     pub transparent: bool,
     /// The part that runs this one.
     pub runner: Option<usize>,
+}
+
+/// What makes a program do more than a rule for it means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Armed {
+    /// The position of the word; that behind the last one where it is a word that is missing.
+    pub at: usize,
+    pub arming: Arming,
+}
+
+/// What an armed program does, the worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Arming {
+    /// It executes what is not judged.
+    Runs,
+    /// It writes, replaces or removes files that are not known.
+    Spills,
+    /// It writes the file that the word names, which is judged.
+    Writes,
+    /// It obeys other settings, or works elsewhere.
+    Turns,
 }
 
 /// One word as the program would get it.
@@ -114,6 +136,16 @@ pub enum WhyNot {
     File,
     /// What a wrapper would run is not clear.
     Wrapper(String),
+    /// A word makes a program execute what is not judged; none where the program does so by itself.
+    Runs {
+        program: String,
+        word: Option<String>,
+    },
+    /// A word makes a program write files that are not known; none where the program does so by itself.
+    Spills {
+        program: String,
+        word: Option<String>,
+    },
 }
 
 impl fmt::Display for WhyNot {
@@ -130,23 +162,38 @@ impl fmt::Display for WhyNot {
             Self::Directory => f.write_str("the directory that it would run in is not known"),
             Self::File => f.write_str("a file that it would write is not known"),
             Self::Wrapper(name) => write!(f, "what `{name}` would run is not clear"),
+            Self::Runs { program, word: Some(word) } => {
+                write!(f, "`{}` can make `{}` run something else", shown(word), shown(program))
+            }
+            Self::Runs { program, word: None } => write!(f, "`{}` runs what it reads", shown(program)),
+            Self::Spills { program, word: Some(word) } => {
+                write!(f, "`{}` can make `{}` write other files", shown(word), shown(program))
+            }
+            Self::Spills { program, word: None } => {
+                write!(f, "which files `{}` writes is not known", shown(program))
+            }
         }
     }
 }
 
-/// Finds everything that a line could execute and write when it is run by `bash` in a directory, which is absolute.
+/// Finds everything that a line could execute and write when it is run by `bash` in a directory, which is absolute and
+/// resolved.
 pub fn analyse(command: &str, directory: &Path) -> Analysis {
     analyse_in(command, Some(directory))
 }
 
 /// The same, also where the directory is not known.
 pub(crate) fn analyse_in(command: &str, directory: Option<&Path>) -> Analysis {
+    analyse_at(command, Location::new(directory))
+}
+
+fn analyse_at(command: &str, location: Location) -> Analysis {
     if command.len() > MAX_BYTES {
         return Analysis::of_anything(WhyNot::TooLong);
     }
     let mut parser = Parser::new(command);
     match parser.line() {
-        Ok(list) => Walk::over(&list, &parser.here_runs, directory),
+        Ok(list) => Walk::over(&list, &parser.here_runs, location),
         Err(why) => Analysis::of_anything(why),
     }
 }
@@ -176,5 +223,22 @@ impl Part {
     /// A part that stands for any command.
     fn anything() -> Self {
         Self { words: vec![Word::Unknown], directory: None, armed: Vec::new(), transparent: false, runner: None }
+    }
+
+    /// Why it could execute anything, if its words are known and it could.
+    pub(crate) fn runs_anything(&self) -> Option<WhyNot> {
+        self.armed_by(Arming::Runs).map(|(program, word)| WhyNot::Runs { program, word })
+    }
+
+    /// Why it could write any file, if it could.
+    pub(crate) fn writes_anything(&self) -> Option<WhyNot> {
+        self.armed_by(Arming::Spills).map(|(program, word)| WhyNot::Spills { program, word })
+    }
+
+    /// Its program, and the first word that arms it so.
+    fn armed_by(&self, arming: Arming) -> Option<(String, Option<String>)> {
+        let armed = self.armed.iter().find(|armed| armed.arming == arming)?;
+        let text = |at: usize| self.words.get(at).and_then(Word::text).map(str::to_owned);
+        Some((text(0).unwrap_or_default(), text(armed.at)))
     }
 }

@@ -28,8 +28,8 @@ pub struct Ground {
     pub owner: String,
     /// The rule that decided, as it was written.
     pub rule: Option<String>,
-    /// An allow rule that would have made the difference.
-    pub remedy: Option<String>,
+    /// Allow rules that would have made the difference, all of them together; none where no rule would.
+    pub remedies: Vec<String>,
     pub why: Why,
 }
 
@@ -37,7 +37,11 @@ pub struct Ground {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
     /// None of the tools that the layer admits covers the call.
-    NotAdmitted { admitted: Vec<String> },
+    NotAdmitted {
+        admitted: Vec<String>,
+        /// What of a command line they do not cover, as the end of the sentence.
+        uncovered: Option<String>,
+    },
     /// A deny rule.
     Denied,
     /// Plan mode, in which nothing is changed.
@@ -61,29 +65,31 @@ const NAMED: usize = 12;
 
 impl fmt::Display for Ground {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { owner, rule, remedy, why } = self;
+        let Self { owner, rule, remedies, why } = self;
         let rule = rule.as_deref().unwrap_or_default();
         match why {
-            Why::NotAdmitted { admitted } if admitted.is_empty() => write!(f, "denied by {owner}: it has no tools"),
-            Why::NotAdmitted { admitted } => {
+            Why::NotAdmitted { admitted, .. } if admitted.is_empty() => {
+                write!(f, "denied by {owner}: it has no tools")
+            }
+            Why::NotAdmitted { admitted, uncovered } => {
                 let named = &admitted[..admitted.len().min(NAMED)];
                 write!(f, "denied by {owner}: its tools are {}", named.join(", "))?;
                 let more = admitted.len() - named.len();
-                if more > 0 { write!(f, " and {more} more") } else { Ok(()) }
+                if more > 0 {
+                    write!(f, " and {more} more")?;
+                }
+                uncovered.as_ref().map_or(Ok(()), |uncovered| write!(f, ", {uncovered}"))
             }
             Why::Denied => write!(f, "denied by {owner}: its rule `{rule}`"),
             Why::Planning => write!(f, "denied by {owner}: its mode is plan, in which nothing is changed"),
             Why::AskedFor => write!(f, "needs approval; the rule `{rule}` of {owner} asks for it"),
-            Why::Unmentioned => match remedy {
-                Some(remedy) => {
-                    let quoted = remedy.replace('\'', r"'\''");
-                    write!(
-                        f,
-                        "needs approval; `{remedy}` under [permissions] allow, or --allow '{quoted}', would allow it"
-                    )
-                }
-                None => write!(f, "needs approval; no rule of {owner} allows it"),
-            },
+            Why::Unmentioned if remedies.is_empty() => write!(f, "needs approval; no rule of {owner} allows it"),
+            Why::Unmentioned => {
+                let flag = |rule: &String| format!("--allow '{}'", rule.replace('\'', r"'\''"));
+                let flags: Vec<String> = remedies.iter().map(flag).collect();
+                let (rules, flags) = (listed(remedies), flags.join(" "));
+                write!(f, "needs approval; {rules} under [permissions] allow, or {flags}, would allow it")
+            }
             Why::WouldAsk { asked } => write!(f, "denied by {owner}, which never asks: {asked}"),
             Why::Protected { what } => write!(f, "denied: it belongs to {what}, which no agent may change"),
             Why::Obscure { what } if rule.is_empty() => {
@@ -92,5 +98,14 @@ impl fmt::Display for Ground {
             Why::Obscure { what } => write!(f, "denied by {owner}: its rule `{rule}` could be about it, since {what}"),
             Why::Unclear { what } => write!(f, "denied: {what}"),
         }
+    }
+}
+
+/// `a`, `b` and `c`.
+fn listed(rules: &[String]) -> String {
+    let quoted: Vec<String> = rules.iter().map(|rule| format!("`{rule}`")).collect();
+    match &quoted[..] {
+        [others @ .., last] if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        quoted => quoted.concat(),
     }
 }

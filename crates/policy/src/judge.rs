@@ -14,11 +14,14 @@ use sortie_protocol::{Grant, Resource};
 
 pub use self::confinement::{Access, Confinement, NetworkReach, Writes};
 use self::layer::{Layer, Least};
-use self::line::Line;
+use self::line::{Line, Open};
+use self::matcher::Role;
+use self::rules::Rules;
 use self::target::Target;
 use crate::command::{self, analyse_in};
 use crate::decision::{Decision, Ground, Why};
 use crate::protected;
+use crate::remedy::Gap;
 use crate::rule::RuleError;
 use crate::rule::path::{Base, Literal};
 use crate::tool::{self, Kind, ToolSet};
@@ -168,9 +171,13 @@ impl Judge {
         so_far
     }
 
-    /// Whether any call of the tool could be other than denied. Only such a tool is worth offering.
+    /// Whether any call of the tool could be other than denied. Only such a tool is worth offering; one that looks after
+    /// commands only where there can be any.
     pub fn admits_some(&self, tool: &str) -> bool {
         let tool = tool::canonical(tool);
+        if tool::LOOKING_AFTER_COMMANDS.contains(&tool) && !self.admits_some("Bash") {
+            return false;
+        }
         let (kind, names) = (tool::kind(tool), Called::new(tool));
         let mut so_far = Least::Allow;
         for layer in &self.layers {
@@ -220,8 +227,22 @@ fn unclear(what: String) -> Decision {
 impl Ground {
     /// A ground that lies in no layer.
     fn ours(why: Why) -> Self {
-        Self { owner: "Sortie".to_owned(), rule: None, remedy: None, why }
+        Self { owner: "Sortie".to_owned(), rule: None, remedies: Vec::new(), why }
     }
+}
+
+/// What a list without rules leaves open of a line, handed on while it is there; `None` where rules cannot cover it.
+pub(crate) fn gaps_of_line<T>(
+    tool: &str,
+    (line, directory): (&str, &Path),
+    places: &Places,
+    seen: impl FnOnce(&[Gap<'_>]) -> T,
+) -> Option<T> {
+    let tool = tool::canonical(tool);
+    let analysis = analyse_in(line, places.absolute(directory).as_deref());
+    let line = Line::new((tool, tool::kind(tool), Called::new(tool)), &analysis, places).ok()?;
+    let no_rules = Rules::new(&[], Role::Allow, None).ok()?;
+    if let Open::Gaps(gaps) = line.left_open(&no_rules, false) { Some(seen(&gaps)) } else { None }
 }
 
 /// The tools of which some call could be other than denied, in the given order; none under a grant that cannot be read.

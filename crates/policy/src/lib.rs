@@ -20,13 +20,13 @@ mod rule;
 mod secret;
 mod tool;
 
-pub use command::{Analysis, Part, Target, WhyNot, Word, analyse};
+pub use command::{Analysis, Armed, Arming, Part, Target, WhyNot, Word, analyse};
 pub use decision::{Decision, Ground, Why};
 pub use grants::{intersect, narrow};
 pub use judge::{Access, Confinement, Judge, NetworkReach, Places, Writes, offerable};
-pub use protected::{Protected, WallNames, protected, protected_from_commands, wall_names};
+pub use protected::{Protected, WallNames, protected, protected_from_commands, protected_names, wall_names};
 pub use redact::{Redacted, Redactor, redaction_marks};
-pub use remedy::{lasting_remedy, remedy};
+pub use remedy::{lasting_remedy, remedies};
 pub use rule::{Rule, RuleError, RuleFault};
 pub use secret::secret_places;
 pub use tool::UnknownTool;

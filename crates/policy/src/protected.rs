@@ -27,6 +27,20 @@ impl fmt::Display for Protected {
     }
 }
 
+impl Protected {
+    /// What it is, without its name: `what a shell runs`.
+    pub fn what(&self) -> &'static str {
+        self.what
+    }
+}
+
+/// Every protected name that can be looked up, as it is usually spelled; those that are protected only in a certain
+/// directory with that before them.
+pub fn protected_names() -> impl Iterator<Item = &'static str> {
+    let anywhere = NAMES.iter().flat_map(|(_, names)| names.iter().copied());
+    anywhere.chain(INNER.iter().flat_map(|(_, inner)| inner.iter().map(|(_, name)| *name)))
+}
+
 /// Says what a path is if no agent may change it. The path is taken as it stands: resolve it first.
 pub fn protected(path: &Path) -> Option<Protected> {
     let mut outer: Option<&[(&'static str, &'static str)]> = None;

@@ -45,6 +45,9 @@ const NAMES: [(&str, Kind); 17] = [
     ("TodoWrite", Kind::Notes),
 ];
 
+/// The tools that look after commands in the background.
+pub(crate) const LOOKING_AFTER_COMMANDS: [&str; 2] = ["BashOutput", "KillShell"];
+
 /// Other names that contracts have for tools.
 const ALIASES: [(&str, &str); 5] =
     [("task", "Task"), ("Agent", "Task"), ("agent", "Task"), ("spawn_agent", "Task"), ("create_todo", "TodoWrite")];

@@ -2,13 +2,14 @@
 //!
 //! Nobody can prepare a name that will be used: names are random, and a file is only ever created, never opened.
 
+use std::ffi::OsStr;
 use std::fs::{DirBuilder, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, renameat, unlinkat};
 use rustix::io::Errno;
 use sortie_mutant::is_out;
 
@@ -60,6 +61,35 @@ impl SpillDir {
     pub(crate) fn create_file(&self, name_hint: &str) -> Result<(PathBuf, File), SpillError> {
         let (name, file) = self.create(name_hint)?;
         Ok((self.path.join(name), file))
+    }
+
+    /// Gives a file that was created here to `change`, and puts what comes of it in its place; nothing comes of one that
+    /// can stay as it is. If that fails, the file is removed: whoever wants it changed wants nobody to see it as it was.
+    pub fn rewrite(&self, path: &Path, change: impl FnOnce(&[u8]) -> Option<String>) -> Result<(), SpillError> {
+        let name = path.file_name().unwrap_or_default();
+        let rewritten = self.read(name).and_then(|bytes| match change(&bytes) {
+            Some(text) => self.put_in_place_of(name, &text),
+            None => Ok(()),
+        });
+        rewritten.map_err(|source| match unlinkat(&self.directory, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => SpillError::Write { path: path.to_owned(), source },
+            Err(errno) => SpillError::Left { path: path.to_owned(), source: errno.into() },
+        })
+    }
+
+    fn read(&self, name: &OsStr) -> io::Result<Vec<u8>> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let mut bytes = Vec::new();
+        File::from(openat(&self.directory, name, flags, Mode::empty())?).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn put_in_place_of(&self, name: &OsStr, text: &str) -> io::Result<()> {
+        let (new, file) = self.create("new").map_err(io::Error::other)?;
+        let put = write_synced(file, text).and_then(|()| Ok(renameat(&self.directory, &new, &self.directory, name)?));
+        put.inspect_err(|_| {
+            unlinkat(&self.directory, &new, AtFlags::empty()).ok();
+        })
     }
 
     /// The directory itself, to move something there in place of a file that was created.

@@ -21,7 +21,8 @@ impl Workspace {
     /// Moves a file or a link that a walk has found out of the workspace, and says where it is now. `relative` to the
     /// root, or absolute in an added directory, plain names only. No link is followed, and no directory is moved.
     ///
-    /// Where it cannot be moved as it is, the first 16 MiB of a file are kept, and of a link where it led.
+    /// It keeps its mode, and its name is part of the new one. Where it cannot be moved as it is, the first 16 MiB of a
+    /// file are kept, and of a link where it led.
     pub fn take_away(&self, relative: &Path, spill: &SpillDir) -> Result<PathBuf, WriteError> {
         let path = relative.to_string_lossy();
         let place = self.roots.place(relative)?;
@@ -37,7 +38,8 @@ impl Workspace {
             return Err(WriteError::IsDirectory { path: shown(&path) });
         }
         let unkept = |source| WriteError::Io { path: shown(&path), source };
-        let (taken, file) = spill.create_file("taken").map_err(|error| unkept(io::Error::other(error)))?;
+        let hint = format!("taken-{}", name.to_string_lossy());
+        let (taken, file) = spill.create_file(&hint).map_err(|error| unkept(io::Error::other(error)))?;
         let moved = move_out(directory.as_fd(), Path::new(name), kind, (&taken, &file), spill);
         if moved.is_err() {
             spill.remove(&taken);
@@ -60,7 +62,9 @@ fn move_out(
     }
     match kind {
         FileType::RegularFile => {
-            io::copy(&mut File::from(beneath::open(directory, name, READ)?).take(MAX_KEPT), &mut file)?;
+            let source = File::from(beneath::open(directory, name, READ)?);
+            file.set_permissions(source.metadata()?.permissions())?;
+            io::copy(&mut source.take(MAX_KEPT), &mut file)?;
         }
         FileType::Symlink => file.write_all(readlinkat(directory, name, Vec::new())?.as_bytes())?,
         _ => {}

@@ -5,6 +5,7 @@
 //! between leaves such a file behind: see [`leftover`].
 
 mod attributes;
+mod directory;
 pub(crate) mod leftover;
 mod lock;
 mod parents;

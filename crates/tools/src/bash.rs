@@ -46,8 +46,9 @@ impl TypedTool for Bash {
 
     fn description(&self) -> String {
         "Run a bash command line. Each call is a fresh shell in the workspace root or in cwd: no state is kept, there is \
-         no input, and what it leaves running ends with it. No network unless granted. Of a long output the beginning \
-         and the end are shown. Prefer Read, Grep, Glob and Edit to cat, grep, find and sed."
+         no input, and what it leaves running ends with it. Walls keep settings, hooks and all outside the workspace as \
+         they are; no network unless granted; where they are in the way, the answer says what they keep. Of a long \
+         output the beginning and the end are shown. Prefer Read, Grep, Glob and Edit to cat, grep, find and sed."
             .to_owned()
     }
 
@@ -143,6 +144,7 @@ fn report(mut answer: Answer, finished: &Finished, mut output: Excerpt) -> ToolO
     if shown.is_lossy {
         answer.note("bytes that are not UTF-8 are shown as \u{fffd}");
     }
+    finished.note_walls(&mut answer, &shown.text);
     let lines = if n_lines == 0 { "no output".to_owned() } else { counted(n_lines, "line", "lines") };
     let for_people = if finished.is_success() { lines } else { format!("{}, {lines}", finished.ending()) };
     finished.done(answer, for_people)

@@ -71,23 +71,9 @@ fn look(input: &BashOutputInput, context: CallContext<'_>) -> Result<Look, Probl
 }
 
 fn report(mut answer: Answer, name: &str, Look { page, finished, is_told }: &Look) -> ToolOutput {
-    let Page { text, n_missed, n_left, n_unwanted, is_lossy } = page;
-    answer.text(text);
-    answer.put("output", || text.clone().into());
+    put_page(&mut answer, page);
     answer.put("status", || if finished.is_some() { "ended" } else { "running" }.into());
-    if *n_missed > 0 {
-        answer.note_lack(format!("{} before this were not read in time and are gone", bytes(*n_missed)));
-    }
-    if *n_unwanted > 0 {
-        answer.note(format!("{} passed over by the filter", counted(*n_unwanted, "line", "lines")));
-    }
-    if *is_lossy {
-        answer.note("bytes that are not UTF-8 are shown as \u{fffd}");
-    }
-    if *n_left > 0 {
-        answer.note_lack(format!("{} more are there; call again", bytes(*n_left)));
-    }
-    if text.is_empty() && *n_left == 0 {
+    if page.text.is_empty() && page.n_left == 0 {
         answer.note("no new output");
     }
     let Some(finished) = finished else {
@@ -103,5 +89,25 @@ fn report(mut answer: Answer, name: &str, Look { page, finished, is_told }: &Loo
     }
     finished.note(&mut answer);
     finished.note_spill(&mut answer);
+    finished.note_walls(&mut answer, &page.text);
     finished.done(answer, for_people)
+}
+
+/// Says what is new, and what of it is not here.
+pub(crate) fn put_page(answer: &mut Answer, page: &Page) {
+    let Page { text, n_missed, n_left, n_unwanted, is_lossy } = page;
+    answer.text(text);
+    answer.put("output", || text.clone().into());
+    if *n_missed > 0 {
+        answer.note_lack(format!("{} before this were not read in time and are gone", bytes(*n_missed)));
+    }
+    if *n_unwanted > 0 {
+        answer.note(format!("{} passed over by the filter", counted(*n_unwanted, "line", "lines")));
+    }
+    if *is_lossy {
+        answer.note("bytes that are not UTF-8 are shown as \u{fffd}");
+    }
+    if *n_left > 0 {
+        answer.note_lack(format!("{} more are there; call again", bytes(*n_left)));
+    }
 }

@@ -20,6 +20,12 @@ pub(crate) fn start(text: &str, end: usize) -> &str {
     if is_split && end - word.start <= MAX_WORD { &text[..word.start] } else { &text[..end] }
 }
 
+/// The text without the word at its end, which may go on elsewhere.
+pub(crate) fn unfinished(text: &str) -> &str {
+    let n_bytes = text.bytes().rev().take_while(|&byte| is_in_word(byte)).count();
+    if n_bytes <= MAX_WORD { &text[..text.len() - n_bytes] } else { text }
+}
+
 /// The text from the byte `from` on, without the rest of a line that begins before it: a name there may make a secret of
 /// what follows. Of a line that is too long for that, without the rest of the word.
 pub(crate) fn end(text: &str, from: usize) -> &str {
@@ -144,6 +150,10 @@ mod tests {
         }
         let endless = "x".repeat(10_000);
         assert_eq!(start(&endless, 5000).len(), 5000, "no key is so long");
+        assert_eq!(
+            (unfinished("one two"), unfinished("one two "), unfinished(&endless)),
+            ("one ", "one two ", &*endless)
+        );
         assert_eq!(marked("a", 5), "a [cut; 5 bytes in all]");
         assert_eq!(marked("", 5), "[cut; 5 bytes in all]");
     }

@@ -6,8 +6,10 @@ use sortie_protocol::{Fault, ToolOutput};
 
 use crate::answer::Answer;
 use crate::arguments::Unknown;
+use crate::bash_output::put_page;
 use crate::port::{CallContext, TypedTool};
 use crate::problem::Problem;
+use crate::shell::Look;
 
 pub(crate) struct KillShell;
 
@@ -26,7 +28,7 @@ impl TypedTool for KillShell {
     const IDEMPOTENT: bool = false;
 
     fn description(&self) -> String {
-        "End a background command.".to_owned()
+        "End a background command; the answer has its unread output.".to_owned()
     }
 
     fn schema(&self) -> Value {
@@ -45,20 +47,25 @@ impl TypedTool for KillShell {
         let name = command.name();
         let had_ended = command.has_ended();
         command.stop();
-        let Some(finished) = command.ended().await else {
+        if command.ended().await.is_none() {
             return answer.failed(&Problem::new(Fault::Internal, format!("how {name} ended is not known")));
-        };
-        answer.line(&format!("{name} {}", if had_ended { "had ended before" } else { "was ended" }));
-        finished.put(&mut answer);
-        if had_ended {
-            answer.note(finished.ending());
         }
-        let files_changed = if command.tell() {
-            finished.note(&mut answer);
-            finished.files_changed()
-        } else {
-            Vec::new()
-        };
+        // What nobody has read yet: a task need not have another tool for it.
+        let Look { page, finished, is_told } = command.look(None);
+        put_page(&mut answer, &page);
+        answer.note(format!("{name} {}", if had_ended { "had ended before" } else { "was ended" }));
+        let mut files_changed = Vec::new();
+        if let Some(finished) = finished {
+            finished.put(&mut answer);
+            if had_ended {
+                answer.note(finished.ending());
+            }
+            if !is_told {
+                finished.note(&mut answer);
+                finished.note_spill(&mut answer);
+                files_changed = finished.files_changed();
+            }
+        }
         ToolOutput { files_changed, ..answer.done(format!("{name} was ended")) }
     }
 }

@@ -38,6 +38,6 @@ mod write;
 pub use port::{AnswerParts, Assistant, BoxFuture, CallContext, Delegation, Progress, Tool, TypedTool};
 pub use registry::Registry;
 pub use seen::Seen;
-pub use shell::{Changes, NetworkReach, ShellReach, ShellSetup, Shells, Standing};
+pub use shell::{Changes, NetworkReach, Repositories, ShellReach, ShellSetup, Shells, Standing, Writable};
 pub use task::{NOT_STARTED, TaskTool};
 pub use web_fetch::{Lookup, Reach, WebFetch, WebRules, WebRulesError};

@@ -58,7 +58,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
     escape("judged-writes", "shell::lines::s23_what_a_command_writes_is_judged_as_an_edit"),
     // Commands in their walls.
     escape("wall-names", "shell::protected::s42_no_command_changes_settings_agent_files_or_editor_tasks"),
-    escape("taken-away", "shell::protected::s40_no_command_makes_a_protected_file_that_is_not_there"),
+    escape("taken-away", "shell::repository::s35_no_command_writes_what_git_would_run"),
+    escape("told-names", "shell::protected::s40_by_whatever_way_a_protected_name_comes_it_is_told"),
     escape("readers-shell", "shell::readers::s60_the_shell_of_an_agent_that_only_reads_writes_nothing"),
     escape("denied-reads", "shell::secrets::s11_a_denied_file_is_read_by_no_command"),
     escape("secret-places", "shell::secrets::s83_keys_that_people_keep_at_home_are_read_by_no_command"),

@@ -20,11 +20,11 @@ const MAX_LINES: usize = 400;
 /// Columns of one line, likewise.
 const MAX_CHARS: usize = 2000;
 
-/// The question, without the choices.
-pub(super) fn shown(question: &Question, can_keep: bool, (columns, colour): (usize, bool)) -> String {
+/// The question, without the choices. `mark` is said behind the one who asks.
+pub(super) fn shown((question, mark): (&Question, &str), can_keep: bool, (columns, colour): (usize, bool)) -> String {
     let Question { chain, tool, arguments, preview, ground, .. } = question;
     let chain: Vec<String> = chain.iter().map(|agent| neutral::line(agent)).collect();
-    let head = format!("? {} wants to use {}", chain.join(" › "), neutral::line(tool));
+    let head = format!("? {}{mark} wants to use {}", chain.join(" › "), neutral::line(tool));
     let mut text = format!("{}\n", paint(&head, HEAD, colour));
     match preview {
         Some(diff) => lines(&mut text, diff, |line| paint(line, style_of(line), colour)),
@@ -40,19 +40,33 @@ pub(super) fn shown(question: &Question, can_keep: bool, (columns, colour): (usi
 
 /// What the answers cover that are about more than this call. `can_keep` is whether there is a file for lasting rules.
 fn covered(question: &Question, can_keep: bool) -> Option<String> {
-    let rule = neutral::line(question.rule.as_ref()?);
+    if question.rules.is_empty() {
+        return None;
+    }
+    let rules = listed(&question.rules);
     Some(match &question.lasting_rule {
         Some(lasting) if can_keep => {
-            format!("t allows `{rule}`, a writes `{}` into your settings", neutral::line(lasting))
+            format!("t allows {rules}, a writes `{}` into your settings", neutral::line(lasting))
         }
-        Some(_) => format!("t allows `{rule}`"),
-        None => format!("t allows `{rule}`; no rule would allow it for good, as long as another one asks"),
+        Some(_) => format!("t allows {rules}"),
+        None if question.by_hand.is_empty() => {
+            format!("t allows {rules}; no rule would allow it for good, as long as another one asks")
+        }
+        None => format!(
+            "t allows {rules}; to allow a command for good, in every project, write {} into your settings by hand",
+            listed(&question.by_hand)
+        ),
     })
+}
+
+fn listed(rules: &[String]) -> String {
+    let quoted: Vec<String> = rules.iter().map(|rule| format!("`{}`", neutral::line(rule))).collect();
+    quoted.join(" and ")
 }
 
 /// The line behind which the answer is typed. What no rule can say can only be allowed once.
 pub(super) fn choices(question: &Question, can_keep: bool, colour: bool) -> String {
-    let tree = if question.rule.is_some() { "  [t]his task tree" } else { "" };
+    let tree = if question.rules.is_empty() { "" } else { "  [t]his task tree" };
     let always = if question.lasting_rule.is_some() && can_keep { "  [a]lways" } else { "" };
     let choices = format!("[y]es once{tree}{always}  [n]o (and why)");
     format!("{} ", paint(&choices, Style::new().bold(), colour))
@@ -121,8 +135,9 @@ mod tests {
             tool: "Edit".to_owned(),
             arguments: r#"{"file_path": "src/a.rs", "old_string": "a\u001b[1A\r\nb"}"#.to_owned(),
             preview: None,
-            rule: Some("Edit(src/a.rs)".to_owned()),
+            rules: vec!["Edit(src/a.rs)".to_owned()],
             lasting_rule: Some("Edit(//w/src/a.rs)".to_owned()),
+            by_hand: Vec::new(),
             ground: "needs approval; no rule\nallows it".to_owned(),
         }
     }
@@ -131,9 +146,10 @@ mod tests {
     fn a_command_stands_there_as_one_would_type_it() {
         let arguments =
             r#"{"description": "Tidy up", "command": "cd \"a b\" &&\nrm -rf . # \u001b[2J\r{}"}"#.to_owned();
-        let shown = shown(&Question { tool: "Bash".to_owned(), arguments, ..question() }, true, (80, false));
+        let shown =
+            shown((&Question { tool: "Bash".to_owned(), arguments, ..question() }, " [unconfined]"), true, (80, false));
         expect![[r#"
-            ? main › ex␛[2Jplore wants to use Bash
+            ? main › ex␛[2Jplore [unconfined] wants to use Bash
               $ cd "a b" &&
               > rm -rf . # ␛[2J␍{}
               {
@@ -158,31 +174,42 @@ mod tests {
               `Edit(//w/src/a.rs)` into your
               settings
         "#]]
-        .assert_eq(&shown(&question(), true, (40, false)));
+        .assert_eq(&shown((&question(), ""), true, (40, false)));
     }
 
     #[test]
     fn what_a_rule_asks_for_cannot_be_allowed_for_good_and_that_is_said() {
         let question = Question { lasting_rule: None, ..question() };
         assert_eq!(choices(&question, true, false), "[y]es once  [t]his task tree  [n]o (and why) ");
-        let text = shown(&question, true, (120, false));
+        let text = shown((&question, ""), true, (120, false));
         assert!(text.contains("no rule would allow it for good"), "{text}");
+    }
+
+    #[test]
+    fn a_rule_for_commands_is_written_by_hand() {
+        let rules = vec!["Bash(cargo build)".to_owned(), "Bash(cargo test)".to_owned()];
+        let question = Question { rules: rules.clone(), lasting_rule: None, by_hand: rules, ..question() };
+        assert_eq!(choices(&question, true, false), "[y]es once  [t]his task tree  [n]o (and why) ");
+        let text = shown((&question, ""), true, (400, false));
+        let said = "t allows `Bash(cargo build)` and `Bash(cargo test)`; to allow a command for good, in every project, write \
+                    `Bash(cargo build)` and `Bash(cargo test)` into your settings by hand\n";
+        assert!(text.ends_with(said), "{text}");
     }
 
     #[test]
     fn only_what_can_be_done_is_offered() {
         assert_eq!(choices(&question(), true, false), "[y]es once  [t]his task tree  [a]lways  [n]o (and why) ");
         assert_eq!(choices(&question(), false, false), "[y]es once  [t]his task tree  [n]o (and why) ");
-        let nameless = Question { rule: None, lasting_rule: None, ..question() };
+        let nameless = Question { rules: Vec::new(), lasting_rule: None, ..question() };
         assert_eq!(choices(&nameless, true, false), "[y]es once  [n]o (and why) ");
-        let nothing = shown(&nameless, true, (80, false));
+        let nothing = shown((&nameless, ""), true, (80, false));
         assert!(!nothing.contains("t allows"), "{nothing}");
     }
 
     #[test]
     fn a_diff_stands_in_for_the_arguments_and_is_harmless_and_bounded() {
         let long = format!("-old \u{1b}]52;c;x\u{7}\n+{}\n{}", "x".repeat(3000), "y\n".repeat(500));
-        let text = shown(&Question { preview: Some(long), ..question() }, true, (80, true));
+        let text = shown((&Question { preview: Some(long), ..question() }, ""), true, (80, true));
         assert!(!text.contains("file_path"), "{text}");
         assert!(text.contains("\u{1b}[31m-old ␛]52;c;x␇\u{1b}[0m"), "{text}");
         assert!(

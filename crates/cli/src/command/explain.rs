@@ -26,7 +26,7 @@ use say::Say;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ExplainArgs {
-    /// A call, written like a rule: `Edit(src/a.rs)`, `WebFetch(https://example.com)`, `Task(explore)`
+    /// A call, written like a rule: `Edit(src/a.rs)`, `Bash(cargo test)`, `WebFetch(https://example.com)`
     call: String,
 
     /// Of this agent below the main agent; if not given, of the main agent
@@ -46,6 +46,7 @@ one decides.
 Examples:
   sortie explain \"Edit(src/a.rs)\"
   sortie explain \"Edit(src/a.rs)\" --agent explore
+  sortie explain \"Bash(cargo build && cargo test)\"
   sortie --permission-mode plan explain \"Write(notes.md)\" --json
 
 Exit codes:
@@ -112,7 +113,7 @@ fn places(settings: &Settings) -> Result<Places, CommandError> {
 /// The decision about a call that no rule could allow.
 fn out_of_reach(why: &str) -> Decision {
     let owner = "the workspace".to_owned();
-    Decision::Deny(Ground { owner, rule: None, remedy: None, why: Why::Unclear { what: why.to_owned() } })
+    Decision::Deny(Ground { owner, rule: None, remedies: Vec::new(), why: Why::Unclear { what: why.to_owned() } })
 }
 
 /// Why a call would come to nothing, whatever the rules say of it; `None` where it would not.
@@ -220,8 +221,8 @@ impl Explanation {
         if let Some(notice) = &self.call.notice {
             object["notice"] = notice.as_str().into();
         }
-        if let Some(remedy) = ground.and_then(|ground| ground.remedy.clone()) {
-            object["remedy"] = remedy.into();
+        if let Some(remedies) = ground.map(|ground| &ground.remedies).filter(|remedies| !remedies.is_empty()) {
+            object["remedies"] = remedies.as_slice().into();
         }
         object
     }

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &ResumeArgs, settings: &Settings) -> Result<ExitCode, Co
     let resumption = Resumption { prompt: args.prompt.clone(), limits };
     let plan = Plan::new(settings)?;
     let approver = approver(args.output_format, &aside, settings);
-    let (pace, display) = display(args.output_format, &args.show, aside);
+    let (pace, display) = display(args.output_format, &args.show, aside, settings.unconfined);
     drive(plan, Wish::Resume { task, resumption }, pace, display, approver)?.map_err(refused)
 }
 

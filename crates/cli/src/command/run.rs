@@ -92,7 +92,7 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
     let told_more = aside.is_text() && args.output_format == OutputFormat::Text;
     let unasked = plan.lacks_model() && args.model.is_none() && told_more;
     let approver = approver(args.output_format, &aside, settings);
-    let (pace, display) = display(args.output_format, &args.show, aside);
+    let (pace, display) = display(args.output_format, &args.show, aside, settings.unconfined);
     let code = drive(plan, Wish::Start { kind: Kind::Main, request }, pace, display, approver)??;
     if unasked && code == ExitCode::SUCCESS {
         for server in &local::servers(&settings.environment) {
@@ -105,14 +105,20 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
 /// A person, where there is one who reads text and can answer; else nobody.
 pub(super) fn approver(format: OutputFormat, aside: &Aside, settings: &Settings) -> Arc<dyn Approver> {
     let is_for_people = format == OutputFormat::Text && !matches!(aside, Aside::Events(_));
-    let person = TerminalApprover::find(aside.stage(), settings.places.config.as_deref()).filter(|_| is_for_people);
+    let person = TerminalApprover::find(aside.stage(), settings.places.config.as_deref(), settings.unconfined);
+    let person = person.filter(|_| is_for_people);
     person.map_or_else(|| Arc::new(NoApprover) as Arc<dyn Approver>, |person| Arc::new(person))
 }
 
 /// The format on stdout, and beside it what stderr gets. The formats for programs are alone unless someone asks.
-pub(super) fn display(format: OutputFormat, show: &ShowArgs, aside: Aside) -> (Pace, Box<dyn Display>) {
+pub(super) fn display(
+    format: OutputFormat,
+    show: &ShowArgs,
+    aside: Aside,
+    unconfined: bool,
+) -> (Pace, Box<dyn Display>) {
     let (pace, result): (Pace, Box<dyn Display>) = match format {
-        OutputFormat::Text => return (aside.pace(), Box::new(TextDisplay::new(aside))),
+        OutputFormat::Text => return (aside.pace(), Box::new(TextDisplay::new(aside, unconfined))),
         OutputFormat::Json => (aside.pace(), Box::new(JsonDisplay::default())),
         OutputFormat::StreamJson => (Pace::AtOnce, Box::new(StreamDisplay::default())),
     };

@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use sortie_protocol::{Event, Fact, Status, TaskOutcome};
 
 use super::aside::{Aside, write_stderr};
+use super::show::UNCONFINED;
 use super::{Display, neutral, words};
 use crate::error;
 
@@ -13,11 +14,13 @@ pub(crate) struct TextDisplay {
     aside: Aside,
     /// What the root task noticed and progress has told of, so that it is not said once more at the end.
     noticed: Vec<String>,
+    /// Said in the last line, where there is something to say of all who could run commands.
+    shell_mark: &'static str,
 }
 
 impl TextDisplay {
-    pub(crate) fn new(aside: Aside) -> Self {
-        Self { aside, noticed: Vec::new() }
+    pub(crate) fn new(aside: Aside, unconfined: bool) -> Self {
+        Self { aside, noticed: Vec::new(), shell_mark: if unconfined { UNCONFINED } else { "" } }
     }
 }
 
@@ -50,7 +53,7 @@ impl Display for TextDisplay {
             say_ending(outcome, &self.noticed);
         }
         if self.aside.is_text() {
-            say_figures(outcome);
+            say_figures(outcome, self.shell_mark);
         }
         self.aside.finish(outcome)
     }
@@ -76,8 +79,8 @@ fn say_ending(outcome: &TaskOutcome, noticed: &[String]) {
 }
 
 /// What it cost.
-fn say_figures(outcome: &TaskOutcome) {
+fn say_figures(outcome: &TaskOutcome, mark: &str) {
     let usage = words::usage(&outcome.usage);
     let model = words::model(&outcome.model);
-    write_stderr(&format!("{} {} · {model} · {usage}\n", outcome.task_id, outcome.status));
+    write_stderr(&format!("{}{mark} {} · {model} · {usage}\n", outcome.task_id, outcome.status));
 }

@@ -23,6 +23,7 @@ const RESUME: &str = "crates/policy/tests/it/resume.rs";
 const ASK: &str = "crates/cli/tests/it/ask.rs";
 const HOSTILE: &str = "crates/cli/tests/it/hostile.rs";
 const EXECUTED: &str = "crates/policy/tests/it/shell.rs";
+const ARMED: &str = "crates/policy/tests/it/armed.rs";
 const LINES: &str = "crates/policy/tests/it/lines.rs";
 const TRAPS: &str = "crates/sandbox/tests/it/git/traps.rs";
 const FILTERS: &str = "crates/sandbox/tests/it/git/named.rs";
@@ -60,7 +61,7 @@ const TABLE: &[(&str, &[Standing])] = &[
     ("s19", &[Here]),
     ("s20", &[Here]),
     ("s21", &[Here, At(LINES, "s21_what_is_respelled_is_not_let_through")]),
-    ("s22", &[Here, At(LINES, "s22_a_rule_for_a_program_does_not_cover_what_arms_it")]),
+    ("s22", &[Here, At(ARMED, "s22_a_rule_for_a_program_does_not_cover_what_arms_it")]),
     ("s23", &[Here]),
     ("s25", &[Here]),
     ("s26", &[Here]),

@@ -282,6 +282,22 @@ fn programs_get_an_object() {
 }
 
 #[test]
+fn a_command_is_a_call_whatever_the_shell_would_make_of_it() {
+    let world = World::new();
+    let explain = |line: &str, more: &[&str]| {
+        let call = format!("Bash({line})");
+        world.sortie(["explain", call.as_str(), "--json"].into_iter().chain(more.iter().copied())).run()
+    };
+    let found = explain("find . -name '*.rs'", &["--allow", "Bash(find:*)"]);
+    assert_eq!(found.code, 0, "{found:#?}");
+    let listed = explain("ls *", &["--allow", "Bash(ls:*)"]);
+    assert!(listed.code == 1 && listed.stdout.contains("only known when it runs"), "{listed:#?}");
+    let several = explain("cargo build && cargo test > log", &[]);
+    let remedies = json!(["Bash(cargo build)", "Bash(cargo test)", "Edit(/log)"]);
+    assert_eq!((several.code, &several.stdout_json()["remedies"]), (1, &remedies), "{several:#?}");
+}
+
+#[test]
 fn what_is_no_call_is_wrong_usage() {
     let world = World::new();
     for call in ["Raed(x)", "Edit(src/**)", "Edit(", "Edit()", "", "Bash(git diff:*)"] {

@@ -1,4 +1,4 @@
-//! A look at every name in the workspace, for what rules with wildcards and protected names mean there.
+//! A look at every name in the workspace, for what rules with wildcards mean there.
 
 use std::path::{Path, PathBuf};
 
@@ -7,19 +7,10 @@ use sortie_sandbox::{FileKind, Workspace};
 /// More names than this are not looked at: commands would wait for it.
 const MAX_NAMES: usize = 1_000_000;
 
-/// What becomes of a name.
-pub(super) enum Found {
-    /// It is what is searched for; nobody needs to look into it.
-    Wanted,
-    /// Another one. A directory is looked into.
-    Passed,
-    /// Another one, and nothing in it can be wanted.
-    Closed,
-}
-
-/// The paths that are wanted: relative to the root, absolute in an added directory. Links are names, too, and not
-/// followed. `None` if there is too much to look at. What cannot be listed by us cannot be by a command either.
-pub(super) fn search(workspace: &Workspace, judge: impl Fn(&Path, FileKind) -> Found) -> Option<Vec<PathBuf>> {
+/// The paths that are wanted: relative to the root, absolute in an added directory. Nobody looks into one of them. Links
+/// are names, too, and not followed. `None` if there is too much to look at. What cannot be listed by us cannot be by a
+/// command either.
+pub(super) fn search(workspace: &Workspace, is_wanted: impl Fn(&Path) -> bool) -> Option<Vec<PathBuf>> {
     let mut ahead: Vec<PathBuf> = workspace.added().map(Path::to_owned).chain([PathBuf::new()]).collect();
     let mut wanted = Vec::new();
     let mut seen = 0;
@@ -31,10 +22,10 @@ pub(super) fn search(workspace: &Workspace, judge: impl Fn(&Path, FileKind) -> F
                 return None;
             }
             let path = directory.join(&entry.name);
-            match judge(&path, entry.kind) {
-                Found::Wanted => wanted.push(path),
-                Found::Passed if entry.kind == FileKind::Directory => ahead.push(path),
-                Found::Passed | Found::Closed => {}
+            if is_wanted(&path) {
+                wanted.push(path);
+            } else if entry.kind == FileKind::Directory {
+                ahead.push(path);
             }
         }
     }

@@ -1,5 +1,4 @@
 use std::fs;
-use std::path::Path;
 
 use sortie_protocol::{Grant, GrantLayer, Mode};
 use tempfile::TempDir;
@@ -28,6 +27,10 @@ impl Place {
         self.directory.path().canonicalize().unwrap().join(name)
     }
 
+    fn workspace(&self) -> Workspace {
+        Workspace::open(&self.path("work")).unwrap()
+    }
+
     fn reach(&self, layers: &[GrantLayer]) -> TaskReach {
         let places = Places {
             root: Some(self.path("work")),
@@ -36,11 +39,29 @@ impl Place {
             own: vec![self.path("home/.config/sortie"), self.path("work/.mcp.json")],
         };
         let judge = Judge::new(&Grant { layers: layers.to_vec() }, places.clone()).unwrap();
-        TaskReach::new(Arc::new(judge), places)
+        let private = vec![self.path("home/.config/sortie/config.toml"), self.path("work/state")];
+        TaskReach::new(Arc::new(judge), places, private)
+    }
+
+    fn writable(&self, layers: &[GrantLayer]) -> Writable {
+        self.reach(layers).writable(&self.workspace())
     }
 
     fn walls(&self, layers: &[GrantLayer]) -> Walls {
-        self.reach(layers).walls(&Workspace::open(&self.path("work")).unwrap()).unwrap()
+        self.walls_around(layers, &Repositories::default())
+    }
+
+    fn walls_around(&self, layers: &[GrantLayer], repositories: &Repositories) -> Walls {
+        let reach = self.reach(layers);
+        let writable = reach.writable(&self.workspace()).directories;
+        reach.walls(&self.workspace(), &writable, repositories).unwrap()
+    }
+
+    /// What is protected in the workspace's own git directory, and in others.
+    fn kept(&self, repositories: &Repositories) -> Vec<String> {
+        let kept = self.names(&self.walls_around(&[], repositories).protected);
+        let of_git = |path: &String| path.contains(".git") || path.contains(".bare") || path.contains("hooks");
+        kept.into_iter().filter(of_git).collect()
     }
 
     /// Paths as seen from here.
@@ -62,17 +83,20 @@ fn layer(mode: Mode, tools: Option<&[&str]>, deny: &[&str]) -> GrantLayer {
     GrantLayer { mode: Some(mode), tools: tools.map(owned), deny: owned(deny), ..GrantLayer::new("someone") }
 }
 
+fn strings(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
 #[test]
 fn what_may_be_written_follows_from_the_grant() {
     let place = Place::new(&["work/docs/a.md", "work/src/a.rs"]);
-    let written = |layers: &[GrantLayer]| place.names(&place.walls(layers).writable);
+    let written = |layers: &[GrantLayer]| place.names(&place.writable(layers).directories);
     assert_eq!(written(&[]), ["work"]);
     assert_eq!(written(&[layer(Mode::Default, None, &[])]), ["work"], "who approves a command approves what it does");
     assert_eq!(written(&[layer(Mode::Plan, None, &[])]), [""; 0]);
     assert_eq!(written(&[layer(Mode::Bypass, Some(&["Read", "Grep", "Bash"]), &[])]), [""; 0], "a reader's shell");
     assert_eq!(written(&[layer(Mode::Bypass, Some(&["Bash", "KillShell"]), &[])]), ["work"], "an agent of commands");
     assert_eq!(written(&[layer(Mode::Bypass, Some(&["Read", "Bash", "Edit(docs/**)"]), &[])]), ["work/docs"]);
-    assert_eq!(written(&[layer(Mode::Bypass, Some(&["Read", "Bash", "Edit(gone/**)"]), &[])]), [""; 0]);
     let child = layer(Mode::Bypass, None, &[]);
     assert_eq!(written(&[layer(Mode::Bypass, None, &["Edit"]), child]), [""; 0], "no child has more");
 }
@@ -85,20 +109,66 @@ fn a_task_whose_commands_write_nothing_says_whose_word_that_is() {
     assert_eq!(place.reach(&[]).reads_only(), None);
 }
 
+/// An agent that edits what this rule says.
+fn editor(rule: &str) -> GrantLayer {
+    layer(Mode::Bypass, Some(&["Read", "Bash", rule]), &[])
+}
+
 #[test]
-fn protected_names_are_kept_where_they_exist_and_some_where_they_do_not() {
-    let place = Place::new(&["work/.envrc", "work/app/.vscode/tasks.json", "work/vendor/lib/.git/config", "work/a.rs"]);
-    let protected = place.names(&place.walls(&[]).protected);
+fn a_directory_that_a_rule_names_is_made_and_a_file_is_not() {
+    let place = Place::new(&["work/a.md"]);
+    for (rule, expected) in [
+        ("Edit(target/**)", &["work/target"][..]),
+        ("Edit(deep/er/**)", &["work/deep/er"]),
+        ("Edit(/b.md)", &[]),
+        ("Edit(a.md)", &[]),
+    ] {
+        let writable = place.writable(&[editor(rule)]);
+        assert_eq!((place.names(&writable.directories), writable.notes.len()), (strings(expected), 0), "{rule}");
+    }
+    assert!(place.path("work/target").is_dir() && place.path("work/deep/er").is_dir());
+    assert!(!place.path("work/b.md").exists());
+}
+
+#[test]
+fn what_a_link_leads_to_and_what_is_protected_is_not_opened_up_and_that_is_said() {
+    let place = Place::new(&["work/real/x", "home/x", "work/.vscode/tasks.json"]);
+    std::os::unix::fs::symlink("real", place.path("work/link")).unwrap();
+    std::os::unix::fs::symlink("../home", place.path("work/out")).unwrap();
+    for (rule, words) in [
+        ("Edit(link/**)", "commands do not write in `link`: a link leads from there to `real`"),
+        ("Edit(out/**)", "commands do not write in `out`: "),
+        ("Edit(.vscode/**)", "commands do not write in `.vscode`: it is what an editor runs or obeys"),
+        ("Edit(new/.git/hooks/**)", "commands do not write in `new/.git/hooks`: it is git's own files"),
+    ] {
+        let Writable { directories, notes } = place.writable(&[editor(rule)]);
+        assert_eq!(directories, [""; 0].map(PathBuf::from), "{rule}");
+        assert!(notes.len() == 1 && notes[0].starts_with(words), "{rule}: {notes:?}");
+    }
+    assert!(!place.path("work/new").exists());
+}
+
+#[test]
+fn protected_names_are_kept_at_the_top_where_they_exist_and_some_where_they_do_not() {
+    let place = Place::new(&[
+        "work/.envrc",
+        "work/.config/fish/x",
+        "work/app/.vscode/tasks.json",
+        "work/.mcp.json",
+        "work/a.rs",
+    ]);
     assert_eq!(
-        protected,
+        place.names(&place.walls(&[]).protected),
         [
+            "home/.config/sortie/config.toml",
+            "home/.ssh",
             "work/.claude",
+            "work/.config/fish",
             "work/.envrc",
             "work/.git",
+            "work/.mcp.json",
             "work/.sortie",
-            "work/app/.vscode",
-            "work/vendor/lib/.git/config",
-            "work/vendor/lib/.git/hooks",
+            "work/state",
         ]
     );
 }
@@ -107,29 +177,55 @@ fn protected_names_are_kept_where_they_exist_and_some_where_they_do_not() {
 fn of_a_repository_only_that_is_kept_by_which_git_runs_something() {
     let place = Place::new(&[
         "work/.git/HEAD",
-        "work/.git/objects/ab/config",
         "work/.git/info/attributes",
         "work/.git/modules/lib/hooks/post-checkout",
-        "work/.mcp.json",
+        "work/.git/modules/new/config",
+        "work/.git/worktrees/t/config.worktree",
+        "work/vendor/.git/config",
+        "work/.bare/hooks/x",
     ]);
-    let protected = place.names(&place.walls(&[]).protected);
-    let git: Vec<&String> = protected.iter().filter(|path| path.starts_with("work/.git")).collect();
+    let path = |name: &str| place.path(name);
+    let repositories = Repositories {
+        top: vec![path("work/.git")],
+        modules: vec![path("work/.git/modules/lib"), path("work/.git/modules/new")],
+        worktrees: vec![path("work/.git/worktrees/t")],
+        nested: vec![path("work/vendor/.git"), path("work/.bare")],
+        lack: None,
+    };
     assert_eq!(
-        git,
-        ["work/.git/config", "work/.git/hooks", "work/.git/info/attributes", "work/.git/modules/lib/hooks"]
+        place.kept(&repositories),
+        [
+            "work/.bare/hooks",
+            "work/.git/config",
+            "work/.git/hooks",
+            "work/.git/info/attributes",
+            "work/.git/modules/lib/hooks",
+            "work/.git/modules/new/config",
+            "work/.git/modules/new/hooks",
+            "work/.git/worktrees/t/config.worktree",
+            "work/vendor/.git/config",
+        ]
     );
-    assert!(protected.contains(&"work/.mcp.json".to_owned()));
 }
 
 #[test]
-fn a_work_tree_beside_its_repository_keeps_the_way_there_and_the_repository() {
-    let place = Place::new(&["main/.git/HEAD", "main/.git/worktrees/w/HEAD", "work/a.rs"]);
-    let git = place.path("main/.git/worktrees/w");
-    fs::write(place.path("work/.git"), format!("gitdir: {}\n", git.display())).unwrap();
-    fs::write(git.join("commondir"), "../..\n").unwrap();
-    let protected = place.names(&place.walls(&[]).protected);
-    for kept in ["work/.git", "main/.git/worktrees/w", "main/.git"] {
-        assert!(protected.contains(&kept.to_owned()), "{kept}: {protected:?}");
+fn a_file_in_the_place_of_a_repository_is_kept_with_what_it_leads_to() {
+    let place = Place::new(&["work/.bare/config", "work/.bare/worktrees/w/HEAD"]);
+    fs::write(place.path("work/.git"), "gitdir: .bare\n").unwrap();
+    let repositories = Repositories { top: vec![place.path("work/.bare")], ..Repositories::default() };
+    assert_eq!(place.kept(&repositories), ["work/.bare/config", "work/.bare/hooks", "work/.git"]);
+}
+
+#[test]
+fn where_settings_and_hooks_of_the_repository_lead_is_kept_as_well() {
+    let place = Place::new(&["work/.git/HEAD", "work/.git/hooks/x", "work/scripts/check", "work/shared.gitconfig"]);
+    fs::write(place.path("work/.git/config"), "[core]\nhooksPath = my/hooks\n[include]\npath = ../shared.gitconfig\n")
+        .unwrap();
+    std::os::unix::fs::symlink("../../scripts/check", place.path("work/.git/hooks/pre-commit")).unwrap();
+    let repositories = Repositories { top: vec![place.path("work/.git")], ..Repositories::default() };
+    let kept = place.names(&place.walls_around(&[], &repositories).protected);
+    for name in ["work/my/hooks", "work/shared.gitconfig", "work/.git/hooks/pre-commit"] {
+        assert!(kept.contains(&name.to_owned()), "{name}: {kept:?}");
     }
 }
 
@@ -146,10 +242,10 @@ fn rules_about_single_files_bind_commands_too() {
 }
 
 #[test]
-fn secrets_of_the_user_and_of_sortie_itself_are_hidden() {
-    let place = Place::new(&["work/.mcp.json"]);
+fn secrets_of_the_user_and_of_sortie_itself_are_hidden_wherever_they_lie() {
+    let place = Place::new(&["work/.mcp.json", "work/state/journal"]);
     let hidden = place.names(&place.walls(&[]).hidden);
-    for kept in ["home/.ssh", "home/.config/sortie"] {
+    for kept in ["home/.ssh", "home/.config/sortie", "home/.config/sortie/config.toml", "work/state"] {
         assert!(hidden.contains(&kept.to_owned()), "{kept}");
     }
     assert!(!hidden.contains(&"work/.mcp.json".to_owned()), "the project's own files can be read");
@@ -166,11 +262,4 @@ fn hosts_are_reached_as_the_rules_about_fetching_say() {
     assert!(reach.may_reach("example.org").is_err());
     assert_eq!(place.reach(&[layer(Mode::Default, None, &[])]).network(), NetworkReach::None);
     assert_eq!(place.reach(&[layer(Mode::Bypass, None, &[])]).network(), NetworkReach::All);
-}
-
-#[test]
-fn what_no_agent_may_make_is_told_in_words() {
-    let reach = Place::new(&[]).reach(&[]);
-    assert!(reach.protects(Path::new("app/.envrc")).is_some_and(|what| what.contains(".envrc")));
-    assert_eq!(reach.protects(Path::new("app/main.rs")), None);
 }

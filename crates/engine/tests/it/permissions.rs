@@ -139,7 +139,7 @@ async fn a_person_sees_who_asks_for_what_and_approves_of_exactly_this_call() {
     assert_eq!(first.chain, ["main", "general-purpose"]);
     let arguments: Value = serde_json::from_str(&first.arguments).unwrap();
     assert_eq!((first.tool.as_str(), &arguments["file_path"]), ("Write", &json!("a.md")));
-    assert_eq!(first.rule.as_deref(), Some("Edit(/a.md)"));
+    assert_eq!(first.rules, ["Edit(/a.md)"]);
     assert!(first.preview.is_some_and(|diff| diff.contains("+new")), "the change is shown");
     let transcript = world.transcript();
     assert!(transcript.contains("approval_asked") && transcript.contains("approval_answered"), "{transcript}");
@@ -151,7 +151,7 @@ async fn questions_wait_their_turn_and_an_answer_for_the_tree_answers_those_that
     let calls = [write("a.md"), write("a.md"), write("b.md")];
     let world = Plan::script(once(calls)).permissions(asking(&person)).build();
     world.run(ask("Go.")).await;
-    let asked: Vec<_> = person.asked().into_iter().filter_map(|question| question.rule).collect();
+    let asked: Vec<_> = person.asked().into_iter().flat_map(|question| question.rules).collect();
     assert_eq!(asked, ["Edit(/a.md)", "Edit(/b.md)"], "the second call of `a.md` was answered by the first");
     assert_eq!(person.open.lock().expect("nobody panicked").1, 1, "one question at a time");
 }

@@ -191,9 +191,14 @@ impl World {
         events.into_iter().map(|(_, event)| event).collect()
     }
 
-    /// The facts as one line each.
+    /// The facts as one line each. How long a sub-agent took is not among them: a busy machine takes its time.
     pub(crate) fn transcript(&self) -> String {
-        render(&self.events())
+        let text = render(&self.events());
+        let pieces: Vec<&str> = text.split(" tokens, ").collect();
+        let timeless = |piece: &&str| piece.split_once(" s\\n").map(|(_, rest)| format!("… s\\n{rest}"));
+        let rest = pieces.iter().skip(1).map(|piece| timeless(piece).unwrap_or_else(|| (*piece).to_owned()));
+        let all: Vec<String> = pieces.iter().take(1).map(|piece| (*piece).to_owned()).chain(rest).collect();
+        all.join(" tokens, ")
     }
 
     /// The requests whose brief contains `text`, in order.

@@ -1,127 +1,111 @@
 //! Armed words: options and operands by which a harmless program executes others, or writes files.
 //!
-//! A rule that allows a program does not allow these with it, unless it names them. A long option counts in every
-//! abbreviation, a short one in every bundle; more is taken for armed than is.
+//! A rule that allows a program does not allow these with it, unless it names them; where one makes a program execute
+//! what is not judged, that counts as any command for a rule that denies. A long option counts in every abbreviation, a
+//! short one in every bundle; more is taken for armed than is.
 
+mod lead;
 mod script;
+mod sheet;
 mod table;
+mod token;
 
 use sortie_mutant::is_out;
 
-use self::script::{awk_is_plain, sed_is_plain};
-use self::table::FETCHING;
-use super::Word;
+use self::lead::Lead;
+use self::sheet::{Nature, Sheet};
+use super::{Armed, Arming, Word};
 
-/// What arms one program.
-struct Program {
-    names: &'static str,
-    /// Options, without their dashes.
-    long: &'static str,
-    /// Letters of options.
-    short: &'static str,
-    /// Beginnings of words of any kind.
-    starts: &'static str,
-    /// Commands of the program: its first operand.
-    verbs: &'static str,
-    /// Options that count in front of the first operand only.
-    leading: &'static str,
-    /// Whether `NAME=value` arms it.
-    variables: bool,
-    /// Whether its first word has letters of options, dash or not.
-    bundle: bool,
+/// Programs that fetch others and run them.
+const FETCHING: [&str; 5] = ["bunx", "npx", "pipx", "pnpx", "uvx"];
+
+/// What is armed in a command.
+#[derive(Debug, Default)]
+pub(super) struct Arms {
+    /// In rising order.
+    pub(super) armed: Vec<Armed>,
+    /// The files that its armed words name to be written.
+    pub(super) written: Vec<Word>,
 }
 
-/// The positions of the armed words, in rising order.
-pub(super) fn positions(name: &str, words: &[Word]) -> Vec<usize> {
+impl Arms {
+    fn add(&mut self, at: usize, arming: Arming) {
+        self.armed.push(Armed { at, arming });
+    }
+
+    /// Adds what is armed in a command within this one.
+    fn add_inner(&mut self, start: usize, inner: Arms) {
+        self.armed.extend(inner.armed.into_iter().map(|armed| Armed { at: armed.at + start, ..armed }));
+        self.armed.sort_unstable_by_key(|armed| armed.at);
+        self.written.extend(inner.written);
+    }
+
+    fn has(&self, arming: Arming) -> bool {
+        self.armed.iter().any(|armed| armed.arming == arming)
+    }
+}
+
+/// What is armed in a command with this program.
+pub(super) fn arms(name: &str, words: &[Word]) -> Arms {
     match name {
-        _ if is_out("armed-words") => return Vec::new(),
-        "sed" | "gsed" => return sed(words),
-        "awk" | "gawk" | "mawk" | "nawk" => return awk(words),
-        _ if FETCHING.contains(&name) => return (1..words.len()).collect(),
-        _ => {}
-    }
-    let Some(program) = table::find(name) else { return Vec::new() };
-    let texts = || words.iter().enumerate().skip(1).filter_map(|(at, word)| Some((at, word.text()?)));
-    let verb = texts().find(|(_, text)| !text.starts_with(['-', '+'])).map_or(words.len(), |(at, _)| at);
-    let armed = texts().filter(|&(at, text)| {
-        program.is_armed_by(text)
-            || at == verb && one_of(program.verbs).any(|verb| verb == text)
-            || at < verb && one_of(program.leading).any(|option| text.starts_with(option))
-            || at == 1 && program.bundle && text.contains(|letter| program.short.contains(letter))
-    });
-    armed.map(|(at, _)| at).collect()
-}
-
-impl Program {
-    fn is_armed_by(&self, text: &str) -> bool {
-        if one_of(self.starts).any(|start| text.starts_with(start)) {
-            return true;
-        }
-        if let Some(option) = text.strip_prefix("--") {
-            let option = option.split('=').next().unwrap_or(option);
-            return !option.is_empty() && one_of(self.long).any(|long| long.starts_with(option));
-        }
-        match text.strip_prefix('-') {
-            Some(letters) => letters.contains(|letter| self.short.contains(letter)),
-            None => self.variables && text.contains('='),
-        }
-    }
-}
-
-fn one_of(list: &'static str) -> impl Iterator<Item = &'static str> {
-    list.split(' ').filter(|word| !word.is_empty())
-}
-
-/// Only the options that leave files alone, and scripts that do.
-fn sed(words: &[Word]) -> Vec<usize> {
-    let texts: Vec<&str> = words.iter().map(|word| word.text().unwrap_or_default()).collect();
-    let (mut armed, mut expression, mut at) = (Vec::new(), false, 1);
-    let mut operands = Vec::new();
-    while let Some(text) = texts.get(at) {
-        match *text {
-            "-e" | "--expression" => {
-                expression = true;
-                at += 1;
-                if !texts.get(at).is_some_and(|script| sed_is_plain(script)) {
-                    armed.push(at.min(words.len() - 1));
-                }
+        _ if is_out("armed-words") => Arms::default(),
+        "sed" | "gsed" => script::sed(words),
+        "awk" | "gawk" | "mawk" | "nawk" | "original-awk" => script::awk(words),
+        _ => {
+            let mut arms = by_table(name, words);
+            if let Some(start) = module(name, words) {
+                arms.add_inner(start, by_table(words[start].text().unwrap_or_default(), &words[start..]));
             }
-            "--quiet" | "--silent" | "--regexp-extended" | "--debug" => {}
-            option if option.len() > 1 && option.starts_with('-') => {
-                if !option[1..].chars().all(|letter| "nErsuz".contains(letter)) {
-                    armed.push(at);
-                }
-            }
-            _ => operands.push(at),
+            arms
         }
-        at += 1;
     }
-    if let Some(&script) = operands.first().filter(|_| !expression)
-        && !sed_is_plain(texts[script])
-    {
-        armed.push(script);
-    }
-    armed.sort_unstable();
-    armed
 }
 
-/// Only field separators, variables, and programs that print.
-fn awk(words: &[Word]) -> Vec<usize> {
-    let (mut armed, mut program, mut at) = (Vec::new(), false, 1);
-    while let Some(word) = words.get(at) {
-        match word.text().unwrap_or_default() {
-            "-F" | "-v" if !program => at += 1,
-            text if !program && text.starts_with("-F") => {}
-            text if !program && text.starts_with('-') => armed.push(at),
-            text if !program => {
-                program = true;
-                if !awk_is_plain(text) {
-                    armed.push(at);
-                }
+/// Where `python -m` has the module that it runs as a program.
+fn module(name: &str, words: &[Word]) -> Option<usize> {
+    let flag = words.iter().position(|word| word.text() == Some("-m"))?;
+    (name.starts_with("python") && flag + 1 < words.len()).then_some(flag + 1)
+}
+
+fn by_table(name: &str, words: &[Word]) -> Arms {
+    let (mut arms, lead) = (Arms::default(), Lead::of(name, words));
+    let sheets: Vec<&Sheet> = table::sheets(name).filter(|sheet| lead.is_about(sheet.verbs, words)).collect();
+    for at in 1..words.len() {
+        let own = sheets.iter().filter_map(|sheet| sheet.arming(at, words, &lead)).min();
+        let verb = lead.verbs.contains(&at).then(|| table::verb(name, &words[at])).flatten();
+        let fetched = FETCHING.contains(&name).then_some(Arming::Turns);
+        let Some(arming) = [own, verb, fetched].into_iter().flatten().min() else { continue };
+        match sheets.iter().find_map(|sheet| sheet.written(at, words)).filter(|_| arming == Arming::Writes) {
+            Some(Word::Unknown) => arms.add(at, Arming::Spills),
+            Some(written) => {
+                arms.add(at, arming);
+                arms.written.extend(Some(written).filter(names_a_file));
             }
-            _ => {}
+            None => arms.add(at, arming),
         }
-        at += 1;
     }
-    armed
+    for sheet in &sheets {
+        if let Some(arming) = by_nature(sheet, words, &lead, &arms) {
+            arms.add(words.len(), arming);
+        }
+    }
+    arms
+}
+
+/// What a program does without any word for it.
+fn by_nature(sheet: &Sheet, words: &[Word], lead: &Lead, arms: &Arms) -> Option<Arming> {
+    if sheet.is_excused(words) {
+        return None;
+    }
+    match sheet.nature {
+        Nature::Plain => None,
+        Nature::RunsInput => Some(Arming::Runs),
+        Nature::RunsInputAlone => (lead.verbs.is_empty() && arms.armed.is_empty()).then_some(Arming::Runs),
+        Nature::Spills => (!arms.has(Arming::Writes)).then_some(Arming::Spills),
+    }
+}
+
+/// Whether a word in the place of a file is one.
+fn names_a_file(word: &Word) -> bool {
+    !matches!(word.text(), Some("-" | "/dev/null" | "/dev/stdout" | "/dev/stderr"))
 }

@@ -7,9 +7,14 @@ use super::Target;
 /// More directories than this are as good as unknown.
 const MOST: usize = 4;
 
-/// The directories in which a command may find itself; none where that is not known.
+/// The directories in which a command may find itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Location(Vec<PathBuf>);
+pub(super) struct Location {
+    /// None where that is not known.
+    directories: Vec<PathBuf>,
+    /// Where the line starts. Neither it nor what is above it is reached by a link.
+    start: Option<PathBuf>,
+}
 
 /// Where a command leaves the shell.
 #[derive(Debug, Clone)]
@@ -30,7 +35,8 @@ impl After {
 
 impl Location {
     pub(super) fn new(directory: Option<&Path>) -> Self {
-        Self(directory.map(Path::to_owned).into_iter().collect())
+        let start = directory.map(Path::to_owned);
+        Self { directories: start.iter().cloned().collect(), start }
     }
 
     pub(super) fn unknown() -> Self {
@@ -38,12 +44,12 @@ impl Location {
     }
 
     pub(super) fn is_unknown(&self) -> bool {
-        self.0.is_empty()
+        self.directories.is_empty()
     }
 
     /// The one directory that it is.
     pub(super) fn only(&self) -> Option<&Path> {
-        if let [only] = &self.0[..] { Some(only) } else { None }
+        if let [only] = &self.directories[..] { Some(only) } else { None }
     }
 
     /// Either of two.
@@ -51,33 +57,51 @@ impl Location {
         if self.is_unknown() || other.is_unknown() {
             return Self::unknown();
         }
-        for directory in other.0 {
-            if !self.0.contains(&directory) {
-                self.0.push(directory);
+        for directory in other.directories {
+            if !self.directories.contains(&directory) {
+                self.directories.push(directory);
             }
         }
-        if self.0.len() > MOST { Self::unknown() } else { self }
+        if self.directories.len() > MOST { Self::unknown() } else { self }
     }
 
     /// Where `cd` with this word leads: the shell works out `..` in names, not in links.
     pub(super) fn entered(&self, word: &str) -> Self {
-        Self(self.0.iter().map(|directory| entered(directory, word)).collect())
+        let directories = self.directories.iter().map(|directory| entered(directory, word)).collect();
+        Self { directories, start: self.start.clone() }
     }
 
-    /// The files that a word may name. `..` behind a link leads elsewhere, so it is not worked out.
+    /// The files that a word may name.
     pub(super) fn targets(&self, word: &str) -> Vec<Target> {
-        let path = Path::new(word);
-        let upwards = path.components().any(|component| component == Component::ParentDir);
-        if word.is_empty() || upwards {
+        if word.is_empty() || self.is_unknown() && !word.starts_with('/') {
             return vec![Target::Unknown];
         }
-        if path.is_absolute() {
-            return vec![Target::Path(path.components().collect())];
+        if word.starts_with('/') {
+            return vec![self.target(Path::new("/"), word)];
         }
-        if self.is_unknown() {
-            return vec![Target::Unknown];
+        self.directories.iter().map(|directory| self.target(directory, word)).collect()
+    }
+
+    /// The file that a word names from a directory. `..` behind a link leads elsewhere, so it is worked out only where no
+    /// link can stand before it.
+    fn target(&self, directory: &Path, word: &str) -> Target {
+        let above = self.start.as_ref().is_some_and(|start| start.starts_with(directory));
+        let mut path = directory.to_owned();
+        let mut names = 0;
+        for component in Path::new(word).components() {
+            match component {
+                Component::ParentDir if above && names == 0 => {
+                    path.pop();
+                }
+                Component::ParentDir => return Target::Unknown,
+                Component::Normal(name) => {
+                    names += 1;
+                    path.push(name);
+                }
+                Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+            }
         }
-        self.0.iter().map(|directory| Target::Path(directory.join(path).components().collect())).collect()
+        Target::Path(path)
     }
 }
 

@@ -2,8 +2,6 @@
 
 mod part;
 
-use std::path::Path;
-
 use super::location::{After, Location};
 use super::tree::{Assignment, Command, Item, List, Pipeline, Redirect, Shape, Spelled, Then};
 use super::{Analysis, MAX_PARTS, Part, Target, WhyNot, Word, builtin};
@@ -18,9 +16,9 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    pub(super) fn over(list: &List, here_runs: &[List], directory: Option<&Path>) -> Analysis {
+    pub(super) fn over(list: &List, here_runs: &[List], location: Location) -> Analysis {
         let mut walk = Self::new();
-        walk.list(list, Location::new(directory));
+        walk.list(list, location);
         for list in here_runs {
             walk.list(list, Location::unknown());
         }
@@ -180,10 +178,14 @@ impl Walk {
     fn assignments(&mut self, assignments: &[Assignment], location: &Location) {
         for Assignment { name, value } in assignments {
             self.words(std::slice::from_ref(value), location);
-            let plain = matches!(value.word, Word::Plain(_)) && HARMLESS_VARIABLES.contains(&name.as_str());
-            if !plain {
-                self.not_understood(WhyNot::Variable(name.clone()));
-            }
+            self.variable(name, matches!(value.word, Word::Plain(_)));
+        }
+    }
+
+    /// A variable that is set. Programs may obey it, unless it is known that they show it at most.
+    fn variable(&mut self, name: &str, is_plain: bool) {
+        if !is_plain || !HARMLESS_VARIABLES.contains(&name) {
+            self.not_understood(WhyNot::Variable(name.to_owned()));
         }
     }
 

@@ -1,5 +1,7 @@
 //! Programs that run what follows them: which words of theirs are the command.
 
+mod shell;
+
 use super::Word;
 
 /// What a program runs.
@@ -12,7 +14,16 @@ pub(super) struct Runs {
     pub(super) transparent: bool,
     /// Whether it may run something else.
     pub(super) unclear: bool,
-    pub(super) sets_variables: bool,
+    /// What it sets for them.
+    pub(super) variables: Vec<Variable>,
+}
+
+/// A variable that a program sets for another.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Variable {
+    pub(super) name: String,
+    /// Whether all of its value is known, and spelled as people do.
+    pub(super) is_plain: bool,
 }
 
 impl Runs {
@@ -55,48 +66,47 @@ const WRAPPERS: [Wrapper; 13] = [
     Wrapper { transparent: false, ..wrapper("xargs", "0rtx", "dEILnPs") },
 ];
 
-const SHELLS: [&str; 8] = ["ash", "bash", "dash", "fish", "ksh", "rbash", "sh", "zsh"];
+/// Programs that run the command behind one of their verbs, with nothing between that is not understood.
+const VERBS: [(&str, &str); 13] = [
+    ("asdf", "exec"),
+    ("bundle", "exec"),
+    ("composer", "exec"),
+    ("conda", "run"),
+    ("hatch", "run"),
+    ("mise", "exec"),
+    ("pdm", "run"),
+    ("pipenv", "run"),
+    ("pnpm", "exec"),
+    ("poetry", "run"),
+    ("rye", "run"),
+    ("uv", "run"),
+    ("yarn", "exec"),
+];
 
 /// They run commands too, in ways that are not taken apart here.
-const UNCLEAR: [&str; 26] = [
-    "at",
-    "batch",
-    "busybox",
-    "chroot",
-    "chrt",
-    "crontab",
-    "doas",
-    "entr",
-    "expect",
-    "flock",
-    "gdb",
-    "ltrace",
-    "nsenter",
-    "parallel",
-    "pkexec",
-    "rlwrap",
-    "runuser",
-    "script",
-    "setpriv",
-    "strace",
-    "su",
-    "systemd-run",
-    "taskset",
-    "toybox",
-    "unshare",
-    "watch",
-];
+const UNCLEAR: &str = "abduco at batch bwrap busybox capsh catchsegv cgexec chpst choom chroot chrt crontab \
+    dbus-run-session doas dtach dumb-init eatmydata entr envdir expect faketime fakeroot firejail flock gdb gosu i386 \
+    linux32 linux64 lldb logsave ltrace machinectl newgrp nodemon nsenter numactl parallel perf pkexec prlimit proot \
+    proxychains proxychains4 rlwrap rr run-parts runuser runcon script setarch setpriv sg softlimit ssh-agent \
+    start-stop-daemon strace su su-exec sudoedit systemd-run taskset tini torsocks toybox tsocks unbuffer uname26 \
+    unshare valgrind watch watchexec x86_64 xe xvfb-run";
+
+/// Beginnings of the names of loaders, which run the program that they are given.
+const LOADERS: [&str; 4] = ["ld-linux", "ld-musl", "ld.so", "ld64.so"];
 
 /// What a command with these words runs, if its program is one that runs others.
 pub(super) fn runs(name: &str, words: &[Word]) -> Option<Runs> {
-    if UNCLEAR.contains(&name) {
+    if UNCLEAR.split(' ').any(|own| own == name) || LOADERS.iter().any(|loader| name.starts_with(loader)) {
         return Some(Runs::unclear());
     }
-    if SHELLS.contains(&name) {
-        return shell(words);
+    if shell::is_shell(name) {
+        return shell::runs(name, words);
     }
-    if name == "find" {
+    if name == "find" || name == "gfind" {
         return found(words);
+    }
+    if let Some((_, verb)) = VERBS.iter().find(|(own, _)| *own == name) {
+        return behind_verb(verb, words);
     }
     let wrapper = WRAPPERS.iter().find(|wrapper| wrapper.name == name)?;
     if name == "command" && matches!(words.get(1).and_then(Word::text), Some("-v" | "-V")) {
@@ -104,17 +114,24 @@ pub(super) fn runs(name: &str, words: &[Word]) -> Option<Runs> {
     }
     let Some(start) = wrapper.start(words) else { return Some(Runs::unclear()) };
     let is_variable = |word: &&Word| wrapper.variables && word.text().is_some_and(|text| text.contains('='));
-    let variables = words[start..].iter().take_while(is_variable).count();
-    let mut command = words[start + variables..].to_vec();
+    let variables: Vec<Variable> = words[start..].iter().take_while(is_variable).map(Variable::of).collect();
+    let mut command = words[start + variables.len()..].to_vec();
     if name == "xargs" {
         command = extended(command, words, start)?;
     }
     Some(Runs {
         transparent: wrapper.transparent && !command.is_empty(),
         commands: if command.is_empty() { Vec::new() } else { vec![command] },
-        sets_variables: variables > 0,
+        variables,
         ..Runs::default()
     })
+}
+
+impl Variable {
+    fn of(word: &Word) -> Self {
+        let name = word.text().and_then(|text| text.split('=').next()).unwrap_or_default();
+        Self { name: name.to_owned(), is_plain: matches!(word, Word::Plain(_)) }
+    }
 }
 
 impl Wrapper {
@@ -185,24 +202,15 @@ fn found(words: &[Word]) -> Option<Runs> {
     (!runs.commands.is_empty()).then_some(runs)
 }
 
-/// What a shell runs: the line behind `-c`, a file as any program, or else what it reads.
-fn shell(words: &[Word]) -> Option<Runs> {
-    let (mut at, mut is_line) = (1, false);
-    while let Some(word) = words.get(at) {
-        let Some(text) = word.text() else { return Some(Runs::unclear()) };
-        match text {
-            "--version" | "--help" => return None,
-            "-o" | "+o" | "-O" | "+O" => at += 1,
-            // Some of them make it read its input, or run files beside the one that is named.
-            _ if text.starts_with("--") || text.starts_with('-') && text.contains('s') => return Some(Runs::unclear()),
-            _ if text.starts_with(['-', '+']) => is_line |= text.starts_with('-') && text.contains('c'),
-            _ => break,
+/// The command behind a verb. Options in between may have values, or run something themselves.
+fn behind_verb(verb: &str, words: &[Word]) -> Option<Runs> {
+    let text = |at: usize| words.get(at).and_then(Word::text);
+    match (text(1), text(2)) {
+        (Some(first), Some(program)) if first == verb && !program.starts_with('-') => {
+            Some(Runs { commands: vec![words[2..].to_vec()], ..Runs::default() })
         }
-        at += 1;
-    }
-    match (words.get(at), is_line) {
-        (Some(script), true) => Some(Runs { scripts: vec![script.clone()], ..Runs::default() }),
-        (Some(_), false) => None,
-        (None, _) => Some(Runs::unclear()),
+        (Some(first), _) if first != verb && !first.starts_with('-') => None,
+        _ if words.iter().any(|word| word.text().is_none_or(|text| text == verb)) => Some(Runs::unclear()),
+        _ => None,
     }
 }

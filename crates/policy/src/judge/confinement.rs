@@ -81,6 +81,12 @@ impl<'a> Confinement<'a> {
         Writes::Within(outermost(directories))
     }
 
+    /// Whether a list of tools names this one of [`Writes::Within`] as a directory (`Edit(target/**)`): then it is meant
+    /// to be one, also where it does not exist.
+    pub fn names_directory(&self, path: &Path) -> bool {
+        self.layers.iter().flat_map(|layer| layer.named_directories(self.places)).any(|named| named == path)
+    }
+
     pub fn network(&self) -> NetworkReach {
         self.layers.iter().map(Layer::network).min().unwrap_or(NetworkReach::All)
     }

@@ -12,9 +12,9 @@ use super::line::{Line, Open};
 use super::matcher::{Matcher, Role};
 use super::rules::Rules;
 use super::{Call, Called};
-use crate::command::Word;
+use crate::command::WhyNot;
 use crate::decision::{Decision, Ground, Why};
-use crate::remedy::{self, remedy};
+use crate::remedy::{self, Gap};
 use crate::rule::RuleError;
 use crate::tool::Kind;
 
@@ -91,8 +91,8 @@ impl Layer {
         };
         match together {
             Decision::Ask(asked) if self.never_asks => {
-                let remedy = asked.remedy.clone();
-                Decision::Deny(self.ground(None, remedy, Why::WouldAsk { asked: Box::new(asked) }))
+                let remedies = asked.remedies.clone();
+                Decision::Deny(self.ground(None, remedies, Why::WouldAsk { asked: Box::new(asked) }))
             }
             together => together,
         }
@@ -104,7 +104,8 @@ impl Layer {
             && admitted.find(call).is_none()
         {
             let admitted = admitted.iter().map(|rule| rule.text.clone()).collect();
-            return Decision::Deny(self.ground(None, None, Why::NotAdmitted { admitted }));
+            let why = Why::NotAdmitted { admitted, uncovered: None };
+            return Decision::Deny(self.ground(None, Vec::new(), why));
         }
         self.decide_admitted(call, resource)
     }
@@ -112,66 +113,76 @@ impl Layer {
     /// What it says of a call of a tool that it admits.
     fn decide_admitted(&self, call: &Call<'_>, resource: &Resource) -> Decision {
         if let Some(rule) = self.deny.find(call).filter(|_| !is_out("deny-rules")) {
-            return Decision::Deny(self.ground(Some(rule), None, Why::Denied));
+            return Decision::Deny(self.ground(Some(rule), Vec::new(), Why::Denied));
         }
         if self.mode == Some(Mode::Plan) && changes_things(call.kind) {
-            return Decision::Deny(self.ground(None, None, Why::Planning));
+            return Decision::Deny(self.ground(None, Vec::new(), Why::Planning));
         }
         if let Some(rule) = self.ask.find(call) {
-            return Decision::Ask(self.ground(Some(rule), None, Why::AskedFor));
+            return Decision::Ask(self.ground(Some(rule), Vec::new(), Why::AskedFor));
         }
         if self.mode.is_none_or(|mode| allows(mode, call.kind)) || self.allow.find(call).is_some() {
             return Decision::Allow;
         }
-        Decision::Ask(self.ground(None, remedy(call.tool, resource), Why::Unmentioned))
+        let remedies = remedy::for_call(call.tool, resource).into_iter().collect();
+        Decision::Ask(self.ground(None, remedies, Why::Unmentioned))
     }
 
     /// The ground of a question that a layer above would ask, and this one as well. A rule that asks is named before a
-    /// mode that does: it is what no allow rule can help against. Of two modes one rule satisfies both only where this
-    /// layer takes its rules from above, and both lack the same: of a line, each may have rules for another part.
-    fn both(&self, above: Ground, own: Ground) -> Ground {
+    /// mode that does: it is what no allow rule can help against. Rules satisfy two modes only where this layer takes its
+    /// rules from above; of a line, each may lack another part.
+    fn both(&self, mut above: Ground, own: Ground) -> Ground {
         match (&above.why, &own.why) {
-            (Why::Unmentioned, Why::Unmentioned) if self.shares_allow && above.remedy == own.remedy => above,
-            (Why::Unmentioned, Why::AskedFor) => own,
-            _ => Ground { remedy: None, ..above },
+            (Why::Unmentioned, Why::AskedFor | Why::Obscure { .. }) => return own,
+            (Why::Unmentioned, Why::Unmentioned)
+                if self.shares_allow && !above.remedies.is_empty() && !own.remedies.is_empty() =>
+            {
+                above.remedies.extend(own.remedies);
+                above.remedies = remedy::together(above.remedies).unwrap_or_default();
+            }
+            _ => above.remedies.clear(),
         }
+        above
     }
 
     /// What this layer alone says of a command line: the strictest that holds for any part of it.
     fn decide_line(&self, line: &Line<'_>) -> Decision {
-        if let Some(admitted) = &self.admitted
-            && !matches!(line.left_open(admitted, false), Open::Nothing)
-        {
-            let admitted = admitted.iter().map(|rule| rule.text.clone()).collect();
-            return Decision::Deny(self.ground(None, None, Why::NotAdmitted { admitted }));
+        if let Some(admitted) = &self.admitted {
+            match line.left_open(admitted, false) {
+                Open::Nothing => {}
+                open => return Decision::Deny(self.ground(None, Vec::new(), not_admitted(admitted, &open, line))),
+            }
         }
-        if let Some((rule, obscure)) = forbidding(&self.deny, line) {
-            return Decision::Deny(self.ground(Some(rule), None, obscure.unwrap_or(Why::Denied)));
+        if let Some((rule, doubt)) = forbidding(&self.deny, line) {
+            let why = doubt.map_or(Why::Denied, |why| Why::Obscure { what: why.to_string() });
+            return Decision::Deny(self.ground(Some(rule), Vec::new(), why));
         }
         let kind = line.whole.kind;
         if self.mode == Some(Mode::Plan) && changes_things(kind) {
-            return Decision::Deny(self.ground(None, None, Why::Planning));
+            return Decision::Deny(self.ground(None, Vec::new(), Why::Planning));
         }
         if let Some((rule, _)) = forbidding(&self.ask, line) {
-            return Decision::Ask(self.ground(Some(rule), None, Why::AskedFor));
+            return Decision::Ask(self.ground(Some(rule), Vec::new(), Why::AskedFor));
         }
         if self.mode.is_none_or(|mode| allows(mode, kind)) {
             return Decision::Allow;
         }
         let may_write = self.mode.is_none_or(|mode| allows(mode, Kind::Editing));
-        let (remedy, why) = match line.left_open(&self.allow, may_write) {
+        let found = match line.left_open(&self.allow, may_write) {
             Open::Nothing => return Decision::Allow,
-            Open::Whole => (None, obscure(line).unwrap_or(Why::Unmentioned)),
-            Open::Command(part) => (remedy::for_part(part), Why::Unmentioned),
-            Open::Write(path) => (remedy::for_write(path, line.places.root.as_deref()), Why::Unmentioned),
-            Open::Several => (None, Why::Unmentioned),
+            Open::Whole => Err(obscure(line)),
+            Open::Gaps(gaps) => remedy::for_gaps(&gaps, line.places.root.as_deref()),
         };
-        let remedy = remedy.filter(|_| self.mode != Some(Mode::Plan));
-        Decision::Ask(self.ground(None, remedy, why))
+        Decision::Ask(match found {
+            Err(what) => self.ground(None, Vec::new(), Why::Obscure { what }),
+            // In plan mode they would not help.
+            Ok(_) if self.mode == Some(Mode::Plan) => self.ground(None, Vec::new(), Why::Unmentioned),
+            Ok(remedies) => self.ground(None, remedies, Why::Unmentioned),
+        })
     }
 
-    fn ground(&self, rule: Option<&Matcher>, remedy: Option<String>, why: Why) -> Ground {
-        Ground { owner: self.owner.clone(), rule: rule.map(|rule| rule.text.clone()), remedy, why }
+    fn ground(&self, rule: Option<&Matcher>, remedies: Vec<String>, why: Why) -> Ground {
+        Ground { owner: self.owner.clone(), rule: rule.map(|rule| rule.text.clone()), remedies, why }
     }
 
     /// The most lenient that `after` could say of some call of the tool.
@@ -202,20 +213,26 @@ impl Layer {
 }
 
 /// The first rule that forbids some part of a line; with a reason where it only could.
-fn forbidding<'a>(rules: &'a Rules, line: &Line<'_>) -> Option<(&'a Matcher, Option<Why>)> {
+fn forbidding<'a>(rules: &'a Rules, line: &Line<'_>) -> Option<(&'a Matcher, Option<WhyNot>)> {
     line.calls().find_map(|(call, part)| {
         let rule = rules.find(call)?;
-        let unknown = match part {
-            Some(part) => part.words.contains(&Word::Unknown) && !rule.is_about_all(call.tool, call.names),
-            None => call.target.is_unknown(),
-        };
-        Some((rule, if unknown { obscure(line) } else { None }))
+        Some((rule, line.doubt(rule, call, part)))
     })
 }
 
+/// Why a list of tools does not admit a line: with what it leaves open, where it is about commands at all.
+fn not_admitted(admitted: &Rules, open: &Open<'_>, line: &Line<'_>) -> Why {
+    let words = match open {
+        Open::Gaps(gaps) => format!("which do not cover {}", gaps.first().map(Gap::to_string).unwrap_or_default()),
+        Open::Whole | Open::Nothing => format!("and no pattern covers it, since {}", obscure(line)),
+    };
+    let uncovered = Some(words).filter(|_| admitted.are_about(line.whole.tool, line.whole.names));
+    Why::NotAdmitted { admitted: admitted.iter().map(|rule| rule.text.clone()).collect(), uncovered }
+}
+
 /// What is not understood of a line.
-fn obscure(line: &Line<'_>) -> Option<Why> {
-    line.analysis.why_not.as_ref().map(|why| Why::Obscure { what: why.to_string() })
+fn obscure(line: &Line<'_>) -> String {
+    line.analysis.why_not.as_ref().map_or_else(|| "it names no command".to_owned(), WhyNot::to_string)
 }
 
 /// What plan mode refuses: all that is not known to leave things as they are.

@@ -1,13 +1,13 @@
 //! A command line as the layers look at it: each command, file and directory of it as a call of its own.
 
-use std::path::Path;
-
 use sortie_mutant::is_out;
 
+use super::matcher::Matcher;
 use super::rules::Rules;
 use super::target::Target;
 use super::{Call, Called, Places};
-use crate::command::{self, Analysis, Part, Word};
+use crate::command::{self, Analysis, Part, WhyNot, Word};
+use crate::remedy::Gap;
 use crate::tool::Kind;
 
 /// A line taken apart.
@@ -19,8 +19,9 @@ pub(super) struct Line<'a> {
     pub(super) commands: Vec<LineCommand<'a>>,
     /// What it writes, as calls of `Write`.
     pub(super) writes: Vec<Call<'a>>,
-    /// What it changes otherwise, or reads: only what forbids is asked about it.
-    pub(super) mentions: Vec<Call<'a>>,
+    /// What it changes otherwise, or reads, and which command may choose what it writes: only what forbids is asked about
+    /// it.
+    mentions: Vec<(Call<'a>, Option<&'a Part>)>,
 }
 
 /// One command of a line.
@@ -38,10 +39,8 @@ pub(super) enum Open<'a> {
     Nothing,
     /// It cannot be covered but as a whole.
     Whole,
-    Command(&'a Part),
-    Write(&'a Path),
-    /// More than one rule could cover.
-    Several,
+    /// Each of these needs a rule.
+    Gaps(Vec<Gap<'a>>),
 }
 
 impl<'a> Line<'a> {
@@ -64,9 +63,16 @@ impl<'a> Line<'a> {
             harmless: part.transparent || is_harmless(part, places),
             misplaced: is_misplaced(part, places),
         });
+        let chosen =
+            || Call { tool: "Write", kind: Kind::Editing, names: Called::new("Write"), target: Target::some_path() };
+        let changes = analysis.changes.iter().map(|target| match target {
+            command::Target::Unknown => Ok(chosen()),
+            target @ command::Target::Path(_) => file("Write", target),
+        });
         let known = |target: &&command::Target| matches!(target, command::Target::Path(_));
-        let changes = analysis.changes.iter().filter(known).map(|target| file("Write", target));
         let reads = analysis.reads.iter().filter(known).map(|target| file("Read", target));
+        let mentions: Vec<Call<'a>> = changes.chain(reads).collect::<Result<_, _>>()?;
+        let spilling = analysis.parts.iter().filter(|part| part.writes_anything().is_some());
         let writes = analysis.writes.iter().filter(|_| !is_out("judged-writes"));
         Ok(Self {
             whole: Call { tool, kind, names, target: Target::nothing() },
@@ -74,15 +80,33 @@ impl<'a> Line<'a> {
             places,
             commands: commands.collect(),
             writes: writes.map(|target| file("Write", target)).collect::<Result<_, _>>()?,
-            mentions: changes.chain(reads).collect::<Result<_, _>>()?,
+            mentions: mentions
+                .into_iter()
+                .map(|call| (call, None))
+                .chain(spilling.map(|part| (chosen(), Some(part))))
+                .collect(),
         })
     }
 
-    /// Everything that a rule may forbid.
+    /// Everything that a rule may forbid, with the command that it belongs to.
     pub(super) fn calls(&self) -> impl Iterator<Item = (&Call<'a>, Option<&'a Part>)> {
         let commands = self.commands.iter().map(|command| (&command.call, Some(command.part)));
-        let files = self.writes.iter().chain(&self.mentions).map(|call| (call, None));
-        [(&self.whole, None)].into_iter().chain(commands).chain(files)
+        let writes = self.writes.iter().map(|call| (call, None));
+        let mentions = self.mentions.iter().map(|(call, part)| (call, *part));
+        [(&self.whole, None)].into_iter().chain(commands).chain(writes).chain(mentions)
+    }
+
+    /// Why a rule that forbids a call of this line only could be about it; `None` where it is.
+    pub(super) fn doubt(&self, rule: &Matcher, call: &Call<'a>, part: Option<&Part>) -> Option<WhyNot> {
+        let own = || self.analysis.why_not.clone();
+        match part {
+            _ if rule.is_about_all(call.tool, call.names) => None,
+            Some(part) if call.target.is_unknown() => part.writes_anything(),
+            _ if call.target.is_unknown() => own().or(Some(WhyNot::File)),
+            Some(part) if !rule.could_name(part) => part.runs_anything(),
+            Some(part) if part.words.contains(&Word::Unknown) => own(),
+            _ => None,
+        }
     }
 
     /// What these rules do not cover. A line is covered by a rule about every command, or command by command where all
@@ -94,45 +118,55 @@ impl<'a> Line<'a> {
         if !self.analysis.understood {
             return Open::Whole;
         }
-        let mut open = Open::Nothing;
-        let mut named = false;
-        for command in &self.commands {
-            let covered = self.covers(rules, command);
-            named |= covered;
-            if !covered && !command.harmless {
-                open = open.and(if command.misplaced { Open::Several } else { Open::Command(command.part) });
+        let covered: Vec<bool> = self.commands.iter().map(|command| self.covers(rules, command)).collect();
+        let is_open = |index: usize| !covered[index] && !self.commands[index].harmless;
+        let mut gaps = Vec::new();
+        for (index, command) in self.commands.iter().enumerate() {
+            // A rule that names in full what runs it speaks for it.
+            if is_open(index) && !self.runners(command).any(is_open) {
+                gaps.push(command.gap());
             }
         }
+        let has_no_command = gaps.is_empty() && !covered.contains(&true);
         for (call, target) in self.writes.iter().zip(&self.analysis.writes) {
             if let command::Target::Path(path) = target
                 && !(may_write && self.places.hold(path))
                 && rules.find(call).is_none()
             {
-                open = open.and(Open::Write(path));
+                gaps.push(Gap::Write(path));
             }
         }
-        match (open, named) {
+        match self.commands.first() {
             // Harmless commands are let through beside others, not by themselves.
-            (Open::Nothing, false) => self.commands.first().map_or(Open::Whole, |first| Open::Command(first.part)),
-            (Open::Write(_), false) => Open::Several,
-            (open, _) => open,
+            Some(first) if has_no_command => gaps.insert(0, first.gap()),
+            None => return Open::Whole,
+            Some(_) => {}
         }
+        if gaps.is_empty() { Open::Nothing } else { Open::Gaps(gaps) }
     }
 
     fn covers(&self, rules: &Rules, command: &LineCommand<'a>) -> bool {
         !command.misplaced && rules.find(&command.call).is_some() || self.is_spoken_for(rules, command)
     }
 
-    /// Whether a rule names in full what runs this command, directly or through others.
+    /// Whether a rule for what runs this command, directly or through others, speaks for it.
     fn is_spoken_for(&self, rules: &Rules, command: &LineCommand<'a>) -> bool {
-        let runner = command.part.runner.and_then(|index| self.commands.get(index));
-        runner.is_some_and(|runner| rules.speak_for(&runner.call, runner.part) || self.is_spoken_for(rules, runner))
+        self.runners(command).any(|index| {
+            let runner = &self.commands[index];
+            rules.speak_for(&runner.call, runner.part, command.part)
+        })
+    }
+
+    /// What runs a command, from the nearest to the farthest.
+    fn runners(&self, command: &LineCommand<'a>) -> impl Iterator<Item = usize> {
+        let runner = |part: &Part| part.runner.filter(|&index| index < self.commands.len());
+        std::iter::successors(runner(command.part), move |&index| runner(self.commands[index].part))
     }
 }
 
-impl Open<'_> {
-    fn and(self, other: Self) -> Self {
-        if matches!(self, Open::Nothing) { other } else { Open::Several }
+impl<'a> LineCommand<'a> {
+    fn gap(&self) -> Gap<'a> {
+        if self.misplaced { Gap::Misplaced(self.part) } else { Gap::Command(self.part) }
     }
 }
 

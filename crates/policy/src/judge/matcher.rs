@@ -110,6 +110,11 @@ impl Matcher {
         if let Compiled::Path(pattern) = &self.scope { pattern.literal() } else { None }
     }
 
+    /// The same, where it is written as a directory: with `/**` behind it.
+    pub(super) fn literal_directory(&self) -> Option<Literal<'_>> {
+        if let Compiled::Path(pattern) = &self.scope { pattern.literal_directory() } else { None }
+    }
+
     pub(super) fn covers(&self, target: &Target<'_>) -> bool {
         let forbids = self.role.forbids();
         match (&self.scope, &target.form) {
@@ -121,15 +126,23 @@ impl Matcher {
             (Compiled::Command(pattern), Form::Part(part)) => pattern.permits(part),
             // Which file it is will be known when the line runs.
             (Compiled::Path(_), Form::AnyPath) => forbids,
+            // What is only kept from being read is so by the walls around commands.
+            (Compiled::Path(_), Form::SomePath) => forbids && !self.is_about("", Called::of_kind(Kind::Reading)),
             (Compiled::Host(pattern), Form::Host(host)) => pattern.covers(host),
             (Compiled::Agent(pattern), Form::Agent(names)) => names.iter().any(|name| pattern.matches(name)),
             _ => false,
         }
     }
 
-    /// Whether it speaks for a command and for all that the command runs.
-    pub(super) fn names_all_of(&self, part: &Part) -> bool {
-        matches!(&self.scope, Compiled::Command(pattern) if pattern.names_all_of(part))
+    /// Whether it speaks for a command that another one runs: by naming that one in full, or up to this one.
+    pub(super) fn speaks_for(&self, runner: &Part, part: &Part) -> bool {
+        matches!(&self.scope, Compiled::Command(pattern)
+            if pattern.names_all_of(runner) || pattern.reaches(runner, part))
+    }
+
+    /// Whether its own words are, or could be, those of a command, whatever else that may execute.
+    pub(super) fn could_name(&self, part: &Part) -> bool {
+        !matches!(&self.scope, Compiled::Command(pattern) if !pattern.could_name(part))
     }
 
     /// What occurs in everything that it covers.

@@ -41,9 +41,9 @@ impl Rules {
         may.find(|(_, matcher)| matcher.matches(call)).map(|(_, matcher)| matcher)
     }
 
-    /// Whether some rule names a command in full, and so speaks for what it runs.
-    pub(super) fn speak_for(&self, call: &Call<'_>, part: &Part) -> bool {
-        self.matchers.iter().any(|matcher| matcher.is_about(call.tool, call.names) && matcher.names_all_of(part))
+    /// Whether some rule for a command speaks for another that it runs.
+    pub(super) fn speak_for(&self, call: &Call<'_>, runner: &Part, part: &Part) -> bool {
+        self.matchers.iter().any(|matcher| matcher.is_about(call.tool, call.names) && matcher.speaks_for(runner, part))
     }
 
     /// Whether some rule covers some call of the tool.

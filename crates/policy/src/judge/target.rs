@@ -25,6 +25,8 @@ pub(super) enum Form<'a> {
     Path(PathForm<'a>),
     /// A file that is not known yet.
     AnyPath,
+    /// A file that a program chooses.
+    SomePath,
     /// One of the commands of a line.
     Part(&'a Part),
     /// In normal form.
@@ -67,6 +69,11 @@ impl<'a> Target<'a> {
         Self::of(Form::AnyPath)
     }
 
+    /// A file that a program chooses.
+    pub(super) fn some_path() -> Self {
+        Self::of(Form::SomePath)
+    }
+
     fn of(form: Form<'a>) -> Self {
         let mut pairs = [Pairs::default(); 2];
         match &form {
@@ -75,7 +82,7 @@ impl<'a> Target<'a> {
                 pairs[0] = path.own.pairs();
                 pairs[1] = path.absolute.as_ref().map(Names::pairs).unwrap_or_default();
             }
-            Form::AnyPath => pairs = [Pairs::ALL; 2],
+            Form::AnyPath | Form::SomePath => pairs = [Pairs::ALL; 2],
             Form::Part(part) => pairs[0] = command::pairs(part),
             Form::Host(host) => pairs[0].add_name(host),
             Form::Agent(names) => names.iter().for_each(|name| pairs[0].add_name(name)),
@@ -83,9 +90,9 @@ impl<'a> Target<'a> {
         Self { form, pairs }
     }
 
-    /// Whether it is a file that is not known yet.
+    /// Whether it is a file of which nothing is known.
     pub(super) fn is_unknown(&self) -> bool {
-        matches!(self.form, Form::AnyPath)
+        matches!(self.form, Form::AnyPath | Form::SomePath)
     }
 
     /// The pairs that occur in it, and in its path from the root of the file system.

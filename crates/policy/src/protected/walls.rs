@@ -16,7 +16,7 @@ pub struct WallNames {
     /// Directories for which an empty one can stand.
     ///
     /// They are few: everybody sees what stands there while a command runs, editors among them, and who looks for a file
-    /// of that name finds a directory. What a command makes under another protected name has to be taken away after it.
+    /// of that name finds a directory. What a command makes under another protected name can only be told after it.
     pub directories: &'static [&'static str],
     /// What is in a git directory and can be stood for by an empty directory.
     pub git_directories: &'static [&'static str],

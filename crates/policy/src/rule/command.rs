@@ -3,7 +3,7 @@
 //! It compares the words of one command with those of a rule. Which commands a line has, and whether it is understood,
 //! is found in `command`.
 
-use crate::command::{Part, Word, known_words};
+use crate::command::{Armed, Part, Word, known_words};
 use crate::pairs::Pairs;
 
 /// A pattern for commands.
@@ -36,7 +36,7 @@ impl CommandPattern {
 
     /// Whether it lets this command through: with known words that it names, and no armed word that it does not name.
     pub(crate) fn permits(&self, part: &Part) -> bool {
-        let named = |at: &usize| *at < self.words.len();
+        let named = |armed: &Armed| !self.open || armed.at < self.words.len();
         let known = |(own, word): (&String, &Word)| matches!(word, Word::Plain(text) if text == own);
         (self.open && part.words.len() >= self.words.len() || part.words.len() == self.words.len())
             && self.words.iter().zip(&part.words).all(known)
@@ -48,8 +48,23 @@ impl CommandPattern {
         part.words.len() == self.words.len() && self.permits(part)
     }
 
-    /// Whether it is, or could be, about this command once it runs.
+    /// Whether it names a command so far that it names, at its end, the command that this one runs.
+    pub(crate) fn reaches(&self, runner: &Part, part: &Part) -> bool {
+        let start = runner.words.len().saturating_sub(part.words.len());
+        let is_behind = 0 < start && start < self.words.len() && runner.words[start..] == part.words[..];
+        is_behind && self.permits(runner) && {
+            let of_part = Self { words: self.words[start..].to_vec(), open: self.open };
+            of_part.permits(part)
+        }
+    }
+
+    /// Whether it is, or could be, about this command or what that executes.
     pub(crate) fn could_be(&self, part: &Part) -> bool {
+        self.could_name(part) || part.runs_anything().is_some()
+    }
+
+    /// Whether it is, or could be, about this command once it runs.
+    pub(crate) fn could_name(&self, part: &Part) -> bool {
         let [program, rest @ ..] = &self.words[..] else { return false };
         let Some((first, words)) = part.words.split_first() else { return false };
         let Some(first) = first.text() else { return true };
@@ -96,6 +111,9 @@ fn starts_behind_options(words: &[Word]) -> impl Iterator<Item = usize> {
 
 /// The pairs of a command in all the forms that a rule may know it in.
 pub(crate) fn pairs(part: &Part) -> Pairs {
+    if part.runs_anything().is_some() {
+        return Pairs::ALL;
+    }
     let mut pairs = Pairs::default();
     for (at, word) in part.words.iter().enumerate() {
         let Some(text) = word.text() else { return Pairs::ALL };

@@ -82,7 +82,8 @@ impl PathPattern {
             }
         }
         let base = if self.base == Base::Home { Base::FileSystem } else { self.base };
-        Some(CompiledPath { base, parts, literal })
+        let ends_in_any_depth = self.parts.last() == Some(&Part::AnyDepth);
+        Some(CompiledPath { base, parts, literal, ends_in_any_depth })
     }
 }
 
@@ -108,6 +109,8 @@ pub(crate) struct CompiledPath {
     parts: Vec<Part>,
     /// The path itself, as it was written, where it is no more than that, or `**` behind it.
     literal: Option<PathBuf>,
+    /// Whether it was written with `**` at its end, and so is about what is in a directory.
+    ends_in_any_depth: bool,
 }
 
 /// A path that a pattern names, without wildcards.
@@ -122,6 +125,11 @@ pub(crate) struct Literal<'a> {
 impl CompiledPath {
     pub(crate) fn literal(&self) -> Option<Literal<'_>> {
         self.literal.as_deref().map(|path| Literal { base: self.base, path })
+    }
+
+    /// The same, if it is a directory that the pattern speaks of.
+    pub(crate) fn literal_directory(&self) -> Option<Literal<'_>> {
+        self.literal().filter(|_| self.ends_in_any_depth)
     }
 
     /// Whether it covers the path of these components, which start where the pattern starts.

@@ -17,8 +17,9 @@ fn shown(analysis: &Analysis) -> String {
         text += &words.join(" ");
         let directory = part.directory.as_deref().map_or("?".to_owned(), |directory| directory.display().to_string());
         text += &format!(" in {directory}");
-        for &at in &part.armed {
-            text += &format!(", armed by {}", words[at]);
+        for armed in &part.armed {
+            let word = words.get(armed.at).map_or("itself", String::as_str);
+            text += &format!(", armed by {word} ({:?})", armed.arming);
         }
         if let Some(runner) = part.runner {
             text += &format!(", run by {}", word(&analysis.parts[runner].words[0]));
@@ -60,25 +61,27 @@ fn a_line_is_taken_apart_with_its_directories_and_files() {
     check(
         "timeout 5 nice git log --output=x && find . -exec rm {} +",
         &expect![[r#"
-        "timeout" "5" "nice" "git" "log" "--output=x" in /w, which only runs another
-        "nice" "git" "log" "--output=x" in /w, run by "timeout", which only runs another
-        "git" "log" "--output=x" in /w, armed by "--output=x", run by "nice"
-        "find" "." "-exec" "rm" "{}" "+" in /w, armed by "-exec"
-        "rm" ? in /w, run by "find"
-        not understood: it has a word that is only known when it runs
-    "#]],
+            "timeout" "5" "nice" "git" "log" "--output=x" in /w, which only runs another
+            "nice" "git" "log" "--output=x" in /w, run by "timeout", which only runs another
+            "git" "log" "--output=x" in /w, armed by "--output=x" (Writes), run by "nice"
+            "find" "." "-exec" "rm" "{}" "+" in /w, armed by "-exec" (Turns)
+            "rm" ? in /w, run by "find"
+            changes /w/x
+            changes ?
+            not understood: it has a word that is only known when it runs
+        "#]],
     );
     check(
         "bash -c 'ls $x > f' | (cd d; c''at \"$(id)\")",
         &expect![[r#"
-        "bash" "-c" "ls $x > f" in /w
-        "ls" ? in /w, run by "bash"
-        "cd" "d" in /w
-        "id" in ?
-        ~"cat" ? in ?
-        writes /w/f
-        not understood: it has a word that is only known when it runs
-    "#]],
+            "bash" "-c" "ls $x > f" in /w, which only runs another
+            "ls" ? in /w, run by "bash"
+            "cd" "d" in /w
+            "id" in ?
+            ~"cat" ? in ?
+            writes /w/f
+            not understood: it has a word that is only known when it runs
+        "#]],
     );
 }
 

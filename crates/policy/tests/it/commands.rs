@@ -1,6 +1,6 @@
 //! Rules for shell commands.
 
-use super::support::{Verdict, allow, command, deny, ground, judge, verdict};
+use super::support::{Verdict, allow, command, command_in, deny, ground, judge, verdict};
 
 fn permits(rule: &str, line: &str) -> bool {
     verdict(allow(&[rule]), "Bash", &command(line)) == Verdict::Allow
@@ -90,14 +90,52 @@ fn what_forbids_looks_at_every_command_of_a_line() {
 fn a_refusal_names_the_rule_that_is_missing_and_none_that_would_not_do() {
     let judge = judge([allow(&["Bash(ls:*)"])]);
     let said = |line: &str| ground(judge.decide("Bash", &command(line)));
-    assert_eq!(said("cargo test").remedy.as_deref(), Some("Bash(cargo test)"));
-    assert_eq!(said("ls | wc -l").remedy.as_deref(), Some("Bash(wc -l)"));
-    assert_eq!(said("git commit -m 'two words'").remedy.as_deref(), Some("Bash(git commit -m 'two words')"));
-    assert_eq!(said("ls > out.txt").remedy.as_deref(), Some("Edit(/out.txt)"));
-    assert_eq!(said("timeout 5 cargo test").remedy.as_deref(), Some("Bash(cargo test)"));
-    assert_eq!(said("cat a | wc").remedy, None, "two are missing");
-    let obscure = said("ls $x");
-    assert_eq!(obscure.remedy, None);
+    for (line, remedies) in [
+        ("cargo test", &["Bash(cargo test)"][..]),
+        ("ls | wc -l", &["Bash(wc -l)"]),
+        ("git commit -m 'two words'", &["Bash(git commit -m 'two words')"]),
+        ("ls > out.txt", &["Edit(/out.txt)"]),
+        ("timeout 5 cargo test", &["Bash(cargo test)"]),
+        ("cargo build && cargo test; cargo build", &["Bash(cargo build)", "Bash(cargo test)"]),
+        ("echo hi > docs/x", &["Bash(echo hi)", "Edit(docs/x)"]),
+        ("mv a b", &["Bash(mv a b)", "Edit(/b)"]),
+        ("sudo cat f", &["Bash(sudo cat f)"]),
+        ("true > f", &["Bash(true)", "Edit(/f)"]),
+        ("cp a .", &["Bash(cp a .)", "Edit(/)"]),
+        ("bash -c 'cargo build; ls'", &["Bash(cargo build)"]),
+        ("uv run pytest", &["Bash(uv run pytest)"]),
+        ("wget https://a.b/c", &["Bash(wget https://a.b/c)"]),
+        ("a; b; c; d", &["Bash(a)", "Bash(b)", "Bash(c)", "Bash(d)"]),
+    ] {
+        let ground = said(line);
+        assert_eq!(ground.remedies, remedies, "{line}");
+        assert!(remedies.iter().all(|rule| ground.to_string().contains(rule)), "{ground}");
+        let rules: Vec<&str> = ["Bash(ls:*)"].iter().chain(remedies).copied().collect();
+        assert_eq!(verdict(allow(&rules), "Bash", &command(line)), Verdict::Allow, "{line}");
+    }
+    expect_test::expect![[r#"
+        needs approval; `Bash(cargo build)` and `Bash(cargo test)` under [permissions] allow, or --allow 'Bash(cargo build)' --allow 'Bash(cargo test)', would allow it"#]]
+    .assert_eq(&said("cargo build && cargo test").to_string());
+}
+
+#[test]
+fn where_no_rule_helps_it_is_said_why() {
+    let judge = judge([allow(&["Bash(ls:*)"])]);
+    let said = |directory: &str, line: &str| ground(judge.decide("Bash", &command_in(directory, line)));
+    for (directory, line, why) in [
+        ("", "a; b; c; d; e", "it would take 5 of them"),
+        ("sub", "./run", "rules name programs from the workspace root, and `./run` is not there"),
+        ("", "cat \"it's\"", "no rule can name `cat 'it's'`"),
+        ("", "> f", "it names no command"),
+        ("", "env FOO=1 cargo test", "it sets the variable `FOO`"),
+        ("", "nice env FOO=1 BAR=2 cargo test", "it sets the variable `FOO`"),
+    ] {
+        let ground = said(directory, line);
+        assert!(ground.remedies.is_empty(), "{line}: {ground}");
+        assert_eq!(ground.to_string(), format!("needs approval; no rule of user settings allows it, since {why}"));
+    }
+    let obscure = said("", "ls $x");
+    assert!(obscure.remedies.is_empty());
     expect_test::expect![
         "needs approval; no rule of user settings allows it, since it has a word that is only known when it runs"
     ]

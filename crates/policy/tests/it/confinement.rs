@@ -90,6 +90,16 @@ fn who_may_edit_some_directories_has_commands_that_write_in_them() {
 }
 
 #[test]
+fn a_directory_is_told_from_a_file_by_how_a_list_of_tools_names_it() {
+    let judge = judge([tools(&["Read", "Edit(target/**)", "Edit(README.md)", "Write(/docs)", "Read(src/**)", "Bash"])]);
+    let names = |path: &str| judge.confinement().names_directory(Path::new(path));
+    assert!(names("target"));
+    for other in ["README.md", "docs", "src", "target/debug", ""] {
+        assert!(!names(other), "{other}");
+    }
+}
+
+#[test]
 fn layers_leave_what_all_of_them_leave() {
     let list = |rule| tools(&["Read", "Bash", rule]);
     assert_eq!(writes([list("Edit(docs/**)"), list("Edit(docs/a/**)")]), Ok(texts(&["docs/a"])));
@@ -208,7 +218,7 @@ fn a_host_is_judged_as_a_fetch_of_it_would_be() {
     let confinement = judge.confinement();
     assert_eq!(confinement.reaches("WWW.docs.rs."), Decision::Allow);
     assert_eq!(ground(confinement.reaches("old.docs.rs")).rule.as_deref(), Some("WebFetch(domain:old.docs.rs)"));
-    assert_eq!(ground(confinement.reaches("example.com")).remedy.as_deref(), Some("WebFetch(domain:example.com)"));
+    assert_eq!(ground(confinement.reaches("example.com")).remedies, ["WebFetch(domain:example.com)"]);
     assert!(matches!(ground(confinement.reaches("no host")).why, Why::Unclear { .. }));
     let reader = super::support::judge([tools(&["Bash", "Read"])]);
     assert!(matches!(ground(reader.confinement().reaches("docs.rs")).why, Why::NotAdmitted { .. }));

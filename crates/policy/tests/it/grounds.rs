@@ -1,7 +1,7 @@
 //! Every refusal explains itself: who, which rule, and what would allow it.
 
 use expect_test::expect;
-use sortie_policy::{Decision, Judge, Places, lasting_remedy, remedy};
+use sortie_policy::{Decision, Judge, Places, lasting_remedy, remedies};
 use sortie_protocol::{GrantLayer, Mode, Resource};
 
 use super::support::{
@@ -58,20 +58,20 @@ fn a_ground_names_the_layer_and_the_rule_as_it_was_written() {
     let ground = ground(decision);
     assert_eq!(ground.owner, "user settings");
     assert_eq!(ground.rule.as_deref(), Some("read(Secrets/**)"));
-    assert_eq!(ground.remedy, None);
+    assert!(ground.remedies.is_empty());
 }
 
 #[test]
 fn a_remedy_is_offered_only_where_it_would_help() {
     let layers = |extra: GrantLayer| [in_mode(Mode::Default), extra];
-    let offered = |extra| ground(judge(layers(extra)).decide("Edit", &path("a"))).remedy;
+    let offered = |extra| ground(judge(layers(extra)).decide("Edit", &path("a"))).remedies.pop();
     assert_eq!(offered(settings()).as_deref(), Some("Edit(/a)"));
     assert_eq!(offered(ask(&["Edit"])), None, "the ask rule would still ask");
     assert_eq!(offered(in_mode(Mode::Default)), None, "the other layer would still ask");
     let sharing = |mode| GrantLayer { shares_allow: true, ..in_mode(mode) };
     for mode in [Mode::Default, Mode::Plan] {
         let fetched = judge(layers(sharing(mode))).decide("WebFetch", &host("docs.rs"));
-        assert_eq!(ground(fetched).remedy.as_deref(), Some("WebFetch(domain:docs.rs)"), "the rule will be in both");
+        assert_eq!(ground(fetched).remedies, ["WebFetch(domain:docs.rs)"], "the rule will be in both");
     }
     assert_eq!(offered(deny(&["Edit"])), None);
     let asked = ground(judge(layers(ask(&["Edit"]))).decide("Edit", &path("a")));
@@ -80,33 +80,33 @@ fn a_remedy_is_offered_only_where_it_would_help() {
 
 #[test]
 fn the_narrowest_rule_for_a_call_covers_it_and_nothing_beside() {
-    let table: &[(&str, Resource, Option<&str>)] = &[
-        ("Read", path("src/a.rs"), Some("Read(src/a.rs)")),
-        ("Grep", path("src"), Some("Read(/src)")),
-        ("LS", path(""), Some("Read(/)")),
-        ("Write", path("a.rs"), Some("Edit(/a.rs)")),
-        ("MultiEdit", path("/srv/x/a"), Some("Edit(//srv/x/a)")),
-        ("Edit", path("app/[id]/{x}*?.rs"), Some(r"Edit(app/\[id\]/\{x\}\*\?.rs)")),
-        ("Edit", path("~/a"), Some("Edit(/~/a)")),
-        ("Edit", path("!x/a"), Some(r"Edit(\!x/a)")),
-        ("Edit", path("a)/b(c"), Some("Edit(a)/b(c)")),
-        ("Bash", command("cargo test"), Some("Bash(cargo test)")),
-        ("Bash", command("ls | wc"), None),
-        ("WebFetch", host("Docs.RS."), Some("WebFetch(domain:docs.rs)")),
-        ("task", agent("explore"), Some("Task(explore)")),
-        ("mcp__db__query", Resource::Nothing, Some("mcp__db__query")),
-        ("Novelty", Resource::Nothing, Some("Novelty")),
-        ("Edit", Resource::Nothing, None),
-        ("Bash", Resource::Nothing, None),
-        ("Read", path("a\u{7}b/c"), None),
-        ("Read", path("trailing "), None),
+    let table: &[(&str, Resource, &[&str])] = &[
+        ("Read", path("src/a.rs"), &["Read(src/a.rs)"]),
+        ("Grep", path("src"), &["Read(/src)"]),
+        ("LS", path(""), &["Read(/)"]),
+        ("Write", path("a.rs"), &["Edit(/a.rs)"]),
+        ("MultiEdit", path("/srv/x/a"), &["Edit(//srv/x/a)"]),
+        ("Edit", path("app/[id]/{x}*?.rs"), &[r"Edit(app/\[id\]/\{x\}\*\?.rs)"]),
+        ("Edit", path("~/a"), &["Edit(/~/a)"]),
+        ("Edit", path("!x/a"), &[r"Edit(\!x/a)"]),
+        ("Edit", path("a)/b(c"), &["Edit(a)/b(c)"]),
+        ("Bash", command("cargo test"), &["Bash(cargo test)"]),
+        ("Bash", command("ls | wc > a b"), &["Bash(ls)", "Bash(wc b)", "Edit(/a)"]),
+        ("WebFetch", host("Docs.RS."), &["WebFetch(domain:docs.rs)"]),
+        ("task", agent("explore"), &["Task(explore)"]),
+        ("mcp__db__query", Resource::Nothing, &["mcp__db__query"]),
+        ("Novelty", Resource::Nothing, &["Novelty"]),
+        ("Edit", Resource::Nothing, &[]),
+        ("Bash", Resource::Nothing, &[]),
+        ("Read", path("a\u{7}b/c"), &[]),
+        ("Read", path("trailing "), &[]),
     ];
     for (tool, resource, expected) in table {
-        let rule = remedy(tool, resource);
-        assert_eq!(rule.as_deref(), *expected, "{tool} {resource:?}");
-        if let Some(rule) = rule {
-            let allowed = judge([GrantLayer { allow: texts(&[&rule]), ..in_mode(Mode::Default) }]);
-            assert_eq!(allowed.decide(tool, resource), Decision::Allow, "{rule}");
+        let rules = remedies(tool, resource, &places());
+        assert_eq!(rules, *expected, "{tool} {resource:?}");
+        if !rules.is_empty() {
+            let allowed = judge([GrantLayer { allow: rules, ..in_mode(Mode::Default) }]);
+            assert_eq!(allowed.decide(tool, resource), Decision::Allow, "{expected:?}");
         }
     }
     let beside = judge([allow(&[r"Edit(app/\[id\]/a.rs)"])]);
@@ -120,6 +120,9 @@ fn a_lasting_rule_names_the_file_from_the_root_of_the_file_system() {
     assert_eq!(rule, format!(r"Edit(/{}/src/\[a\].rs)", root.display()));
     assert_eq!(lasting_remedy("Write", &path("/srv/a"), &places()).as_deref(), Some("Edit(//srv/a)"));
     assert_eq!(lasting_remedy("WebFetch", &host("docs.rs"), &places()).as_deref(), Some("WebFetch(domain:docs.rs)"));
+    // What a command runs is another project's own elsewhere.
+    assert_eq!(lasting_remedy("Bash", &command("./run"), &places()), None);
+    assert_eq!(lasting_remedy("Bash", &command("cargo test"), &places()), None);
     let allowed = judge([GrantLayer { allow: texts(&[&rule]), ..in_mode(Mode::Default) }]);
     assert_eq!(allowed.decide("Write", &path("src/[a].rs")), Decision::Allow);
     let elsewhere = Places { root: Some("/elsewhere".into()), ..places() };

@@ -1,10 +1,12 @@
 //! Command lines as a whole: every command, substitution and file of a line is judged. The catalogue's S17 to S23.
 
-use sortie_policy::remedy;
+use sortie_policy::remedies;
 use sortie_protocol::{GrantLayer, Mode};
 
 use super::support::Verdict::{self, Allow, Ask, Deny};
-use super::support::{allow, command, command_in, deny, ground, in_mode, judge, settings, texts, tools, verdict};
+use super::support::{
+    allow, command, command_in, deny, ground, in_mode, judge, places, settings, texts, tools, verdict,
+};
 
 /// What the user's settings with these allow rules say.
 fn allowed(rules: &[&str], line: &str) -> Verdict {
@@ -297,32 +299,6 @@ fn s21_what_is_respelled_is_not_let_through() {
 }
 
 #[test]
-fn s22_a_rule_for_a_program_does_not_cover_what_arms_it() {
-    for line in include_str!("lines/armed.txt").lines().filter(|line| !line.is_empty()) {
-        let program = line.split(' ').next().unwrap_or_default();
-        let rule = format!("Bash({program}:*)");
-        let everything = format!("Bash({line})");
-        assert_eq!(allowed(&[&rule, "Bash(ls:*)", "Edit"], line), Ask, "{line}");
-        if !line.contains("{}") {
-            assert_eq!(allowed(&[&everything, "Edit"], line), Allow, "{line}: the rule names all of it");
-        }
-    }
-    for line in include_str!("lines/unarmed.txt").lines().filter(|line| !line.is_empty()) {
-        let program = line.split(' ').next().unwrap_or_default();
-        assert_eq!(allowed(&[&format!("Bash({program}:*)")], line), Allow, "{line}");
-    }
-    assert_eq!(allowed(&["Bash(cargo test:*)"], "cargo test --workspace -- --nocapture"), Allow);
-    assert_eq!(allowed(&["Bash(sed -i:*)"], "sed -i s/a/b/ f"), Allow, "the rule names what arms it");
-    assert_eq!(allowed(&["Bash(sed -i:*)"], "sed -i s/a/b/e f"), Ask, "and not the rest");
-    assert_eq!(allowed(&["Bash(xargs:*)", "Bash(ls:*)"], "xargs ls"), Ask, "more words follow");
-    assert_eq!(allowed(&["Bash(sudo:*)"], "sudo ls"), Ask, "what it runs needs a rule, too");
-    assert_eq!(allowed(&["Bash(sudo:*)", "Bash(ls)"], "sudo ls"), Allow);
-    assert_eq!(allowed(&["Bash(ls)"], "sudo ls"), Ask);
-    assert_eq!(allowed(&["Bash(ls)"], "ls; nice ls"), Allow);
-    assert_eq!(allowed(&["Bash(ls)"], "ls; env"), Ask, "it runs nothing, and shows what is set");
-}
-
-#[test]
 fn s23_what_a_line_writes_is_judged_as_an_edit() {
     for line in [
         "echo x > out",
@@ -363,9 +339,23 @@ fn s23_what_a_line_writes_is_judged_as_an_edit() {
     let edits = GrantLayer { allow: texts(&["Bash(echo:*)"]), ..in_mode(Mode::AcceptEdits) };
     assert_eq!(verdict(edits.clone(), "Bash", &command("echo x > f")), Allow);
     assert_eq!(verdict(edits, "Bash", &command("echo x > /elsewhere/f")), Ask, "that is not of the workspace");
-    for line in ["echo x > $f", "echo x > ../f", "echo x > /dev/tcp/host/80", "echo x > *", "cd $x; echo x > f"] {
+    for line in [
+        "echo x > $f",
+        "echo x > sub/../f",
+        "cd sub && echo x > ../f",
+        "echo x > /dev/tcp/host/80",
+        "echo x > *",
+        "cd $x; echo x > f",
+    ] {
         assert_eq!(allowed(&["Bash(echo:*)", "Edit"], line), Ask, "{line}");
         assert_eq!(both(&["Bash"], &["Edit(f)"], line), Deny, "{line}: it could be that file");
+    }
+    // Above the directory that a line starts in there are no links.
+    for line in ["echo x > ../f", "cd sub && cd .. && echo x > ../f"] {
+        assert_eq!(both(&["Bash"], &["Read(secret/**)"], line), Allow, "{line}");
+        assert_eq!(both(&["Bash"], &["Edit(~/f)"], line), Deny, "{line}");
+        let asked = judge([allow(&["Bash(echo:*)"])]).decide("Bash", &command(line));
+        assert_eq!(ground(asked).remedies, ["Edit(//people/me/f)"], "{line}");
     }
     for line in ["echo x 2>&1", "echo x >/dev/null", "echo x 2>/dev/null >&2", "echo x <&-"] {
         assert_eq!(allowed(&["Bash(echo:*)"], line), Allow, "{line}");
@@ -462,18 +452,19 @@ fn a_line_is_judged_in_the_directory_that_it_would_run_in() {
 
 #[test]
 fn a_rule_that_would_help_is_named_only_where_it_would() {
-    let remedy = |directory: &str, line: &str| remedy("Bash", &command_in(directory, line));
-    assert_eq!(remedy("", "./run a"), Some("Bash(./run a)".to_owned()));
-    assert_eq!(remedy("sub", "./run a"), None, "in a rule that is another program");
-    assert_eq!(remedy("sub", "cargo test"), Some("Bash(cargo test)".to_owned()));
+    let named = |directory: &str, line: &str| remedies("Bash", &command_in(directory, line), &places());
+    assert_eq!(named("", "./run a"), ["Bash(./run a)"]);
+    assert!(named("sub", "./run a").is_empty(), "in a rule that is another program");
+    assert_eq!(named("sub", "cargo test > f"), ["Bash(cargo test)", "Edit(sub/f)"]);
     let asked = judge([allow(&[])]).decide("Bash", &command_in("sub", "./run"));
-    assert_eq!(ground(asked).remedy, None);
-    // One rule is not enough where each layer has another part of the line to be allowed.
+    assert!(ground(asked).remedies.is_empty());
+    // Each layer may lack another part of the line.
     let below = |rules: &[&str]| GrantLayer { shares_allow: true, ..allow(rules) };
-    let asked = |below| ground(judge([allow(&["Bash(ls)"]), below]).decide("Bash", &command("ls | wc"))).remedy;
-    assert_eq!(asked(below(&["Bash(ls)"])), Some("Bash(wc)".to_owned()));
-    assert_eq!(asked(below(&[])), None);
-    assert_eq!(asked(below(&["Bash(wc)"])), None);
+    let asked = |below| ground(judge([allow(&["Bash(ls)"]), below]).decide("Bash", &command("ls | wc"))).remedies;
+    assert_eq!(asked(below(&["Bash(ls)"])), ["Bash(wc)"]);
+    assert_eq!(asked(below(&[])), ["Bash(wc)", "Bash(ls)"]);
+    assert_eq!(asked(below(&["Bash(wc)"])), ["Bash(wc)", "Bash(ls)"]);
+    assert!(asked(allow(&[])).is_empty(), "its rules come from elsewhere");
 }
 
 #[test]
@@ -484,6 +475,13 @@ fn an_agent_gets_no_more_of_a_line_than_its_tools() {
     for line in ["git log; git push", "git log $(id)", "git log > f", "git log --output=f", "git diff \"$x\""] {
         assert_eq!(says(line), Deny, "{line}");
     }
+    let said = |line: &str| ground(judge([agent()]).decide("Bash", &command(line))).to_string();
+    expect_test::expect![[r#"
+        denied by agent explore: its tools are Bash(git log:*), Bash(git diff:*), which do not cover `git push`
+        denied by agent explore: its tools are Bash(git log:*), Bash(git diff:*), which do not cover a write to `/people/me/project/f`
+        denied by agent explore: its tools are Bash(git log:*), Bash(git diff:*), which do not cover `git log --output=f`
+        denied by agent explore: its tools are Bash(git log:*), Bash(git diff:*), and no pattern covers it, since it has a word that is only known when it runs"#]]
+    .assert_eq(&["git log; git push", "git log > f", "git log --output=f", "git log $x"].map(said).join("\n"));
     let writes = tools(&["Bash(git log:*)", "Write"]);
     assert_eq!(verdict(writes, "Bash", &command("git log > f")), Allow);
     assert_eq!(verdict(tools(&["Bash"]), "Bash", &command("git log $(id) > f")), Allow, "it has the whole tool");

@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
 
 mod analysis;
+mod armed;
 mod cases;
 mod commands;
 mod confinement;

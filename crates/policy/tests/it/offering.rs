@@ -31,6 +31,11 @@ fn without_commands_there_are_none_to_look_after() {
     }
     assert_eq!(offered([tools(&shell), deny(&["Bash(rm:*)"])]), "Bash BashOutput KillShell");
     assert_eq!(offered([tools(&shell), deny(&["KillShell"])]), "Bash BashOutput");
+    // Plan mode runs none, and neither does who never asks where commands are asked about.
+    assert_eq!(offered([tools(&shell), in_mode(Mode::Plan)]), "");
+    let quiet = GrantLayer { never_asks: true, ..in_mode(Mode::Default) };
+    assert_eq!(offered([tools(&shell), quiet]), "");
+    assert_eq!(offered([tools(&["BashOutput", "KillShell", "TaskList"])]), "TaskList");
     // A list has what it names: who reads a file for another program adds what is meant there.
     assert_eq!(offered([tools(&["Bash", "KillShell"])]), "Bash KillShell");
 }

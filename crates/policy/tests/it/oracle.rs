@@ -58,7 +58,11 @@ fn hold(rules: &[String], list: List, tool: &str, resource: &Resource) -> bool {
     if any(tool, &Resource::Nothing) {
         true
     } else if list == List::Deny || list == List::Ask {
-        parts.any(|part| any(tool, &part)) || line.contains("rm ") && any("Write", &Resource::Path("x".into()))
+        // It runs whatever its settings name, so that it could be any command.
+        let could_be_any = line == "git difftool" && rules.iter().any(|rule| rule.to_lowercase().starts_with("bash("));
+        could_be_any
+            || parts.any(|part| any(tool, &part))
+            || line.contains("rm ") && any("Write", &Resource::Path("x".into()))
     } else {
         !line.contains('$') && line != "git difftool" && parts.all(|part| any(tool, &part))
     }

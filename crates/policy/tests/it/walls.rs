@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sortie_policy::{protected, protected_from_commands, wall_names};
+use sortie_policy::{protected, protected_from_commands, protected_names, wall_names};
 
 #[test]
 fn git_can_do_its_work_but_not_be_made_to_run_something() {
@@ -55,6 +55,18 @@ fn git_can_do_its_work_but_not_be_made_to_run_something() {
     let said = |path: &str| protected_from_commands(Path::new(path)).map(|what| what.to_string());
     assert_eq!(said(".git/hooks/pre-commit").as_deref(), Some("a git hook (`hooks`)"));
     assert_eq!(said("a/.envrc").as_deref(), Some("what a shell runs (`.envrc`)"));
+}
+
+#[test]
+fn every_name_that_can_be_looked_up_is_protected() {
+    let names: Vec<&str> = protected_names().collect();
+    for name in &names {
+        assert!(protected(Path::new(name)).is_some(), "{name}");
+    }
+    for name in [".envrc", ".vscode", ".config/fish", ".mcp.json"] {
+        assert!(names.contains(&name), "{name}");
+    }
+    assert_eq!(protected(Path::new("a/.envrc")).map(|what| what.what()), Some("what a shell runs"));
 }
 
 #[test]

@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Component, Path};
 
 use sortie_mutant::is_out;
+
+use super::plan::as_it_leads;
 
 /// Always searched, behind what the user has.
 const SYSTEM_PATH: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
@@ -33,6 +35,30 @@ const KEPT: [&str; 18] = [
     "USER",
 ];
 
+/// Where the user's tools and their files are. Taken over if that is a place of the user's own: with one of these in its
+/// environment, a program runs or loads what lies there.
+const PLACES: [&str; 15] = [
+    "CARGO_HOME",
+    "CONDA_PREFIX",
+    "GOCACHE",
+    GO_PATH,
+    "GOROOT",
+    "JAVA_HOME",
+    "NVM_DIR",
+    "PYENV_ROOT",
+    "RUSTUP_HOME",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "VIRTUAL_ENV",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+];
+
+/// People's work lies within it, in one directory, and no program is run from there.
+const GO_PATH: &str = "GOPATH";
+const GO_WORK: &str = "src";
+
 /// The same for every command. Git asks nobody, reads no configuration of the system and pages nothing.
 const FIXED: [(&str, &str); 7] = [
     ("TERM", "dumb"),
@@ -50,14 +76,15 @@ pub struct Environment(Vec<(OsString, OsString)>);
 
 impl Environment {
     /// What is harmless in `variables`. Programs are searched where the user's `PATH` has them, except relative to
-    /// somewhere or in one of `untrusted`; then in the system's directories.
+    /// somewhere or in one of `untrusted`; then in the system's directories. The places of the user's tools are told where
+    /// they are absolute, lie in none of `untrusted`, and hold none.
     pub fn scrubbed(variables: impl IntoIterator<Item = (OsString, OsString)>, untrusted: &[&Path]) -> Self {
         let mut kept = Vec::new();
         let mut path = Vec::new();
         for (name, value) in variables {
             if name == "PATH" {
                 path.extend(trusted(&value, untrusted));
-            } else if name.to_str().is_some_and(is_kept) {
+            } else if name.to_str().is_some_and(|name| is_kept(name) || is_own_place(name, &value, untrusted)) {
                 kept.push((name, value));
             }
         }
@@ -84,6 +111,22 @@ impl Environment {
 
 fn is_kept(name: &str) -> bool {
     KEPT.contains(&name) || is_out("scrubbed-environment")
+}
+
+/// Whether a variable names places of the user's own. Some of them can be several, as in a `PATH`.
+fn is_own_place(name: &str, value: &OsStr, untrusted: &[&Path]) -> bool {
+    let is_own = |place: &[u8]| {
+        let place = Path::new(OsStr::from_bytes(place));
+        let leads = as_it_leads(place);
+        let climbs = place.components().any(|component| component == Component::ParentDir);
+        let is_apart = |root: &&Path| {
+            let works_there = |place: &Path| name == GO_PATH && root.starts_with(place.join(GO_WORK));
+            let is_apart = |place: &Path| !place.starts_with(root) && (!root.starts_with(place) || works_there(place));
+            is_apart(place) && is_apart(&leads)
+        };
+        place.is_absolute() && !climbs && untrusted.iter().all(is_apart)
+    };
+    PLACES.contains(&name) && value.as_bytes().split(|byte| *byte == b':').all(is_own)
 }
 
 fn without_repetitions(mut path: Vec<OsString>) -> Vec<OsString> {

@@ -12,6 +12,12 @@ pub enum SpawnError {
     #[error("the directory {} is outside the workspace {} and all that may be written", directory.display(), root.display())]
     Outside { directory: PathBuf, root: PathBuf },
 
+    #[error(
+        "the directory {} leads to {} through a link; name what may be written as it is",
+        directory.display(), leads.display()
+    )]
+    Linked { directory: PathBuf, leads: PathBuf },
+
     #[error("the command contains a NUL byte; no shell can run it")]
     NulByte,
 
@@ -32,7 +38,7 @@ pub enum SpawnError {
     #[error("the keeper of the command could not be started")]
     Keeper { source: io::Error },
 
-    #[error("the walls could not be built: {step}; run `sortie doctor`")]
+    #[error("the walls could not be built: {step}")]
     Walls { step: String, source: io::Error },
 
     #[error("the keeper of the command ended before the command began")]

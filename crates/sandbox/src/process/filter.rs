@@ -1,16 +1,12 @@
 //! The system calls that no command makes: a filter per kind of network, compiled once.
 
+mod by_arguments;
 mod by_number;
 
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use libc::c_long;
-use seccompiler::{
-    BackendError, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    TargetArch, sock_filter,
-};
-use sortie_mutant::is_out;
+use seccompiler::{BackendError, SeccompAction, SeccompFilter, TargetArch, sock_filter};
 
 use super::error::SpawnError;
 use super::walls::Network;
@@ -69,23 +65,6 @@ const REFUSED: &[c_long] = &[
     libc::SYS_vhangup,
 ];
 
-/// Of `clone`. What `clone3` is asked for cannot be seen, so it does not exist here, and the C library falls back.
-const NAMESPACE_FLAGS: [i32; 7] = [
-    libc::CLONE_NEWCGROUP,
-    libc::CLONE_NEWIPC,
-    libc::CLONE_NEWNET,
-    libc::CLONE_NEWNS,
-    libc::CLONE_NEWPID,
-    libc::CLONE_NEWUSER,
-    libc::CLONE_NEWUTS,
-];
-
-/// Terminal input that would be read by whoever shares the terminal.
-const TERMINAL_REQUESTS: [u64; 2] = [0x5412, 0x541c];
-
-/// The bits of a socket's type that are not flags.
-const TYPE_BITS: u64 = 0xf;
-
 /// The program to install for a network.
 pub(super) fn program(network: Network) -> Result<Program, SpawnError> {
     static COMPILED: [OnceLock<Result<Program, String>>; 3] = [const { OnceLock::new() }; 3];
@@ -99,19 +78,11 @@ pub(super) fn program(network: Network) -> Result<Program, SpawnError> {
 }
 
 fn compile(network: Network) -> Result<Program, BackendError> {
-    let mut rules = BTreeMap::new();
-    let flags = NAMESPACE_FLAGS.map(|flag| u64::from(flag.cast_unsigned()));
-    let clone = flags.map(|flag| rule([condition(0, SeccompCmpOp::MaskedEq(flag), flag)]));
-    rules.insert(libc::SYS_clone, clone.into_iter().collect::<Result<_, _>>()?);
-    let ioctl = TERMINAL_REQUESTS.map(|request| rule([condition(1, SeccompCmpOp::Eq, request)]));
-    rules.insert(libc::SYS_ioctl, ioctl.into_iter().collect::<Result<_, _>>()?);
+    let rules = by_arguments::rules(network)?;
     let mut refused = REFUSED.to_vec();
-    match sockets(network)? {
-        Some(sockets) => drop(rules.insert(libc::SYS_socket, sockets)),
-        None => refused.push(libc::SYS_socket),
+    if network == Network::None {
+        refused.push(libc::SYS_socket);
     }
-    // A pair of datagram sockets can be turned to any other; pairs that are connected for good cannot.
-    rules.insert(libc::SYS_socketpair, types_but(&[libc::SOCK_STREAM, libc::SOCK_SEQPACKET])?);
     let by_number = by_number::program(&refused, &rules.keys().copied().collect::<Vec<_>>());
     let refuse = SeccompAction::Errno(libc::EPERM.cast_unsigned());
     let architecture = TargetArch::try_from(std::env::consts::ARCH)?;
@@ -119,35 +90,6 @@ fn compile(network: Network) -> Result<Program, BackendError> {
     let by_arguments: Vec<sock_filter> = filter.try_into()?;
     // Jumps are relative, so one program can stand before another.
     Ok(pack(&[by_number, by_arguments].concat()))
-}
-
-/// The rules by which `socket` is refused; `None`: always.
-fn sockets(network: Network) -> Result<Option<Vec<SeccompRule>>, BackendError> {
-    let types: &[i32] = match network {
-        Network::None => return Ok(None),
-        Network::Proxy { .. } => &[libc::SOCK_STREAM],
-        Network::All => &[libc::SOCK_STREAM, libc::SOCK_DGRAM],
-    };
-    let families = [libc::AF_INET, libc::AF_INET6].map(|family| u64::from(family.cast_unsigned()));
-    let mut rules = types_but(types)?;
-    if !is_out("foreign-sockets") {
-        rules.push(rule(families.map(|family| condition(0, SeccompCmpOp::Ne, family)))?);
-    }
-    Ok(Some(rules))
-}
-
-/// Rules for all types of sockets but these.
-fn types_but(types: &[i32]) -> Result<Vec<SeccompRule>, BackendError> {
-    let others = (0..=TYPE_BITS).filter(|other| !types.iter().any(|kind| u64::from(kind.cast_unsigned()) == *other));
-    others.map(|other| rule([condition(1, SeccompCmpOp::MaskedEq(TYPE_BITS), other)])).collect()
-}
-
-fn rule<const N: usize>(conditions: [Result<SeccompCondition, BackendError>; N]) -> Result<SeccompRule, BackendError> {
-    SeccompRule::new(conditions.into_iter().collect::<Result<_, _>>()?)
-}
-
-fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, BackendError> {
-    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
 }
 
 fn pack(program: &[sock_filter]) -> Program {

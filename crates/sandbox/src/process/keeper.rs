@@ -6,9 +6,11 @@
 
 mod confine;
 mod descendants;
+mod hide;
 mod init;
 mod landlock;
 mod namespace;
+mod pins;
 mod placeholder;
 mod protect;
 mod scratch;
@@ -18,12 +20,14 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, pidfd_send_signal, set_child_subreaper, setsid, waitpid,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, pidfd_open, pidfd_send_signal, setsid, waitid,
+    waitpid,
 };
 
+use self::descendants::Descendants;
 use self::init::Outside;
 use self::scratch::Scratch;
 use super::plan::Plan;
@@ -53,40 +57,47 @@ fn run(lifeline: OwnedFd, output: OwnedFd, report: &OwnedFd) -> Result<(), Failu
     setsid().during(|| "starting a session".to_owned())?;
     // When memory runs out, the command goes first.
     fs::write("/proc/self/oom_score_adj", "1000").during(|| "offering itself to the killer of memory".to_owned())?;
-    let mut placeholders = Vec::new();
+    let mut placeholders = None;
+    let mut descendants = None;
     let mut scratch = None;
     if plan.tier == Tier::Namespaces {
-        placeholders = placeholder::hold_all(&plan)?;
+        placeholders = Some(placeholder::hold_all(&plan)?);
         namespace::enter(plan.network)?;
     } else {
-        set_child_subreaper(Some(getpid())).during(|| "adopting what loses its parent".to_owned())?;
+        descendants = Some(Descendants::adopt().during(|| "adopting what loses its parent".to_owned())?);
     }
     if plan.tier == Tier::Landlock {
         scratch = Some(Scratch::make(&mut plan)?);
     }
     let keeper = pidfd_open(getpid(), PidfdFlags::empty()).during(|| "naming the keeper".to_owned())?;
-    let alone = eventfd(0, EventfdFlags::CLOEXEC).during(|| "preparing for the end".to_owned())?;
+    let event =
+        || eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).during(|| "preparing for the end".to_owned());
+    let (alone, more_held) = (event()?, event()?);
     let Some(child) = system::fork().during(|| "starting the first process inside".to_owned())? else {
-        init::run(&plan, output, &Outside { report, keeper: &keeper, alone: &alone })
+        init::run(&plan, output, &Outside { report, keeper: &keeper, alone: &alone, more_held: &more_held })
     };
     drop(output);
     let inside = Inside::new(child)?;
-    let left_alone = inside.watch(&lifeline, &alone)?;
+    let watched = inside.watch(&lifeline, &alone);
+    let left_alone = matches!(watched, Ok(true));
     if !left_alone {
         inside.end(report.as_fd())?;
-        if plan.tier != Tier::Namespaces {
-            descendants::end_all().during(|| "ending what the command started".to_owned())?;
+        if let Some(descendants) = descendants {
+            descendants.end_all().during(|| "ending what the command started".to_owned())?;
         }
         let (cpu, max_memory) = system::used_by_children().during(|| "asking what was used".to_owned())?;
         Report::Used { cpu, max_memory }.send(report.as_fd()).ok();
     }
     drop((placeholders, scratch));
+    if rustix::io::read(&more_held, &mut [0; 8]).is_ok() {
+        placeholder::take_away_all(&plan);
+    }
     Report::Over.send(report.as_fd()).ok();
     if left_alone {
         // Nobody waits for this any more: taking down a namespace takes a while.
         inside.end(report.as_fd())?;
     }
-    Ok(())
+    watched.map(drop)
 }
 
 fn read_plan(lifeline: &mut File) -> Result<Plan, Failure> {
@@ -130,8 +141,9 @@ impl Inside {
     /// Ends the child if it has not by itself, and with it its namespace. If somebody else has killed it, it could not
     /// tell how the command ended, so this does.
     fn end(&self, report: BorrowedFd<'_>) -> Result<(), Failure> {
-        let mut waiting = [PollFd::new(&self.process, PollFlags::IN)];
-        let has_ended = poll(&mut waiting, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).during(watching)? > 0;
+        // It is asked by its number: a process that may open nothing cannot even wait for what it has open.
+        let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        let has_ended = waitid(WaitId::Pid(self.child), ended).during(watching)?.is_some();
         // A process that has ended meanwhile is still there to be waited for, so this cannot fail for that.
         pidfd_send_signal(&self.process, Signal::KILL).during(watching)?;
         let status = loop {

@@ -19,7 +19,7 @@ pub(super) struct Plan {
     pub(super) writable: Vec<PathBuf>,
     /// Sorted, and none lies in another.
     pub(super) protected: Vec<PathBuf>,
-    /// They existed.
+    /// They existed. Sorted, and none lies in another.
     pub(super) hidden: Vec<PathBuf>,
     pub(super) network: Network,
     pub(super) limits: ProcessLimits,
@@ -37,7 +37,7 @@ impl Plan {
             return Err(SpawnError::NoOwnNetwork);
         }
         let root = existing(&walls.root)?;
-        let writable = walls.writable.iter().map(|path| existing(path)).collect::<Result<_, _>>()?;
+        let writable = walls.writable.iter().map(|path| in_its_place(path, walls, &root)).collect::<Result<_, _>>()?;
         let writable = outermost(writable);
         let directory = existing(shell.directory)?;
         if tier != Tier::None && !writable.iter().chain([&root]).any(|place| directory.starts_with(place)) {
@@ -50,7 +50,7 @@ impl Plan {
         Ok(Self {
             tier,
             protected: outermost(protected),
-            hidden: walls.hidden.iter().filter_map(|path| path.canonicalize().ok()).collect(),
+            hidden: outermost(walls.hidden.iter().filter_map(|path| path.canonicalize().ok()).collect()),
             network: walls.network,
             limits: walls.limits,
             directory,
@@ -146,9 +146,17 @@ fn existing(directory: &Path) -> Result<PathBuf, SpawnError> {
     if kind.is_dir() { Ok(canonical) } else { Err(fail(rustix::io::Errno::NOTDIR.into())) }
 }
 
+/// A directory that may be written, if no link leads elsewhere on the way to it: whoever named it has looked at this
+/// place, and not at what a link there leads to by now. Only the workspace itself may be named through one.
+fn in_its_place(directory: &Path, walls: &Walls, root: &Path) -> Result<PathBuf, SpawnError> {
+    let leads = existing(directory)?;
+    let named = directory.strip_prefix(&walls.root).map_or_else(|_| directory.to_owned(), |beneath| root.join(beneath));
+    if leads == named { Ok(leads) } else { Err(SpawnError::Linked { directory: directory.to_owned(), leads }) }
+}
+
 /// Where a path leads, through all links, also through those that lead to what does not exist yet: a workspace can be
 /// named through a link, and so can what is protected.
-fn as_it_leads(path: &Path) -> PathBuf {
+pub(super) fn as_it_leads(path: &Path) -> PathBuf {
     /// More are a circle, which leads nowhere.
     const MAX_LINKS: usize = 40;
     let mut path = path.to_owned();

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 pub struct Walls {
     /// The workspace. The command's directory lies in it, or in something writable.
     pub root: PathBuf,
-    /// Existing directories in which everything may be written, but what is protected.
+    /// Existing directories in which everything may be written, but what is protected. No link may be on the way to
+    /// one; only `root`, and what is named beneath it, may be reached through the links that lead to `root` itself.
     pub writable: Vec<PathBuf>,
     /// Absolute paths that stay as they are even where they lie in something writable. One that does not exist cannot
     /// be made: while the command runs, an empty directory stands for the first part of it that is missing.
@@ -87,7 +88,11 @@ pub enum Tier {
     /// A view of the file system of its own, a process namespace, Landlock where there is, and a system-call filter.
     Namespaces,
     /// Landlock and the system-call filter. The command sees the machine's processes and `/tmp`, though it can touch
-    /// neither; before version 6 of Landlock it can send signals to processes of the same user. Where something is protected or hidden, nothing new can be made beside it or above it; the names in a
+    /// neither; before version 6 of Landlock it can send signals to processes of the same user.
+    ///
+    /// Mode and times of all that belongs to the user can be changed, inside the walls and outside: Landlock has no word
+    /// for that. Where something is protected or hidden, nothing can be made, removed or renamed beside it, nor in any
+    /// directory above it: with something protected at the top of the workspace, nothing at the top. The names in a
     /// hidden directory can be listed.
     Landlock,
     /// None: only the environment is scrubbed, and what was started is ended. Never chosen, only wished for.

@@ -157,3 +157,19 @@ fn what_is_no_directory_cannot_be_added() {
     assert!(matches!(add("absent"), WorkspaceError::NotFound { .. }));
     assert!(matches!(add("proj-secret/deep/file.txt"), WorkspaceError::NotADirectory { .. }));
 }
+
+#[test]
+fn a_directory_is_made_with_those_on_the_way_and_by_way_of_no_link() {
+    let Added { fixture, shared, workspace } = Added::new();
+    for path in [Path::new("new/deep"), Path::new("sub"), &shared.join("new/deep")] {
+        workspace.make_directory(path).unwrap();
+        assert!(fixture.path("").join(path).is_dir(), "{}", path.display());
+    }
+    for path in [Path::new("to_shared/made"), Path::new("../made"), &shared.join("to_secret/made"), Path::new("/made")]
+    {
+        assert!(workspace.make_directory(path).is_err(), "{}", path.display());
+    }
+    assert!(!shared.join("made").exists() && !fixture.base.join("made").exists());
+    fixture.put("file", "");
+    assert!(workspace.make_directory(Path::new("file")).is_err());
+}

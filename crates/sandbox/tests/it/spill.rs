@@ -56,3 +56,27 @@ fn a_directory_that_others_can_enter_or_that_is_a_link_is_refused() {
     fs::write(temporary.path().join("file"), "").unwrap();
     assert!(matches!(SpillDir::open(&temporary.path().join("file")), Err(SpillError::Open { .. })));
 }
+
+#[test]
+fn a_file_is_rewritten_under_its_name_or_left_as_it_is() {
+    let temporary = tempfile::tempdir().unwrap();
+    let spill = SpillDir::open(&temporary.path().join("spill")).unwrap();
+    let path = spill.spill("output", "a secret").unwrap();
+    spill.rewrite(&path, |bytes| (bytes == b"something else").then(String::new)).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "a secret");
+    spill.rewrite(&path, |bytes| Some(String::from_utf8_lossy(bytes).replace("secret", "mark"))).unwrap();
+    assert_eq!((fs::read_to_string(&path).unwrap(), mode(&path)), ("a mark".to_owned(), 0o600));
+    assert_eq!(fs::read_dir(temporary.path().join("spill")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_file_that_cannot_be_rewritten_is_not_left_there() {
+    let temporary = tempfile::tempdir().unwrap();
+    let spill = SpillDir::open(&temporary.path().join("spill")).unwrap();
+    let path = spill.spill("output", "a secret").unwrap();
+    fs::remove_file(&path).unwrap();
+    symlink("/etc/hostname", &path).unwrap();
+    let error = spill.rewrite(&path, |_| None).unwrap_err();
+    assert!(matches!(error, SpillError::Write { .. }), "{error:?}");
+    assert!(fs::symlink_metadata(&path).is_err());
+}

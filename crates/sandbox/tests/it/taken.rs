@@ -1,6 +1,7 @@
 //! What must not stay is moved out of the workspace, and nothing else is touched.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use sortie_sandbox::{FileKind, SpillDir, WriteError};
@@ -18,12 +19,15 @@ fn spills(fixture: &Fixture) -> [(SpillDir, Option<TempDir>); 2] {
 }
 
 #[test]
-fn a_file_is_moved_with_its_content() {
+fn a_file_is_moved_with_its_content_its_name_and_its_mode() {
     let fixture = Fixture::new();
     for (spill, _elsewhere) in spills(&fixture) {
         fixture.put("sub/made", "made");
+        fs::set_permissions(fixture.path("sub/made"), fs::Permissions::from_mode(0o754)).unwrap();
         let place = fixture.workspace.take_away(Path::new("sub/made"), &spill).unwrap();
-        assert_eq!(fs::read_to_string(place).unwrap(), "made");
+        assert_eq!(fs::read_to_string(&place).unwrap(), "made");
+        assert_eq!(fs::metadata(&place).unwrap().permissions().mode() & 0o7777, 0o754);
+        assert!(place.file_name().unwrap().to_str().unwrap().starts_with("taken-made-"), "{}", place.display());
         assert!(!fixture.path("sub/made").exists());
     }
     assert_eq!(fixture.text_of("sub/deep/file.txt").unwrap(), INSIDE);

@@ -19,6 +19,8 @@ pub(super) const MAX_BACKGROUND: usize = 16;
 /// One command in the background. Dropped, it is ended.
 pub(crate) struct Background {
     name: String,
+    /// The command, as it is named to people.
+    line: String,
     recent: Arc<Mutex<Recent>>,
     cancel: CancellationToken,
     _on_drop: DropGuard,
@@ -51,6 +53,7 @@ impl Background {
         };
         let cancel = CancellationToken::new();
         let on_drop = cancel.clone().drop_guard();
+        let line = shortened(&order.line);
         let started = started(launcher, order, &cancel, call_cancel).await?;
         let keeper = started.keeper();
         let recent = Arc::new(Mutex::new(Recent::default()));
@@ -63,12 +66,16 @@ impl Background {
             drop(slot);
         });
         let name = format!("bash_{number}");
-        let command = Self { name, recent, cancel, _on_drop: on_drop, end, is_told: AtomicBool::new(false) };
+        let command = Self { name, line, recent, cancel, _on_drop: on_drop, end, is_told: AtomicBool::new(false) };
         Ok((command, keeper))
     }
 
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    pub(super) fn line(&self) -> &str {
+        &self.line
     }
 
     /// What is new since the last look.
@@ -108,6 +115,16 @@ impl Background {
     pub(super) async fn untold_changes(&self) -> Vec<String> {
         let finished = self.ended().await.filter(|_| self.tell());
         finished.map(|finished| finished.files_changed()).unwrap_or_default()
+    }
+}
+
+/// The beginning of a command, in one line.
+fn shortened(line: &str) -> String {
+    const MAX_CHARS: usize = 60;
+    let line = line.replace(char::is_control, " ");
+    match line.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
     }
 }
 

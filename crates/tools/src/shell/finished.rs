@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use sortie_protocol::{Fault, ToolOutput};
 use sortie_sandbox::process::{How, OutputCount};
 
+use super::hint::Hint;
 use crate::answer::{Answer, bytes, grouped};
 
 /// Files that are told one by one.
@@ -41,6 +42,8 @@ pub(crate) struct Finished {
     pub(crate) changed: Vec<PathBuf>,
     /// What else there is to know.
     pub(crate) notes: Vec<String>,
+    /// What its walls keep; nothing where there are none.
+    pub(crate) hint: Option<Hint>,
 }
 
 impl Finished {
@@ -83,6 +86,10 @@ impl Finished {
     pub(crate) fn note_spill(&self, answer: &mut Answer) {
         let output = &self.output;
         match (&output.spilled, &output.spill_failure) {
+            (Some(path), None) if output.dropped > 0 => {
+                let first = bytes(output.total.saturating_sub(output.dropped));
+                answer.note_lack(format!("the first {first} of it, for people: {}", path.display()));
+            }
             (Some(path), None) => answer.note_lack(format!("all of it, for people: {}", path.display())),
             (Some(path), Some(why)) => {
                 answer.note_lack(format!("the beginning of it, for people: {} ({why})", path.display()));
@@ -90,8 +97,12 @@ impl Finished {
             (None, Some(why)) => answer.note_lack(format!("it could not be kept ({why})")),
             (None, None) => {}
         }
-        if output.spilled.is_some() && output.dropped > 0 {
-            answer.note_lack(format!("without the last {}", bytes(output.dropped)));
+    }
+
+    /// Says last what the walls keep, if that may be why it failed.
+    pub(crate) fn note_walls(&self, answer: &mut Answer, shown: &str) {
+        if let (How::Exited { code: 1.. }, Some(hint)) = (self.how, &self.hint) {
+            hint.words(shown).into_iter().for_each(|words| answer.note(words));
         }
     }
 

@@ -91,18 +91,23 @@ fn lock(output: &Mutex<Excerpt>) -> std::sync::MutexGuard<'_, Excerpt> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::path::PathBuf;
 
+    use sortie_policy::Redactor;
     use sortie_sandbox::process::{Environment, Program, Walls};
     use sortie_sandbox::{SpillDir, Workspace};
 
     use super::*;
-    use crate::shell::{NetworkReach, ShellReach, ShellSetup};
+    use crate::shell::{NetworkReach, Repositories, ShellReach, ShellSetup, Writable};
 
     struct Nothing;
 
     impl ShellReach for Nothing {
-        fn walls(&self, _: &Workspace) -> Result<Walls, String> {
+        fn writable(&self, _: &Workspace) -> Writable {
+            unreachable!("nothing starts")
+        }
+
+        fn walls(&self, _: &Workspace, _: &[PathBuf], _: &Repositories) -> Result<Walls, String> {
             unreachable!("nothing starts")
         }
 
@@ -117,10 +122,6 @@ mod tests {
         fn may_reach(&self, _: &str) -> Result<(), String> {
             Ok(())
         }
-
-        fn protects(&self, _: &Path) -> Option<String> {
-            None
-        }
     }
 
     #[tokio::test]
@@ -131,7 +132,8 @@ mod tests {
         let setup = Arc::new(setup);
         let n_slots = u32::try_from(setup.foreground.available_permits()).unwrap();
         let _others = Arc::clone(&setup.foreground).acquire_many_owned(n_slots).await.unwrap();
-        let launcher = Arc::new(Launcher::new(setup, Arc::new(Nothing), Arc::default()));
+        let launcher =
+            Arc::new(Launcher::new(setup, Arc::new(Nothing), Arc::default(), Arc::new(Redactor::new(Vec::new()))));
         let order = Order {
             line: "true".to_owned(),
             directory: None,

@@ -1,25 +1,27 @@
 //! Starts the commands of one task and sees them through to their end. Everything here blocks.
 
-use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use sortie_crash::point;
 use sortie_mutant::is_out;
+use sortie_policy::Redactor;
 use sortie_protocol::Fault;
 use sortie_sandbox::process::{
-    Ended, How, KeeperMark, Network, OutputCaps, OutputCount, Running, Shell, Tier, Walls, spawn,
+    Ended, How, KeeperMark, Network, OutputCaps, OutputCount, Running, Shell, SpawnError, Tier, Walls, spawn,
 };
 use sortie_sandbox::{AccessError, FileKind, Workspace};
 use tokio_util::sync::CancellationToken;
 
 use super::changes::Owner;
 use super::finished::Finished;
+use super::hint::Hint;
+use super::kept;
 use super::proxy::{self, ProxyGuard};
 use super::stopping::Stopping;
 use super::watch::Watch;
-use super::{Changes, NetworkReach, ShellReach, ShellSetup};
+use super::{Changes, NetworkReach, Repositories, ShellReach, ShellSetup, Writable};
 use crate::answer::explain;
 use crate::problem::Problem;
 
@@ -35,6 +37,7 @@ pub(super) struct Launcher {
     pub(super) reach: Arc<dyn ShellReach>,
     pub(super) changes: Arc<Changes>,
     pub(super) owner: Owner,
+    redactor: Arc<Redactor>,
     notices: Mutex<Vec<String>>,
 }
 
@@ -59,14 +62,20 @@ pub(super) struct Started {
     watch: Option<Watch>,
     proxy: Option<ProxyGuard>,
     notes: Vec<String>,
+    hint: Option<Hint>,
     /// Ends it when the call must end, when nobody waits for it any more, and when the runtime goes down.
     _stopping: Stopping,
 }
 
 impl Launcher {
-    pub(super) fn new(setup: Arc<ShellSetup>, reach: Arc<dyn ShellReach>, changes: Arc<Changes>) -> Self {
+    pub(super) fn new(
+        setup: Arc<ShellSetup>,
+        reach: Arc<dyn ShellReach>,
+        changes: Arc<Changes>,
+        redactor: Arc<Redactor>,
+    ) -> Self {
         let owner = changes.owner();
-        Self { setup, reach, changes, owner, notices: Mutex::default() }
+        Self { setup, reach, changes, owner, redactor, notices: Mutex::default() }
     }
 
     pub(super) fn notices(&self) -> Vec<String> {
@@ -88,27 +97,15 @@ impl Launcher {
         let standing = self.setup.walls();
         let tier = standing.tier().map_err(|why| Problem::new(Fault::NotAllowed, not_run(&why)))?;
         let directory = directory(&order.workspace, order.directory.as_deref())?;
-        let walls = self.reach.walls(&order.workspace).map_err(|why| Problem::new(None, not_run(&why)))?;
-        let mut notes = Vec::new();
-        let walls = Walls { limits: self.setup.limits, network: self.network(tier, &mut notes), ..walls };
-        let mut environment = self.setup.environment.clone();
-        if let Network::Proxy { port } = walls.network {
-            for (name, value) in proxy::variables(port) {
-                environment.set(name, value);
-            }
-        }
-        let bases = writable(&order.workspace, tier, &walls);
-        let watch = (!bases.is_empty()).then(|| Watch::begin(self, &order.workspace, bases, cancel));
-        let deadline = order.time.map(|time| Instant::now() + time);
-        let shell = Shell { command: &order.line, directory: &directory, environment: &environment, deadline };
-        let failed = |error: &dyn Error| Problem::new(None, not_run(&explain(error)));
-        let spawned = if cancel.is_cancelled() {
-            Err(Problem::new(None, "cancelled before it began"))
-        } else {
-            spawn(&self.setup.program, tier, &walls, &shell).map_err(|error| failed(&error))
-        };
-        let mut running = match spawned {
-            Ok(running) => running,
+        let Writable { directories, mut notes } = self.reach.writable(&order.workspace);
+        let watched = if tier == Tier::None { everything(&order.workspace) } else { directories.clone() };
+        let watch = (!watched.is_empty()).then(|| Watch::begin(self, &order.workspace, (tier, watched), cancel));
+        let started = self.walls(&order, tier, (&directories, watch.as_ref()), &mut notes).and_then(|walls| {
+            let running = self.spawn(&order, tier, (&walls, &directory), cancel)?;
+            Ok((walls, running))
+        });
+        let (walls, mut running) = match started {
+            Ok(started) => started,
             Err(problem) => {
                 watch.into_iter().for_each(Watch::call_off);
                 return Err(problem);
@@ -120,8 +117,51 @@ impl Launcher {
         }
         let stopping = Stopping::new(running.stopper(), cancel.clone());
         let serve = |listener| proxy::serve(listener, Arc::clone(&self.reach), &self.setup.web);
-        let proxy = running.listener().map(serve).transpose().map_err(|error| failed(&error))?;
-        Ok(Started { launcher: Arc::clone(self), order, running, watch, proxy, notes, _stopping: stopping })
+        let proxy = running.listener().map(serve).transpose();
+        let proxy = proxy.map_err(|error| Problem::new(None, not_run(&explain(&error))))?;
+        let hint = Hint::new(tier, &walls, self.reach.reads_only());
+        Ok(Started { launcher: Arc::clone(self), order, running, watch, proxy, notes, hint, _stopping: stopping })
+    }
+
+    fn walls(
+        &self,
+        order: &Order,
+        tier: Tier,
+        (writable, watch): (&[PathBuf], Option<&Watch>),
+        notes: &mut Vec<String>,
+    ) -> Result<Walls, Problem> {
+        let none = Repositories::default();
+        let repositories = watch.map_or(&none, Watch::repositories);
+        let walls = self.reach.walls(&order.workspace, writable, repositories);
+        let walls = walls.map_err(|why| Problem::new(None, not_run(&why)))?;
+        Ok(Walls { limits: self.setup.limits, network: self.network(tier, notes), ..walls })
+    }
+
+    fn spawn(
+        &self,
+        order: &Order,
+        tier: Tier,
+        (walls, directory): (&Walls, &Path),
+        cancel: &CancellationToken,
+    ) -> Result<Running, Problem> {
+        let mut environment = self.setup.environment.clone();
+        if let Network::Proxy { port } = walls.network {
+            for (name, value) in proxy::variables(port, self.reach.as_ref(), &self.setup.web) {
+                environment.set(name, value);
+            }
+        }
+        if cancel.is_cancelled() {
+            return Err(Problem::new(None, "cancelled before it began"));
+        }
+        let deadline = order.time.map(|time| Instant::now() + time);
+        let shell = Shell { command: &order.line, directory, environment: &environment, deadline };
+        let spawned = spawn(&self.setup.program, tier, walls, &shell);
+        spawned.map_err(|error| {
+            let why = explain(&error);
+            let is_about_walls = matches!(error, SpawnError::Walls { .. });
+            let advice = if is_about_walls { "; `sortie doctor` says what is missing" } else { "" };
+            Problem::new(None, not_run(&format!("{why}{advice}")))
+        })
     }
 
     fn network(&self, tier: Tier, notes: &mut Vec<String>) -> Network {
@@ -148,26 +188,19 @@ impl Started {
 
     /// Waits for the end. `show` gets the output as it comes.
     pub(super) fn finish(self, show: &mut dyn FnMut(&[u8])) -> Finished {
-        let Self { launcher, order, running, watch, proxy, mut notes, _stopping } = self;
+        let Self { launcher, order, running, watch, proxy, mut notes, hint, _stopping } = self;
         let caps = OutputCaps { unspilled: order.unspilled, spill: Some(&launcher.setup.spill) };
-        let (how, output) = match running.finish(caps, show) {
+        let (how, mut output) = match running.finish(caps, show) {
             Ok(Ended { how, output, .. }) => (how, output),
             Err(error) => {
                 notes.push(format!("its end could not be waited for: {error}"));
                 (How::Lost, OutputCount::default())
             }
         };
-        if let Some(proxy) = proxy {
-            notes.extend(proxy.refused().into_iter().map(|refusal| format!("not reached: {refusal}")));
-        }
-        if let Some(owner) = launcher.reach.reads_only()
-            && watch.is_none()
-            && how != (How::Exited { code: 0 })
-        {
-            notes.push(format!("commands of this task write nothing in the workspace ({owner})"));
-        }
+        kept::redact(&mut output, &launcher.setup.spill, &launcher.redactor);
+        notes.extend(proxy.iter().flat_map(ProxyGuard::refused));
         let changed = watch.map(|watch| watch.end(&launcher, &order.workspace, &mut notes)).unwrap_or_default();
-        Finished { how, output, time: order.time, changed, notes }
+        Finished { how, output, time: order.time, changed, notes, hint }
     }
 }
 
@@ -181,14 +214,9 @@ fn directory(workspace: &Workspace, asked: Option<&str>) -> Result<PathBuf, Prob
     Ok(workspace.root().join(resolved.relative))
 }
 
-/// The directories in which a command could change files of the workspace, as the workspace names them.
-fn writable(workspace: &Workspace, tier: Tier, walls: &Walls) -> Vec<PathBuf> {
-    let root = workspace.root();
-    let named = |path: &Path| path.strip_prefix(root).map_or_else(|_| path.to_owned(), Path::to_owned);
-    match tier {
-        Tier::None => [root].into_iter().chain(workspace.added()).map(named).collect(),
-        _ => walls.writable.iter().map(|path| named(path)).collect(),
-    }
+/// All that a command without walls could change of the workspace.
+fn everything(workspace: &Workspace) -> Vec<PathBuf> {
+    [workspace.root()].into_iter().chain(workspace.added()).map(Path::to_owned).collect()
 }
 
 fn not_run(why: &str) -> String {

@@ -91,12 +91,17 @@ async fn accept_all(listener: TcpListener, door: Arc<Door>) {
 
 /// What tells programs of a proxy at this port of the command's own network.
 ///
-/// The loopback of that network is the command's own, so that servers which it starts itself are not asked for here.
-pub(crate) fn variables(port: u16) -> Vec<(String, String)> {
+/// The loopback of that network is the command's own, so that servers which it starts itself are not asked for here;
+/// unless this machine's may be reached: then its names mean that, as in `WebFetch`.
+pub(crate) fn variables(port: u16, reach: &dyn ShellReach, web: &WebRules) -> Vec<(String, String)> {
     const PROXIED: [&str; 6] = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
     const DIRECT: [&str; 2] = ["NO_PROXY", "no_proxy"];
+    /// As programs name them, and as grants do.
+    const LOOPBACK: [(&str, &str); 3] = [("localhost", "localhost"), ("127.0.0.1", "127.0.0.1"), ("::1", "[::1]")];
+    let is_own = |(name, host): &(&str, &str)| reach.may_reach(host).is_err() || !web.names_inside(name);
+    let own: Vec<&str> = LOOPBACK.into_iter().filter(is_own).map(|(name, _)| name).collect();
     let proxied = PROXIED.map(|name| (name, format!("http://127.0.0.1:{port}")));
-    let direct = DIRECT.map(|name| (name, "localhost,127.0.0.1,::1".to_owned()));
+    let direct = DIRECT.map(|name| (name, own.join(",")));
     // Without it, what is built into Node looks at none of the others.
     let node = [("NODE_USE_ENV_PROXY", "1".to_owned())];
     proxied.into_iter().chain(direct).chain(node).map(|(name, value)| (name.to_owned(), value)).collect()

@@ -1,16 +1,22 @@
 //! What a task's grant leaves of the machine to programs that read no rules.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use sortie_sandbox::Workspace;
 use sortie_sandbox::process::Walls;
 
+use super::Repositories;
+
 /// Says what the commands of one task may touch. They cannot be asked call by call, so that it is said in terms of
-/// directories and hosts, for the kernel and for the proxy to hold.
+/// directories and hosts, for the kernel and for the proxy to hold. It is asked anew for each command: files may have
+/// appeared. It may look at files, so it blocks.
 pub trait ShellReach: Send + Sync {
-    /// The walls around the next command, but for the network, which is left at none. Made anew for each: files may have
-    /// appeared. It may look through the workspace, so it blocks. The error says in words why there can be no command.
-    fn walls(&self, workspace: &Workspace) -> Result<Walls, String>;
+    /// Where the next command may write.
+    fn writable(&self, workspace: &Workspace) -> Writable;
+
+    /// The walls around a command that may write in these directories, in which there are these repositories; but for
+    /// the network, which is left at none. The error says in words why there can be no command.
+    fn walls(&self, workspace: &Workspace, writable: &[PathBuf], repositories: &Repositories) -> Result<Walls, String>;
 
     /// Why this task's commands write nothing in the workspace, if they do not.
     fn reads_only(&self) -> Option<String>;
@@ -19,9 +25,15 @@ pub trait ShellReach: Send + Sync {
 
     /// Whether a command may talk to this host; the refusal in words.
     fn may_reach(&self, host: &str) -> Result<(), String>;
+}
 
-    /// What a path is that no agent may make or change; relative to the workspace, absolute in an added directory.
-    fn protects(&self, path: &Path) -> Option<String>;
+/// Where a command may write.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Writable {
+    /// By canonical path. They exist.
+    pub directories: Vec<PathBuf>,
+    /// What a model should know: why something is not among them.
+    pub notes: Vec<String>,
 }
 
 /// Which hosts a command may reach.

@@ -113,12 +113,14 @@ impl From<Probe> for Standing {
 
 #[cfg(test)]
 mod tests {
-    use sortie_sandbox::process::Missing;
+    use sortie_sandbox::process::{Missing, SpawnError};
 
     use super::*;
 
     fn standing(tier: Tier) -> Standing {
-        let missing = vec![Missing { tier: Tier::Namespaces, why: "user namespaces are off".to_owned() }];
+        let step = "user namespaces are off".to_owned();
+        let why = SpawnError::Walls { step, source: std::io::ErrorKind::PermissionDenied.into() }.to_string();
+        let missing = vec![Missing { tier: Tier::Namespaces, why }];
         Standing::from(Probe { tier, landlock: 6, missing })
     }
 
@@ -128,6 +130,7 @@ mod tests {
         assert_eq!(weaker.tier(), Ok(Tier::Landlock));
         let notice = weaker.notice().unwrap();
         assert!(notice.contains("Landlock alone") && notice.contains("user namespaces are off"), "{notice}");
+        assert_eq!(notice.matches("sortie doctor").count(), 1, "{notice}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use sortie_policy::Redactor;
 use sortie_protocol::Fault;
 
 use super::background::{Background, MAX_BACKGROUND};
@@ -28,12 +29,18 @@ struct Shelf {
 }
 
 impl Shells {
-    pub fn new(setup: Arc<ShellSetup>, reach: Arc<dyn ShellReach>, changes: Arc<Changes>) -> Self {
-        Self { launcher: Arc::new(Launcher::new(setup, reach, changes)), background: Mutex::default() }
+    /// `redactor` takes secrets out of outputs that are kept in files.
+    pub fn new(
+        setup: Arc<ShellSetup>,
+        reach: Arc<dyn ShellReach>,
+        changes: Arc<Changes>,
+        redactor: Arc<Redactor>,
+    ) -> Self {
+        Self { launcher: Arc::new(Launcher::new(setup, reach, changes, redactor)), background: Mutex::default() }
     }
 
-    /// What the outcome should say, each once, in order: weaker walls, no walls, what was taken away, files that may be
-    /// others'.
+    /// What the outcome should say, each once, in order: weaker walls, no walls, what to look at, files that may be
+    /// others', what was ended with the task.
     pub fn notices(&self) -> Vec<String> {
         self.launcher.notices()
     }
@@ -46,6 +53,9 @@ impl Shells {
             shelf.is_closed = true;
             std::mem::take(&mut shelf.commands)
         };
+        if let Some(notice) = ended_with_the_task(&commands) {
+            self.launcher.notice(notice);
+        }
         for command in &commands {
             command.stop();
         }
@@ -107,6 +117,17 @@ impl Shells {
         // Nothing in there can be left half done.
         self.background.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Names what still runs, if anything does.
+fn ended_with_the_task(commands: &[Arc<Background>]) -> Option<String> {
+    let running: Vec<&Arc<Background>> = commands.iter().filter(|command| !command.has_ended()).collect();
+    let shown = |command: &&Arc<Background>| format!("{} `{}`", command.name(), command.line());
+    let names: Vec<String> = running.iter().map(shown).collect();
+    let (commands, were) = if running.len() == 1 { ("command", "was") } else { ("commands", "were") };
+    let n_running = running.len();
+    (n_running > 0)
+        .then(|| format!("{n_running} {commands} in the background {were} ended with the task: {}", names.join(", ")))
 }
 
 impl Shelf {

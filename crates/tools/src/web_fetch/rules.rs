@@ -1,6 +1,6 @@
 //! What the user has said about addresses: which inner ones may be fetched, and which are the program's own.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 
 use ipnet::IpNet;
@@ -81,6 +81,16 @@ impl WebRules {
         let target = Target::parse(url).map_err(|error| error.to_string())?;
         let refusal = guard::refusal(self, &target).map(|error| error.to_string());
         Ok(Reach { host: target.host().to_owned(), refusal })
+    }
+
+    /// Whether this host of this machine, by name or address, may be reached at some port.
+    pub(crate) fn names_inside(&self, host: &str) -> bool {
+        let address = if host == "localhost" { Ok(Ipv4Addr::LOCALHOST.into()) } else { host.parse::<IpAddr>() };
+        let holds = |place: &Place| match &place.host {
+            PlaceHost::Name(name) => name == host,
+            PlaceHost::Network(network) => address.as_ref().is_ok_and(|address| network.contains(address)),
+        };
+        self.private.iter().any(holds)
     }
 
     /// Whether an inner address may be reached as this target.

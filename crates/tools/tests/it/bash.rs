@@ -6,5 +6,5 @@ mod life;
 mod runs;
 mod shared;
 mod shell;
-mod taken;
+mod steering;
 mod walls;

@@ -50,9 +50,7 @@ fn tried(program: &Program) -> Vec<Diagnosis> {
 
 /// Which tier commands run in.
 fn tier(probe: &Probe, machine: &Machine) -> Diagnosis {
-    // Errors send to this very command.
-    let why: Vec<String> =
-        probe.missing.iter().map(|missing| missing.why.replace("; run `sortie doctor`", "")).collect();
+    let why: Vec<&str> = probe.missing.iter().map(|missing| missing.why.as_str()).collect();
     let why = why.join("; ");
     match probe.tier {
         Tier::Namespaces if probe.landlock == 0 => {

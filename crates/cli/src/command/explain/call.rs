@@ -52,9 +52,9 @@ impl Call {
         match argument {
             None => Ok(call),
             Some("") => Err(unclear(text)),
-            Some(argument) if argument.contains('*') => {
+            Some(argument) if is_pattern(&call.tool, argument) => {
                 Err(CommandError::usage(format!("`{argument}` is a pattern; a call has one argument"))
-                    .hint(format!("write what the call would have, like `{tool}(src/a.rs)`")))
+                    .hint(format!("write what the call would have, like `{tool}({})`", example(&call.tool))))
             }
             Some(argument) if delegates => Ok(call.for_agent(argument, authority)),
             Some(argument) => call.on(argument, settings),
@@ -94,9 +94,19 @@ impl Call {
     }
 }
 
+fn example(tool: &str) -> &'static str {
+    if tool == "Bash" { "cargo test" } else { "src/a.rs" }
+}
+
+/// Whether an argument stands for many. In a command, `*` is the shell's.
+fn is_pattern(tool: &str, argument: &str) -> bool {
+    if tool == "Bash" { argument.ends_with(":*") } else { argument.contains('*') }
+}
+
 fn unclear(text: &str) -> CommandError {
-    CommandError::usage(format!("`{text}` is no call"))
-        .hint("write it like a rule: `Edit(src/a.rs)`, `WebFetch(https://example.com)`, `Task(explore)`, `TodoWrite`")
+    CommandError::usage(format!("`{text}` is no call")).hint(
+        "write it like a rule: `Edit(src/a.rs)`, `Bash(cargo test)`, `WebFetch(https://example.com)`, `TodoWrite`",
+    )
 }
 
 fn unknown(tool: &str) -> CommandError {

@@ -121,8 +121,8 @@ impl Say {
         let Ground { owner, rule, why, .. } = ground;
         let words = match (why, rule) {
             (_, Some(rule)) => format!("rule `{rule}`"),
-            (Why::NotAdmitted { admitted }, _) if admitted.is_empty() => "it has no tools".to_owned(),
-            (Why::NotAdmitted { admitted }, _) => format!("its tools are {}", admitted.join(", ")),
+            (Why::NotAdmitted { admitted, .. }, _) if admitted.is_empty() => "it has no tools".to_owned(),
+            (Why::NotAdmitted { admitted, .. }, _) => format!("its tools are {}", admitted.join(", ")),
             (Why::Planning, _) => "mode plan".to_owned(),
             (Why::Unmentioned, _) => "no rule allows it".to_owned(),
             (Why::WouldAsk { .. }, _) => "it never asks".to_owned(),

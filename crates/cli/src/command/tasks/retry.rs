@@ -69,7 +69,7 @@ pub(super) fn run(args: &RetryArgs, journal: &dyn Journal, settings: &Settings) 
         ..TaskRequest::default()
     };
     let approver = approver(args.output_format, &aside, settings);
-    let (pace, display) = display(args.output_format, &args.show, aside);
+    let (pace, display) = display(args.output_format, &args.show, aside, settings.unconfined);
     Ok(drive(Plan::new(settings)?, Wish::Start { kind, request }, pace, display, approver)??)
 }
 

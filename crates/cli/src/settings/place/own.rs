@@ -38,6 +38,15 @@ impl Places {
     }
 }
 
+impl Places {
+    /// What holds keys and all that was ever said: state, the user's settings, the file with the environment; by their
+    /// real paths, whether they exist or not. Nobody but the user reads them, also where they lie in the workspace.
+    pub(crate) fn private(&self) -> Vec<PathBuf> {
+        let all = [Some(&self.home), self.config.as_ref(), self.env_file.as_ref()];
+        all.into_iter().flatten().map(|path| real(path)).collect()
+    }
+}
+
 /// The paths that were found, without links.
 #[derive(Default)]
 struct Found {

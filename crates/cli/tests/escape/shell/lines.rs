@@ -194,13 +194,15 @@ fn s23_no_way_to_write_reaches_what_no_agent_may_change() {
         let plain = |path: &str| WRITES.map(|line| bash(&line.replace("RAN", path)));
         for flags in [BYPASS, ANY_COMMAND] {
             for path in [".git/config", ".git/hooks/pre-commit", ".envrc", ".sortie/config.toml"] {
+                // What is absent and has ordinary uses is not kept by walls.
+                world.write("workspace/.envrc", "");
                 let answers = world.run(flags, main_agent(plain(path))).assert_completed().answers();
                 // The last line goes up again: where that leads is for the kernel to say.
                 let (last, others) = answers.split_last().unwrap();
                 for answer in others {
                     answer.assert_refused(NO_AGENT);
                 }
-                assert!(last.failed || last.text.contains("was taken away"), "{path}: {last:#?}");
+                assert!(last.failed, "{path}: {last:#?}");
                 let changed = fs::read_to_string(world.path("workspace").join(path)).unwrap_or_default();
                 assert!(changed.is_empty() || changed == "first line\n", "{path}: {changed}");
             }

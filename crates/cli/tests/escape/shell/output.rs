@@ -24,7 +24,11 @@ fn s85_a_flood_from_a_command_is_cut_counted_and_kept_within_a_bound() {
         let after = world.run(BYPASS, main_agent([bash("yes abcdefg | head -c 50000000")]));
         let answer = after.assert_completed().answer_of("main");
         assert!(answer.text.len() < 60_000, "{}", answer.text.len());
-        assert!(answer.text.contains("without the last"), "{:.300}", answer.text.lines().last().unwrap());
+        assert!(
+            answer.text.contains("[the first 16,777,216 bytes of it, for people: "),
+            "{:.300}",
+            answer.text.lines().last().unwrap()
+        );
         let spilled = spilled(world);
         assert!(spilled > MIB && spilled < MOST, "{spilled}");
     });

@@ -5,24 +5,25 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{BYPASS, NO_AGENT, background, bash};
+use crate::aftermath::Aftermath;
 use crate::calls::{delegated, main_agent, main_agent_in_turns};
 use crate::world::{World, as_each_user};
 
-/// What is not there yet, and would be obeyed from the next start on.
-const ABSENT: [&str; 12] = [
+/// What is not there yet, would be obeyed from the next start on, and is kept by walls.
+const KEPT: [&str; 5] = [
     ".sortie/config.toml",
     ".sortie/agents/explore.md",
     ".claude/settings.json",
-    ".mcp.json",
-    ".envrc",
-    ".npmrc",
-    ".vscode/tasks.json",
     ".git/hooks/pre-commit",
     ".git/config",
-    ".gitmodules",
-    "src/.envrc",
-    "src/.sortie/config.toml",
 ];
+
+/// The same of what has ordinary uses: a command can make it, and that is told.
+const TOLD: [&str; 7] =
+    [".mcp.json", ".envrc", ".npmrc", ".vscode/tasks.json", ".gitmodules", "src/.envrc", "src/.sortie/config.toml"];
+
+/// What a person is told of it.
+const LOOK: &str = "made or changed while a command ran: look at";
 
 /// A line that makes a file without saying its name.
 fn making(path: &str) -> String {
@@ -30,8 +31,8 @@ fn making(path: &str) -> String {
     format!("x={head}; f=\"${{x}}{tail}\"; mkdir -p $(dirname $f) 2> /dev/null; echo hostile > $f")
 }
 
-fn assert_absent(world: &World) {
-    for path in ABSENT {
+fn assert_absent<'a>(world: &World, paths: impl IntoIterator<Item = &'a &'a str>) {
+    for path in paths {
         let found = world.path("workspace").join(path).symlink_metadata();
         assert!(found.is_err(), "{path}: {:?}", found.map(|found| found.file_type()));
     }
@@ -40,38 +41,54 @@ fn assert_absent(world: &World) {
     }
 }
 
+/// The notices of the root task, as one text.
+fn notices(after: &Aftermath) -> String {
+    after.of_type("outcome").next().unwrap()["notices"].to_string()
+}
+
 #[test]
 fn s40_no_command_makes_a_protected_file_that_is_not_there() {
     as_each_user(|world| {
-        let plain = |path: &str| bash(&format!("mkdir -p $(dirname {path}); echo hostile > {path}"));
-        for answer in world.run(BYPASS, main_agent(ABSENT.map(plain))).assert_completed().answers() {
+        let plain = |path: &&str| bash(&format!("mkdir -p $(dirname {path}); echo hostile > {path}"));
+        for answer in world.run(BYPASS, main_agent(KEPT.iter().chain(&TOLD).map(plain))).assert_completed().answers() {
             answer.assert_refused(NO_AGENT);
         }
-        assert_absent(world);
-        // The gate does not see these; the walls stop them, or what they made is taken away after them.
-        let after = world.run(BYPASS, main_agent_in_turns(ABSENT.map(|path| vec![bash(&making(path))])));
-        for answer in after.assert_completed().answers() {
-            assert!(answer.failed || answer.text.contains("was taken away"), "{answer:#?}");
+        assert_absent(world, KEPT.iter().chain(&TOLD));
+        // The gate does not see these; the walls stop them.
+        let after = world.run(BYPASS, main_agent_in_turns(KEPT.map(|path| vec![bash(&making(path))])));
+        assert!(after.assert_completed().answers().iter().all(|answer| answer.failed), "{after:#?}");
+        assert_absent(world, &KEPT);
+    });
+}
+
+#[test]
+fn s40_a_protected_file_that_a_command_makes_all_the_same_is_told_to_people_and_left_to_them() {
+    as_each_user(|world| {
+        let after = world.run(BYPASS, main_agent_in_turns(TOLD.map(|path| vec![bash(&making(path))])));
+        let answers = after.assert_completed().answers();
+        let told = notices(&after);
+        for (path, answer) in TOLD.iter().zip(answers) {
+            let name = path.strip_suffix("/tasks.json").unwrap_or(path);
+            assert!(answer.text.contains(&format!("`{name}` (")) && answer.text.contains(LOOK), "{path}: {answer:#?}");
+            assert!(told.contains(&format!("`{name}` (")) && told.contains(LOOK), "{path}: {told}");
+            assert_eq!(world.text(&format!("workspace/{path}")), "hostile\n", "nothing of a project is taken away");
         }
-        assert_absent(world);
     });
 }
 
 #[test]
 fn s40_neither_does_one_in_the_background_or_of_a_sub_agent() {
     as_each_user(|world| {
-        let calls = ABSENT.map(|path| bash(&making(path)));
+        let calls = KEPT.map(|path| bash(&making(path)));
         world.run(BYPASS, delegated("general-purpose", calls)).assert_completed();
-        assert_absent(world);
-        world
-            .run(BYPASS, delegated("bash", ABSENT[..8].iter().map(|path| background(&making(path)))))
-            .assert_completed();
-        assert_absent(world);
+        assert_absent(world, &KEPT);
+        world.run(BYPASS, delegated("bash", KEPT.map(|path| background(&making(path))))).assert_completed();
+        assert_absent(world, &KEPT);
     });
 }
 
 #[test]
-fn s40_a_protected_name_comes_into_being_by_no_other_way_either() {
+fn s40_a_kept_name_comes_into_being_by_no_other_way_either() {
     as_each_user(|world| {
         world.write("workspace/evil/agents/explore.md", "hostile\n");
         world.write("workspace/evil/config", "hostile\n");
@@ -81,10 +98,6 @@ fn s40_a_protected_name_comes_into_being_by_no_other_way_either() {
             "d=sortie; ln -s evil .$d",
             "d=sortie; cp -r evil .$d",
             "d=sortie; ln -sfn evil/link .$d",
-            "d=envrc; mv evil/config .$d",
-            "d=envrc; ln evil/config .$d",
-            "d=envrc; ln -s evil/config .$d",
-            "d=ENVRC; cp evil/config .$d",
             "d=git/hooks; mv evil .$d",
             "d=git; mv .$d old; mkdir -p .$d/hooks; cp evil/config .$d/hooks/pre-commit",
             "d=git; mkdir new; ln -s ../evil new/hooks; mv new/* .$d/",
@@ -92,10 +105,28 @@ fn s40_a_protected_name_comes_into_being_by_no_other_way_either() {
         // One after the other: they want the same names.
         world.run(BYPASS, main_agent_in_turns(lines.map(|line| vec![bash(line)]))).assert_completed();
         let names: Vec<String> = world.listing("workspace").iter().map(|path| name(path)).collect();
-        for protected in [".sortie", ".envrc", ".ENVRC"] {
-            assert!(!names.iter().any(|name| name == protected), "{protected}: {names:?}");
-        }
+        assert!(!names.iter().any(|name| name == ".sortie"), "{names:?}");
         assert!(world.path("workspace/.git").is_dir() && !world.path("workspace/.git/hooks").exists());
+    });
+}
+
+#[test]
+fn s40_by_whatever_way_a_protected_name_comes_it_is_told() {
+    as_each_user(|world| {
+        world.write("workspace/evil/config", "hostile\n");
+        let lines = [
+            "d=envrc; cp evil/config x; mv x .$d",
+            "d=envrc; ln evil/config .$d",
+            "d=envrc; ln -s evil/config .$d",
+            "d=ENVRC; cp evil/config .$d",
+            "d=envrc; mkdir src/deep; echo '*' > src/deep/.gitignore; cp evil/config src/deep/.$d",
+        ];
+        for line in lines {
+            // In a run of its own: what is there when a command starts is kept by walls.
+            fs::remove_file(world.path("workspace/.envrc")).ok();
+            let answer = world.run(BYPASS, main_agent([bash(line)])).answer_of("main");
+            assert!(answer.text.contains(LOOK), "{line}: {answer:#?}");
+        }
     });
 }
 
@@ -110,7 +141,6 @@ fn s42_no_command_changes_settings_agent_files_or_editor_tasks() {
         world.agent("helper", "tools: [Read]");
         world.write("workspace/.vscode/tasks.json", "first line\n");
         world.write("workspace/.envrc", "first line\n");
-        world.write("workspace/docs/.sortie/config.toml", "# first line\n");
         world.link(".sortie", "workspace/alias");
         world.link(".envrc", "workspace/alias.txt");
         let before = protected_contents(world);
@@ -134,7 +164,6 @@ fn s42_no_command_changes_settings_agent_files_or_editor_tasks() {
             ".sortie/agents/helper.md",
             ".vscode/tasks.json",
             ".envrc",
-            "docs/.sortie/config.toml",
             "alias/config.toml",
             "alias.txt",
         ];
@@ -158,7 +187,6 @@ fn s42_no_command_changes_the_users_own_settings_state_and_shell_files() {
         let lines = [
             "echo hostile >> ~/.bashrc",
             "h=$HOME; echo hostile >> $h/.bash\"\"rc",
-            "h=$HOME; echo hostile > $h/.profile",
             "h=$HOME; mkdir -p $h/.ssh && echo hostile > $h/.ssh/authorized_keys",
             "h=$HOME; echo '[routes.main]' > $h/.config/sortie/config.toml",
             "h=$HOME; mkdir -p $h/.config/sortie/agents",

@@ -7,6 +7,7 @@ use serde_json::json;
 use sortie_testkit::{Script, ScriptedServer};
 
 use super::{BYPASS, NO_AGENT, bash, traces};
+use crate::aftermath::Answer;
 use crate::calls::{call, main_agent, main_agent_in_turns, read, write};
 use crate::world::{World, as_each_user};
 
@@ -171,7 +172,7 @@ fn s35_no_command_writes_what_git_would_run() {
 
 /// What a command prepared so that git would obey another repository than the one that the user sees.
 #[test]
-fn s35_a_repository_that_a_command_puts_in_the_place_of_another_is_not_left_there() {
+fn s35_a_repository_that_a_command_puts_in_the_place_of_another_is_not_left_there_or_told() {
     as_each_user(|world| {
         with_repository(world);
         let evil = format!("g=git; cp -r .$g evil; git config --file evil/config core.fsmonitor '{}'", canary(world));
@@ -179,19 +180,81 @@ fn s35_a_repository_that_a_command_puts_in_the_place_of_another_is_not_left_ther
             "g=git; echo ../evil > .$g/commondir",
             "g=git; mkdir new; cp -r evil new/.$g",
             "g=git; echo 'gitdir: ../evil' > src/.$g",
+            "g=git; cp -r evil/* .; rm .$g/HEAD",
         ];
         let mut calls = vec![vec![bash(&evil)]];
         calls.extend(ways.map(|way| vec![bash(way)]));
         let after = world.run(BYPASS, main_agent_in_turns(calls));
         let answers = after.assert_completed().answers();
-        assert!(world.path("workspace/new").exists(), "{answers:#?}");
-        // As the same person would call it, from wherever.
-        for directory in ["workspace", "workspace/new", "workspace/src"] {
-            plain(world, directory, &["-c", "safe.directory=*", "status"]).stderr(Stdio::null()).status().unwrap();
+        let told = [
+            "`.git/commondir` was taken away",
+            "`new/.git` (git's own files) was made or changed",
+            "`src/.git` (git's own files) was made or changed",
+            "the workspace was a repository and is none any more",
+        ];
+        let notices = after.of_type("outcome").next().unwrap()["notices"].to_string();
+        for (told, answer) in told.iter().zip(&answers[1..]) {
+            assert!(answer.text.contains(told) && notices.contains(told), "{told}: {answer:#?}: {notices}");
         }
-        assert!(traces(world).is_empty(), "{after:#?}");
-        plain(world, "workspace", &["--git-dir=evil", "-c", "safe.directory=*", "status"]).status().unwrap();
-        assert_eq!(traces(world).len(), 1, "the trap does not work");
+        assert!(notices.contains("`HEAD`, `objects` and `refs` were made at the top"), "{notices}");
+        assert!(!world.path("workspace/.git/commondir").exists());
+    });
+}
+
+#[test]
+fn s35_what_git_runs_by_way_of_its_settings_and_links_is_kept_as_well() {
+    as_each_user(|world| {
+        with_repository(world);
+        world.program("workspace/my/hooks/pre-push", "true");
+        world.program("workspace/scripts/check", "true");
+        world.write("workspace/shared.gitconfig", "[core]\n");
+        world.link("../../scripts/check", "workspace/.git/hooks/pre-commit");
+        set(world, "core.hooksPath", "my/hooks");
+        set(world, "include.path", "../shared.gitconfig");
+        let files = ["my/hooks/pre-push", "scripts/check", "shared.gitconfig"];
+        let before = files.map(|file| world.text(&format!("workspace/{file}")));
+        let ways =
+            ["echo hostile > $f", "rm -f $f; echo hostile > $f", "d=$(dirname $f); [ $d != . ] && mv $d elsewhere"];
+        let lines = files.iter().flat_map(|file| ways.map(|way| bash(&format!("f={file}; {way}"))));
+        let answers = world.run(BYPASS, main_agent(lines)).assert_completed().answers();
+        assert!(answers.iter().all(|answer| answer.failed), "{answers:#?}");
+        assert_eq!(files.map(|file| world.text(&format!("workspace/{file}"))), before);
+    });
+}
+
+/// Lines that people and agents write all day, in a repository whose branch `other` has protected names.
+const ORDINARY: [&str; 6] = [
+    "git checkout -q other && test -f .envrc -a -f sub/.vscode/tasks.json && git status --short && git checkout -q main",
+    "git worktree add -q ../workspace/tree -b third && cd tree && echo x > y && git add y && git commit -q -m x",
+    "git init -q fresh && cd fresh && touch x && git add x && git commit -q -m x",
+    "git clone -q . copy && git -C copy log --format=%s",
+    "rm -rf node_modules && test ! -e node_modules",
+    "git stash -q -u; git gc -q",
+];
+
+#[test]
+fn s35_git_and_cleaning_up_do_their_work_all_the_same() {
+    as_each_user(|world| {
+        with_repository(world);
+        world.write("workspace/.gitignore", "node_modules\nfresh\ncopy\ntree\n");
+        git(world, "workspace", &["add", "."]);
+        git(world, "workspace", &["commit", "-q", "-m", "second"]);
+        git(world, "workspace", &["checkout", "-q", "-b", "other"]);
+        world.write("workspace/.envrc", "x\n");
+        world.write("workspace/sub/.vscode/tasks.json", "{}\n");
+        git(world, "workspace", &["add", "."]);
+        git(world, "workspace", &["commit", "-q", "-m", "third"]);
+        git(world, "workspace", &["checkout", "-q", "main"]);
+        git(world, "workspace", &["init", "-q", "node_modules/dep"]);
+        world.write("workspace/node_modules/dep/.vscode/settings.json", "{}\n");
+        world.write("workspace/node_modules/other/.npmrc", "x\n");
+        let name = "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@x GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@x";
+        let calls = ORDINARY.map(|line| vec![bash(&format!("{name}; {line}"))]);
+        for (line, answer) in
+            ORDINARY.iter().zip(world.run(BYPASS, main_agent_in_turns(calls)).assert_completed().answers())
+        {
+            assert!(!answer.failed && !answer.text.contains("taken away"), "{line}: {answer:#?}");
+        }
     });
 }
 
@@ -230,7 +293,8 @@ fn s35_the_repository_that_a_worktree_leads_to_is_kept_as_well() {
         let pointer = world.text("tree/.git");
         let answers =
             world.run(&flags, main_agent_in_turns(lines.map(|line| vec![bash(line)]))).assert_completed().answers();
-        assert!(answers.iter().all(|answer| answer.failed), "{answers:#?}");
+        let is_stopped = |answer: &Answer| answer.failed || answer.text.contains("was taken away");
+        assert!(answers.iter().all(is_stopped), "{answers:#?}");
         assert_eq!(world.text("workspace/.git/config"), config);
         assert_eq!(world.text("tree/.git"), pointer);
         let gitdir = world.path("workspace/.git/worktrees/tree");

@@ -112,11 +112,40 @@ fn s83_sorties_own_state_and_settings_are_read_by_no_command() {
     });
 }
 
+#[test]
+fn s83_neither_are_they_where_the_home_itself_is_the_workspace() {
+    as_each_user(|world| {
+        world.write("home/.config/other", "PLAIN\n");
+        world.write("home/.mcp.json", "{}\n");
+        world.write(
+            "home/.config/sortie/config.toml",
+            format!("[routes.light]\nbase_url = \"http://127.0.0.1:6\"\nmodel = \"m\"\napi_key = \"{CANARY}\"\n"),
+        );
+        world.write("home/keys.env", format!("LIGHT_LLM_API_KEY={CANARY}\n"));
+        let env_file = world.name("home/keys.env");
+        let mut lines = looking_at("~/.config/sortie/config.toml");
+        lines.extend(looking_at("~/keys.env"));
+        lines.push(
+            "mv .config c2; cat c2/sortie/config.toml; mv .config/sortie s2; cp -r .config c3; cat c3/*/*".to_owned(),
+        );
+        lines.push("cat .config/other .mcp.json && echo new > new.txt".to_owned());
+        let said = run_unsafely_with(world, &["--cwd", "../home", "--env-file", &env_file], &lines);
+        assert!(!holds(&said, CANARY), "{}", String::from_utf8_lossy(&said));
+        assert!(holds(&said, "PLAIN") && world.path("home/new.txt").exists(), "{}", String::from_utf8_lossy(&said));
+        assert!(world.text("home/.config/sortie/config.toml").contains(CANARY));
+    });
+}
+
 /// All that was said in a run of these lines. The world itself would find the canary in the settings that hold it.
 fn run_unsafely(world: &World, lines: &[String]) -> Vec<u8> {
+    run_unsafely_with(world, &[], lines)
+}
+
+fn run_unsafely_with(world: &World, flags: &[&str], lines: &[String]) -> Vec<u8> {
     use sortie_testkit::ScriptedServer;
     let server = ScriptedServer::start(main_agent(lines.iter().map(|line| bash(line)))).unwrap();
-    let args = ["run", "--output-format", "stream-json", "--permission-mode", "bypass", crate::world::PROMPT];
+    let args = ["run", "--output-format", "stream-json", "--permission-mode", "bypass"];
+    let args = [&args, flags, &[crate::world::PROMPT]].concat();
     let output = world.command(&[], &args, &server).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let said: Vec<u8> = server.requests().iter().flat_map(|request| request.raw.clone()).collect();
@@ -141,6 +170,13 @@ fn s84_keys_that_a_command_prints_are_redacted_wherever_they_go() {
         for file in world.files("state") {
             assert!(!holds(&std::fs::read(&file).unwrap(), &key), "{}", file.display());
         }
+        let long = "for n in $(seq 9999); do echo $n; done; cat keys.txt; seq 9999";
+        let after = world.run(BYPASS, main_agent([bash(long)]));
+        assert!(after.assert_completed().answer_of("main").text.contains("for people: "), "{after:#?}");
+        for file in world.files("state/reports") {
+            assert!(!holds(&std::fs::read(&file).unwrap(), &key), "{}", file.display());
+        }
+        let after = world.run(BYPASS, main_agent([bash("cat keys.txt")]));
         assert!(after.answers()[0].text.contains("[redacted: "), "{after:#?}");
     });
 }

@@ -2,9 +2,10 @@
 
 use super::Walk;
 use crate::command::location::{After, Location};
+use crate::command::operand::{self, Files};
 use crate::command::tree::Spelled;
-use crate::command::wrapper::{self, Runs};
-use crate::command::{Part, WhyNot, Word, analyse_in, armed, builtin, operand};
+use crate::command::wrapper::{self, Runs, Variable};
+use crate::command::{Part, Target, WhyNot, Word, analyse_at, armed, builtin};
 
 /// Wrappers within wrappers are followed so far.
 const MAX_WRAPPED: usize = 8;
@@ -52,12 +53,13 @@ impl Walk {
             self.found.parts.push(Part { words, directory, runner, ..anything });
             return;
         };
-        let (armed, runs) = (armed::positions(&name, &words), wrapper::runs(&name, &words));
+        let (arms, runs) = (armed::arms(&name, &words), wrapper::runs(&name, &words));
         let index = self.found.parts.len();
         let transparent = runs.as_ref().is_some_and(|runs| runs.transparent);
         self.builtin(&name, &words, wrapped);
-        self.files(&name, &words, location);
-        self.found.parts.insert(index, Part { words, directory, armed, transparent, runner });
+        self.files(operand::files(&name, &words), location);
+        self.files(Files { written: Vec::new(), changed: arms.written }, location);
+        self.found.parts.insert(index, Part { words, directory, armed: arms.armed, transparent, runner });
         if let Some(runs) = runs {
             self.runs(&name, runs, location, index, wrapped);
         }
@@ -67,8 +69,8 @@ impl Walk {
         if runs.unclear || wrapped > MAX_WRAPPED {
             self.could_be_anything(WhyNot::Wrapper(name.to_owned()));
         }
-        if runs.sets_variables {
-            self.not_understood(WhyNot::Variable(name.to_owned()));
+        for Variable { name, is_plain } in &runs.variables {
+            self.variable(name, *is_plain);
         }
         for script in runs.scripts {
             self.script(name, &script, location, index);
@@ -84,8 +86,10 @@ impl Walk {
     fn script(&mut self, name: &str, script: &Word, location: &Location, index: usize) {
         let Some(script) = script.text() else { return self.could_be_anything(WhyNot::Wrapper(name.to_owned())) };
         // Each level is quoted within the one above, so that this ends with the line.
-        let inner = analyse_in(script, location.only());
-        self.not_understood(inner.why_not.unwrap_or_else(|| WhyNot::Wrapper(name.to_owned())));
+        let inner = analyse_at(script, location.clone());
+        if let Some(why) = inner.why_not {
+            self.not_understood(why);
+        }
         let first = self.found.parts.len();
         self.found.parts.extend(inner.parts.into_iter().map(|part| {
             let runner = part.runner.map_or(index, |runner| runner + first);
@@ -109,14 +113,13 @@ impl Walk {
         }
     }
 
-    fn files(&mut self, name: &str, words: &[Word], location: &Location) {
-        let files = operand::files(name, words);
+    fn files(&mut self, files: Files, location: &Location) {
         for word in files.written {
             let targets = self.named(&word, location);
             self.found.writes.extend(targets);
         }
         for word in files.changed {
-            let targets = word.text().map(|text| location.targets(text)).unwrap_or_default();
+            let targets = word.text().map_or_else(|| vec![Target::Unknown], |text| location.targets(text));
             self.found.changes.extend(targets);
         }
     }

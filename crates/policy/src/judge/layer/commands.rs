@@ -48,6 +48,13 @@ impl Layer {
         }
     }
 
+    /// The directories that its list of tools names for editing, as directories.
+    pub(in crate::judge) fn named_directories<'a>(&'a self, places: &'a Places) -> impl Iterator<Item = PathBuf> + 'a {
+        let editing = Called::of_kind(Kind::Editing);
+        let rules = self.admitted.iter().flat_map(Rules::iter).filter(move |rule| rule.is_about("", editing));
+        rules.filter_map(Matcher::literal_directory).map(|literal| places.of_literal(literal))
+    }
+
     /// Whom commands may talk to without anybody being asked.
     pub(in crate::judge) fn network(&self) -> NetworkReach {
         let web = Called::of_kind(Kind::Web);

@@ -24,6 +24,10 @@ const INTERFACE: u32 = 4;
 /// From here on, on x86-64, are the calls of the x32 interface. No rule knows their numbers, so there are none of them.
 const X32: u32 = 0x4000_0000;
 
+/// What these are asked for cannot be seen, so they do not exist here. The C library makes do without the first, and
+/// programs that know the second know kernels that have not got it.
+const ABSENT: [u32; 2] = [libc::SYS_clone3 as u32, libc::SYS_openat2 as u32];
+
 /// So few are compared one after the other.
 const FEW: usize = 3;
 
@@ -44,19 +48,23 @@ enum Step {
 }
 
 /// Refuses the ones, lets the others fall through, and allows what is neither. Answers as if the kernel did not have them
-/// to `clone3` and to all of x32. What is made by another interface than this machine's own falls through.
+/// to what is absent and to all of x32. What is made by another interface than this machine's own falls through.
 pub(super) fn program(refused: &[c_long], by_arguments: &[c_long]) -> Vec<sock_filter> {
     let steps = search(&known(refused, by_arguments));
-    let to_the_rest = steps.len() + 6;
+    let to_the_rest = ABSENT.len() + steps.len() + 6;
     let mut program = vec![
         instruction(LOAD, 0, 0, INTERFACE),
         instruction(JUMP_IF_EQUAL, 1, 0, own_interface()),
         instruction(JUMP, 0, 0, to_the_rest as u32),
         instruction(LOAD, 0, 0, NUMBER),
-        instruction(JUMP_IF_AT_LEAST, 1, 0, X32),
-        instruction(JUMP_IF_EQUAL, 0, 1, libc::SYS_clone3 as u32),
-        instruction(RETURN, 0, 0, ERROR | libc::ENOSYS.cast_unsigned()),
+        instruction(JUMP_IF_AT_LEAST, ABSENT.len() as u8 + 1, 0, X32),
     ];
+    program.extend(ABSENT.iter().enumerate().map(|(at, absent)| {
+        let behind = ABSENT.len() - at;
+        instruction(JUMP_IF_EQUAL, behind as u8, 0, *absent)
+    }));
+    program.push(instruction(JUMP, 0, 0, 1));
+    program.push(instruction(RETURN, 0, 0, ERROR | libc::ENOSYS.cast_unsigned()));
     program.extend(steps.iter().enumerate().map(|(at, step)| {
         let behind = steps.len() - 1 - at;
         match *step {
@@ -134,13 +142,13 @@ mod tests {
     #[test]
     fn exactly_what_is_refused_is_refused_and_what_has_rules_falls_through() {
         const REFUSED: u32 = ERROR | libc::EPERM as u32;
-        const ABSENT: u32 = ERROR | libc::ENOSYS as u32;
+        const NO_SUCH: u32 = ERROR | libc::ENOSYS as u32;
         let own = own_interface();
         for count in 0..80 {
             let refused: Vec<c_long> = (0..count).map(|number| number * 7 % 601).collect();
             let by_arguments: Vec<c_long> = (0..count / 8).map(|number| number * 61 % 601 + 1000).collect();
             let program = program(&refused, &by_arguments);
-            for number in (0..1700).filter(|number| *number != libc::SYS_clone3) {
+            for number in (0..1700).filter(|number| ![libc::SYS_clone3, libc::SYS_openat2].contains(number)) {
                 let expected = match number {
                     number if refused.contains(&number) => Some(REFUSED),
                     number if by_arguments.contains(&number) => None,
@@ -150,8 +158,8 @@ mod tests {
                 assert_eq!(answer(&program, own, number), expected, "{number} of {count}");
                 assert_eq!(answer(&program, own ^ 1, number), None, "of another interface");
             }
-            for absent in [libc::SYS_clone3 as u32, X32, X32 + 41, u32::MAX] {
-                assert_eq!(answer(&program, own, absent), Some(ABSENT));
+            for absent in ABSENT.into_iter().chain([X32, X32 + 41, u32::MAX]) {
+                assert_eq!(answer(&program, own, absent), Some(NO_SUCH));
             }
         }
     }

@@ -1,28 +1,118 @@
-//! The end of everything that a command started, where no namespace does it: this process has adopted what lost its
-//! parent, so that all that is left is below it.
+//! The end of everything that a command started, where no namespace does it: this process adopts what loses its parent,
+//! so that all that is left is below it.
+//!
+//! It works, if slower, even for a process that may open nothing any more.
 
-use std::fs;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::thread;
 use std::time::Duration;
 
+use rustix::fs::{CWD, Mode, OFlags, RawDir, SeekFrom, openat, seek};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, pidfd_send_signal, wait};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process, pidfd_open, pidfd_send_signal,
+    set_child_subreaper, wait, waitid,
+};
 
-/// Kills until nothing is left. Children are stopped before any is killed, so that none can run away by forking.
-pub(super) fn end_all() -> io::Result<()> {
-    loop {
-        let below = descendants()?;
-        for signal in [Signal::STOP, Signal::KILL] {
-            for descendant in &below {
-                descendant.send(signal)?;
-            }
-        }
-        if collect()? {
-            return Ok(());
-        }
-        thread::sleep(Duration::from_millis(1));
+/// All processes below this one, from now on.
+pub(super) struct Descendants {
+    /// `/proc`, opened in time.
+    processes: OwnedFd,
+}
+
+impl Descendants {
+    pub(super) fn adopt() -> io::Result<Self> {
+        set_child_subreaper(Some(getpid()))?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Self { processes: openat(CWD, "/proc", flags, Mode::empty())? })
     }
+
+    /// Kills until nothing is left. All are stopped before any is killed, so that none can run away by forking. Where
+    /// they cannot be looked at, only children are killed: theirs are the next.
+    pub(super) fn end_all(&self) -> io::Result<()> {
+        loop {
+            let numbers = self.numbers()?;
+            let below = self.below(&numbers);
+            for signal in [Signal::STOP, Signal::KILL] {
+                for descendant in &below {
+                    self.send(*descendant, signal);
+                }
+            }
+            numbers.into_iter().filter(|number| is_child(*number)).try_for_each(kill)?;
+            if collect()? {
+                return Ok(());
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// The numbers of all processes of the machine.
+    fn numbers(&self) -> io::Result<Vec<Pid>> {
+        seek(&self.processes, SeekFrom::Start(0))?;
+        let mut buffer = [MaybeUninit::uninit(); 8192];
+        let mut entries = RawDir::new(&self.processes, &mut buffer);
+        let mut numbers = Vec::new();
+        while let Some(entry) = entries.next() {
+            let number = entry?.file_name().to_str().ok().and_then(|name| name.parse().ok());
+            numbers.extend(number.and_then(Pid::from_raw));
+        }
+        Ok(numbers)
+    }
+
+    /// Those of these that are below this process and can be looked at, as of now, parents first.
+    fn below(&self, numbers: &[Pid]) -> Vec<Descendant> {
+        let parent = |process: &Pid| self.parent_of(*process).map(|parent| Descendant { process: *process, parent });
+        let all: Vec<Descendant> = numbers.iter().filter_map(parent).collect();
+        let below = |parent: Pid| all.iter().filter(move |descendant| descendant.parent == parent).copied();
+        let mut found: Vec<Descendant> = below(getpid()).collect();
+        let mut next = 0;
+        while let Some(descendant) = found.get(next) {
+            let children: Vec<Descendant> = below(descendant.process).collect();
+            found.extend(children);
+            next += 1;
+        }
+        found
+    }
+
+    /// Sends a signal to one, if it is still there. Its number may be another's by now: a process is only taken for this
+    /// one if it has the same parent. What is not reached becomes a child, if it was a descendant.
+    fn send(&self, descendant: Descendant, signal: Signal) {
+        let Ok(process) = pidfd_open(descendant.process, PidfdFlags::empty()) else { return };
+        if self.parent_of(descendant.process) == Some(descendant.parent) {
+            pidfd_send_signal(process, signal).ok();
+        }
+    }
+
+    /// `None` if the process has ended meanwhile, or cannot be looked at.
+    fn parent_of(&self, process: Pid) -> Option<Pid> {
+        let name = format!("{}/stat", process.as_raw_nonzero());
+        let file = openat(&self.processes, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+        let mut status = Vec::new();
+        File::from(file).read_to_end(&mut status).ok()?;
+        // The name may contain anything, also brackets; the last one ends it.
+        let name_end = status.iter().rposition(|byte| *byte == b')')?;
+        let fields = str::from_utf8(status.get(name_end + 1..)?).ok()?;
+        Pid::from_raw(fields.split_whitespace().nth(1)?.parse().ok()?)
+    }
+}
+
+/// A process and its parent, as they were when they were looked at.
+#[derive(Clone, Copy)]
+struct Descendant {
+    process: Pid,
+    parent: Pid,
+}
+
+/// Whether it is a child, and then it stays one until it is waited for, under this number.
+fn is_child(process: Pid) -> bool {
+    waitid(WaitId::Pid(process), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG).is_ok()
+}
+
+fn kill(child: Pid) -> io::Result<()> {
+    Ok(kill_process(child, Signal::KILL)?)
 }
 
 /// Takes the statuses of those that have ended. True if there are no children any more.
@@ -35,62 +125,4 @@ fn collect() -> io::Result<bool> {
             Err(errno) => return Err(errno.into()),
         }
     }
-}
-
-/// A process and its parent, as they were when they were looked at.
-#[derive(Clone, Copy)]
-struct Descendant {
-    process: Pid,
-    parent: Pid,
-}
-
-impl Descendant {
-    /// Sends it a signal, if it is still there. Its number may be another's by now: a process is only taken for this one
-    /// if it has the same parent.
-    fn send(self, signal: Signal) -> io::Result<()> {
-        let process = match pidfd_open(self.process, PidfdFlags::empty()) {
-            Err(Errno::SRCH) => return Ok(()),
-            other => other?,
-        };
-        if parent_of(self.process) != Some(self.parent) {
-            return Ok(());
-        }
-        match pidfd_send_signal(process, signal) {
-            Err(Errno::SRCH) => Ok(()),
-            other => Ok(other?),
-        }
-    }
-}
-
-/// All processes below this one, as of now, parents first.
-fn descendants() -> io::Result<Vec<Descendant>> {
-    let all = processes()?;
-    let below = |parent: Pid| all.iter().filter(move |descendant| descendant.parent == parent).copied();
-    let mut found: Vec<Descendant> = below(getpid()).collect();
-    let mut next = 0;
-    while let Some(descendant) = found.get(next) {
-        let children: Vec<Descendant> = below(descendant.process).collect();
-        found.extend(children);
-        next += 1;
-    }
-    Ok(found)
-}
-
-/// All processes of the machine that have a parent.
-fn processes() -> io::Result<Vec<Descendant>> {
-    let mut processes = Vec::new();
-    for entry in fs::read_dir("/proc")? {
-        let number = entry?.file_name().to_str().and_then(|name| name.parse().ok());
-        let Some(process) = number.and_then(Pid::from_raw) else { continue };
-        processes.extend(parent_of(process).map(|parent| Descendant { process, parent }));
-    }
-    Ok(processes)
-}
-
-/// `None` if the process has ended meanwhile.
-fn parent_of(process: Pid) -> Option<Pid> {
-    let status = fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
-    // The name may contain anything, also brackets; the last one ends it.
-    let (_, fields) = status.rsplit_once(')')?;
-    Pid::from_raw(fields.split_whitespace().nth(1)?.parse().ok()?)
 }

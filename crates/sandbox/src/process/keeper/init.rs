@@ -13,9 +13,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use rustix::process::{
-    DumpableBehavior, Pid, Signal, WaitOptions, getpid, set_dumpable_behavior, set_parent_process_death_signal, wait,
+    DumpableBehavior, Pid, Signal, WaitOptions, fchdir, getpid, set_dumpable_behavior, set_parent_process_death_signal,
+    wait,
 };
 
+use super::placeholder::Hold;
 use super::{confine, landlock, view};
 use crate::process::filter;
 use crate::process::plan::Plan;
@@ -30,11 +32,19 @@ pub(super) struct Outside<'a> {
     pub(super) keeper: &'a OwnedFd,
     /// Told when all others inside have ended.
     pub(super) alone: &'a OwnedFd,
+    /// Told when there are placeholders of which the keeper does not know.
+    pub(super) more_held: &'a OwnedFd,
+}
+
+/// A command that runs, and the placeholders that are there for it besides the keeper's.
+struct Started {
+    command: Pid,
+    held: Vec<Hold>,
 }
 
 /// What the child of a keeper does.
 pub(super) fn run(plan: &Plan, output: OwnedFd, outside: &Outside<'_>) -> ! {
-    let code = match start(plan, output, outside).and_then(|command| finish(command, outside)) {
+    let code = match start(plan, output, outside).and_then(|started| finish(started, outside)) {
         Ok(()) => 0,
         Err(failure) => {
             // If nobody listens any more, nobody has to know.
@@ -45,16 +55,21 @@ pub(super) fn run(plan: &Plan, output: OwnedFd, outside: &Outside<'_>) -> ! {
     system::exit(code)
 }
 
-fn start(plan: &Plan, output: OwnedFd, outside: &Outside<'_>) -> Result<Pid, Failure> {
+fn start(plan: &Plan, output: OwnedFd, outside: &Outside<'_>) -> Result<Started, Failure> {
     die_with(outside.keeper).during(|| "tying itself to the keeper".to_owned())?;
+    let mut held = Vec::new();
     if plan.tier == Tier::Namespaces {
-        view::build(plan)?;
+        let built = view::build(plan, &mut held);
+        if !held.is_empty() {
+            tell(outside.more_held).during(|| "handing over placeholders".to_owned())?;
+        }
+        built?;
     }
     let listener = match plan.network {
         Network::Proxy { port } => Some(listen(port).during(|| format!("listening on its own port {port}"))?),
         Network::None | Network::All => None,
     };
-    std::env::set_current_dir(&plan.directory).during(|| format!("entering {}", plan.directory.display()))?;
+    fchdir(view::place(&plan.directory)?).during(|| format!("entering {}", plan.directory.display()))?;
     confine::limit(plan)?;
     if plan.tier != Tier::None {
         set_dumpable_behavior(DumpableBehavior::NotDumpable).during(|| "closing itself to others".to_owned())?;
@@ -71,13 +86,13 @@ fn start(plan: &Plan, output: OwnedFd, outside: &Outside<'_>) -> Result<Pid, Fai
     let keeper = outside.keeper.try_clone().during(|| "naming the keeper".to_owned())?;
     let started = Report::Started { keeper, listener: listener.map(OwnedFd::from) };
     started.send(outside.report.as_fd()).during(|| "reporting".to_owned())?;
-    Ok(command)
+    Ok(Started { command, held })
 }
 
 /// Waits for the command, reports, and ends what it has left running if that is in a namespace of its own.
-fn finish(command: Pid, outside: &Outside<'_>) -> Result<(), Failure> {
+fn finish(started: Started, outside: &Outside<'_>) -> Result<(), Failure> {
     let finishing = || "waiting for the command".to_owned();
-    let status = wait_for(command).during(finishing)?;
+    let status = wait_for(started.command).during(finishing)?;
     let report = outside.report.as_fd();
     Report::Exited { status }.send(report).during(finishing)?;
     // Where this is not process 1, all processes of the machine would be meant.
@@ -85,7 +100,8 @@ fn finish(command: Pid, outside: &Outside<'_>) -> Result<(), Failure> {
         end_all_others().during(finishing)?;
         let (cpu, max_memory) = system::used_by_children().during(finishing)?;
         Report::Used { cpu, max_memory }.send(report).during(finishing)?;
-        rustix::io::write(outside.alone, &1_u64.to_ne_bytes()).during(finishing)?;
+        drop(started.held);
+        tell(outside.alone).during(finishing)?;
     }
     Ok(())
 }
@@ -113,6 +129,11 @@ fn die_with(keeper: &OwnedFd) -> io::Result<()> {
     if poll(&mut waiting, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))? > 0 {
         return Err(Errno::SRCH.into());
     }
+    Ok(())
+}
+
+fn tell(event: &OwnedFd) -> io::Result<()> {
+    rustix::io::write(event, &1_u64.to_ne_bytes())?;
     Ok(())
 }
 

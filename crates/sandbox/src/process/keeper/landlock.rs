@@ -4,6 +4,7 @@
 //! beside it and above it has to be allowed one by one.
 
 use std::fs;
+use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
     RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
 };
-use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::Errno;
 
 use crate::process::plan::Plan;
@@ -72,6 +73,9 @@ fn alone_rules(mut ruleset: RulesetCreated, plan: &Plan) -> Result<RulesetCreate
     }
     let closed: Vec<PathBuf> = plan.protected.iter().chain(&plan.hidden).cloned().collect();
     for root in &plan.writable {
+        if open(root)?.is_none() {
+            return Err(Failure { step: format!("opening {}", root.display()), errno: Errno::NOENT });
+        }
         for path in beside(root, &closed)? {
             ruleset = allow(ruleset, &path, writing())?;
         }
@@ -101,12 +105,13 @@ fn allow(ruleset: RulesetCreated, path: &Path, access: BitFlags<AccessFs>) -> Re
     ruleset.add_rule(PathBeneath::new(place, access)).map_err(failed)
 }
 
-/// The thing itself and whether it is a directory; `None` for a link, which would allow what it leads to, and for what
-/// is gone.
+/// The thing itself and whether it is a directory; `None` for a link, at its end or on the way, which would allow what
+/// it leads to, and for what is gone.
 fn open(path: &Path) -> Result<Option<(OwnedFd, bool)>, Failure> {
     let opening = || format!("opening {}", path.display());
-    let place = match openat(CWD, path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()) {
-        Err(Errno::NOENT | Errno::ACCESS) => return Ok(None),
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let place = match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS) => return Ok(None),
         other => other.during(opening)?,
     };
     let kind = FileType::from_raw_mode(fstat(&place).during(opening)?.st_mode);
@@ -128,9 +133,8 @@ fn beside(directory: &Path, except: &[PathBuf]) -> Result<Vec<PathBuf>, Failure>
     }
     let listing = || format!("listing {}", directory.display());
     let entries = match fs::read_dir(directory) {
-        // What cannot be listed by this user is left out: less is allowed, not more.
-        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => return Ok(Vec::new()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Ok(Vec::new()),
+        // What cannot be listed by this user, or not any more, is left out: less is allowed, not more.
+        Err(error) if matches!(error.kind(), PermissionDenied | NotADirectory | NotFound) => return Ok(Vec::new()),
         other => other.during(listing)?,
     };
     let mut places = Vec::new();

@@ -1,53 +1,64 @@
-//! What stays as it is although it lies in something writable.
-//!
-//! A mount keeps its own place from being changed, moved or removed, but not the directories that lead to it: those
-//! could be moved away, and others put in their place. So each of them becomes a mount as well. What does not exist has
-//! a placeholder by now.
+//! What stays as it is although it lies in something writable. What does not exist has a placeholder by now, or gets one
+//! here if it has vanished only since.
 
-use std::collections::HashSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, fstat};
+use rustix::io::Errno;
 
-use super::placeholder::is_placeholder;
+use super::pins::Pins;
+use super::placeholder::{self, ATTEMPTS, Hold, is_change, is_placeholder};
 use super::view::{copy_of, cover, cover_with_blank, place};
 use crate::process::plan::Plan;
 use crate::process::report::{During, Failure};
 
-pub(super) fn all(plan: &Plan) -> Result<(), Failure> {
-    let mut done = HashSet::new();
+/// `held` gets the placeholders that have to be made, to be kept as long as anything runs.
+pub(super) fn all(plan: &Plan, pins: &mut Pins, held: &mut Vec<Hold>) -> Result<(), Failure> {
     for path in &plan.protected {
         if let Some((root, beneath)) = plan.exposed(path) {
-            protect(root, beneath, &mut done)?;
+            protect(root, beneath, pins, held)?;
         }
     }
     Ok(())
 }
 
-/// Protects what is `beneath` a writable `root`, or the link that is on the way to it. Where the link leads is protected
-/// by a path of its own.
-fn protect(root: &Path, beneath: &Path, done: &mut HashSet<PathBuf>) -> Result<(), Failure> {
+/// Protects what is `beneath` a writable `root`, however often others change what is there meanwhile.
+fn protect(root: &Path, beneath: &Path, pins: &mut Pins, held: &mut Vec<Hold>) -> Result<(), Failure> {
+    let mut last = Ok(());
+    for _ in 0..ATTEMPTS {
+        last = cover_all_the_way(root, beneath, pins);
+        if !last.as_ref().is_err_and(|failure| is_change(failure.errno)) {
+            break;
+        }
+        let path = root.join(beneath);
+        pins.forget(&path);
+        match placeholder::hold(root, beneath) {
+            // It lies in something hidden, or on a disk that nobody writes: nothing can be made there.
+            Err(Errno::ROFS) => return Ok(()),
+            other => held.extend(other.during(|| format!("holding the place of {}", path.display()))?),
+        }
+    }
+    last
+}
+
+/// Goes on to what is protected, or to the link that is on the way to it. Where the link leads is protected by a path of
+/// its own.
+fn cover_all_the_way(root: &Path, beneath: &Path, pins: &mut Pins) -> Result<(), Failure> {
     let mut path = root.to_owned();
     let mut rest = beneath.components();
     loop {
-        let component = rest.next();
-        path.extend(component);
+        path.extend(rest.next());
         let is_last = rest.as_path().as_os_str().is_empty();
         let protecting = || format!("protecting {}", path.display());
         let found = place(&path)?;
-        let stat = fstat(&found).during(protecting)?;
-        let kind = FileType::from_raw_mode(stat.st_mode);
+        let kind = FileType::from_raw_mode(fstat(&found).during(protecting)?.st_mode);
         if kind == FileType::Symlink {
-            if done.insert(path.clone()) {
-                cover_link(&path, &found).during(protecting)?;
-            }
-            return Ok(());
+            return pins.close(&path, &found, || cover_link(&path, &found)).during(protecting);
         }
-        let ends = is_last || kind != FileType::Directory || is_placeholder(&stat);
-        if done.insert(path.clone()) {
-            cover(&copy_of(&found, ends).during(protecting)?, &found).during(protecting)?;
-        }
+        let ends = is_last || kind != FileType::Directory || is_placeholder(&found).during(protecting)?;
+        pins.pin(&path, &found, ends).during(protecting)?;
         if ends {
             return Ok(());
         }
@@ -55,7 +66,7 @@ fn protect(root: &Path, beneath: &Path, done: &mut HashSet<PathBuf>) -> Result<(
 }
 
 /// A link to a file shows that file; any other link leads nowhere, since no directory can be laid over it.
-fn cover_link(path: &Path, link: &rustix::fd::OwnedFd) -> std::io::Result<()> {
+fn cover_link(path: &Path, link: &OwnedFd) -> std::io::Result<()> {
     let target = fs::canonicalize(path).ok().filter(|target| target.is_file());
     match target.and_then(|target| place(&target).ok()) {
         Some(target) => cover(&copy_of(&target, true)?, link),

@@ -12,13 +12,15 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::Path;
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, mknodat, openat2};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, mknodat, openat2};
 use rustix::mount::{MountFlags, MoveMountFlags, OpenTreeFlags, mount, move_mount, open_tree};
 use rustix::process::getuid;
 use rustix::system::uname;
 use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
 
-use super::protect;
+use super::pins::Pins;
+use super::placeholder::Hold;
+use super::{hide, protect};
 use crate::process::plan::Plan;
 use crate::process::report::{During, Failure};
 use crate::process::system::{self, Attributes};
@@ -39,8 +41,9 @@ pub(super) const BLANK: &str = "/dev/.hidden";
 /// The directories that are replaced as a whole.
 const REPLACED: [&str; 3] = ["/tmp", "/dev", "/proc"];
 
-/// Moves this process into a mount namespace of its own and makes the view in it.
-pub(super) fn build(plan: &Plan) -> Result<(), Failure> {
+/// Moves this process into a mount namespace of its own and makes the view in it. `held` gets the placeholders that have
+/// to be made for that, besides the keeper's; they stand as long as they are kept.
+pub(super) fn build(plan: &Plan, held: &mut Vec<Hold>) -> Result<(), Failure> {
     system::unshare(UnshareFlags::NEWNS).during(|| "making a mount namespace".to_owned())?;
     let mut shown = Vec::new();
     // Where the workspace lies in a directory that is replaced, it is put back, before what lies in it.
@@ -63,10 +66,9 @@ pub(super) fn build(plan: &Plan) -> Result<(), Failure> {
             .during(|| format!("preparing {}", path.display()))?;
         cover(&tree, &place(path)?).during(|| format!("showing {}", path.display()))?;
     }
-    for path in &plan.hidden {
-        hide(path)?;
-    }
-    protect::all(plan)
+    let mut pins = Pins::default();
+    hide::all(plan, &mut pins)?;
+    protect::all(plan, &mut pins, held)
 }
 
 /// A tree of mounts like the one at `path`, attached to nothing.
@@ -92,7 +94,8 @@ pub(super) fn place(path: &Path) -> Result<OwnedFd, Failure> {
     try_place(path).during(|| format!("opening {}", path.display()))
 }
 
-fn try_place(path: &Path) -> io::Result<OwnedFd> {
+/// The same, with the error as it is.
+pub(super) fn try_place(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
 }
@@ -106,23 +109,6 @@ pub(super) fn cover(tree: &OwnedFd, place: &OwnedFd) -> io::Result<()> {
 /// Lays the unreadable file over something that is not a directory.
 pub(super) fn cover_with_blank(place: &OwnedFd) -> io::Result<()> {
     cover(&copy_of(&try_place(Path::new(BLANK))?, true)?, place)
-}
-
-fn hide(path: &Path) -> Result<(), Failure> {
-    let hiding = || format!("hiding {}", path.display());
-    let place = match try_place(path) {
-        // It is gone, or lies in a directory that was replaced.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        other => other.during(hiding)?,
-    };
-    let kind = FileType::from_raw_mode(fstat(&place).during(hiding)?.st_mode);
-    if kind != FileType::Directory {
-        return cover_with_blank(&place).during(hiding);
-    }
-    let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    // The path may have become another since it was opened; what is open has not.
-    let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&place));
-    mount("hidden", path, "tmpfs", flags, c"mode=000,size=4k").during(hiding)
 }
 
 fn replace_temporary(plan: &Plan) -> Result<(), Failure> {

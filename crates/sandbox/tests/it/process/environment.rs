@@ -58,6 +58,72 @@ fn nothing_but_what_is_named_reaches_a_command() {
     }
 }
 
+const PLACES: [&str; 15] = [
+    "CARGO_HOME",
+    "CONDA_PREFIX",
+    "GOCACHE",
+    "GOPATH",
+    "GOROOT",
+    "JAVA_HOME",
+    "NVM_DIR",
+    "PYENV_ROOT",
+    "RUSTUP_HOME",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "VIRTUAL_ENV",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+];
+
+#[test]
+fn tools_are_told_where_the_users_places_are() {
+    let mut cell = Cell::new(Tier::Namespaces);
+    let (root, outside) = (cell.root.clone(), cell.outside.display().to_string());
+    for value in ["/nowhere/tools".to_owned(), format!("{outside}/absent"), format!("{outside}:/nowhere")] {
+        let variables = PLACES.map(|name| (name, value.as_str()));
+        let seen = seen(&mut cell, &variables, &[&root]);
+        for name in PLACES {
+            assert_eq!(seen.get(name), Some(&value), "{name}");
+        }
+    }
+}
+
+#[test]
+fn no_tool_is_told_to_look_into_the_workspace() {
+    let mut cell = Cell::new(Tier::Namespaces);
+    let (root, outside) = (cell.root.clone(), cell.outside.clone());
+    symlink(&root, outside.join("alias")).unwrap();
+    symlink(root.join("absent"), outside.join("dangling")).unwrap();
+    let inside = [
+        root.clone(),
+        root.join("tools"),
+        root.parent().unwrap().to_owned(),
+        outside.join("alias/tools"),
+        outside.join("dangling"),
+        outside.join("absent/../../root"),
+        Path::new("tools").to_owned(),
+        Path::new("").to_owned(),
+    ];
+    let several = format!("{}:{}", outside.display(), root.display());
+    for value in inside.iter().map(|path| path.to_str().unwrap()).chain([several.as_str()]) {
+        let seen = seen(&mut cell, &PLACES.map(|name| (name, value)), &[&root]);
+        for name in PLACES {
+            assert_eq!(seen.get(name), None, "{name} {value}");
+        }
+    }
+}
+
+#[test]
+fn people_work_within_the_path_of_go_in_one_place() {
+    let mut cell = Cell::new(Tier::Namespaces);
+    let variables = [("GOPATH", "/nowhere/go"), ("GOROOT", "/nowhere/go")];
+    let seen_at = |cell: &mut Cell, root: &str| seen(cell, &variables, &[Path::new(root)]);
+    let within = seen_at(&mut cell, "/nowhere/go/src/work");
+    assert_eq!((within.get("GOPATH").map(String::as_str), within.get("GOROOT")), (Some("/nowhere/go"), None));
+    assert_eq!(seen_at(&mut cell, "/nowhere/go/pkg/work").get("GOPATH"), None);
+}
+
 #[test]
 fn programs_are_found_where_the_user_has_them_and_never_in_the_workspace() {
     let mut cell = Cell::new(Tier::Namespaces);

@@ -25,6 +25,7 @@ const REFUSED: &[(i64, &str)] = &[
     (libc::SYS_name_to_handle_at, "-1, 1, 1, 1, 0"),
     (libc::SYS_pidfd_getfd, "-1, 0, 0"),
     (libc::SYS_ioctl, "0, 0x5412, 0"),
+    (libc::SYS_prlimit64, "$$, 7, 0, 0"),
     (libc::SYS_clone, "0x10000000 | 0x20000000 | 0x200, 0, 0, 0, 0"),
 ];
 
@@ -68,10 +69,20 @@ fn dangerous_system_calls_are_refused_in_the_walls_and_not_by_chance() {
 }
 
 #[test]
+fn a_command_limits_itself_and_nobody_else() {
+    for tier in WALLED {
+        let cell = Cell::new(tier);
+        assert_eq!(cell.run("ulimit -n 64 && ulimit -n"), "64\n");
+        cell.fail("prlimit --pid $PPID --nofile=0:0");
+    }
+}
+
+#[test]
 fn what_cannot_be_looked_into_does_not_exist() {
     for tier in WALLED {
         let cell = Cell::new(tier);
         assert_eq!(cell.call(libc::SYS_clone3, "0, 0"), libc::ENOSYS);
+        assert_eq!(cell.call(libc::SYS_openat2, "-100, 0, 0, 0"), libc::ENOSYS);
         if cfg!(target_arch = "x86_64") {
             // The interface of 32-bit pointers has numbers of its own, for sockets among others.
             assert_eq!(cell.call(0x4000_0000 + 41, "2, 1, 0"), libc::ENOSYS);

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use sortie_sandbox::process::{How, Program, Shell, Tier, spawn};
 
 use super::cell::{CAPS, Cell, ancestry, is_alive, marker, parent, within_two_seconds};
@@ -15,13 +16,15 @@ use crate::another_user::ALONE;
 const ALL: [Tier; 3] = [Tier::Namespaces, Tier::Landlock, Tier::None];
 
 /// Ways to leave the shell behind, with the marker as the time to sleep.
-fn escapes(marker: &str) -> [String; 5] {
+fn escapes(marker: &str) -> [String; 6] {
     [
         format!("sleep {marker} &"),
         format!("setsid nohup sleep {marker} > /dev/null 2>&1 & disown"),
         format!("(setsid setsid sh -c 'sleep {marker} & sleep {marker}' &) &"),
         format!("perl -e 'fork and exit; fork and exit; exec \"setsid\", \"sleep\", \"{marker}\"'"),
         format!("sh -c 'trap \"\" TERM INT HUP; setsid sleep {marker}' &"),
+        // A name that is no text.
+        format!("ln -s /bin/sleep $'\\xff'; (setsid ./$'\\xff' {marker} &)"),
     ]
 }
 
@@ -138,9 +141,37 @@ fn a_keeper_that_is_killed_takes_its_command_along() {
     // The command's parent is process 1 of its namespace, and that one's the keeper.
     let ancestry = ancestry(&marker);
     let stem = ancestry.iter().position(|number| parent(*number) == Some(std::process::id())).unwrap();
-    kill(ancestry[stem - 1]);
+    send(ancestry[stem - 1], Signal::KILL);
     assert_eq!(running.finish(CAPS, &mut |_| {}).unwrap().how, How::Lost);
     within_two_seconds("it ends", || !is_alive(&marker));
+}
+
+/// A process that may open nothing can also wait for nothing that it has open.
+#[test]
+fn a_keeper_that_can_open_nothing_still_ends_everything() {
+    for tier in ALL {
+        for is_woken in [false, true] {
+            let cell = Cell::new(tier);
+            let marker = marker();
+            let command = format!("trap '' TERM; (setsid sh -c 'sleep {marker} & wait' &); sleep {marker}; true");
+            let running = cell.spawn(&command).unwrap();
+            within_two_seconds("it starts", || ancestry(&marker).len() > 4);
+            let ancestry = ancestry(&marker);
+            let stem = ancestry.iter().position(|number| parent(*number) == Some(std::process::id())).unwrap();
+            let keeper = ancestry[stem - 1];
+            let none = Rlimit { current: Some(0), maximum: Some(0) };
+            prlimit(Pid::from_raw(keeper.try_into().unwrap()), Resource::Nofile, none).unwrap();
+            if is_woken {
+                send(keeper, Signal::STOP);
+                within_two_seconds("it halts", || has_state(keeper, 'T'));
+                send(keeper, Signal::CONT);
+            } else {
+                running.stopper().stop();
+            }
+            running.finish(CAPS, &mut |_| {}).unwrap();
+            assert!(!is_alive(&marker), "{tier:?} {is_woken}");
+        }
+    }
 }
 
 #[test]
@@ -153,11 +184,9 @@ fn a_stem_that_is_killed_is_replaced() {
     let running = spawn(&program, cell.tier, &cell.walls, &shell).unwrap();
     within_two_seconds("it starts", || ancestry(&marker).len() > 4);
     let stem = ancestry(&marker).into_iter().find(|number| parent(*number) == Some(std::process::id())).unwrap();
-    kill(stem);
+    send(stem, Signal::KILL);
     // Its memory goes first, then its descriptors; when it is a zombie, both are gone.
-    within_two_seconds("it ends", || {
-        std::fs::read_to_string(format!("/proc/{stem}/stat")).is_ok_and(|stat| stat.contains(") Z "))
-    });
+    within_two_seconds("it ends", || has_state(stem, 'Z'));
     assert!(is_alive(&marker), "a command does not depend on the stem");
     let next = Shell { command: "true", ..shell };
     let ended = spawn(&program, cell.tier, &cell.walls, &next).unwrap().finish(CAPS, &mut |_| {}).unwrap();
@@ -166,9 +195,12 @@ fn a_stem_that_is_killed_is_replaced() {
     assert!(!is_alive(&marker));
 }
 
-fn kill(process: u32) {
-    let process = rustix::process::Pid::from_raw(process.try_into().unwrap()).unwrap();
-    rustix::process::kill_process(process, rustix::process::Signal::KILL).unwrap();
+fn send(process: u32, signal: Signal) {
+    kill_process(Pid::from_raw(process.try_into().unwrap()).unwrap(), signal).unwrap();
+}
+
+fn has_state(process: u32, state: char) -> bool {
+    std::fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| stat.contains(&format!(") {state} ")))
 }
 
 #[test]

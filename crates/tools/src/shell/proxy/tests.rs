@@ -7,7 +7,7 @@ mod tunnels;
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::*;
 use crate::port::BoxFuture;
-use crate::shell::NetworkReach;
+use crate::shell::{NetworkReach, Repositories, Writable};
 use crate::web_fetch::Lookup;
 
 /// What a client of TLS says first to this server.
@@ -40,10 +40,16 @@ pub(super) fn greeting(server: &str, with_name: bool) -> Vec<u8> {
 #[derive(Default)]
 struct Reach {
     asked: Mutex<Vec<String>>,
+    /// Nothing gets through.
+    is_closed: bool,
 }
 
 impl ShellReach for Reach {
-    fn walls(&self, _: &Workspace) -> Result<Walls, String> {
+    fn writable(&self, _: &Workspace) -> Writable {
+        Writable::default()
+    }
+
+    fn walls(&self, _: &Workspace, _: &[PathBuf], _: &Repositories) -> Result<Walls, String> {
         Err("nothing runs here".to_owned())
     }
 
@@ -57,11 +63,11 @@ impl ShellReach for Reach {
 
     fn may_reach(&self, host: &str) -> Result<(), String> {
         self.asked.lock().unwrap().push(host.to_owned());
-        if host.starts_with("evil") { Err(format!("`WebFetch(domain:{host})` would allow it")) } else { Ok(()) }
-    }
-
-    fn protects(&self, _: &Path) -> Option<String> {
-        None
+        if self.is_closed || host.starts_with("evil") {
+            Err(format!("`WebFetch(domain:{host})` would allow it"))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -159,7 +165,8 @@ async fn head_of(stream: &mut TcpStream) -> String {
 
 #[test]
 fn programs_are_told_of_the_proxy_and_that_loopback_is_their_own() {
-    let text: Vec<_> = variables(8080).into_iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+    let variables = variables(8080, &Reach::default(), &WebRules::default());
+    let text: Vec<_> = variables.into_iter().map(|(name, value)| format!("{name}={value}\n")).collect();
     expect![[r#"
         HTTP_PROXY=http://127.0.0.1:8080
         HTTPS_PROXY=http://127.0.0.1:8080
@@ -172,4 +179,19 @@ fn programs_are_told_of_the_proxy_and_that_loopback_is_their_own() {
         NODE_USE_ENV_PROXY=1
     "#]]
     .assert_eq(&text.concat());
+}
+
+#[test]
+fn loopback_is_this_machines_where_grant_and_settings_let_it_be_reached() {
+    let direct = |reach: &dyn ShellReach, private: &[&str]| {
+        let web = WebRules::new(private.iter().copied(), []).unwrap();
+        variables(8080, reach, &web).into_iter().find(|(name, _)| name == "NO_PROXY").unwrap().1
+    };
+    let granted = Reach::default();
+    assert_eq!(direct(&granted, &["127.0.0.1:9000"]), "::1");
+    assert_eq!(direct(&granted, &["localhost"]), "127.0.0.1,::1");
+    assert_eq!(direct(&granted, &["::1"]), "localhost,127.0.0.1");
+    assert_eq!(direct(&granted, &["10.0.0.0/8"]), "localhost,127.0.0.1,::1");
+    assert_eq!(direct(&Reach { is_closed: true, ..Reach::default() }, &["127.0.0.0/8"]), "localhost,127.0.0.1,::1");
+    assert_eq!(*granted.asked.lock().unwrap().last().unwrap(), "[::1]", "as a grant knows it");
 }

@@ -107,11 +107,20 @@ async fn a_command_is_ended_with_all_that_it_started() {
         start(&project, &format!("setsid sleep {marker} & touch made; trap '' TERM; sleep {marker}; true")).await;
     project.done("Bash", command(&wait_for("made"))).await;
     let output = project.run("KillShell", json!({"shell_id": name})).await;
-    assert_eq!(output.for_model, "bash_1 was ended\n[changed: made]");
+    assert_eq!(output.for_model, "[bash_1 was ended; changed: made]");
     assert_eq!((output.failed, output.files_changed.as_slice()), (false, ["made".to_owned()].as_slice()));
     assert!(!is_alive(&marker));
     let text = project.done("KillShell", json!({"shell_id": name})).await;
-    assert_eq!(text, "bash_1 had ended before\n[cancelled before it finished]");
+    assert_eq!(text, "[bash_1 had ended before; cancelled before it finished]");
+}
+
+#[tokio::test]
+async fn whoever_ends_a_command_gets_what_nobody_has_read_of_it() {
+    let project = project(&[]);
+    start(&project, &format!("echo one; touch made; {}", wait_for("never"))).await;
+    project.done("Bash", command(&wait_for("made"))).await;
+    let text = project.done("KillShell", json!({"shell_id": "bash_1"})).await;
+    assert_eq!(text, "one\n[bash_1 was ended; changed: made]");
 }
 
 #[tokio::test]
@@ -138,6 +147,11 @@ async fn the_end_of_a_task_ends_its_commands_and_tells_what_they_changed() {
     let changed = shells.close().await;
     assert!(!is_alive(&marker));
     assert_eq!(changed, ["first", "second"]);
+    let notice = format!(
+        "2 commands in the background were ended with the task: bash_2 `touch first; sleep {marker}`, \
+         bash_3 `touch second; sleep {marker}`"
+    );
+    assert_eq!(shells.notices(), [notice]);
     assert_eq!(shells.close().await, [""; 0]);
     let text = project.failed("Bash", in_background("touch third")).await;
     assert_eq!(text, "the command was not run: its task is ending");

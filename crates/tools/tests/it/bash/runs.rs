@@ -6,7 +6,7 @@ use expect_test::expect;
 use serde_json::json;
 use sortie_protocol::{Fault, Resource};
 
-use super::shell::{command, project, spill};
+use super::shell::{KEY, command, project, spill};
 use crate::project::Project;
 
 #[tokio::test]
@@ -118,10 +118,32 @@ async fn of_a_long_output_the_ends_are_told_and_the_whole_is_kept() {
 }
 
 #[tokio::test]
+async fn no_key_is_kept_in_the_file_that_has_a_long_output() {
+    let project = project(&[]);
+    let text =
+        project.done("Bash", command(&format!("seq 20000; echo 'key = {KEY}'; printf '\\377'; seq 20000"))).await;
+    let path = text.rsplit_once("for people: ").unwrap().1.strip_suffix("]").unwrap();
+    let kept = fs::read_to_string(path.split(';').next().unwrap()).unwrap();
+    assert!(kept.contains("20000\nkey = [redacted: known secret]\n\u{fffd}1\n2\n") && kept.ends_with("\n20000\n"));
+    assert_eq!(fs::read_dir(spill(&project)).unwrap().count(), 1, "no other version is left");
+}
+
+#[tokio::test]
+async fn of_an_output_that_goes_on_behind_the_bound_no_half_of_a_word_is_kept() {
+    let project = project(&[]);
+    let line = format!("yes | head -c {}; echo 'key = {KEY}'; seq 20000", (16 << 20) - 20);
+    let text = project.done("Bash", command(&line)).await;
+    let (first, path) = text.rsplit_once(" bytes of it, for people: ").unwrap();
+    assert!(first.ends_with("[the first 16,777,202"), "{}", &first[first.len() - 100..]);
+    let kept = fs::read_to_string(path.strip_suffix("]").unwrap()).unwrap();
+    assert!(kept.ends_with("y\nkey = "), "{}", &kept[kept.len() - 50..]);
+}
+
+#[tokio::test]
 async fn what_goes_beyond_every_bound_is_counted() {
     let project = project(&[]);
     let text = project.done("Bash", command("yes | head -c 20000000")).await;
-    assert!(text.contains("; without the last 3,222,784 bytes]"), "{}", &text[text.len() - 300..]);
+    assert!(text.contains("[the first 16,777,216 bytes of it, for people: "), "{}", &text[text.len() - 300..]);
 }
 
 #[tokio::test]

@@ -1,15 +1,19 @@
 //! A project whose task has a shell.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, PoisonError};
 
 use serde_json::{Value, json};
+use sortie_policy::Redactor;
 use sortie_sandbox::process::{Environment, Program, Tier, Walls, probe};
 use sortie_sandbox::{SpillDir, Workspace};
-use sortie_tools::{Changes, NetworkReach, ShellReach, ShellSetup, Shells};
+use sortie_tools::{Changes, NetworkReach, Repositories, ShellReach, ShellSetup, Shells, Writable};
 
 use crate::another_user::ALONE;
 use crate::project::Project;
+
+/// What nobody may see.
+pub(crate) const KEY: &str = "the-key-of-the-users-own-route";
 
 /// What the commands of a test may do.
 #[derive(Debug, Clone)]
@@ -26,10 +30,13 @@ impl Default for Reach {
 }
 
 impl ShellReach for Reach {
-    fn walls(&self, workspace: &Workspace) -> Result<Walls, String> {
-        let root = workspace.root().to_owned();
-        let writable = self.writable.iter().map(|path| root.join(path)).collect();
-        Ok(Walls { writable, ..Walls::reading(root) })
+    fn writable(&self, workspace: &Workspace) -> Writable {
+        let directories = self.writable.iter().map(|path| workspace.root().join(path).components().collect());
+        Writable { directories: directories.collect(), notes: Vec::new() }
+    }
+
+    fn walls(&self, workspace: &Workspace, writable: &[PathBuf], _: &Repositories) -> Result<Walls, String> {
+        Ok(Walls { writable: writable.to_vec(), ..Walls::reading(workspace.root().to_owned()) })
     }
 
     fn reads_only(&self) -> Option<String> {
@@ -42,11 +49,6 @@ impl ShellReach for Reach {
 
     fn may_reach(&self, host: &str) -> Result<(), String> {
         if host == "allowed.example" { Ok(()) } else { Err("no rule allows it".to_owned()) }
-    }
-
-    fn protects(&self, path: &Path) -> Option<String> {
-        let is_protected = path.iter().any(|name| name == ".envrc" || name == ".editor");
-        is_protected.then(|| "a file that steers a shell".to_owned())
     }
 }
 
@@ -72,13 +74,23 @@ pub(crate) fn setup(project: &Project) -> ShellSetup {
 }
 
 pub(crate) fn shells(project: &Project, reach: Reach) -> Shells {
-    Shells::new(Arc::new(setup(project)), Arc::new(reach), Arc::default())
+    shells_of(setup(project), reach)
+}
+
+/// The commands of a task of its own.
+pub(crate) fn shells_of(setup: ShellSetup, reach: Reach) -> Shells {
+    Shells::new(Arc::new(setup), Arc::new(reach), Arc::default(), redactor())
+}
+
+/// One that knows a key.
+fn redactor() -> Arc<Redactor> {
+    Arc::new(Redactor::new(vec![KEY.to_owned()]))
 }
 
 /// The commands of two tasks of one engine.
 pub(crate) fn two_shells(project: &Project) -> [Shells; 2] {
     let (setup, changes) = (Arc::new(setup(project)), Arc::new(Changes::default()));
-    let shells = || Shells::new(Arc::clone(&setup), Arc::new(Reach::default()), Arc::clone(&changes));
+    let shells = || Shells::new(Arc::clone(&setup), Arc::new(Reach::default()), Arc::clone(&changes), redactor());
     [shells(), shells()]
 }
 

@@ -8,9 +8,9 @@ use serde_json::json;
 use sortie_protocol::Fault;
 use sortie_sandbox::SpillDir;
 use sortie_sandbox::process::{Environment, Program};
-use sortie_tools::{NetworkReach, ShellSetup, Shells, Standing};
+use sortie_tools::{NetworkReach, ShellSetup, Standing};
 
-use super::shell::{Reach, command, project_with, setup, spill};
+use super::shell::{Reach, command, project_with, setup, shells_of, spill};
 use crate::project::Project;
 
 const ASK: &str = "exec 3<>/dev/tcp/127.0.0.1/3128 || exit 9
@@ -23,8 +23,9 @@ async fn a_task_that_reads_only_has_a_shell_that_writes_nothing() {
     assert_eq!(project.done("Bash", command("cat a")).await, "as it was");
     let output = project.run("Bash", command("echo x > a")).await;
     assert!(output.failed && output.for_model.contains("Read-only file system"), "{}", output.for_model);
-    let why = "[Exit code 1; commands of this task write nothing in the workspace (agent reader)]";
+    let why = "[Exit code 1; walls: commands of this task write nothing in the workspace (agent reader)]";
     assert!(output.for_model.ends_with(why), "{}", output.for_model);
+    assert_eq!(project.failed("Bash", command("grep x a")).await, "[Exit code 1]", "the walls were not in its way");
     project.failed("Bash", command("touch b")).await;
     project.failed("Bash", command("rm a")).await;
     assert_eq!(project.text("a"), "as it was");
@@ -37,7 +38,8 @@ async fn a_task_with_one_directory_writes_there_and_nowhere_else() {
     let project = project_with(&[("docs/a", ""), ("src/a", "")], reach);
     let output = project.run("Bash", command("echo x > docs/b")).await;
     assert_eq!(output.files_changed, ["docs/b"], "{}", output.for_model);
-    project.failed("Bash", command("echo x > src/b")).await;
+    let text = project.failed("Bash", command("echo x > src/b")).await;
+    assert!(text.ends_with("[Exit code 1; walls: this task writes only in docs]"), "{text}");
     assert!(!project.path("src/b").exists());
 }
 
@@ -58,7 +60,7 @@ async fn the_limits_are_those_of_the_setup() {
     let mut project = Project::new(&[]);
     let mut setup = setup(&project);
     setup.limits.file_size = 1000;
-    project.shells = Some(Shells::new(Arc::new(setup), Arc::new(Reach::default()), Arc::default()));
+    project.shells = Some(shells_of(setup, Reach::default()));
     let text = project.failed("Bash", command("head -c 5000 /dev/zero > big")).await;
     assert!(text.contains("File size limit exceeded") || text.contains("File too large"), "{text}");
     assert_eq!(fs::metadata(project.path("big")).unwrap().len(), 1000);
@@ -77,7 +79,7 @@ async fn hosts_are_reached_through_the_proxy_which_tells_what_it_refused() {
         let project = project_with(&[], Reach { network, ..Reach::default() });
         let text = project.done("Bash", command(&format!("echo \"[$HTTPS_PROXY]\"; {ASK}"))).await;
         assert!(text.starts_with("[http://127.0.0.1:3128]\nHTTP/1.1 403 "), "{network:?}: {text}");
-        assert!(text.contains("[not reached: ") && text.contains("refused.example"), "{network:?}: {text}");
+        assert!(text.contains("[`refused.example` was not reached: no rule allows it]"), "{network:?}: {text}");
     }
 }
 
@@ -87,7 +89,7 @@ async fn a_task_that_may_reach_everything_gets_the_network_where_it_is_open() {
     let mut setup = setup(&project);
     setup.open_network = true;
     let reach = Reach { network: NetworkReach::All, ..Reach::default() };
-    project.shells = Some(Shells::new(Arc::new(setup), Arc::new(reach), Arc::default()));
+    project.shells = Some(shells_of(setup, reach));
     let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = server.local_addr().unwrap().port();
     let text = project.done("Bash", command(&format!("echo \"[$HTTPS_PROXY]\" 3<>/dev/tcp/127.0.0.1/{port}"))).await;
@@ -99,9 +101,9 @@ async fn where_no_walls_can_be_built_no_command_runs() {
     let mut project = Project::new(&[]);
     let spill = Arc::new(SpillDir::open(&spill(&project)).unwrap());
     let program = Program::at(PathBuf::from("/bin/false"));
-    let setup = Arc::new(ShellSetup::new(program, Environment::scrubbed([], &[]), spill));
+    let setup = ShellSetup::new(program, Environment::scrubbed([], &[]), spill);
     assert!(matches!(setup.walls(), Standing::Nowhere { .. }));
-    project.shells = Some(Shells::new(setup, Arc::new(Reach::default()), Arc::default()));
+    project.shells = Some(shells_of(setup, Reach::default()));
     for background in [false, true] {
         let output = project.run("Bash", json!({"command": "touch made", "run_in_background": background})).await;
         assert!(output.failed);
@@ -117,7 +119,7 @@ async fn commands_without_walls_are_said_to_be_so_in_the_outcome() {
     let mut project = Project::new(&[]);
     let mut setup = setup(&project);
     setup.unconfined = true;
-    project.shells = Some(Shells::new(Arc::new(setup), Arc::new(Reach::default()), Arc::default()));
+    project.shells = Some(shells_of(setup, Reach::default()));
     let shells = project.shells.as_ref().unwrap();
     assert_eq!(shells.notices(), [""; 0], "nothing has run");
     let outside = project.outside("made");

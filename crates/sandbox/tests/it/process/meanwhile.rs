@@ -1,0 +1,167 @@
+//! Others change the workspace while walls are built in it. What must never happen is looked for while it is tried.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use sortie_sandbox::process::{SpawnError, Tier};
+
+use super::cell::{CAPS, Cell, WALLED};
+
+/// As often as a command is started beside someone who changes things.
+const ROUNDS: usize = 40;
+
+/// Does something again and again, from before `attempt` begins until it is over.
+fn beside(change: impl Fn() + Sync, attempt: impl FnOnce()) {
+    struct Over<'a>(&'a AtomicBool);
+    impl Drop for Over<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                change();
+            }
+        });
+        let _over = Over(&over);
+        attempt();
+    });
+}
+
+#[test]
+fn a_writable_directory_that_becomes_a_link_opens_nothing_elsewhere() {
+    for tier in WALLED {
+        let mut cell = Cell::new(tier);
+        for directory in [cell.path("way/docs"), cell.outside.join("docs")] {
+            fs::create_dir_all(directory).unwrap();
+        }
+        symlink(&cell.outside, cell.path("link")).unwrap();
+        cell.walls.writable = vec![cell.path("way/docs")];
+        let (way, link) = (cell.path("way"), cell.path("link"));
+        let swap = || renameat_with(CWD, &way, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+        let command = format!("echo x > {0}/docs/new; echo x > {0}/new", cell.outside.display());
+        beside(swap, || {
+            for _ in 0..ROUNDS {
+                match cell.spawn(&command) {
+                    Ok(running) => drop(running.finish(CAPS, &mut |_| {}).unwrap()),
+                    Err(SpawnError::Linked { .. } | SpawnError::Directory { .. } | SpawnError::Walls { .. }) => {}
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        });
+        assert!(!cell.outside.join("new").exists() && !cell.outside.join("docs/new").exists(), "{tier:?}");
+    }
+}
+
+#[test]
+fn what_comes_and_goes_is_no_reason_to_refuse_a_command() {
+    for tier in WALLED {
+        let mut cell = Cell::new(tier);
+        cell.put("stays", "x");
+        let place = cell.path("comes/and/goes");
+        fs::create_dir_all(place.join("secret")).unwrap();
+        cell.walls.hidden = vec![place.join("secret"), place.join("token")];
+        cell.walls.protected = vec![place.join("hooks"), place.join("config"), place.join("deep/hooks")];
+        let change = || {
+            // Another command's placeholder may stand here, which is no place to make anything in.
+            fs::create_dir_all(place.join("secret")).ok();
+            fs::create_dir_all(place.join("deep")).ok();
+            fs::write(place.join("token"), "secret").ok();
+            fs::write(place.join("config"), "x").ok();
+            fs::remove_dir_all(cell.path("comes")).ok();
+        };
+        beside(change, || {
+            for _ in 0..ROUNDS {
+                cell.run("true");
+            }
+        });
+        change();
+        assert_eq!(fs::read_dir(&cell.root).unwrap().count(), 1, "{tier:?}: nothing is left of the placeholders");
+    }
+}
+
+#[test]
+fn a_place_that_has_to_be_held_in_the_last_moment_is_let_go_in_the_end() {
+    let mut cell = Cell::new(Tier::Namespaces);
+    cell.put("moves/config", "x");
+    cell.protect("moves/config");
+    let (place, aside) = (cell.path("moves"), cell.outside.join("aside"));
+    let shift = |from: &Path, to: &Path| renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE).ok();
+    for _ in 0..ROUNDS {
+        let mut started = None;
+        // What stands in its place when it is to come back stays there.
+        let move_away_and_back = || {
+            shift(&place, &aside);
+            shift(&aside, &place);
+        };
+        beside(move_away_and_back, || started = Some(cell.spawn("true").unwrap()));
+        started.unwrap().finish(CAPS, &mut |_| {}).unwrap();
+        shift(&aside, &place);
+        assert!(place.join("config").exists(), "something else is in its place");
+    }
+}
+
+#[test]
+fn what_somebody_puts_into_a_placeholder_is_theirs_with_an_ordinary_mode() {
+    let mut cell = Cell::new(Tier::Namespaces);
+    cell.protect(".sortie/agents");
+    let made = cell.path(".sortie");
+    let running = cell.spawn("echo up; sleep 600").unwrap();
+    let stopper = running.stopper();
+    let mut is_up = false;
+    let finished = running.finish(CAPS, &mut |_| {
+        if !is_up {
+            put_into_closed(&made, "agents");
+            is_up = true;
+            stopper.stop();
+        }
+    });
+    finished.unwrap();
+    assert!(is_up && made.join("agents").exists());
+    let ordinary = fs::metadata(&cell.root).unwrap().permissions().mode() & 0o7777;
+    assert_eq!(fs::metadata(&made).unwrap().permissions().mode() & 0o7777, ordinary);
+}
+
+#[test]
+fn a_placeholder_that_somebody_replaced_is_not_taken_away() {
+    let mut cell = Cell::new(Tier::Namespaces);
+    cell.protect(".sortie");
+    let made = cell.path(".sortie");
+    let running = cell.spawn("echo up; sleep 600").unwrap();
+    let stopper = running.stopper();
+    let finished = running.finish(CAPS, &mut |_| {
+        if made.metadata().unwrap().permissions().mode() & 0o777 == 0o555 {
+            fs::remove_dir(&made).unwrap();
+            fs::create_dir(&made).unwrap();
+        }
+        stopper.stop();
+    });
+    finished.unwrap();
+    assert!(made.exists());
+}
+
+#[test]
+fn a_closed_directory_of_the_users_with_something_in_it_is_no_placeholder() {
+    let mut cell = Cell::new(Tier::Namespaces);
+    cell.put("closed/open/file", "x");
+    fs::set_permissions(cell.path("closed"), fs::Permissions::from_mode(0o1555)).unwrap();
+    cell.protect("closed/open/hooks");
+    cell.fail("mkdir closed/open/hooks");
+    cell.run("echo x > closed/open/new");
+    assert_eq!(fs::metadata(cell.path("closed")).unwrap().permissions().mode() & 0o7777, 0o1555);
+    fs::set_permissions(cell.path("closed"), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Makes a directory in one that is closed to its owner, and closes that again.
+fn put_into_closed(directory: &Path, name: &str) {
+    let closed = fs::metadata(directory).unwrap().permissions();
+    fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::create_dir(directory.join(name)).unwrap();
+    fs::set_permissions(directory, closed).unwrap();
+}

@@ -1,0 +1,111 @@
+//! What to know of the walls when a command fails at them: programs only say that something cannot be done.
+
+use std::path::{Path, PathBuf};
+
+use sortie_sandbox::process::{Network, Tier, Walls};
+
+/// How programs name what walls make of their attempts to change something.
+const ABOUT_FILES: [&str; 4] =
+    ["Read-only file system", "Device or resource busy", "Permission denied", "Operation not permitted"];
+/// The same of attempts to reach somebody, and what any socket meets where there is no network at all.
+const ABOUT_NETWORK: [&str; 3] =
+    ["Network is unreachable", "Could not resolve host", "Temporary failure in name resolution"];
+const NO_SOCKET: &str = "Operation not permitted";
+
+/// Paths that are named.
+const MAX_NAMED: usize = 8;
+
+/// What the walls of one command keep, in words.
+#[derive(Debug)]
+pub(crate) struct Hint {
+    files: String,
+    network: Network,
+}
+
+impl Hint {
+    /// Nothing, where there are no walls. `owner` is whose word it is that nothing is written.
+    pub(super) fn new(tier: Tier, walls: &Walls, owner: Option<String>) -> Option<Self> {
+        if tier == Tier::None {
+            return None;
+        }
+        let named = |path: &Path| path.strip_prefix(&walls.root).unwrap_or(path).to_string_lossy().into_owned();
+        let mut parts = vec![match (&walls.writable[..], owner) {
+            ([], Some(owner)) => format!("commands of this task write nothing in the workspace ({owner})"),
+            ([], None) => "commands of this task write nothing in the workspace".to_owned(),
+            (places, _) if places.contains(&walls.root) => "this task writes only in the workspace".to_owned(),
+            (places, _) => format!("this task writes only in {}", listed(places.iter().map(|place| named(place)))),
+        }];
+        let exposed = |path: &&PathBuf| walls.writable.iter().any(|place| path.starts_with(place));
+        let mut kept: Vec<String> = walls.protected.iter().filter(exposed).map(|path| named(path)).collect();
+        kept.sort_unstable();
+        kept.dedup();
+        if !kept.is_empty() {
+            parts.push(format!("kept as they are: {}", listed(kept.into_iter())));
+        }
+        if !walls.hidden.is_empty() {
+            parts.push("what rules deny and secret places cannot be read".to_owned());
+        }
+        Some(Self { files: parts.join("; "), network: walls.network })
+    }
+
+    /// The words, if what a command has said may be about its walls.
+    pub(super) fn words(&self, said: &str) -> Option<String> {
+        let has = |words: &[&str]| words.iter().any(|words| said.contains(words));
+        let files = has(&ABOUT_FILES).then_some(self.files.as_str());
+        let network = match self.network {
+            Network::None if has(&ABOUT_NETWORK) || has(&[NO_SOCKET]) => Some("no network"),
+            Network::Proxy { .. } if has(&ABOUT_NETWORK) => Some("hosts are reached through a proxy, by rule"),
+            _ => None,
+        };
+        let parts: Vec<&str> = files.into_iter().chain(network).collect();
+        (!parts.is_empty()).then(|| format!("walls: {}", parts.join("; ")))
+    }
+}
+
+fn listed(mut names: impl Iterator<Item = String>) -> String {
+    let shown: Vec<String> = names.by_ref().take(MAX_NAMED).collect();
+    let more = if names.next().is_some() { ", …" } else { "" };
+    format!("{}{more}", shown.join(", ").replace(char::is_control, "\u{fffd}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn walls(writable: &[&str], protected: &[&str], network: Network) -> Walls {
+        let within = |names: &[&str]| names.iter().map(|name| Path::new("/w").join(name)).collect();
+        Walls { writable: within(writable), protected: within(protected), network, ..Walls::reading("/w".into()) }
+    }
+
+    fn words(walls: &Walls, said: &str) -> Option<String> {
+        Hint::new(Tier::Namespaces, walls, Some("agent reader".to_owned())).unwrap().words(said)
+    }
+
+    #[test]
+    fn only_what_may_have_been_in_the_way_is_told() {
+        let walls = walls(&["docs"], &["docs/.npmrc", ".git/hooks"], Network::None);
+        let files = "walls: this task writes only in docs; kept as they are: docs/.npmrc";
+        assert_eq!(words(&walls, "error: no such test"), None);
+        assert_eq!(words(&walls, "rm: x: Device or resource busy").as_deref(), Some(files));
+        assert_eq!(words(&walls, "curl: Network is unreachable").as_deref(), Some("walls: no network"));
+        let both = format!("{files}; no network");
+        assert_eq!(words(&walls, "Operation not permitted"), Some(both));
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let names: Vec<String> = (0..30).map(|number| format!("{number:02}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let words = words(&walls(&[""], &names, Network::All), "Read-only file system").unwrap();
+        let kept = "this task writes only in the workspace; kept as they are: 00, 01, 02, 03, 04, 05, 06, 07, …";
+        assert_eq!(words, format!("walls: {kept}"));
+    }
+
+    #[test]
+    fn one_that_writes_nothing_is_told_whose_word_that_is_and_no_walls_are_no_reason() {
+        let reading = walls(&[], &[], Network::All);
+        let told = "walls: commands of this task write nothing in the workspace (agent reader)";
+        assert_eq!(words(&reading, "Read-only file system").as_deref(), Some(told));
+        assert!(Hint::new(Tier::None, &reading, None).is_none());
+    }
+}

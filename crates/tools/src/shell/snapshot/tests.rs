@@ -1,0 +1,101 @@
+use std::fs;
+
+use tempfile::TempDir;
+
+use super::*;
+
+fn project(files: &[&str]) -> (TempDir, Workspace) {
+    let root = tempfile::tempdir().unwrap();
+    for file in files {
+        let path = root.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+    }
+    let workspace = Workspace::open(root.path()).unwrap();
+    (root, workspace)
+}
+
+fn take(max_entries: usize, workspace: &Workspace) -> Snapshot {
+    let stop = Stop::after(Duration::from_mins(1));
+    Snapshot::take_within(max_entries, workspace, &[PathBuf::new()], &stop)
+}
+
+fn paths(names: &[&str]) -> Vec<PathBuf> {
+    names.iter().map(PathBuf::from).collect()
+}
+
+#[test]
+fn what_was_made_altered_and_removed_is_told_apart() {
+    let (root, workspace) = project(&["a/altered", "a/gone", "a/same", "b/gone/deep", ".gitignore"]);
+    fs::write(root.path().join(".gitignore"), "hidden\n").unwrap();
+    let before = take(100, &workspace);
+    fs::write(root.path().join("a/altered"), "now").unwrap();
+    fs::remove_file(root.path().join("a/gone")).unwrap();
+    fs::remove_dir_all(root.path().join("b")).unwrap();
+    fs::create_dir_all(root.path().join("c/deep")).unwrap();
+    fs::write(root.path().join("c/deep/made"), "").unwrap();
+    fs::write(root.path().join("a/hidden"), "").unwrap();
+    let difference = before.compare(&take(100, &workspace)).unwrap();
+    assert_eq!(difference.changed, paths(&["a/altered", "a/gone", "b/gone/deep", "c/deep/made"]));
+    assert_eq!(difference.altered, paths(&["a/altered"]));
+    assert_eq!(difference.appeared, paths(&["a/hidden", "c/deep/made"]));
+}
+
+#[test]
+fn beyond_the_bound_changes_are_not_listed_and_that_is_said() {
+    let (root, workspace) = project(&["a/1", "a/2", "b/1", "b/2"]);
+    for (first, second) in [(3, 100), (100, 3)] {
+        let before = take(first, &workspace);
+        fs::write(root.path().join("a/1"), "changed").unwrap();
+        let lack = before.compare(&take(second, &workspace)).unwrap_err();
+        assert_eq!(lack, "there are more than 3 files");
+    }
+}
+
+#[test]
+fn a_look_without_time_says_so() {
+    let (_root, workspace) = project(&["a"]);
+    let before = Snapshot::take_within(100, &workspace, &[PathBuf::new()], &Stop::after(Duration::ZERO));
+    let lack = before.compare(&take(100, &workspace)).unwrap_err();
+    assert_eq!(lack, "looking took more than 2 s");
+}
+
+#[test]
+fn a_directory_that_cannot_be_listed_is_told_where_it_is_the_one_to_look_at() {
+    let (_root, workspace) = project(&["a"]);
+    let stop = Stop::after(Duration::from_mins(1));
+    let before = Snapshot::take_within(100, &workspace, &["absent".into()], &stop);
+    assert!(before.compare(&take(100, &workspace)).unwrap_err().starts_with("`absent`"));
+}
+
+#[test]
+fn a_file_that_becomes_ignored_or_visible_has_not_changed_by_that() {
+    let (root, workspace) = project(&["a.log", "b.txt"]);
+    fs::write(root.path().join(".gitignore"), "*.log").unwrap();
+    let before = take(100, &workspace);
+    fs::write(root.path().join(".gitignore"), "*.txt").unwrap();
+    let difference = before.compare(&take(100, &workspace)).unwrap();
+    assert_eq!(difference.changed, [PathBuf::from(".gitignore")]);
+}
+
+#[test]
+fn repositories_are_found_on_the_way_but_not_in_what_is_ignored_or_in_each_other() {
+    let (root, workspace) = project(&[
+        ".git/HEAD",
+        "lib/.git/HEAD",
+        "hiding/.git/HEAD",
+        "tree/.git",
+        ".bare/HEAD",
+        ".bare/objects/x",
+        ".bare/refs/x",
+        "node_modules/dep/.git/HEAD",
+        "no/HEAD",
+    ]);
+    fs::write(root.path().join(".gitignore"), "node_modules\n").unwrap();
+    fs::write(root.path().join("hiding/.gitignore"), "*\n").unwrap();
+    let mut found = take(100, &workspace);
+    found.work_trees.sort();
+    assert_eq!(found.work_trees, paths(&["", "hiding", "lib", "tree"]));
+    assert_eq!(found.bare, paths(&[".bare"]));
+    assert!(!found.directories.contains_key(Path::new(".bare")) && !found.directories.contains_key(Path::new(".git")));
+}
