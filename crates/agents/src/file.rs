@@ -29,6 +29,17 @@ pub enum Dialect {
     Foreign,
 }
 
+/// A Markdown file with front matter that is a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateFile {
+    /// As people should see it. The file's name is the template's.
+    pub path: String,
+    pub scope: Scope,
+    /// Whether the user vouched for this very content. Only asked of a project's files.
+    pub trusted: bool,
+    pub bytes: Vec<u8>,
+}
+
 /// A text that takes the place of a built-in role prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptFile {

@@ -9,6 +9,7 @@
 
 mod builtin;
 mod definition;
+mod draft;
 mod file;
 mod finding;
 mod fold;
@@ -21,10 +22,11 @@ mod resolve;
 mod template;
 
 pub use definition::{AgentDefinition, Origin, Scope};
-pub use file::{AgentFile, Dialect, MAX_FILE_BYTES, PromptFile};
+pub use draft::draft;
+pub use file::{AgentFile, Dialect, MAX_FILE_BYTES, PromptFile, TemplateFile};
 pub use finding::{Finding, Severity, Weight};
 pub use matching::{ENOUGH_WORDS, Match, MatchedWord, Place, Ranking, rank};
 pub use read::{Reading, read};
 pub use registry::{Agents, Registry, UnknownAgent};
 pub use resolve::{Resolution, resolve};
-pub use template::template;
+pub use template::{Argument, Given, Template, TemplateError, Templates, UnknownTemplate, template_lines};

@@ -13,10 +13,12 @@ mod later;
 mod name;
 mod permission_mode;
 mod report;
+mod template;
 mod tool_list;
 mod yaml;
 
 pub(crate) use self::hidden::shown;
+pub(crate) use self::template::{TemplateReading, read_template};
 pub(crate) use self::tool_list::matches;
 
 use self::document::{Document, NoDocument};

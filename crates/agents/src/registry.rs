@@ -12,7 +12,7 @@ use sortie_protocol::nearest_few;
 
 use self::assemble::Absent;
 pub use self::unknown::UnknownAgent;
-use crate::{AgentDefinition, AgentFile, Finding, PromptFile, builtin};
+use crate::{AgentDefinition, AgentFile, Finding, PromptFile, TemplateFile, Templates, builtin};
 
 /// Where the agents come from. Asked anew for each task that starts: they may change while a program runs.
 pub trait Agents: Send + Sync {
@@ -36,11 +36,18 @@ pub struct Registry {
     absent: Vec<Absent>,
     /// Sound definitions of the user whose names the project's files have.
     displaced: Vec<AgentDefinition>,
+    templates: Arc<Templates>,
 }
 
 impl Registry {
     pub fn builtin() -> Self {
-        Self { agents: builtin::definitions(), findings: Vec::new(), absent: Vec::new(), displaced: Vec::new() }
+        Self {
+            agents: builtin::definitions(),
+            findings: Vec::new(),
+            absent: Vec::new(),
+            displaced: Vec::new(),
+            templates: Arc::default(),
+        }
     }
 
     /// The built-in agents and those of the given files.
@@ -59,6 +66,14 @@ impl Registry {
         self.findings.extend(findings);
         self.findings.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
         self
+    }
+
+    /// The same with the templates of these files, instead of any that there were.
+    #[must_use]
+    pub fn with_templates(mut self, files: Vec<TemplateFile>) -> Self {
+        let (templates, findings) = Templates::assemble(files);
+        self.templates = Arc::new(templates);
+        self.with_findings(findings)
     }
 
     /// The same agents, each one changed.
@@ -85,6 +100,11 @@ impl Registry {
     /// Definitions of the user that do not count here, because the project has files of the same names.
     pub fn displaced(&self) -> &[AgentDefinition] {
         &self.displaced
+    }
+
+    /// The tasks that have been put into words before.
+    pub fn templates(&self) -> &Templates {
+        &self.templates
     }
 
     /// Those that can be delegated to.

@@ -9,7 +9,6 @@ mod launches;
 mod look;
 mod machine;
 mod messages;
-pub(crate) mod neutral;
 mod one_line;
 mod plain;
 mod progress;
@@ -27,6 +26,7 @@ mod tests;
 
 use std::io;
 
+pub(crate) use sortie_policy::neutral;
 use sortie_protocol::{Event, TaskOutcome};
 
 pub(crate) use aside::{Aside, Beside, write_stderr};

@@ -6,6 +6,7 @@ mod amend;
 mod env_file;
 mod environment;
 mod file;
+mod hook;
 mod key;
 mod mode;
 mod permission;
@@ -31,6 +32,7 @@ use sortie_sandbox::Workspace;
 
 pub(crate) use amend::allow_for_good;
 pub(crate) use environment::Environment;
+pub(crate) use hook::{Hook, HookProgram, Seam};
 pub(crate) use place::Places;
 pub(crate) use project::power;
 pub(crate) use route::ResolvedRoute;
@@ -167,6 +169,7 @@ impl Settings {
             max_children: saturating_u32(said.number(&key::MAX_CHILDREN)),
             max_prompt_bytes: self.max_prompt_bytes(),
             allow_model_override: said.switch(&key::ALLOW_MODEL_OVERRIDE),
+            background: said.switch(&key::BACKGROUND),
             resume_within: said.switch(&key::RESUME).then(|| days(said.number(&key::RESUME_DAYS))),
             builtin_agents: said.switch(&key::BUILTIN_AGENTS),
             instructions: InstructionRules {

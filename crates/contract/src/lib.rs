@@ -30,5 +30,5 @@ pub use port::{
     AgentLine, Answer, AtMaxDepth, Call, Contract, Defaults, OutputCall, ReportCap, SystemPrompt, TypeDefaults, Visible,
 };
 pub use result::{ToolResult, http_code};
-pub use sortie::Sortie;
+pub use sortie::{Sortie, compact_report, head_line};
 pub use typed::Typed;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
-use sortie_protocol::{Failure, TaskId, TaskOutcome, TaskRequest, ToolOutput};
+use serde_json::{Value, json};
+use sortie_protocol::{Failure, Launched, TaskId, TaskOutcome, TaskRequest, ToolOutput};
 
 /// One dialect of the Task tool.
 ///
@@ -43,6 +43,16 @@ pub trait Contract: Send + Sync {
     /// The answer as the calling model reads it. `mark` is random: a report cannot fake its own end.
     fn encode_for_model(&self, call: &Call<'_>, answer: Answer<'_>, _mark: &str) -> String {
         self.encode_text(call, answer)
+    }
+
+    /// What a call is told at once whose task works on by itself.
+    fn encode_launched(&self, launched: &Launched) -> Value {
+        json!(launched)
+    }
+
+    /// The same as the calling model reads it.
+    fn encode_launched_for_model(&self, launched: &Launched) -> String {
+        self.encode_launched(launched).to_string()
     }
 
     /// Whether the call as such counts as failed, where the transport can say so.
@@ -123,6 +133,8 @@ pub struct Defaults {
     pub best_match: bool,
     /// Whether a task that names, in its own definition, a tool that its parent may not use is refused before it starts.
     pub refuses_missing_tools: bool,
+    /// Whether tasks can work in the background, and there are tools to follow, steer and stop them.
+    pub companions: bool,
     /// Which agents a caller can name.
     pub visible: Visible,
     /// What the built-in agents are in this dialect, by their own names; one that is not listed is as it is.
@@ -212,6 +224,7 @@ impl Defaults {
         refuses_circles: false,
         best_match: false,
         refuses_missing_tools: false,
+        companions: false,
         visible: Visible::All,
         types: &[],
         denied_tools: &[],

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sortie_protocol::{Failure, Limits, Status, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, Launched, Limits, Status, TaskOutcome, TaskRequest};
 
 use crate::fields::{Fields, invalid, unsupported};
 use crate::{AgentLine, Answer, Call, Contract, Defaults, json, listing};
@@ -11,7 +11,7 @@ use crate::{AgentLine, Answer, Call, Contract, Defaults, json, listing};
 const DEFAULT_AGENT: &str = "general-purpose";
 
 /// Fields of the dialect that no version of the engine serves yet. Asking for them is refused, never ignored.
-const NOT_YET: [&str; 3] = ["run_in_background", "isolation", "output_schema"];
+const NOT_YET: [&str; 2] = ["isolation", "output_schema"];
 
 #[derive(Debug, Clone, Copy)]
 pub struct Sortie;
@@ -46,6 +46,7 @@ impl Contract for Sortie {
                 "prompt": {"type": "string", "description": "The whole brief"},
                 "subagent_type": {"type": "string", "enum": names, "default": DEFAULT_AGENT},
                 "model": {"type": "string", "description": "Only on request"},
+                "run_in_background": {"type": "boolean", "description": "Answer at once; the report comes later"},
                 "resume": {"type": "string", "description": "Id of a sub-agent that ended: it goes on with this prompt"},
                 "limits": {
                     "type": "object",
@@ -62,7 +63,7 @@ impl Contract for Sortie {
     }
 
     fn defaults(&self) -> Defaults {
-        Defaults::PLAIN
+        Defaults { companions: true, ..Defaults::PLAIN }
     }
 
     fn decode(&self, arguments: &str) -> Result<TaskRequest, Failure> {
@@ -82,6 +83,7 @@ impl Contract for Sortie {
             prompt: fields.text("prompt")?,
             agent: fields.optional_text("subagent_type")?.unwrap_or_else(|| DEFAULT_AGENT.to_owned()),
             model: fields.optional_text("model")?,
+            background: fields.flag("run_in_background")?,
             resume: fields.optional_text("resume")?,
             limits: limits(fields.take("limits"))?,
             notices: fields.into_notices(),
@@ -97,9 +99,30 @@ impl Contract for Sortie {
 
     fn encode_for_model(&self, _call: &Call<'_>, answer: Answer<'_>, mark: &str) -> String {
         match answer {
-            Ok(outcome) => report(outcome, mark),
+            Ok(outcome) => compact_report(outcome, mark),
             Err(failure) => format!("No sub-agent was started ({}): {}", failure.code, failure.message),
         }
+    }
+
+    fn encode_launched(&self, launched: &Launched) -> Value {
+        let mut outcome = json!(launched);
+        outcome["status"] = json!("running");
+        outcome
+    }
+
+    fn encode_launched_for_model(&self, launched: &Launched) -> String {
+        let Launched { task_id, agent, output_file, notices, .. } = launched;
+        let mut text = format!(
+            "{task_id} {agent} running in the background. Go on with other work; do not poll. Its report is delivered to \
+             you when it ends."
+        );
+        if let Some(file) = output_file {
+            text += &format!("\noutput file: {file}");
+        }
+        for notice in notices {
+            text += &format!("\nnotice: {notice}");
+        }
+        text
     }
 
     fn is_error(&self, answer: Answer<'_>) -> bool {
@@ -119,19 +142,24 @@ fn public(mut outcome: Value) -> Value {
     outcome
 }
 
-/// One head line, what there is to say beside the report, and the report between marks.
-fn report(outcome: &TaskOutcome, mark: &str) -> String {
-    let mut text = format!("{} {} {}", outcome.task_id, outcome.agent, outcome.status);
-    if let Some(limit) = outcome.reason {
-        text += &format!(" (limit: {limit})");
-    }
+/// An outcome in one line: whose it is, how it ended, what it took.
+pub fn head_line(outcome: &TaskOutcome) -> String {
+    let limit = outcome.reason.map(|limit| format!(" (limit: {limit})")).unwrap_or_default();
     let usage = &outcome.usage;
-    text += &format!(
-        ", {} calls, {} tokens, {:.1} s",
+    format!(
+        "{} {} {}{limit}, {} calls, {} tokens, {:.1} s",
+        outcome.task_id,
+        outcome.agent,
+        outcome.status,
         usage.tool_calls,
         usage.total_tokens(),
         usage.duration_ms as f64 / 1000.0
-    );
+    )
+}
+
+/// One head line, what there is to say beside the report, and the report between marks.
+pub fn compact_report(outcome: &TaskOutcome, mark: &str) -> String {
+    let mut text = head_line(outcome);
     if let Some(error) = &outcome.error {
         text += &format!("\nerror {}: {}", error.code, error.message);
     }

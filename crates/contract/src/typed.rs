@@ -1,11 +1,11 @@
 //! `typed`: Explore, Plan, Bash, general-purpose and the agents from files; every answer has an `agentId`.
 
 use serde_json::{Map, Value, json};
-use sortie_protocol::{Failure, Limit, Limits, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, Launched, Limit, Limits, TaskOutcome, TaskRequest};
 
 use crate::cause::Cause;
 use crate::ending::Ending;
-use crate::fields::{Fields, invalid, unsupported};
+use crate::fields::{Fields, invalid};
 use crate::{AgentLine, Answer, Call, Contract, Defaults, ReportCap, TypeDefaults, Visible, json, listing};
 
 const TYPES: &[TypeDefaults] = &[
@@ -103,6 +103,7 @@ impl Contract for Typed {
     fn defaults(&self) -> Defaults {
         Defaults {
             max_depth: 1,
+            companions: true,
             visible: Visible::TypesAndFiles,
             types: TYPES,
             report_cap: ReportCap::Characters(2000),
@@ -122,10 +123,7 @@ impl Contract for Typed {
         // A host whose `resume` is a plain string leaves it out by leaving it empty.
         fields.drop_empty("resume");
         let (background, resume) = (fields.flag("run_in_background")?, fields.optional_text("resume")?);
-        if background {
-            return Err(unsupported("run_in_background"));
-        }
-        Ok(TaskRequest { title, prompt, agent, model, resume, limits, notices: fields.into_notices() })
+        Ok(TaskRequest { title, prompt, agent, model, background, resume, limits, notices: fields.into_notices() })
     }
 
     fn encode(&self, call: &Call<'_>, answer: Answer<'_>) -> Value {
@@ -142,6 +140,14 @@ impl Contract for Typed {
             result.insert("error".to_owned(), json!(error));
         }
         result.into()
+    }
+
+    fn encode_launched(&self, launched: &Launched) -> Value {
+        let mut result = json!({"success": true, "agentId": launched.task_id});
+        if let Some(file) = &launched.output_file {
+            result["outputFile"] = json!(file);
+        }
+        result
     }
 
     fn is_error(&self, answer: Answer<'_>) -> bool {

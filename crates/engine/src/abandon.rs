@@ -41,7 +41,7 @@ impl Inner {
         let job = Arc::new(past.job);
         let outcome = tally.outcome(&job, Ending::Cancelled { text: past.history.last_text() });
         let sink = self.sink(&job, hold(&standing)?);
-        sink.end(outcome.clone(), None).await.map_err(journal_failure)?;
+        sink.end(outcome.clone(), None, &[]).await.map_err(journal_failure)?;
         Ok(outcome)
     }
 }

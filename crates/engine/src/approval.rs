@@ -19,6 +19,12 @@ pub trait Approver: Send + Sync {
     /// Asks once, and waits as long as the person takes. The engine asks one question at a time; where it must give up
     /// (the task was stopped, its time is over), it drops the future.
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Approval>;
+
+    /// Puts an agent's own question to the person, who may answer in any words; `None` if nobody does. `chain` are the names
+    /// of the agents from the main one down to the one that asks. It is dropped like [`ask`](Self::ask).
+    fn inquire<'a>(&'a self, _chain: &'a [String], _question: &'a str) -> BoxFuture<'a, Option<String>> {
+        Box::pin(std::future::ready(None))
+    }
 }
 
 /// All that a person needs to know to answer.

@@ -8,7 +8,7 @@ use sortie_contract::{AtMaxDepth, Contract};
 use sortie_protocol::{AgentConfig, Failure, GrantLayer, Limits, ModelChoice, TaskRequest};
 
 use crate::cast::{cast, conduct, mains};
-use crate::roster::task_tool;
+use crate::roster::{standard, task_tool};
 use crate::rules::{Kind, Rules, Serving, serving};
 
 /// All that has a say in a grant.
@@ -57,7 +57,7 @@ impl Authority<'_> {
         let definition = serving(agents, &request, kind, false)?.definition;
         let depth = parent.map_or(0, |parent| parent.depth + 1);
         let task_tool = Arc::new(task_tool(contract, &delegable));
-        let tools = tools_at(&sortie_tools::Registry::standard(Some(task_tool), true), contract.as_ref(), rules, depth);
+        let tools = tools_at(&standard(contract.as_ref(), Some(task_tool), true), contract.as_ref(), rules, depth);
         let mut config = sortie_agents::resolve(Resolution {
             definition,
             parent,
@@ -81,7 +81,7 @@ fn request_for(name: &str) -> TaskRequest {
     TaskRequest { agent: name.to_owned(), ..TaskRequest::default() }
 }
 
-/// Names of the tools that exist for tasks of this depth: at the depth limit nothing that delegates does.
+/// Names of the tools that exist for tasks of this depth: at the depth limit nothing does that takes children.
 pub(crate) fn tools_at(
     tools: &sortie_tools::Registry,
     contract: &dyn Contract,
@@ -90,6 +90,9 @@ pub(crate) fn tools_at(
 ) -> Vec<String> {
     let refuses = contract.defaults().at_max_depth == AtMaxDepth::Refuses;
     let delegation = rules.delegation && (depth < rules.max_depth || refuses);
-    let exists = |tool: &&str| delegation || !tools.get(tool).is_some_and(|tool| tool.delegates());
+    // A main agent has nobody above it, and asks by ending its turn.
+    let asks = |tool: &str| tool == "Ask" && depth == 0;
+    let needs = |tool: &str| tools.get(tool).is_some_and(|tool| tool.needs_children());
+    let exists = |tool: &&str| !asks(tool) && (delegation || !needs(tool));
     tools.names().filter(exists).map(str::to_owned).collect()
 }

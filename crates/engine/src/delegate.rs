@@ -8,24 +8,26 @@ use sortie_contract::Contract;
 use sortie_journal::{Journal, TaskState};
 use sortie_policy::{Decision, Judge};
 use sortie_protocol::{
-    AgentConfig, CallId, Event, Fact, Failure, Grant, Job, Resource, TaskId, TaskOutcome, TaskRequest,
+    AgentConfig, CallId, Event, Fact, Failure, Grant, Job, Launched, Resource, TaskId, TaskOutcome, TaskRequest,
 };
-use sortie_tools::{AnswerParts, BoxFuture, Delegation};
+use sortie_tools::{AnswerParts, BoxFuture, Delegated, Delegation};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::abandon::blocking;
 use crate::account::Account;
+use crate::address::{Address, Recipient};
 use crate::approval::Approvals;
 use crate::end::{Ending, Tally};
 use crate::engine::{EngineError, Inner};
+use crate::inbox::Inbox;
 use crate::replay::Attached;
-use crate::resume::{Resumption, journal_failure, remember};
+use crate::resume::{Resumption, journal_failure, read, remember};
 use crate::rules::{Kind, serving};
 use crate::sink::{Hold, Sink};
 use crate::slot::Slot;
 use crate::subagents::Asked;
-use crate::task::{Parent, Task};
+use crate::task::{Parent, Task, launched};
 
 /// One task's door to children of its own.
 pub(crate) struct Delegate {
@@ -39,33 +41,32 @@ pub(crate) struct Delegate {
     pub(crate) deadline: Option<Instant>,
     /// The children that answer calls which were under way when the task stopped.
     pub(crate) attached: HashMap<CallId, Attached>,
+    pub(crate) inbox: Arc<Inbox>,
+    /// Calls whose questions have been asked, and how many messages had come before.
+    pub(crate) asked: HashMap<CallId, u32>,
 }
 
 impl Delegation for Delegate {
-    fn delegate<'a>(&'a self, call: &'a CallId, request: TaskRequest) -> BoxFuture<'a, Result<TaskOutcome, Failure>> {
+    fn delegate<'a>(&'a self, call: &'a CallId, request: TaskRequest) -> BoxFuture<'a, Result<Delegated, Failure>> {
         Box::pin(async move {
+            let waits = !request.background;
+            if let Some(attached) = self.attached.get(call).filter(|attached| attached.is_released) {
+                // It goes on by itself, since the task did.
+                return self.launched_before(attached.child).await;
+            }
+            let address = self.address(call, waits);
+            let parent = Parent { address: Arc::clone(&address), deadline: self.deadline };
             let task = match self.attached.get(call) {
-                Some(attached) => match self.again(call, *attached).await? {
-                    Found::Ended(outcome) => return Ok(*outcome),
+                Some(attached) => match self.again(parent, *attached).await? {
+                    Found::Ended(outcome) => return Ok(Delegated::Ended(outcome)),
                     Found::Open(task) => *task,
                 },
                 None => match request.resume.clone() {
-                    Some(asked) => self.follow_up(call, request, &asked).await?,
-                    None => self.task(call, request)?,
+                    Some(asked) => self.follow_up(parent, request, &asked).await?,
+                    None => self.task(parent, request)?,
                 },
             };
-            // Should this future be dropped, the child is told to end, and does so by itself.
-            let _child_ends_with_us = task.cancel.clone().drop_guard();
-            let (job, account) = (Arc::clone(&task.job), Arc::clone(&task.account));
-            let started = task.start().await.map_err(journal_failure)?;
-            Ok(match started.await.unwrap_or(Err(EngineError::Aborted)) {
-                Ok(outcome) => outcome,
-                // It ran, but its ending could not be recorded. What it spent is known all the same.
-                Err(error) => {
-                    let failure = Failure::new("internal", error.to_string());
-                    Tally::new(&account, &job.notices).outcome(&job, Ending::Failed { failure, text: String::new() })
-                }
-            })
+            if waits { Self::wait(task, &address).await } else { self.launch(task).await.map(Delegated::Launched) }
         })
     }
 
@@ -90,14 +91,73 @@ impl Delegation for Delegate {
 }
 
 /// A child that was started before its parent stopped.
-enum Found {
+pub(crate) enum Found {
     Ended(Box<TaskOutcome>),
     Open(Box<Task>),
 }
 
 impl Delegate {
+    /// Starts a child and waits for its end, or until it is released.
+    async fn wait(task: Task, address: &Address) -> Result<Delegated, Failure> {
+        // Should this future be dropped, the child is told to end, and does so by itself.
+        let child_ends_with_us = task.cancel.clone().drop_guard();
+        let (job, account) = (Arc::clone(&task.job), Arc::clone(&task.account));
+        let launched = task.launched();
+        let started = task.start().await.map_err(journal_failure)?;
+        let ended = tokio::select! {
+            biased;
+            ended = started => Some(ended.unwrap_or(Err(EngineError::Aborted))),
+            () = address.released() => None,
+        };
+        // What still works below it is not its own any more.
+        drop(child_ends_with_us.disarm());
+        let Some(ended) = ended else { return Ok(Delegated::Launched(Box::new(launched))) };
+        Ok(Delegated::Ended(Box::new(match ended {
+            Ok(outcome) => outcome,
+            // It ran, but its ending could not be recorded. What it spent is known all the same.
+            Err(error) => {
+                let failure = Failure::new("internal", error.to_string());
+                Tally::new(&account, &job.notices).outcome(&job, Ending::Failed { failure, text: String::new() })
+            }
+        })))
+    }
+
+    /// Starts a child that goes on by itself. It ends with this task, or when it is done.
+    pub(crate) async fn launch(&self, task: Task) -> Result<Box<Launched>, Failure> {
+        let (child, launched) = (task.job.task, task.launched());
+        self.inbox.expect(child);
+        match task.start().await {
+            Ok(_runs_on) => Ok(Box::new(launched)),
+            Err(error) => {
+                self.inbox.forget(child);
+                Err(journal_failure(error))
+            }
+        }
+    }
+
+    /// What a call is told whose child goes on by itself since before a crash.
+    async fn launched_before(&self, child: TaskId) -> Result<Delegated, Failure> {
+        let journal = Arc::clone(&self.engine.journal);
+        let past = blocking(move || read(journal.as_ref(), child)).await?;
+        Ok(Delegated::Launched(Box::new(launched(&past.job, None))))
+    }
+
+    /// The leg of a child that has ended: as it was told, or the newest, if it ended untold.
+    pub(crate) async fn ended_leg(&self, child: TaskId, told: Option<u32>) -> Result<u32, Failure> {
+        let journal = Arc::clone(&self.engine.journal);
+        match told {
+            Some(leg) => Ok(leg),
+            None => blocking(move || Ok(journal.standing(child).map_err(journal_failure)?.leg)).await,
+        }
+    }
+
+    pub(crate) fn address(&self, call: &CallId, waits: bool) -> Arc<Address> {
+        let (sink, inbox) = (self.sink.clone(), Arc::clone(&self.inbox));
+        Address::new(Recipient { sink, inbox, call: call.clone(), waits, is_over: false })
+    }
+
     /// The child that answers a call already: its outcome, or itself, to go on.
-    async fn again(&self, call: &CallId, Attached { child, ended_leg }: Attached) -> Result<Found, Failure> {
+    pub(crate) async fn again(&self, parent: Parent, Attached { child, ended_leg, .. }: Attached) -> Result<Found, Failure> {
         let journal = Arc::clone(&self.engine.journal);
         let read = move || match outcome_for(journal.as_ref(), child, ended_leg)? {
             Some(outcome) => Ok((Some(outcome), None)),
@@ -109,29 +169,27 @@ impl Delegate {
         }
         let remembered = open.ok_or_else(|| Failure::new("internal", "a child has neither ended nor not"))?;
         let above = (&self.parent.config, &self.account, self.cancel.child_token());
-        let task = self.engine.reattached(remembered, above, self.parent_of(call), &self.approvals)?;
+        let task = self.engine.reattached(remembered, above, parent, &self.approvals)?;
         Ok(Found::Open(Box::new(task)))
     }
 
     /// A child that has ended, with a follow-up.
-    async fn follow_up(&self, call: &CallId, request: TaskRequest, asked: &str) -> Result<Task, Failure> {
+    async fn follow_up(&self, parent: Parent, request: TaskRequest, asked: &str) -> Result<Task, Failure> {
         let engine = &self.engine;
         engine.rules.check_prompt(&request)?;
+        engine.check_background(&request)?;
         engine.rules.check_depth(self.parent.config.depth)?;
         let remembered = engine.wanted(asked, Some(self.parent.task)).await?;
         let notices = engine.differences(&request, &remembered, &self.judge)?;
         let resumption = Resumption { prompt: Some(request.prompt), limits: request.limits };
         let above = (&self.parent.config, &self.account, self.cancel.child_token());
-        engine.followed_up(remembered, (resumption, notices), above, self.parent_of(call), &self.approvals)
+        engine.followed_up(remembered, (resumption, notices), above, parent, &self.approvals)
     }
 
-    fn parent_of(&self, call: &CallId) -> Parent {
-        Parent { sink: self.sink.clone(), call: call.clone(), deadline: self.deadline }
-    }
-
-    fn task(&self, call: &CallId, request: TaskRequest) -> Result<Task, Failure> {
+    fn task(&self, parent: Parent, request: TaskRequest) -> Result<Task, Failure> {
         let engine = &self.engine;
         engine.rules.check_prompt(&request)?;
+        engine.check_background(&request)?;
         let defaults = engine.contract.defaults();
         let roster = engine.rosters.current();
         let serving = serving(&roster.agents, &request, Kind::Delegated, defaults.best_match);
@@ -164,7 +222,8 @@ impl Delegate {
             cancel: self.cancel.child_token(),
             slot: Arc::new(Slot::of(Arc::clone(&engine.slots))),
             approvals: Arc::clone(&self.approvals),
-            parent: Some(self.parent_of(call)),
+            parent: Some(parent),
+            inbox: Arc::default(),
             past: None,
         })
     }

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::account::Account;
 use crate::approval::Desk;
 use crate::authority::tools_at;
+use crate::board::Boards;
 use crate::cast::conduct;
 use crate::delegate::refuse_denied;
 use crate::instructions::Instructions;
@@ -95,6 +96,7 @@ pub(crate) struct Inner {
     pub(crate) slots: Arc<Semaphore>,
     pub(crate) audience: Audience,
     pub(crate) present: Arc<Present>,
+    pub(crate) boards: Boards,
 }
 
 impl Engine {
@@ -122,6 +124,7 @@ impl Engine {
             slots,
             audience: Audience::default(),
             present: Arc::default(),
+            boards: Boards::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -232,8 +235,19 @@ impl Inner {
             slot: Arc::new(slot),
             approvals: Arc::default(),
             parent: None,
+            inbox: Arc::default(),
             past: None,
         })
+    }
+
+    /// Whether a request may ask for work that nobody waits for.
+    pub(crate) fn check_background(&self, request: &TaskRequest) -> Result<(), Failure> {
+        let is_known = self.contract.defaults().companions && self.rules.background;
+        if !request.background || is_known {
+            return Ok(());
+        }
+        let message = "`run_in_background` is switched off here (`task_tool.background`); call again without it";
+        Err(Failure::new("background_off", message))
     }
 
     /// From an agent's definition to its configuration for one task: below a parent, or without one. What should be

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sortie_agents::{
-    AgentFile, Agents, Dialect, Finding, MAX_FILE_BYTES, PromptFile, Registry, Scope, Severity, Weight,
+    AgentFile, Agents, Dialect, Finding, MAX_FILE_BYTES, PromptFile, Registry, Scope, Severity, TemplateFile, Weight,
 };
 use sortie_sandbox::{FileKind, Stamp, Workspace};
 
@@ -18,7 +18,7 @@ use crate::bounded::read_bounded;
 /// Says whether a project's file, by its path in the workspace and its content, has the user's trust.
 pub type TrustCheck = Arc<dyn Fn(&str, &[u8]) -> bool + Send + Sync>;
 
-/// A folder that may hold definitions or prompts. It need not exist.
+/// A folder that may hold definitions, prompts or templates. It need not exist.
 #[derive(Debug, Clone)]
 pub struct Folder {
     /// What no link in the folder can lead out of.
@@ -33,6 +33,7 @@ pub struct Folder {
 pub enum Holds {
     Agents(Dialect),
     Prompts,
+    Templates,
 }
 
 /// Agents from folders, on top of the built-in ones.
@@ -87,7 +88,7 @@ impl AgentFolders {
     }
 
     fn assemble(&self, listing: &Listing) -> Registry {
-        let (mut agents, mut prompts) = (Vec::new(), Vec::new());
+        let (mut agents, mut prompts, mut templates) = (Vec::new(), Vec::new(), Vec::new());
         let mut findings: Vec<Finding> = listing.unread.iter().map(|(path, why)| unread(path, why)).collect();
         for Listed { folder, path, .. } in &listing.files {
             let folder = &self.folders[*folder];
@@ -105,13 +106,14 @@ impl AgentFolders {
             let shown = folder.shown(path);
             match folder.holds {
                 Holds::Agents(dialect) => agents.push(AgentFile { path: shown, scope, dialect, trusted, bytes }),
+                Holds::Templates => templates.push(TemplateFile { path: shown, scope, trusted, bytes }),
                 Holds::Prompts => {
                     let name = Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
                     prompts.push(PromptFile { path: shown, scope, trusted, name, bytes });
                 }
             }
         }
-        Registry::assemble(agents, prompts, &self.tools).with_findings(findings)
+        Registry::assemble(agents, prompts, &self.tools).with_templates(templates).with_findings(findings)
     }
 }
 

@@ -10,15 +10,16 @@ use futures_util::future::join_all;
 use sortie_crash::point;
 use sortie_journal::JournalError;
 use sortie_policy::{Decision, Ground, Redactor, Rule, Why};
-use sortie_protocol::{CallOutput, Fact, Fault, Reply, StopReason, ToolCall, ToolOutput};
+use sortie_protocol::{CallOutput, Fact, Fault, Limit, Reply, StopReason, ToolCall, ToolOutput};
 use sortie_sandbox::Workspace;
-use sortie_tools::{CallContext, Delegation, Registry, Seen, Shells, Tool};
+use sortie_tools::{CallContext, Delegation, Kin, Registry, Seen, Shells, Tool};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::assistant::LightModel;
 use crate::clearance::Clearance;
-use crate::end::Tally;
+use crate::end::{Ending, Tally};
+use crate::inbox::Inbox;
 use crate::secrets::without_secrets;
 use crate::sink::Sink;
 use crate::slot::Slot;
@@ -45,10 +46,28 @@ pub(crate) struct Gate {
     pub(crate) shells: Option<Shells>,
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) delegation: Arc<dyn Delegation>,
+    pub(crate) kin: Arc<dyn Kin>,
     pub(crate) assistant: LightModel,
     pub(crate) slot: Arc<Slot>,
     pub(crate) deadline: Option<Instant>,
     pub(crate) wording: Wording,
+    pub(crate) inbox: Arc<Inbox>,
+}
+
+/// Why a task does not wait any longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Over {
+    Cancelled,
+    OutOfTime,
+}
+
+impl Over {
+    pub(crate) fn ending(self, text: String) -> Ending {
+        match self {
+            Self::Cancelled => Ending::Cancelled { text },
+            Self::OutOfTime => Ending::limited(Limit::Deadline, text),
+        }
+    }
 }
 
 /// A call's way through the gate.
@@ -112,6 +131,31 @@ impl Gate {
             outputs.push(output);
         }
         Ok(outputs)
+    }
+
+    /// Waits without the task's slot; says why, if it could not wait for the end of it.
+    pub(crate) async fn without_slot(&self, waiting: impl Future<Output = ()>, cancel: &CancellationToken) -> Option<Over> {
+        let over = async {
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => Over::Cancelled,
+                () = until(self.deadline) => Over::OutOfTime,
+            }
+        };
+        let in_time = async {
+            tokio::select! {
+                biased;
+                over = over => Some(over),
+                () = waiting => None,
+            }
+        };
+        let must_end = async {
+            tokio::select! {
+                () = cancel.cancelled() => {}
+                () = until(self.deadline) => {}
+            }
+        };
+        self.slot.lend(in_time, must_end).await
     }
 
     /// The task calls no further tool: what it left running ends, and what the outcome should say is said.
@@ -237,6 +281,7 @@ impl Gate {
         let output = CallOutput { call: call.id.clone(), output };
         sink.append(Fact::CallFinished { output: output.clone(), refused: !ran }).await?;
         point("call.finished");
+        self.inbox.mark_read(&output.output.mail);
         Ok(Passage { output, ran })
     }
 
@@ -268,6 +313,7 @@ impl Gate {
             workspace,
             cancel,
             delegation: self.delegation.as_ref(),
+            kin: self.kin.as_ref(),
             seen: &self.seen,
             structured: self.wording.is_structured(),
             assistant: Some(&self.assistant),
@@ -290,7 +336,7 @@ impl Gate {
             stop.cancelled().await;
             // A delegated task ends itself when it is stopped, and how it ended is worth waiting for. So is, for a
             // while, whether the effect of a call is there.
-            if tool.delegates() {
+            if tool.delegates() && !tool.idempotent() {
                 std::future::pending::<()>().await;
             } else if !tool.idempotent() {
                 tokio::time::sleep(EFFECT_GRACE).await;

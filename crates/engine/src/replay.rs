@@ -7,12 +7,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use sortie_protocol::{
-    CallId, CallOutput, Event, Fact, Job, Limit, Limits, Reply, TaskId, TaskOutcome, Timestamp, Usage,
+    CallId, CallOutput, Event, Fact, Job, Limit, Limits, MailMark, Reply, ReportMark, Status, TaskId, TaskOutcome, Timestamp, Usage,
 };
 
 use sortie_sandbox::process::KeeperMark;
 
 use crate::history::History;
+use crate::inbox::{Charge, Inbox, Message};
 
 /// What is left at least of the time of a task that goes on: enough to say that it is over.
 const LEAST_TIME: Duration = Duration::from_secs(1);
@@ -32,6 +33,15 @@ pub(crate) struct Past {
     pub(crate) deeds: Deeds,
     /// Of all its commands since it last began or went on. Most have ended; one may live on.
     pub(crate) keepers: Vec<KeeperMark>,
+    /// Children that work beside it, or whose reports it has not read, in the order of their starts.
+    pub(crate) charges: Vec<PastCharge>,
+    /// Messages that it has not read, and how many have come.
+    pub(crate) messages: Vec<Message>,
+    pub(crate) n_messages: u32,
+    /// The last command that came as a message.
+    pub(crate) last_command: i64,
+    /// Calls whose questions have been asked, and how many messages had come before.
+    pub(crate) asked: HashMap<CallId, u32>,
     /// How the newest leg ended, if it has.
     pub(crate) ended: Option<TaskOutcome>,
     /// The limits that it was started with, and that a new leg has again.
@@ -39,6 +49,14 @@ pub(crate) struct Past {
     /// When it last began or went on, and when it was last heard of.
     began: Timestamp,
     pub(crate) last_heard: Timestamp,
+}
+
+/// A child beside the task, as the log knows of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PastCharge {
+    pub(crate) child: TaskId,
+    /// The leg that has ended unread.
+    pub(crate) ended_leg: Option<u32>,
 }
 
 /// What the task itself has done, over all its legs.
@@ -72,6 +90,8 @@ pub(crate) struct Started {
     pub(crate) child: Option<TaskId>,
     /// The leg of it that has done so.
     pub(crate) ended_leg: Option<u32>,
+    /// The call does not wait for it.
+    pub(crate) is_released: bool,
 }
 
 /// The child that answers a call which has no output yet.
@@ -80,6 +100,8 @@ pub(crate) struct Attached {
     pub(crate) child: TaskId,
     /// The leg that has answered it, if one has.
     pub(crate) ended_leg: Option<u32>,
+    /// The call does not wait for it.
+    pub(crate) is_released: bool,
 }
 
 impl Past {
@@ -97,6 +119,11 @@ impl Past {
             limit: None,
             deeds,
             keepers: Vec::new(),
+            charges: Vec::new(),
+            messages: Vec::new(),
+            n_messages: 0,
+            last_command: 0,
+            asked: HashMap::new(),
             ended: None,
             began: first.time,
             last_heard: first.time,
@@ -129,16 +156,41 @@ impl Past {
                 self.history.push_user(&text);
             }
             Fact::CallStarted { call, idempotent } => self.start(call.id, |started| started.idempotent = idempotent),
-            Fact::ChildStarted { call, child } => {
-                self.start(call, |started| started.child = Some(child));
+            Fact::ChildStarted { call, child, background } => {
+                self.start(call, |started| (started.child, started.is_released) = (Some(child), background));
+                if background {
+                    self.charge(child, None);
+                }
                 // A child with a follow-up has been here before.
                 if !self.deeds.children.contains(&child) {
                     self.deeds.children.push(child);
                 }
             }
             Fact::ProcessStarted { pid, started, .. } => self.keepers.push(KeeperMark { pid, started }),
-            Fact::ChildEnded { call, child_leg, .. } => {
-                self.start(call, |started| started.ended_leg = Some(child_leg));
+            Fact::ChildReleased { call, child } => {
+                self.start(call, |started| started.is_released = true);
+                self.charge(child, None);
+            }
+            // It stays among the children of the one that started it, where its usage is counted.
+            Fact::ChildAdopted { child, ended_leg } => self.charge(child, ended_leg),
+            Fact::ChildEnded { call, child, child_leg } => {
+                match self.charges.iter_mut().find(|charge| charge.child == child) {
+                    Some(charge) => charge.ended_leg = Some(child_leg),
+                    None => self.start(call, |started| started.ended_leg = Some(child_leg)),
+                }
+            }
+            Fact::MessageArrived { number, from, text, command } => {
+                self.messages.push(Message { number, from, text });
+                self.n_messages = self.n_messages.max(number);
+                self.last_command = self.last_command.max(command.unwrap_or_default());
+            }
+            Fact::MailRead { mail, text } => {
+                self.read_mail(&mail);
+                self.history.push_user(&text);
+                self.last_word = None;
+            }
+            Fact::QuestionAsked { call, .. } => {
+                self.asked.insert(call, self.n_messages);
             }
             Fact::CallFinished { output, refused } => self.take_output(output, refused),
             Fact::ModelRetried { usage, .. } | Fact::Assisted { usage, .. } => {
@@ -147,6 +199,9 @@ impl Past {
             Fact::Noticed { text } => self.deeds.notice(text),
             Fact::TaskEnded { outcome } => {
                 self.keepers.clear();
+                // What was at work has been stopped, or is somebody else's now. So are reports that nobody read.
+                let adopted = hands_over(&self.job, outcome.status);
+                self.charges.retain(|charge| charge.ended_leg.is_some() && !adopted);
                 self.ended = Some(*outcome);
             }
             Fact::TaskStarted { .. }
@@ -155,6 +210,8 @@ impl Past {
             | Fact::CallProgressed { .. }
             | Fact::ApprovalAsked { .. }
             | Fact::ApprovalAnswered { .. }
+            | Fact::NotePosted { .. }
+            | Fact::TaskParked { .. }
             | Fact::Unknown => {}
         }
     }
@@ -173,9 +230,16 @@ impl Past {
         let unanswered = open.filter(|(open, (call, _))| !open.outputs.contains_key(*call));
         unanswered
             .filter_map(|(_, (call, started))| {
-                Some((call.clone(), Attached { child: started.child?, ended_leg: started.ended_leg }))
+                let Started { child, ended_leg, is_released, .. } = *started;
+                Some((call.clone(), Attached { child: child?, ended_leg, is_released }))
             })
             .collect()
+    }
+
+    /// What had come and was not read. Reports follow, once they have been read from their own logs.
+    pub(crate) fn inbox(&self) -> Inbox {
+        let charges = self.charges.iter().map(|charge| Charge { child: charge.child, report: None }).collect();
+        Inbox::restored(charges, self.messages.clone(), self.n_messages)
     }
 
     /// Forgets how the leg before was about to end.
@@ -203,6 +267,7 @@ impl Past {
             *self.deeds.calls.entry(call.tool.clone()).or_default() += 1;
             self.deeds.files_changed.extend(output.output.files_changed.iter().cloned());
         }
+        let mail = output.output.mail.clone();
         open.outputs.insert(output.call.clone(), output);
         if open.reply.calls().all(|call| open.outputs.contains_key(&call.id))
             && let Some(OpenTurn { reply, mut outputs, .. }) = self.open.take()
@@ -210,6 +275,23 @@ impl Past {
             // The log has them as they finished, the conversation in the order of the calls.
             self.history.push_outputs(reply.calls().filter_map(|call| outputs.remove(&call.id)).collect());
         }
+        self.read_mail(&mail);
+    }
+
+    /// A child works beside the task, or has ended and is not read.
+    fn charge(&mut self, child: TaskId, ended_leg: Option<u32>) {
+        match self.charges.iter_mut().find(|charge| charge.child == child) {
+            Some(charge) => charge.ended_leg = ended_leg,
+            None => self.charges.push(PastCharge { child, ended_leg }),
+        }
+    }
+
+    fn read_mail(&mut self, read: &MailMark) {
+        let is_read = |charge: &PastCharge| {
+            charge.ended_leg.is_some_and(|leg| read.reports.contains(&ReportMark { child: charge.child, leg }))
+        };
+        self.charges.retain(|charge| !is_read(charge));
+        self.messages.retain(|message| !read.messages.contains(&message.number));
     }
 
     fn start(&mut self, call: CallId, note: impl FnOnce(&mut Started)) {
@@ -217,6 +299,12 @@ impl Past {
             note(open.started.entry(call).or_default());
         }
     }
+}
+
+/// Whether the children of a task that has ended so go over to its parent: it cannot use them any more, and nobody has
+/// stopped it.
+pub(crate) fn hands_over(job: &Job, status: Status) -> bool {
+    job.parent.is_some() && status == Status::Failed
 }
 
 impl Deeds {

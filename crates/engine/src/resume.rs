@@ -173,6 +173,7 @@ impl Inner {
             slot: Arc::new(slot),
             approvals,
             parent: None,
+            inbox: Arc::new(past.inbox()),
             past: Some(Resumed { past, prompt, turns_before, notices, is_new_leg }),
         })
     }

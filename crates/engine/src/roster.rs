@@ -57,7 +57,8 @@ impl Rosters {
         let agents = cast(&found, self.contract.as_ref(), &self.rules);
         let mains = mains(&found, self.contract.as_ref(), &self.rules);
         let task_tool = Arc::new(task_tool(&self.contract, &agents));
-        let tools = Arc::new(Registry::standard(Some(task_tool), self.has_shell).with(self.more_tools.clone()));
+        let tools = standard(self.contract.as_ref(), Some(task_tool), self.has_shell);
+        let tools = Arc::new(tools.with(self.more_tools.clone()));
         Arc::clone(current.insert(Arc::new(Roster { found, agents, mains, tools, offers: Mutex::default() })))
     }
 }
@@ -71,6 +72,12 @@ impl Roster {
             .or_insert_with(|| tools.iter().filter_map(|tool| self.tools.spec(tool)).cloned().collect());
         Arc::clone(offer)
     }
+}
+
+/// The built-in tools of a contract.
+pub(crate) fn standard(contract: &dyn Contract, task_tool: Option<Arc<dyn Tool>>, has_shell: bool) -> Registry {
+    let tools = Registry::standard(task_tool, has_shell);
+    if contract.defaults().companions { tools.with_companions() } else { tools }
 }
 
 /// One agent's share of the Task tool's description: who wants to know more asks for it by name.
@@ -133,5 +140,5 @@ pub(crate) fn undescribed(agents: &sortie_agents::Registry) -> Option<String> {
 
 /// Names of the built-in tools, as agent files speak of them in every contract.
 pub fn tool_names() -> Vec<String> {
-    Registry::standard(None, true).names().chain([TASK]).map(str::to_owned).collect()
+    Registry::standard(None, true).with_companions().names().chain([TASK]).map(str::to_owned).collect()
 }

@@ -31,6 +31,8 @@ pub struct Rules {
     pub max_prompt_bytes: usize,
     /// Whether a call may name the model of the task that it starts.
     pub allow_model_override: bool,
+    /// Whether a call may start a task that it does not wait for, where the contract has such calls.
+    pub background: bool,
     /// How long after its end a call may go on with a task; `None`: never. A person may at any time.
     pub resume_within: Option<Duration>,
     /// Whether the built-in agents can be named even where the contract shows only those from files.
@@ -68,6 +70,7 @@ impl Default for Rules {
             max_tokens: None,
             max_prompt_bytes: 1 << 20,
             allow_model_override: true,
+            background: true,
             resume_within: Some(Duration::from_hours(7 * 24)),
             builtin_agents: false,
             instructions: InstructionRules::default(),

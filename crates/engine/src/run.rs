@@ -1,5 +1,7 @@
 //! The loop. There is one, for main agents and sub-agents alike.
 
+use std::sync::Arc;
+
 use sortie_crash::point;
 use sortie_journal::JournalError;
 use sortie_llm::ToolChoice;
@@ -9,7 +11,9 @@ use tokio_util::sync::CancellationToken;
 use crate::end::{Ending, Tally};
 use crate::gate::Gate;
 use crate::history::{History, with_unique_calls};
+use crate::inbox::Inbox;
 use crate::limits::Allowance;
+use crate::mail::{Delivery, Letterhead};
 use crate::replay::Past;
 use crate::sink::Sink;
 use crate::turn::Speaker;
@@ -29,6 +33,8 @@ pub(crate) struct Services {
     pub(crate) speaker: Speaker,
     pub(crate) gate: Gate,
     pub(crate) allowance: Allowance,
+    pub(crate) inbox: Arc<Inbox>,
+    pub(crate) letterhead: Letterhead,
 }
 
 /// Asked for at a limit, as the one message that is appended to the conversation then.
@@ -50,6 +56,7 @@ impl Run<'_> {
 
     async fn work(&mut self) -> Result<Ending, JournalError> {
         loop {
+            self.read_mail().await?;
             if let Err(limit) = self.services.allowance.check(&self.tally) {
                 return self.at_limit(limit).await;
             }
@@ -58,7 +65,10 @@ impl Run<'_> {
                 Err(ending) => return Ok(ending),
             };
             if reply.calls().next().is_none() {
-                return Ok(self.final_answer(&reply));
+                match self.last_word(&reply).await? {
+                    Some(ending) => return Ok(ending),
+                    None => continue,
+                }
             }
             let outputs = self.services.gate.run_all(&reply, &mut self.tally, self.sink, self.cancel).await?;
             self.history.push_outputs(outputs);
@@ -76,7 +86,11 @@ impl Run<'_> {
                 return Ok(Ending::limited(*limit, self.history.last_text()));
             }
             Past { limit: Some(limit), .. } => return self.report_at_limit(*limit).await,
-            Past { last_word: Some(reply), .. } => return Ok(self.final_answer(reply)),
+            Past { last_word: Some(reply), .. } => {
+                if let Some(ending) = self.last_word(reply).await? {
+                    return Ok(ending);
+                }
+            }
             Past { open: Some(open), .. } => {
                 let outputs = self.services.gate.settle_all(open, &mut self.tally, self.sink, self.cancel).await?;
                 self.history.push_outputs(outputs);
@@ -84,6 +98,51 @@ impl Run<'_> {
             Past { open: None, .. } => {}
         }
         self.work().await
+    }
+
+    /// What has come joins the conversation, as one message.
+    async fn read_mail(&mut self) -> Result<(), JournalError> {
+        let Services { inbox, letterhead, .. } = self.services;
+        let Some(Delivery { mail, text }) = letterhead.deliver(&inbox.unread()) else { return Ok(()) };
+        self.sink.append(Fact::MailRead { mail: mail.clone(), text: text.clone() }).await?;
+        point("mail.read");
+        inbox.mark_read(&mail);
+        self.history.push_user(&text);
+        Ok(())
+    }
+
+    /// A reply without calls ends the leg, unless there is mail to read, or to wait for. A reply that is no answer ends it
+    /// in any case.
+    async fn last_word(&mut self, reply: &Reply) -> Result<Option<Ending>, JournalError> {
+        let is_answer = reply.stop != StopReason::Refusal && !reply.parts.is_empty();
+        if !is_answer || self.services.inbox.close_if_empty() {
+            return Ok(Some(self.final_answer(reply)));
+        }
+        self.park().await
+    }
+
+    /// Waits, without a slot, until there is something to read; or tells how the leg ends before that.
+    async fn park(&mut self) -> Result<Option<Ending>, JournalError> {
+        let inbox = &self.services.inbox;
+        let waits_for = inbox.at_work();
+        if !waits_for.is_empty() {
+            self.sink.append(Fact::TaskParked { waits_for }).await?;
+            point("task.parked");
+        }
+        let over = self.services.gate.without_slot(inbox.something(), self.cancel).await;
+        Ok(over.map(|over| over.ending(self.history.last_text())))
+    }
+
+    /// Waits for the children that work beside the task, at a limit that leaves time.
+    async fn gather(&mut self) -> Result<Option<Ending>, JournalError> {
+        let inbox = &self.services.inbox;
+        let waits_for = inbox.at_work();
+        if !waits_for.is_empty() {
+            self.sink.append(Fact::TaskParked { waits_for }).await?;
+        }
+        let over = self.services.gate.without_slot(inbox.all_home(), self.cancel).await;
+        self.read_mail().await?;
+        Ok(over.map(|over| over.ending(self.history.last_text())))
     }
 
     /// One model call, recorded: a reply, or the ending because none came.
@@ -126,6 +185,9 @@ impl Run<'_> {
     async fn at_limit(&mut self, limit: Limit) -> Result<Ending, JournalError> {
         if limit == Limit::Deadline {
             return Ok(Ending::limited(limit, self.history.last_text()));
+        }
+        if let Some(ending) = self.gather().await? {
+            return Ok(ending);
         }
         self.history.push_user(REPORT_NOW);
         self.sink.append(Fact::LimitReached { limit, text: REPORT_NOW.to_owned() }).await?;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use sortie_journal::{Durability, Entry, Journal, JournalError};
-use sortie_protocol::{CallId, Fact, Job, TaskOutcome};
+use sortie_protocol::{CallId, Fact, Job, TaskId, TaskOutcome};
 
 use crate::Clock;
+use crate::lately::Lately;
 
 /// Which run of a task's loop writes, and for which of its legs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,11 +28,37 @@ pub(crate) struct Sink {
     clock: Arc<dyn Clock>,
     job: Arc<Job>,
     hold: Hold,
+    lately: Arc<Lately>,
+}
+
+/// The word of a child in the log of the one who asked for it.
+#[derive(Clone, Copy)]
+pub(crate) struct ParentsWord<'a> {
+    pub(crate) sink: &'a Sink,
+    pub(crate) call: &'a CallId,
+    /// Whether that call waits for the child's end.
+    pub(crate) waits: bool,
+}
+
+/// A child that goes over to the parent of a task that has ended before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Orphan {
+    pub(crate) child: TaskId,
+    pub(crate) ended_leg: Option<u32>,
 }
 
 impl Sink {
     pub(crate) fn new(journal: Arc<dyn Journal>, clock: Arc<dyn Clock>, job: Arc<Job>, hold: Hold) -> Self {
-        Self { journal, clock, job, hold }
+        Self { journal, clock, job, hold, lately: Arc::default() }
+    }
+
+    /// What the task did last.
+    pub(crate) fn lately(&self) -> &Lately {
+        &self.lately
+    }
+
+    pub(crate) fn leg(&self) -> u32 {
+        self.hold.leg
     }
 
     /// Records a fact in its place in the order.
@@ -44,12 +71,15 @@ impl Sink {
         self.journal.append(vec![self.entry(fact)], Durability::Synced).await
     }
 
+    /// Records a fact together with one of another task, and waits until both are on disk.
+    pub(crate) async fn append_both(&self, fact: Fact, other: &Self, theirs: Fact) -> Result<(), JournalError> {
+        self.journal.append(vec![self.entry(fact), other.entry(theirs)], Durability::Synced).await
+    }
+
     /// Records the beginning of a task, together with its parent's word of it: both or neither.
-    pub(crate) async fn begin(&self, parent: Option<(&Sink, &CallId)>) -> Result<(), JournalError> {
+    pub(crate) async fn begin(&self, parent: Option<ParentsWord<'_>>) -> Result<(), JournalError> {
         let mut entries = vec![self.entry(Fact::TaskStarted { job: Box::new(Job::clone(&self.job)) })];
-        if let Some((parent, call)) = parent {
-            entries.push(parent.entry(Fact::ChildStarted { call: call.clone(), child: self.job.task }));
-        }
+        entries.extend(parent.map(|parent| self.start_at(parent)));
         self.journal.append(entries, Durability::Ordered).await
     }
 
@@ -58,27 +88,38 @@ impl Sink {
     pub(crate) async fn resume(
         &self,
         (prompt, notices): (Option<String>, Vec<String>),
-        parent: Option<(&Sink, &CallId)>,
+        parent: Option<ParentsWord<'_>>,
     ) -> Result<(), JournalError> {
         let config = Box::new(self.job.config.clone());
         let mut entries = vec![self.entry(Fact::TaskResumed { prompt, config, notices })];
-        if let Some((parent, call)) = parent {
-            entries.push(parent.entry(Fact::ChildStarted { call: call.clone(), child: self.job.task }));
+        entries.extend(parent.map(|parent| self.start_at(parent)));
+        self.journal.append(entries, Durability::Synced).await
+    }
+
+    /// Records the ending of a task, together with its delivery to the parent, who gets the orphans, and waits until all of
+    /// it is on disk.
+    pub(crate) async fn end(
+        &self,
+        outcome: TaskOutcome,
+        parent: Option<ParentsWord<'_>>,
+        orphans: &[Orphan],
+    ) -> Result<(), JournalError> {
+        let mut entries = vec![self.entry(Fact::TaskEnded { outcome: Box::new(outcome) })];
+        if let Some(ParentsWord { sink, call, .. }) = parent {
+            let (call, child) = (call.clone(), self.job.task);
+            entries.push(sink.entry(Fact::ChildEnded { call, child, child_leg: self.hold.leg }));
+            let adopted = |&Orphan { child, ended_leg }: &Orphan| Fact::ChildAdopted { child, ended_leg };
+            entries.extend(orphans.iter().map(|orphan| sink.entry(adopted(orphan))));
         }
         self.journal.append(entries, Durability::Synced).await
     }
 
-    /// Records the ending of a task, together with its delivery to the parent, and waits until both are on disk.
-    pub(crate) async fn end(&self, outcome: TaskOutcome, parent: Option<(&Sink, &CallId)>) -> Result<(), JournalError> {
-        let mut entries = vec![self.entry(Fact::TaskEnded { outcome: Box::new(outcome) })];
-        if let Some((parent, call)) = parent {
-            let (call, child) = (call.clone(), self.job.task);
-            entries.push(parent.entry(Fact::ChildEnded { call, child, child_leg: self.hold.leg }));
-        }
-        self.journal.append(entries, Durability::Synced).await
+    fn start_at(&self, ParentsWord { sink, call, waits }: ParentsWord<'_>) -> Entry {
+        sink.entry(Fact::ChildStarted { call: call.clone(), child: self.job.task, background: !waits })
     }
 
     fn entry(&self, fact: Fact) -> Entry {
+        self.lately.see(&fact);
         let Hold { attempt, leg } = self.hold;
         Entry { task_id: self.job.task, leg, attempt, time: self.clock.now(), fact }
     }

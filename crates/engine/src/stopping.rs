@@ -1,4 +1,4 @@
-//! Stopping from elsewhere: the tasks that run here, and an ear for what other processes wish of them.
+//! The tasks that run here, and an ear for what other processes wish of them.
 //!
 //! Wishes travel through the journal. While tasks run, one thread looks for them, often enough that nobody waits long
 //! and seldom enough that it costs nothing.
@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use sortie_journal::{CommandId, Journal};
 use sortie_protocol::{Command, TaskId};
-use tokio_util::sync::CancellationToken;
+use tokio::runtime::Handle;
+
+use crate::resident::Resident;
 
 /// How long a wish may lie unheard.
 const PERIOD: Duration = Duration::from_millis(40);
@@ -28,7 +30,7 @@ pub(crate) struct Present {
 
 #[derive(Default)]
 struct Tasks {
-    running: HashMap<TaskId, CancellationToken>,
+    running: HashMap<TaskId, Arc<Resident>>,
     is_heard: bool,
 }
 
@@ -40,14 +42,10 @@ pub(crate) struct Presence {
 
 impl Present {
     /// Notes a task that is about to run. The first one opens the ear.
-    pub(crate) fn enter(
-        self: &Arc<Self>,
-        task: TaskId,
-        cancel: &CancellationToken,
-        journal: &Arc<dyn Journal>,
-    ) -> Presence {
+    pub(crate) fn enter(self: &Arc<Self>, resident: Resident, journal: &Arc<dyn Journal>) -> Presence {
+        let task = resident.job.task;
         let mut tasks = self.lock();
-        tasks.running.insert(task, cancel.clone());
+        tasks.running.insert(task, Arc::new(resident));
         if !tasks.is_heard {
             // Without an ear tasks run all the same; they are then stopped by signals alone.
             tasks.is_heard = listen(Arc::downgrade(self), journal);
@@ -57,15 +55,19 @@ impl Present {
 
     /// Ends a task and all below it, if it runs here.
     pub(crate) fn stop(&self, task: TaskId) -> bool {
-        let cancel = self.lock().running.get(&task).cloned();
-        cancel.inspect(CancellationToken::cancel).is_some()
+        self.find(task).inspect(|resident| resident.cancel.cancel()).is_some()
+    }
+
+    /// A task that runs here.
+    pub(crate) fn find(&self, task: TaskId) -> Option<Arc<Resident>> {
+        self.lock().running.get(&task).cloned()
     }
 
     /// Does what was wished for since; `None` if nobody is here any more.
-    fn listen(&self, journal: &Weak<dyn Journal>, heard: CommandId) -> Option<CommandId> {
+    fn listen(&self, journal: &Weak<dyn Journal>, heard: CommandId, runtime: &Handle) -> Option<CommandId> {
         let _listening = self.listening.lock().unwrap_or_else(PoisonError::into_inner);
         let journal = if self.goes_on() { journal.upgrade()? } else { return None };
-        Some(obey(self, journal.as_ref(), heard))
+        Some(obey(self, journal.as_ref(), heard, runtime))
     }
 
     /// Whether anybody is here; if not, the ear is closed.
@@ -83,7 +85,10 @@ impl Present {
 impl Drop for Presence {
     fn drop(&mut self) {
         let _not_now = self.present.listening.lock().unwrap_or_else(PoisonError::into_inner);
-        self.present.lock().running.remove(&self.task);
+        let gone = self.present.lock().running.remove(&self.task);
+        if let Some(resident) = gone {
+            resident.over.cancel();
+        }
     }
 }
 
@@ -91,8 +96,9 @@ impl Drop for Presence {
 fn listen(present: Weak<Present>, journal: &Arc<dyn Journal>) -> bool {
     let Ok(mut heard) = journal.newest_command() else { return false };
     let journal = Arc::downgrade(journal);
+    let runtime = Handle::current();
     let hear = move || {
-        while let Some(now) = present.upgrade().and_then(|here| here.listen(&journal, heard)) {
+        while let Some(now) = present.upgrade().and_then(|here| here.listen(&journal, heard, &runtime)) {
             heard = now;
             thread::sleep(PERIOD);
         }
@@ -101,14 +107,21 @@ fn listen(present: Weak<Present>, journal: &Arc<dyn Journal>) -> bool {
 }
 
 /// Does what was wished for since. A journal that cannot be read is noticed by whoever writes.
-fn obey(present: &Present, journal: &dyn Journal, heard: CommandId) -> CommandId {
+fn obey(present: &Present, journal: &dyn Journal, heard: CommandId, runtime: &Handle) -> CommandId {
     if journal.newest_command().is_ok_and(|newest| newest == heard) {
         return heard;
     }
     let wishes = journal.commands_after(heard, MOST).unwrap_or_default();
-    for (_, wish) in &wishes {
-        if let Command::Stop { task } = wish {
-            present.stop(*task);
+    for (number, wish) in &wishes {
+        let resident = wish.task().and_then(|task| present.find(task));
+        match (wish, resident) {
+            (Command::Stop { task }, _) => drop(present.stop(*task)),
+            (Command::Send { from, text, .. }, Some(resident)) => {
+                // What cannot be recorded is not delivered, and its sender sees no word of it.
+                runtime.block_on(resident.write((from.clone(), text.clone()), Some(number.0))).ok();
+            }
+            (Command::Release { .. }, Some(resident)) => drop(runtime.block_on(resident.release())),
+            (Command::Send { .. } | Command::Release { .. }, None) | (Command::Unknown, _) => {}
         }
     }
     wishes.last().map_or(heard, |(last, _)| *last)

@@ -7,13 +7,14 @@ use futures_util::FutureExt;
 use sortie_crash::point;
 use sortie_journal::JournalError;
 use sortie_policy::Judge;
-use sortie_protocol::{CallId, Fact, Failure, Job, Limit, TaskOutcome};
-use sortie_tools::{Seen, Shells};
+use sortie_protocol::{Fact, Failure, Job, Launched, Limit, TaskOutcome};
+use sortie_tools::{Delegation, Kin, Seen, Shells};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::account::Account;
+use crate::address::Address;
 use crate::approval::Approvals;
 use crate::assistant::LightModel;
 use crate::clearance::Clearance;
@@ -22,13 +23,16 @@ use crate::end::{Ending, Tally};
 use crate::engine::{EngineError, Inner};
 use crate::gate::{Gate, message};
 use crate::history::History;
+use crate::inbox::Inbox;
 use crate::limits::Allowance;
+use crate::mail::Letterhead;
 use crate::replay::Past;
 use crate::report;
+use crate::resident::Resident;
 use crate::resume::end_left_over;
 use crate::roster::Roster;
 use crate::run::{Run, Services};
-use crate::sink::Sink;
+use crate::sink::{ParentsWord, Sink};
 use crate::slot::Slot;
 use crate::subagents::Asked;
 use crate::turn::{Speaker, until};
@@ -50,6 +54,8 @@ pub(crate) struct Task {
     /// Of the whole tree.
     pub(crate) approvals: Arc<Approvals>,
     pub(crate) parent: Option<Parent>,
+    /// What comes for it while it works.
+    pub(crate) inbox: Arc<Inbox>,
     /// Where it stood, if it goes on.
     pub(crate) past: Option<Resumed>,
 }
@@ -66,10 +72,9 @@ pub(crate) struct Resumed {
     pub(crate) is_new_leg: bool,
 }
 
-/// The one whose call this task answers.
+/// The one whose call has started this task.
 pub(crate) struct Parent {
-    pub(crate) sink: Sink,
-    pub(crate) call: CallId,
+    pub(crate) address: Arc<Address>,
     pub(crate) deadline: Option<Instant>,
 }
 
@@ -80,16 +85,22 @@ impl Task {
         if let Some(resumed) = &mut self.past {
             resumed.notices.extend(end_left_over(std::mem::take(&mut resumed.past.keepers)).await);
         }
+        let recipient = match &self.parent {
+            Some(parent) => Some(parent.address.hold().await),
+            None => None,
+        };
+        let word = recipient.as_ref().map(|to| ParentsWord { sink: &to.sink, call: &to.call, waits: to.waits });
         match &self.past {
-            None => self.sink.begin(self.parents_call()).await?,
+            None => self.sink.begin(word).await?,
             Some(resumed) => {
                 // Whoever waits for a leg that was interrupted has had word of it.
-                let parent = self.parents_call().filter(|_| resumed.is_new_leg);
-                self.sink.resume((resumed.prompt.clone(), resumed.notices.clone()), parent).await?;
+                let word = word.filter(|_| resumed.is_new_leg);
+                self.sink.resume((resumed.prompt.clone(), resumed.notices.clone()), word).await?;
             }
         }
+        drop(recipient);
         point("task.begun");
-        let presence = self.engine.present.enter(self.job.task, &self.cancel, &self.engine.journal);
+        let presence = self.engine.present.enter(self.resident(), &self.engine.journal);
         Ok(tokio::spawn(async move {
             let ended = self.execute().await;
             drop(presence);
@@ -110,8 +121,11 @@ impl Task {
         };
         report::cap(&mut outcome, &self.job, &self.engine.reports).await;
         point("task.before-end");
-        self.sink.end(outcome.clone(), self.parents_call()).await?;
+        self.deliver(&outcome).await?;
         point("task.ended");
+        if self.job.parent.is_none() {
+            self.engine.boards.take_down(self.job.task);
+        }
         Ok(outcome)
     }
 
@@ -123,7 +137,7 @@ impl Task {
             () = until(deadline) => Some(Ending::limited(Limit::Deadline, String::new())),
             () = self.slot.take() => None,
         };
-        let tally = self.tally();
+        let mut tally = self.tally();
         if let Some(ending) = not_admitted {
             return Ok(tally.outcome(&self.job, ending));
         }
@@ -131,10 +145,16 @@ impl Task {
         for text in self.past.as_ref().map_or(&self.job.notices, |resumed| &resumed.notices) {
             self.sink.append(Fact::Noticed { text: text.clone() }).await?;
         }
-        let services = match self.services(deadline) {
+        let (services, delegate) = match self.services(deadline) {
             Ok(services) => services,
             Err(failure) => return Ok(tally.outcome(&self.job, Ending::Failed { failure, text: String::new() })),
         };
+        if let Some(Resumed { past, .. }) = &self.past {
+            for lost in delegate.take_up(&past.charges).await {
+                self.sink.append(Fact::Noticed { text: lost.clone() }).await?;
+                tally.notice(lost);
+            }
+        }
         let run = Run {
             job: &self.job,
             history: self.history(),
@@ -147,7 +167,7 @@ impl Task {
     }
 
     /// Puts together what the loop works with. From here on nothing asks what was said, only what is meant.
-    fn services(&self, parents_deadline: Option<Instant>) -> Result<Services, Failure> {
+    fn services(&self, parents_deadline: Option<Instant>) -> Result<(Services, Arc<Delegate>), Failure> {
         let config = &self.job.config;
         let turns_before = self.past.as_ref().map_or(0, |resumed| resumed.turns_before);
         let allowance = Allowance::start(config.limits, parents_deadline, turns_before);
@@ -164,7 +184,10 @@ impl Task {
             cancel: self.cancel.clone(),
             deadline: allowance.deadline,
             attached: self.past.as_ref().map(|resumed| resumed.past.attached()).unwrap_or_default(),
+            inbox: Arc::clone(&self.inbox),
+            asked: self.past.as_ref().map(|resumed| resumed.past.asked.clone()).unwrap_or_default(),
         };
+        let delegate = Arc::new(delegate);
         let speaker = Speaker {
             model: self
                 .engine
@@ -206,12 +229,20 @@ impl Task {
             redactor: Arc::clone(&self.engine.permissions.redactor),
             seen: Seen::without_secrets(Arc::clone(&self.engine.permissions.redactor)),
             workspace: Arc::clone(&self.engine.workspace),
-            delegation: Arc::new(delegate),
+            delegation: Arc::clone(&delegate) as Arc<dyn Delegation>,
+            kin: Arc::clone(&delegate) as Arc<dyn Kin>,
             slot: Arc::clone(&self.slot),
             deadline: allowance.deadline,
             wording,
+            inbox: Arc::clone(&self.inbox),
         };
-        Ok(Services { speaker, gate, allowance })
+        let letterhead = Letterhead {
+            contract: Arc::clone(&self.engine.contract),
+            ids: Arc::clone(&self.engine.ids),
+            cwd: self.engine.rules.cwd.clone(),
+        };
+        let services = Services { speaker, gate, allowance, inbox: Arc::clone(&self.inbox), letterhead };
+        Ok((services, delegate))
     }
 
     /// The commands of this task, within what its grant leaves to them.
@@ -240,7 +271,26 @@ impl Task {
         history
     }
 
-    fn parents_call(&self) -> Option<(&Sink, &CallId)> {
-        self.parent.as_ref().map(|parent| (&parent.sink, &parent.call))
+    /// What the one who asked is told if nobody waits for the end.
+    pub(crate) fn launched(&self) -> Launched {
+        launched(&self.job, None)
     }
+
+    fn resident(&self) -> Resident {
+        Resident {
+            job: Arc::clone(&self.job),
+            cancel: self.cancel.clone(),
+            sink: self.sink.clone(),
+            inbox: Arc::clone(&self.inbox),
+            account: Arc::clone(&self.account),
+            address: self.parent.as_ref().map(|parent| Arc::clone(&parent.address)),
+            over: CancellationToken::new(),
+            releasable: self.engine.contract.defaults().companions && self.engine.rules.background,
+        }
+    }
+}
+
+pub(crate) fn launched(job: &Job, output_file: Option<String>) -> Launched {
+    let (agent, model) = (job.config.agent.clone(), job.config.model.clone());
+    Launched { task_id: job.task, agent, model, output_file, notices: job.notices.clone() }
 }

@@ -1,4 +1,5 @@
-//! What a task may do: read rules, decide one call, narrow a grant, and keep secrets out of what comes back.
+//! What a task may do: read rules, decide one call, narrow a grant, and keep out of what comes back what must not get any
+//! further: secrets, and what a terminal would obey.
 //!
 //! Pure. It touches no file, knows no tool but by name and asks nobody; it compares names and patterns with what a call
 //! would touch. Authority only shrinks: a grant is a list of layers, the strictest of them decides, and a child's grant
@@ -12,6 +13,7 @@ mod decision;
 mod fold;
 mod grants;
 mod judge;
+pub mod neutral;
 mod pairs;
 mod protected;
 mod redact;

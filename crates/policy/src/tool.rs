@@ -25,7 +25,7 @@ pub(crate) enum Kind {
     Unknown,
 }
 
-const NAMES: [(&str, Kind); 17] = [
+const NAMES: [(&str, Kind); 19] = [
     ("Read", Kind::Reading),
     ("LS", Kind::Reading),
     ("Glob", Kind::Reading),
@@ -42,6 +42,8 @@ const NAMES: [(&str, Kind); 17] = [
     ("TaskOutput", Kind::Companion),
     ("TaskStop", Kind::Companion),
     ("TaskList", Kind::Companion),
+    ("Ask", Kind::Companion),
+    ("Note", Kind::Companion),
     ("TodoWrite", Kind::Notes),
 ];
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::TaskId;
+use crate::{Sender, TaskId};
 
 /// A wish, imperative.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,6 +10,10 @@ use crate::TaskId;
 pub enum Command {
     /// End the task and all below it. Stopping twice, or too late, does no harm.
     Stop { task: TaskId },
+    /// Have the task read a message at its next turn. One that has ended goes on with it, where its parent runs.
+    Send { task: TaskId, from: Sender, text: String },
+    /// Let the task go on by itself: the call that waits for it is answered, and its report comes later.
+    Release { task: TaskId },
     /// A wish that this version does not know; owners pass over it.
     #[serde(other)]
     Unknown,
@@ -19,7 +23,7 @@ impl Command {
     /// Whom it is for.
     pub fn task(&self) -> Option<TaskId> {
         match self {
-            Self::Stop { task } => Some(*task),
+            Self::Stop { task } | Self::Send { task, .. } | Self::Release { task } => Some(*task),
             Self::Unknown => None,
         }
     }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentConfig, CallId, CallOutput, Failure, Job, Limit, ModelChoice, Reply, TaskId, TaskOutcome, Timestamp, ToolCall,
-    Usage,
+    AgentConfig, CallId, CallOutput, Failure, Job, Limit, MailMark, ModelChoice, Reply, Sender, TaskId, TaskOutcome,
+    Timestamp, ToolCall, Usage,
 };
 
 /// The version that is written. A change of a stored shape raises it and gets golden files of its own.
@@ -107,9 +107,24 @@ pub enum Fact {
     ChildStarted {
         call: CallId,
         child: TaskId,
+        /// The call does not wait for it: its report comes with the mail.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        background: bool,
     },
-    /// The child that answers `call` has ended; its outcome, which stands in its own log, is this task's now. Recorded
-    /// together with that ending, and so exactly once.
+    /// A call has ceased to wait for its child: its report comes with the mail.
+    ChildReleased {
+        call: CallId,
+        child: TaskId,
+    },
+    /// The child of a task below, which has ended before it, is this task's now. Recorded together with that ending.
+    ChildAdopted {
+        child: TaskId,
+        /// The leg whose report nobody has read, if it has ended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ended_leg: Option<u32>,
+    },
+    /// The child that answers `call`, or that worked beside this task, has ended; its outcome, which stands in its own log,
+    /// is this task's now. Recorded together with that ending, and so exactly once.
     ChildEnded {
         call: CallId,
         child: TaskId,
@@ -121,6 +136,35 @@ pub enum Fact {
         /// Refused before it ran.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         refused: bool,
+    },
+    /// Somebody has written to the task, which reads it at its next turn.
+    MessageArrived {
+        /// Counts from 1 within the task.
+        number: u32,
+        from: Sender,
+        text: String,
+        /// The command by which it came, if it came from another process.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        command: Option<i64>,
+    },
+    /// What had come is in the conversation now, as one message in these words.
+    MailRead {
+        mail: MailMark,
+        text: String,
+    },
+    /// The task has asked, and does nothing before it is answered or the time for it is over.
+    QuestionAsked {
+        call: CallId,
+        to: Addressee,
+        text: String,
+    },
+    /// The task has a finding that the others of its tree may read.
+    NotePosted {
+        text: String,
+    },
+    /// The task has nothing to do until something comes.
+    TaskParked {
+        waits_for: Vec<TaskId>,
     },
     /// Something a person should know that changed nothing.
     Noticed {
@@ -148,6 +192,16 @@ pub enum ApprovalAnswer {
     No,
 }
 
+/// Who is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Addressee {
+    /// The task that started this one.
+    Parent,
+    /// Whoever sits at a terminal.
+    Person,
+}
+
 impl Fact {
     /// The name under which the fact is stored.
     pub fn kind(&self) -> &'static str {
@@ -166,8 +220,15 @@ impl Fact {
             Self::ApprovalAnswered { .. } => "approval_answered",
             Self::Assisted { .. } => "assisted",
             Self::ChildStarted { .. } => "child_started",
+            Self::ChildReleased { .. } => "child_released",
+            Self::ChildAdopted { .. } => "child_adopted",
             Self::ChildEnded { .. } => "child_ended",
             Self::CallFinished { .. } => "call_finished",
+            Self::MessageArrived { .. } => "message_arrived",
+            Self::MailRead { .. } => "mail_read",
+            Self::QuestionAsked { .. } => "question_asked",
+            Self::NotePosted { .. } => "note_posted",
+            Self::TaskParked { .. } => "task_parked",
             Self::Noticed { .. } => "noticed",
             Self::TaskEnded { .. } => "task_ended",
             Self::Unknown => "unknown",

@@ -41,6 +41,19 @@ pub struct TaskOutcome {
     pub error: Option<Failure>,
 }
 
+/// A task that works on by itself, as the one who asked for it is told at once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Launched {
+    pub task_id: TaskId,
+    pub agent: String,
+    pub model: ModelChoice,
+    /// Grows while it works, and ends with its report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_file: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
+}
+
 /// How much of a report was kept, the mark of the cut not counted. A text without a line end has one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Truncation {

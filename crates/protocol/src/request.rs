@@ -12,6 +12,9 @@ pub struct TaskRequest {
     pub agent: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Whether the caller goes on at once and gets the report later.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub background: bool,
     /// The id, as it was given, of a task that has ended and should go on with this prompt instead of a new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume: Option<String>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::CallId;
+use crate::{CallId, MailMark};
 
 /// A tool as the model sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +43,9 @@ pub struct ToolOutput {
     /// that follow along; a model never sees it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<u16>,
+    /// The mail that this output brings into the conversation.
+    #[serde(default, skip_serializing_if = "MailMark::is_empty")]
+    pub mail: MailMark,
     /// Why it failed, where the tool or the gate can tell. Not stored: the words that a contract makes of it are.
     #[serde(skip)]
     pub fault: Option<Fault>,
@@ -122,6 +125,7 @@ impl ToolOutput {
             diff: None,
             attachments: Vec::new(),
             code: None,
+            mail: MailMark::default(),
             fault: None,
             payload: None,
         }

@@ -127,6 +127,12 @@ pub enum SpillError {
 
     #[error("the spill file {} could not be rewritten and is still there; remove it", path.display())]
     Left { path: PathBuf, source: io::Error },
+
+    #[error("the file {} cannot be reached", path.display())]
+    Reach { path: PathBuf, source: io::Error },
+
+    #[error("the file {} is not used: {reason}; remove it", path.display())]
+    Unusable { path: PathBuf, reason: &'static str },
 }
 
 impl AccessError {

@@ -3,7 +3,6 @@
 //! Only a few of its commands can be called, and only in the top directory of a working tree. Git that a task's command
 //! calls is no concern of this module: that one has the walls. Nobody else starts git.
 
-mod child;
 mod directory;
 mod error;
 mod local;
@@ -13,6 +12,7 @@ mod subcommand;
 mod version;
 
 use std::ffi::{OsStr, OsString};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,6 +21,7 @@ use std::time::Duration;
 use rustix::fs::{Access, access};
 use sortie_mutant::is_out;
 
+use crate::child::{self, Terms};
 use crate::process::Environment;
 use subcommand::Subcommand;
 
@@ -97,8 +98,11 @@ fn call(program: &Path, top: &Path, arguments: &[&str]) -> Result<Vec<u8>, GitEr
     let mut command = Command::new(program);
     command.args(pinned::OPTIONS).args(arguments).current_dir(top).env_clear().envs(pinned::environment(top));
     let command_line = || arguments.join(" ");
-    let ended = child::run(command, PATIENCE, MAX_OUTPUT).map_err(|failure| match failure {
+    let terms = Terms { input: &[], time: PATIENCE, max_output: Some(MAX_OUTPUT), stop: None };
+    let ended = child::run(command, terms).map_err(|failure| match failure {
         child::Failure::Io(source) => GitError::Io { command: command_line(), source },
+        // Nobody has what it takes to stop it.
+        child::Failure::Stopped => GitError::Io { command: command_line(), source: io::ErrorKind::Interrupted.into() },
         child::Failure::TooLong => GitError::TooLong { command: command_line(), max: MAX_OUTPUT },
         child::Failure::TooLate => GitError::TooLate { command: command_line(), seconds: PATIENCE.as_secs() },
     })?;

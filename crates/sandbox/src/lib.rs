@@ -6,12 +6,14 @@
 //! directories.
 
 mod beneath;
+mod child;
 mod entries;
 mod error;
 mod follow;
 mod git;
 mod guard;
 mod kind;
+mod own_program;
 pub mod process;
 mod roots;
 mod spill;
@@ -26,7 +28,8 @@ pub use error::{AccessError, SpillError, WorkspaceError, WriteError};
 pub use git::{Git, GitDirectory, GitError, GitStatus, GitVersion, git_directory};
 pub use guard::{Access, Guard};
 pub use kind::FileKind;
-pub use spill::SpillDir;
+pub use own_program::{OwnProgram, OwnProgramEnded, OwnProgramError};
+pub use spill::{GrowingFile, SpillDir};
 pub use stamp::Stamp;
 pub use workspace::{Resolved, Workspace};
 pub use write::{Expected, Written};

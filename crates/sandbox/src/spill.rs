@@ -1,6 +1,11 @@
 //! Texts too long for a history, kept whole in files that only this user can read.
 //!
 //! Nobody can prepare a name that will be used: names are random, and a file is only ever created, never opened.
+//! Files whose names must be known are looked at before they are used: see `known`.
+
+mod growing;
+mod known;
+mod named;
 
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File};
@@ -14,6 +19,8 @@ use rustix::io::Errno;
 use sortie_mutant::is_out;
 
 use crate::error::SpillError;
+
+pub use growing::GrowingFile;
 
 const MAX_HINT_CHARS: usize = 40;
 

@@ -2,7 +2,7 @@
 //!
 //! Task ids become `task-1`, `task-2` in order of appearance, wherever they stand; times and durations are left out.
 
-use sortie_protocol::{Event, Fact, Reply, StopReason, TaskId, TaskOutcome};
+use sortie_protocol::{Event, Fact, Reply, Sender, StopReason, TaskId, TaskOutcome};
 
 /// Renders events in the order given.
 pub fn render(events: &[Event]) -> String {
@@ -40,7 +40,21 @@ fn render_fact(fact: &Fact) -> String {
         Fact::ApprovalAsked { call, rule } => format!("{kind} {call}: {rule}"),
         Fact::ApprovalAnswered { call, answer } => format!("{kind} {call}: {answer:?}"),
         Fact::Assisted { model, usage } => format!("{kind} by {}: {} tokens", model.id, usage.total_tokens()),
-        Fact::ChildStarted { call, child } => format!("{kind} {call}: {child}"),
+        Fact::ChildStarted { call, child, background } => {
+            format!("{kind} {call}: {child}{}", if *background { " (background)" } else { "" })
+        }
+        Fact::ChildReleased { call, child } => format!("{kind} {call}: {child}"),
+        Fact::ChildAdopted { child, ended_leg } => {
+            format!("{kind} {child}{}", ended_leg.map(|leg| format!(" leg {leg}")).unwrap_or_default())
+        }
+        Fact::MessageArrived { number, from, text, .. } => format!("{kind} {number} from {}: {text:?}", sender(from)),
+        Fact::MailRead { text, .. } => format!("{kind} {text:?}"),
+        Fact::QuestionAsked { call, to, text } => format!("{kind} {call}: {to:?} {text:?}"),
+        Fact::NotePosted { text } => format!("{kind} {text:?}"),
+        Fact::TaskParked { waits_for } => {
+            let tasks: Vec<String> = waits_for.iter().map(ToString::to_string).collect();
+            format!("{kind} for {}", tasks.join(", "))
+        }
         Fact::ChildEnded { call, child, child_leg } => format!("{kind} {call}: {child} leg {child_leg}"),
         Fact::CallFinished { output, refused } => {
             let manner = match (refused, output.output.failed) {
@@ -51,6 +65,13 @@ fn render_fact(fact: &Fact) -> String {
             format!("{kind} {}{manner}: {:?}", output.call, output.output.for_model)
         }
         Fact::TaskEnded { outcome } => format!("{kind} {}", render_outcome(outcome)),
+    }
+}
+
+fn sender(from: &Sender) -> String {
+    match from {
+        Sender::Person => "a person".to_owned(),
+        Sender::Task { task, .. } => task.to_string(),
     }
 }
 

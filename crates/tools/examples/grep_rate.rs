@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::json;
-use sortie_protocol::{CallId, Failure, Resource, TaskId, TaskOutcome, TaskRequest};
+use sortie_protocol::{CallId, Failure, Resource, TaskId, TaskRequest};
 use sortie_sandbox::Workspace;
-use sortie_tools::{AnswerParts, BoxFuture, CallContext, Delegation, Registry, Seen};
+use sortie_tools::{Alone, AnswerParts, BoxFuture, CallContext, Delegated, Delegation, Registry, Seen};
 use tokio_util::sync::CancellationToken;
 
 #[tokio::main]
@@ -30,7 +30,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         call: &call,
         workspace: &workspace,
         cancel: &cancel,
-        delegation: &Alone,
+        delegation: &NoDelegation,
+        kin: &Alone,
         structured: false,
         seen: &seen,
         assistant: None,
@@ -49,10 +50,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Nothing here delegates.
-struct Alone;
+struct NoDelegation;
 
-impl Delegation for Alone {
-    fn delegate<'a>(&'a self, _: &'a CallId, _: TaskRequest) -> BoxFuture<'a, Result<TaskOutcome, Failure>> {
+impl Delegation for NoDelegation {
+    fn delegate<'a>(&'a self, _: &'a CallId, _: TaskRequest) -> BoxFuture<'a, Result<Delegated, Failure>> {
         Box::pin(async { Err(Failure::new("unavailable", "there are no other tasks")) })
     }
 

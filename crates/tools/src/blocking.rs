@@ -141,16 +141,17 @@ pub(crate) fn cancelled() -> ToolOutput {
 mod tests {
     use std::sync::{Arc, mpsc};
 
-    use sortie_protocol::{CallId, Failure, Resource, TaskOutcome, TaskRequest};
+    use sortie_protocol::{CallId, Failure, Resource, TaskRequest};
     use sortie_sandbox::Workspace;
 
     use super::*;
-    use crate::port::{AnswerParts, BoxFuture, Delegation};
+    use crate::kin::Alone;
+    use crate::port::{AnswerParts, BoxFuture, Delegated, Delegation};
 
     struct NoDelegation;
 
     impl Delegation for NoDelegation {
-        fn delegate<'a>(&'a self, _: &'a CallId, _: TaskRequest) -> BoxFuture<'a, Result<TaskOutcome, Failure>> {
+        fn delegate<'a>(&'a self, _: &'a CallId, _: TaskRequest) -> BoxFuture<'a, Result<Delegated, Failure>> {
             unreachable!("nothing here delegates")
         }
 
@@ -170,6 +171,7 @@ mod tests {
             workspace: &Arc::new(Workspace::open(directory.path()).unwrap()),
             cancel: &CancellationToken::new(),
             delegation: &NoDelegation,
+            kin: &Alone,
             structured: false,
             seen: &crate::seen::Seen::default(),
             assistant: None,
@@ -217,6 +219,7 @@ mod tests {
             workspace: &Arc::new(Workspace::open(directory.path()).unwrap()),
             cancel: &cancel,
             delegation: &NoDelegation,
+            kin: &Alone,
             structured: false,
             seen: &crate::seen::Seen::default(),
             assistant: None,

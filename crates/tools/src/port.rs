@@ -6,11 +6,14 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use sortie_protocol::{CallId, Failure, Fault, Resource, TaskId, TaskOutcome, TaskRequest, ToolOutput, ToolSpec};
+use sortie_protocol::{
+    CallId, Failure, Fault, Launched, Resource, TaskId, TaskOutcome, TaskRequest, ToolOutput, ToolSpec,
+};
 use sortie_sandbox::Workspace;
 use sortie_sandbox::process::KeeperMark;
 use tokio_util::sync::CancellationToken;
 
+use crate::kin::Kin;
 use crate::seen::Seen;
 use crate::shell::Shells;
 
@@ -25,6 +28,11 @@ pub trait Tool: Send + Sync {
 
     /// Whether a call waits for other tasks; the caller gives its slot back for that time.
     fn delegates(&self) -> bool;
+
+    /// Whether it is of use only to a task that may have children.
+    fn needs_children(&self) -> bool {
+        false
+    }
 
     /// What a call would touch, worked out as far as it can be before it runs: the grant decides on it. Arguments or
     /// paths that make no sense touch nothing; the call itself says what is wrong with them.
@@ -54,6 +62,7 @@ pub trait TypedTool: Send + Sync + 'static {
     const NAME: &'static str;
     const IDEMPOTENT: bool;
     const DELEGATES: bool = false;
+    const NEEDS_CHILDREN: bool = false;
 
     /// What the model reads. Few words, the right ones.
     fn description(&self) -> String;
@@ -87,6 +96,8 @@ pub struct CallContext<'a> {
     /// Set when the call must end; a tool that works for long looks at it.
     pub cancel: &'a CancellationToken,
     pub delegation: &'a dyn Delegation,
+    /// The tasks around the one that makes the call.
+    pub kin: &'a dyn Kin,
     /// Whether the output is wanted as an object as well ([`ToolOutput::payload`]).
     pub structured: bool,
     /// What this task has read.
@@ -122,8 +133,9 @@ pub trait Assistant: Send + Sync {
 
 /// The door to other tasks, bound to the task that makes the call.
 pub trait Delegation: Send + Sync {
-    /// Starts a child, waits for its end and returns how it ended; an error if it may not start.
-    fn delegate<'a>(&'a self, call: &'a CallId, request: TaskRequest) -> BoxFuture<'a, Result<TaskOutcome, Failure>>;
+    /// Starts a child and waits for its end, unless the request says that nobody waits, or the child is released
+    /// meanwhile; an error if it may not start.
+    fn delegate<'a>(&'a self, call: &'a CallId, request: TaskRequest) -> BoxFuture<'a, Result<Delegated, Failure>>;
 
     /// Whether anybody delegates here at all, whatever grants say.
     fn is_switched_on(&self) -> Result<(), Failure> {
@@ -135,6 +147,14 @@ pub trait Delegation: Send + Sync {
 
     /// What the answer to a call is made with besides the outcome.
     fn answer_parts(&self) -> AnswerParts<'_>;
+}
+
+/// What became of a Task call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Delegated {
+    Ended(Box<TaskOutcome>),
+    /// The child works on; its report comes with the mail.
+    Launched(Box<Launched>),
 }
 
 /// What the answer to a Task call is made with besides the outcome.
@@ -159,6 +179,10 @@ impl<T: TypedTool> Tool for T {
 
     fn delegates(&self) -> bool {
         T::DELEGATES
+    }
+
+    fn needs_children(&self) -> bool {
+        T::NEEDS_CHILDREN
     }
 
     fn resource(&self, arguments: &str, context: CallContext<'_>) -> Resource {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use sortie_protocol::ToolSpec;
 
+use crate::ask::Ask;
 use crate::bash::Bash;
 use crate::bash_output::BashOutput;
 use crate::edit::Edit;
@@ -14,8 +15,13 @@ use crate::grep::Grep;
 use crate::kill_shell::KillShell;
 use crate::ls::Ls;
 use crate::multi_edit::MultiEdit;
+use crate::note::NoteTool;
 use crate::port::Tool;
 use crate::read::Read;
+use crate::send_message::SendMessage;
+use crate::task_list::TaskList;
+use crate::task_output::TaskOutput;
+use crate::task_stop::TaskStop;
 use crate::todo_write::TodoWrite;
 use crate::web_fetch::{WebFetch, WebRules};
 use crate::write::Write;
@@ -55,6 +61,19 @@ impl Registry {
         }
         tools.extend(task_tool);
         Self::new(tools)
+    }
+
+    /// The same tools and those that look after other tasks behind them, for contracts that have companions.
+    #[must_use]
+    pub fn with_companions(self) -> Self {
+        self.with(vec![
+            Arc::new(TaskOutput),
+            Arc::new(TaskStop),
+            Arc::new(SendMessage),
+            Arc::new(TaskList),
+            Arc::new(Ask),
+            Arc::new(NoteTool),
+        ])
     }
 
     /// The same tools and more behind them. One with a known name takes that one's place.

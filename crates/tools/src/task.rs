@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use sortie_contract::{AgentLine, Call, Contract};
-use sortie_protocol::{Failure, Fault, Resource, TaskOutcome, ToolOutput, ToolSpec};
+use sortie_protocol::{Failure, Fault, Launched, Resource, TaskOutcome, ToolOutput, ToolSpec};
 
-use crate::{AnswerParts, BoxFuture, CallContext, Tool};
+use crate::{AnswerParts, BoxFuture, CallContext, Delegated, Tool};
 
 /// What people read first of a call that started nobody.
 pub const NOT_STARTED: &str = "not started: ";
@@ -49,6 +49,11 @@ impl TaskTool {
             ..ToolOutput::done(for_model, for_people)
         }
     }
+
+    fn launched(&self, launched: &Launched) -> ToolOutput {
+        let for_people = format!("{} running in the background", launched.task_id);
+        ToolOutput { verbatim: true, ..ToolOutput::done(self.contract.encode_launched_for_model(launched), for_people) }
+    }
 }
 
 impl Tool for TaskTool {
@@ -61,6 +66,10 @@ impl Tool for TaskTool {
     }
 
     fn delegates(&self) -> bool {
+        true
+    }
+
+    fn needs_children(&self) -> bool {
         true
     }
 
@@ -82,7 +91,11 @@ impl Tool for TaskTool {
                 Ok(request) => context.delegation.delegate(context.call, request).await,
                 Err(failure) => Err(failure),
             };
-            self.answer(arguments, context, started)
+            match started {
+                Ok(Delegated::Ended(outcome)) => self.answer(arguments, context, Ok(*outcome)),
+                Ok(Delegated::Launched(launched)) => self.launched(&launched),
+                Err(failure) => self.answer(arguments, context, Err(failure)),
+            }
         })
     }
 }

@@ -134,7 +134,7 @@ fn with_line_breaks(text: String) -> String {
 }
 
 /// The word that means the parent's model is kept: it says so, even where a kind of agent has a model of its own.
-fn model(entry: &Entry, report: &mut Report<'_>) -> Option<String> {
+pub(super) fn model(entry: &Entry, report: &mut Report<'_>) -> Option<String> {
     let model = optional_text(entry, report)?;
     if model.contains(char::is_whitespace) || hidden::first(&model).is_some() {
         report.error(

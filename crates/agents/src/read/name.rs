@@ -46,7 +46,7 @@ fn obstacle(name: &str, ours: bool) -> Option<(String, &'static str)> {
 
 const OUR_RULE: &str = "use lower-case letters, digits and hyphens, a letter first";
 
-fn is_ours(name: &str) -> bool {
+pub(super) fn is_ours(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
 }

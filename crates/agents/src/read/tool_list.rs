@@ -15,7 +15,7 @@ use sortie_policy::{Rule, RuleError};
 use sortie_protocol::nearest;
 
 /// Tools that agent files of other programs name and that do not exist here yet.
-const LATER: [&str; 32] = [
+const LATER: [&str; 28] = [
     "AskUserQuestion",
     "CronCreate",
     "CronDelete",
@@ -33,14 +33,10 @@ const LATER: [&str; 32] = [
     "NotebookRead",
     "PowerShell",
     "ReadMcpResourceTool",
-    "SendMessage",
     "Skill",
     "SlashCommand",
     "TaskCreate",
     "TaskGet",
-    "TaskList",
-    "TaskOutput",
-    "TaskStop",
     "TaskUpdate",
     "TeamCreate",
     "TeamDelete",

@@ -1,6 +1,7 @@
 //! From files to a registry: who wins, who is set aside, and what is said about it.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::claim::{self, Broken, Claim, Winner};
 use super::{Registry, agent_rules, prompts};
@@ -94,7 +95,8 @@ impl Assembly {
         }
         self.findings.extend(agent_rules::about_nobody(&agents));
         self.findings.sort_by(|left, right| (&left.path, left.line).cmp(&(&right.path, right.line)));
-        Registry { agents, findings: self.findings, absent: self.absent, displaced: self.displaced }
+        let (absent, displaced) = (self.absent, self.displaced);
+        Registry { agents, findings: self.findings, absent, displaced, templates: Arc::default() }
     }
 
     /// A built-in agent does not stand in for a broken file of its name: its author meant something else to run.

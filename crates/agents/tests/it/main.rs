@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test that cannot go on fails where it stands")]
 
 mod corpus;
+mod draft;
 mod matching;
 mod names;
 mod precedence;

@@ -259,6 +259,13 @@ impl Working {
             | Fact::ModelCalled { .. }
             | Fact::ModelReplied { .. }
             | Fact::ChildStarted { .. }
+            | Fact::ChildReleased { .. }
+            | Fact::ChildAdopted { .. }
+            | Fact::MessageArrived { .. }
+            | Fact::MailRead { .. }
+            | Fact::QuestionAsked { .. }
+            | Fact::NotePosted { .. }
+            | Fact::TaskParked { .. }
             | Fact::ChildEnded { .. }
             | Fact::TaskStarted { .. }
             | Fact::TaskEnded { .. }

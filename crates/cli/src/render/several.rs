@@ -32,7 +32,7 @@ impl Several {
     pub(super) fn hold(&mut self, event: &Event) -> bool {
         self.held.push(event.clone());
         match &event.fact {
-            Fact::ChildStarted { call, child } => self.settle(event.task_id, call, Fate::Started(*child)),
+            Fact::ChildStarted { call, child, .. } => self.settle(event.task_id, call, Fate::Started(*child)),
             Fact::CallFinished { output, .. } => self.settle(event.task_id, &output.call, Fate::NotStarted),
             Fact::TaskEnded { .. } if event.parent_id != Some(self.parent) => return true,
             Fact::ApprovalAsked { .. } => return true,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::hook;
 use super::key::meaning::{self, Entry, Meaning};
 use super::value::{Kind, Value};
 use crate::error::CommandError;
@@ -145,6 +146,7 @@ impl Reading<'_> {
         let line = line_at(self.text, item.span().start);
         let read = match item.get_ref() {
             DeValue::String(text) => entry.key.kind.text(text).ok_or_else(|| entry.misfit_text(text)),
+            DeValue::Table(table) if matches!(entry.key.kind, Kind::Hooks) => hook::read(table).map(Value::Hook),
             other => Err(entry.misfit(with_article(other), "")),
         };
         match read {

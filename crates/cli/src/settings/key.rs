@@ -54,6 +54,12 @@ pub(super) static CONTRACT: Key = optional(
     Some("SORTIE_CONTRACT"),
     "the dialect in which tasks are asked for and answered; `sortie` if not set",
 );
+pub(super) static HOOKS: Key = optional(
+    "hooks",
+    Kind::Hooks,
+    None,
+    "your own programs, run when a task starts, ends or asks; all layers add up",
+);
 pub(super) static ENABLED: Always<bool> = switch("task_tool.enabled", true, "whether agents may start sub-agents");
 pub(super) static MAX_DEPTH: Always<u64> =
     number("task_tool.max_depth", (0, MOST), 2, "levels of sub-agents below the main agent");
@@ -79,6 +85,8 @@ pub(super) static ENABLE_VERBOSE_LOGGING: Always<bool> =
     switch("task_tool.enable_verbose_logging", false, "whether each call of a sub-agent gets a line on stderr");
 pub(super) static ALLOW_MODEL_OVERRIDE: Always<bool> =
     switch("task_tool.allow_model_override", true, "whether a call may name its model");
+pub(super) static BACKGROUND: Always<bool> =
+    switch("task_tool.background", true, "whether a call may start a sub-agent that it does not wait for");
 pub(super) static RESUME: Always<bool> =
     switch("task_tool.resume", true, "whether a call may go on with a sub-agent that has ended");
 pub(super) static RESUME_DAYS: Always<u64> = number(
@@ -162,8 +170,9 @@ pub(super) static MAX_OUTPUT: Key =
 pub(super) static ALIAS: Key = optional("aliases.*", Kind::Text, None, "the model id or route that this name means");
 
 /// All of them, in the order in which they are listed. The members of a family stand together.
-pub(super) static KEYS: [&Key; 34] = [
+pub(super) static KEYS: [&Key; 36] = [
     &CONTRACT,
+    &HOOKS,
     &ENABLED.key,
     &MAX_DEPTH.key,
     &DEFAULT_TIMEOUT_SECONDS.key,
@@ -173,6 +182,7 @@ pub(super) static KEYS: [&Key; 34] = [
     &MAX_PROMPT_BYTES.key,
     &ENABLE_VERBOSE_LOGGING.key,
     &ALLOW_MODEL_OVERRIDE.key,
+    &BACKGROUND.key,
     &RESUME.key,
     &RESUME_DAYS.key,
     &INHERIT_CONTEXT_FILES.key,

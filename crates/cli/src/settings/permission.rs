@@ -77,14 +77,17 @@ impl Settings {
         let Spoken { text, origin } = said;
         let unusable =
             |why: &str| CommandError::config(format!("{origin}: the directory {text} cannot be added: {why}"));
-        let below_home = text.strip_prefix('~').filter(|below| below.is_empty() || below.starts_with('/'));
-        let path = match (below_home, self.environment.absolute_path("HOME")) {
-            (Some(below), Some(home)) => home.join(below.trim_start_matches('/')),
-            (Some(_), None) => return Err(unusable("HOME is not set")),
-            (None, _) => self.base_of(origin).join(text),
-        };
+        let path = self.path_said(said).ok_or_else(|| unusable("HOME is not set"))?;
         let path = path.canonicalize().map_err(|error| unusable(&error.to_string()))?;
         if path.is_dir() { Ok(path) } else { Err(unusable("it is no directory")) }
+    }
+
+    /// The path that a text means where it was said; `None` if it begins with `~` and nobody knows where that is.
+    pub(super) fn path_said(&self, said: &Spoken<'_>) -> Option<PathBuf> {
+        match said.text.strip_prefix('~').filter(|below| below.is_empty() || below.starts_with('/')) {
+            Some(below) => Some(self.environment.absolute_path("HOME")?.join(below.trim_start_matches('/'))),
+            None => Some(self.base_of(said.origin).join(said.text)),
+        }
     }
 
     /// What a relative path is relative to: the file's own directory, the project for its files, else where we are.

@@ -12,7 +12,8 @@ use super::environment::{Environment, Variables};
 use super::file::{FileLayer, FileValue};
 use super::key::meaning::{self, Entry, Meaning};
 use super::key::variable::{self, Form};
-use super::key::{ALIAS, Always, CONTRACT, INHERIT_CONTEXT_FILES, KEYS, Key, MAX_CONCURRENT, MAX_DEPTH, MAX_TOKENS};
+use super::hook::HookEntry;
+use super::key::{ALIAS, Always, CONTRACT, HOOKS, INHERIT_CONTEXT_FILES, KEYS, Key, MAX_CONCURRENT, MAX_DEPTH, MAX_TOKENS};
 use super::value::{Kind, Origin, Owner, Value};
 use crate::error::CommandError;
 
@@ -247,7 +248,7 @@ impl Said {
     pub(super) fn aliases(&self) -> impl Iterator<Item = (&str, &str)> {
         self.values.keys().filter_map(|path| match self.get(path)?.0 {
             Value::Text(meant) => Some((meaning::name_in(&ALIAS, path)?, &**meant)),
-            Value::Switch(_) | Value::Number(_) => None,
+            Value::Switch(_) | Value::Number(_) | Value::Hook(_) => None,
         })
     }
 
@@ -263,7 +264,7 @@ impl Said {
     pub(super) fn number_of(&self, key: &Key, name: &str) -> Option<u64> {
         match self.get(&key.path_of(name))?.0 {
             Value::Number(number) => Some(*number),
-            Value::Switch(_) | Value::Text(_) => None,
+            Value::Switch(_) | Value::Text(_) | Value::Hook(_) => None,
         }
     }
 
@@ -283,7 +284,15 @@ impl Said {
     pub(super) fn texts_of(&self, key: &Key, name: &str) -> impl Iterator<Item = Spoken<'_>> {
         self.values.get(&key.path_of(name)).into_iter().flatten().filter_map(|(value, origin)| match value {
             Value::Text(text) => Some(Spoken { text, origin }),
-            Value::Switch(_) | Value::Number(_) => None,
+            Value::Switch(_) | Value::Number(_) | Value::Hook(_) => None,
+        })
+    }
+
+    /// All hooks, those of the user first, each with where it was said.
+    pub(super) fn hooks(&self) -> impl Iterator<Item = (&HookEntry, &Origin)> {
+        self.values.get(HOOKS.path).into_iter().flatten().filter_map(|(value, origin)| match value {
+            Value::Hook(hook) => Some((hook, origin)),
+            Value::Switch(_) | Value::Number(_) | Value::Text(_) => None,
         })
     }
 }

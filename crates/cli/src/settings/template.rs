@@ -53,6 +53,7 @@ fn example(key: &Key) -> String {
         (None, Kind::Mode) => "\"default\"".to_owned(),
         (None, Kind::Rules) => "[\"Edit(docs/**)\"]".to_owned(),
         (None, Kind::Directories) => "[\"../other\"]".to_owned(),
+        (None, Kind::Hooks) => "[{ on = \"task_ended\", command = [\"notify-send\", \"done\"] }]".to_owned(),
         (None, Kind::Hosts) => "[\"127.0.0.1:8080\"]".to_owned(),
     }
 }

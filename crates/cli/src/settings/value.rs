@@ -10,6 +10,7 @@ use sortie_policy::Rule;
 use sortie_tools::WebRules;
 
 use super::env_file::is_name;
+use super::hook::HookEntry;
 use super::mode;
 
 /// What a key accepts.
@@ -40,6 +41,8 @@ pub(super) enum Kind {
     Directories,
     /// A list of hosts, addresses or networks.
     Hosts,
+    /// A list of tables, each a program and when it is run. Only files have tables.
+    Hooks,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +51,7 @@ pub(super) enum Value {
     Number(u64),
     /// Also one item of a list: what is said of a list is a value for each item.
     Text(Cow<'static, str>),
+    Hook(HookEntry),
 }
 
 /// In which direction a value gives less. Until a project is trusted, its file can only go there.
@@ -140,12 +144,13 @@ impl Kind {
             Self::Rules => "a list of rules like [\"WebFetch\", \"Edit(docs/**)\"]".to_owned(),
             Self::Directories => "a list of directories like [\"../other\"]".to_owned(),
             Self::Hosts => "a list of hosts like [\"127.0.0.1:8080\"]".to_owned(),
+            Self::Hooks => "tables in a file, each [[hooks]] with `on` and `command`".to_owned(),
         }
     }
 
     /// Whether it holds any number of values, which add up over the layers.
     pub(super) fn is_list(self) -> bool {
-        matches!(self, Self::Rules | Self::Directories | Self::Hosts)
+        matches!(self, Self::Rules | Self::Directories | Self::Hosts | Self::Hooks)
     }
 
     /// What is wrong with a text that does not fit, where more is known than what is expected.
@@ -190,15 +195,16 @@ impl Kind {
             Self::VariableName => is_name(text),
             Self::Mode => mode::named(text).is_some(),
             Self::Rules | Self::Hosts => self.flaw(text).is_none(),
-            Self::Switch | Self::Number { .. } => false,
+            Self::Switch | Self::Number { .. } | Self::Hooks => false,
         };
         fits.then(|| Value::Text(text.to_owned().into()))
     }
 
-    /// What a person should hear of first when others set it: addresses, then keys and permissions, then the rest.
+    /// What a person should hear of first when others set it: addresses and programs, then keys and permissions, then the
+    /// rest.
     pub(super) fn urgency(self) -> u8 {
         match self {
-            Self::Url | Self::Hosts => 0,
+            Self::Url | Self::Hosts | Self::Hooks => 0,
             Self::Secret | Self::VariableName | Self::Mode | Self::Rules | Self::Directories => 1,
             Self::Switch | Self::Number { .. } | Self::Text | Self::Wire | Self::Contract => 2,
         }
@@ -212,6 +218,7 @@ impl Kind {
             (_, Value::Switch(on)) => on.to_string(),
             (_, Value::Number(number)) => number.to_string(),
             (_, Value::Text(text)) => format!("{text:?}"),
+            (_, Value::Hook(hook)) => hook.to_string(),
         }
     }
 }

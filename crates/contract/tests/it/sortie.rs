@@ -50,6 +50,7 @@ fn a_full_request_is_read_whole() {
         prompt: "p".to_owned(),
         agent: "explore".to_owned(),
         model: Some("light".to_owned()),
+        background: false,
         resume: Some("agent-aaaaaaaaaaaa".to_owned()),
         limits: Limits {
             max_turns: Some(3),

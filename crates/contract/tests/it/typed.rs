@@ -138,6 +138,7 @@ fn s3_02_to_s3_08_a_call_is_read() {
         prompt: " p ".to_owned(),
         agent: "Explore".to_owned(),
         model: Some("opus".to_owned()),
+        background: false,
         resume: Some("agent-aaaaaaaaaaaa".to_owned()),
         limits: Limits { max_turns: Some(2), ..Limits::default() },
         notices: vec!["unknown key `colour` was ignored".to_owned()],

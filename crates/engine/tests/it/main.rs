@@ -4,6 +4,7 @@
 
 mod agent_files;
 mod assistant;
+mod background;
 mod broken_tries;
 mod context;
 mod contracts;

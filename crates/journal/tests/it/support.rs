@@ -62,7 +62,7 @@ pub(crate) fn resumed(task: TaskId, leg: u32) -> Entry {
 }
 
 pub(crate) fn child_started(parent: TaskId, child: TaskId) -> Entry {
-    entry(parent, Fact::ChildStarted { call: CallId::from("call_1"), child })
+    entry(parent, Fact::ChildStarted { call: CallId::from("call_1"), child, background: false })
 }
 
 pub(crate) fn child_ended(parent: TaskId, child: TaskId) -> Entry {

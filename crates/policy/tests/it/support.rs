@@ -6,7 +6,7 @@ use sortie_policy::{Decision, Ground, Judge, Places};
 use sortie_protocol::{Grant, GrantLayer, Mode, Resource};
 
 /// Every tool that rules know, and some that they do not.
-pub(crate) const TOOLS: [&str; 22] = [
+pub(crate) const TOOLS: [&str; 24] = [
     "Read",
     "LS",
     "Glob",
@@ -25,6 +25,8 @@ pub(crate) const TOOLS: [&str; 22] = [
     "TaskOutput",
     "TaskStop",
     "TaskList",
+    "Ask",
+    "Note",
     "TodoWrite",
     "mcp__db__query",
     "mcp__web__get",

@@ -7,9 +7,9 @@ use std::time::Duration;
 use expect_test::expect_file;
 use serde_json::json;
 use sortie_protocol::{
-    AgentConfig, ApprovalAnswer, CallId, CallOutput, Event, Fact, Failure, Grant, GrantLayer, Job, Limit, Limits,
-    ModelChoice, Part, Reasoning, Reply, Status, StopReason, TaskId, TaskOutcome, Timestamp, ToolCall, ToolCount,
-    ToolOutput, Usage, VERSION,
+    Addressee, AgentConfig, ApprovalAnswer, CallId, CallOutput, Event, Fact, Failure, Grant, GrantLayer, Job, Limit,
+    Limits, MailMark, ModelChoice, Part, Reasoning, Reply, ReportMark, Sender, Status, StopReason, TaskId, TaskOutcome,
+    Timestamp, ToolCall, ToolCount, ToolOutput, Usage, VERSION,
 };
 
 fn task(letter: u8) -> TaskId {
@@ -120,6 +120,7 @@ fn outcome() -> TaskOutcome {
 
 fn facts() -> Vec<Fact> {
     let output = ToolOutput {
+        mail: MailMark { reports: vec![ReportMark { child: task(3), leg: 1 }], messages: Vec::new() },
         for_model: "1\tfn main() {}".to_owned(),
         for_people: "1 line".to_owned(),
         failed: true,
@@ -159,9 +160,24 @@ fn facts() -> Vec<Fact> {
             model: ModelChoice { route: "light".to_owned(), id: "small".to_owned() },
             usage: Usage { input_tokens: 900, output_tokens: 60, ..Usage::default() },
         },
-        Fact::ChildStarted { call: CallId::from("call_2"), child: task(2) },
+        Fact::ChildStarted { call: CallId::from("call_2"), child: task(2), background: false },
+        Fact::ChildReleased { call: CallId::from("call_2"), child: task(2) },
+        Fact::ChildAdopted { child: task(3), ended_leg: Some(2) },
         Fact::ChildEnded { call: CallId::from("call_2"), child: task(2), child_leg: 1 },
         Fact::CallFinished { output: CallOutput { call: CallId::from("call_1"), output }, refused: true },
+        Fact::MessageArrived {
+            number: 1,
+            from: Sender::Task { task: task(2), agent: "explore".to_owned() },
+            text: "Look at b.rs, too.".to_owned(),
+            command: Some(12),
+        },
+        Fact::MailRead {
+            mail: MailMark { reports: vec![ReportMark { child: task(2), leg: 1 }], messages: vec![1] },
+            text: "agent-… has ended.".to_owned(),
+        },
+        Fact::QuestionAsked { call: CallId::from("call_1"), to: Addressee::Parent, text: "Which one?".to_owned() },
+        Fact::NotePosted { text: "The parser is in a.rs.".to_owned() },
+        Fact::TaskParked { waits_for: vec![task(2)] },
         Fact::Noticed { text: "something odd".to_owned() },
         Fact::TaskEnded { outcome: Box::new(outcome()) },
     ]

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
+use rustix::fs::{Access, access};
 use sortie_mutant::is_out;
 
 use super::plan::as_it_leads;
@@ -102,6 +103,14 @@ impl Environment {
         let name = name.into();
         self.0.retain(|(known, _)| *known != name);
         self.0.push((name, value.into()));
+    }
+
+    /// The program that a name without `/` means here.
+    pub fn program(&self, name: &str) -> Option<PathBuf> {
+        let path = self.variables().find(|(known, _)| *known == "PATH").map(|(_, path)| path.as_bytes());
+        let directories = path.unwrap_or_default().split(|byte| *byte == b':').map(OsStr::from_bytes);
+        let mut programs = directories.map(|directory| Path::new(directory).join(name));
+        programs.find(|program| program.is_file() && access(program, Access::EXEC_OK).is_ok())
     }
 
     pub fn variables(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {

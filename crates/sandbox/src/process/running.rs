@@ -5,7 +5,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::net::TcpListener;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -42,7 +42,7 @@ pub struct Running {
     output: File,
     reports: OwnedFd,
     listener: Option<TcpListener>,
-    stop: Arc<OwnedFd>,
+    stop: Stopper,
     deadline: Option<Instant>,
 }
 
@@ -51,6 +51,16 @@ pub struct Running {
 pub struct Stopper(Arc<OwnedFd>);
 
 impl Stopper {
+    /// For something that is about to start.
+    pub fn new() -> io::Result<Self> {
+        Ok(Self(Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?)))
+    }
+
+    /// Readable from the first stop on.
+    pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
     pub fn stop(&self) {
         // The counter of an event descriptor is full only after 2⁶⁴ stops.
         rustix::io::write(&self.0, &1_u64.to_ne_bytes()).ok();
@@ -83,7 +93,7 @@ fn start(program: &Program, shell: &Shell<'_>) -> io::Result<Running> {
     let (output, output_end) = pipe_with(PipeFlags::CLOEXEC)?;
     rustix::io::ioctl_fionbio(&output, true)?;
     let (reports, reports_end) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-    let stop = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+    let stop = Stopper::new()?;
     program.keeper(&Ends { lifeline: lifeline_end, output: output_end, report: reports_end })?;
     Ok(Running {
         keeper: None,
@@ -98,7 +108,7 @@ fn start(program: &Program, shell: &Shell<'_>) -> io::Result<Running> {
 
 impl Running {
     pub fn stopper(&self) -> Stopper {
-        Stopper(Arc::clone(&self.stop))
+        self.stop.clone()
     }
 
     /// Its keeper, as another process can find it; `None` if it has ended.
@@ -197,7 +207,7 @@ impl Running {
         }
         let descriptor = |source: &Source| match source {
             Source::Report => PollFd::new(&self.reports, PollFlags::IN),
-            Source::Stop => PollFd::new(&*self.stop, PollFlags::IN),
+            Source::Stop => PollFd::new(&self.stop.0, PollFlags::IN),
             Source::Output => PollFd::new(&self.output, PollFlags::IN),
         };
         let mut waiting: Vec<PollFd<'_>> = sources.iter().map(descriptor).collect();

@@ -16,6 +16,7 @@ mod race;
 mod special;
 mod spellings;
 mod spill;
+mod spill_known;
 mod stopped;
 mod taken;
 mod whole;

@@ -76,7 +76,7 @@ fn children(task: &TaskLog, evidence: &Evidence, stage: Stage, findings: &mut Fi
         .events
         .iter()
         .filter_map(|event| match &event.fact {
-            Fact::ChildStarted { call, child } => Some((call, *child)),
+            Fact::ChildStarted { call, child, .. } => Some((call, *child)),
             _ => None,
         })
         .collect();

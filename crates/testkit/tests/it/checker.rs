@@ -104,7 +104,7 @@ fn good() -> Evidence {
     let mut facts = vec![job(main, None, PROMPT), replied(1, calls.iter().cloned().map(Part::Call).collect())];
     facts.extend(calls.iter().map(started));
     facts.extend([
-        Fact::ChildStarted { call: calls[2].id.clone(), child },
+        Fact::ChildStarted { call: calls[2].id.clone(), child, background: false },
         finished(&calls[0], ToolOutput::done("no output", "")),
         finished(&calls[1], ToolOutput::done("edited", "")),
         Fact::ChildEnded { call: calls[2].id.clone(), child, child_leg: 1 },

@@ -100,7 +100,7 @@ fn every_fact_has_a_line_without_times_and_with_stable_names() {
     });
     log.write(replied(1, vec![Part::Text { text: "So:".to_owned() }, Part::Call(call("c1"))], StopReason::Calls));
     log.write(Fact::CallStarted { call: call("c1"), idempotent: false });
-    log.write(Fact::ChildStarted { call: "c1".into(), child });
+    log.write(Fact::ChildStarted { call: "c1".into(), child, background: false });
     let mut below = Log::of(child, 1);
     below.write(Fact::TaskEnded {
         outcome: Box::new(TaskOutcome {

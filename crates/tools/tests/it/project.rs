@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
-use sortie_protocol::{CallId, Failure, Resource, TaskOutcome, TaskRequest, ToolOutput};
+use sortie_protocol::{CallId, Failure, Resource, TaskRequest, ToolOutput};
 use sortie_sandbox::{Guard, Workspace};
-use sortie_tools::{AnswerParts, BoxFuture, CallContext, Delegation, Progress, Registry, Seen, Shells};
+use sortie_tools::{
+    Alone, AnswerParts, BoxFuture, CallContext, Delegated, Delegation, Kin, Progress, Registry, Seen, Shells,
+};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
@@ -21,6 +23,8 @@ pub(crate) struct Project {
     /// The commands of that task.
     pub(crate) shells: Option<Shells>,
     pub(crate) progress: Option<Box<dyn Progress>>,
+    delegation: Arc<dyn Delegation>,
+    kin: Arc<dyn Kin>,
 }
 
 impl Project {
@@ -29,8 +33,7 @@ impl Project {
         let directory = tempfile::tempdir().unwrap();
         fs::create_dir(directory.path().join("project")).unwrap();
         let workspace = Arc::new(Workspace::open(&directory.path().join("project")).unwrap());
-        let (registry, seen, cancel) = (Registry::standard(None, true), Seen::default(), CancellationToken::new());
-        let project = Self { directory, workspace, registry, seen, cancel, shells: None, progress: None };
+        let project = Self::of_task(directory, workspace);
         for (path, content) in files {
             project.write(path, content);
         }
@@ -52,9 +55,26 @@ impl Project {
 
     /// Another task in the same workspace. Ends before this one.
     pub(crate) fn sibling(&self) -> Self {
-        let (registry, seen, cancel) = (Registry::standard(None, true), Seen::default(), CancellationToken::new());
-        let directory = tempfile::tempdir().unwrap();
-        Self { directory, workspace: self.workspace.clone(), registry, seen, cancel, shells: None, progress: None }
+        Self::of_task(tempfile::tempdir().unwrap(), self.workspace.clone())
+    }
+
+    fn of_task(directory: TempDir, workspace: Arc<Workspace>) -> Self {
+        Self {
+            directory,
+            workspace,
+            registry: Registry::standard(None, true).with_companions(),
+            seen: Seen::default(),
+            cancel: CancellationToken::new(),
+            shells: None,
+            progress: None,
+            delegation: Arc::new(NoDelegation),
+            kin: Arc::new(Alone),
+        }
+    }
+
+    /// The same project, where the task has other tasks around it.
+    pub(crate) fn among(self, family: &Arc<impl Kin + Delegation + 'static>) -> Self {
+        Self { delegation: family.clone(), kin: family.clone(), ..self }
     }
 
     pub(crate) fn path(&self, relative: &str) -> PathBuf {
@@ -126,7 +146,8 @@ impl Project {
             call,
             workspace,
             cancel,
-            delegation: &NoDelegation,
+            delegation: self.delegation.as_ref(),
+            kin: self.kin.as_ref(),
             structured,
             seen,
             assistant: None,
@@ -161,7 +182,7 @@ impl Project {
 pub(crate) struct NoDelegation;
 
 impl Delegation for NoDelegation {
-    fn delegate<'a>(&'a self, _: &'a CallId, _: TaskRequest) -> BoxFuture<'a, Result<TaskOutcome, Failure>> {
+    fn delegate<'a>(&'a self, _: &'a CallId, _: TaskRequest) -> BoxFuture<'a, Result<Delegated, Failure>> {
         unreachable!("no tool here delegates")
     }
 

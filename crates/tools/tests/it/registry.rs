@@ -3,8 +3,11 @@ use std::sync::Arc;
 use serde_json::Value;
 use sortie_tools::{Registry, Tool, TypedTool};
 
+/// The tools that look after other tasks.
+const COMPANIONS: [&str; 6] = ["TaskOutput", "TaskStop", "SendMessage", "TaskList", "Ask", "Note"];
+
 fn tokens(names: &[&str]) -> usize {
-    let registry = Registry::standard(None, true);
+    let registry = Registry::standard(None, true).with_companions();
     let specs: Vec<_> = names.iter().map(|name| registry.spec(name).unwrap()).collect();
     bpe_openai::o200k_base().count(&serde_json::to_string(&specs).unwrap())
 }
@@ -21,11 +24,13 @@ fn what_models_read_of_the_tools_is_short() {
     assert!(edits < 350, "{edits} tokens");
     let shell = tokens(&["Bash", "BashOutput", "KillShell"]);
     assert!(shell < 400, "{shell} tokens");
+    let companions = tokens(&COMPANIONS);
+    assert!(companions < 450, "{companions} tokens");
 }
 
 #[test]
 fn schemas_are_plain_object_schemas() {
-    for spec in Registry::standard(None, true).specs() {
+    for spec in Registry::standard(None, true).with_companions().specs() {
         assert_eq!(spec.schema["type"], "object", "{}", spec.name);
         let text = spec.schema.to_string();
         assert!(!text.contains("$schema") && !text.contains("\"title\""), "{text}");
@@ -57,6 +62,25 @@ fn tools_are_offered_in_a_fixed_order_and_found_by_exact_name() {
     assert!(registry.specs().iter().all(|spec| registry.get(&spec.name).unwrap().spec() == *spec));
     let idempotent = registry.names().filter(|name| registry.get(name).unwrap().idempotent());
     assert_eq!(idempotent.collect::<Vec<_>>(), ["Read", "LS", "Glob", "Grep", "TodoWrite", "WebFetch"]);
+}
+
+#[test]
+fn those_that_look_after_other_tasks_come_behind_the_one_that_starts_them() {
+    let registry = Registry::standard(Some(Arc::new(Other("Task"))), false);
+    assert!(registry.names().all(|name| !COMPANIONS.contains(&name)), "no contract without them has them");
+    let registry = registry.with_companions();
+    let names: Vec<&str> = registry.names().skip_while(|name| *name != "Task").skip(1).collect();
+    assert_eq!(names, COMPANIONS);
+    let having = |is_so: fn(&dyn Tool) -> bool| -> Vec<&str> {
+        COMPANIONS.into_iter().filter(|name| is_so(registry.get(name).unwrap().as_ref())).collect()
+    };
+    assert_eq!(having(|tool| tool.idempotent()), ["TaskOutput", "TaskStop", "TaskList", "Ask"]);
+    assert_eq!(having(|tool| tool.delegates()), ["TaskOutput", "TaskStop", "Ask"], "they wait, and lend their slot");
+    assert_eq!(
+        having(|tool| tool.needs_children()),
+        ["TaskOutput", "TaskStop", "TaskList"],
+        "the others serve any task"
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use sortie_agents::{AgentDefinition, AgentFile, Agents as _, Dialect, Registry, Scope, template};
+use sortie_agents::{AgentDefinition, AgentFile, Agents as _, Dialect, Registry, Scope, draft};
 
 use super::complaints::plainly;
 use crate::error::{self, CommandError};
@@ -14,7 +14,7 @@ use crate::settings::Settings;
 use crate::wiring;
 
 pub(super) fn run(name: &str, user: bool, settings: &Settings) -> Result<ExitCode, CommandError> {
-    let text = template(name);
+    let text = draft(name);
     check_name(name, &text)?;
     let folder = if user { user_folder(settings)? } else { project_folder(&settings.places.workspace)? };
     let path = folder.join(format!("{name}.md"));

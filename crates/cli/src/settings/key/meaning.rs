@@ -3,7 +3,7 @@
 use sortie_llm::offline;
 use sortie_protocol::nearest;
 
-use super::{ALIAS, CONTRACT, KEYS, Key};
+use super::{ALIAS, CONTRACT, HOOKS, KEYS, Key};
 use crate::settings::value::Value;
 
 const ROUTES: &str = "routes.";
@@ -96,7 +96,7 @@ fn unknown(path: &str) -> String {
     let candidates: Vec<String> = match (section, path.contains('.')) {
         (Some(route), _) => KEYS.iter().filter(|key| key.is_of_routes()).map(|key| key.path_of(route)).collect(),
         (None, true) => KEYS.iter().filter(|key| !key.is_family()).map(|key| key.path.to_owned()).collect(),
-        (None, false) => SECTIONS.into_iter().chain([CONTRACT.path]).map(str::to_owned).collect(),
+        (None, false) => SECTIONS.into_iter().chain([CONTRACT.path, HOOKS.path]).map(str::to_owned).collect(),
     };
     match nearest(path, candidates.iter().map(String::as_str)) {
         Some(near) => format!("unknown setting `{path}`; did you mean `{near}`?"),

@@ -74,6 +74,8 @@ fn said(line: usize, name: &str, key: &Key, value: &Value) -> Power {
     let (kind, shown) = (key.kind, key.kind.render(value));
     let text = if key.is_never_a_projects(value) {
         format!("line {line}: says {name} = {shown}, which never counts from a project")
+    } else if let Value::Hook(hook) = value {
+        format!("line {line}: runs {}, with your rights and without walls", hook.in_words())
     } else if kind.is_list() {
         format!("line {line}: adds {shown} to {name}")
     } else if matches!(kind, Kind::Url) {

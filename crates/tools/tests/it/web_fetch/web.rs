@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sortie_protocol::{CallId, Resource, ToolOutput};
 use sortie_sandbox::Workspace;
-use sortie_tools::{Assistant, BoxFuture, CallContext, Lookup, Seen, Tool, WebFetch, WebRules};
+use sortie_tools::{Alone, Assistant, BoxFuture, CallContext, Lookup, Seen, Tool, WebFetch, WebRules};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
@@ -99,6 +99,7 @@ impl Web {
             workspace,
             cancel,
             delegation: &NoDelegation,
+            kin: &Alone,
             structured,
             seen,
             assistant: None,

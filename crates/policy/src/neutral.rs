@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use sortie_mutant::is_out;
 
 /// Several lines: line feeds and tabs stay, all other control characters become marks.
-pub(crate) fn block(text: &str) -> Cow<'_, str> {
+pub fn block(text: &str) -> Cow<'_, str> {
     // A carriage return before a line feed is only another way to end a line.
     let text = if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) };
     if !text.chars().any(|letter| mark(letter).is_some() && !matches!(letter, '\n' | '\t')) {
@@ -18,7 +18,7 @@ pub(crate) fn block(text: &str) -> Cow<'_, str> {
 }
 
 /// One line: every run of white space is a single space, all control characters become marks.
-pub(crate) fn line(text: &str) -> String {
+pub fn line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !line.is_empty() {
@@ -30,7 +30,7 @@ pub(crate) fn line(text: &str) -> String {
 }
 
 /// JSON text that means the same: what a terminal would obey is written as an escape.
-pub(crate) fn json(text: &str) -> String {
+pub fn json(text: &str) -> String {
     let mut neutral = String::with_capacity(text.len());
     for letter in text.chars() {
         // Outside of strings JSON has no such characters but line feeds.

@@ -1,9 +1,9 @@
-//! A program that is started, heard and ended within bounds of time and length. No thread is needed for it.
+//! A program that is started, told, heard and ended within bounds of time and length. No thread is needed for it.
 //!
-//! It reads nothing and has a process group of its own, which is killed when it is over, for whatever reason.
+//! It has a process group of its own, which is killed when it is over, for whatever reason.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -18,19 +18,32 @@ const MAX_ERRORS: usize = 16 << 10;
 /// What a pipe holds at most, unless somebody has made it larger.
 const PIPE_SIZE: usize = 64 << 10;
 
-#[derive(Debug)]
-pub(super) struct Ended {
-    pub(super) status: ExitStatus,
-    pub(super) output: Vec<u8>,
-    /// From the first; cut where it was long.
-    pub(super) errors: Vec<u8>,
+/// What it is told, and how far it may go.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms<'a> {
+    /// What it reads. Nothing keeps it from leaving some of it unread.
+    pub(crate) input: &'a [u8],
+    pub(crate) time: Duration,
+    /// What it may answer; `None` where nobody listens.
+    pub(crate) max_output: Option<usize>,
+    /// It is ended when there is something to read here.
+    pub(crate) stop: Option<BorrowedFd<'a>>,
 }
 
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(crate) struct Ended {
+    pub(crate) status: ExitStatus,
+    pub(crate) output: Vec<u8>,
+    /// From the first; cut where it was long.
+    pub(crate) errors: Vec<u8>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Failure {
     Io(io::Error),
     TooLong,
     TooLate,
+    Stopped,
 }
 
 impl From<io::Error> for Failure {
@@ -46,41 +59,85 @@ impl From<Errno> for Failure {
 }
 
 /// Runs it to its end. What it left running is ended with it.
-pub(super) fn run(mut command: Command, time: Duration, max_output: usize) -> Result<Ended, Failure> {
-    let deadline = Instant::now() + time;
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-    let mut group = Group { leader: command.spawn()?, is_over: false };
+pub(crate) fn run(mut command: Command, terms: Terms<'_>) -> Result<Ended, Failure> {
+    let deadline = Instant::now() + terms.time;
+    let piped = |wanted: bool| if wanted { Stdio::piped() } else { Stdio::null() };
+    command.stdin(piped(!terms.input.is_empty())).stdout(piped(terms.max_output.is_some())).stderr(Stdio::piped());
+    let mut group = Group { leader: command.process_group(0).spawn()?, is_over: false };
     let process = pidfd_open(Pid::from_child(&group.leader), PidfdFlags::empty())?;
+    let mut input = Input { pipe: open(group.leader.stdin.take())?, left: terms.input };
     let mut output = Stream::new(group.leader.stdout.take())?;
     let mut errors = Stream::new(group.leader.stderr.take())?;
     let mut has_ended = false;
     while !has_ended {
         // Looked at before the pipes: what it wrote before it ended is there by then.
-        has_ended = wait(&process, &[&output, &errors], deadline)?;
+        has_ended = wait(&process, (&input, [&output, &errors]), terms.stop, deadline)?;
+        input.give();
         output.take()?;
         errors.take()?;
         errors.kept.truncate(MAX_ERRORS);
-        if output.kept.len() > max_output {
+        if terms.max_output.is_some_and(|most| output.kept.len() > most) {
             return Err(Failure::TooLong);
         }
     }
     Ok(Ended { status: group.end()?, output: output.kept, errors: errors.kept })
 }
 
-/// Waits for its end, or for something to read. True if it has ended.
-fn wait(process: &OwnedFd, streams: &[&Stream; 2], deadline: Instant) -> Result<bool, Failure> {
+/// Waits for its end, or for something to read or to tell. True if it has ended.
+fn wait(
+    process: &OwnedFd,
+    (input, streams): (&Input<'_>, [&Stream; 2]),
+    stop: Option<BorrowedFd<'_>>,
+    deadline: Instant,
+) -> Result<bool, Failure> {
     loop {
         let mut waiting = vec![PollFd::new(process, PollFlags::IN)];
+        waiting.extend(stop.iter().map(|stop| PollFd::new(stop, PollFlags::IN)));
+        waiting.extend(input.pipe.iter().map(|pipe| PollFd::new(pipe, PollFlags::OUT)));
         waiting.extend(
             streams.iter().filter_map(|stream| stream.pipe.as_ref()).map(|pipe| PollFd::new(pipe, PollFlags::IN)),
         );
         let left = Timespec::try_from(deadline.saturating_duration_since(Instant::now())).ok();
         match poll(&mut waiting, left.as_ref()) {
             Ok(0) => return Err(Failure::TooLate),
+            Ok(_) if stop.is_some() && !waiting[1].revents().is_empty() => return Err(Failure::Stopped),
             Ok(_) if Instant::now() >= deadline => return Err(Failure::TooLate),
             Ok(_) => return Ok(!waiting[0].revents().is_empty()),
             Err(Errno::INTR) => {}
             Err(errno) => return Err(errno.into()),
+        }
+    }
+}
+
+/// One end of a pipe at which nobody waits.
+fn open(pipe: Option<impl Into<OwnedFd>>) -> Result<Option<OwnedFd>, Failure> {
+    let pipe = pipe.map(Into::into);
+    if let Some(pipe) = &pipe {
+        rustix::io::ioctl_fionbio(pipe, true)?;
+    }
+    Ok(pipe)
+}
+
+/// What it has not been told yet.
+struct Input<'a> {
+    pipe: Option<OwnedFd>,
+    left: &'a [u8],
+}
+
+impl Input<'_> {
+    /// Tells it as much as it takes in now. The pipe is closed when that was all, or when it takes no more.
+    fn give(&mut self) {
+        while let Some(pipe) = &self.pipe {
+            match rustix::io::write(pipe, self.left) {
+                Ok(length) => self.left = &self.left[length..],
+                Err(Errno::AGAIN) => return,
+                Err(Errno::INTR) => continue,
+                // It has closed its end: whether to read is its own affair.
+                Err(_) => self.left = &[],
+            }
+            if self.left.is_empty() {
+                self.pipe = None;
+            }
         }
     }
 }
@@ -93,11 +150,7 @@ struct Stream {
 
 impl Stream {
     fn new(pipe: Option<impl Into<OwnedFd>>) -> Result<Self, Failure> {
-        let pipe = pipe.map(Into::into);
-        if let Some(pipe) = &pipe {
-            rustix::io::ioctl_fionbio(pipe, true)?;
-        }
-        Ok(Self { pipe, kept: Vec::new() })
+        Ok(Self { pipe: open(pipe)?, kept: Vec::new() })
     }
 
     /// Takes what there is, but no more than a pipe holds: who writes without end must not keep others waiting.
@@ -149,6 +202,8 @@ impl Drop for Group {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsFd as _;
+
     use super::*;
     use rustix::fs::{CWD, Mode, OFlags, mkfifoat, openat};
 
@@ -160,16 +215,20 @@ mod tests {
         command
     }
 
+    fn terms(time: Duration, max_output: usize) -> Terms<'static> {
+        Terms { input: &[], time, max_output: Some(max_output), stop: None }
+    }
+
     #[test]
     fn output_errors_and_code_come_back_and_there_is_no_input() {
-        let ended = run(shell("cat; echo out; echo err >&2; exit 3"), LONG, 100).unwrap();
+        let ended = run(shell("cat; echo out; echo err >&2; exit 3"), terms(LONG, 100)).unwrap();
         assert_eq!((ended.status.code(), ended.output, ended.errors), (Some(3), b"out\n".to_vec(), b"err\n".to_vec()));
     }
 
     #[test]
     fn an_output_without_end_is_ended() {
-        assert!(matches!(run(shell("yes"), LONG, 100_000), Err(Failure::TooLong)));
-        let errors = run(shell("yes | head -c 100000 >&2"), LONG, 10).unwrap().errors;
+        assert!(matches!(run(shell("yes"), terms(LONG, 100_000)), Err(Failure::TooLong)));
+        let errors = run(shell("yes | head -c 100000 >&2"), terms(LONG, 10)).unwrap().errors;
         assert_eq!(errors.len(), MAX_ERRORS);
     }
 
@@ -204,22 +263,56 @@ mod tests {
     fn what_never_ends_is_ended_with_all_of_its_group() {
         let life = Life::new();
         let script = life.script("sleep 1000 & yes >&2");
-        assert!(matches!(run(script, Duration::from_millis(300), 100), Err(Failure::TooLate)));
+        assert!(matches!(run(script, terms(Duration::from_millis(300), 100)), Err(Failure::TooLate)));
         life.wait_for_end();
     }
 
     #[test]
     fn what_is_left_running_is_ended_also_if_too_much_was_said() {
         let life = Life::new();
-        assert!(matches!(run(life.script("sleep 1000 & echo more than that"), LONG, 5), Err(Failure::TooLong)));
+        assert!(matches!(run(life.script("sleep 1000 & echo more than that"), terms(LONG, 5)), Err(Failure::TooLong)));
         life.wait_for_end();
     }
 
     #[test]
     fn what_is_left_running_in_the_background_is_ended_and_not_waited_for() {
         let life = Life::new();
-        let ended = run(life.script("sleep 1000 & echo done"), LONG, 100).unwrap();
+        let ended = run(life.script("sleep 1000 & echo done"), terms(LONG, 100)).unwrap();
         assert_eq!(ended.output, b"done\n");
+        life.wait_for_end();
+    }
+
+    #[test]
+    fn it_is_told_all_of_a_long_input_also_while_it_answers() {
+        let input = vec![b'x'; 1 << 20];
+        let ended = run(shell("cat"), Terms { input: &input, ..terms(LONG, 2 << 20) }).unwrap();
+        assert_eq!(ended.output, input);
+    }
+
+    #[test]
+    fn what_it_does_not_read_holds_nobody() {
+        let input = vec![b'x'; 1 << 20];
+        let ended = run(shell("exec <&-; echo done"), Terms { input: &input, ..terms(LONG, 100) }).unwrap();
+        assert_eq!((ended.status.code(), ended.output), (Some(0), b"done\n".to_vec()));
+    }
+
+    #[test]
+    fn where_nobody_listens_it_may_say_as_much_as_it_likes() {
+        let silent = Terms { max_output: None, ..terms(LONG, 0) };
+        let ended = run(shell("yes | head -c 1000000; echo err >&2"), silent).unwrap();
+        assert_eq!((ended.output, ended.errors), (Vec::new(), b"err\n".to_vec()));
+    }
+
+    #[test]
+    fn who_is_stopped_ends_with_all_of_the_group() {
+        let life = Life::new();
+        let stop = life.directory.path().join("stop");
+        mkfifoat(CWD, &stop, Mode::RUSR | Mode::WUSR).unwrap();
+        // It stops itself, as soon as there is something to be ended with it.
+        let script = life.script(&format!("sleep 1000 & echo > {}; sleep 1000", stop.display()));
+        let stop = openat(CWD, &stop, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).unwrap();
+        let terms = Terms { stop: Some(stop.as_fd()), ..terms(LONG, 100) };
+        assert!(matches!(run(script, terms), Err(Failure::Stopped)));
         life.wait_for_end();
     }
 }

@@ -1,0 +1,175 @@
+//! Hooks as files say them, `[[hooks]]`, and as they are meant.
+//!
+//! A hook names a program. What that may be, and that it is run, is decided in [`crate::hooks`].
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use sortie_protocol::nearest;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::Settings;
+use super::said::Spoken;
+
+const DEFAULT_SECONDS: u64 = 10;
+const MOST_SECONDS: u64 = 60;
+const KEYS: [&str; 4] = ["on", "command", "timeout_seconds", "agents"];
+
+/// When a hook is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Seam {
+    /// Before a task starts, which it can prevent.
+    Started,
+    Ended,
+    /// A task waits for a person.
+    Asks,
+}
+
+impl Seam {
+    const ALL: [Self; 3] = [Self::Started, Self::Ended, Self::Asks];
+
+    /// As settings and the programs themselves know it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Started => "task_started",
+            Self::Ended => "task_ended",
+            Self::Asks => "task_asks",
+        }
+    }
+}
+
+/// One `[[hooks]]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct HookEntry {
+    on: Seam,
+    /// A program and its arguments.
+    command: Vec<String>,
+    timeout_seconds: u64,
+    /// For tasks of these alone; for all where there are none.
+    agents: Vec<String>,
+}
+
+/// A hook as it is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hook {
+    pub(crate) on: Seam,
+    pub(crate) program: HookProgram,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) time: Duration,
+    /// For tasks of these alone; for all where there are none.
+    pub(crate) agents: Vec<String>,
+    /// The command and where it was said, for people.
+    pub(crate) shown: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum HookProgram {
+    /// To be looked for in the directories of the `PATH`.
+    Named(String),
+    At(PathBuf),
+}
+
+impl Settings {
+    /// All hooks: the user's, then those of a trusted project.
+    pub(crate) fn hooks(&self) -> Vec<Hook> {
+        let hooks = self.said.hooks().map(|(entry, origin)| {
+            let HookEntry { on, command, timeout_seconds, agents } = entry.clone();
+            let (name, arguments) = command.split_first().map_or(("", &[][..]), |(name, rest)| (name.as_str(), rest));
+            let program = if name.contains('/') {
+                let path = self.path_said(&Spoken { text: name, origin });
+                HookProgram::At(path.unwrap_or_else(|| PathBuf::from(name)))
+            } else {
+                HookProgram::Named(name.to_owned())
+            };
+            Hook {
+                on,
+                program,
+                arguments: arguments.to_vec(),
+                time: Duration::from_secs(timeout_seconds),
+                agents,
+                shown: format!("`{name}` ({origin})"),
+            }
+        });
+        hooks.collect()
+    }
+}
+
+impl HookEntry {
+    /// `notify-send done` when a task ends.
+    pub(super) fn in_words(&self) -> String {
+        let when = match self.on {
+            Seam::Started => "before a task starts",
+            Seam::Ended => "when a task has ended",
+            Seam::Asks => "when a task waits for a person",
+        };
+        format!("`{}` {when}", self.command.join(" "))
+    }
+}
+
+/// As a file would say it.
+impl fmt::Display for HookEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { on, command, timeout_seconds, agents } = self;
+        write!(f, "{{ on = {:?}, command = {command:?}, timeout_seconds = {timeout_seconds}", on.name())?;
+        if !agents.is_empty() {
+            write!(f, ", agents = {agents:?}")?;
+        }
+        f.write_str(" }")
+    }
+}
+
+/// Reads one table; else what is wrong with it.
+pub(super) fn read(table: &DeTable<'_>) -> Result<HookEntry, String> {
+    if let Some(name) = table.keys().map(|name| &**name.get_ref()).find(|name| !KEYS.contains(name)) {
+        let instead = match nearest(name, KEYS) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("it has {}", KEYS.join(", ")),
+        };
+        return Err(format!("`hooks`: a hook has no `{name}`; {instead}"));
+    }
+    let value = |name: &str| table.get(name).map(Spanned::get_ref);
+    let command = words(value("command")).filter(|command| command.first().is_some_and(|program| !program.is_empty()));
+    let command = command.ok_or("`hooks`: `command` must be a program and its arguments, like [\"notify-send\", \"done\"]")?;
+    let agents = match value("agents") {
+        None => Vec::new(),
+        agents => words(agents)
+            .filter(|agents| !agents.is_empty())
+            .ok_or("`hooks`: `agents` must be a list of agents, like [\"explore\"]")?,
+    };
+    Ok(HookEntry { on: seam(value("on"))?, command, timeout_seconds: seconds(value("timeout_seconds"))?, agents })
+}
+
+fn seam(value: Option<&DeValue<'_>>) -> Result<Seam, String> {
+    let names = Seam::ALL.map(Seam::name);
+    let said = match value {
+        Some(DeValue::String(name)) => name,
+        Some(_) | None => return Err(format!("`hooks`: `on` must be one of {}", names.join(", "))),
+    };
+    Seam::ALL.into_iter().find(|seam| seam.name() == said).ok_or_else(|| {
+        let near = nearest(said, names).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        format!("`hooks`: `on` must be one of {}, not {said:?}{near}", names.join(", "))
+    })
+}
+
+fn seconds(value: Option<&DeValue<'_>>) -> Result<u64, String> {
+    let Some(value) = value else { return Ok(DEFAULT_SECONDS) };
+    let seconds = match value {
+        DeValue::Integer(number) => u64::from_str_radix(number.as_str(), number.radix()).ok(),
+        _ => None,
+    };
+    seconds
+        .filter(|seconds| (1..=MOST_SECONDS).contains(seconds))
+        .ok_or_else(|| format!("`hooks`: `timeout_seconds` must be a whole number from 1 to {MOST_SECONDS}"))
+}
+
+/// A list of texts; `None` for anything else.
+fn words(value: Option<&DeValue<'_>>) -> Option<Vec<String>> {
+    let Some(DeValue::Array(items)) = value else { return None };
+    let text = |item: &Spanned<DeValue<'_>>| match item.get_ref() {
+        DeValue::String(text) => Some(text.to_string()),
+        _ => None,
+    };
+    items.iter().map(text).collect()
+}

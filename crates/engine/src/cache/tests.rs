@@ -1,0 +1,421 @@
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use sortie_journal::{Durability, Entry, MemoryJournal};
+use sortie_protocol::{
+    AgentConfig, ApprovalAnswer, CallOutput, Fact, Grant, GrantLayer, Limits, ModelChoice, Sender, Status, Timestamp,
+    ToolCall, ToolOutput, Usage,
+};
+use tempfile::TempDir;
+
+use super::*;
+
+/// Enough for the slowest machine.
+const BOUNDS: SnapshotBounds = SnapshotBounds { files: 100, bytes: 100_000, time: Duration::from_hours(1) };
+
+/// A workspace, a journal, and what was kept.
+struct World {
+    home: TempDir,
+    workspace: Workspace,
+    journal: MemoryJournal,
+    agents: Registry,
+    cache: Cache,
+}
+
+impl World {
+    fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().join("workspace");
+        fs::create_dir_all(root.join("src")).unwrap();
+        fs::write(root.join(".gitignore"), "*.tmp\n").unwrap();
+        fs::write(root.join("a.txt"), "one").unwrap();
+        fs::write(root.join("src/main.rs"), "fn main() {}").unwrap();
+        fs::write(root.join("ignored.tmp"), "x").unwrap();
+        let workspace = Workspace::open(&root).unwrap();
+        let cache = Cache::within(SpillDir::open(&home.path().join("cache")).unwrap(), BOUNDS);
+        Self { workspace, journal: MemoryJournal::new(), agents: Registry::builtin(), cache, home }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.home.path().join("workspace").join(name)
+    }
+
+    fn look_up(&self, job: &Job) -> Looked {
+        let asking = Asking { job, agents: &self.agents, has_approvals: false };
+        self.cache.look_up(&self.journal, &self.workspace, &asking)
+    }
+
+    fn hit(&self, job: &Job) -> Option<TaskOutcome> {
+        match self.look_up(job) {
+            Looked::Hit(outcome) => Some(*outcome),
+            Looked::Miss(_) => None,
+            Looked::Unable(notice) => panic!("nothing can be kept: {notice:?}"),
+        }
+    }
+
+    fn ticket(&self, job: &Job) -> Ticket {
+        match self.look_up(job) {
+            Looked::Miss(ticket) => *ticket,
+            other => panic!("there should be nothing yet: {other:?}"),
+        }
+    }
+
+    fn remember(&self, ticket: &Ticket) {
+        assert_eq!(self.cache.remember(&self.journal, &self.workspace, ticket, false), None);
+    }
+
+    /// Has a task do what these facts say between its start and its completion.
+    async fn work(&self, job: &Job, facts: Vec<Fact>) {
+        self.end(job, facts, outcome(job, "It is in src/main.rs.")).await;
+    }
+
+    async fn end(&self, job: &Job, facts: Vec<Fact>, outcome: TaskOutcome) {
+        let start = Fact::TaskStarted { job: Box::new(job.clone()) };
+        let end = Fact::TaskEnded { outcome: Box::new(outcome) };
+        self.append(job, 1, [vec![start], facts, vec![end]].concat()).await;
+    }
+
+    async fn append(&self, job: &Job, leg: u32, facts: Vec<Fact>) {
+        let entry = |fact| Entry { task_id: job.task, leg, attempt: 1, time: Timestamp(1_700_000_000_000), fact };
+        self.journal.append(facts.into_iter().map(entry).collect(), Durability::Synced).await.unwrap();
+    }
+
+    /// Whether the outcome of a task that did this is given again.
+    async fn is_kept_after(&self, facts: Vec<Fact>) -> bool {
+        let job = job(0);
+        let ticket = self.ticket(&job);
+        self.work(&job, facts).await;
+        self.remember(&ticket);
+        self.hit(&again(&job)).is_some()
+    }
+}
+
+fn task(letter: u8) -> TaskId {
+    TaskId::from_random([letter; 12])
+}
+
+fn job(letter: u8) -> Job {
+    let config = AgentConfig {
+        agent: "explore".to_owned(),
+        model: ModelChoice { route: "main".to_owned(), id: "scripted".to_owned() },
+        system: "You explore.".to_owned(),
+        tools: ["Read", "LS", "Glob", "Grep", "Task"].map(str::to_owned).to_vec(),
+        grant: Grant { layers: vec![GrantLayer::new("agent explore")] },
+        limits: Limits::default(),
+        depth: 1,
+        chain: vec!["main".to_owned(), "explore".to_owned()],
+    };
+    Job {
+        task: task(letter),
+        parent: None,
+        root: task(letter),
+        title: "Find it".to_owned(),
+        prompt: "Where is main?".to_owned(),
+        workspace: "/w".to_owned(),
+        contract: "sortie".to_owned(),
+        report_cap_bytes: Some(8000),
+        report_cap_characters: None,
+        report_cap_lines: None,
+        report_cap_json_bytes: None,
+        notices: Vec::new(),
+        config,
+    }
+}
+
+/// The same request by another task.
+fn again(job: &Job) -> Job {
+    Job { task: task(25), root: task(24), parent: Some(task(24)), title: "Once more".to_owned(), ..job.clone() }
+}
+
+fn outcome(job: &Job, text: &str) -> TaskOutcome {
+    TaskOutcome {
+        task_id: job.task,
+        agent: job.config.agent.clone(),
+        status: Status::Completed,
+        reason: None,
+        text: text.to_owned(),
+        files_changed: Vec::new(),
+        tool_summary: Vec::new(),
+        model: job.config.model.clone(),
+        usage: Usage::default(),
+        truncated: false,
+        full_text_path: None,
+        truncation: None,
+        deadline_ms: None,
+        notices: Vec::new(),
+        error: None,
+    }
+}
+
+fn called(tool: &str, arguments: &str) -> Fact {
+    let call = ToolCall { id: "1".into(), tool: tool.to_owned(), arguments: arguments.to_owned() };
+    Fact::CallStarted { call, idempotent: true }
+}
+
+fn returned(output: ToolOutput) -> Fact {
+    Fact::CallFinished { output: CallOutput { call: "1".into(), output }, refused: false }
+}
+
+fn reading() -> Vec<Fact> {
+    vec![
+        Fact::TaskAdmitted,
+        Fact::ModelCalled { turn: 1 },
+        called("Grep", r#"{"pattern":"main"}"#),
+        returned(ToolOutput::done("src/main.rs", "1 file")),
+        called("Read", r#"{"file_path":"src/main.rs"}"#),
+        returned(ToolOutput::done("1\tfn main() {}", "1 line")),
+    ]
+}
+
+#[tokio::test]
+async fn the_same_request_on_the_same_files_gets_the_recorded_outcome_which_says_so() {
+    let world = World::new();
+    let first = job(0);
+    let ticket = world.ticket(&first);
+    world.work(&first, reading()).await;
+    assert_eq!(world.hit(&again(&first)), None, "nothing was kept yet");
+    world.remember(&ticket);
+
+    let second = Job { notices: vec!["an odd key".to_owned()], ..again(&first) };
+    let outcome = world.hit(&second).expect("the recorded outcome");
+    assert_eq!((outcome.task_id, outcome.text.as_str()), (first.task, "It is in src/main.rs."));
+    assert_eq!(
+        outcome.notices,
+        [
+            "an odd key",
+            "answered from agent-aaaaaaaaaaaa, which did the same on the same files at 2023-11-14T22:13:20.000Z; its \
+             figures are of then, nothing was spent now"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn another_process_finds_it_too() {
+    let world = World::new();
+    assert!(world.is_kept_after(reading()).await);
+    let other = Cache::within(SpillDir::open(&world.home.path().join("cache")).unwrap(), BOUNDS);
+    let job = again(&job(0));
+    let asking = Asking { job: &job, agents: &world.agents, has_approvals: false };
+    assert!(matches!(other.look_up(&world.journal, &world.workspace, &asking), Looked::Hit(_)));
+}
+
+#[tokio::test]
+async fn a_change_of_any_file_that_is_not_ignored_is_a_miss_and_undoing_it_a_hit() {
+    type Change = fn(&World);
+    let changes: [(&str, Change, bool); 4] = [
+        ("a file that was there", |world| fs::write(world.path("a.txt"), "eno").unwrap(), false),
+        ("a new file", |world| fs::write(world.path("new.txt"), "").unwrap(), false),
+        ("an ignored file", |world| fs::write(world.path("ignored.tmp"), "y").unwrap(), true),
+        ("the same content", |world| fs::write(world.path("a.txt"), "one").unwrap(), true),
+    ];
+    for (what, change, is_hit) in changes {
+        let world = World::new();
+        assert!(world.is_kept_after(reading()).await);
+        change(&world);
+        assert_eq!(world.hit(&again(&job(0))).is_some(), is_hit, "{what}");
+    }
+}
+
+#[tokio::test]
+async fn another_request_is_a_miss() {
+    let world = World::new();
+    assert!(world.is_kept_after(reading()).await);
+    let asked = again(&job(0));
+    let with = |change: &dyn Fn(&mut Job)| {
+        let mut job = asked.clone();
+        change(&mut job);
+        world.hit(&job).is_some()
+    };
+    type Change = fn(&mut Job);
+    let others: [(&str, Change); 10] = [
+        ("prompt", |job| job.prompt.push('!')),
+        ("workspace", |job| job.workspace.push('x')),
+        ("contract", |job| job.contract = "typed".to_owned()),
+        ("report cap", |job| job.report_cap_bytes = None),
+        ("agent", |job| job.config.agent = "plan".to_owned()),
+        ("model", |job| job.config.model.id = "larger".to_owned()),
+        ("route", |job| job.config.model.route = "light".to_owned()),
+        ("system prompt", |job| job.config.system.push('!')),
+        ("tools", |job| job.config.tools.truncate(2)),
+        ("grant", |job| job.config.grant.layers[0].deny.push("Read(secret)".to_owned())),
+    ];
+    for (what, change) in others {
+        assert!(!with(&change), "{what}");
+    }
+    assert!(with(&|job| job.title.push('!')), "what it is called does not count");
+    assert!(with(&|job| job.config.limits.max_turns = Some(3)), "a limit that it did not need does not count");
+}
+
+#[tokio::test]
+async fn who_could_delegate_to_other_agents_now_asks_for_something_else() {
+    let mut world = World::new();
+    assert!(world.is_kept_after(reading()).await);
+    let wiser = |agent: &sortie_agents::AgentDefinition| {
+        let mut agent = agent.clone();
+        agent.prompt.push_str("Be wise.");
+        agent
+    };
+    world.agents = world.agents.recast(wiser);
+    assert!(world.hit(&again(&job(0))).is_none());
+}
+
+#[tokio::test]
+async fn only_a_task_that_did_nothing_but_read_what_is_part_of_the_digest_is_kept() {
+    let written = ToolOutput { files_changed: vec!["a.txt".to_owned()], ..ToolOutput::done("", "") };
+    let refused = CallOutput { call: "1".into(), output: ToolOutput::failure("no") };
+    let person = || Fact::MessageArrived { number: 1, from: Sender::Person, text: "hurry".to_owned(), command: None };
+    let table: Vec<(&str, Vec<Fact>, bool)> = vec![
+        ("nothing", Vec::new(), true),
+        ("a list and a search", vec![called("LS", "{}"), called("Glob", r#"{"pattern":"**"}"#)], true),
+        ("notes to itself", vec![called("TodoWrite", r#"{"todos":[]}"#)], true),
+        ("a child that was answered from here, too", vec![called("Task", "{}")], true),
+        ("an ignored file", vec![called("Read", r#"{"file_path":"ignored.tmp"}"#)], false),
+        ("an absent file", vec![called("Read", r#"{"file_path":"absent"}"#)], false),
+        ("a command", vec![called("Bash", r#"{"command":"date"}"#)], false),
+        ("the web", vec![called("WebFetch", r#"{"url":"https://example.com"}"#)], false),
+        ("a tool of a server", vec![called("mcp__notes__read", "{}")], false),
+        ("a write", vec![called("Write", r#"{"file_path":"a.txt","content":"one"}"#)], false),
+        ("a change that a reading tool tells of", vec![called("LS", "{}"), returned(written)], false),
+        ("a call that did not run", vec![called("LS", "{}"), returned(ToolOutput::not_run("no"))], false),
+        ("a refusal", vec![Fact::CallFinished { output: refused, refused: true }], false),
+        ("a message", vec![person()], false),
+        ("a note for others", vec![Fact::NotePosted { text: "x".to_owned() }], false),
+        (
+            "a person's yes",
+            vec![Fact::ApprovalAnswered { call: "1".into(), answer: ApprovalAnswer::Once }],
+            false,
+        ),
+        ("something unknown", vec![Fact::Unknown], false),
+    ];
+    for (what, facts, is_kept) in table {
+        assert_eq!(World::new().is_kept_after(facts).await, is_kept, "{what}");
+    }
+}
+
+#[tokio::test]
+async fn an_outcome_that_is_not_completed_or_changed_a_file_is_not_kept() {
+    for (change, what) in [
+        ((|outcome| outcome.status = Status::Partial) as fn(&mut TaskOutcome), "partial"),
+        (|outcome| outcome.status = Status::Failed, "failed"),
+        (|outcome| outcome.files_changed.push("a.txt".to_owned()), "changed a file"),
+    ] {
+        let (world, job) = (World::new(), job(0));
+        let ticket = world.ticket(&job);
+        let mut outcome = outcome(&job, "some text");
+        change(&mut outcome);
+        world.end(&job, reading(), outcome).await;
+        world.remember(&ticket);
+        assert!(world.hit(&again(&job)).is_none(), "{what}");
+    }
+}
+
+#[tokio::test]
+async fn what_children_did_counts_as_well() {
+    for (tool, arguments, is_kept) in [("LS", "{}", true), ("Bash", r#"{"command":"date"}"#, false)] {
+        let (world, parent) = (World::new(), job(0));
+        let child = Job { parent: Some(parent.task), root: parent.task, ..job(1) };
+        let ticket = world.ticket(&parent);
+        let start = Fact::TaskStarted { job: Box::new(parent.clone()) };
+        world.append(&parent, 1, vec![start, called("Task", "{}")]).await;
+        world.work(&child, vec![called(tool, arguments)]).await;
+        let end = Fact::TaskEnded { outcome: Box::new(outcome(&parent, "done")) };
+        world.append(&parent, 1, vec![end]).await;
+        world.remember(&ticket);
+        assert_eq!(world.hit(&again(&parent)).is_some(), is_kept, "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn files_that_were_touched_while_the_task_worked_keep_it_from_being_kept() {
+    let (world, job) = (World::new(), job(0));
+    let ticket = world.ticket(&job);
+    world.work(&job, reading()).await;
+    let (now, then) = (world.path("a.txt"), world.path("a.tmp"));
+    fs::rename(&now, &then).unwrap();
+    fs::write(&now, "one").unwrap();
+    world.remember(&ticket);
+    assert!(world.hit(&again(&job)).is_none());
+}
+
+#[tokio::test]
+async fn a_task_that_went_on_or_is_gone_is_no_answer_any_more() {
+    let (world, first) = (World::new(), job(0));
+    assert!(world.is_kept_after(reading()).await);
+    let resumed = Fact::TaskResumed { prompt: None, config: Box::new(first.config.clone()), notices: Vec::new() };
+    world.append(&first, 2, vec![resumed]).await;
+    assert!(world.hit(&again(&first)).is_none(), "it works again");
+    world.append(&first, 2, vec![Fact::TaskEnded { outcome: Box::new(outcome(&first, "else")) }]).await;
+    assert!(world.hit(&again(&first)).is_none(), "another leg has ended");
+
+    let gone = World { journal: MemoryJournal::new(), ..world };
+    assert!(gone.hit(&again(&first)).is_none(), "no log has it");
+}
+
+#[tokio::test]
+async fn an_index_that_is_damaged_or_names_another_task_is_no_more_than_a_miss() {
+    let (world, first) = (World::new(), job(0));
+    assert!(world.is_kept_after(reading()).await);
+    let index = world.home.path().join("cache/results");
+    let sound = fs::read_to_string(&index).unwrap();
+    assert_eq!(fs::metadata(&index).unwrap().permissions().mode() & 0o777, 0o600);
+
+    let other = Job { prompt: "Something else?".to_owned(), ..job(1) };
+    world.work(&other, Vec::new()).await;
+    let to_other = sound.replace(&first.task.to_string(), &other.task.to_string());
+    let too_long = sound.repeat(1000);
+    for damaged in ["", "no index", &sound[..70], &sound[1..], &to_other, &too_long, "\u{fffd} \n\n é é\n"] {
+        fs::write(&index, damaged).unwrap();
+        assert!(world.hit(&again(&first)).is_none(), "{damaged:.100}");
+    }
+    fs::write(&index, format!("no index\n{sound}{{}}\n")).unwrap();
+    assert!(world.hit(&again(&first)).is_some(), "what is sound of it counts");
+
+    fs::write(&index, [0xff; 100]).unwrap();
+    world.remember(&world.ticket(&first));
+    assert!(world.hit(&again(&first)).is_some(), "it is written anew");
+}
+
+#[test]
+fn the_index_keeps_the_newest_and_one_for_each_request() {
+    let (world, first) = (World::new(), job(0));
+    let key = |number: u32| Key::of_request(&Job { prompt: number.to_string(), ..job(0) });
+    for number in 0..600 {
+        world.cache.index.put(&key(number), first.task).unwrap();
+    }
+    world.cache.index.put(&key(599), task(2)).unwrap();
+    let text = fs::read_to_string(world.home.path().join("cache/results")).unwrap();
+    assert_eq!(text.lines().count(), 500);
+    assert_eq!(world.cache.index.find(&key(0)), None);
+    assert_eq!(world.cache.index.find(&key(100)), Some(first.task));
+    assert_eq!(world.cache.index.find(&key(599)), Some(task(2)));
+}
+
+#[tokio::test]
+async fn where_a_person_has_approved_of_more_nothing_is_given_or_kept() {
+    let (world, job) = (World::new(), job(0));
+    let ticket = world.ticket(&job);
+    world.work(&job, reading()).await;
+    assert_eq!(world.cache.remember(&world.journal, &world.workspace, &ticket, true), None);
+    assert!(world.hit(&again(&job)).is_none());
+    world.remember(&ticket);
+    let asking = Asking { job: &again(&job), agents: &world.agents, has_approvals: true };
+    let looked = world.cache.look_up(&world.journal, &world.workspace, &asking);
+    assert!(matches!(looked, Looked::Unable(None)), "{looked:?}");
+}
+
+#[test]
+fn a_workspace_beyond_the_bounds_is_told_of_once() {
+    let world = World::new();
+    let bounds = SnapshotBounds { files: 2, ..BOUNDS };
+    let cache = Cache::within(SpillDir::open(&world.home.path().join("cache")).unwrap(), bounds);
+    let job = job(0);
+    let asking = Asking { job: &job, agents: &world.agents, has_approvals: false };
+    let looked = || match cache.look_up(&world.journal, &world.workspace, &asking) {
+        Looked::Unable(notice) => notice,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(looked().as_deref(), Some("no result is kept for later: the workspace has more than 2 files"));
+    assert_eq!(looked(), None);
+}

@@ -1,0 +1,40 @@
+//! Children that worked beside a task when it stopped: they go on with it, or their reports come into its mail.
+
+use sortie_protocol::CallId;
+use sortie_tools::BoxFuture;
+
+use crate::delegate::{Delegate, Found};
+use crate::inbox::Report;
+use crate::replay::{Attached, PastCharge};
+use crate::task::Parent;
+
+impl Delegate {
+    /// Takes all of them up again, before the task's next turn. What to say of those that cannot go on.
+    ///
+    /// A task is started within one that is being started: hence a type that ends.
+    pub(crate) fn take_up<'a>(&'a self, charges: &'a [PastCharge]) -> BoxFuture<'a, Vec<String>> {
+        Box::pin(async move {
+            let mut lost = Vec::new();
+            for charge in charges {
+                if let Err(why) = self.take_up_one(*charge).await {
+                    self.inbox.forget(charge.child);
+                    lost.push(format!("{} worked in the background and cannot go on: {why}", charge.child));
+                }
+            }
+            lost
+        })
+    }
+
+    async fn take_up_one(&self, PastCharge { child, ended_leg }: PastCharge) -> Result<(), sortie_protocol::Failure> {
+        let address = self.address(&CallId::from("background"), false);
+        let parent = Parent { address, deadline: self.deadline };
+        match self.again(parent, Attached { child, ended_leg, is_released: true }).await? {
+            Found::Ended(outcome) => {
+                let leg = self.ended_leg(child, ended_leg).await?;
+                self.inbox.report(child, Report { leg, outcome });
+                Ok(())
+            }
+            Found::Open(task) => self.launch(*task).await.map(drop),
+        }
+    }
+}

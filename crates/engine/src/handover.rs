@@ -1,0 +1,88 @@
+//! The end of a task, delivered: to the call that waits for it, or into its parent's mail; and what becomes of the children
+//! that still work beside it.
+//!
+//! One that was stopped, or that nobody is above, stops them, and waits. One that failed leaves them to its parent.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use sortie_journal::JournalError;
+use sortie_protocol::{TaskId, TaskOutcome};
+use tokio::sync::OwnedMutexGuard;
+
+use crate::address::Recipient;
+use crate::inbox::{Charge, Report};
+use crate::replay::hands_over;
+use crate::sink::{Orphan, ParentsWord};
+use crate::task::Task;
+
+impl Task {
+    /// Records the ending, and delivers it.
+    pub(crate) async fn deliver(&self, outcome: &TaskOutcome) -> Result<(), JournalError> {
+        if !hands_over(&self.job, outcome.status) {
+            self.stop_charges().await;
+        }
+        self.inbox.close();
+        let Some(parent) = &self.parent else { return self.sink.end(outcome.clone(), None, &[]).await };
+        let mut to = parent.address.hold().await;
+        let mut held = BTreeMap::new();
+        let charges = self.hold_charges(&mut held).await;
+        let orphan = |charge: &Charge| Orphan {
+            child: charge.child,
+            ended_leg: charge.report.as_ref().map(|report| report.leg),
+        };
+        let orphans: Vec<Orphan> = charges.iter().filter(|_| hands_over(&self.job, outcome.status)).map(orphan).collect();
+        let word = ParentsWord { sink: &to.sink, call: &to.call, waits: to.waits };
+        self.sink.end(outcome.clone(), Some(word), &orphans).await?;
+        for Charge { child, report } in charges.into_iter().take(orphans.len()) {
+            to.inbox.expect(child);
+            if let Some(report) = report {
+                to.inbox.report(child, report);
+            } else if let Some(recipient) = held.get_mut(&child) {
+                (recipient.sink, recipient.inbox) = (to.sink.clone(), Arc::clone(&to.inbox));
+            }
+        }
+        if !to.waits {
+            to.inbox.report(self.job.task, Report { leg: self.sink.leg(), outcome: Box::new(outcome.clone()) });
+        }
+        to.is_over = true;
+        Ok(())
+    }
+
+    /// Ends what works beside the task, and waits for it.
+    async fn stop_charges(&self) {
+        loop {
+            let changed = self.inbox.change();
+            let at_work = self.inbox.at_work();
+            if at_work.is_empty() {
+                return;
+            }
+            for child in at_work {
+                if !self.engine.present.stop(child) {
+                    // It could not even be taken up again; nobody will hear of it.
+                    self.inbox.forget(child);
+                }
+            }
+            changed.await;
+        }
+    }
+
+    /// All that is left of the mail, once nothing of it can change any more: who works stays at work as long as `held` is.
+    async fn hold_charges(&self, held: &mut BTreeMap<TaskId, OwnedMutexGuard<Recipient>>) -> Vec<Charge> {
+        loop {
+            let charges = self.inbox.close();
+            let is_new = |charge: &&Charge| charge.report.is_none() && !held.contains_key(&charge.child);
+            let Some(next) = charges.iter().find(is_new).map(|charge| charge.child) else { return charges };
+            let address = self.engine.present.find(next).and_then(|resident| resident.address.clone());
+            match address {
+                Some(address) => {
+                    let recipient = address.hold().await;
+                    if !recipient.is_over {
+                        held.insert(next, recipient);
+                    }
+                }
+                None => self.inbox.forget(next),
+            }
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! What has come for a task and is not yet in its conversation: reports of children that work beside it, and messages.
+//!
+//! It is a copy: the log holds all of it, and a task that goes on gets it back from there. It does not write the log; who
+//! delivers does that first.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use sortie_protocol::{MailMark, ReportMark, Sender, TaskId, TaskOutcome};
+use tokio::sync::watch;
+
+/// The mail of one task.
+pub(crate) struct Inbox {
+    mail: Mutex<Mail>,
+    changed: watch::Sender<()>,
+}
+
+#[derive(Default)]
+struct Mail {
+    /// Children that work beside the task, or have done so and are not read yet, in the order of their starts.
+    charges: Vec<Charge>,
+    /// In the order of their numbers.
+    messages: Vec<Message>,
+    /// Messages that have come so far, and those of them that are not on disk yet.
+    numbered: u32,
+    arriving: u32,
+    /// The leg is over: whoever writes now is told so.
+    is_closed: bool,
+}
+
+/// A child that works beside its parent.
+#[derive(Debug, Clone)]
+pub(crate) struct Charge {
+    pub(crate) child: TaskId,
+    /// How it ended, if it has.
+    pub(crate) report: Option<Report>,
+}
+
+/// How a leg of a child ended.
+#[derive(Debug, Clone)]
+pub(crate) struct Report {
+    pub(crate) leg: u32,
+    pub(crate) outcome: Box<TaskOutcome>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Message {
+    pub(crate) number: u32,
+    pub(crate) from: Sender,
+    pub(crate) text: String,
+}
+
+/// All that waits to be read.
+#[derive(Debug, Default)]
+pub(crate) struct Unread {
+    pub(crate) reports: Vec<Report>,
+    pub(crate) messages: Vec<Message>,
+}
+
+/// A message on its way. The task does not end before it is here, or given up.
+pub(crate) struct Arrival<'a> {
+    inbox: &'a Inbox,
+    pub(crate) number: u32,
+}
+
+impl Arrival<'_> {
+    /// The message is on disk.
+    pub(crate) fn is_here(self, from: Sender, text: String) {
+        let mut mail = self.inbox.lock();
+        let at = mail.messages.partition_point(|earlier| earlier.number < self.number);
+        mail.messages.insert(at, Message { number: self.number, from, text });
+    }
+}
+
+impl Drop for Arrival<'_> {
+    fn drop(&mut self) {
+        self.inbox.lock().arriving -= 1;
+        self.inbox.changed.send_replace(());
+    }
+}
+
+impl Default for Inbox {
+    fn default() -> Self {
+        Self { mail: Mutex::default(), changed: watch::Sender::new(()) }
+    }
+}
+
+impl Inbox {
+    /// As it was when the task stopped.
+    pub(crate) fn restored(charges: Vec<Charge>, messages: Vec<Message>, numbered: u32) -> Self {
+        let mail = Mail { charges, messages, numbered, ..Mail::default() };
+        Self { mail: Mutex::new(mail), ..Self::default() }
+    }
+
+    /// A child works beside the task from now on.
+    pub(crate) fn expect(&self, child: TaskId) {
+        let mut mail = self.lock();
+        match mail.charges.iter_mut().find(|charge| charge.child == child) {
+            Some(charge) => charge.report = None,
+            None => mail.charges.push(Charge { child, report: None }),
+        }
+    }
+
+    /// A child that could not be started, or that somebody else has now.
+    pub(crate) fn forget(&self, child: TaskId) {
+        self.lock().charges.retain(|charge| charge.child != child);
+        self.changed.send_replace(());
+    }
+
+    /// A child has ended. One that nobody expected here is not reported.
+    pub(crate) fn report(&self, child: TaskId, report: Report) {
+        let mut mail = self.lock();
+        if let Some(charge) = mail.charges.iter_mut().find(|charge| charge.child == child) {
+            charge.report = Some(report);
+        }
+        drop(mail);
+        self.changed.send_replace(());
+    }
+
+    /// Makes room for a message that is about to be recorded; `None` if the task has read its last one.
+    pub(crate) fn arrival(&self) -> Option<Arrival<'_>> {
+        let mut mail = self.lock();
+        if mail.is_closed {
+            return None;
+        }
+        mail.arriving += 1;
+        mail.numbered += 1;
+        Some(Arrival { inbox: self, number: mail.numbered })
+    }
+
+    /// How many messages have come so far.
+    pub(crate) fn numbered(&self) -> u32 {
+        self.lock().numbered
+    }
+
+    /// All that can be read now.
+    pub(crate) fn unread(&self) -> Unread {
+        let mail = self.lock();
+        let reports = mail.charges.iter().filter_map(|charge| charge.report.clone()).collect();
+        Unread { reports, messages: mail.messages.clone() }
+    }
+
+    /// The report of a child, if it is here and unread.
+    pub(crate) fn mark_of(&self, child: TaskId) -> Option<ReportMark> {
+        let mail = self.lock();
+        let charge = mail.charges.iter().find(|charge| charge.child == child)?;
+        charge.report.as_ref().map(|report| ReportMark { child, leg: report.leg })
+    }
+
+    /// The first message of a kind that waits to be read.
+    pub(crate) fn first(&self, is_meant: impl Fn(&Message) -> bool) -> Option<Message> {
+        self.lock().messages.iter().find(|message| is_meant(message)).cloned()
+    }
+
+    /// What the log says has reached the conversation.
+    pub(crate) fn mark_read(&self, read: &MailMark) {
+        if read.is_empty() {
+            return;
+        }
+        let mut mail = self.lock();
+        mail.charges.retain(|charge| !charge.report.as_ref().is_some_and(|report| {
+            read.reports.contains(&ReportMark { child: charge.child, leg: report.leg })
+        }));
+        mail.messages.retain(|message| !read.messages.contains(&message.number));
+    }
+
+    /// Children that have not ended.
+    pub(crate) fn at_work(&self) -> Vec<TaskId> {
+        let mail = self.lock();
+        mail.charges.iter().filter(|charge| charge.report.is_none()).map(|charge| charge.child).collect()
+    }
+
+    /// Ends the reading of mail, unless something is here, on its way, or expected.
+    pub(crate) fn close_if_empty(&self) -> bool {
+        let mut mail = self.lock();
+        mail.is_closed = mail.charges.is_empty() && mail.messages.is_empty() && mail.arriving == 0;
+        mail.is_closed
+    }
+
+    /// Ends the reading of mail, whatever is left: it is told.
+    pub(crate) fn close(&self) -> Vec<Charge> {
+        let mut mail = self.lock();
+        mail.is_closed = true;
+        mail.charges.clone()
+    }
+
+    /// Waits until there is something to read.
+    pub(crate) async fn something(&self) {
+        self.until(|mail| !mail.messages.is_empty() || mail.charges.iter().any(|charge| charge.report.is_some())).await;
+    }
+
+    /// Waits until no child is at work.
+    pub(crate) async fn all_home(&self) {
+        self.until(|mail| mail.charges.iter().all(|charge| charge.report.is_some())).await;
+    }
+
+    /// Waits until something has changed since this was called.
+    pub(crate) fn change(&self) -> impl Future<Output = ()> + use<> {
+        let mut changed = self.changed.subscribe();
+        async move {
+            // The sender lives as long as the task.
+            changed.changed().await.ok();
+        }
+    }
+
+    /// Waits for a message of a kind.
+    pub(crate) async fn message(&self, is_meant: impl Fn(&Message) -> bool) -> Message {
+        let mut changed = self.changed.subscribe();
+        loop {
+            if let Some(message) = self.first(&is_meant) {
+                return message;
+            }
+            // The sender lives as long as we do.
+            changed.changed().await.ok();
+        }
+    }
+
+    async fn until(&self, is_so: impl Fn(&Mail) -> bool) {
+        let mut changed = self.changed.subscribe();
+        while !is_so(&self.lock()) {
+            changed.changed().await.ok();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Mail> {
+        self.mail.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

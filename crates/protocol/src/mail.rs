@@ -1,0 +1,39 @@
+//! What comes for a task while it works: reports of children that work beside it, and messages. A task reads its mail
+//! between two turns.
+
+use serde::{Deserialize, Serialize};
+
+use crate::TaskId;
+
+/// Who has written a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "sender", rename_all = "snake_case")]
+pub enum Sender {
+    /// Whoever sits at a terminal.
+    Person,
+    /// Another task. Its words are an agent's: they approve of nothing.
+    Task { task: TaskId, agent: String },
+}
+
+/// The report of one leg of a child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ReportMark {
+    pub child: TaskId,
+    pub leg: u32,
+}
+
+/// Which of a task's mail has reached its conversation. What is named here never reaches it again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MailMark {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reports: Vec<ReportMark>,
+    /// Messages by their numbers, which count from 1 within the task.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<u32>,
+}
+
+impl MailMark {
+    pub fn is_empty(&self) -> bool {
+        self.reports.is_empty() && self.messages.is_empty()
+    }
+}

@@ -1,0 +1,62 @@
+//! How other tasks stand, and what they say, as a model reads it: one line a task, their own words between marks that
+//! they cannot know. Never a transcript.
+
+use sortie_contract::head_line;
+
+use crate::cut;
+use crate::kin::{Glance, Stand, Work};
+use crate::port::CallContext;
+
+/// What is shown of a few words that somebody else has chosen.
+const MAX_WORDS_CHARS: usize = 100;
+
+/// The words for where a task that has not ended stands.
+pub(crate) const WAITING: &str = "waiting";
+pub(crate) const RUNNING: &str = "running";
+pub(crate) const INTERRUPTED: &str = "interrupted";
+
+/// Where a task stands, in one word.
+pub(crate) fn status(stand: &Stand) -> String {
+    match stand {
+        Stand::Waits => WAITING.to_owned(),
+        Stand::Works(_) => RUNNING.to_owned(),
+        Stand::Interrupted => INTERRUPTED.to_owned(),
+        Stand::Ended { outcome, .. } => outcome.status.to_string(),
+    }
+}
+
+/// How a task stands, in one line.
+pub(crate) fn line(glance: &Glance) -> String {
+    let Glance { task, agent, stand, .. } = glance;
+    match stand {
+        Stand::Waits => format!("{task} {agent} {WAITING} for a slot"),
+        Stand::Interrupted => format!("{task} {agent} {INTERRUPTED}: the process that ran it is gone"),
+        Stand::Ended { outcome, .. } => head_line(outcome),
+        Stand::Works(Work { turn, tool_calls, tokens, elapsed, last }) => {
+            let seconds = elapsed.as_secs_f64();
+            let last = if last.is_empty() { String::new() } else { format!(", last: {}", words(last)) };
+            format!("{task} {agent} {RUNNING}, turn {turn}, {tool_calls} calls, {tokens} tokens, {seconds:.1} s{last}")
+        }
+    }
+}
+
+/// A few words that somebody else has chosen, on one line.
+pub(crate) fn words(text: &str) -> String {
+    let words: Vec<&str> = text.split(|letter: char| letter.is_whitespace() || letter.is_control()).collect();
+    let line = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    match short(&line, MAX_WORDS_CHARS) {
+        Some(start) => format!("{}…", start.trim_end()),
+        None => line,
+    }
+}
+
+/// The start of a text that has more characters than this; `None` if it has not.
+pub(crate) fn short(text: &str, most: usize) -> Option<&str> {
+    text.char_indices().nth(most).map(|(end, _)| cut::start(text, end))
+}
+
+/// What another one has said, between marks that it cannot know.
+pub(crate) fn fenced(what: &str, text: &str, context: CallContext<'_>) -> String {
+    let mark = context.delegation.answer_parts().mark;
+    format!("[{what} {mark}]\n{text}\n[end {mark}]")
+}

@@ -1,0 +1,117 @@
+//! The door to the tasks around the one that makes a call: those below it, its parent, its siblings.
+
+mod alone;
+
+pub use self::alone::Alone;
+
+use std::time::Duration;
+
+use sortie_protocol::{Addressee, CallId, Failure, ReportMark, Sender, TaskId, TaskOutcome};
+
+use crate::port::BoxFuture;
+
+/// What a task may see and do of its kin. Whom it may not reach is an error, like one that does not exist.
+pub trait Kin: Send + Sync {
+    /// How a task below this one stands, once it has ended or `patience` is over.
+    fn look<'a>(&'a self, task: &'a str, patience: Duration) -> BoxFuture<'a, Result<Glance, Failure>>;
+
+    /// All tasks below this one, in the order of their starts.
+    fn list(&self) -> BoxFuture<'_, Result<Vec<Glance>, Failure>>;
+
+    /// The whole report of a task below this one, from a character on, at most so many.
+    fn page<'a>(&'a self, task: &'a str, from: usize, most: usize) -> BoxFuture<'a, Result<ReportPage, Failure>>;
+
+    /// Ends a task below this one with all below that, and waits for it: all that were stopped by this, the task first.
+    /// None, if it had ended before.
+    fn stop<'a>(&'a self, task: &'a str) -> BoxFuture<'a, Result<Vec<Glance>, Failure>>;
+
+    /// Writes to a task below this one, to `parent`, or to a sibling. It is on disk when this returns. A task below this
+    /// one that has ended goes on with it, in the background.
+    fn send<'a>(&'a self, call: &'a CallId, to: &'a str, text: String) -> BoxFuture<'a, Result<Receipt, Failure>>;
+
+    /// Asks, and waits for the answer; `None` if there was none within `patience`.
+    fn ask<'a>(
+        &'a self,
+        call: &'a CallId,
+        whom: Addressee,
+        question: String,
+        patience: Duration,
+    ) -> BoxFuture<'a, Result<Option<Answered>, Failure>>;
+
+    /// Lets the tasks of the whole tree read a finding.
+    fn post(&self, text: String) -> BoxFuture<'_, Result<(), Failure>>;
+
+    /// The newest findings of the whole tree, oldest first, at most so many.
+    fn notes(&self, most: usize) -> BoxFuture<'_, Result<Vec<Note>, Failure>>;
+}
+
+/// How one task stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Glance {
+    pub task: TaskId,
+    pub parent: Option<TaskId>,
+    pub agent: String,
+    pub title: String,
+    pub stand: Stand,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stand {
+    /// For a slot.
+    Waits,
+    Works(Work),
+    /// The process that ran it is gone, and nobody has gone on with it.
+    Interrupted,
+    Ended {
+        outcome: Box<TaskOutcome>,
+        /// Set where its report lies in the caller's mail. Whoever returns the report has it marked as read.
+        unread: Option<ReportMark>,
+    },
+}
+
+/// What a task that works has done so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Work {
+    pub turn: u32,
+    pub tool_calls: u64,
+    pub tokens: u64,
+    pub elapsed: Duration,
+    /// What it did last, in a few words.
+    pub last: String,
+}
+
+/// A part of a report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportPage {
+    pub text: String,
+    pub from: usize,
+    /// Characters of the whole.
+    pub whole: usize,
+}
+
+/// What became of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Receipt {
+    /// The task reads it at its next turn.
+    Delivered { task: TaskId },
+    /// The task had ended; it goes on with it, and its report comes with the mail.
+    Resumed { task: TaskId },
+}
+
+/// An answer, and which message of the mail it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered {
+    pub text: String,
+    /// Who has given it: also a question to the parent may be answered by a person.
+    pub from: Sender,
+    /// `None` where a person has answered at once.
+    pub message: Option<u32>,
+}
+
+/// A finding of some task of the tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    pub task: TaskId,
+    pub agent: String,
+    pub text: String,
+}

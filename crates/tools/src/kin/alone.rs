@@ -1,0 +1,55 @@
+//! A task without kin: calls that are made outside of any tree.
+
+use std::time::Duration;
+
+use sortie_protocol::{Addressee, CallId, Failure};
+
+use super::{Answered, Glance, Kin, Note, Receipt, ReportPage};
+use crate::port::BoxFuture;
+
+/// There is nobody to reach, and nothing to read.
+pub struct Alone;
+
+fn nobody<'a, T: Send + 'a>() -> BoxFuture<'a, Result<T, Failure>> {
+    Box::pin(async { Err(Failure::new("unknown_task", "there are no other tasks here")) })
+}
+
+impl Kin for Alone {
+    fn look<'a>(&'a self, _: &'a str, _: Duration) -> BoxFuture<'a, Result<Glance, Failure>> {
+        nobody()
+    }
+
+    fn list(&self) -> BoxFuture<'_, Result<Vec<Glance>, Failure>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn page<'a>(&'a self, _: &'a str, _: usize, _: usize) -> BoxFuture<'a, Result<ReportPage, Failure>> {
+        nobody()
+    }
+
+    fn stop<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Vec<Glance>, Failure>> {
+        nobody()
+    }
+
+    fn send<'a>(&'a self, _: &'a CallId, _: &'a str, _: String) -> BoxFuture<'a, Result<Receipt, Failure>> {
+        nobody()
+    }
+
+    fn ask<'a>(
+        &'a self,
+        _: &'a CallId,
+        _: Addressee,
+        _: String,
+        _: Duration,
+    ) -> BoxFuture<'a, Result<Option<Answered>, Failure>> {
+        nobody()
+    }
+
+    fn post(&self, _: String) -> BoxFuture<'_, Result<(), Failure>> {
+        nobody()
+    }
+
+    fn notes(&self, _: usize) -> BoxFuture<'_, Result<Vec<Note>, Failure>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+}

@@ -1,0 +1,98 @@
+//! `SendMessage`: words for another task, which reads them at its next turn. One that has ended goes on with them.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+use sortie_protocol::{Resource, TaskRequest, ToolOutput};
+
+use crate::answer::{Answer, bytes};
+use crate::arguments::Unknown;
+use crate::kin::Receipt;
+use crate::port::{CallContext, TypedTool};
+use crate::problem::Problem;
+
+/// The most that one task says to another at once.
+pub(crate) const MAX_MESSAGE_BYTES: usize = 16 * 1024;
+
+pub(crate) struct SendMessage;
+
+#[derive(Deserialize)]
+pub(crate) struct SendMessageInput {
+    #[serde(alias = "recipient", alias = "task_id", alias = "taskId", alias = "agent_id", alias = "agentId")]
+    to: String,
+    #[serde(alias = "content", alias = "text", alias = "prompt")]
+    message: String,
+    /// Known to models from elsewhere; people see the message.
+    #[serde(default, rename = "summary")]
+    _summary: Option<IgnoredAny>,
+    #[serde(flatten)]
+    unknown: Unknown,
+}
+
+impl TypedTool for SendMessage {
+    type Input = SendMessageInput;
+
+    const NAME: &'static str = "SendMessage";
+    const IDEMPOTENT: bool = false;
+
+    fn description(&self) -> String {
+        "Write to a sub-agent, which reads it at its next turn or, if it has ended, goes on with it; also to a sibling or \
+         your parent."
+            .to_owned()
+    }
+
+    fn schema(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "to": {"type": "string", "description": "id, or parent"},
+                "message": {"type": "string"},
+            },
+            "required": ["to", "message"],
+        })
+    }
+
+    /// The agent that would go to work on it, as if it were delegated to.
+    fn resource(&self, input: &Self::Input, context: CallContext<'_>) -> Resource {
+        let to = Some(input.to.trim().to_owned());
+        context.delegation.agent_for(&TaskRequest { resume: to, ..TaskRequest::default() })
+    }
+
+    async fn run(&self, input: Self::Input, context: CallContext<'_>) -> ToolOutput {
+        let mut answer = Answer::new(context.structured);
+        answer.note_unknown(&input.unknown);
+        if let Err(problem) = check("message", &input.message) {
+            return answer.failed(&problem);
+        }
+        let receipt = match context.kin.send(context.call, input.to.trim(), input.message).await {
+            Ok(receipt) => receipt,
+            Err(failure) => return answer.failed(&Problem::new(None, failure.to_string())),
+        };
+        let (text, for_people) = match receipt {
+            Receipt::Delivered { task } => {
+                (format!("delivered: {task} reads it at its next turn"), format!("delivered to {task}"))
+            }
+            Receipt::Resumed { task } => (
+                format!("{task} had ended and goes on with it in the background; its report is delivered to you"),
+                format!("{task} resumed"),
+            ),
+        };
+        answer.line(&text);
+        answer.put_body("receipt");
+        answer.done(for_people)
+    }
+}
+
+/// Whether a text can go to another task.
+pub(crate) fn check(name: &str, text: &str) -> Result<(), Problem> {
+    if text.trim().is_empty() {
+        return Err(Problem::arguments(format!("nothing was sent: the {name} is empty")));
+    }
+    if text.len() > MAX_MESSAGE_BYTES {
+        let (n_bytes, most) = (bytes(text.len() as u64), bytes(MAX_MESSAGE_BYTES as u64));
+        return Err(Problem::arguments(format!(
+            "nothing was sent: the {name} has {n_bytes}, at most {most} can be sent; shorten it, or write a file and name it"
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! What `TaskOutput` tells of several tasks: within a size, and which of the mail that makes read.
+
+use sortie_contract::compact_report;
+use sortie_protocol::{Failure, Fault, MailMark, ReportMark, TaskId, TaskOutcome, ToolOutput};
+
+use crate::answer::{Answer, grouped};
+use crate::cut;
+use crate::glance::{line, words};
+use crate::kin::{Glance, ReportPage, Stand};
+use crate::port::CallContext;
+use crate::problem::Problem;
+
+/// All reports of one answer, if it has several.
+const MAX_CHARS: usize = 24_000;
+const PAGE_CHARS: usize = 8000;
+
+#[derive(Default)]
+pub(super) struct Told {
+    pieces: Vec<String>,
+    notes: Vec<String>,
+    tasks: Vec<TaskId>,
+    read: Vec<ReportMark>,
+    /// Characters of the reports so far.
+    n_chars: usize,
+    n_ended: usize,
+    has_cut: bool,
+}
+
+impl Told {
+    /// A task of which nothing can be said.
+    pub(super) fn unknown(&mut self, id: &str, failure: &Failure) {
+        self.pieces.push(format!("{}: {failure}", words(id)));
+    }
+
+    /// A task, with its report if that fits beside the others.
+    pub(super) fn whole(&mut self, glance: &Glance, context: CallContext<'_>) {
+        if self.tasks.contains(&glance.task) {
+            return;
+        }
+        self.tasks.push(glance.task);
+        let Stand::Ended { outcome, unread } = &glance.stand else { return self.pieces.push(line(glance)) };
+        self.n_ended += 1;
+        let report = compact_report(outcome, &context.delegation.answer_parts().mark);
+        let n_chars = report.chars().count();
+        // One that fits nowhere else fits into an answer of its own: the engine has bounded it.
+        if self.n_chars > 0 && self.n_chars + n_chars > MAX_CHARS {
+            let n_chars = grouped(outcome.text.chars().count() as u64);
+            self.pieces.push(format!(
+                "{}\n(its report has {n_chars} characters and did not fit beside the others; ask for it alone)",
+                line(glance)
+            ));
+            return;
+        }
+        self.n_chars += n_chars;
+        self.has_cut |= outcome.full_text_path.is_some();
+        self.pieces.push(report);
+        self.read.extend(unread);
+    }
+
+    /// A task, with the part of its full report that begins at this character.
+    pub(super) async fn page(&mut self, glance: &Glance, offset: u64, context: CallContext<'_>) {
+        let Stand::Ended { outcome, unread } = &glance.stand else { return self.whole(glance, context) };
+        let (id, from) = (glance.task.to_string(), usize::try_from(offset).unwrap_or(usize::MAX));
+        let ReportPage { text, from, whole } = match context.kin.page(&id, from, PAGE_CHARS).await {
+            Ok(page) => page,
+            Err(failure) => return self.unknown(&id, &failure),
+        };
+        self.tasks.push(glance.task);
+        self.n_ended += 1;
+        let is_last = from.saturating_add(text.chars().count()) >= whole;
+        let shown = if is_last { text.as_str() } else { page_end(&text) };
+        let next = from.saturating_add(shown.chars().count());
+        let page = TaskOutcome { text: shown.to_owned(), ..outcome.as_ref().clone() };
+        self.pieces.push(compact_report(&page, &context.delegation.answer_parts().mark));
+        let (first, end, all) = (grouped(from as u64), grouped(next as u64), grouped(whole as u64));
+        self.notes.push(match (shown.is_empty(), is_last) {
+            (true, _) => format!("nothing from character {first} on: the report has {all}"),
+            (false, true) => format!("characters {first} to {end} of {all}: the end"),
+            (false, false) => format!("characters {first} to {end} of {all}; next offset: {next}"),
+        });
+        if from == 0 && is_last {
+            self.read.extend(unread);
+        }
+    }
+
+    pub(super) fn answer(self, mut answer: Answer) -> ToolOutput {
+        let text = self.pieces.join("\n\n");
+        if self.tasks.is_empty() {
+            return answer.failed(&Problem::new(Fault::NotFound, text));
+        }
+        let (n_tasks, n_open) = (self.tasks.len(), self.tasks.len() - self.n_ended);
+        answer.text(&text);
+        answer.put_body("tasks");
+        if self.has_cut {
+            answer.note("a report was cut: with offset 0 you page it in full");
+        }
+        self.notes.into_iter().for_each(|note| answer.note(note));
+        if n_open > 0 {
+            let have = if n_open == 1 { "has" } else { "have" };
+            answer.note_lack(format!(
+                "{n_open} of {n_tasks} {have} not ended; reports of your background tasks are delivered to you by \
+                 themselves: go on with other work or end your turn, do not poll"
+            ));
+        }
+        let mail = MailMark { reports: self.read, ..MailMark::default() };
+        ToolOutput { mail, ..answer.done(format!("{} of {n_tasks} ended", self.n_ended)) }
+    }
+}
+
+/// A page without the word that goes on behind it, unless it has no other.
+fn page_end(text: &str) -> &str {
+    match cut::unfinished(text) {
+        "" => text,
+        shown => shown,
+    }
+}

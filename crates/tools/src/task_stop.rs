@@ -1,0 +1,101 @@
+//! `TaskStop`: ends a sub-agent with all below it, and says what was ended.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sortie_protocol::{MailMark, ToolOutput};
+
+use crate::answer::{Answer, counted};
+use crate::arguments::Unknown;
+use crate::blocking::cancelled;
+use crate::glance::{fenced, line, short, status};
+use crate::kin::{Glance, Stand};
+use crate::port::{CallContext, TypedTool};
+use crate::problem::Problem;
+
+/// What is told of a report: of the task's own, and of one below it.
+const MAX_TEXT_CHARS: usize = 2000;
+const MAX_TEXT_CHARS_BELOW: usize = 300;
+const MAX_TOLD: usize = 30;
+
+pub(crate) struct TaskStop;
+
+#[derive(Deserialize)]
+pub(crate) struct TaskStopInput {
+    #[serde(alias = "taskId", alias = "agent_id", alias = "agentId", alias = "shell_id")]
+    task_id: String,
+    #[serde(flatten)]
+    unknown: Unknown,
+}
+
+impl TypedTool for TaskStop {
+    type Input = TaskStopInput;
+
+    const NAME: &'static str = "TaskStop";
+    /// Whoever has been stopped is not stopped again.
+    const IDEMPOTENT: bool = true;
+    const DELEGATES: bool = true;
+    const NEEDS_CHILDREN: bool = true;
+
+    fn description(&self) -> String {
+        "End a sub-agent and all below it.".to_owned()
+    }
+
+    fn schema(&self) -> Value {
+        json!({"type": "object", "properties": {"task_id": {"type": "string"}}, "required": ["task_id"]})
+    }
+
+    async fn run(&self, input: Self::Input, context: CallContext<'_>) -> ToolOutput {
+        let mut answer = Answer::new(context.structured);
+        answer.note_unknown(&input.unknown);
+        let id = input.task_id.trim();
+        let stopped = tokio::select! {
+            biased;
+            stopped = context.kin.stop(id) => stopped,
+            () = context.cancel.cancelled() => return cancelled(),
+        };
+        match stopped {
+            Ok(stopped) if stopped.is_empty() => had_ended(answer, id, context).await,
+            Ok(stopped) => receipt(answer, &stopped, context),
+            Err(failure) => answer.failed(&Problem::new(None, failure.to_string())),
+        }
+    }
+}
+
+async fn had_ended(mut answer: Answer, id: &str, context: CallContext<'_>) -> ToolOutput {
+    match context.kin.look(id, std::time::Duration::ZERO).await {
+        Ok(glance) => answer.line(&line(&glance)),
+        Err(failure) => answer.line(&failure.to_string()),
+    };
+    answer.put_body("stopped");
+    answer.note("it had ended before: nothing was stopped");
+    answer.done("had ended before")
+}
+
+fn receipt(mut answer: Answer, stopped: &[Glance], context: CallContext<'_>) -> ToolOutput {
+    let mut mail = MailMark::default();
+    let mut has_cut = false;
+    for (index, glance) in stopped.iter().take(MAX_TOLD).enumerate() {
+        answer.text(&line(glance));
+        let Stand::Ended { outcome, unread } = &glance.stand else { continue };
+        let most = if index == 0 { MAX_TEXT_CHARS } else { MAX_TEXT_CHARS_BELOW };
+        let start = short(&outcome.text, most);
+        if !outcome.text.is_empty() {
+            let text = start.map_or_else(|| outcome.text.clone(), |start| format!("{}…", start.trim_end()));
+            answer.text(&fenced("so far", &text, context));
+        }
+        has_cut |= start.is_some();
+        if start.is_none() {
+            mail.reports.extend(*unread);
+        }
+    }
+    answer.put_body("stopped");
+    if let Some(n_more) = stopped.len().checked_sub(MAX_TOLD).filter(|n_more| *n_more > 0) {
+        answer.note(format!("{n_more} more below it were stopped, too"));
+    }
+    if has_cut {
+        answer.note("not all that was said so far is here; TaskOutput has it");
+    }
+    let word = stopped.first().map(|glance| status(&glance.stand)).unwrap_or_default();
+    let for_people = format!("{}, {word}", counted(stopped.len(), "task stopped", "tasks stopped"));
+    ToolOutput { mail, ..answer.done(for_people) }
+}

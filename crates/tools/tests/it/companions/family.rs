@@ -1,0 +1,216 @@
+//! A family that stands as a test says, and remembers what it was asked to do.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use sortie_protocol::{
+    Addressee, CallId, Failure, ModelChoice, ReportMark, Resource, Status, TaskId, TaskOutcome, TaskRequest, Usage,
+};
+use sortie_tools::{
+    AnswerParts, Answered, BoxFuture, Delegated, Delegation, Glance, Kin, Note, Receipt, ReportPage, Stand, Work,
+};
+use tokio::sync::watch;
+
+use crate::project::Project;
+
+#[derive(Default)]
+pub(crate) struct Family {
+    /// In the order of their starts.
+    pub(crate) tasks: watch::Sender<Vec<Glance>>,
+    /// The whole report of every task.
+    pub(crate) report: Mutex<String>,
+    /// What a stop ends.
+    pub(crate) stopped: Mutex<Vec<Glance>>,
+    pub(crate) receipt: Mutex<Option<Receipt>>,
+    pub(crate) answer: Mutex<Option<Answered>>,
+    pub(crate) notes: Mutex<Vec<Note>>,
+    pub(crate) notes_are_lost: Mutex<bool>,
+    done: Mutex<Vec<String>>,
+    n_marks: AtomicUsize,
+}
+
+/// The task of this letter.
+pub(crate) fn id(letter: char) -> TaskId {
+    letter.to_string().repeat(12).parse().unwrap()
+}
+
+pub(crate) fn glance(letter: char, stand: Stand) -> Glance {
+    Glance { task: id(letter), parent: None, agent: "explore".to_owned(), title: format!("Piece {letter}"), stand }
+}
+
+pub(crate) fn below(parent: char, glance: Glance) -> Glance {
+    Glance { parent: Some(id(parent)), ..glance }
+}
+
+pub(crate) fn works() -> Stand {
+    let last = "Grep".to_owned();
+    Stand::Works(Work { turn: 3, tool_calls: 12, tokens: 4500, elapsed: Duration::from_millis(41_250), last })
+}
+
+pub(crate) fn outcome(letter: char, status: Status, text: &str) -> TaskOutcome {
+    TaskOutcome {
+        task_id: id(letter),
+        agent: "explore".to_owned(),
+        status,
+        reason: None,
+        text: text.to_owned(),
+        files_changed: Vec::new(),
+        tool_summary: Vec::new(),
+        model: ModelChoice { route: "main".to_owned(), id: "model".to_owned() },
+        usage: Usage { input_tokens: 100, tool_calls: 2, duration_ms: 1500, ..Usage::default() },
+        truncated: false,
+        full_text_path: None,
+        truncation: None,
+        deadline_ms: None,
+        notices: Vec::new(),
+        error: None,
+    }
+}
+
+/// A task that has ended with a report that nobody has read.
+pub(crate) fn ended(letter: char, text: &str) -> Glance {
+    let unread = Some(mark(letter));
+    glance(letter, Stand::Ended { outcome: Box::new(outcome(letter, Status::Completed, text)), unread })
+}
+
+/// One whose report has been read.
+pub(crate) fn read(letter: char, status: Status, text: &str) -> Glance {
+    glance(letter, Stand::Ended { outcome: Box::new(outcome(letter, status, text)), unread: None })
+}
+
+pub(crate) fn mark(letter: char) -> ReportMark {
+    ReportMark { child: id(letter), leg: 1 }
+}
+
+impl Family {
+    pub(crate) fn of(tasks: Vec<Glance>) -> Arc<Self> {
+        let family = Self::default();
+        family.tasks.send_replace(tasks);
+        Arc::new(family)
+    }
+
+    /// A task among them.
+    pub(crate) fn project(self: &Arc<Self>) -> Project {
+        Project::new(&[]).among(self)
+    }
+
+    /// What was done since the last look.
+    pub(crate) fn done(&self) -> Vec<String> {
+        std::mem::take(&mut self.done.lock().unwrap())
+    }
+
+    /// A task now stands like this.
+    pub(crate) fn now(&self, glance: Glance) {
+        self.tasks.send_modify(|tasks| {
+            let task = tasks.iter_mut().find(|task| task.task == glance.task).unwrap();
+            *task = glance;
+        });
+    }
+
+    fn note_down(&self, what: String) {
+        self.done.lock().unwrap().push(what);
+    }
+
+    fn find(&self, task: &str) -> Result<Glance, Failure> {
+        let task: Option<TaskId> = task.parse().ok();
+        let found = self.tasks.borrow().iter().find(|glance| Some(glance.task) == task).cloned();
+        found.ok_or_else(|| Failure::new("unknown_task", "there is no such task below you"))
+    }
+}
+
+impl Kin for Family {
+    fn look<'a>(&'a self, task: &'a str, patience: Duration) -> BoxFuture<'a, Result<Glance, Failure>> {
+        Box::pin(async move {
+            self.find(task)?;
+            let mut tasks = self.tasks.subscribe();
+            let has_ended = |tasks: &Vec<Glance>| {
+                tasks
+                    .iter()
+                    .any(|glance| Ok(glance.task) == task.parse() && matches!(glance.stand, Stand::Ended { .. }))
+            };
+            tokio::time::timeout(patience, tasks.wait_for(has_ended)).await.map(drop).ok();
+            self.find(task)
+        })
+    }
+
+    fn list(&self) -> BoxFuture<'_, Result<Vec<Glance>, Failure>> {
+        Box::pin(async { Ok(self.tasks.borrow().clone()) })
+    }
+
+    fn page<'a>(&'a self, task: &'a str, from: usize, most: usize) -> BoxFuture<'a, Result<ReportPage, Failure>> {
+        Box::pin(async move {
+            self.find(task)?;
+            let report = self.report.lock().unwrap();
+            let text = report.chars().skip(from).take(most).collect();
+            Ok(ReportPage { text, from, whole: report.chars().count() })
+        })
+    }
+
+    fn stop<'a>(&'a self, task: &'a str) -> BoxFuture<'a, Result<Vec<Glance>, Failure>> {
+        Box::pin(async move {
+            self.find(task)?;
+            self.note_down(format!("stop {task}"));
+            Ok(self.stopped.lock().unwrap().drain(..).collect())
+        })
+    }
+
+    fn send<'a>(&'a self, call: &'a CallId, to: &'a str, text: String) -> BoxFuture<'a, Result<Receipt, Failure>> {
+        Box::pin(async move {
+            self.note_down(format!("send {call} {to}: {text}"));
+            let receipt = *self.receipt.lock().unwrap();
+            receipt.ok_or_else(|| Failure::new("unknown_task", "there is no such task to write to"))
+        })
+    }
+
+    fn ask<'a>(
+        &'a self,
+        call: &'a CallId,
+        whom: Addressee,
+        question: String,
+        patience: Duration,
+    ) -> BoxFuture<'a, Result<Option<Answered>, Failure>> {
+        Box::pin(async move {
+            self.note_down(format!("ask {call} {whom:?} {patience:?}: {question}"));
+            let answer = self.answer.lock().unwrap().take();
+            if answer.is_none() {
+                tokio::time::sleep(patience).await;
+            }
+            Ok(answer)
+        })
+    }
+
+    fn post(&self, text: String) -> BoxFuture<'_, Result<(), Failure>> {
+        Box::pin(async move {
+            self.notes.lock().unwrap().push(Note { task: id('m'), agent: "main".to_owned(), text });
+            Ok(())
+        })
+    }
+
+    fn notes(&self, most: usize) -> BoxFuture<'_, Result<Vec<Note>, Failure>> {
+        Box::pin(async move {
+            if *self.notes_are_lost.lock().unwrap() {
+                return Err(Failure::new("journal", "the journal cannot be read"));
+            }
+            let notes = self.notes.lock().unwrap();
+            Ok(notes[notes.len().saturating_sub(most)..].to_vec())
+        })
+    }
+}
+
+impl Delegation for Family {
+    fn delegate<'a>(&'a self, _: &'a CallId, _: TaskRequest) -> BoxFuture<'a, Result<Delegated, Failure>> {
+        unreachable!("no tool here starts a task")
+    }
+
+    fn agent_for(&self, request: &TaskRequest) -> Resource {
+        let task = request.resume.as_deref().unwrap();
+        let name = self.find(task).map(|glance| glance.agent);
+        name.map_or(Resource::Nothing, |name| Resource::Agent { name, aliases: Vec::new() })
+    }
+
+    fn answer_parts(&self) -> AnswerParts<'_> {
+        let mark = format!("mark-{}", self.n_marks.fetch_add(1, Ordering::Relaxed) + 1);
+        AnswerParts { cwd: ".", spare_id: id('s'), mark }
+    }
+}

@@ -1,0 +1,74 @@
+use expect_test::expect;
+use serde_json::json;
+use sortie_protocol::{ReportMark, Status};
+use sortie_tools::{Glance, Stand};
+
+use super::family::{Family, below, ended, glance, id, mark, outcome, read, works};
+
+fn cancelled(letter: char, text: &str, unread: Option<ReportMark>) -> Glance {
+    glance(letter, Stand::Ended { outcome: Box::new(outcome(letter, Status::Cancelled, text)), unread })
+}
+
+#[tokio::test]
+async fn the_receipt_names_all_that_was_stopped_with_what_was_said_so_far() {
+    let family = Family::of(vec![glance('a', works())]);
+    *family.stopped.lock().unwrap() = vec![
+        cancelled('a', "Half of it.", Some(mark('a'))),
+        below('a', cancelled('b', "", None)),
+        below('b', cancelled('c', "A start.", None)),
+    ];
+    let output = family.project().run("TaskStop", json!({"task_id": id('a')})).await;
+    expect![[r"
+        agent-aaaaaaaaaaaa explore cancelled, 2 calls, 100 tokens, 1.5 s
+        [so far mark-1]
+        Half of it.
+        [end mark-1]
+        agent-bbbbbbbbbbbb explore cancelled, 2 calls, 100 tokens, 1.5 s
+        agent-cccccccccccc explore cancelled, 2 calls, 100 tokens, 1.5 s
+        [so far mark-2]
+        A start.
+        [end mark-2]"]]
+    .assert_eq(&output.for_model);
+    assert!(!output.failed);
+    assert_eq!(output.mail.reports, [mark('a')]);
+    assert_eq!(output.for_people, "3 tasks stopped, cancelled");
+    assert_eq!(family.done(), ["stop agent-aaaaaaaaaaaa"]);
+}
+
+#[tokio::test]
+async fn a_text_that_is_told_in_part_stays_unread() {
+    let family = Family::of(vec![glance('a', works())]);
+    *family.stopped.lock().unwrap() = vec![cancelled('a', &"word ".repeat(1000), Some(mark('a')))];
+    let output = family.project().run("TaskStop", json!({"task_id": id('a')})).await;
+    assert!(output.mail.is_empty());
+    let end = "word word…\n[end mark-1]\n[not all that was said so far is here; TaskOutput has it]";
+    assert!(output.for_model.ends_with(end) && output.for_model.len() < 2300, "{}", output.for_model);
+}
+
+#[tokio::test]
+async fn many_are_told_in_part_and_counted() {
+    let family = Family::of(vec![glance('a', works())]);
+    *family.stopped.lock().unwrap() = (0..200).map(|_| cancelled('a', "", None)).collect();
+    let text = family.project().done("TaskStop", json!({"task_id": id('a')})).await;
+    assert_eq!(text.lines().count(), 31);
+    assert!(text.ends_with("\n[170 more below it were stopped, too]"), "{text}");
+}
+
+#[tokio::test]
+async fn that_it_had_ended_before_is_no_failure_and_reads_nothing() {
+    let family = Family::of(vec![ended('a', "A report."), read('b', Status::Failed, "")]);
+    let output = family.project().run("TaskStop", json!({"agentId": id('a').letters()})).await;
+    expect![[r"
+        agent-aaaaaaaaaaaa explore completed, 2 calls, 100 tokens, 1.5 s
+        [it had ended before: nothing was stopped]"]]
+    .assert_eq(&output.for_model);
+    assert!(!output.failed && output.mail.is_empty(), "its report is still to come");
+}
+
+#[tokio::test]
+async fn a_task_that_cannot_be_reached_is_a_failure() {
+    let family = Family::of(Vec::new());
+    let refused = family.project().failed("TaskStop", json!({"shell_id": "bash_1"})).await;
+    assert_eq!(refused, "there is no such task below you");
+    assert!(family.done().is_empty());
+}
