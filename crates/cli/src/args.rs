@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-use crate::command::{agents, completions, config, doctor, explain, models, resume, run, schema, task, tasks, trust};
+use crate::command::{agents, completions, config, doctor, explain, models, resume, run, schema, task, task_status, tasks, templates, trust};
 use crate::settings::{Assignment, SET_FLAG, Sources};
 
 /// Send sub-agents out to work, each with a clean context, and get their reports back.
@@ -44,7 +44,9 @@ pub(crate) enum Command {
     Resume(resume::ResumeArgs),
     Task(task::TaskArgs),
     Agents(agents::AgentsArgs),
+    Templates(templates::TemplatesArgs),
     Tasks(tasks::TasksArgs),
+    TaskStatus(task_status::TaskStatusArgs),
     Models(models::ModelsArgs),
     Schema(schema::SchemaArgs),
     Config(config::ConfigArgs),

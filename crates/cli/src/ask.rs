@@ -1,9 +1,11 @@
-//! Asking a person on the terminal whether a call may run. Progress stands aside until there is an answer.
+//! Asking a person on the terminal: whether a call may run, or what an agent wants to know. Progress stands aside until
+//! there is an answer.
 //!
 //! Shows one question and reads one line. When to ask and what an answer covers is the engine's business; it also gives
 //! up by dropping the question, so that Ctrl-C ends a run here as anywhere.
 
 mod answer;
+mod inquiry;
 mod question;
 
 use std::io::{self, IsTerminal as _};
@@ -64,6 +66,33 @@ impl TerminalApprover {
     }
 }
 
+/// Puts an agent's question, and reads the answer; `None` where the input has ended.
+async fn inquire(stage: &Stage, chain: &[String], question: &str) -> io::Result<Option<String>> {
+    let mut conversation = Conversation::begin(stage);
+    let colour = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
+    write_stderr(&inquiry::shown(chain, question, colour));
+    let mut answer = inquiry::Answer::default();
+    loop {
+        let line = if answer.is_begun() {
+            conversation.hear(inquiry::PROMPT_AGAIN).await?
+        } else {
+            conversation.ask(inquiry::PROMPT).await?
+        };
+        let Some(mut line) = line else {
+            drop(conversation);
+            error::note("it waits for an answer by `sortie tasks send` as long as it has said");
+            return Ok(None);
+        };
+        // Lines that were pasted come one by one.
+        while ioctl_fionread(io::stdin())? > 0 {
+            line += &next_line().await?.unwrap_or_default();
+        }
+        if let Some(answer) = answer.take(&line) {
+            return Ok(Some(answer));
+        }
+    }
+}
+
 /// Writes a rule down. Where that cannot be done, it holds for as long as it can.
 fn keep(config: &Path, rule: &str) -> Approval {
     match allow_for_good(config, rule) {
@@ -101,6 +130,18 @@ impl Approver for TerminalApprover {
             })
         })
     }
+
+    fn inquire<'a>(&'a self, chain: &'a [String], question: &'a str) -> BoxFuture<'a, Option<String>> {
+        Box::pin(async move {
+            if is_in_background() {
+                return None;
+            }
+            inquire(&self.stage, chain, question).await.unwrap_or_else(|error| {
+                error::warn(&format!("nobody could be asked: {error}"));
+                None
+            })
+        })
+    }
 }
 
 /// The time in which the terminal is the question's.
@@ -120,7 +161,12 @@ impl<'a> Conversation<'a> {
     async fn ask(&mut self, choices: &str) -> io::Result<Option<String>> {
         // What was typed before was no answer to this.
         tcflush(io::stdin(), QueueSelector::IFlush)?;
-        write_stderr(choices);
+        self.hear(choices).await
+    }
+
+    /// The same, where what has been typed by now belongs to the answer.
+    async fn hear(&mut self, prompt: &str) -> io::Result<Option<String>> {
+        write_stderr(prompt);
         self.is_open = true;
         let line = next_line().await?;
         self.is_open = line.is_none();

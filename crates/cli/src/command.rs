@@ -10,7 +10,9 @@ pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod task;
+pub(crate) mod task_status;
 pub(crate) mod tasks;
+pub(crate) mod templates;
 pub(crate) mod trust;
 
 use std::process::ExitCode;
@@ -26,7 +28,9 @@ pub(crate) fn execute(cli: Cli) -> Result<ExitCode, CommandError> {
         Command::Run(args) => run::run(&args, &load(&sources)?),
         Command::Resume(args) => resume::run(&args, &load(&sources)?),
         Command::Task(args) => task::run(&args, &load(&sources)?),
+        Command::TaskStatus(args) => task_status::run(&args, &load(&sources)?),
         Command::Tasks(args) => tasks::run(&args, &load(&sources)?),
+        Command::Templates(args) => templates::run(&args, &load(&sources)?),
         Command::Models(args) => models::run(&args, &load(&sources)?),
         Command::Explain(args) => explain::run(&args, &load(&sources)?),
         Command::Schema(args) => schema::run(&args, &load(&sources)?),

@@ -9,6 +9,7 @@ use sortie_protocol::{Failure, Job, Status, TaskId, TaskOutcome, TaskRequest, Us
 use tokio::runtime::Builder;
 
 use crate::command::agents::complain;
+use crate::detach::Detachment;
 use crate::error::{self, CommandError, ErrorKind};
 use crate::exit;
 use crate::render::{Display, FollowError, Follower, Pace};
@@ -31,6 +32,17 @@ pub(crate) fn drive(
     display: Box<dyn Display>,
     approver: Arc<dyn Approver>,
 ) -> Result<Result<ExitCode, Failure>, CommandError> {
+    drive_or_leave(plan, wish, (pace, display), approver, None)
+}
+
+/// The same; with a detachment, the run is left once only sub-agents in the background work.
+pub(crate) fn drive_or_leave(
+    plan: Plan<'_>,
+    wish: Wish,
+    (pace, display): (Pace, Box<dyn Display>),
+    approver: Arc<dyn Approver>,
+    detachment: Option<Detachment>,
+) -> Result<Result<ExitCode, Failure>, CommandError> {
     complain(&plan.agents());
     plan.rules_about_nobody().iter().for_each(|warning| error::warn(warning));
     if let Wish::Start { kind, request } = &wish
@@ -44,7 +56,7 @@ pub(crate) fn drive(
         .enable_all()
         .build()
         .map_err(|error| CommandError::internal(format!("the runtime could not be started: {error}")))?;
-    let driven = runtime.block_on(steer(wired, wish, (pace, display), retention));
+    let driven = runtime.block_on(steer(wired, wish, (pace, display), retention, detachment));
     // A search that does not look up from its work must not hold the end.
     runtime.shutdown_background();
     driven
@@ -55,8 +67,9 @@ async fn steer(
     wish: Wish,
     (pace, display): (Pace, Box<dyn Display>),
     retention: Retention,
+    detachment: Option<Detachment>,
 ) -> Result<Result<ExitCode, Failure>, CommandError> {
-    let Wired { engine, journal } = wired;
+    let Wired { engine, journal, hooks } = wired;
     let mut signals =
         Signals::listen().map_err(|error| CommandError::internal(format!("signals cannot be listened to: {error}")))?;
     let before = journal.end()?;
@@ -72,7 +85,12 @@ async fn steer(
     let job = running.job();
     let follower = Follower::start(Arc::clone(&journal), (before, &job), pace, display)
         .map_err(|error| CommandError::internal(format!("the display could not be started: {error}")))?;
-    let (ended, signal) = watch(running, &follower, &mut signals).await;
+    // Left while the run still lives: to let go of it would stop it.
+    let left = async { Detachment::parked(detachment.as_ref()).await.leave(journal.as_ref(), job.task) };
+    let (ended, signal) = tokio::select! {
+        watched = watch(running, &follower, &mut signals) => watched,
+        never = left => never,
+    };
     let mut finished = tokio::task::spawn_blocking(move || {
         let status = finish(follower, ended, &job);
         // Whoever asked for the end does not wait for old tasks to go.
@@ -81,14 +99,19 @@ async fn steer(
         }
         status
     });
-    tokio::select! {
-        finished = &mut finished => match finished {
-            Ok(status) => Ok(Ok(exit::of_outcome(status?, signal))),
-            Err(_) => Err(CommandError::internal("the result could not be shown")),
-        },
+    let status = tokio::select! {
+        finished = &mut finished => {
+            finished.unwrap_or_else(|_| Err(CommandError::internal("the result could not be shown")))
+        }
         // The run is over; only a reader that does not read can hold us here.
         signal = signals.next() => end_now(signal),
+    };
+    tokio::select! {
+        complaints = hooks.settled() => complaints.iter().for_each(|complaint| error::warn(complaint)),
+        // Hooks end by themselves in their time; who does not want to wait for that need not.
+        signal = signals.next() => end_now(signal),
     }
+    Ok(Ok(exit::of_outcome(status?, signal)))
 }
 
 /// Waits for the end. The first signal asks for it, a second one does not wait for it.

@@ -4,9 +4,11 @@
 mod args;
 mod ask;
 mod command;
+mod detach;
 mod drive;
 mod error;
 mod exit;
+mod hooks;
 mod input;
 mod local;
 mod patience;

@@ -1,6 +1,7 @@
 //! What a run looks like: folds over its events, as the journal gives them, never a look into the engine.
 
 mod aside;
+mod background;
 mod blocks;
 mod boxes;
 mod follow;

@@ -186,6 +186,11 @@ impl Settings {
         Some(self.said.number(&key::RETENTION_DAYS)).filter(|days| *days > 0).map(days)
     }
 
+    /// Where it is kept which task has answered what, if results are to be given again.
+    pub(crate) fn result_cache(&self) -> Option<PathBuf> {
+        self.said.switch(&key::CACHE).then(|| self.places.cache())
+    }
+
     /// Whether every call of a sub-agent is worth a line.
     pub(crate) fn verbose_logging(&self) -> bool {
         self.said.switch(&key::ENABLE_VERBOSE_LOGGING)

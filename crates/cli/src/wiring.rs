@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use sortie_agents::{Agents, Registry};
-use sortie_engine::{
-    AgentFolders, Approver, Engine, EngineParts, Kind, Permissions, RandomIds, SystemClock, preflight, tool_names,
+use sortie_engine::{Cache, 
+    AgentFolders, Approver, Engine, EngineParts, Hooks, Kind, Permissions, RandomIds, SystemClock, preflight, tool_names,
 };
 use sortie_journal::{Journal, SqliteJournal};
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
@@ -20,6 +20,7 @@ use sortie_sandbox::{SpillDir, Workspace};
 use sortie_tools::{ShellSetup, WebFetch, WebRules};
 
 use crate::error::CommandError;
+use crate::hooks::{Ground, ProgramHooks};
 use crate::local;
 use crate::patience::patiently;
 use crate::retention::Retention;
@@ -29,6 +30,8 @@ use crate::settings::{Places, Settings};
 pub(crate) struct Wired {
     pub(crate) engine: Engine,
     pub(crate) journal: Arc<dyn Journal>,
+    /// What has to be waited for before the program ends.
+    pub(crate) hooks: Arc<dyn Hooks>,
 }
 
 /// The project's directory.
@@ -124,7 +127,10 @@ impl<'a> Plan<'a> {
             Arc::new(patiently(&waiting_for(places), || SqliteJournal::open(&places.journal()))?);
         let reports = SpillDir::open(&places.reports()).map_err(|error| CommandError::config(chain(&error)))?;
         let reports = Arc::new(reports);
+        let cache = self.settings.result_cache().map(|directory| SpillDir::open(&directory)).transpose();
+        let cache = cache.map_err(|error| CommandError::config(chain(&error)))?.map(|kept| Arc::new(Cache::new(kept)));
         let web = self.settings.web_rules()?;
+        let hooks: Arc<dyn Hooks> = Arc::new(hooks(self.settings)?);
         let engine = Engine::new(EngineParts {
             journal: Arc::clone(&journal),
             models: Arc::new(self.models),
@@ -134,12 +140,13 @@ impl<'a> Plan<'a> {
             more_tools: vec![Arc::new(WebFetch::new(web.clone()))],
             shell: Some(Arc::new(shell(self.settings, &self.workspace, &reports, web)?)),
             reports,
+            cache,
             rules: self.settings.rules(),
             permissions: permissions(self.settings, approver),
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
         });
-        Ok(Wired { engine, journal })
+        Ok(Wired { engine, journal, hooks })
     }
 }
 
@@ -160,6 +167,14 @@ fn shell(
     Ok(setup)
 }
 
+/// The user's own programs that are told of tasks.
+fn hooks(settings: &Settings) -> Result<ProgramHooks, CommandError> {
+    let workspace = settings.places.workspace.clone();
+    let variables = settings.environment.of_the_process();
+    let ground = Ground::new(workspace, settings.added_directories()?, variables, settings.trust());
+    Ok(ProgramHooks::new(settings.hooks(), ground))
+}
+
 /// The user's side of every grant.
 pub(crate) fn permissions(settings: &Settings, approver: Arc<dyn Approver>) -> Permissions {
     let (routes, _) = settings.routes();
@@ -171,6 +186,7 @@ pub(crate) fn permissions(settings: &Settings, approver: Arc<dyn Approver>) -> P
         home: settings.environment.home(),
         own: settings.places.own(),
         private: settings.places.private(),
+        answer_within: settings.answer_within(),
     }
 }
 

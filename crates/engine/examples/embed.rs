@@ -23,6 +23,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         more_tools: Vec::new(),
         shell: None,
         reports: Arc::new(SpillDir::open(&home.join("reports"))?),
+        cache: None,
         rules: Rules::default(),
         permissions: Permissions::default(),
         clock: Arc::new(SystemClock),

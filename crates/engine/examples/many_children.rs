@@ -89,6 +89,7 @@ fn engine(
         more_tools: Vec::new(),
         shell: None,
         reports: Arc::new(SpillDir::open(&folder.join("reports"))?),
+        cache: None,
         rules: Rules {
             max_children: tasks,
             max_concurrent: tasks as usize,

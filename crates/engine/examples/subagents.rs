@@ -57,6 +57,7 @@ fn engine(home: &Path) -> Result<Engine, Box<dyn Error>> {
         more_tools: Vec::new(),
         shell: None,
         reports: Arc::new(SpillDir::open(&home.join("reports"))?),
+        cache: None,
         rules: Rules::default(),
         permissions: Permissions::default(),
         clock: Arc::new(SystemClock),

@@ -107,6 +107,11 @@ struct Approved {
 }
 
 impl Approvals {
+    /// Whether nothing was approved for the whole tree.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.approved.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    }
+
     /// Adds rules; one that cannot be read adds nothing.
     pub(crate) fn add(&self, added: &[String], places: &Places) {
         let mut approved = self.approved.lock().unwrap_or_else(PoisonError::into_inner);

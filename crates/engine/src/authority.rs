@@ -57,7 +57,8 @@ impl Authority<'_> {
         let definition = serving(agents, &request, kind, false)?.definition;
         let depth = parent.map_or(0, |parent| parent.depth + 1);
         let task_tool = Arc::new(task_tool(contract, &delegable));
-        let tools = tools_at(&standard(contract.as_ref(), Some(task_tool), true), contract.as_ref(), rules, depth);
+        let registry = standard(contract.as_ref(), Some(task_tool), true);
+        let tools = tools_at(&registry, contract.as_ref(), rules, depth);
         let mut config = sortie_agents::resolve(Resolution {
             definition,
             parent,
@@ -72,6 +73,7 @@ impl Authority<'_> {
         if kind == Kind::Delegated {
             conduct(&mut config, &contract.defaults(), &request, &tools);
         }
+        drop_idle(&mut config.tools, &registry, contract.as_ref());
         Ok(config)
     }
 }
@@ -79,6 +81,17 @@ impl Authority<'_> {
 /// A request of which nothing matters but whom it asks for.
 fn request_for(name: &str) -> TaskRequest {
     TaskRequest { agent: name.to_owned(), ..TaskRequest::default() }
+}
+
+fn needs_children(tools: &sortie_tools::Registry, tool: &str) -> bool {
+    tools.get(tool).is_some_and(|tool| tool.needs_children())
+}
+
+/// Who cannot start a child has none to look after.
+pub(crate) fn drop_idle(offered: &mut Vec<String>, tools: &sortie_tools::Registry, contract: &dyn Contract) {
+    if !offered.iter().any(|tool| tool == contract.tool_name()) {
+        offered.retain(|tool| !needs_children(tools, tool));
+    }
 }
 
 /// Names of the tools that exist for tasks of this depth: at the depth limit nothing does that takes children.
@@ -91,8 +104,11 @@ pub(crate) fn tools_at(
     let refuses = contract.defaults().at_max_depth == AtMaxDepth::Refuses;
     let delegation = rules.delegation && (depth < rules.max_depth || refuses);
     // A main agent has nobody above it, and asks by ending its turn.
-    let asks = |tool: &str| tool == "Ask" && depth == 0;
-    let needs = |tool: &str| tools.get(tool).is_some_and(|tool| tool.needs_children());
-    let exists = |tool: &&str| !asks(tool) && (delegation || !needs(tool));
+    let is_idle = |tool: &str| match tool {
+        "Ask" => depth == 0 || !rules.delegation,
+        "SendMessage" | "Note" => !rules.delegation,
+        _ => !delegation && needs_children(tools, tool),
+    };
+    let exists = |tool: &&str| !is_idle(tool);
     tools.names().filter(exists).map(str::to_owned).collect()
 }

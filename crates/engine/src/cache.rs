@@ -30,8 +30,8 @@ pub struct Cache {
     is_told: AtomicBool,
 }
 
-/// A task that is about to start.
-pub(crate) struct Asking<'a> {
+/// What is asked before a task starts.
+pub(crate) struct Inquiry<'a> {
     pub(crate) job: &'a Job,
     /// Those that it may delegate to.
     pub(crate) agents: &'a Registry,
@@ -71,18 +71,18 @@ impl Cache {
     }
 
     /// Whether the request has been answered. Reads the workspace, so it blocks.
-    pub(crate) fn look_up(&self, journal: &dyn Journal, workspace: &Workspace, asking: &Asking<'_>) -> Looked {
+    pub(crate) fn look_up(&self, journal: &dyn Journal, workspace: &Workspace, inquiry: &Inquiry<'_>) -> Looked {
         // What one tree may do by a person's word, another may not.
-        if asking.has_approvals {
+        if inquiry.has_approvals {
             return Looked::Unable(None);
         }
         let snapshot = match Snapshot::take(workspace, self.bounds) {
             Ok(snapshot) => snapshot,
             Err(error) => return Looked::Unable(self.once(format!("no result is kept for later: {error}"))),
         };
-        let job = asking.job;
+        let job = inquiry.job;
         let request = Key::of_request(job);
-        let key = Key::of_request_on(&request, job, asking.agents, &snapshot);
+        let key = Key::of_request_on(&request, job, inquiry.agents, &snapshot);
         let found = self.index.find(&key);
         match found.and_then(|task| fit::done(journal, task, &request, |call| snapshot.covers(workspace, call))) {
             Some(done) => Looked::Hit(Box::new(given_again(done, job))),

@@ -16,6 +16,7 @@ use sortie_tools::{CallContext, Tool};
 use tokio::time::Instant;
 
 use crate::approval::{Approval, Approvals, Approver, Desk, Question};
+use crate::patience::Patience;
 use crate::sink::Sink;
 
 /// What one task may do, and whom to ask beyond that.
@@ -29,6 +30,7 @@ pub(crate) struct Clearance {
     pub(crate) job: Arc<Job>,
     /// When a question must have been answered.
     pub(crate) deadline: Option<Instant>,
+    pub(crate) patience: Patience,
 }
 
 impl Clearance {
@@ -53,6 +55,7 @@ impl Clearance {
                     // Whoever was stopped asks no further question, not even one that has waited for its turn.
                     biased;
                     () = context.cancel.cancelled() => Err(refused(call, self.given_up())),
+                    () = self.patience.is_over(self.job.task) => Err(refused(call, &self.unanswered())),
                     answer = self.in_turn(&asked, sink) => answer?,
                 };
                 match answer {
@@ -121,6 +124,14 @@ impl Clearance {
         }
         sink.append(Fact::ApprovalAnswered { call: call.id.clone(), answer }).await?;
         Ok(refusal.map_or(Ok(()), Err))
+    }
+
+    /// Why a question of a task in the background is given up.
+    fn unanswered(&self) -> String {
+        format!(
+            "nobody answered within {} s, and a task in the background waits no longer (`permissions.answer_seconds`)",
+            self.patience.within.as_secs()
+        )
     }
 
     /// Why a question is given up.

@@ -21,6 +21,7 @@ use crate::approval::Approvals;
 use crate::end::{Ending, Tally};
 use crate::engine::{EngineError, Inner};
 use crate::inbox::Inbox;
+use crate::recall::Known;
 use crate::replay::Attached;
 use crate::resume::{Resumption, journal_failure, read, remember};
 use crate::rules::{Kind, serving};
@@ -63,7 +64,7 @@ impl Delegation for Delegate {
                 },
                 None => match request.resume.clone() {
                     Some(asked) => self.follow_up(parent, request, &asked).await?,
-                    None => self.task(parent, request)?,
+                    None => return self.begin(parent, request, &address).await,
                 },
             };
             if waits { Self::wait(task, &address).await } else { self.launch(task).await.map(Delegated::Launched) }
@@ -97,12 +98,31 @@ pub(crate) enum Found {
 }
 
 impl Delegate {
+    /// A new child, unless somebody has done the same on the same files.
+    async fn begin(&self, parent: Parent, request: TaskRequest, address: &Address) -> Result<Delegated, Failure> {
+        let waits = !request.background;
+        let mut task = self.task(parent, request)?;
+        if !waits {
+            return self.launch(task).await.map(Delegated::Launched);
+        }
+        match self.known(&mut task).await {
+            Known::Done(outcome) => Ok(Delegated::Ended(outcome)),
+            Known::New(ticket) => {
+                let delegated = Self::wait(task, address).await?;
+                if matches!(delegated, Delegated::Ended(_)) {
+                    self.keep(ticket).await;
+                }
+                Ok(delegated)
+            }
+        }
+    }
+
     /// Starts a child and waits for its end, or until it is released.
     async fn wait(task: Task, address: &Address) -> Result<Delegated, Failure> {
         // Should this future be dropped, the child is told to end, and does so by itself.
         let child_ends_with_us = task.cancel.clone().drop_guard();
         let (job, account) = (Arc::clone(&task.job), Arc::clone(&task.account));
-        let launched = task.launched();
+        let sink = task.sink.clone();
         let started = task.start().await.map_err(journal_failure)?;
         let ended = tokio::select! {
             biased;
@@ -111,7 +131,9 @@ impl Delegate {
         };
         // What still works below it is not its own any more.
         drop(child_ends_with_us.disarm());
-        let Some(ended) = ended else { return Ok(Delegated::Launched(Box::new(launched))) };
+        let Some(ended) = ended else {
+            return Ok(Delegated::Launched(Box::new(launched(&job, sink.output_path()))));
+        };
         Ok(Delegated::Ended(Box::new(match ended {
             Ok(outcome) => outcome,
             // It ran, but its ending could not be recorded. What it spent is known all the same.
@@ -124,7 +146,10 @@ impl Delegate {
 
     /// Starts a child that goes on by itself. It ends with this task, or when it is done.
     pub(crate) async fn launch(&self, task: Task) -> Result<Box<Launched>, Failure> {
-        let (child, launched) = (task.job.task, task.launched());
+        let child = task.job.task;
+        let failure = task.sink.tell_in(&self.engine.reports, &[]);
+        let mut launched = task.launched();
+        launched.notices.extend(failure);
         self.inbox.expect(child);
         match task.start().await {
             Ok(_runs_on) => Ok(Box::new(launched)),
@@ -157,7 +182,11 @@ impl Delegate {
     }
 
     /// The child that answers a call already: its outcome, or itself, to go on.
-    pub(crate) async fn again(&self, parent: Parent, Attached { child, ended_leg, .. }: Attached) -> Result<Found, Failure> {
+    pub(crate) async fn again(
+        &self,
+        parent: Parent,
+        Attached { child, ended_leg, .. }: Attached,
+    ) -> Result<Found, Failure> {
         let journal = Arc::clone(&self.engine.journal);
         let read = move || match outcome_for(journal.as_ref(), child, ended_leg)? {
             Some(outcome) => Ok((Some(outcome), None)),

@@ -16,8 +16,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::account::Account;
 use crate::approval::Desk;
-use crate::authority::tools_at;
+use crate::authority::{drop_idle, tools_at};
 use crate::board::Boards;
+use crate::cache::Cache;
 use crate::cast::conduct;
 use crate::delegate::refuse_denied;
 use crate::instructions::Instructions;
@@ -47,6 +48,8 @@ pub struct EngineParts {
     pub shell: Option<Arc<ShellSetup>>,
     /// Where reports go that are too long to be delivered.
     pub reports: Arc<SpillDir>,
+    /// Which task has answered what; `None` where results are not given again.
+    pub cache: Option<Arc<Cache>>,
     pub rules: Rules,
     pub permissions: Permissions,
     pub clock: Arc<dyn Clock>,
@@ -97,12 +100,13 @@ pub(crate) struct Inner {
     pub(crate) audience: Audience,
     pub(crate) present: Arc<Present>,
     pub(crate) boards: Boards,
+    pub(crate) cache: Option<Arc<Cache>>,
 }
 
 impl Engine {
     pub fn new(parts: EngineParts) -> Self {
         let EngineParts { journal, models, workspace, agents, contract, more_tools, shell, .. } = parts;
-        let EngineParts { reports, rules, permissions, clock, ids, .. } = parts;
+        let EngineParts { reports, cache, rules, permissions, clock, ids, .. } = parts;
         let rosters = Rosters::new(agents, Arc::clone(&contract), (more_tools, shell.is_some()), rules.clone());
         let slots = Arc::new(Semaphore::new(rules.max_concurrent.clamp(1, Semaphore::MAX_PERMITS)));
         let places = permissions.places(&workspace);
@@ -125,6 +129,7 @@ impl Engine {
             audience: Audience::default(),
             present: Arc::default(),
             boards: Boards::default(),
+            cache,
         };
         Self { inner: Arc::new(inner) }
     }
@@ -149,6 +154,7 @@ impl Engine {
         let inner = &self.inner;
         inner.rules.check_prompt(&request)?;
         if kind == Kind::Delegated {
+            inner.check_background(&request)?;
             inner.rules.check_depth(0)?;
         }
         if let Some(asked) = request.resume.clone() {
@@ -293,6 +299,7 @@ impl Inner {
         if kind == Kind::Delegated {
             conduct(&mut config, &defaults, &request, &tools);
         }
+        drop_idle(&mut config.tools, &roster.tools, self.contract.as_ref());
         if kind == Kind::Main || self.rules.instructions.for_children {
             let guard = self.permissions.reading(&self.workspace);
             let guard = guard.map_err(|error| Failure::new("grant", error.to_string()))?;

@@ -134,7 +134,11 @@ impl Gate {
     }
 
     /// Waits without the task's slot; says why, if it could not wait for the end of it.
-    pub(crate) async fn without_slot(&self, waiting: impl Future<Output = ()>, cancel: &CancellationToken) -> Option<Over> {
+    pub(crate) async fn without_slot(
+        &self,
+        waiting: impl Future<Output = ()>,
+        cancel: &CancellationToken,
+    ) -> Option<Over> {
         let over = async {
             tokio::select! {
                 biased;

@@ -31,7 +31,8 @@ impl Task {
             child: charge.child,
             ended_leg: charge.report.as_ref().map(|report| report.leg),
         };
-        let orphans: Vec<Orphan> = charges.iter().filter(|_| hands_over(&self.job, outcome.status)).map(orphan).collect();
+        let orphans: Vec<Orphan> =
+            charges.iter().filter(|_| hands_over(&self.job, outcome.status)).map(orphan).collect();
         let word = ParentsWord { sink: &to.sink, call: &to.call, waits: to.waits };
         self.sink.end(outcome.clone(), Some(word), &orphans).await?;
         for Charge { child, report } in charges.into_iter().take(orphans.len()) {

@@ -157,9 +157,12 @@ impl Inbox {
             return;
         }
         let mut mail = self.lock();
-        mail.charges.retain(|charge| !charge.report.as_ref().is_some_and(|report| {
-            read.reports.contains(&ReportMark { child: charge.child, leg: report.leg })
-        }));
+        mail.charges.retain(|charge| {
+            !charge
+                .report
+                .as_ref()
+                .is_some_and(|report| read.reports.contains(&ReportMark { child: charge.child, leg: report.leg }))
+        });
         mail.messages.retain(|message| !read.messages.contains(&message.number));
     }
 

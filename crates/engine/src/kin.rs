@@ -52,7 +52,8 @@ impl Kin for Delegate {
                     return Err(Failure::new("no_report", format!("{task} has not ended: it has no report yet")));
                 };
                 let Some(path) = outcome.full_text_path.filter(|_| outcome.truncated) else { return Ok(outcome.text) };
-                let gone = |why: String| Failure::new("no_report", format!("the whole report of {task} is gone: {why}"));
+                let gone =
+                    |why: String| Failure::new("no_report", format!("the whole report of {task} is gone: {why}"));
                 let name = path.rsplit('/').next().unwrap_or_default();
                 let whole = reports.recall(name, MAX_REPORT_BYTES).map_err(|error| gone(error.to_string()))?;
                 let whole = whole.ok_or_else(|| gone(format!("{path} does not exist")))?;
@@ -105,8 +106,12 @@ impl Kin for Delegate {
                 let message = format!("{task} has ended; only the task that started it can have it go on");
                 return Err(Failure::new("has_ended", message));
             }
-            let request =
-                TaskRequest { prompt: text, resume: Some(task.to_string()), background: true, ..TaskRequest::default() };
+            let request = TaskRequest {
+                prompt: text,
+                resume: Some(task.to_string()),
+                background: true,
+                ..TaskRequest::default()
+            };
             match self.delegate(call, request).await? {
                 Delegated::Launched(_) | Delegated::Ended(_) => Ok(Receipt::Resumed { task }),
             }
@@ -218,7 +223,9 @@ impl Delegate {
         let TaskHeader { task_id: task, parent_id: parent, agent, title, state, .. } = header;
         let stand = match (self.engine.present.find(task), state) {
             (Some(resident), TaskState::Running) => stand_of(&resident),
-            (None, TaskState::Running | TaskState::Interrupted) | (Some(_), TaskState::Interrupted) => Stand::Interrupted,
+            (None, TaskState::Running | TaskState::Interrupted) | (Some(_), TaskState::Interrupted) => {
+                Stand::Interrupted
+            }
             (_, TaskState::Ended(_)) => {
                 let journal = Arc::clone(&self.engine.journal);
                 let ending = blocking(move || journal.ending(task).map_err(journal_failure)).await?;

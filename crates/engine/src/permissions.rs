@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use sortie_policy::{Judge, Places, Redactor, RuleError};
 use sortie_protocol::{Grant, GrantLayer, Mode};
@@ -24,6 +25,8 @@ pub struct Permissions {
     pub own: Vec<PathBuf>,
     /// Those of them, and files, that hold keys and what was said: no command reads them, wherever they lie.
     pub private: Vec<PathBuf>,
+    /// How long a question of a task in the background waits for an answer; then its call is refused.
+    pub answer_within: Duration,
 }
 
 impl Permissions {
@@ -36,6 +39,7 @@ impl Permissions {
             home: None,
             own: Vec::new(),
             private: Vec::new(),
+            answer_within: Duration::from_mins(5),
         }
     }
 

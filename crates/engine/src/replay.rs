@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use sortie_protocol::{
-    CallId, CallOutput, Event, Fact, Job, Limit, Limits, MailMark, Reply, ReportMark, Status, TaskId, TaskOutcome, Timestamp, Usage,
+    CallId, CallOutput, Event, Fact, Job, Limit, Limits, MailMark, Reply, ReportMark, Status, TaskId, TaskOutcome,
+    Timestamp, Usage,
 };
 
 use sortie_sandbox::process::KeeperMark;

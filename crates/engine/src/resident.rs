@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use sortie_journal::JournalError;
+use sortie_journal::{Journal, JournalError};
 use sortie_protocol::{Fact, Job, Sender};
+use sortie_sandbox::SpillDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::account::Account;
 use crate::address::Address;
 use crate::inbox::Inbox;
+use crate::left_over::CaughtUp;
 use crate::sink::Sink;
 
 pub(crate) struct Resident {
@@ -17,12 +19,16 @@ pub(crate) struct Resident {
     pub(crate) sink: Sink,
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) account: Arc<Account>,
+    pub(crate) journal: Arc<dyn Journal>,
+    pub(crate) reports: Arc<SpillDir>,
     /// Where its report goes; `None` for a task without a parent here.
     pub(crate) address: Option<Arc<Address>>,
     /// Cancelled once its ending is on disk and delivered.
     pub(crate) over: CancellationToken,
     /// Whether this contract knows of work in the background.
     pub(crate) releasable: bool,
+    /// Which messages of other processes the ear delivers.
+    pub(crate) caught_up: CaughtUp,
 }
 
 impl Resident {
@@ -57,7 +63,19 @@ impl Resident {
         let (call, child) = (recipient.call.clone(), self.job.task);
         recipient.sink.append_synced(Fact::ChildReleased { call, child }).await?;
         recipient.inbox.expect(child);
+        self.tell_in_a_file().await;
         address.release(&mut recipient);
         Ok(true)
+    }
+
+    /// What the task has done so far, and does from here on, is told in a file. Without one it works all the same.
+    async fn tell_in_a_file(&self) {
+        let (sink, journal, reports) = (self.sink.clone(), Arc::clone(&self.journal), Arc::clone(&self.reports));
+        let task = self.job.task;
+        let tell = move || {
+            let so_far = journal.read(task).unwrap_or_default();
+            sink.tell_in(&reports, &so_far);
+        };
+        tokio::task::spawn_blocking(tell).await.ok();
     }
 }

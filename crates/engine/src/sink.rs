@@ -1,12 +1,14 @@
 //! Where a task's facts go: stamped with the task, its leg and the time, and into the journal.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use sortie_journal::{Durability, Entry, Journal, JournalError};
-use sortie_protocol::{CallId, Fact, Job, TaskId, TaskOutcome};
+use sortie_protocol::{CallId, Event, Fact, Job, TaskId, TaskOutcome};
+use sortie_sandbox::SpillDir;
 
 use crate::Clock;
 use crate::lately::Lately;
+use crate::output_file::OutputFile;
 
 /// Which run of a task's loop writes, and for which of its legs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub(crate) struct Sink {
     job: Arc<Job>,
     hold: Hold,
     lately: Arc<Lately>,
+    /// For people who follow a task in the background.
+    output: Arc<OnceLock<OutputFile>>,
 }
 
 /// The word of a child in the log of the one who asked for it.
@@ -49,12 +53,40 @@ pub(crate) struct Orphan {
 
 impl Sink {
     pub(crate) fn new(journal: Arc<dyn Journal>, clock: Arc<dyn Clock>, job: Arc<Job>, hold: Hold) -> Self {
-        Self { journal, clock, job, hold, lately: Arc::default() }
+        Self { journal, clock, job, hold, lately: Arc::default(), output: Arc::default() }
+    }
+
+    /// The same, before anything was written.
+    pub(crate) fn with_job(&self, job: Arc<Job>) -> Self {
+        Self { job, ..self.clone() }
     }
 
     /// What the task did last.
     pub(crate) fn lately(&self) -> &Lately {
         &self.lately
+    }
+
+    /// From here on what happens is told in a file, too, for people. What to say if it cannot be.
+    pub(crate) fn tell_in(&self, reports: &SpillDir, before: &[Event]) -> Option<String> {
+        let output = match OutputFile::open(reports, self.job.task) {
+            Ok(output) => output,
+            Err(error) => return Some(format!("there is no output file: {error}")),
+        };
+        for event in before {
+            output.see(&event.fact, event.time);
+        }
+        self.output.set(output).ok();
+        None
+    }
+
+    /// Where it is told.
+    pub(crate) fn output_path(&self) -> Option<String> {
+        self.output.get().map(|output| output.path().display().to_string())
+    }
+
+    /// What to say of that file, if it is not whole.
+    pub(crate) fn output_failure(&self) -> Option<String> {
+        self.output.get().and_then(OutputFile::failure).map(str::to_owned)
     }
 
     pub(crate) fn leg(&self) -> u32 {
@@ -120,7 +152,11 @@ impl Sink {
 
     fn entry(&self, fact: Fact) -> Entry {
         self.lately.see(&fact);
+        let time = self.clock.now();
+        if let Some(output) = self.output.get() {
+            output.see(&fact, time);
+        }
         let Hold { attempt, leg } = self.hold;
-        Entry { task_id: self.job.task, leg, attempt, time: self.clock.now(), fact }
+        Entry { task_id: self.job.task, leg, attempt, time, fact }
     }
 }

@@ -18,14 +18,14 @@ use crate::resident::Resident;
 const PERIOD: Duration = Duration::from_millis(40);
 
 /// Wishes that are taken at once.
-const MOST: usize = 256;
+pub(crate) const MOST: usize = 256;
 
 /// The tasks that run in this engine.
 #[derive(Default)]
 pub(crate) struct Present {
     tasks: Mutex<Tasks>,
     /// Held while the ear has the journal: whoever is gone from here knows that it is no longer read.
-    listening: Mutex<()>,
+    pub(crate) listening: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -116,12 +116,13 @@ fn obey(present: &Present, journal: &dyn Journal, heard: CommandId, runtime: &Ha
         let resident = wish.task().and_then(|task| present.find(task));
         match (wish, resident) {
             (Command::Stop { task }, _) => drop(present.stop(*task)),
-            (Command::Send { from, text, .. }, Some(resident)) => {
+            (Command::Send { from, text, .. }, Some(resident)) if resident.caught_up.is_behind(*number) => {
                 // What cannot be recorded is not delivered, and its sender sees no word of it.
                 runtime.block_on(resident.write((from.clone(), text.clone()), Some(number.0))).ok();
             }
             (Command::Release { .. }, Some(resident)) => drop(runtime.block_on(resident.release())),
-            (Command::Send { .. } | Command::Release { .. }, None) | (Command::Unknown, _) => {}
+            // Whoever goes on with the task finds it.
+            (Command::Send { .. }, _) | (Command::Release { .. }, None) | (Command::Unknown, _) => {}
         }
     }
     wishes.last().map_or(heard, |(last, _)| *last)

@@ -24,8 +24,10 @@ use crate::engine::{EngineError, Inner};
 use crate::gate::{Gate, message};
 use crate::history::History;
 use crate::inbox::Inbox;
+use crate::left_over::CaughtUp;
 use crate::limits::Allowance;
 use crate::mail::Letterhead;
+use crate::patience::Patience;
 use crate::replay::Past;
 use crate::report;
 use crate::resident::Resident;
@@ -119,6 +121,7 @@ impl Task {
                 self.tally().outcome(&self.job, Ending::Failed { failure, text: String::new() })
             }
         };
+        outcome.notices.extend(self.sink.output_failure());
         report::cap(&mut outcome, &self.job, &self.engine.reports).await;
         point("task.before-end");
         self.deliver(&outcome).await?;
@@ -150,6 +153,7 @@ impl Task {
             Err(failure) => return Ok(tally.outcome(&self.job, Ending::Failed { failure, text: String::new() })),
         };
         if let Some(Resumed { past, .. }) = &self.past {
+            self.catch_up(past.last_command).await?;
             for lost in delegate.take_up(&past.charges).await {
                 self.sink.append(Fact::Noticed { text: lost.clone() }).await?;
                 tally.notice(lost);
@@ -213,6 +217,10 @@ impl Task {
             places: self.engine.places.clone(),
             job: Arc::clone(&self.job),
             deadline: allowance.deadline,
+            patience: Patience {
+                present: Arc::clone(&self.engine.present),
+                within: self.engine.permissions.answer_within,
+            },
         };
         let gate = Gate {
             tools: Arc::clone(&self.roster.tools),
@@ -271,9 +279,17 @@ impl Task {
         history
     }
 
+    /// Adds a notice before it starts.
+    pub(crate) fn notice(&mut self, text: String) {
+        let mut job = Job::clone(&self.job);
+        job.notices.push(text);
+        self.job = Arc::new(job);
+        self.sink = self.sink.with_job(Arc::clone(&self.job));
+    }
+
     /// What the one who asked is told if nobody waits for the end.
     pub(crate) fn launched(&self) -> Launched {
-        launched(&self.job, None)
+        launched(&self.job, self.sink.output_path())
     }
 
     fn resident(&self) -> Resident {
@@ -283,9 +299,12 @@ impl Task {
             sink: self.sink.clone(),
             inbox: Arc::clone(&self.inbox),
             account: Arc::clone(&self.account),
+            journal: Arc::clone(&self.engine.journal),
+            reports: Arc::clone(&self.engine.reports),
             address: self.parent.as_ref().map(|parent| Arc::clone(&parent.address)),
             over: CancellationToken::new(),
             releasable: self.engine.contract.defaults().companions && self.engine.rules.background,
+            caught_up: if self.past.is_some() { CaughtUp::not_yet() } else { CaughtUp::from_the_start() },
         }
     }
 }

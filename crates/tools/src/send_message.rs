@@ -3,16 +3,19 @@
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
-use sortie_protocol::{Resource, TaskRequest, ToolOutput};
+use sortie_protocol::{Resource, TaskId, TaskRequest, ToolOutput};
 
 use crate::answer::{Answer, bytes};
 use crate::arguments::Unknown;
+use crate::glance::words;
 use crate::kin::Receipt;
 use crate::port::{CallContext, TypedTool};
 use crate::problem::Problem;
 
 /// The most that one task says to another at once.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 16 * 1024;
+
+const PARENT: &str = "parent";
 
 pub(crate) struct SendMessage;
 
@@ -61,10 +64,11 @@ impl TypedTool for SendMessage {
     async fn run(&self, input: Self::Input, context: CallContext<'_>) -> ToolOutput {
         let mut answer = Answer::new(context.structured);
         answer.note_unknown(&input.unknown);
-        if let Err(problem) = check("message", &input.message) {
-            return answer.failed(&problem);
-        }
-        let receipt = match context.kin.send(context.call, input.to.trim(), input.message).await {
+        let to = match check("message", &input.message).and_then(|()| recipient(&input.to)) {
+            Ok(to) => to,
+            Err(problem) => return answer.failed(&problem),
+        };
+        let receipt = match context.kin.send(context.call, &to, input.message).await {
             Ok(receipt) => receipt,
             Err(failure) => return answer.failed(&Problem::new(None, failure.to_string())),
         };
@@ -81,6 +85,17 @@ impl TypedTool for SendMessage {
         answer.put_body("receipt");
         answer.done(for_people)
     }
+}
+
+/// Whom a name means. Only a whole id is one: whoever is judged by [`TypedTool::resource`] must be the one who reads it.
+fn recipient(to: &str) -> Result<String, Problem> {
+    let to = to.trim();
+    if to.eq_ignore_ascii_case(PARENT) {
+        return Ok(PARENT.to_owned());
+    }
+    let task: Result<TaskId, _> = to.parse();
+    let unknown = |_| format!("nothing was sent: `{}` is neither the whole id of a task nor {PARENT}", words(to));
+    task.map(|task| task.to_string()).map_err(unknown).map_err(Problem::arguments)
 }
 
 /// Whether a text can go to another task.

@@ -1,5 +1,7 @@
 //! `TaskStop`: ends a sub-agent with all below it, and says what was ended.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sortie_protocol::{MailMark, ToolOutput};
@@ -48,27 +50,34 @@ impl TypedTool for TaskStop {
         let mut answer = Answer::new(context.structured);
         answer.note_unknown(&input.unknown);
         let id = input.task_id.trim();
+        if id.is_empty() {
+            return answer.failed(&Problem::arguments("no task_id was given; TaskList has them"));
+        }
         let stopped = tokio::select! {
             biased;
             stopped = context.kin.stop(id) => stopped,
             () = context.cancel.cancelled() => return cancelled(),
         };
         match stopped {
-            Ok(stopped) if stopped.is_empty() => had_ended(answer, id, context).await,
+            Ok(stopped) if stopped.is_empty() => not_at_work(answer, id, context).await,
             Ok(stopped) => receipt(answer, &stopped, context),
             Err(failure) => answer.failed(&Problem::new(None, failure.to_string())),
         }
     }
 }
 
-async fn had_ended(mut answer: Answer, id: &str, context: CallContext<'_>) -> ToolOutput {
-    match context.kin.look(id, std::time::Duration::ZERO).await {
-        Ok(glance) => answer.line(&line(&glance)),
-        Err(failure) => answer.line(&failure.to_string()),
+/// Says why there was nothing to stop.
+async fn not_at_work(mut answer: Answer, id: &str, context: CallContext<'_>) -> ToolOutput {
+    let glance = match context.kin.look(id, Duration::ZERO).await {
+        Ok(glance) => glance,
+        Err(failure) => return answer.failed(&Problem::new(None, failure.to_string())),
     };
+    answer.text(&line(&glance));
     answer.put_body("stopped");
-    answer.note("it had ended before: nothing was stopped");
-    answer.done("had ended before")
+    let has_ended = matches!(glance.stand, Stand::Ended { .. });
+    let why = if has_ended { "it had ended before" } else { "it is not at work" };
+    answer.note(format!("{why}: nothing was stopped"));
+    answer.done(why)
 }
 
 fn receipt(mut answer: Answer, stopped: &[Glance], context: CallContext<'_>) -> ToolOutput {

@@ -10,7 +10,7 @@ use sortie_engine::Question;
 
 use crate::render::{neutral, width};
 
-const HEAD: Style = AnsiColor::Yellow.on_default().bold();
+pub(super) const HEAD: Style = AnsiColor::Yellow.on_default().bold();
 const ADDED: Style = AnsiColor::Green.on_default();
 const REMOVED: Style = AnsiColor::Red.on_default();
 const INDENT: &str = "  ";
@@ -95,7 +95,7 @@ fn typed(command: &str) -> String {
     format!("$ {}", command.replace('\n', "\n> "))
 }
 
-fn lines(text: &mut String, block: &str, painted: impl Fn(&str) -> String) {
+pub(super) fn lines(text: &mut String, block: &str, painted: impl Fn(&str) -> String) {
     let block = neutral::block(block);
     for line in block.lines().take(MAX_LINES) {
         let left_out = line.chars().count().saturating_sub(MAX_CHARS);
@@ -117,7 +117,7 @@ fn style_of(line: &str) -> Style {
     }
 }
 
-fn paint(text: &str, style: Style, colour: bool) -> String {
+pub(super) fn paint(text: &str, style: Style, colour: bool) -> String {
     if colour { format!("{style}{text}{style:#}") } else { text.to_owned() }
 }
 

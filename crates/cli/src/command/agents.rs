@@ -21,6 +21,7 @@ use crate::settings::Sources;
 use crate::wiring;
 
 pub(crate) use check::sum_of;
+pub(super) use complaints::plainly;
 pub(crate) use complaints::complain;
 pub(crate) use unserved::with_unserved;
 

@@ -8,10 +8,10 @@ use sortie_engine::Resumption;
 use sortie_journal::{Journal, TaskHeader, TaskQuery, TaskState};
 use sortie_protocol::{Failure, Limits, TaskId};
 
-use super::run::{OutputFormat, approver, display};
+use super::run::{OutputFormat, approver, detachable, display};
 use super::tasks::{find, parse_id};
 use crate::args::{parse_duration, with_exit_codes};
-use crate::drive::{Wish, drive};
+use crate::drive::{Wish, drive_or_leave};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::{Root, ShowArgs};
 use crate::settings::Settings;
@@ -40,6 +40,10 @@ pub(crate) struct ResumeArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
 
+    /// Do not wait for sub-agents in the background: end when only they work, which then go on with `sortie resume`
+    #[arg(long)]
+    detach: bool,
+
     #[command(flatten)]
     show: ShowArgs,
 }
@@ -62,7 +66,9 @@ pub(crate) fn run(args: &ResumeArgs, settings: &Settings) -> Result<ExitCode, Co
     let plan = Plan::new(settings)?;
     let approver = approver(args.output_format, &aside, settings);
     let (pace, display) = display(args.output_format, &args.show, aside, settings.unconfined);
-    drive(plan, Wish::Resume { task, resumption }, pace, display, approver)?.map_err(refused)
+    let (detachment, display) = detachable(args.detach, args.output_format, Some(task), display)?;
+    let wish = Wish::Resume { task, resumption };
+    drive_or_leave(plan, wish, (pace, display), approver, detachment)?.map_err(refused)
 }
 
 /// Why a task does not go on, and what can be done instead.

@@ -1,21 +1,23 @@
 //! `sortie run`: a main agent answers a request, with sub-agents where it wants them.
 
-use std::io::{self, IsTerminal as _};
+mod request;
+
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use sortie_engine::{Approver, Kind, NoApprover};
-use sortie_protocol::{Limits, TaskRequest};
+use sortie_protocol::TaskId;
 
 use crate::args::{parse_duration, with_exit_codes};
 use crate::ask::TerminalApprover;
-use crate::drive::{Wish, drive};
+use crate::detach::Detachment;
+use crate::drive::{Wish, drive_or_leave};
 use crate::error::{self, CommandError};
 use crate::input::{Input, read_stdin};
 use crate::local;
-use crate::render::{Aside, Beside, Display, JsonDisplay, Pace, Root, ShowArgs, StreamDisplay, TextDisplay, words};
+use crate::render::{Aside, Beside, Display, JsonDisplay, Pace, Root, ShowArgs, StreamDisplay, TextDisplay};
 use crate::settings::Settings;
 use crate::wiring::Plan;
 
@@ -26,13 +28,21 @@ pub(crate) struct RunArgs {
     /// What to do; `-`, or nothing while stdin is not a terminal, reads it from stdin
     prompt: Option<String>,
 
+    /// With --template: `NAME=VALUE` for its arguments, then words; `-` reads the words from stdin
+    #[arg(value_name = "ARGUMENT")]
+    arguments: Vec<String>,
+
+    /// Ask what this template says; `sortie templates` names them
+    #[arg(long, value_name = "NAME")]
+    template: Option<String>,
+
     /// What to print on stdout
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     output_format: OutputFormat,
 
-    /// The agent that answers; `sortie agents list` names them
-    #[arg(long, value_name = "NAME", default_value = "main")]
-    agent: String,
+    /// The agent that answers, `main` if not given; `sortie agents list` names them
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
 
     /// A route, an alias or a model id; `sortie models` names them
     #[arg(long, value_name = "MODEL")]
@@ -45,6 +55,10 @@ pub(crate) struct RunArgs {
     /// Stop after this time: 90s, 5m, 1h; a bare number is seconds
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
+
+    /// Do not wait for sub-agents in the background: end when only they work, which then go on with `sortie resume`
+    #[arg(long)]
+    detach: bool,
 
     #[command(flatten)]
     show: ShowArgs,
@@ -69,6 +83,7 @@ LLM_BASE_URL and LLM_API_KEY.
 Examples:
   sortie run \"Where are authentication errors handled?\"
   git diff | sortie run - --agent summary
+  sortie run --template test-file path=src/a.rs
   sortie run --output-format json --timeout 5m \"List the modules\" | jq -r .text
   sortie run --cwd ../other --model offline \"Where is the config parsed?\"";
 
@@ -79,21 +94,14 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
     }
     let aside = args.show.aside(settings, Root::Main)?;
     let plan = Plan::new(settings)?;
-    let opening = plan.agents().get(&args.agent).ok().and_then(|agent| agent.initial_prompt.clone());
-    let prompt = prompt(args.prompt.as_deref(), opening.as_deref(), settings)?;
-    let request = TaskRequest {
-        title: title(prompt.asked.as_deref().unwrap_or(&prompt.whole)),
-        prompt: prompt.whole,
-        agent: args.agent.clone(),
-        model: args.model.clone(),
-        limits: Limits { max_turns: args.max_turns, timeout: args.timeout, ..Limits::default() },
-        ..TaskRequest::default()
-    };
+    let request = request::of(args, &plan.agents(), settings)?;
     let told_more = aside.is_text() && args.output_format == OutputFormat::Text;
     let unasked = plan.lacks_model() && args.model.is_none() && told_more;
     let approver = approver(args.output_format, &aside, settings);
     let (pace, display) = display(args.output_format, &args.show, aside, settings.unconfined);
-    let code = drive(plan, Wish::Start { kind: Kind::Main, request }, pace, display, approver)??;
+    let (detachment, display) = detachable(args.detach, args.output_format, None, display)?;
+    let wish = Wish::Start { kind: Kind::Main, request };
+    let code = drive_or_leave(plan, wish, (pace, display), approver, detachment)??;
     if unasked && code == ExitCode::SUCCESS {
         for server in &local::servers(&settings.environment) {
             error::note(&local::offer(server));
@@ -125,35 +133,25 @@ pub(super) fn display(
     if show.is_given() { (pace, Box::new(Beside { aside, result })) } else { (pace, result) }
 }
 
-/// What the agent is told first.
-struct Prompt {
-    /// The person's own words, if there are any.
-    asked: Option<String>,
-    /// All of it.
-    whole: String,
+/// The same display, with an eye on the moment at which the run can be left, where that is wanted.
+pub(super) fn detachable(
+    detach: bool,
+    format: OutputFormat,
+    task: Option<TaskId>,
+    display: Box<dyn Display>,
+) -> Result<(Option<Detachment>, Box<dyn Display>), CommandError> {
+    if !detach {
+        return Ok((None, display));
+    }
+    if format != OutputFormat::Text {
+        return Err(CommandError::usage("--detach is for --output-format text: a run that is left has no outcome"));
+    }
+    let detachment = Detachment::default();
+    let display = detachment.watching(task, display);
+    Ok((Some(detachment), display))
 }
 
-/// The request, behind what the agent's definition opens with. That alone suffices where nobody asks for anything.
-fn prompt(given: Option<&str>, opening: Option<&str>, settings: &Settings) -> Result<Prompt, CommandError> {
-    let asked = match given {
-        Some(text) if text != "-" => Some(text.to_owned()),
-        None if io::stdin().is_terminal() => None,
-        _ => Some(piped(settings)?).filter(|text| given.is_some() || opening.is_none() || !text.trim().is_empty()),
-    };
-    let whole = match (opening, &asked) {
-        // An empty request is refused, whatever would stand before it.
-        (Some(opening), Some(asked)) if !asked.trim().is_empty() => format!("{opening}\n\n{asked}"),
-        (_, Some(asked)) => asked.clone(),
-        (Some(opening), None) => opening.to_owned(),
-        (None, None) => {
-            return Err(CommandError::usage("there is no prompt")
-                .hint("sortie run \"Where is the config parsed?\", or `sortie run -` to type it, ended by Ctrl-D"));
-        }
-    };
-    Ok(Prompt { asked, whole })
-}
-
-fn piped(settings: &Settings) -> Result<String, CommandError> {
+pub(super) fn piped(settings: &Settings) -> Result<String, CommandError> {
     let most_bytes = settings.max_prompt_bytes();
     match read_stdin(most_bytes)? {
         Input::Text(text) => Ok(text),
@@ -162,9 +160,4 @@ fn piped(settings: &Settings) -> Result<String, CommandError> {
             "the prompt on stdin has more than {most_bytes} bytes (`task_tool.max_prompt_bytes`)"
         )))),
     }
-}
-
-fn title(prompt: &str) -> String {
-    let first = prompt.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    words::title(first)
 }

@@ -1,9 +1,13 @@
 //! `sortie tasks`: what the journal holds.
 
+mod follow;
 mod list;
 mod output;
+mod post;
 mod prune;
+mod release;
 mod retry;
+mod send;
 mod show;
 mod stop;
 
@@ -17,7 +21,9 @@ use sortie_journal::{TaskHeader, TaskState};
 use sortie_protocol::Timestamp;
 
 use self::prune::PruneArgs;
+use self::release::ReleaseArgs;
 use self::retry::RetryArgs;
+use self::send::SendArgs;
 use super::resume::{self, ResumeArgs};
 use crate::args::parse_count;
 use crate::error::CommandError;
@@ -25,7 +31,8 @@ use crate::render::{INTERRUPTED, RUNNING, words};
 use crate::settings::Settings;
 use crate::wiring;
 
-/// List tasks, show one with its sub-agents and its report, stop it, go on with it, or remove old ones
+/// List tasks, show one with its sub-agents and its report, follow it, write to it, stop it, go on with it, or remove old
+/// ones
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  sortie tasks list\n  sortie tasks show agent-kvbqxmzrtyua")]
 pub(crate) struct TasksArgs {
@@ -61,16 +68,20 @@ enum TasksCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Print a task's newest report alone and whole, also where it was cut
-    #[command(after_help = "Examples:\n  sortie tasks output kvbq\n  sortie tasks output kvbq --json | jq -r .text")]
+    /// Print a task's newest report alone and whole, also where it was cut; or follow what it does
+    #[command(after_help = OUTPUT_EXAMPLES)]
     Output {
         /// A task's id, or the beginning of one, with or without `agent-`
         #[arg(value_parser = parse_id)]
         id: String,
 
         /// Print the outcome as JSON, with the whole report in `text`
-        #[arg(long)]
+        #[arg(long, conflicts_with = "follow")]
         json: bool,
+
+        /// Print what it does, line by line, until it ends; the exit code is that of its ending
+        #[arg(long)]
+        follow: bool,
     },
     /// Stop a task and all below it, in whatever process it runs
     #[command(after_help = "Examples:\n  sortie tasks stop kvbq\n  sortie tasks stop kvbq --json | jq -r '.stopped[]'")]
@@ -83,6 +94,8 @@ enum TasksCommand {
         #[arg(long)]
         json: bool,
     },
+    Send(SendArgs),
+    Release(ReleaseArgs),
     Resume(ResumeArgs),
     Retry(RetryArgs),
     Prune(PruneArgs),
@@ -93,6 +106,12 @@ Examples:
   sortie tasks list
   sortie tasks list --all --limit 100
   sortie tasks list --json | jq -r '.[].task_id'";
+
+const OUTPUT_EXAMPLES: &str = "\
+Examples:
+  sortie tasks output kvbq
+  sortie tasks output kvbq --follow
+  sortie tasks output kvbq --json | jq -r .text";
 
 const SHOW_EXAMPLES: &str = "\
 Examples:
@@ -105,8 +124,11 @@ pub(crate) fn run(args: &TasksArgs, settings: &Settings) -> Result<ExitCode, Com
     match &args.command {
         TasksCommand::List { limit, all, json } => list::run(&journal, contract.as_ref(), (*limit, *all), *json),
         TasksCommand::Show { id, json } => show::run(&journal, contract.as_ref(), id, *json),
-        TasksCommand::Output { id, json } => output::run(&journal, contract.as_ref(), id, *json),
+        TasksCommand::Output { id, follow: true, .. } => follow::run(&journal, id),
+        TasksCommand::Output { id, json, .. } => output::run(&journal, contract.as_ref(), id, *json),
         TasksCommand::Stop { id, json } => stop::run(settings, id, *json),
+        TasksCommand::Send(args) => send::run(args, &journal, settings),
+        TasksCommand::Release(args) => release::run(args, &journal, settings),
         TasksCommand::Resume(args) => resume::run(args, settings),
         TasksCommand::Retry(args) => retry::run(args, &journal, settings),
         TasksCommand::Prune(args) => prune::run(args, settings),
@@ -114,7 +136,7 @@ pub(crate) fn run(args: &TasksArgs, settings: &Settings) -> Result<ExitCode, Com
 }
 
 /// Where a task stands, in one word.
-fn state(header: &TaskHeader) -> String {
+pub(super) fn state(header: &TaskHeader) -> String {
     match header.state {
         TaskState::Running => RUNNING.to_owned(),
         TaskState::Interrupted => INTERRUPTED.to_owned(),

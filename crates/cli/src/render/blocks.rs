@@ -24,6 +24,7 @@ impl Look for Blocks {
             Happening::Launched(subject) if !extent.redraws => vec![heading(INITIALIZING, subject)],
             Happening::Admitted(subject) if !extent.redraws => vec![heading(ACTIVE, subject)],
             Happening::Several { .. } | Happening::Launched(_) | Happening::Admitted(_) => Vec::new(),
+            Happening::Said(lines) => look::said(lines, extent),
             Happening::Remark { name, text } => look::remark(name, text, extent),
             Happening::Ended { subject, outcome, messages } => {
                 let mut lines = vec![heading(&ended(outcome), subject)];

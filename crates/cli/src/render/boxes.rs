@@ -21,6 +21,7 @@ impl Look for Boxes {
                 let lines = [format!("Task: {}", subject.title), format!("Model: {}", subject.model)];
                 painted_box(&subject.name.replacen(' ', " · ", 1), &lines, LAUNCH, extent)
             }
+            Happening::Said(lines) => look::said(lines, extent),
             Happening::Remark { name, text } => look::remark(name, text, extent),
             Happening::Ended { subject, outcome, .. } => {
                 let title = format!("{} · {}", look::status(outcome), subject.name.replacen(' ', " · ", 1));

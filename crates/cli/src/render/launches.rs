@@ -21,6 +21,7 @@ impl Look for Launches {
             // On a terminal the line is drawn below, as long as it is true.
             Happening::Admitted(subject) if subject.place.is_none() && !extent.redraws => vec![working(subject)],
             Happening::Admitted(_) => Vec::new(),
+            Happening::Said(lines) => look::said(lines, extent),
             Happening::Remark { name, text } => look::remark(name, text, extent),
             Happening::Ended { subject, outcome, .. } => {
                 let (title, mut lines) = match subject.place {

@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Style};
 use sortie_protocol::{Status, TaskOutcome, Timestamp};
 
 use super::progress::{Happening, Working};
-use super::{neutral, width, words};
+use super::{background, neutral, width, words};
 
 /// What stands before the second and later lines of a remark.
 const HANG: &str = "    ";
@@ -37,6 +37,9 @@ pub(super) fn working_line(head: &str, task: &Working, now: Timestamp, columns: 
     if task.queued {
         return format!("  {} waiting for a slot · {elapsed}", task.subject.name);
     }
+    if let Some(since) = task.idle_since {
+        return background::idle_line(&task.subject.name, now.0.saturating_sub(since.0));
+    }
     let Some(call) = &task.last_call else { return format!("  {head} · {elapsed}") };
     let (head, tail) = (format!("  {head} "), format!(" · {} · {elapsed}", words::calls(task.calls)));
     let room = columns.saturating_sub(width::of(&head) + width::of(&tail));
@@ -46,6 +49,11 @@ pub(super) fn working_line(head: &str, task: &Working, now: Timestamp, columns: 
 /// A remark below what it is about.
 pub(super) fn remark(name: &str, text: &str, extent: Extent) -> Vec<String> {
     hanging(&format!("  {name}: {text}"), extent)
+}
+
+/// Lines as they stand, where they fit.
+pub(super) fn said(lines: &[String], extent: Extent) -> Vec<String> {
+    lines.iter().flat_map(|line| hanging(line, extent)).collect()
 }
 
 /// A text whose second and later lines stand further in, where lines must fit.

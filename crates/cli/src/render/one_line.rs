@@ -15,6 +15,7 @@ impl Look for OneLine {
             Happening::Launched(Subject { name, title, model, .. }) => {
                 hanging(&format!("○ Delegating task to sub-agent... {title} · {name} · {model}"), extent)
             }
+            Happening::Said(lines) => look::said(lines, extent),
             Happening::Remark { name, text } => look::remark(name, text, extent),
             Happening::Ended { subject, outcome, .. } => {
                 let mut lines = hanging(&ending(subject, outcome), extent);

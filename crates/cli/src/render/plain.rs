@@ -13,6 +13,7 @@ impl Look for Plain {
             Happening::Launched(Subject { name, title, model, .. }) => {
                 vec![format!("{name} started: {title} · {model}")]
             }
+            Happening::Said(lines) => lines.clone(),
             Happening::Remark { name, text } => vec![format!("{name}: {text}")],
             Happening::Ended { subject, outcome, .. } => {
                 let error = match &outcome.error {

@@ -4,12 +4,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use sortie_protocol::{AgentConfig, CallId, CallOutput, Event, Fact, Reply, TaskId, TaskOutcome, Timestamp};
+use sortie_protocol::{AgentConfig, CallId, CallOutput, Event, Fact, Reply, Sender, TaskId, TaskOutcome, Timestamp};
 use sortie_tools::NOT_STARTED;
 
 use super::messages::Messages;
 use super::several::Several;
-use super::{neutral, words};
+use super::{background, neutral, words};
 
 /// The tool that runs commands.
 const SHELL: &str = "Bash";
@@ -39,6 +39,10 @@ pub(crate) struct Progress {
     started: u64,
     /// Notices that were said. What holds for several tasks of a tree is said once; each outcome has it all the same.
     noticed: HashSet<String>,
+    /// Whether it was said what can be done while a task works in the background.
+    told_of_background: bool,
+    /// Whose question its parent is about to get as a message.
+    asking: Option<TaskId>,
 }
 
 /// Who lines are about.
@@ -64,6 +68,8 @@ pub(crate) struct Working {
     /// When it was admitted; when it was started, as long as it waits for a slot.
     pub(crate) since: Timestamp,
     pub(crate) queued: bool,
+    /// Since when it has had nothing to do until something comes.
+    pub(crate) idle_since: Option<Timestamp>,
     pub(crate) calls: u64,
     pub(crate) last_call: Option<String>,
     pub(crate) messages: Messages,
@@ -85,6 +91,8 @@ pub(crate) enum Happening {
     Launched(Subject),
     /// It does not wait for a slot any more.
     Admitted(Subject),
+    /// Lines as they stand.
+    Said(Vec<String>),
     /// One line about a task.
     Remark {
         name: String,
@@ -100,7 +108,7 @@ pub(crate) enum Happening {
 
 impl Progress {
     pub(crate) fn new(interest: Interest) -> Self {
-        Self { interest, working: HashMap::new(), pending: None, started: 0, noticed: HashSet::new() }
+        Self { interest, working: HashMap::new(), pending: None, started: 0, noticed: HashSet::new(), told_of_background: false, asking: None }
     }
 
     /// Takes in one event of the tree.
@@ -158,8 +166,19 @@ impl Progress {
                 None
             }
             Fact::Noticed { text } if !self.noticed.insert(text.clone()) => None,
+            Fact::ChildStarted { child, background: true, .. } => {
+                let is_first = !std::mem::replace(&mut self.told_of_background, true);
+                Some(Happening::Said(background::launched(*child, is_first)))
+            }
+            Fact::MessageArrived { from: Sender::Task { task, .. }, .. } if self.asking.take() == Some(*task) => None,
             _ => {
+                self.asking = matches!(event.fact, Fact::QuestionAsked { .. }).then_some(event.task_id);
+                let text = background::remark(&event.fact, |task| Some(&self.working.get(&task)?.subject));
                 let task = self.working.get_mut(&event.task_id)?;
+                task.idle_since = matches!(event.fact, Fact::TaskParked { .. }).then_some(event.time);
+                if let Some(text) = text {
+                    return Some(Happening::Remark { name: task.subject.name.clone(), text });
+                }
                 let Interest { calls_of_main, calls_of_sub_agents, .. } = self.interest;
                 task.apply(event, if task.shown { calls_of_sub_agents } else { calls_of_main })
             }
@@ -200,6 +219,7 @@ impl Progress {
             depth: event.depth,
             since: event.time,
             queued: true,
+            idle_since: None,
             calls: 0,
             last_call: None,
             messages,

@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use sortie_agents::Registry;
 use sortie_protocol::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -96,6 +97,17 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// Warns of hooks for agents that nobody is: they are never run.
+    pub(super) fn hooks_about_nobody(&self, agents: &Registry) -> Vec<String> {
+        let is_nobody = |name: &&String| agents.all().iter().all(|agent| !agent.name.eq_ignore_ascii_case(name));
+        let said = self.said.hooks();
+        let named =
+            said.flat_map(|(entry, origin)| entry.agents.iter().filter(is_nobody).map(move |name| (name, origin)));
+        named.map(|(name, origin)| format!("{origin}: `hooks`: `{name}` names no agent that there is")).collect()
+    }
+}
+
 impl HookEntry {
     /// `notify-send done` when a task ends.
     pub(super) fn in_words(&self) -> String {
@@ -131,7 +143,8 @@ pub(super) fn read(table: &DeTable<'_>) -> Result<HookEntry, String> {
     }
     let value = |name: &str| table.get(name).map(Spanned::get_ref);
     let command = words(value("command")).filter(|command| command.first().is_some_and(|program| !program.is_empty()));
-    let command = command.ok_or("`hooks`: `command` must be a program and its arguments, like [\"notify-send\", \"done\"]")?;
+    let command =
+        command.ok_or("`hooks`: `command` must be a program and its arguments, like [\"notify-send\", \"done\"]")?;
     let agents = match value("agents") {
         None => Vec::new(),
         agents => words(agents)

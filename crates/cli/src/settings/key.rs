@@ -95,6 +95,11 @@ pub(super) static RESUME_DAYS: Always<u64> = number(
     7,
     "days after which no call goes on with a sub-agent; `sortie resume` does at any time",
 );
+pub(super) static CACHE: Always<bool> = switch(
+    "task_tool.cache",
+    false,
+    "whether a sub-agent that only read is not started again for the same request on the same files",
+);
 pub(super) static INHERIT_CONTEXT_FILES: Always<bool> =
     switch("task_tool.inherit_context_files", false, "whether sub-agents read AGENTS.md and its like, too");
 pub(super) static CONTEXT_FILE_BYTES: Always<u64> = number(
@@ -121,6 +126,12 @@ pub(super) static DENY: Key =
     only_narrowing(optional("permissions.deny", Kind::Rules, None, "rules of what is refused, whatever else is said"));
 pub(super) static ADD_DIRS: Key =
     optional("permissions.add_dirs", Kind::Directories, None, "directories beside the workspace that tools see, too");
+pub(super) static ANSWER_SECONDS: Always<u64> = number(
+    "permissions.answer_seconds",
+    (1, MOST_SECONDS),
+    300,
+    "time after which an unanswered question of a sub-agent in the background is taken as a no",
+);
 pub(super) static PRIVATE: Key = optional(
     "web.private",
     Kind::Hosts,
@@ -170,7 +181,7 @@ pub(super) static MAX_OUTPUT: Key =
 pub(super) static ALIAS: Key = optional("aliases.*", Kind::Text, None, "the model id or route that this name means");
 
 /// All of them, in the order in which they are listed. The members of a family stand together.
-pub(super) static KEYS: [&Key; 36] = [
+pub(super) static KEYS: [&Key; 38] = [
     &CONTRACT,
     &HOOKS,
     &ENABLED.key,
@@ -185,6 +196,7 @@ pub(super) static KEYS: [&Key; 36] = [
     &BACKGROUND.key,
     &RESUME.key,
     &RESUME_DAYS.key,
+    &CACHE.key,
     &INHERIT_CONTEXT_FILES.key,
     &CONTEXT_FILE_BYTES.key,
     &BUILTIN_AGENTS.key,
@@ -193,6 +205,7 @@ pub(super) static KEYS: [&Key; 36] = [
     &ASK,
     &DENY,
     &ADD_DIRS,
+    &ANSWER_SECONDS.key,
     &PRIVATE,
     &OPEN_NETWORK.key,
     &RETENTION_DAYS.key,

@@ -4,13 +4,14 @@
 //! that a refusal can name it; those that allow stand beside the mode that they are exceptions from.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use sortie_agents::{AgentDefinition, Registry};
 use sortie_policy::Rule;
 use sortie_protocol::{GrantLayer, Mode};
 use sortie_tools::WebRules;
 
-use super::key::{ADD_DIRS, ALLOW, ASK, DENY, Key, MODE, OPEN_NETWORK, PRIVATE};
+use super::key::{ADD_DIRS, ALLOW, ANSWER_SECONDS, ASK, DENY, Key, MODE, OPEN_NETWORK, PRIVATE};
 use super::said::{Said, Spoken};
 use super::value::{Origin, Owner};
 use super::{PROJECT_CONFIG, Settings, mode};
@@ -65,6 +66,7 @@ impl Settings {
                 }
             }
         }
+        warnings.extend(self.hooks_about_nobody(agents));
         warnings
     }
 
@@ -97,6 +99,11 @@ impl Settings {
             _ if origin.is_projects() => &self.places.workspace,
             _ => Path::new(""),
         }
+    }
+
+    /// How long a question of a task in the background waits for an answer.
+    pub(crate) fn answer_within(&self) -> Duration {
+        Duration::from_secs(self.said.number(&ANSWER_SECONDS))
     }
 
     /// Whether commands of those who may fetch from everywhere get the network itself.

@@ -68,6 +68,11 @@ impl Places {
         self.home.join("reports")
     }
 
+    /// Which tasks have answered what; whoever loses it does the work again.
+    pub(crate) fn cache(&self) -> PathBuf {
+        self.home.join("cache")
+    }
+
     /// The user's own list of models, beside the configuration.
     pub(super) fn models(&self) -> Option<PathBuf> {
         self.config.as_ref().map(|config| config.with_file_name("models.toml"))
@@ -75,8 +80,16 @@ impl Places {
 
     /// The folders of role prompts as paths in them are shown: the project's relative to it, the user's absolute.
     pub(crate) fn prompts(&self) -> Vec<PathBuf> {
-        let own = self.user.iter().map(|user| user.join("prompts"));
-        own.chain([PathBuf::from(".sortie/prompts")]).collect()
+        self.folders("prompts")
+    }
+
+    /// The same of templates.
+    pub(crate) fn templates(&self) -> Vec<PathBuf> {
+        self.folders("templates")
+    }
+
+    fn folders(&self, name: &str) -> Vec<PathBuf> {
+        self.user.iter().map(PathBuf::as_path).chain([Path::new(".sortie")]).map(|home| home.join(name)).collect()
     }
 
     /// The project's configuration, whether it exists or not.

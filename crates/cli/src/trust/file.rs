@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
+use std::path::Path;
 
 use sortie_agents::Dialect;
 use sortie_engine::files_in;
-use sortie_sandbox::{AccessError, Workspace};
+use sortie_sandbox::{AccessError, FileKind, Workspace};
 
 use crate::settings::{PROJECT_CONFIG, PROJECT_VARIABLES};
 
@@ -15,14 +16,19 @@ pub(crate) const MAX_BYTES: u64 = 64 * 1024;
 
 /// The file that names MCP servers.
 pub(crate) const SERVERS: &str = ".mcp.json";
+/// Where a project's own programs lie that hooks may run. Only what lies in it directly is one.
+pub(crate) const HOOKS: &str = ".sortie/hooks";
+/// More than anybody has.
+const MOST_HOOKS: usize = 100;
 /// Files at fixed places.
 const FILES: [(&str, Holds); 3] =
     [(PROJECT_CONFIG, Holds::Config), (PROJECT_VARIABLES, Holds::Variables), (SERVERS, Holds::Servers)];
 /// Folders that are searched with what is below them.
-const FOLDERS: [(&str, Holds); 3] = [
+const FOLDERS: [(&str, Holds); 4] = [
     (".sortie/agents", Holds::Agent(Dialect::Ours)),
     (".claude/agents", Holds::Agent(Dialect::Foreign)),
     (".sortie/prompts", Holds::Prompt),
+    (".sortie/templates", Holds::Template),
 ];
 
 /// What a file is there for.
@@ -33,6 +39,9 @@ pub(crate) enum Holds {
     Servers,
     Agent(Dialect),
     Prompt,
+    Template,
+    /// A program.
+    Hook,
 }
 
 /// A file that cannot be read; why, in words.
@@ -87,7 +96,29 @@ impl Powerful {
                 found.take(workspace, path, holds);
             }
         }
+        found.take_hooks(workspace);
         found
+    }
+
+    fn take_hooks(&mut self, workspace: &Workspace) {
+        let entries = match workspace.read_dir(Path::new(HOOKS)) {
+            Ok(entries) => entries.take(MOST_HOOKS + 1),
+            Err(AccessError::NotFound { .. } | AccessError::NotADirectory { .. }) => return,
+            Err(error) => return drop(self.unread.insert(HOOKS.to_owned(), Unread(error.to_string()))),
+        };
+        for (number, entry) in entries.enumerate() {
+            let unread = match entry.map(|entry| (entry.kind, entry.name.into_string())) {
+                Ok(_) if number == MOST_HOOKS => format!("it has more than {MOST_HOOKS} files; the others are not"),
+                Ok((FileKind::File, Ok(name))) => {
+                    self.take(workspace, format!("{HOOKS}/{name}"), Holds::Hook);
+                    continue;
+                }
+                Ok((FileKind::File, Err(_))) => "it has a file whose name is not UTF-8".to_owned(),
+                Ok(_) => continue,
+                Err(error) => error.to_string(),
+            };
+            self.unread.insert(HOOKS.to_owned(), Unread(unread));
+        }
     }
 
     fn take(&mut self, workspace: &Workspace, path: String, holds: Holds) {

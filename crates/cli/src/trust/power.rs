@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value;
-use sortie_agents::{AgentFile, Dialect, PromptFile, Registry, Scope, read};
+use sortie_agents::{AgentFile, Dialect, PromptFile, Registry, Scope, TemplateFile, Templates, read};
 
 use super::file::{Holds, PowerfulFile};
 use crate::error::CommandError;
@@ -31,6 +31,8 @@ pub(crate) fn of(path: &str, file: &PowerfulFile, tools: &[String]) -> Result<Po
         Holds::Variables => (power::of_variables(bytes)?, false),
         Holds::Servers => (servers(bytes), false),
         Holds::Prompt => (vec![prompt(path, bytes)], false),
+        Holds::Template => (vec![template(path, bytes)], false),
+        Holds::Hook => (vec!["is a program that hooks may run, with your rights and without walls".to_owned()], false),
         Holds::Agent(dialect) => {
             let (said, works_untrusted) = agent(path, dialect, bytes, tools);
             (vec![said], works_untrusted)
@@ -52,6 +54,20 @@ fn prompt(path: &str, bytes: &[u8]) -> String {
     match pairs.find(|(before, after)| before.prompt != after.prompt) {
         Some((_, agent)) => format!("replaces the role prompt of the built-in agent `{}`", agent.name),
         None => "is the same as the built-in role prompt".to_owned(),
+    }
+}
+
+/// Which template the file is, or why it is none.
+fn template(path: &str, bytes: &[u8]) -> String {
+    let file = TemplateFile { path: path.to_owned(), scope: Scope::Project, trusted: true, bytes: bytes.to_vec() };
+    let (templates, findings) = Templates::assemble(vec![file]);
+    match (templates.all(), findings.iter().find(|finding| finding.is_error())) {
+        ([template], _) => {
+            let name = &template.name;
+            format!("is the template `{name}`, which works untrusted, too, but not in the place of one of yours")
+        }
+        (_, Some(error)) => format!("is no template: {}; {}", error.message, error.fix),
+        (_, None) => "is no template".to_owned(),
     }
 }
 

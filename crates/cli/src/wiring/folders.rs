@@ -1,4 +1,4 @@
-//! The folders that agents and role prompts are read from.
+//! The folders that agents, role prompts and templates are read from.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -12,15 +12,17 @@ use super::chain;
 use crate::error::CommandError;
 use crate::settings::Places;
 
-const PROJECT: [(&str, Holds); 3] = [
+const PROJECT: [(&str, Holds); 4] = [
     (".sortie/agents", Holds::Agents(Dialect::Ours)),
     (".claude/agents", Holds::Agents(Dialect::Foreign)),
     (".sortie/prompts", Holds::Prompts),
+    (".sortie/templates", Holds::Templates),
 ];
 
 /// The folders of the user that there are, and those of the project that are not the user's.
 pub(super) fn of(places: &Places, workspace: &Arc<Workspace>) -> Result<Vec<Folder>, CommandError> {
-    let ours = [("agents", Holds::Agents(Dialect::Ours)), ("prompts", Holds::Prompts)];
+    let ours =
+        [("agents", Holds::Agents(Dialect::Ours)), ("prompts", Holds::Prompts), ("templates", Holds::Templates)];
     let ours = places.user.iter().flat_map(|user| ours.map(|(name, holds)| (user.join(name), holds)));
     let foreign = places.foreign.iter().map(|foreign| (foreign.join("agents"), Holds::Agents(Dialect::Foreign)));
     let present: Vec<_> = ours.chain(foreign).filter(|(path, _)| may_exist(path)).collect();

@@ -244,6 +244,74 @@ fn a_question_names_the_agents_down_to_the_one_that_asks_and_progress_stands_asi
     assert_eq!(session.ends(), (0, "done\n".to_owned()));
 }
 
+/// A main agent whose sub-agent has a question to the person.
+fn inquiring() -> ScriptedServer {
+    let task = reply::call("Task", json!({"description": "Ask", "prompt": "CHILD"}));
+    let ask = reply::call("Ask", json!({"question": "Which one?\n1. or 2.", "to": "person"}));
+    let script = Script::new()
+        .on(when::prompt_contains("QUESTION").turn(0), reply::calls([task]))
+        .on(when::prompt_contains("QUESTION"), reply::text("done"))
+        .on(when::prompt_contains("CHILD").turn(0), reply::calls([ask]))
+        .on(when::prompt_contains("CHILD"), reply::text("asked"));
+    ScriptedServer::start(script).unwrap()
+}
+
+/// What the sub-agent was told last.
+fn told_child(server: &ScriptedServer) -> String {
+    let requests = server.requests();
+    let asked = requests.iter().rev().find(|request| request.body["messages"][0].to_string().contains("CHILD"));
+    asked.unwrap().body["messages"].to_string()
+}
+
+const ANSWER: &str = "answer (end a line with \\ to write another one; Ctrl-D: no answer) ";
+
+#[test]
+fn an_agent_asks_the_person_who_answers_in_any_words() {
+    let (world, server) = (World::new(), inquiring());
+    let mut session = Session::start(world.sortie(["run", "QUESTION"]).on(&server, "anthropic"));
+    let question = session.sees(ANSWER);
+    assert!(question.contains("? main › general-purpose asks\n  Which one?\n  1. or 2.\n"), "{question}");
+    session.types("\n");
+    session.sees(ANSWER);
+    session.types("the second, \\\n");
+    session.sees("  … ");
+    session.types("but not its tests\n");
+    assert_eq!(session.ends(), (0, "done\n".to_owned()));
+    assert!(told_child(&server).contains("the second, \\nbut not its tests"), "{}", told_child(&server));
+}
+
+#[test]
+fn whoever_does_not_answer_can_do_so_from_elsewhere() {
+    let (world, server) = (World::new(), inquiring());
+    let mut session = Session::start(world.sortie(["run", "QUESTION"]).on(&server, "anthropic"));
+    session.sees(ANSWER);
+    session.types("\u{4}");
+    let child = world.tasks(2)[1]["task_id"].as_str().unwrap().to_owned();
+    assert_eq!(world.sortie(["tasks", "send", &child, "The second one."]).run().code, 0);
+    assert_eq!(session.ends(), (0, "done\n".to_owned()));
+    assert!(told_child(&server).contains("The second one."), "{}", told_child(&server));
+}
+
+#[test]
+fn a_sub_agent_in_the_background_asks_at_the_same_terminal_and_does_not_wait_for_ever() {
+    let world = World::new();
+    let task = json!({"description": "Write it", "prompt": "CHILD", "run_in_background": true});
+    let write = reply::call("Write", json!({"file_path": "notes.md", "content": "hello\n"}));
+    let script = Script::new()
+        .on(when::prompt_contains("QUESTION").turn(0), reply::calls([reply::call("Task", task)]))
+        .on(when::prompt_contains("QUESTION"), reply::text("done"))
+        .on(when::prompt_contains("CHILD").turn(0), reply::calls([write]))
+        .on(when::prompt_contains("CHILD"), reply::text("written"));
+    let server = ScriptedServer::start(script).unwrap();
+    let patience = ["run", "--set", "permissions.answer_seconds=1", "QUESTION"];
+    let mut session = Session::start(world.sortie(patience).on(&server, "anthropic"));
+    let question = session.sees(CHOICES);
+    assert!(question.contains("? main › general-purpose wants to use Write\n"), "{question}");
+    assert_eq!(session.ends(), (0, "done\n".to_owned()));
+    assert!(!world.path("workspace/notes.md").exists());
+    assert!(told_child(&server).contains("nobody answered within 1 s"), "{}", told_child(&server));
+}
+
 #[test]
 fn nobody_is_asked_where_a_program_reads_the_output() {
     for args in [&["run", "--output-format", "json", "WRITE"][..], &["run", "--show", "json", "WRITE"]] {

@@ -4,6 +4,7 @@
 
 mod agents;
 mod ask;
+mod background;
 mod bad_input;
 mod config;
 mod doctor;
@@ -14,6 +15,7 @@ mod explain;
 mod explain_agents;
 mod formats;
 mod help;
+mod hooks;
 #[cfg(target_os = "linux")]
 mod hostile;
 mod instructions;
@@ -35,6 +37,7 @@ mod show;
 mod signals;
 mod task;
 mod tasks;
+mod templates;
 mod terminal;
 mod transcript;
 mod trust;

@@ -23,7 +23,7 @@ const fn row(key: &'static str, default: &'static str, values: [&'static str; 4]
 }
 
 /// Settings with one name each.
-static SINGLE: [Row; 21] = [
+static SINGLE: [Row; 23] = [
     Row {
         wider: &["\"child\""],
         ..row("contract", "(not set)", ["\"typed\"", "\"child\"", "\"result\"", "\"delegate\""])
@@ -57,8 +57,10 @@ static SINGLE: [Row; 21] = [
         wider: &[],
         ..row("task_tool.allow_model_override", "true", ["false", "true", "false", "true"])
     },
+    Row { narrower: &["false"], wider: &[], ..row("task_tool.background", "true", ["false", "true", "false", "true"]) },
     Row { narrower: &["false"], wider: &[], ..row("task_tool.resume", "true", ["false", "true", "false", "true"]) },
     Row { narrower: &["0", "6"], wider: &["8"], ..row("task_tool.resume_days", "7", ["1", "2", "3", "4"]) },
+    Row { narrower: &[], wider: &["true"], ..row("task_tool.cache", "false", ["true", "false", "true", "false"]) },
     Row {
         narrower: &[],
         wider: &["true"],
@@ -306,8 +308,10 @@ fn the_whole_table_as_a_person_sees_it() {
         task_tool.max_prompt_bytes         1048576     default                                   # longest prompt that is accepted
         task_tool.enable_verbose_logging   false       default                                   # whether each call of a sub-agent gets a line on stderr
         task_tool.allow_model_override     true        default                                   # whether a call may name its model
+        task_tool.background               true        default                                   # whether a call may start a sub-agent that it does not wait for
         task_tool.resume                   true        default                                   # whether a call may go on with a sub-agent that has ended
         task_tool.resume_days              7           default                                   # days after which no call goes on with a sub-agent; `sortie resume` does at any time
+        task_tool.cache                    false       default                                   # whether a sub-agent that only read is not started again for the same request on the same files
         task_tool.inherit_context_files    false       default                                   # whether sub-agents read AGENTS.md and its like, too
         task_tool.context_file_bytes       16384       default                                   # bytes that are read of AGENTS.md and its like
         agents.builtin                     false       default                                   # whether `result`, which has only agents from files, has the built-in ones too

@@ -37,8 +37,8 @@ impl Index {
         entries.retain(|(known, _)| known != key);
         entries.push((*key, task));
         let newest = &entries[entries.len().saturating_sub(MAX_ENTRIES)..];
-        let text: String = newest.iter().map(|(key, task)| format!("{key} {task}\n")).collect();
-        directory.keep(NAME, &text)
+        let lines: Vec<String> = newest.iter().map(|(key, task)| format!("{key} {task}\n")).collect();
+        directory.keep(NAME, &lines.concat())
     }
 }
 

@@ -43,8 +43,8 @@ impl World {
     }
 
     fn look_up(&self, job: &Job) -> Looked {
-        let asking = Asking { job, agents: &self.agents, has_approvals: false };
-        self.cache.look_up(&self.journal, &self.workspace, &asking)
+        let inquiry = Inquiry { job, agents: &self.agents, has_approvals: false };
+        self.cache.look_up(&self.journal, &self.workspace, &inquiry)
     }
 
     fn hit(&self, job: &Job) -> Option<TaskOutcome> {
@@ -197,12 +197,12 @@ async fn another_process_finds_it_too() {
     assert!(world.is_kept_after(reading()).await);
     let other = Cache::within(SpillDir::open(&world.home.path().join("cache")).unwrap(), BOUNDS);
     let job = again(&job(0));
-    let asking = Asking { job: &job, agents: &world.agents, has_approvals: false };
-    assert!(matches!(other.look_up(&world.journal, &world.workspace, &asking), Looked::Hit(_)));
+    let inquiry = Inquiry { job: &job, agents: &world.agents, has_approvals: false };
+    assert!(matches!(other.look_up(&world.journal, &world.workspace, &inquiry), Looked::Hit(_)));
 }
 
 #[tokio::test]
-async fn a_change_of_any_file_that_is_not_ignored_is_a_miss_and_undoing_it_a_hit() {
+async fn only_another_content_of_a_file_that_is_not_ignored_is_a_miss() {
     type Change = fn(&World);
     let changes: [(&str, Change, bool); 4] = [
         ("a file that was there", |world| fs::write(world.path("a.txt"), "eno").unwrap(), false),
@@ -220,6 +220,7 @@ async fn a_change_of_any_file_that_is_not_ignored_is_a_miss_and_undoing_it_a_hit
 
 #[tokio::test]
 async fn another_request_is_a_miss() {
+    type Change = fn(&mut Job);
     let world = World::new();
     assert!(world.is_kept_after(reading()).await);
     let asked = again(&job(0));
@@ -228,7 +229,6 @@ async fn another_request_is_a_miss() {
         change(&mut job);
         world.hit(&job).is_some()
     };
-    type Change = fn(&mut Job);
     let others: [(&str, Change); 10] = [
         ("prompt", |job| job.prompt.push('!')),
         ("workspace", |job| job.workspace.push('x')),
@@ -282,11 +282,7 @@ async fn only_a_task_that_did_nothing_but_read_what_is_part_of_the_digest_is_kep
         ("a refusal", vec![Fact::CallFinished { output: refused, refused: true }], false),
         ("a message", vec![person()], false),
         ("a note for others", vec![Fact::NotePosted { text: "x".to_owned() }], false),
-        (
-            "a person's yes",
-            vec![Fact::ApprovalAnswered { call: "1".into(), answer: ApprovalAnswer::Once }],
-            false,
-        ),
+        ("a person's yes", vec![Fact::ApprovalAnswered { call: "1".into(), answer: ApprovalAnswer::Once }], false),
         ("something unknown", vec![Fact::Unknown], false),
     ];
     for (what, facts, is_kept) in table {
@@ -381,15 +377,17 @@ async fn an_index_that_is_damaged_or_names_another_task_is_no_more_than_a_miss()
 fn the_index_keeps_the_newest_and_one_for_each_request() {
     let (world, first) = (World::new(), job(0));
     let key = |number: u32| Key::of_request(&Job { prompt: number.to_string(), ..job(0) });
-    for number in 0..600 {
-        world.cache.index.put(&key(number), first.task).unwrap();
-    }
-    world.cache.index.put(&key(599), task(2)).unwrap();
-    let text = fs::read_to_string(world.home.path().join("cache/results")).unwrap();
-    assert_eq!(text.lines().count(), 500);
+    let index = world.home.path().join("cache/results");
+    world.cache.index.put(&key(0), first.task).unwrap();
+    let full: Vec<String> = (0..500).map(|number| format!("{} {}\n", key(number), first.task)).collect();
+    fs::write(&index, full.concat()).unwrap();
+    world.cache.index.put(&key(500), first.task).unwrap();
+    world.cache.index.put(&key(499), task(2)).unwrap();
+    assert_eq!(fs::read_to_string(&index).unwrap().lines().count(), 500);
     assert_eq!(world.cache.index.find(&key(0)), None);
-    assert_eq!(world.cache.index.find(&key(100)), Some(first.task));
-    assert_eq!(world.cache.index.find(&key(599)), Some(task(2)));
+    assert_eq!(world.cache.index.find(&key(1)), Some(first.task));
+    assert_eq!(world.cache.index.find(&key(500)), Some(first.task));
+    assert_eq!(world.cache.index.find(&key(499)), Some(task(2)));
 }
 
 #[tokio::test]
@@ -400,8 +398,8 @@ async fn where_a_person_has_approved_of_more_nothing_is_given_or_kept() {
     assert_eq!(world.cache.remember(&world.journal, &world.workspace, &ticket, true), None);
     assert!(world.hit(&again(&job)).is_none());
     world.remember(&ticket);
-    let asking = Asking { job: &again(&job), agents: &world.agents, has_approvals: true };
-    let looked = world.cache.look_up(&world.journal, &world.workspace, &asking);
+    let inquiry = Inquiry { job: &again(&job), agents: &world.agents, has_approvals: true };
+    let looked = world.cache.look_up(&world.journal, &world.workspace, &inquiry);
     assert!(matches!(looked, Looked::Unable(None)), "{looked:?}");
 }
 
@@ -411,8 +409,8 @@ fn a_workspace_beyond_the_bounds_is_told_of_once() {
     let bounds = SnapshotBounds { files: 2, ..BOUNDS };
     let cache = Cache::within(SpillDir::open(&world.home.path().join("cache")).unwrap(), bounds);
     let job = job(0);
-    let asking = Asking { job: &job, agents: &world.agents, has_approvals: false };
-    let looked = || match cache.look_up(&world.journal, &world.workspace, &asking) {
+    let inquiry = Inquiry { job: &job, agents: &world.agents, has_approvals: false };
+    let looked = || match cache.look_up(&world.journal, &world.workspace, &inquiry) {
         Looked::Unable(notice) => notice,
         other => panic!("{other:?}"),
     };

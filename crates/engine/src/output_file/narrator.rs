@@ -92,7 +92,8 @@ impl Narrator {
             text += &line(&format!("changed: {}", neutral::line(&outcome.files_changed.join(", "))));
         }
         let report = paragraph(&outcome.text);
-        let report = if report.is_empty() && outcome.status == Status::Completed { line("(no report)") } else { report };
+        let report =
+            if report.is_empty() && outcome.status == Status::Completed { line("(no report)") } else { report };
         text + "\n" + &report
     }
 }

@@ -1,7 +1,7 @@
 use expect_test::expect;
 use sortie_protocol::{
-    Addressee, AgentConfig, ApprovalAnswer, CallOutput, Failure, Grant, Job, Limit, Limits, MailMark, ModelChoice, Part,
-    Reply, Sender, Status, StopReason, TaskOutcome, ToolCall, ToolOutput, Usage,
+    Addressee, AgentConfig, ApprovalAnswer, CallOutput, Failure, Grant, Job, Limit, Limits, MailMark, ModelChoice,
+    Part, Reply, Sender, Status, StopReason, TaskOutcome, ToolCall, ToolOutput, Usage,
 };
 
 use super::*;
@@ -176,7 +176,10 @@ fn every_fact_that_a_person_can_do_something_with_has_its_line() {
     let config = Box::new(job().config);
     let text = |text: &str| text.to_owned();
     let table: Vec<(Fact, &str)> = vec![
-        (Fact::TaskResumed { prompt: None, config: config.clone(), notices: Vec::new() }, "goes on, 2023-11-14T22:13:20.000Z"),
+        (
+            Fact::TaskResumed { prompt: None, config: config.clone(), notices: Vec::new() },
+            "goes on, 2023-11-14T22:13:20.000Z",
+        ),
         (
             Fact::TaskResumed { prompt: Some(text("and\nnow")), config, notices: Vec::new() },
             "goes on, 2023-11-14T22:13:20.000Z: and now",

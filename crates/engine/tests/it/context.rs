@@ -9,7 +9,7 @@ use sortie_testkit::{RecordedRequest, Script, ScriptedServer, reply, when};
 
 use crate::support::{Plan, ask};
 
-const MAIN_BUDGET: usize = 1500;
+const MAIN_BUDGET: usize = 2200;
 const EXPLORE_BUDGET: usize = 800;
 const QUESTION: &str = "Where are authentication errors handled?";
 const BRIEF: &str = "Find where authentication errors are created and handled in this workspace. Report each place as \

@@ -241,7 +241,7 @@ async fn c_01_a_file_that_denies_spawn_agent_denies_delegation_and_a_host_tool_o
     world.run(ask("The question")).await;
     assert_eq!(
         world.seen_by("the piece").remove(0).tools.join(" "),
-        "Read LS Glob Grep WebFetch Write Edit MultiEdit",
+        "Read LS Glob Grep WebFetch Write Edit MultiEdit Ask Note",
         "C-01"
     );
     let main = world.seen_by("The question").remove(0);

@@ -193,7 +193,7 @@ async fn a_planning_parent_has_no_writing_children_and_does_not_offer_them_the_t
     world.run(ask("Go.")).await;
     assert!(!exists(&world, "a.md"));
     let offered = world.seen_by("the brief").remove(0).tools.join(" ");
-    assert_eq!(offered, "Read LS Glob Grep TodoWrite WebFetch Task");
+    assert_eq!(offered, "Read LS Glob Grep TodoWrite WebFetch Task TaskOutput TaskStop SendMessage TaskList Ask Note");
     assert!(texts(&world, "the brief")[0].contains("its mode is plan"), "{:?}", texts(&world, "the brief"));
 }
 

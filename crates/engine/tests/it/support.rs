@@ -142,6 +142,7 @@ impl Plan {
             more_tools: self.more_tools,
             shell: None,
             reports: Arc::new(SpillDir::open(&home.path().join("reports")).expect("a fresh directory")),
+            cache: None,
             rules: self.rules,
             permissions: self.permissions,
             clock: Arc::new(StepClock::default()),
@@ -193,7 +194,7 @@ impl World {
 
     /// The facts as one line each. How long a sub-agent took is not among them: a busy machine takes its time.
     pub(crate) fn transcript(&self) -> String {
-        let text = render(&self.events());
+        let text = render(&self.events()).replace(&self.home.path().display().to_string(), "<home>");
         let pieces: Vec<&str> = text.split(" tokens, ").collect();
         let timeless = |piece: &&str| piece.split_once(" s\\n").map(|(_, rest)| format!("… s\\n{rest}"));
         let rest = pieces.iter().skip(1).map(|piece| timeless(piece).unwrap_or_else(|| (*piece).to_owned()));

@@ -58,7 +58,7 @@ async fn what_the_model_sees_is_the_brief_its_own_replies_and_the_outputs() {
     expect![[r#"
         model: scripted
         system: <role prompt>
-        tools: Read LS Glob Grep TodoWrite WebFetch Write Edit MultiEdit Task
+        tools: Read LS Glob Grep TodoWrite WebFetch Write Edit MultiEdit Task TaskOutput TaskStop SendMessage TaskList Note
         user: "  Read a.txt, please.\n"
         call call_0_1: Read {"file_path":"a.txt"}
         output call_0_1: "1\tone\n2\ttwo"

@@ -22,6 +22,7 @@ fn what_each_mode_says_of_each_tool() {
         let harmless = READING.contains(&tool)
             || ["Task", "task", "Agent", "SendMessage", "TaskOutput", "TaskStop", "TaskList", "TodoWrite"]
                 .contains(&tool)
+            || ["Ask", "Note"].contains(&tool)
             || ["BashOutput", "KillShell"].contains(&tool);
         let (default, plan, accept_edits) = match tool {
             _ if harmless => (Allow, Allow, Allow),

@@ -26,10 +26,11 @@ pub(super) fn folders(mut agents: Arc<Registry>, settings: &Settings) -> Result<
 
 /// The one line about all folders: `12 agent files: 1 error, 2 warnings`.
 pub(crate) fn sum_of(agents: &Registry, places: &Places) -> String {
-    // Findings are about role prompts and whole folders, too.
+    // Findings are about role prompts, templates and whole folders, too.
     let is_agent = |path: &&str| {
         let path = Path::new(path);
-        path.extension().is_some() && !places.prompts().iter().any(|prompts| path.starts_with(prompts))
+        let others = [places.prompts(), places.templates()].concat();
+        path.extension().is_some() && !others.iter().any(|folder| path.starts_with(folder))
     };
     let sound = agents.all().iter().chain(agents.displaced()).filter_map(|agent| agent.origin.path.as_deref());
     let doubtful = agents.findings().iter().map(|finding| &*finding.path).filter(is_agent);

@@ -45,7 +45,7 @@ fn most_telling(findings: &[Finding]) -> Vec<&Finding> {
 }
 
 /// A finding for a line that has a label already.
-pub(super) fn plainly(finding: &Finding) -> String {
+pub(in crate::command) fn plainly(finding: &Finding) -> String {
     let Finding { path, line, message, fix, .. } = finding;
     match (finding.is_error(), line) {
         (true, Some(line)) => format!("{path} is not used: line {line}: {message}; {fix}"),

@@ -44,6 +44,7 @@ impl Library {
             more_tools: Vec::new(),
             shell: None,
             reports: Arc::new(SpillDir::open(&world.path("state/reports")).unwrap()),
+            cache: None,
             permissions: Permissions::default(),
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),

@@ -173,10 +173,13 @@ impl Kin for Family {
         Box::pin(async move {
             self.note_down(format!("ask {call} {whom:?} {patience:?}: {question}"));
             let answer = self.answer.lock().unwrap().take();
-            if answer.is_none() {
-                tokio::time::sleep(patience).await;
-            }
-            Ok(answer)
+            let answered = async {
+                match answer {
+                    Some(answer) => answer,
+                    None => std::future::pending().await,
+                }
+            };
+            Ok(tokio::time::timeout(patience, answered).await.ok())
         })
     }
 

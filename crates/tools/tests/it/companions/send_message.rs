@@ -10,12 +10,11 @@ async fn the_receipt_says_when_the_message_is_read() {
     let family = Family::of(vec![glance('a', works())]);
     let project = family.project();
     *family.receipt.lock().unwrap() = Some(Receipt::Delivered { task: id('a') });
-    let output =
-        project.run("SendMessage", json!({"to": " agent-aaaaaaaaaaaa", "message": "Look in docs, too."})).await;
+    let output = project.run("SendMessage", json!({"to": " aaaaaaaaaaaa", "message": "Look in docs, too."})).await;
     expect!["delivered: agent-aaaaaaaaaaaa reads it at its next turn"].assert_eq(&output.for_model);
     assert_eq!(output.for_people, "delivered to agent-aaaaaaaaaaaa");
     *family.receipt.lock().unwrap() = Some(Receipt::Resumed { task: id('a') });
-    let arguments = json!({"to": "parent", "message": " Go on. ", "summary": "more work"});
+    let arguments = json!({"to": "Parent", "message": " Go on. ", "summary": "more work"});
     let text = project.done("SendMessage", arguments).await;
     expect!["agent-aaaaaaaaaaaa had ended and goes on with it in the background; its report is delivered to you"]
         .assert_eq(&text);
@@ -31,6 +30,10 @@ async fn what_cannot_be_sent_is_not_sent() {
     let family = Family::of(Vec::new());
     let project = family.project();
     *family.receipt.lock().unwrap() = Some(Receipt::Delivered { task: id('a') });
+    for (to, said) in [(" ", ""), ("agent-aaa", "agent-aaa"), ("everybody", "everybody")] {
+        let refused = project.failed("SendMessage", json!({"to": to, "message": "hello"})).await;
+        assert_eq!(refused, format!("nothing was sent: `{said}` is neither the whole id of a task nor parent"));
+    }
     let send = |message: String| json!({"to": "parent", "message": message});
     assert_eq!(project.failed("SendMessage", send(" \n".to_owned())).await, "nothing was sent: the message is empty");
     expect![

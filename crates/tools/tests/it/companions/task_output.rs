@@ -84,9 +84,9 @@ async fn it_waits_until_all_have_ended_and_no_longer() {
     let project = family.project();
     let began = Instant::now();
     let (output, ()) = tokio::join!(project.run("TaskOutput", json!({"task_ids": [id('a'), id('b')]})), async {
-        tokio::time::sleep(Duration::from_secs(5)).await;
+        tokio::time::advance(Duration::from_secs(5)).await;
         family.now(ended('b', "Second."));
-        tokio::time::sleep(Duration::from_secs(5)).await;
+        tokio::time::advance(Duration::from_secs(5)).await;
         family.now(ended('a', "First."));
     });
     assert_eq!(began.elapsed().as_secs(), 10);
@@ -173,10 +173,10 @@ async fn a_report_that_does_not_fit_beside_the_others_stays_unread() {
 #[tokio::test(start_paused = true)]
 async fn a_full_report_is_read_page_by_page_without_a_gap() {
     let family = Family::of(vec![ended('a', "The start of it.")]);
-    let report: String = (0..3000).map(|n| format!("äword{n} ")).collect();
+    let report = (0..3000).map(|n| format!("äword{n} ")).collect::<Vec<_>>().concat();
     report.clone_into(&mut family.report.lock().unwrap());
     let project = family.project();
-    let (mut read, mut offset) = (String::new(), 0);
+    let (mut read, mut offset) = (String::new(), 0_usize);
     for n_page in 1.. {
         let output = project.run("TaskOutput", json!({"task_id": id('a'), "offset": offset})).await;
         assert!(output.mail.is_empty(), "a part is not the whole");
@@ -185,13 +185,11 @@ async fn a_full_report_is_read_page_by_page_without_a_gap() {
         let (page, note) = rest.split_once(&format!("\n[end mark-{n_page}]\n")).unwrap();
         assert!(page.chars().count() <= 8000);
         read += page;
-        match note.strip_suffix(']').unwrap().rsplit_once("next offset: ") {
-            Some((_, next)) => offset = next.parse().unwrap(),
-            None => {
-                assert!(note.ends_with(" of 28,890: the end]"), "{note}");
-                break;
-            }
-        }
+        let Some((_, next)) = note.strip_suffix(']').unwrap().rsplit_once("next offset: ") else {
+            assert!(note.ends_with(" of 28,890: the end]"), "{note}");
+            break;
+        };
+        offset = next.parse().unwrap();
         assert!(!read.ends_with(|letter: char| letter.is_ascii_alphanumeric()), "no word is cut");
     }
     assert_eq!(read, report);

@@ -3,7 +3,7 @@ use serde_json::json;
 use sortie_protocol::{ReportMark, Status};
 use sortie_tools::{Glance, Stand};
 
-use super::family::{Family, below, ended, glance, id, mark, outcome, read, works};
+use super::family::{Family, below, ended, glance, id, mark, outcome, works};
 
 fn cancelled(letter: char, text: &str, unread: Option<ReportMark>) -> Glance {
     glance(letter, Stand::Ended { outcome: Box::new(outcome(letter, Status::Cancelled, text)), unread })
@@ -56,13 +56,19 @@ async fn many_are_told_in_part_and_counted() {
 
 #[tokio::test]
 async fn that_it_had_ended_before_is_no_failure_and_reads_nothing() {
-    let family = Family::of(vec![ended('a', "A report."), read('b', Status::Failed, "")]);
+    let family = Family::of(vec![ended('a', "A report.")]);
     let output = family.project().run("TaskStop", json!({"agentId": id('a').letters()})).await;
     expect![[r"
         agent-aaaaaaaaaaaa explore completed, 2 calls, 100 tokens, 1.5 s
         [it had ended before: nothing was stopped]"]]
     .assert_eq(&output.for_model);
     assert!(!output.failed && output.mail.is_empty(), "its report is still to come");
+    let family = Family::of(vec![glance('a', Stand::Interrupted)]);
+    let text = family.project().done("TaskStop", json!({"task_id": id('a')})).await;
+    expect![[r"
+        agent-aaaaaaaaaaaa explore interrupted: the process that ran it is gone
+        [it is not at work: nothing was stopped]"]]
+    .assert_eq(&text);
 }
 
 #[tokio::test]
@@ -70,5 +76,7 @@ async fn a_task_that_cannot_be_reached_is_a_failure() {
     let family = Family::of(Vec::new());
     let refused = family.project().failed("TaskStop", json!({"shell_id": "bash_1"})).await;
     assert_eq!(refused, "there is no such task below you");
+    let nobody = family.project().failed("TaskStop", json!({"task_id": " "})).await;
+    assert_eq!(nobody, "no task_id was given; TaskList has them");
     assert!(family.done().is_empty());
 }

@@ -1,0 +1,67 @@
+//! An agent's own question to the person, and the answer in the person's words.
+
+use super::question::{HEAD, lines, paint};
+use crate::render::neutral;
+
+/// Stands behind a line that is not the last one of the answer.
+const GOES_ON: char = '\\';
+
+/// Shown where the answer is typed.
+pub(super) const PROMPT: &str = "  answer (end a line with \\ to write another one; Ctrl-D: no answer) ";
+pub(super) const PROMPT_AGAIN: &str = "  … ";
+
+/// Who asks, and what.
+pub(super) fn shown(chain: &[String], question: &str, colour: bool) -> String {
+    let chain: Vec<String> = chain.iter().map(|agent| neutral::line(agent)).collect();
+    let mut text = format!("{}\n", paint(&format!("? {} asks", chain.join(" › ")), HEAD, colour));
+    lines(&mut text, question, str::to_owned);
+    text
+}
+
+/// An answer, line by line.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    lines: Vec<String>,
+}
+
+impl Answer {
+    /// Takes what the terminal handed over: the whole answer, if that was its end. Nothing is no answer.
+    pub(super) fn take(&mut self, typed: &str) -> Option<String> {
+        let typed = typed.trim_end_matches(['\n', '\r']);
+        let going_on = typed.strip_suffix(GOES_ON);
+        self.lines.push(going_on.unwrap_or(typed).to_owned());
+        if going_on.is_some() {
+            return None;
+        }
+        let answer = std::mem::take(&mut self.lines).join("\n");
+        Some(answer.trim().to_owned()).filter(|answer| !answer.is_empty())
+    }
+
+    /// Whether something has been typed that goes on.
+    pub(super) fn is_begun(&self) -> bool {
+        !self.lines.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_an_answer_unless_it_goes_on_and_nothing_is_none() {
+        let mut answer = Answer::default();
+        assert_eq!(answer.take("the second one\n"), Some("the second one".to_owned()));
+        assert_eq!((answer.take("first \\\n"), answer.is_begun()), (None, true));
+        assert_eq!(answer.take("second\r\n"), Some("first \nsecond".to_owned()));
+        assert_eq!((answer.take("  \n"), answer.is_begun()), (None, false));
+        // Lines that were there at once are one answer.
+        assert_eq!(answer.take("a\nb\n"), Some("a\nb".to_owned()));
+    }
+
+    #[test]
+    fn a_question_says_who_asks_and_cannot_move_the_cursor() {
+        let chain = ["main".to_owned(), "explore".to_owned()];
+        let text = shown(&chain, "Which?\n\u{1b}[2J1. or 2.", false);
+        assert_eq!(text, "? main › explore asks\n  Which?\n  ␛[2J1. or 2.\n");
+    }
+}

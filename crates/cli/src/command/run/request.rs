@@ -1,0 +1,115 @@
+//! What `sortie run` asks for: in the person's own words or in those of a template, behind those of the agent.
+
+use std::io::{self, IsTerminal as _};
+
+use sortie_agents::{Given, Registry};
+use sortie_protocol::{Limits, TaskRequest};
+
+use super::{RunArgs, piped};
+use crate::error::CommandError;
+use crate::render::words;
+use crate::settings::Settings;
+
+/// The agent that answers where nobody names one.
+const MAIN: &str = "main";
+/// Stands for what comes on stdin.
+const STDIN: &str = "-";
+
+/// The request as it is to be started.
+pub(super) fn of(args: &RunArgs, agents: &Registry, settings: &Settings) -> Result<TaskRequest, CommandError> {
+    let request = TaskRequest {
+        agent: args.agent.clone().unwrap_or_else(|| MAIN.to_owned()),
+        model: args.model.clone(),
+        limits: Limits { max_turns: args.max_turns, timeout: args.timeout, ..Limits::default() },
+        ..TaskRequest::default()
+    };
+    // An agent that was named serves, whatever a template says.
+    let usual_agent = if args.agent.is_none() { MAIN } else { "" };
+    let (request, is_asked) = match &args.template {
+        None if !args.arguments.is_empty() => {
+            return Err(CommandError::usage("the prompt is one argument, and here are more").hint("put it in quotes"));
+        }
+        Some(name) => (by_template(name, args, request, (agents, usual_agent), settings)?, true),
+        None => by_words(args.prompt.as_deref(), request, (agents, usual_agent), settings)?,
+    };
+    Ok(opened(request, is_asked, agents))
+}
+
+/// What a template says that was named by its flag.
+fn by_template(
+    name: &str,
+    args: &RunArgs,
+    request: TaskRequest,
+    (agents, usual_agent): (&Registry, &str),
+    settings: &Settings,
+) -> Result<TaskRequest, CommandError> {
+    let template = agents.templates().get(name).map_err(|error| CommandError::usage(error.to_string()))?;
+    let said: Vec<&str> = args.prompt.iter().chain(&args.arguments).map(String::as_str).collect();
+    let given = given(&said, settings)?;
+    let unfit = |error: sortie_agents::TemplateError| {
+        CommandError::usage(settings.with_origins(error.to_string())).hint(format!("sortie templates show {name}"))
+    };
+    let prompt = template.expand(&given, settings.max_prompt_bytes()).map_err(unfit)?;
+    let title = title(&format!("{name} {}", said.join(" ")));
+    Ok(template.serving(TaskRequest { title, prompt, ..request }, usual_agent))
+}
+
+/// What is said for a template's arguments; a single `-` is all words that come on stdin.
+fn given(said: &[&str], settings: &Settings) -> Result<Given, CommandError> {
+    let words: Vec<&str> = said.iter().filter(|word| **word != STDIN).copied().collect();
+    let mut given = Given::from_words(&words).map_err(|error| CommandError::usage(error.to_string()))?;
+    if words.len() < said.len() {
+        if !given.input.is_empty() {
+            return Err(CommandError::usage(format!("`{STDIN}` stands for all words; leave out the others")));
+        }
+        given.input = piped(settings)?;
+    }
+    Ok(given)
+}
+
+/// What the person says, or pipes, and whether that is anything. It may call a template.
+fn by_words(
+    said: Option<&str>,
+    request: TaskRequest,
+    (agents, usual_agent): (&Registry, &str),
+    settings: &Settings,
+) -> Result<(TaskRequest, bool), CommandError> {
+    let asked = match said {
+        Some(text) if text != STDIN => text.to_owned(),
+        None if io::stdin().is_terminal() && opening(&request, agents).is_some() => return Ok((request, false)),
+        None if io::stdin().is_terminal() => {
+            return Err(CommandError::usage("there is no prompt")
+                .hint("sortie run \"Where is the config parsed?\", or `sortie run -` to type it, ended by Ctrl-D"));
+        }
+        _ => piped(settings)?,
+    };
+    let is_asked = said.is_some() || !asked.trim().is_empty();
+    let request = TaskRequest { title: title(&asked), prompt: asked, ..request };
+    let request = agents.templates().applied(request, usual_agent, settings.max_prompt_bytes());
+    Ok((request.map_err(|failure| settings.explained(failure))?, is_asked))
+}
+
+/// The same behind what the agent's definition opens with. That alone suffices where nobody asks for anything.
+fn opened(mut request: TaskRequest, is_asked: bool, agents: &Registry) -> TaskRequest {
+    match opening(&request, agents) {
+        Some(opening) if !is_asked => opening.clone_into(&mut request.prompt),
+        // An empty request is refused, whatever would stand before it.
+        Some(opening) if !request.prompt.trim().is_empty() => {
+            request.prompt = format!("{opening}\n\n{}", request.prompt);
+        }
+        Some(_) | None => {}
+    }
+    if request.title.is_empty() {
+        request.title = title(&request.prompt);
+    }
+    request
+}
+
+fn opening<'a>(request: &TaskRequest, agents: &'a Registry) -> Option<&'a str> {
+    agents.get(&request.agent).ok()?.initial_prompt.as_deref()
+}
+
+fn title(prompt: &str) -> String {
+    let first = prompt.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    words::title(first)
+}

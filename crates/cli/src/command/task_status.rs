@@ -1,0 +1,183 @@
+//! `sortie task-status`: where one task stands, on one screen. What it did in full is `tasks output --follow`'s business.
+
+mod stand;
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::{Value, json};
+use sortie_engine::{Clock as _, SystemClock};
+use sortie_journal::{Journal as _, TaskHeader, TaskState};
+use sortie_protocol::Timestamp;
+
+use self::stand::{Question, Stand};
+use super::tasks::{find, parse_id, state};
+use crate::error::CommandError;
+use crate::render::{neutral, print_json, words};
+use crate::settings::Settings;
+use crate::wiring;
+
+/// Say where a task stands: what it does, what it has used, what it waits for, and its report if it has ended
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  sortie task-status kvbq\n  sortie task-status kvbq --json | jq -r .last")]
+pub(crate) struct TaskStatusArgs {
+    /// A task's id, or the beginning of one, with or without `agent-`
+    #[arg(value_parser = parse_id)]
+    id: String,
+
+    /// Print it as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &TaskStatusArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
+    let journal = wiring::journal_to_read(settings)?;
+    let header = find(&journal, &args.id)?;
+    let mut stand = Stand::default();
+    journal.read_each(header.task_id, 1, &mut |event| stand.see(event))?;
+    let output_file = settings.places.reports().join(format!("{}-output.log", header.task_id));
+    let screen = Screen {
+        elapsed_ms: elapsed_ms(&header, &stand, SystemClock.now()),
+        output_file: Some(output_file).filter(|path| path.exists()),
+        header,
+        stand,
+    };
+    if args.json {
+        print_json(&screen.object())?;
+    } else {
+        io::stdout().lock().write_all(neutral::block(&screen.text()).as_bytes())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How long the newest leg took, or has been taking.
+fn elapsed_ms(header: &TaskHeader, stand: &Stand, now: Timestamp) -> u64 {
+    match (&stand.outcome, header.state) {
+        (Some(outcome), _) => outcome.usage.duration_ms,
+        (None, TaskState::Running) => now.0.saturating_sub(stand.since_ms),
+        (None, _) => header.updated.0.saturating_sub(stand.since_ms),
+    }
+}
+
+struct Screen {
+    header: TaskHeader,
+    stand: Stand,
+    elapsed_ms: u64,
+    output_file: Option<PathBuf>,
+}
+
+impl Screen {
+    fn text(&self) -> String {
+        let Self { header, stand, .. } = self;
+        let mut text = format!("{} {} {}\n\n", header.task_id, neutral::line(&header.agent), self.state());
+        let mut field = |name: &str, value: &str| {
+            let _infallible = writeln!(text, "{name:7}  {}", neutral::line(value));
+        };
+        field("title", &header.title);
+        if let Some(parent) = header.parent_id {
+            field("parent", &parent.to_string());
+        }
+        field("elapsed", &words::elapsed(self.elapsed_ms));
+        field("used", &self.used());
+        if let Some(last) = stand.last.as_ref().filter(|_| stand.outcome.is_none()) {
+            field("last", last);
+        }
+        if let Some(path) = &self.output_file {
+            field("output", &path.display().to_string());
+        }
+        for (name, value) in self.advice() {
+            field(name, &value);
+        }
+        if let Some(outcome) = &stand.outcome {
+            if let Some(error) = &outcome.error {
+                field("error", &format!("{}: {}", error.code, error.message));
+            }
+            if !outcome.text.is_empty() {
+                let _infallible = writeln!(text, "\n{}", outcome.text.trim_end());
+            }
+        }
+        text
+    }
+
+    /// Where it stands, and for what it waits.
+    fn state(&self) -> String {
+        let state = state(&self.header);
+        if self.header.state != TaskState::Running {
+            return state;
+        }
+        match (&self.stand.question, self.stand.waits_for.as_slice()) {
+            (Some(_), _) => format!("{state}, waiting for an answer"),
+            (None, []) if !self.stand.is_admitted => format!("{state}, waiting for a slot"),
+            (None, []) => state,
+            (None, tasks) => {
+                let names: Vec<String> = tasks.iter().map(ToString::to_string).collect();
+                format!("{state}, waiting for {}", names.join(", "))
+            }
+        }
+    }
+
+    /// What it used itself; once it has ended, with all below it.
+    fn used(&self) -> String {
+        let usage = self.stand.usage();
+        let turns = if usage.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", usage.turns) };
+        format!("{turns} · {} · {}", words::calls(usage.tool_calls), words::tokens(usage.total_tokens()))
+    }
+
+    /// What it asks, and what a person can do now.
+    fn advice(&self) -> Vec<(&'static str, String)> {
+        let TaskHeader { task_id, root_id, state, .. } = &self.header;
+        let mut advice = Vec::new();
+        match &self.stand.question {
+            Some(Question::Open { text, .. }) => {
+                advice.push(("asks", text.clone()));
+                advice.push(("answer", format!("sortie tasks send {task_id} \"…\"")));
+            }
+            Some(Question::Approval { rule, .. }) => {
+                advice.push(("asks", format!("may it? {rule}")));
+                advice.push(("answer", "at the terminal of its run".to_owned()));
+            }
+            None => {}
+        }
+        if *state == TaskState::Interrupted {
+            advice.push(("go on", format!("sortie resume {root_id}")));
+        }
+        advice
+    }
+
+    fn object(&self) -> Value {
+        let Self { header, stand, elapsed_ms, output_file } = self;
+        let usage = stand.usage();
+        let mut object = json!({
+            "task_id": header.task_id,
+            "agent": header.agent,
+            "title": header.title,
+            "status": state(header),
+            "leg": header.leg,
+            "elapsed_ms": elapsed_ms,
+            "turns": usage.turns,
+            "tool_calls": usage.tool_calls,
+            "tokens": usage.total_tokens(),
+        });
+        let text_of = |question: &Question| match question {
+            Question::Open { text, .. } => text.clone(),
+            Question::Approval { rule, .. } => rule.clone(),
+        };
+        let more = [
+            ("parent_id", header.parent_id.map(|parent| json!(parent))),
+            ("last", stand.last.as_ref().map(|last| json!(last))),
+            ("waits_for", Some(&stand.waits_for).filter(|tasks| !tasks.is_empty()).map(|tasks| json!(tasks))),
+            ("question", stand.question.as_ref().map(|question| json!(text_of(question)))),
+            ("output_file", output_file.as_ref().map(|path| json!(path))),
+            ("text", stand.outcome.as_ref().map(|outcome| json!(outcome.text))),
+        ];
+        for (name, value) in more {
+            if let Some(value) = value {
+                object[name] = value;
+            }
+        }
+        object
+    }
+}

@@ -1,0 +1,46 @@
+//! `tasks output --follow`: what a task does, as it does it, whoever runs it. Whoever ends the following ends nothing else.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use sortie_engine::Narrator;
+use sortie_journal::{Journal, TaskState};
+use sortie_protocol::Event;
+
+use super::show::find;
+use crate::error::{CommandError, ErrorKind};
+use crate::exit;
+
+/// How often it is looked what is new: others write, and they send no signal.
+const PERIOD: Duration = Duration::from_millis(100);
+
+pub(super) fn run(journal: &dyn Journal, id: &str) -> Result<ExitCode, CommandError> {
+    let header = find(journal, id)?;
+    let task = header.task_id;
+    let (mut narrator, mut next) = (Narrator::default(), 1);
+    loop {
+        // Asked before reading: what was written before it ended is then sure to be read.
+        let state = journal.standing(task)?.state;
+        let (from, mut text) = (next, String::new());
+        let mut tell = |event: Event| {
+            next = event.seq + 1;
+            text += &narrator.tell(&event.fact, event.time);
+        };
+        let read = journal.read_each(task, from, &mut tell);
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(text.as_bytes())?;
+        stdout.flush()?;
+        drop(stdout);
+        // What stands before a damage has been told.
+        read?;
+        match state {
+            TaskState::Running => std::thread::sleep(PERIOD),
+            TaskState::Ended(status) => return Ok(exit::of_outcome(status, None)),
+            TaskState::Interrupted => {
+                return Err(CommandError::new(ErrorKind::NotFound, format!("{task} was interrupted, and nobody runs it"))
+                    .hint(format!("sortie resume {}", header.root_id)));
+            }
+        }
+    }
+}

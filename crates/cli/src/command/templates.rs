@@ -1,0 +1,99 @@
+//! `sortie templates`: which templates there are, and what each one says.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use sortie_agents::{Agents as _, Argument, Finding, Template, Templates};
+
+use super::agents::plainly;
+use crate::error::{self, CommandError};
+use crate::render::{neutral, table};
+use crate::settings::Settings;
+use crate::wiring;
+
+/// List or show templates: tasks that were put into words before
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct TemplatesArgs {
+    #[command(subcommand)]
+    command: Option<TemplatesCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+enum TemplatesCommand {
+    /// List the templates with their arguments and what each is for; the same as no command at all
+    #[command(after_help = "Example:\n  sortie templates list")]
+    List,
+    /// Show one template: its arguments, who does it, and its text
+    #[command(after_help = "Example:\n  sortie templates show test-file")]
+    Show { name: String },
+}
+
+const EXAMPLES: &str = "\
+A template is a Markdown file with front matter, in .sortie/templates of the
+project or in $XDG_CONFIG_HOME/sortie/templates. Its name is that of the file:
+
+  ---
+  description: Write tests for one file
+  agent: general-purpose
+  arguments: [path, {name: style, default: plain}]
+  ---
+  Write {{style}} tests for {{path}}. {{input}}
+
+Examples:
+  sortie templates
+  sortie templates show test-file
+  sortie run --template test-file path=src/a.rs \"only the public functions\"
+  sortie run \"/test-file path=src/a.rs only the public functions\"";
+
+pub(crate) fn run(args: &TemplatesArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
+    let agents = wiring::agents(settings)?.current();
+    complain(agents.findings(), settings);
+    let templates = agents.templates();
+    let text = match &args.command {
+        None | Some(TemplatesCommand::List) => list(templates),
+        Some(TemplatesCommand::Show { name }) => {
+            show(templates.get(name).map_err(|error| CommandError::usage(error.to_string()))?)
+        }
+    };
+    io::stdout().lock().write_all(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says what is wrong with the files of templates.
+fn complain(findings: &[Finding], settings: &Settings) {
+    let folders = settings.places.templates();
+    let is_templates =
+        |finding: &&Finding| folders.iter().any(|folder| std::path::Path::new(&finding.path).starts_with(folder));
+    findings.iter().filter(is_templates).for_each(|finding| error::warn(&neutral::line(&plainly(finding))));
+}
+
+fn list(templates: &Templates) -> String {
+    if templates.is_empty() {
+        return "There are none. A template is a Markdown file in .sortie/templates; `sortie templates --help` shows one.\n"
+            .to_owned();
+    }
+    let row = |template: &Template| {
+        let Template { name, description, origin, .. } = template;
+        [name.clone(), template.usage(), origin.scope.to_string(), description.clone()]
+    };
+    table(&templates.all().iter().map(row).collect::<Vec<_>>())
+}
+
+fn show(template: &Template) -> String {
+    let Template { name, description, agent, model, arguments, text, origin } = template;
+    let mut rows = vec![
+        ["name".to_owned(), name.clone()],
+        ["origin".to_owned(), origin.to_string()],
+        ["description".to_owned(), description.clone()],
+        ["agent".to_owned(), agent.clone().unwrap_or_else(|| "the one who is asked".to_owned())],
+        ["model".to_owned(), model.clone().unwrap_or_else(|| "its agent's".to_owned())],
+    ];
+    rows.extend(arguments.iter().map(|Argument { name, default }| {
+        let default =
+            default.as_ref().map_or_else(|| "must be given".to_owned(), |value| format!("{value:?} if not given"));
+        [format!("{name}="), default]
+    }));
+    format!("{}\n{}\n", table(&rows), neutral::block(text))
+}

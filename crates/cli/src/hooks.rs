@@ -1,0 +1,152 @@
+//! Hooks: the user's own programs, run when a task starts, has ended or waits for a person.
+//!
+//! They are told what happened as one JSON object (`told`) and run with the user's rights (`program`). Only a veto of a
+//! start changes anything; whatever else goes wrong with one is a notice or a warning.
+
+mod complaints;
+mod program;
+#[cfg(test)]
+mod tests;
+mod told;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+use sortie_engine::{Asking, Hooks, Verdict};
+use sortie_protocol::{Job, TaskOutcome};
+use sortie_tools::BoxFuture;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use crate::settings::{Hook, Seam};
+use complaints::Complaints;
+use program::Answer;
+pub(crate) use program::Ground;
+
+/// Programs that run at the same time without anybody waiting for them; the others wait for their turn.
+const MOST_AT_ONCE: usize = 8;
+
+/// The hooks of the settings.
+pub(crate) struct ProgramHooks {
+    hooks: Vec<Arc<Hook>>,
+    ground: Arc<Ground>,
+    turns: Arc<Semaphore>,
+    beside: Mutex<Beside>,
+}
+
+/// What nobody waits for.
+#[derive(Default)]
+struct Beside {
+    running: JoinSet<Option<String>>,
+    complaints: Complaints,
+}
+
+impl ProgramHooks {
+    pub(crate) fn new(hooks: Vec<Hook>, ground: Ground) -> Self {
+        Self {
+            hooks: hooks.into_iter().map(Arc::new).collect(),
+            ground: Arc::new(ground),
+            turns: Arc::new(Semaphore::new(MOST_AT_ONCE)),
+            beside: Mutex::default(),
+        }
+    }
+
+    /// The hooks at a seam for tasks of this agent, in the order of the settings.
+    fn at(&self, seam: Seam, agent: &str) -> impl Iterator<Item = &Arc<Hook>> {
+        let is_for = move |hook: &&Arc<Hook>| {
+            hook.on == seam
+                && (hook.agents.is_empty() || hook.agents.iter().any(|name| name.eq_ignore_ascii_case(agent)))
+        };
+        self.hooks.iter().filter(is_for)
+    }
+
+    /// Runs the hooks at a seam beside everything else.
+    fn tell(&self, seam: Seam, job: &Job, told: impl FnOnce() -> Value) {
+        let mut hooks = self.at(seam, &job.config.agent).peekable();
+        if hooks.peek().is_none() {
+            return;
+        }
+        let mut beside = self.beside();
+        beside.collect();
+        let Ok(runtime) = Handle::try_current() else {
+            return beside.complaints.add(format!("hooks for {} were not run: no runtime runs", seam.name()));
+        };
+        let input = told().to_string();
+        for hook in hooks {
+            let (hook, ground, turns) = (Arc::clone(hook), Arc::clone(&self.ground), Arc::clone(&self.turns));
+            let input = input.clone().into_bytes();
+            let run = async move {
+                let _turn = turns.acquire_owned().await;
+                match program::run(&hook, &ground, input).await {
+                    Answer::Fine => None,
+                    Answer::Veto(why) | Answer::Broken(why) => Some(format!("{} {why}", hook_at(&hook))),
+                }
+            };
+            beside.running.spawn_on(run, &runtime);
+        }
+    }
+
+    fn beside(&self) -> MutexGuard<'_, Beside> {
+        self.beside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Beside {
+    /// Takes in what has ended, so that a long run does not keep it all.
+    fn collect(&mut self) {
+        while let Some(ended) = self.running.try_join_next() {
+            self.complaints.extend(ended.ok().flatten());
+        }
+    }
+}
+
+impl Hooks for ProgramHooks {
+    fn is_empty(&self) -> bool {
+        self.hooks.is_empty()
+    }
+
+    fn before_start<'a>(&'a self, job: &'a Job) -> BoxFuture<'a, Verdict> {
+        Box::pin(async move {
+            let mut verdict = Verdict::default();
+            for hook in self.at(Seam::Started, &job.config.agent) {
+                match program::run(hook, &self.ground, told::started(job).to_string().into_bytes()).await {
+                    Answer::Fine => {}
+                    Answer::Veto(reason) => {
+                        verdict.veto = Some(reason);
+                        break;
+                    }
+                    Answer::Broken(why) => verdict.notices.push(format!("{} {why}", hook_at(hook))),
+                }
+            }
+            verdict
+        })
+    }
+
+    fn ended(&self, job: &Job, outcome: &TaskOutcome) {
+        self.tell(Seam::Ended, job, || told::ended(job, outcome));
+    }
+
+    fn asks(&self, job: &Job, asking: &Asking<'_>) {
+        self.tell(Seam::Asks, job, || told::asks(job, asking));
+    }
+
+    fn settled(&self) -> BoxFuture<'_, Vec<String>> {
+        Box::pin(async move {
+            loop {
+                let mut running = std::mem::take(&mut self.beside().running);
+                if running.is_empty() {
+                    return self.beside().complaints.take();
+                }
+                while let Some(ended) = running.join_next().await {
+                    self.beside().complaints.extend(ended.ok().flatten());
+                }
+            }
+        })
+    }
+}
+
+/// As people know it.
+fn hook_at(hook: &Hook) -> String {
+    format!("the hook {} for {}", hook.shown, hook.on.name())
+}

@@ -1,0 +1,50 @@
+//! What a hook's program reads: one JSON object for each event.
+
+use serde_json::{Value, json};
+use sortie_engine::Asking;
+use sortie_protocol::{Job, TaskOutcome};
+
+use crate::settings::Seam;
+
+/// Raised when a field changes its meaning or goes; a new field is no reason.
+const VERSION: u32 = 1;
+
+pub(super) fn started(job: &Job) -> Value {
+    let mut told = about(Seam::Started, job);
+    told["prompt"] = job.prompt.as_str().into();
+    told
+}
+
+pub(super) fn ended(job: &Job, outcome: &TaskOutcome) -> Value {
+    let mut told = about(Seam::Ended, job);
+    // An outcome is plain data: it has a form in JSON.
+    told["outcome"] = serde_json::to_value(outcome).unwrap_or_default();
+    told
+}
+
+pub(super) fn asks(job: &Job, asking: &Asking<'_>) -> Value {
+    let Asking { tool, arguments, rules, ground } = *asking;
+    let mut told = about(Seam::Asks, job);
+    told["tool"] = tool.into();
+    told["arguments"] = serde_json::from_str(arguments).unwrap_or_else(|_| arguments.into());
+    told["rules"] = rules.into();
+    told["reason"] = ground.into();
+    told
+}
+
+/// What every event has.
+fn about(seam: Seam, job: &Job) -> Value {
+    let mut told = json!({
+        "v": VERSION,
+        "event": seam.name(),
+        "task_id": job.task,
+        "depth": job.config.depth,
+        "agent": job.config.agent,
+        "title": job.title,
+        "workspace": job.workspace,
+    });
+    if let Some(parent) = job.parent {
+        told["parent_id"] = json!(parent);
+    }
+    told
+}

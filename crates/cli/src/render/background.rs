@@ -1,0 +1,87 @@
+//! What is said of work in the background, of messages and of questions: a short line each.
+//!
+//! Text only; whose line it is, and whether it is shown, is decided where events are folded.
+
+use sortie_protocol::{Addressee, Fact, MailMark, Sender, TaskId};
+
+use super::progress::Subject;
+use super::{neutral, width, words};
+
+/// Tasks that one line names; more are counted.
+const NAMED: usize = 5;
+/// Columns of what somebody said.
+const SAID_COLUMNS: usize = 100;
+/// Of a longer text no more is read.
+const READ_CHARS: usize = 400;
+
+/// Document 003's words when a task is started that nobody waits for. What can be done meanwhile is said once a run.
+pub(super) fn launched(child: TaskId, is_first: bool) -> Vec<String> {
+    let mut lines = vec![format!("[Task running in background: {child}]")];
+    if is_first {
+        lines.push(format!("You can continue working. Use `sortie task-status {child}` to check progress."));
+    }
+    lines
+}
+
+/// `waiting for 2 background tasks: agent-… explore “title”, …`.
+pub(super) fn waiting<'a>(tasks: &[TaskId], subject_of: impl Fn(TaskId) -> Option<&'a Subject>) -> String {
+    let count = match tasks.len() {
+        1 => "a background task".to_owned(),
+        count => format!("{count} background tasks"),
+    };
+    let mut named: Vec<String> = tasks.iter().take(NAMED).map(|task| name(*task, subject_of(*task))).collect();
+    if tasks.len() > NAMED {
+        named.push(format!("and {} more", tasks.len() - NAMED));
+    }
+    format!("waiting for {count}: {}", named.join(", "))
+}
+
+/// A task whose beginning may not have been seen.
+pub(super) fn name(task: TaskId, subject: Option<&Subject>) -> String {
+    subject.map_or_else(|| task.to_string(), |subject| format!("{task} {} “{}”", subject.kind, subject.title))
+}
+
+/// What else of it deserves a line. The words of whoever reads this are not said to them again.
+pub(super) fn remark<'a>(fact: &Fact, subject_of: impl Fn(TaskId) -> Option<&'a Subject>) -> Option<String> {
+    match fact {
+        Fact::TaskParked { waits_for } => Some(waiting(waits_for, subject_of)),
+        Fact::ChildReleased { child, .. } => {
+            Some(format!("{} goes on in the background", name(*child, subject_of(*child))))
+        }
+        Fact::ChildAdopted { child, .. } => {
+            Some(format!("takes over {}, whose parent has failed", name(*child, subject_of(*child))))
+        }
+        Fact::MessageArrived { from, text, .. } => Some(format!("message from {}: {}", sender(from), said(text))),
+        Fact::MailRead { mail, .. } => read(mail),
+        // One for a person is put to the person.
+        Fact::QuestionAsked { to: Addressee::Parent, text, .. } => Some(format!("asks its parent: {}", said(text))),
+        Fact::NotePosted { text } => Some(format!("tells all others: {}", said(text))),
+        _ => None,
+    }
+}
+
+/// Reports were shown when their tasks ended.
+fn read(mail: &MailMark) -> Option<String> {
+    match mail.messages.len() {
+        0 => None,
+        1 => Some("has read the message".to_owned()),
+        count => Some(format!("has read {count} messages")),
+    }
+}
+
+fn sender(from: &Sender) -> String {
+    match from {
+        Sender::Person => "the person".to_owned(),
+        Sender::Task { task, agent } => format!("{} {task}", neutral::line(agent)),
+    }
+}
+
+fn said(text: &str) -> String {
+    let end = text.char_indices().nth(READ_CHARS).map_or(text.len(), |(at, _)| at);
+    width::cut(&neutral::line(&text[..end]), SAID_COLUMNS)
+}
+
+/// What a task does that has nothing to do until something comes.
+pub(super) fn idle_line(name: &str, elapsed_ms: u64) -> String {
+    format!("  {name} waiting for background tasks · {}", words::elapsed(elapsed_ms))
+}

@@ -1,0 +1,362 @@
+//! Sub-agents in the background at the command line: waited for, shown, left, written to, released, looked at.
+
+use std::time::{Duration, Instant};
+
+use expect_test::{Expect, expect};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use sortie_testkit::{Script, ScriptedServer, reply, when};
+
+use crate::world::{Ended, Live, World, wait_for};
+
+/// A main agent with a sub-agent, which makes one call; its model is held before it and behind it.
+fn held(background: bool) -> ScriptedServer {
+    let task = json!({
+        "description": "Find it", "prompt": "CHILD", "subagent_type": "explore", "run_in_background": background
+    });
+    let script = Script::new()
+        .on(when::prompt_contains("QUESTION").turn(0), reply::calls([reply::call("Task", task)]))
+        .on(when::prompt_contains("QUESTION").turn(1), reply::text("It is on its way."))
+        .on(when::prompt_contains("QUESTION"), reply::text("It is here."))
+        .on(when::last_contains("Look in src"), reply::text("It is in src."))
+        .on(when::turn(0), reply::calls([reply::call("LS", json!({}))]).held_by("child"))
+        .otherwise(reply::text("The child's report.").held_by("end"));
+    ScriptedServer::start(script).unwrap()
+}
+
+/// Waits until so many facts of this kind are on disk.
+fn recorded(world: &World, kind: &str, count: i64) {
+    let since = Instant::now();
+    let query = "SELECT count(*) FROM events WHERE kind = ?1";
+    while world.sql().query_row(query, [kind], |row| row.get::<_, i64>(0)).unwrap_or_default() < count {
+        assert!(since.elapsed() < Duration::from_secs(30), "{kind} is not recorded");
+    }
+}
+
+/// A run whose sub-agent works in the background, as soon as nothing else does.
+fn parked(world: &World, server: &ScriptedServer) -> (Live, String) {
+    let live = world.sortie(["run", "QUESTION"]).on(server, "anthropic").start();
+    recorded(world, "task_parked", 1);
+    (live, id(&world.tasks(2)[1]))
+}
+
+fn id(task: &Value) -> String {
+    task["task_id"].as_str().unwrap().to_owned()
+}
+
+fn states(world: &World) -> Vec<String> {
+    world.tasks(0).iter().map(|task| task["status"].as_str().unwrap().to_owned()).collect()
+}
+
+fn check(ended: &Ended, expected: &Expect) {
+    expected.assert_eq(&without_tokens(&ended.transcript()));
+}
+
+/// What a conversation takes changes with every word that models are told.
+fn without_tokens(transcript: &str) -> String {
+    let without = |line: &str| match line.rsplit_once(" · ") {
+        Some((before, after)) if after.ends_with(" tokens") => format!("{before} · <n> tokens\n"),
+        _ => format!("{line}\n"),
+    };
+    transcript.lines().map(without).collect()
+}
+
+fn kill(live: Live) {
+    kill_process(Pid::from_child(&live.child), Signal::KILL).unwrap();
+    assert_eq!(live.wait().code, 137);
+}
+
+#[test]
+fn a_run_says_what_works_in_the_background_and_waits_for_it() {
+    let (world, server) = (World::new(), held(true));
+    let (live, _) = parked(&world, &server);
+    server.gate("child").open();
+    server.gate("end").open();
+    check(&live.wait(), &expect![[r#"
+        exit 0
+        --- stdout
+        It is here.
+        --- stderr
+        explore agent-1___________ started: Find it · main (test-model)
+        [Task running in background: agent-1___________]
+        You can continue working. Use `sortie task-status agent-1___________` to check progress.
+        main: waiting for a background task: agent-1___________ explore “Find it”
+        explore agent-1___________ completed · 1 call · <n>k tokens · <t>s
+        agent-2___________ completed · main (test-model) · 2 calls · <n>k tokens · <t>s
+    "#]]);
+}
+
+#[test]
+fn a_run_that_is_left_is_interrupted_and_goes_on_where_it_was() {
+    let (world, server) = (World::new(), held(true));
+    let ended = world.sortie(["run", "--detach", "QUESTION"]).on(&server, "anthropic").run();
+    check(&ended, &expect![[r#"
+        exit 0
+        --- stdout
+        It is on its way.
+        --- stderr
+        explore agent-1___________ started: Find it · main (test-model)
+        [Task running in background: agent-1___________]
+        You can continue working. Use `sortie task-status agent-1___________` to check progress.
+        main: waiting for a background task: agent-1___________ explore “Find it”
+        note: nobody waits for agent-1___________ explore “Find it”
+        note: nothing of it runs any more; it goes on with: sortie resume agent-2___________
+    "#]]);
+    assert_eq!(states(&world), ["interrupted", "interrupted"]);
+    let again = world.sortie(["resume", "--detach"]).on(&server, "anthropic").run();
+    assert_eq!((again.code, states(&world).as_slice()), (0, ["interrupted".to_owned(), "interrupted".to_owned()].as_slice()));
+    server.gate("child").open();
+    server.gate("end").open();
+    let resumed = world.sortie(["resume"]).on(&server, "anthropic").run();
+    assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "It is here.\n"), "{resumed:#?}");
+    assert_eq!(states(&world), ["completed", "completed"]);
+    let refused = world.sortie(["run", "--detach", "--output-format", "json", "x"]).on(&server, "anthropic").run();
+    check(&refused, &expect![[r#"
+        exit 2
+        --- stderr
+        error: --detach is for --output-format text: a run that is left has no outcome
+    "#]]);
+}
+
+#[test]
+fn a_message_reaches_a_running_task_of_another_process() {
+    let (world, server) = (World::new(), held(true));
+    let (live, child) = parked(&world, &server);
+    check(&world.sortie(["tasks", "send", &child, "Look in src"]).run(), &expect![[r#"
+        exit 0
+        --- stdout
+        delivered: agent-1___________ reads it at its next turn
+    "#]]);
+    check(&world.sortie(["tasks", "send", &child, " "]).run(), &expect![[r#"
+        exit 2
+        --- stderr
+        error: the message is empty
+    "#]]);
+    let stdin = world.sortie(["tasks", "send", &child, "-", "--json"]).stdin("Look in src, please").run();
+    assert_eq!((stdin.code, stdin.stdout_json()), (0, json!({"task_id": child, "state": "delivered"})));
+    server.gate("child").open();
+    let ended = live.wait();
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "It is here.\n"), "{ended:#?}");
+    check(&ended, &expect![[r#"
+        exit 0
+        --- stdout
+        It is here.
+        --- stderr
+        explore agent-1___________ started: Find it · main (test-model)
+        [Task running in background: agent-1___________]
+        You can continue working. Use `sortie task-status agent-1___________` to check progress.
+        main: waiting for a background task: agent-1___________ explore “Find it”
+        explore agent-1___________: message from the person: Look in src
+        explore agent-1___________: message from the person: Look in src, please
+        explore agent-1___________: has read 2 messages
+        explore agent-1___________ completed · 1 call · <n>k tokens · <t>s
+        agent-2___________ completed · main (test-model) · 2 calls · <n>k tokens · <t>s
+    "#]]);
+    let late = world.sortie(["tasks", "send", &child, "More"]).run();
+    check(&late, &expect![[r#"
+        exit 1
+        --- stderr
+        error: agent-1___________ has ended: completed
+        hint: sortie resume agent-1___________ "…"
+    "#]]);
+    check(&world.sortie(["tasks", "send", "agent-zzzzzzzzzzzz", "x"]).run(), &expect![[r#"
+        exit 1
+        --- stderr
+        error: there is no task `agent-1___________`
+        hint: `sortie tasks list --all` lists the newest tasks
+    "#]]);
+}
+
+#[test]
+fn a_message_to_an_interrupted_task_is_kept_and_read_when_it_goes_on() {
+    let (world, server) = (World::new(), held(true));
+    let (live, child) = parked(&world, &server);
+    kill(live);
+    check(&world.sortie(["tasks", "send", &child, "Look in src"]).run(), &expect![[r#"
+        exit 0
+        --- stdout
+        kept: agent-1___________ was interrupted, and reads it when it goes on: sortie resume agent-2___________
+    "#]]);
+    server.gate("child").open();
+    let resumed = world.sortie(["resume"]).on(&server, "anthropic").run();
+    assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "It is here.\n"), "{resumed:#?}");
+    let report = world.sortie(["tasks", "output", &child]).run();
+    assert_eq!(report.stdout, "It is in src.\n");
+}
+
+#[test]
+fn whoever_follows_a_task_sees_what_it_does_and_gets_its_exit_code() {
+    let (world, server) = (World::new(), held(true));
+    let (live, child) = parked(&world, &server);
+    let following = world.sortie(["tasks", "output", &child, "--follow"]).start();
+    let given_up = world.sortie(["tasks", "output", &child, "--follow"]).start();
+    kill_process(Pid::from_child(&given_up.child), Signal::INT).unwrap();
+    assert_eq!(given_up.wait().code, 130);
+    server.gate("child").open();
+    server.gate("end").open();
+    assert_eq!(live.wait().code, 0, "nobody else has ended");
+    let followed = following.wait();
+    let text = followed.stdout.as_str();
+    assert_eq!(followed.code, 0, "{followed:#?}");
+    assert!(text.starts_with(&format!("{child} explore on main (test-model), ")), "{text}");
+    assert!(text.contains("\nFind it\n\n> LS\n  .: 2 entries\n\n"), "{text}");
+    assert!(text.contains(&format!("\n{child} explore completed, 1 calls, ")), "{text}");
+    assert!(text.ends_with("\n\nThe child's report.\n"), "told once: {text}");
+    let again = world.sortie(["tasks", "output", &child, "--follow"]).run();
+    assert_eq!((again.code, &again.stdout), (0, &followed.stdout), "the same afterwards");
+}
+
+#[test]
+fn following_ends_where_nobody_runs_the_task_any_more() {
+    let (world, server) = (World::new(), held(true));
+    let (live, child) = parked(&world, &server);
+    let following = world.sortie(["tasks", "output", &child, "--follow"]).start();
+    kill(live);
+    let ended = following.wait();
+    assert_eq!(ended.code, 1);
+    assert!(ended.stderr.contains("was interrupted, and nobody runs it"), "{ended:#?}");
+    assert!(ended.stderr.contains(&format!("hint: sortie resume {}", id(&world.tasks(2)[0]))), "{ended:#?}");
+}
+
+#[test]
+fn one_screen_says_where_a_task_stands() {
+    let (world, server) = (World::new(), held(true));
+    let (live, child) = parked(&world, &server);
+    let main = id(&world.tasks(2)[0]);
+    check(&world.sortie(["task-status", &main]).run(), &expect![[r#"
+        exit 0
+        --- stdout
+        agent-1___________ main running, waiting for agent-2___________
+
+        title    QUESTION
+        elapsed  <t>s
+        used     2 turns · 1 call · <n> tokens
+        last     It is on its way.
+    "#]]);
+    server.gate("child").open();
+    recorded(&world, "call_finished", 2);
+    check(&world.sortie(["task-status", child.strip_prefix("agent-").unwrap()]).run(), &expect![[r#"
+        exit 0
+        --- stdout
+        agent-1___________ explore running
+
+        title    Find it
+        parent   agent-2___________
+        elapsed  <t>s
+        used     1 turn · 1 call · <n> tokens
+        last     LS
+        output   <dir>/state/reports/agent-1___________-output.log
+    "#]]);
+    let object = world.sortie(["task-status", &child, "--json"]).run().stdout_json();
+    assert_eq!((&object["status"], &object["tool_calls"], &object["last"]), (&json!("running"), &json!(1), &json!("LS")));
+    server.gate("end").open();
+    assert_eq!(live.wait().code, 0);
+    check(&world.sortie(["task-status", &child]).run(), &expect![[r#"
+        exit 0
+        --- stdout
+        agent-1___________ explore completed
+
+        title    Find it
+        parent   agent-2___________
+        elapsed  <t>s
+        used     2 turns · 1 call · <n> tokens
+        output   <dir>/state/reports/agent-1___________-output.log
+
+        The child's report.
+    "#]]);
+}
+
+#[test]
+fn a_task_that_asks_its_parent_says_what_and_how_to_answer() {
+    let world = World::new();
+    let task = json!({"description": "Ask", "prompt": "CHILD", "subagent_type": "general-purpose"});
+    let script = Script::new()
+        .on(when::prompt_contains("QUESTION").turn(0), reply::calls([reply::call("Task", task)]))
+        .on(when::prompt_contains("QUESTION").turn(1), reply::text("The person knows."))
+        .on(when::prompt_contains("QUESTION"), reply::text("It is settled."))
+        .on(when::turn(0), reply::calls([reply::call("Ask", json!({"question": "Which one?"}))]))
+        .otherwise(reply::text("So the second."));
+    let server = ScriptedServer::start(script).unwrap();
+    let (live, child) = parked(&world, &server);
+    check(&world.sortie(["task-status", &child]).run(), &expect![[r#"
+        exit 0
+        --- stdout
+        agent-1___________ general-purpose running, waiting for an answer
+
+        title    Ask
+        parent   agent-2___________
+        elapsed  <t>s
+        used     1 turn · 1 call · <n> tokens
+        last     Ask
+        output   <dir>/state/reports/agent-1___________-output.log
+        asks     Which one?
+        answer   sortie tasks send agent-1___________ "…"
+    "#]]);
+    assert_eq!(world.sortie(["tasks", "send", &child, "The second one."]).run().code, 0);
+    let ended = live.wait();
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "It is settled.\n"), "{ended:#?}");
+    for line in [
+        format!("main: {child} general-purpose “Ask” goes on in the background\n"),
+        format!("general-purpose {child}: asks its parent: Which one?\n"),
+        "main: has read the message\n".to_owned(),
+        format!("general-purpose {child}: message from the person: The second one.\n"),
+    ] {
+        assert_eq!(ended.stderr.matches(&line).count(), 1, "{line}{}", ended.stderr);
+    }
+    assert!(!ended.stderr.contains("main: message from"), "a question is told once: {}", ended.stderr);
+    let told = server.requests().iter().map(|request| request.body.to_string()).collect::<String>();
+    assert!(told.contains("The second one."), "{told}");
+}
+
+#[test]
+fn a_sub_agent_that_is_waited_for_can_be_let_go() {
+    let (world, server) = (World::new(), held(false));
+    let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls >= 2);
+    let tasks = world.tasks(2);
+    let (main, child) = (id(&tasks[0]), id(&tasks[1]));
+    check(&world.sortie(["tasks", "release", &child]).run(), &expect![[r#"
+        exit 0
+        --- stdout
+        agent-1___________ goes on in the background; agent-2___________ gets its report
+    "#]]);
+    recorded(&world, "task_parked", 1);
+    check(&world.sortie(["tasks", "release", &child]).run(), &expect![[r#"
+        exit 0
+        --- stdout
+        agent-1___________ works in the background already; agent-2___________ gets its report
+    "#]]);
+    check(&world.sortie(["tasks", "release", &main]).run(), &expect![[r#"
+        exit 1
+        --- stderr
+        error: agent-1___________ was started by nobody who waits for it
+    "#]]);
+    server.gate("child").open();
+    server.gate("end").open();
+    let ended = live.wait();
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "It is here.\n"), "{ended:#?}");
+    check(&world.sortie(["tasks", "release", &child, "--json"]).run(), &expect![[r#"
+        exit 1
+        --- stderr
+        error: agent-1___________ does not run: completed
+    "#]]);
+}
+
+#[test]
+fn what_is_switched_off_is_named_to_whoever_asks_for_it() {
+    for contract in ["typed", "sortie"] {
+        let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::text("x"))).unwrap());
+        let request = json!({
+            "description": "Find it", "prompt": "CHILD", "subagent_type": "Explore", "run_in_background": true
+        });
+        let off = ["task", "--contract", contract, "--set", "task_tool.background=false", "--json"];
+        let ended = world.sortie(off).arg(request.to_string()).on(&server, "anthropic").run();
+        let answer = ended.stdout_json();
+        assert_eq!(ended.code, 1, "{ended:#?}");
+        assert!(answer.to_string().contains("`run_in_background` is switched off here"), "{answer}");
+        if contract == "typed" {
+            assert_eq!(answer["success"], false);
+        }
+        assert_eq!(server.traffic().calls, 0);
+    }
+}

@@ -1,0 +1,188 @@
+//! Templates on the command line: what is listed, what a run makes of one, and what does not fit.
+
+use expect_test::expect;
+use sortie_testkit::{Script, ScriptedServer, reply};
+
+use crate::world::{Ended, World};
+
+const TEST_FILE: &str = "---
+description: Write tests for one file
+arguments: [path, {name: style, default: plain}]
+---
+Write {{style}} tests for {{path}}.
+
+{{input}}
+";
+
+fn world() -> World {
+    let world = World::new();
+    world.write("workspace/.sortie/templates/test-file.md", TEST_FILE);
+    world
+}
+
+/// Runs with a model that answers `ok`, and returns what it was asked first, with how the run ended.
+fn asked(world: &World, args: &[&str], stdin: &str) -> (String, Ended) {
+    let server = ScriptedServer::start(Script::always(reply::text("ok"))).unwrap();
+    let ended = world.sortie(args).stdin(stdin).on(&server, "anthropic").run();
+    let requests = server.requests();
+    let message = &requests.first().unwrap_or_else(|| panic!("nobody was asked: {ended:#?}")).body["messages"][0];
+    let text = message["content"].as_str().or_else(|| message["content"][0]["text"].as_str());
+    (text.unwrap_or_else(|| panic!("{message:#}")).to_owned(), ended)
+}
+
+#[test]
+fn a_run_asks_what_a_template_says() {
+    let world = world();
+    for (args, stdin, prompt) in [
+        (&["run", "--template", "test-file", "path=src/a.rs"][..], "unread", "Write plain tests for src/a.rs.\n\n"),
+        (
+            &["run", "--template", "test-file", "path=a b.rs", "style={{path}}", "only", "x=5"],
+            "",
+            "Write {{path}} tests for a b.rs.\n\nonly x=5",
+        ),
+        (&["run", "--template", "test-file", "path=a.rs", "-"], "x=5\n", "Write plain tests for a.rs.\n\nx=5\n"),
+        (&["run", "/test-file path='a b.rs' don't stop"], "", "Write plain tests for a b.rs.\n\ndon't stop"),
+        (&["run", "-"], "/test-file path=a.rs\n", "Write plain tests for a.rs.\n\n"),
+        (&["run", "/usr/bin is full"], "", "/usr/bin is full"),
+    ] {
+        let (asked, ended) = asked(&world, args, stdin);
+        assert_eq!((&*asked, ended.code), (prompt, 0), "{args:?}: {ended:#?}");
+        let says_so = ended.stderr.contains("the prompt is the template `test-file`");
+        assert_eq!(says_so, !prompt.starts_with('/'), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_template_chooses_who_serves_unless_the_command_does() {
+    let world = World::new();
+    world.write("workspace/.sortie/agents/tester.md", "---\nname: tester\ndescription: d\n---\nTEST.\n");
+    world.write(
+        "workspace/.sortie/agents/other.md",
+        "---\nname: other\ndescription: d\ninitialPrompt: First.\n---\nO.\n",
+    );
+    world.write("workspace/.sortie/templates/t.md", "---\ndescription: d\nagent: tester\n---\nDo it.\n");
+    let outcome = |args: &[&str]| {
+        let (asked, ended) = asked(&world, &[&["run", "--output-format", "json"], args].concat(), "");
+        (ended.stdout_json()["agent"].as_str().unwrap().to_owned(), asked)
+    };
+    assert_eq!(outcome(&["--template", "t"]), ("tester".to_owned(), "Do it.".to_owned()));
+    assert_eq!(outcome(&["/t"]), ("tester".to_owned(), "Do it.".to_owned()));
+    assert_eq!(outcome(&["--template", "t", "--agent", "main"]), ("main".to_owned(), "Do it.".to_owned()));
+    assert_eq!(outcome(&["/t", "--agent", "other"]), ("other".to_owned(), "First.\n\nDo it.".to_owned()));
+}
+
+#[test]
+fn what_does_not_fit_is_wrong_usage() {
+    let world = world();
+    world.write("workspace/.sortie/templates/broken.md", "---\ndescription: d\n---\n{{what}}\n");
+    let tries: [&[&str]; 9] = [
+        &["run", "--template", "tests-file"],
+        &["run", "--template", "broken"],
+        &["run", "--template", "test-file"],
+        &["run", "--template", "test-file", "path=a", "colour=red"],
+        &["run", "--template", "test-file", "path=a", "words", "-"],
+        &["run", "/test-file pth=a"],
+        &["run", "/broken"],
+        &["run", "two", "words"],
+        &["templates", "show", "testfile"],
+    ];
+    let said = tries.map(|args| {
+        let ended = world.sortie(args).run();
+        let told: Vec<&str> = ended.stderr.lines().filter(|line| !line.starts_with("warning: ")).collect();
+        assert_eq!(ended.stdout, "");
+        format!("exit {}: {}\n", ended.code, told.join("\n"))
+    });
+    expect![[r#"
+        exit 2: error: unknown template `tests-file`; there are test-file
+        exit 2: error: unknown template `broken` (its file does not count: .sortie/templates/broken.md:4: error: `{{what}}` is no argument; name it in `arguments`, or write `\{{what}}` where braces are meant); there are test-file
+        exit 2: error: the template `test-file` needs `path=…`; it takes path=… [style=…] [words]
+        hint: sortie templates show test-file
+        exit 2: error: the template `test-file` has no argument `colour`; it takes path=… [style=…] [words]
+        hint: sortie templates show test-file
+        exit 2: error: `-` stands for all words; leave out the others
+        exit 2: error: the template `test-file` has no argument `pth`; did you mean `path`?
+        exit 2: error: unknown template `broken` (its file does not count: .sortie/templates/broken.md:4: error: `{{what}}` is no argument; name it in `arguments`, or write `\{{what}}` where braces are meant); there are test-file
+        exit 2: error: the prompt is one argument, and here are more
+        hint: put it in quotes
+        exit 2: error: unknown template `testfile`; there are test-file
+    "#]].assert_eq(&said.concat());
+    assert!(world.kept_nothing());
+    let small = world.sortie(["run", "--set", "task_tool.max_prompt_bytes=28", "--template", "test-file", "path=a.rs"]);
+    let small = small.run();
+    assert_eq!(small.code, 2);
+    assert!(
+        small.stderr.contains("becomes a prompt of 29 bytes with these values; the limit is 28"),
+        "{}",
+        small.stderr
+    );
+}
+
+#[test]
+fn templates_are_listed_and_shown_and_bad_files_are_told() {
+    let world = world();
+    world.write("home/.config/sortie/templates/review.md", "---\ndescription: Review\nmodel: light\n---\nMine.\n");
+    world.write("workspace/.sortie/templates/review.md", "---\ndescription: Theirs\n---\nTheirs.\n");
+    world.write("workspace/.sortie/templates/Bad.md", "no front matter\n");
+    let shown = ["", "list", "show test-file", "show review"]
+        .map(|args| world.sortie(["templates"].into_iter().chain(args.split_whitespace())).run().transcript());
+    assert_eq!(shown[0], shown[1]);
+    expect![[r#"
+        exit 0
+        --- stdout
+        review     [words]                   user     Review
+        test-file  path=… [style=…] [words]  project  Write tests for one file
+        --- stderr
+        warning: .sortie/templates/Bad.md is not used: line 1: `Bad` cannot be a template's name; rename the file: lower-case letters, digits and hyphens, a letter first, at most 64 of them
+        warning: .sortie/templates/Bad.md is not used: line 1: the file does not begin with front matter; begin it with a line `---`, a line `description: …`, and another `---`
+        warning: .sortie/templates/review.md: `review` is a template of yours, so this project's file is set aside; look at the file, then run `sortie trust`; or give it a name of its own
+        exit 0
+        --- stdout
+        name         test-file
+        origin       project: .sortie/templates/test-file.md
+        description  Write tests for one file
+        agent        the one who is asked
+        model        its agent's
+        path=        must be given
+        style=       "plain" if not given
+
+        Write {{style}} tests for {{path}}.
+
+        {{input}}
+        --- stderr
+        warning: .sortie/templates/Bad.md is not used: line 1: `Bad` cannot be a template's name; rename the file: lower-case letters, digits and hyphens, a letter first, at most 64 of them
+        warning: .sortie/templates/Bad.md is not used: line 1: the file does not begin with front matter; begin it with a line `---`, a line `description: …`, and another `---`
+        warning: .sortie/templates/review.md: `review` is a template of yours, so this project's file is set aside; look at the file, then run `sortie trust`; or give it a name of its own
+        exit 0
+        --- stdout
+        name         review
+        origin       user: <dir>/home/.config/sortie/templates/review.md
+        description  Review
+        agent        the one who is asked
+        model        light
+
+        Mine.
+        --- stderr
+        warning: .sortie/templates/Bad.md is not used: line 1: `Bad` cannot be a template's name; rename the file: lower-case letters, digits and hyphens, a letter first, at most 64 of them
+        warning: .sortie/templates/Bad.md is not used: line 1: the file does not begin with front matter; begin it with a line `---`, a line `description: …`, and another `---`
+        warning: .sortie/templates/review.md: `review` is a template of yours, so this project's file is set aside; look at the file, then run `sortie trust`; or give it a name of its own
+    "#]].assert_eq(&shown[1..].concat());
+    let checked = world.sortie(["agents", "check"]).run();
+    assert_eq!(checked.code, 1);
+    assert!(checked.stdout.contains(".sortie/templates/Bad.md:1: error:"), "{}", checked.stdout);
+    assert!(checked.stdout.ends_with("0 agent files: 2 errors, 1 warning\n"), "{}", checked.stdout);
+    assert_eq!(World::new().sortie(["templates"]).run().code, 0);
+}
+
+#[test]
+fn trust_lets_a_projects_template_take_the_place_of_ones_own() {
+    let world = World::new();
+    world.write("home/.config/sortie/templates/review.md", "---\ndescription: Mine\n---\nMine.\n");
+    world.write("workspace/.sortie/templates/review.md", "---\ndescription: Theirs\n---\nTheirs.\n");
+    let description = || world.sortie(["templates", "list"]).run().stdout;
+    assert_eq!(description(), "review  [words]  user  Mine\n");
+    let trusted = world.sortie(["trust"]).run();
+    assert!(trusted.stdout.contains("is the template `review`, which works untrusted, too"), "{}", trusted.stdout);
+    assert_eq!(description(), "review  [words]  project  Theirs\n");
+    world.write("workspace/.sortie/templates/review.md", "---\ndescription: Changed\n---\nTheirs.\n");
+    assert_eq!(description(), "review  [words]  user  Mine\n");
+}

@@ -1,0 +1,52 @@
+//! The result cache, as a delegation asks it: before a child starts, and after it has ended.
+
+use std::sync::Arc;
+
+use sortie_protocol::TaskOutcome;
+
+use crate::cache::{Inquiry, Looked, Ticket};
+use crate::delegate::Delegate;
+use crate::task::Task;
+
+/// What is known of a child before it starts.
+pub(crate) enum Known {
+    /// Somebody has done the same on the same files.
+    Done(Box<TaskOutcome>),
+    /// It must be done; whether it is worth keeping is seen afterwards.
+    New(Option<Box<Ticket>>),
+}
+
+impl Delegate {
+    /// Looks for an outcome that can be given again, where results are kept at all.
+    pub(crate) async fn known(&self, task: &mut Task) -> Known {
+        let Some(cache) = self.engine.cache.clone() else { return Known::New(None) };
+        let (journal, workspace) = (Arc::clone(&self.engine.journal), Arc::clone(&self.engine.workspace));
+        let (job, roster, has_approvals) =
+            (Arc::clone(&task.job), Arc::clone(&task.roster), !self.approvals.is_empty());
+        let look = move || {
+            let inquiry = Inquiry { job: &job, agents: &roster.agents, has_approvals };
+            cache.look_up(journal.as_ref(), &workspace, &inquiry)
+        };
+        match tokio::task::spawn_blocking(look).await {
+            Ok(Looked::Hit(outcome)) => Known::Done(outcome),
+            Ok(Looked::Miss(ticket)) => Known::New(Some(ticket)),
+            Ok(Looked::Unable(notice)) => {
+                if let Some(text) = notice {
+                    task.notice(text);
+                }
+                Known::New(None)
+            }
+            Err(_panicked) => Known::New(None),
+        }
+    }
+
+    /// Keeps the outcome of a child that has ended, if it may be given again.
+    pub(crate) async fn keep(&self, ticket: Option<Box<Ticket>>) {
+        let (Some(cache), Some(ticket)) = (self.engine.cache.clone(), ticket) else { return };
+        let (journal, workspace) = (Arc::clone(&self.engine.journal), Arc::clone(&self.engine.workspace));
+        let has_approvals = !self.approvals.is_empty();
+        let keep = move || cache.remember(journal.as_ref(), &workspace, &ticket, has_approvals);
+        // That nothing could be kept is known from the look before.
+        tokio::task::spawn_blocking(keep).await.ok();
+    }
+}

@@ -1,0 +1,52 @@
+//! Messages that were left for a task which nobody ran.
+
+use expect_test::expect;
+use sortie_engine::Resumption;
+use sortie_journal::Journal as _;
+use sortie_protocol::{Command, Fact, Sender, Status, TaskId};
+use sortie_testkit::{Script, reply};
+
+use super::support::{Plan, World, ask};
+
+async fn leave(world: &World, task: TaskId, text: &str) {
+    let command = Command::Send { task, from: Sender::Person, text: text.to_owned() };
+    world.journal.send(command).await.expect("it is kept");
+}
+
+async fn go_on(world: &World, task: TaskId) {
+    let resumption = Resumption { prompt: Some("Go on.".to_owned()), ..Resumption::default() };
+    let running = world.engine.resume(task, resumption).await.expect("it can go on");
+    assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
+}
+
+#[tokio::test]
+async fn what_was_left_for_a_task_is_read_in_order_before_its_next_turn_and_once() {
+    let world = Plan::script(Script::always(reply::text("Done."))).build();
+    let (task, other) = (world.run(ask("MAIN")).await.task_id, world.run(ask("OTHER")).await.task_id);
+    leave(&world, task, "First.").await;
+    leave(&world, other, "Not for you.").await;
+    leave(&world, task, "Second.").await;
+    go_on(&world, task).await;
+    go_on(&world, task).await;
+    let read: Vec<String> = world.events().into_iter().filter_map(|event| mail(event.fact)).collect();
+    expect![[r#"
+        Message from the person whom you work for:
+        [message mark]
+        First.
+        [end mark]
+
+        Message from the person whom you work for:
+        [message mark]
+        Second.
+        [end mark]"#]]
+    .assert_eq(&read.join("\n---\n"));
+    let last = format!("{:?}", world.seen_by("MAIN").pop().expect("it was asked").messages);
+    assert_eq!(last.matches("Second.").count(), 1, "{last}");
+}
+
+fn mail(fact: Fact) -> Option<String> {
+    match fact {
+        Fact::MailRead { text, .. } => Some(text),
+        _ => None,
+    }
+}
