@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-use crate::command::{agents, completions, config, doctor, explain, models, resume, run, schema, task, task_status, tasks, templates, trust};
+use crate::command::{
+    agents, completions, config, doctor, explain, models, resume, run, schema, task, task_status, tasks, templates,
+    trust,
+};
 use crate::settings::{Assignment, SET_FLAG, Sources};
 
 /// Send sub-agents out to work, each with a clean context, and get their reports back.

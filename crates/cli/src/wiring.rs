@@ -7,8 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use sortie_agents::{Agents, Registry};
-use sortie_engine::{Cache, 
-    AgentFolders, Approver, Engine, EngineParts, Hooks, Kind, Permissions, RandomIds, SystemClock, preflight, tool_names,
+use sortie_engine::{
+    AgentFolders, Approver, Cache, Engine, EngineParts, Hooks, Kind, Permissions, RandomIds, SystemClock, preflight,
+    tool_names,
 };
 use sortie_journal::{Journal, SqliteJournal};
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};

@@ -168,7 +168,12 @@ impl Engine {
             let judge = judge.map_err(|error| Failure::new("grant", error.to_string()))?;
             refuse_denied(&judge, inner.contract.as_ref(), serving.definition)?;
         }
+        let is_apart = request.background;
         let task = inner.prepare(&roster, serving, kind, request)?;
+        if is_apart {
+            // Whoever is told of it is told of its file, if there is one.
+            task.sink.tell_in(&inner.reports, &[]);
+        }
         Running::start(task).await.map_err(|error| Failure::new("journal", error.to_string()))
     }
 }

@@ -171,7 +171,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
 #[test]
 fn a_projects_template_takes_the_place_of_a_users_only_when_it_is_trusted() {
     let (users, projects) =
-        (plain("/home/me/t/review.md", Scope::User), plain(".sortie/templates/review.md", Scope::Project));
+        (plain("/own/t/review.md", Scope::User), plain(".sortie/templates/review.md", Scope::Project));
     let of = |files: [&TemplateFile; 2]| {
         let (templates, findings) = Templates::assemble(files.map(Clone::clone).to_vec());
         let said: Vec<String> = findings.iter().map(ToString::to_string).collect();
@@ -179,7 +179,7 @@ fn a_projects_template_takes_the_place_of_a_users_only_when_it_is_trusted() {
     };
     for files in [[&users, &projects], [&projects, &users]] {
         let (description, said) = of(files);
-        assert_eq!(description, "from /home/me/t/review.md");
+        assert_eq!(description, "from /own/t/review.md");
         assert_eq!(
             said,
             ".sortie/templates/review.md: warning: `review` is a template of yours, so this project's file is set aside; \
@@ -199,10 +199,10 @@ fn a_name_is_had_once_and_a_broken_file_keeps_it() {
         findings.iter().map(ToString::to_string).collect::<Vec<_>>(),
         ["t/b/review.md: error: `review` is already defined in t/a/review.md; rename one of the two, or delete it"]
     );
-    let broken = file("/home/me/t/review.md", Scope::User, "no front matter");
+    let broken = file("/own/t/review.md", Scope::User, "no front matter");
     let (templates, _) = Templates::assemble(vec![plain("t/review.md", Scope::Project), broken]);
     let error = templates.get("review").expect_err("nobody stands in").to_string();
-    assert!(error.contains("its file does not count: /home/me/t/review.md:1: error:"), "{error}");
+    assert!(error.contains("its file does not count: /own/t/review.md:1: error:"), "{error}");
 }
 
 #[test]

@@ -21,8 +21,8 @@ use crate::settings::Sources;
 use crate::wiring;
 
 pub(crate) use check::sum_of;
-pub(super) use complaints::plainly;
 pub(crate) use complaints::complain;
+pub(super) use complaints::plainly;
 pub(crate) use unserved::with_unserved;
 
 /// List, show, check, write or choose agents

@@ -1,5 +1,6 @@
 //! `sortie task`: one delegation without a parent model, in the contract's own words, in and out.
 
+mod apart;
 mod flags;
 
 use std::io;
@@ -11,11 +12,12 @@ use sortie_contract::{Answer, Call, Contract};
 use sortie_engine::{Ids as _, Kind, NoApprover, RandomIds};
 use sortie_protocol::{Event, Failure, TaskOutcome};
 
+use self::apart::ApartDisplay;
 use crate::args::with_exit_codes;
 use crate::drive::{Wish, drive};
 use crate::error::{self, CommandError};
 use crate::input::{Input, read_stdin};
-use crate::render::{Beside, Display, Root, ShowArgs, print_json_text};
+use crate::render::{Beside, Display, Pace, Root, ShowArgs, print_json_text};
 use crate::settings::Settings;
 use crate::wiring::Plan;
 
@@ -32,6 +34,10 @@ pub(crate) struct TaskArgs {
 
     #[command(flatten)]
     show: ShowArgs,
+
+    /// Do the work of a process that has answered already
+    #[arg(long = apart::FLAG, hide = true)]
+    apart: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -63,10 +69,18 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
         Ok(request) => request,
         Err(failure) => return answering.reject(&settings.explained(failure)),
     };
-    let pace = aside.pace();
-    let notices = if aside.is_quiet() { request.notices.clone() } else { Vec::new() };
-    let result = ContractDisplay { answering: answering.clone(), notices };
-    let display = Box::new(Beside { aside, result: Box::new(result) });
+    if request.background && !args.apart {
+        return apart::start(args.json.as_deref().filter(|given| *given == "-").map(|_| json.as_str()));
+    }
+    let (pace, display): (Pace, Box<dyn Display>) = if args.apart {
+        apart::leave_session();
+        let (answering, reports) = (answering.clone(), settings.places.reports());
+        (Pace::AtOnce, Box::new(ApartDisplay { answering, reports, is_told: false }))
+    } else {
+        let notices = if aside.is_quiet() { request.notices.clone() } else { Vec::new() };
+        let result = ContractDisplay { answering: answering.clone(), notices };
+        (aside.pace(), Box::new(Beside { aside, result: Box::new(result) }))
+    };
     // Its caller is a program: what would have to be asked is refused.
     match drive(
         Plan::new(settings)?,

@@ -20,7 +20,7 @@ use crate::render::{neutral, print_json, words};
 use crate::settings::Settings;
 use crate::wiring;
 
-/// Say where a task stands: what it does, what it has used, what it waits for, and its report if it has ended
+/// Say where a task stands: what it does, what it waits for, and how it ended
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  sortie task-status kvbq\n  sortie task-status kvbq --json | jq -r .last")]
 pub(crate) struct TaskStatusArgs {

@@ -31,8 +31,7 @@ use crate::render::{INTERRUPTED, RUNNING, words};
 use crate::settings::Settings;
 use crate::wiring;
 
-/// List tasks, show one with its sub-agents and its report, follow it, write to it, stop it, go on with it, or remove old
-/// ones
+/// List tasks; show, follow or stop one, write to it, go on with it, or remove old ones
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  sortie tasks list\n  sortie tasks show agent-kvbqxmzrtyua")]
 pub(crate) struct TasksArgs {

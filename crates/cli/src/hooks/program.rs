@@ -22,8 +22,7 @@ const VETO: i32 = 2;
 const MOST_COLUMNS: usize = 1_000;
 
 /// Variables of the session beside the harmless ones, so that a hook can show something to the person.
-const SESSION: [&str; 5] =
-    ["DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"];
+const SESSION: [&str; 5] = ["DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"];
 
 /// Where hooks run.
 pub(crate) struct Ground {

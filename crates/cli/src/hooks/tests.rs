@@ -119,7 +119,8 @@ async fn a_start_is_told_in_full_in_the_workspace() {
           "title": "Find it",
           "v": 1,
           "workspace": "<dir>/workspace"
-        }"#]].assert_eq(&told(&yard.read("workspace/told"), &yard));
+        }"#]]
+    .assert_eq(&told(&yard.read("workspace/told"), &yard));
 }
 
 #[tokio::test]
@@ -158,7 +159,8 @@ async fn whatever_else_goes_wrong_is_a_notice_and_the_next_hook_is_run() {
         the hook `program` for task_started was not run: /nowhere/program: No such file or directory (os error 2)
         the hook `sh` for task_started was not run: there is no such program in your PATH
         the hook `beside` for task_started was not run: <dir>/beside cannot be run: Permission denied (os error 13)
-    "#]].assert_eq(&(notices.join("\n") + "\n").replace(&*yard.path("").to_string_lossy(), "<dir>/"));
+    "#]]
+    .assert_eq(&(notices.join("\n") + "\n").replace(&*yard.path("").to_string_lossy(), "<dir>/"));
     assert!(yard.path("workspace/after").exists());
 }
 
@@ -245,7 +247,8 @@ async fn endings_and_questions_hold_nobody_up_and_all_are_told_before_the_end() 
           "title": "Find it",
           "v": 1,
           "workspace": "<dir>/workspace"
-        }"#]].assert_eq(&told(&yard.read("workspace/ended"), &yard));
+        }"#]]
+    .assert_eq(&told(&yard.read("workspace/ended"), &yard));
     expect![[r#"
         {
           "agent": "explore",
@@ -264,7 +267,8 @@ async fn endings_and_questions_hold_nobody_up_and_all_are_told_before_the_end() 
           "tool": "Edit",
           "v": 1,
           "workspace": "<dir>/workspace"
-        }"#]].assert_eq(&told(&yard.read("workspace/asks"), &yard));
+        }"#]]
+    .assert_eq(&told(&yard.read("workspace/asks"), &yard));
 }
 
 #[tokio::test]
@@ -293,7 +297,8 @@ async fn a_hook_is_for_its_seam_and_its_agents() {
     ]);
     hooks.before_start(&yard.job()).await;
     hooks.settled().await;
-    let there: Vec<_> = ["all", "explore", "plan", "ended"].map(|name| yard.path("workspace").join(name).exists()).into();
+    let there: Vec<_> =
+        ["all", "explore", "plan", "ended"].map(|name| yard.path("workspace").join(name).exists()).into();
     assert_eq!(there, [true, true, false, false]);
 }
 
@@ -305,7 +310,7 @@ async fn no_key_is_in_a_hooks_environment() {
         ("ANTHROPIC_API_KEY", "canary"),
         ("SORTIE_ROUTES__MAIN__API_KEY", "canary"),
         ("LD_PRELOAD", "canary"),
-        ("HOME", "/home/me"),
+        ("HOME", "/own"),
         ("DISPLAY", ":7"),
         ("PATH", &*format!("{}:/usr/bin:/bin", yard.path("workspace").display())),
     ];
@@ -313,7 +318,7 @@ async fn no_key_is_in_a_hooks_environment() {
     assert_eq!(hooks.before_start(&yard.job()).await, Verdict::default());
     let variables = yard.read("workspace/variables");
     assert!(!variables.contains("canary") && !variables.contains("workspace:"), "{variables}");
-    assert!(variables.contains("HOME=/home/me\n") && variables.contains("DISPLAY=:7\n"), "{variables}");
+    assert!(variables.contains("HOME=/own\n") && variables.contains("DISPLAY=:7\n"), "{variables}");
 }
 
 /// What is said of a hook that names this program.

@@ -108,7 +108,15 @@ pub(crate) enum Happening {
 
 impl Progress {
     pub(crate) fn new(interest: Interest) -> Self {
-        Self { interest, working: HashMap::new(), pending: None, started: 0, noticed: HashSet::new(), told_of_background: false, asking: None }
+        Self {
+            interest,
+            working: HashMap::new(),
+            pending: None,
+            started: 0,
+            noticed: HashSet::new(),
+            told_of_background: false,
+            asking: None,
+        }
     }
 
     /// Takes in one event of the tree.

@@ -156,9 +156,8 @@ pub(super) fn read(table: &DeTable<'_>) -> Result<HookEntry, String> {
 
 fn seam(value: Option<&DeValue<'_>>) -> Result<Seam, String> {
     let names = Seam::ALL.map(Seam::name);
-    let said = match value {
-        Some(DeValue::String(name)) => name,
-        Some(_) | None => return Err(format!("`hooks`: `on` must be one of {}", names.join(", "))),
+    let Some(DeValue::String(said)) = value else {
+        return Err(format!("`hooks`: `on` must be one of {}", names.join(", ")));
     };
     Seam::ALL.into_iter().find(|seam| seam.name() == said).ok_or_else(|| {
         let near = nearest(said, names).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();

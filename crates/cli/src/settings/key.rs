@@ -54,12 +54,8 @@ pub(super) static CONTRACT: Key = optional(
     Some("SORTIE_CONTRACT"),
     "the dialect in which tasks are asked for and answered; `sortie` if not set",
 );
-pub(super) static HOOKS: Key = optional(
-    "hooks",
-    Kind::Hooks,
-    None,
-    "your own programs, run when a task starts, ends or asks; all layers add up",
-);
+pub(super) static HOOKS: Key =
+    optional("hooks", Kind::Hooks, None, "your own programs, run when a task starts, ends or asks; all layers add up");
 pub(super) static ENABLED: Always<bool> = switch("task_tool.enabled", true, "whether agents may start sub-agents");
 pub(super) static MAX_DEPTH: Always<u64> =
     number("task_tool.max_depth", (0, MOST), 2, "levels of sub-agents below the main agent");

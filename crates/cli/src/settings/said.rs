@@ -10,10 +10,12 @@ use sortie_mutant::is_out;
 
 use super::environment::{Environment, Variables};
 use super::file::{FileLayer, FileValue};
+use super::hook::HookEntry;
 use super::key::meaning::{self, Entry, Meaning};
 use super::key::variable::{self, Form};
-use super::hook::HookEntry;
-use super::key::{ALIAS, Always, CONTRACT, HOOKS, INHERIT_CONTEXT_FILES, KEYS, Key, MAX_CONCURRENT, MAX_DEPTH, MAX_TOKENS};
+use super::key::{
+    ALIAS, Always, CONTRACT, HOOKS, INHERIT_CONTEXT_FILES, KEYS, Key, MAX_CONCURRENT, MAX_DEPTH, MAX_TOKENS,
+};
 use super::value::{Kind, Origin, Owner, Value};
 use crate::error::CommandError;
 

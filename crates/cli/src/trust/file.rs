@@ -101,9 +101,16 @@ impl Powerful {
     }
 
     fn take_hooks(&mut self, workspace: &Workspace) {
-        let entries = match workspace.read_dir(Path::new(HOOKS)) {
+        let entries = match workspace.resolve(HOOKS) {
+            // What a link leads to lies elsewhere, and is run from nowhere else than from here.
+            Ok(found) if found.kind == FileKind::Directory && found.relative == Path::new(HOOKS) => {
+                workspace.read_dir(&found.relative)
+            }
+            Ok(_) | Err(AccessError::NotFound { .. } | AccessError::NotADirectory { .. }) => return,
+            Err(error) => Err(error),
+        };
+        let entries = match entries {
             Ok(entries) => entries.take(MOST_HOOKS + 1),
-            Err(AccessError::NotFound { .. } | AccessError::NotADirectory { .. }) => return,
             Err(error) => return drop(self.unread.insert(HOOKS.to_owned(), Unread(error.to_string()))),
         };
         for (number, entry) in entries.enumerate() {

@@ -21,8 +21,7 @@ const PROJECT: [(&str, Holds); 4] = [
 
 /// The folders of the user that there are, and those of the project that are not the user's.
 pub(super) fn of(places: &Places, workspace: &Arc<Workspace>) -> Result<Vec<Folder>, CommandError> {
-    let ours =
-        [("agents", Holds::Agents(Dialect::Ours)), ("prompts", Holds::Prompts), ("templates", Holds::Templates)];
+    let ours = [("agents", Holds::Agents(Dialect::Ours)), ("prompts", Holds::Prompts), ("templates", Holds::Templates)];
     let ours = places.user.iter().flat_map(|user| ours.map(|(name, holds)| (user.join(name), holds)));
     let foreign = places.foreign.iter().map(|foreign| (foreign.join("agents"), Holds::Agents(Dialect::Foreign)));
     let present: Vec<_> = ours.chain(foreign).filter(|(path, _)| may_exist(path)).collect();

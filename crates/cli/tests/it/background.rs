@@ -72,7 +72,9 @@ fn a_run_says_what_works_in_the_background_and_waits_for_it() {
     let (live, _) = parked(&world, &server);
     server.gate("child").open();
     server.gate("end").open();
-    check(&live.wait(), &expect![[r#"
+    check(
+        &live.wait(),
+        &expect![[r#"
         exit 0
         --- stdout
         It is here.
@@ -83,14 +85,17 @@ fn a_run_says_what_works_in_the_background_and_waits_for_it() {
         main: waiting for a background task: agent-1___________ explore “Find it”
         explore agent-1___________ completed · 1 call · <n>k tokens · <t>s
         agent-2___________ completed · main (test-model) · 2 calls · <n>k tokens · <t>s
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_run_that_is_left_is_interrupted_and_goes_on_where_it_was() {
     let (world, server) = (World::new(), held(true));
     let ended = world.sortie(["run", "--detach", "QUESTION"]).on(&server, "anthropic").run();
-    check(&ended, &expect![[r#"
+    check(
+        &ended,
+        &expect![[r#"
         exit 0
         --- stdout
         It is on its way.
@@ -101,43 +106,58 @@ fn a_run_that_is_left_is_interrupted_and_goes_on_where_it_was() {
         main: waiting for a background task: agent-1___________ explore “Find it”
         note: nobody waits for agent-1___________ explore “Find it”
         note: nothing of it runs any more; it goes on with: sortie resume agent-2___________
-    "#]]);
+    "#]],
+    );
     assert_eq!(states(&world), ["interrupted", "interrupted"]);
     let again = world.sortie(["resume", "--detach"]).on(&server, "anthropic").run();
-    assert_eq!((again.code, states(&world).as_slice()), (0, ["interrupted".to_owned(), "interrupted".to_owned()].as_slice()));
+    assert_eq!(
+        (again.code, states(&world).as_slice()),
+        (0, ["interrupted".to_owned(), "interrupted".to_owned()].as_slice())
+    );
     server.gate("child").open();
     server.gate("end").open();
     let resumed = world.sortie(["resume"]).on(&server, "anthropic").run();
     assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "It is here.\n"), "{resumed:#?}");
     assert_eq!(states(&world), ["completed", "completed"]);
     let refused = world.sortie(["run", "--detach", "--output-format", "json", "x"]).on(&server, "anthropic").run();
-    check(&refused, &expect![[r#"
+    check(
+        &refused,
+        &expect![[r#"
         exit 2
         --- stderr
         error: --detach is for --output-format text: a run that is left has no outcome
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_message_reaches_a_running_task_of_another_process() {
     let (world, server) = (World::new(), held(true));
     let (live, child) = parked(&world, &server);
-    check(&world.sortie(["tasks", "send", &child, "Look in src"]).run(), &expect![[r#"
+    check(
+        &world.sortie(["tasks", "send", &child, "Look in src"]).run(),
+        &expect![[r#"
         exit 0
         --- stdout
         delivered: agent-1___________ reads it at its next turn
-    "#]]);
-    check(&world.sortie(["tasks", "send", &child, " "]).run(), &expect![[r#"
+    "#]],
+    );
+    check(
+        &world.sortie(["tasks", "send", &child, " "]).run(),
+        &expect![[r#"
         exit 2
         --- stderr
         error: the message is empty
-    "#]]);
+    "#]],
+    );
     let stdin = world.sortie(["tasks", "send", &child, "-", "--json"]).stdin("Look in src, please").run();
     assert_eq!((stdin.code, stdin.stdout_json()), (0, json!({"task_id": child, "state": "delivered"})));
     server.gate("child").open();
     let ended = live.wait();
     assert_eq!((ended.code, ended.stdout.as_str()), (0, "It is here.\n"), "{ended:#?}");
-    check(&ended, &expect![[r#"
+    check(
+        &ended,
+        &expect![[r#"
         exit 0
         --- stdout
         It is here.
@@ -151,20 +171,27 @@ fn a_message_reaches_a_running_task_of_another_process() {
         explore agent-1___________: has read 2 messages
         explore agent-1___________ completed · 1 call · <n>k tokens · <t>s
         agent-2___________ completed · main (test-model) · 2 calls · <n>k tokens · <t>s
-    "#]]);
+    "#]],
+    );
     let late = world.sortie(["tasks", "send", &child, "More"]).run();
-    check(&late, &expect![[r#"
+    check(
+        &late,
+        &expect![[r#"
         exit 1
         --- stderr
         error: agent-1___________ has ended: completed
         hint: sortie resume agent-1___________ "…"
-    "#]]);
-    check(&world.sortie(["tasks", "send", "agent-zzzzzzzzzzzz", "x"]).run(), &expect![[r#"
+    "#]],
+    );
+    check(
+        &world.sortie(["tasks", "send", "agent-zzzzzzzzzzzz", "x"]).run(),
+        &expect![[r#"
         exit 1
         --- stderr
         error: there is no task `agent-1___________`
         hint: `sortie tasks list --all` lists the newest tasks
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -172,11 +199,14 @@ fn a_message_to_an_interrupted_task_is_kept_and_read_when_it_goes_on() {
     let (world, server) = (World::new(), held(true));
     let (live, child) = parked(&world, &server);
     kill(live);
-    check(&world.sortie(["tasks", "send", &child, "Look in src"]).run(), &expect![[r#"
+    check(
+        &world.sortie(["tasks", "send", &child, "Look in src"]).run(),
+        &expect![[r#"
         exit 0
         --- stdout
         kept: agent-1___________ was interrupted, and reads it when it goes on: sortie resume agent-2___________
-    "#]]);
+    "#]],
+    );
     server.gate("child").open();
     let resumed = world.sortie(["resume"]).on(&server, "anthropic").run();
     assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "It is here.\n"), "{resumed:#?}");
@@ -223,7 +253,9 @@ fn one_screen_says_where_a_task_stands() {
     let (world, server) = (World::new(), held(true));
     let (live, child) = parked(&world, &server);
     let main = id(&world.tasks(2)[0]);
-    check(&world.sortie(["task-status", &main]).run(), &expect![[r#"
+    check(
+        &world.sortie(["task-status", &main]).run(),
+        &expect![[r#"
         exit 0
         --- stdout
         agent-1___________ main running, waiting for agent-2___________
@@ -232,10 +264,13 @@ fn one_screen_says_where_a_task_stands() {
         elapsed  <t>s
         used     2 turns · 1 call · <n> tokens
         last     It is on its way.
-    "#]]);
+    "#]],
+    );
     server.gate("child").open();
     recorded(&world, "call_finished", 2);
-    check(&world.sortie(["task-status", child.strip_prefix("agent-").unwrap()]).run(), &expect![[r#"
+    check(
+        &world.sortie(["task-status", child.strip_prefix("agent-").unwrap()]).run(),
+        &expect![[r#"
         exit 0
         --- stdout
         agent-1___________ explore running
@@ -246,12 +281,18 @@ fn one_screen_says_where_a_task_stands() {
         used     1 turn · 1 call · <n> tokens
         last     LS
         output   <dir>/state/reports/agent-1___________-output.log
-    "#]]);
+    "#]],
+    );
     let object = world.sortie(["task-status", &child, "--json"]).run().stdout_json();
-    assert_eq!((&object["status"], &object["tool_calls"], &object["last"]), (&json!("running"), &json!(1), &json!("LS")));
+    assert_eq!(
+        (&object["status"], &object["tool_calls"], &object["last"]),
+        (&json!("running"), &json!(1), &json!("LS"))
+    );
     server.gate("end").open();
     assert_eq!(live.wait().code, 0);
-    check(&world.sortie(["task-status", &child]).run(), &expect![[r#"
+    check(
+        &world.sortie(["task-status", &child]).run(),
+        &expect![[r#"
         exit 0
         --- stdout
         agent-1___________ explore completed
@@ -263,7 +304,8 @@ fn one_screen_says_where_a_task_stands() {
         output   <dir>/state/reports/agent-1___________-output.log
 
         The child's report.
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -278,7 +320,9 @@ fn a_task_that_asks_its_parent_says_what_and_how_to_answer() {
         .otherwise(reply::text("So the second."));
     let server = ScriptedServer::start(script).unwrap();
     let (live, child) = parked(&world, &server);
-    check(&world.sortie(["task-status", &child]).run(), &expect![[r#"
+    check(
+        &world.sortie(["task-status", &child]).run(),
+        &expect![[r#"
         exit 0
         --- stdout
         agent-1___________ general-purpose running, waiting for an answer
@@ -291,7 +335,8 @@ fn a_task_that_asks_its_parent_says_what_and_how_to_answer() {
         output   <dir>/state/reports/agent-1___________-output.log
         asks     Which one?
         answer   sortie tasks send agent-1___________ "…"
-    "#]]);
+    "#]],
+    );
     assert_eq!(world.sortie(["tasks", "send", &child, "The second one."]).run().code, 0);
     let ended = live.wait();
     assert_eq!((ended.code, ended.stdout.as_str()), (0, "It is settled.\n"), "{ended:#?}");
@@ -315,31 +360,43 @@ fn a_sub_agent_that_is_waited_for_can_be_let_go() {
     wait_for(&server, |traffic| traffic.calls >= 2);
     let tasks = world.tasks(2);
     let (main, child) = (id(&tasks[0]), id(&tasks[1]));
-    check(&world.sortie(["tasks", "release", &child]).run(), &expect![[r#"
+    check(
+        &world.sortie(["tasks", "release", &child]).run(),
+        &expect![[r#"
         exit 0
         --- stdout
         agent-1___________ goes on in the background; agent-2___________ gets its report
-    "#]]);
+    "#]],
+    );
     recorded(&world, "task_parked", 1);
-    check(&world.sortie(["tasks", "release", &child]).run(), &expect![[r#"
+    check(
+        &world.sortie(["tasks", "release", &child]).run(),
+        &expect![[r#"
         exit 0
         --- stdout
         agent-1___________ works in the background already; agent-2___________ gets its report
-    "#]]);
-    check(&world.sortie(["tasks", "release", &main]).run(), &expect![[r#"
+    "#]],
+    );
+    check(
+        &world.sortie(["tasks", "release", &main]).run(),
+        &expect![[r#"
         exit 1
         --- stderr
         error: agent-1___________ was started by nobody who waits for it
-    "#]]);
+    "#]],
+    );
     server.gate("child").open();
     server.gate("end").open();
     let ended = live.wait();
     assert_eq!((ended.code, ended.stdout.as_str()), (0, "It is here.\n"), "{ended:#?}");
-    check(&world.sortie(["tasks", "release", &child, "--json"]).run(), &expect![[r#"
+    check(
+        &world.sortie(["tasks", "release", &child, "--json"]).run(),
+        &expect![[r#"
         exit 1
         --- stderr
         error: agent-1___________ does not run: completed
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -359,4 +416,46 @@ fn what_is_switched_off_is_named_to_whoever_asks_for_it() {
         }
         assert_eq!(server.traffic().calls, 0);
     }
+}
+
+#[test]
+fn a_delegation_in_the_background_is_answered_at_once_and_done_by_a_process_of_its_own() {
+    let request = json!({
+        "description": "Find it", "prompt": "CHILD", "subagent_type": "Explore", "run_in_background": true
+    });
+    for (contract, id, file) in [("typed", "agentId", "outputFile"), ("sortie", "task_id", "output_file")] {
+        for stdin in [false, true] {
+            let (world, server) = (World::new(), held(true));
+            let json = if stdin { "-".to_owned() } else { request.to_string() };
+            let task = world.sortie(["task", "--contract", contract, "--json", &json]).on(&server, "anthropic");
+            let ended = if stdin { task.stdin(request.to_string()) } else { task }.run();
+            let answer = ended.stdout_json();
+            assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{ended:#?}");
+            let task = answer[id].as_str().unwrap();
+            assert_eq!(world.tasks(1)[0]["status"], "running", "{answer}");
+            let following = world.sortie(["tasks", "output", task, "--follow"]).start();
+            server.gate("child").open();
+            server.gate("end").open();
+            assert_eq!(following.wait().code, 0);
+            let output = std::fs::read_to_string(answer[file].as_str().unwrap()).unwrap();
+            assert!(output.contains("> LS") && output.ends_with("The child's report.\n"), "{output}");
+        }
+    }
+}
+
+#[test]
+fn a_delegation_in_the_background_that_cannot_be_started_is_refused_like_any_other() {
+    let (world, server) = (World::new(), ScriptedServer::start(Script::new()).unwrap());
+    let refused = |background: bool| {
+        let request = json!({
+            "description": "Find it", "prompt": "CHILD", "subagent_type": "nobody", "run_in_background": background
+        });
+        let ended = world.sortie(["task", "--json", &request.to_string()]).on(&server, "anthropic").run();
+        let mut answer = ended.stdout_json();
+        answer["task_id"].take();
+        (ended.code, answer)
+    };
+    assert_eq!(refused(true), refused(false));
+    assert_eq!(refused(true).0, 1);
+    assert!(world.kept_nothing());
 }

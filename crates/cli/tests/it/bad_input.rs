@@ -19,16 +19,16 @@ fn an_unknown_flag_is_wrong_usage() {
     check(
         world.sortie(["run", "--speed", "9", "hello"]),
         &expect![[r#"
-        exit 2
-        --- stderr
-        error: unexpected argument '--speed' found
+            exit 2
+            --- stderr
+            error: unexpected argument '--speed' found
 
-          tip: to pass '--speed' as a value, use '-- --speed'
+              tip: to pass '--speed' as a value, use '-- --speed'
 
-        Usage: sortie run [OPTIONS] [PROMPT]
+            Usage: sortie run [OPTIONS] [PROMPT] [ARGUMENT]...
 
-        For more information, try '--help'.
-    "#]],
+            For more information, try '--help'.
+        "#]],
     );
     check(
         world.sortie(["run", "--max-turns", "0", "hello"]),

@@ -13,6 +13,9 @@ const COMMANDS: &[&[&str]] = &[
     &["agents", "check"],
     &["agents", "new"],
     &["agents", "match"],
+    &["templates"],
+    &["templates", "list"],
+    &["templates", "show"],
     &["tasks"],
     &["tasks", "list"],
     &["tasks", "show"],
@@ -56,8 +59,9 @@ fn the_first_screen_names_the_commands_and_the_exit_codes() {
                        follow-up
           task         Run one sub-agent and print its result
           agents       List, show, check, write or choose agents
-          tasks        List tasks, show one with its sub-agents and its report, stop it, go on with it, or
-                       remove old ones
+          templates    List or show templates: tasks that were put into words before
+          tasks        List tasks; show, follow or stop one, write to it, go on with it, or remove old ones
+          task-status  Say where a task stands: what it does, what it waits for, and how it ended
           models       List the routes to models and what each name means; call them with --check
           schema       Print the Task tool's schema, with the agents that there are
           config       Show settings, or edit them

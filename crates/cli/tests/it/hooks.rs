@@ -91,7 +91,8 @@ fn a_projects_hooks_are_ignored_until_it_is_trusted() {
             is a program that hooks may run, with your rights and without walls
 
         Trusted. This covers 2 files; what is new or changes later is not covered.
-    "#]].assert_eq(&trusted.transcript());
+    "#]]
+    .assert_eq(&trusted.transcript());
     assert!(is_set(&shown(&[]).stdout));
     world.write(PROJECT, &text.replace("--strict", "--lax"));
     assert!(!is_set(&shown(&[]).stdout), "another command is not the one that was trusted");

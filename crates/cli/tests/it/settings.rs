@@ -23,7 +23,7 @@ const fn row(key: &'static str, default: &'static str, values: [&'static str; 4]
 }
 
 /// Settings with one name each.
-static SINGLE: [Row; 23] = [
+static SINGLE: [Row; 24] = [
     Row {
         wider: &["\"child\""],
         ..row("contract", "(not set)", ["\"typed\"", "\"child\"", "\"result\"", "\"delegate\""])
@@ -60,6 +60,7 @@ static SINGLE: [Row; 23] = [
     Row { narrower: &["false"], wider: &[], ..row("task_tool.background", "true", ["false", "true", "false", "true"]) },
     Row { narrower: &["false"], wider: &[], ..row("task_tool.resume", "true", ["false", "true", "false", "true"]) },
     Row { narrower: &["0", "6"], wider: &["8"], ..row("task_tool.resume_days", "7", ["1", "2", "3", "4"]) },
+    Row { narrower: &["1", "299"], wider: &["301"], ..row("permissions.answer_seconds", "300", ["1", "2", "3", "4"]) },
     Row { narrower: &[], wider: &["true"], ..row("task_tool.cache", "false", ["true", "false", "true", "false"]) },
     Row {
         narrower: &[],
@@ -223,6 +224,8 @@ fn the_table_of_this_test_has_every_key() {
     let mut tested: Vec<String> =
         rows().into_iter().map(|(key, _)| key).filter(|key| !key.starts_with("aliases")).collect();
     tested.extend(LISTS.iter().map(|list| list.key.to_owned()));
+    // They have tests of their own: only files can say them.
+    tested.push("hooks".to_owned());
     tested.extend(ROUTES.map(|route| format!("routes.{route}.api_key")));
     tested.sort_unstable_by_key(|key| keys.iter().position(|known| known == key));
     assert_eq!(keys, tested);
@@ -299,6 +302,7 @@ fn the_whole_table_as_a_person_sees_it() {
         light      claude-y over anthropic at https://api.anthropic.com, key from MY_KEY
 
         contract                           (not set)   default                                   # the dialect in which tasks are asked for and answered; `sortie` if not set
+        hooks                              (not set)   default                                   # your own programs, run when a task starts, ends or asks; all layers add up
         task_tool.enabled                  true        default                                   # whether agents may start sub-agents
         task_tool.max_depth                1           <dir>/home/.config/sortie/config.toml:2  # levels of sub-agents below the main agent
         task_tool.default_timeout_seconds  300         default                                   # time of a sub-agent that asks for none
@@ -320,6 +324,7 @@ fn the_whole_table_as_a_person_sees_it() {
         permissions.ask                    (not set)   default                                   # rules of what is asked, whatever is allowed
         permissions.deny                   (not set)   default                                   # rules of what is refused, whatever else is said
         permissions.add_dirs               (not set)   default                                   # directories beside the workspace that tools see, too
+        permissions.answer_seconds         300         default                                   # time after which an unanswered question of a sub-agent in the background is taken as a no
         web.private                        (not set)   default                                   # hosts, addresses or networks on this machine or near it that WebFetch may reach
         shell.open_network                 false       default                                   # whether commands of those who may fetch from every host get the network itself, not a proxy to the web
         journal.retention_days             30          default                                   # days that tasks are kept after they ended; 0 keeps them until `sortie tasks prune`

@@ -237,7 +237,7 @@ fn broken_files_warn_before_trust_and_are_errors_after() {
     let rows = [
         "[task_tool\nmax_depth = 1\n",
         "[task_tool]\nmax_depth = \"one\"\nmax_children = 1\n",
-        "[task_tool]\nmax_dept = 1\n[hooks]\nx = \"y\"\n[mcp_servers.x]\ncommand = \"y\"\n",
+        "[task_tool]\nmax_dept = 1\n[plugins]\nx = \"y\"\n[mcp_servers.x]\ncommand = \"y\"\n",
         "[routes.\"a\\nerror: forged\"]\nmodel = \"x\"\n",
     ];
     let mut said = String::new();
@@ -259,10 +259,10 @@ fn broken_files_warn_before_trust_and_are_errors_after() {
         after: 2 error: .sortie/config.toml:2: `task_tool.max_depth` must be a whole number from 0 to 1000000, not "one"
 
         before: warning: .sortie/config.toml:2 is ignored: unknown setting `task_tool.max_dept`; did you mean `task_tool.max_depth`?
-        warning: .sortie/config.toml:3 is ignored: unknown setting `hooks`; `sortie config show` lists all settings
+        warning: .sortie/config.toml:3 is ignored: unknown setting `plugins`; `sortie config show` lists all settings
         warning: .sortie/config.toml:5 is ignored: `mcp_servers` is not in this version
         after: 0 warning: .sortie/config.toml:2 is ignored: unknown setting `task_tool.max_dept`; did you mean `task_tool.max_depth`?
-        warning: .sortie/config.toml:3 is ignored: unknown setting `hooks`; `sortie config show` lists all settings
+        warning: .sortie/config.toml:3 is ignored: unknown setting `plugins`; `sortie config show` lists all settings
         warning: .sortie/config.toml:5 is ignored: `mcp_servers` is not in this version
 
         before: warning: .sortie/config.toml:1 is ignored: `routes.a error: forged`: a route's name has small letters, digits, `-` and `_`, and begins with a letter

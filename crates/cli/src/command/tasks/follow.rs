@@ -38,8 +38,11 @@ pub(super) fn run(journal: &dyn Journal, id: &str) -> Result<ExitCode, CommandEr
             TaskState::Running => std::thread::sleep(PERIOD),
             TaskState::Ended(status) => return Ok(exit::of_outcome(status, None)),
             TaskState::Interrupted => {
-                return Err(CommandError::new(ErrorKind::NotFound, format!("{task} was interrupted, and nobody runs it"))
-                    .hint(format!("sortie resume {}", header.root_id)));
+                return Err(CommandError::new(
+                    ErrorKind::NotFound,
+                    format!("{task} was interrupted, and nobody runs it"),
+                )
+                .hint(format!("sortie resume {}", header.root_id)));
             }
         }
     }

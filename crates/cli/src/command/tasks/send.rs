@@ -88,15 +88,18 @@ fn receipt(header: &TaskHeader, fate: Fate) -> Result<String, CommandError> {
     let (task, root) = (header.task_id, header.root_id);
     match fate {
         Fate::Done => Ok(format!("delivered: {task} reads it at its next turn\n")),
-        Fate::Open(TaskState::Interrupted) => Ok(format!(
-            "kept: {task} was interrupted, and reads it when it goes on: sortie resume {root}\n"
-        )),
-        Fate::Open(TaskState::Ended(status)) => {
-            Err(ended(&TaskHeader { state: TaskState::Ended(status), ..header.clone() }, "ended before it could read it"))
+        Fate::Open(TaskState::Interrupted) => {
+            Ok(format!("kept: {task} was interrupted, and reads it when it goes on: sortie resume {root}\n"))
         }
+        Fate::Open(TaskState::Ended(status)) => Err(ended(
+            &TaskHeader { state: TaskState::Ended(status), ..header.clone() },
+            "ended before it could read it",
+        )),
         Fate::Open(TaskState::Running) => {
-            let message = format!("left for {task}, whose process has not taken it within {} s", post::PATIENCE.as_secs());
-            Err(CommandError::new(ErrorKind::Internal, message).hint("it reads it once its process does, or when it goes on"))
+            let message =
+                format!("left for {task}, whose process has not taken it within {} s", post::PATIENCE.as_secs());
+            Err(CommandError::new(ErrorKind::Internal, message)
+                .hint("it reads it once its process does, or when it goes on"))
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::settings::value::Value;
 const ROUTES: &str = "routes.";
 
 /// Settings that have a meaning, but not in this version; a path stands for all below it.
-const LATER: &[&str] = &["mcp_servers", "task_tool.background", "task_tool.delegations_per_minute"];
+const LATER: &[&str] = &["mcp_servers", "task_tool.delegations_per_minute"];
 
 /// The tables that stand at the top of a file.
 const SECTIONS: [&str; 9] =

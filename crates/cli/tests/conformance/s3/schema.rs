@@ -162,10 +162,11 @@ fn s3_07_an_empty_resume_resumes_nothing() {
 }
 
 #[test]
-fn until_it_works_background_is_refused_by_name() {
+fn where_background_is_switched_off_it_is_refused_by_name() {
     let (world, server) = (World::new(), ScriptedServer::start(Script::new()).unwrap());
+    world.config("[task_tool]\nbackground = false\n");
     let given = answer(&world, &server, &with("run_in_background", json!(true)).to_string()).stdout_json();
-    let error = "`run_in_background` is not available in this version; call again without it";
+    let error = "`run_in_background` is switched off here (`task_tool.background`); call again without it";
     assert_eq!(without_id(given), json!({"success": false, "error": error}));
     assert!(server.requests().is_empty());
 }

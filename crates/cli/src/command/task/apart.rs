@@ -1,0 +1,101 @@
+//! `run_in_background`: a process of its own does the work, and this one answers as soon as that has begun.
+//!
+//! The other one is this same program with the same command line, environment and directory, and a hidden flag. It tells of
+//! its beginning in one line. Whatever else it says first is why it did not begin, which is passed on.
+
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+
+use sortie_protocol::{AgentConfig, Event, Fact, Launched, TaskId, TaskOutcome};
+
+use super::Answering;
+use crate::error::CommandError;
+use crate::render::{Display, print_json_text};
+
+/// The flag of the other process.
+pub(super) const FLAG: &str = "apart";
+
+/// Stands before the answer in the line that tells of the beginning.
+const STARTED: &str = "started ";
+
+/// Has the work done, and answers. `input` is what was read from stdin, if the request came from there.
+pub(super) fn start(input: Option<&str>) -> Result<ExitCode, CommandError> {
+    let fail = |error: io::Error| CommandError::internal(format!("no process for the work could be started: {error}"));
+    let program = std::env::current_exe().map_err(fail)?;
+    let mut child = Command::new(program)
+        .args(std::env::args_os().skip(1))
+        .arg(format!("--{FLAG}"))
+        .stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() })
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(fail)?;
+    if let (Some(mut stdin), Some(input)) = (child.stdin.take(), input) {
+        stdin.write_all(input.as_bytes()).map_err(fail)?;
+    }
+    let mut said = String::new();
+    let mut stdout = BufReader::new(child.stdout.take().ok_or_else(|| fail(io::ErrorKind::BrokenPipe.into()))?);
+    stdout.read_line(&mut said).map_err(fail)?;
+    if let Some(answer) = said.strip_prefix(STARTED) {
+        print_json_text(answer.trim_end())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    stdout.read_to_string(&mut said).map_err(fail)?;
+    let ended = child.wait_with_output().map_err(fail)?;
+    io::stdout().lock().write_all(said.as_bytes())?;
+    io::stderr().lock().write_all(&ended.stderr)?;
+    // One that was killed has no code of its own.
+    Ok(ExitCode::from(ended.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+}
+
+/// Leaves the session of whoever waits for the answer: what ends that one does not end the work.
+pub(super) fn leave_session() {
+    // Refused to the leader of a group, which a shell's own child may be; signals for its terminal then still reach it.
+    rustix::process::setsid().ok();
+}
+
+/// Tells of the beginning, and of nothing else: nobody listens any more.
+pub(super) struct ApartDisplay {
+    pub(super) answering: Answering,
+    /// Where output files are.
+    pub(super) reports: PathBuf,
+    pub(super) is_told: bool,
+}
+
+impl ApartDisplay {
+    fn tell(&mut self, task_id: TaskId, config: &AgentConfig, notices: &[String]) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_told, true) {
+            return Ok(());
+        }
+        let output_file = self.reports.join(format!("{task_id}-output.log"));
+        let launched = Launched {
+            task_id,
+            agent: config.agent.clone(),
+            model: config.model.clone(),
+            output_file: output_file.exists().then(|| output_file.display().to_string()),
+            notices: notices.to_vec(),
+        };
+        let mut stdout = io::stdout().lock();
+        writeln!(stdout, "{STARTED}{}", self.answering.contract.encode_launched(&launched))?;
+        stdout.flush()
+    }
+}
+
+impl Display for ApartDisplay {
+    fn show(&mut self, event: &Event) -> io::Result<()> {
+        match &event.fact {
+            Fact::TaskStarted { job } => self.tell(event.task_id, &job.config, &job.notices),
+            Fact::TaskResumed { config, notices, .. } => self.tell(event.task_id, config, notices),
+            _ => Ok(()),
+        }
+    }
+
+    fn refresh(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _outcome: &TaskOutcome) -> io::Result<()> {
+        Ok(())
+    }
+}
