@@ -24,9 +24,9 @@ pub(crate) fn execute(cli: Cli) -> Result<ExitCode, CommandError> {
     let sources = Sources::from(cli.sources);
     match cli.command {
         Command::Run(args) => run::run(&args, &load(&sources)?),
-        Command::Resume(args) => resume::run(&args, &load(&sources)?),
+        Command::Resume(args) => resume::run(&args, &load(&sources)?, &sources),
         Command::Task(args) => task::run(&args, &load(&sources)?),
-        Command::Tasks(args) => tasks::run(&args, &load(&sources)?),
+        Command::Tasks(args) => tasks::run(&args, &load(&sources)?, &sources),
         Command::Models(args) => models::run(&args, &load(&sources)?),
         Command::Explain(args) => explain::run(&args, &load(&sources)?),
         Command::Schema(args) => schema::run(&args, &load(&sources)?),

@@ -63,6 +63,11 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
+    /// Whether a flag says which contract holds.
+    pub(crate) fn name_contract(&self) -> bool {
+        self.replace(key::CONTRACT.path)
+    }
+
     /// Whether a flag says what the setting at `path` is.
     fn replace(&self, path: &str) -> bool {
         let is_contract = self.contract.is_some() && path == key::CONTRACT.path;
@@ -181,6 +186,11 @@ impl Settings {
     /// How long tasks are kept after they ended; `None`: until somebody removes them.
     pub(crate) fn retention(&self) -> Option<Duration> {
         Some(self.said.number(&key::RETENTION_DAYS)).filter(|days| *days > 0).map(days)
+    }
+
+    /// The same where nothing is set.
+    pub(crate) fn usual_retention() -> Duration {
+        days(key::RETENTION_DAYS.default)
     }
 
     /// Whether every call of a sub-agent is worth a line.

@@ -1,18 +1,20 @@
 //! A task's log, read back: where it stood when its last writer stopped, so that it can go on from there.
 //!
 //! Nothing that lived in a process is needed for it. It decides nothing: what becomes of a call that was under way is
-//! `resume.rs`'s business.
+//! `settle.rs`'s business. Whatever the log holds, the conversation that comes out is one that a model accepts.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use sortie_protocol::{
-    CallId, CallOutput, Event, Fact, Job, Limit, Limits, Reply, TaskId, TaskOutcome, Timestamp, Usage,
+    AgentConfig, CallId, CallOutput, Event, Fact, Job, Limit, Limits, Reply, TaskId, TaskOutcome, Timestamp, ToolCall,
+    Usage,
 };
-
 use sortie_sandbox::process::KeeperMark;
 
 use crate::history::History;
+use crate::settle;
+use crate::worked::Worked;
 
 /// What is left at least of the time of a task that goes on: enough to say that it is over.
 const LEAST_TIME: Duration = Duration::from_secs(1);
@@ -25,20 +27,20 @@ pub(crate) struct Past {
     pub(crate) history: History,
     /// The turn whose calls have not all been answered.
     pub(crate) open: Option<OpenTurn>,
+    /// What was said while calls were open: it joins the conversation behind their outputs.
+    pub(crate) said: Vec<String>,
     /// The reply with which the leg was about to end: without calls, or the report that was asked for at a limit.
     pub(crate) last_word: Option<Reply>,
     /// The limit at which the leg's report has been asked for.
     pub(crate) limit: Option<Limit>,
     pub(crate) deeds: Deeds,
-    /// Of all its commands since it last began or went on. Most have ended; one may live on.
+    /// Of all its commands since somebody last ended what others had left. Most have ended; one may live on.
     pub(crate) keepers: Vec<KeeperMark>,
     /// How the newest leg ended, if it has.
     pub(crate) ended: Option<TaskOutcome>,
-    /// The limits that it was started with, and that a new leg has again.
-    pub(crate) first_limits: Limits,
-    /// When it last began or went on, and when it was last heard of.
-    began: Timestamp,
-    pub(crate) last_heard: Timestamp,
+    /// What it was started with: nothing that goes on has more, and a new leg has its limits again.
+    pub(crate) first: AgentConfig,
+    pub(crate) worked: Worked,
 }
 
 /// What the task itself has done, over all its legs.
@@ -65,9 +67,12 @@ pub(crate) struct OpenTurn {
 }
 
 /// A call that was about to run when the log ends.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Started {
     pub(crate) idempotent: bool,
+    pub(crate) at: Option<Timestamp>,
+    /// The last that it showed.
+    pub(crate) progress: Option<String>,
     /// The task that answers it.
     pub(crate) child: Option<TaskId>,
     /// The leg of it that has done so.
@@ -89,46 +94,48 @@ impl Past {
         let deeds = Deeds { notices: job.notices.clone(), ..Deeds::default() };
         Some(Self {
             history: History::begin(&job),
-            first_limits: job.config.limits,
+            first: job.config.clone(),
             job: *job,
             leg: first.leg,
             open: None,
+            said: Vec::new(),
             last_word: None,
             limit: None,
             deeds,
             keepers: Vec::new(),
             ended: None,
-            began: first.time,
-            last_heard: first.time,
+            worked: Worked::begin(first.time),
         })
     }
 
     /// Takes in the next event.
     pub(crate) fn take(&mut self, event: Event) {
-        self.last_heard = event.time;
+        self.worked.hear(&event.fact, event.leg > self.leg, event.time);
         match event.fact {
             Fact::TaskResumed { prompt, config, notices } => {
                 if event.leg > self.leg {
                     (self.leg, self.ended, self.deeds.turns_before) = (event.leg, None, self.deeds.turns);
                     self.begin_leg();
                 }
-                // Whoever went on has ended what was left.
-                self.keepers.clear();
-                self.began = event.time;
                 self.job.config = *config;
                 for notice in notices {
                     self.deeds.notice(notice);
                 }
                 if let Some(prompt) = prompt {
-                    self.history.push_user(&prompt);
+                    self.say(prompt);
                 }
             }
+            // Whoever goes on ends what others have left, before it gets to work.
+            Fact::TaskAdmitted => self.keepers.clear(),
             Fact::ModelReplied { reply, .. } => self.take_reply(reply),
             Fact::LimitReached { limit, text } => {
+                self.say(text);
                 self.limit = Some(limit);
-                self.history.push_user(&text);
             }
-            Fact::CallStarted { call, idempotent } => self.start(call.id, |started| started.idempotent = idempotent),
+            Fact::CallStarted { call, idempotent } => self.start(call.id, |started| {
+                (started.idempotent, started.at) = (idempotent, Some(event.time));
+            }),
+            Fact::CallProgressed { call, text } => self.start(call, |started| started.progress = Some(text)),
             Fact::ChildStarted { call, child } => {
                 self.start(call, |started| started.child = Some(child));
                 // A child with a follow-up has been here before.
@@ -150,19 +157,17 @@ impl Past {
                 self.ended = Some(*outcome);
             }
             Fact::TaskStarted { .. }
-            | Fact::TaskAdmitted
             | Fact::ModelCalled { .. }
-            | Fact::CallProgressed { .. }
             | Fact::ApprovalAsked { .. }
             | Fact::ApprovalAnswered { .. }
             | Fact::Unknown => {}
         }
     }
 
-    /// The limits of the leg that goes on: what is left of them. Clocks may have been set back; time is never given anew.
-    pub(crate) fn limits_left(&self) -> Limits {
+    /// The limits of the leg that goes on now: what is left of them.
+    pub(crate) fn limits_left(&self, now: Timestamp) -> Limits {
         let limits = self.job.config.limits;
-        let worked = Duration::from_millis(self.last_heard.0.saturating_sub(self.began.0));
+        let worked = self.worked.possibly_in_last_process(now);
         let timeout = limits.timeout.map(|timeout| timeout.saturating_sub(worked).max(LEAST_TIME));
         Limits { timeout, ..limits }
     }
@@ -178,12 +183,38 @@ impl Past {
             .collect()
     }
 
-    /// Forgets how the leg before was about to end.
+    /// The call with which it waits for a child that has not answered it.
+    pub(crate) fn waits_for(&self, child: TaskId) -> Option<CallId> {
+        let mut open = self.attached().into_iter().filter(|_| self.ended.is_none());
+        open.find(|(_, attached)| attached.child == child && attached.ended_leg.is_none()).map(|(call, _)| call)
+    }
+
+    /// Forgets how the leg before was about to end, and what it had written.
     pub(crate) fn begin_leg(&mut self) {
         (self.last_word, self.limit) = (None, None);
+        self.history.begin_leg();
+    }
+
+    /// Somebody says something: it joins the conversation, behind the outputs of calls that are open. Whoever is spoken to
+    /// has not had its last word.
+    pub(crate) fn say(&mut self, text: String) {
+        self.last_word = None;
+        if self.open.is_some() {
+            self.said.push(text);
+        } else {
+            self.limit = None;
+            self.history.push_user(&text);
+        }
+    }
+
+    /// Whether somebody must say something before the model can be asked again.
+    pub(crate) fn needs_word(&self) -> bool {
+        self.open.is_none() && self.history.ends_with_a_reply()
     }
 
     fn take_reply(&mut self, reply: Reply) {
+        // Logs of versions that ended legs without answering their calls.
+        self.close_turn();
         self.deeds.turns += 1;
         self.deeds.usage += Usage { turns: 1, tool_calls: 0, ..reply.usage };
         self.deeds.call_ids.extend(reply.calls().map(|call| call.id.clone()));
@@ -204,11 +235,23 @@ impl Past {
             self.deeds.files_changed.extend(output.output.files_changed.iter().cloned());
         }
         open.outputs.insert(output.call.clone(), output);
-        if open.reply.calls().all(|call| open.outputs.contains_key(&call.id))
-            && let Some(OpenTurn { reply, mut outputs, .. }) = self.open.take()
-        {
-            // The log has them as they finished, the conversation in the order of the calls.
-            self.history.push_outputs(reply.calls().filter_map(|call| outputs.remove(&call.id)).collect());
+        if open.unanswered().next().is_none() {
+            self.close_turn();
+        }
+    }
+
+    /// Gives each call of the open turn its output, that of what nobody answered included.
+    fn close_turn(&mut self) {
+        let Some(mut open) = self.open.take() else { return };
+        // The log has them as they finished, the conversation in the order of the calls.
+        let calls: Vec<_> = open.reply.calls().cloned().collect();
+        let outputs = calls.iter().map(|call| {
+            let answered = open.outputs.remove(&call.id);
+            answered.unwrap_or_else(|| settle::unanswered(call, open.started.get(&call.id)))
+        });
+        self.history.push_outputs(outputs.collect());
+        for text in std::mem::take(&mut self.said) {
+            self.say(text);
         }
     }
 
@@ -216,6 +259,13 @@ impl Past {
         if let Some(open) = &mut self.open {
             note(open.started.entry(call).or_default());
         }
+    }
+}
+
+impl OpenTurn {
+    /// The calls that have no output yet.
+    pub(crate) fn unanswered(&self) -> impl Iterator<Item = &ToolCall> {
+        self.reply.calls().filter(|call| !self.outputs.contains_key(&call.id))
     }
 }
 

@@ -54,14 +54,15 @@ impl Sink {
     }
 
     /// Records that a task goes on, together with the word of it in the log of a parent that asked for it, and waits
-    /// until both are on disk: from here on no earlier attempt writes any more.
+    /// until both are on disk: from here on no earlier attempt writes any more. Refused is what others have gone on with
+    /// since the log was read up to `read`.
     pub(crate) async fn resume(
         &self,
         (prompt, notices): (Option<String>, Vec<String>),
+        read: u64,
         parent: Option<(&Sink, &CallId)>,
     ) -> Result<(), JournalError> {
-        let config = Box::new(self.job.config.clone());
-        let mut entries = vec![self.entry(Fact::TaskResumed { prompt, config, notices })];
+        let mut entries = vec![self.takeover((prompt, notices), read)];
         if let Some((parent, call)) = parent {
             entries.push(parent.entry(Fact::ChildStarted { call: call.clone(), child: self.job.task }));
         }
@@ -72,14 +73,25 @@ impl Sink {
     pub(crate) async fn end(&self, outcome: TaskOutcome, parent: Option<(&Sink, &CallId)>) -> Result<(), JournalError> {
         let mut entries = vec![self.entry(Fact::TaskEnded { outcome: Box::new(outcome) })];
         if let Some((parent, call)) = parent {
-            let (call, child) = (call.clone(), self.job.task);
-            entries.push(parent.entry(Fact::ChildEnded { call, child, child_leg: self.hold.leg }));
+            entries.push(self.word_for(parent, call.clone()));
         }
         self.journal.append(entries, Durability::Synced).await
     }
 
-    fn entry(&self, fact: Fact) -> Entry {
+    /// A task is taken, from whoever had it: the first that a new attempt writes.
+    pub(crate) fn takeover(&self, (prompt, notices): (Option<String>, Vec<String>), read: u64) -> Entry {
+        let config = Box::new(self.job.config.clone());
+        Entry { after: Some(read), ..self.entry(Fact::TaskResumed { prompt, config, notices }) }
+    }
+
+    /// The word of this task's ending in the log of the parent whose call it answers.
+    pub(crate) fn word_for(&self, parent: &Sink, call: CallId) -> Entry {
+        parent.entry(Fact::ChildEnded { call, child: self.job.task, child_leg: self.hold.leg })
+    }
+
+    /// A fact as it is written in its place in the order.
+    pub(crate) fn entry(&self, fact: Fact) -> Entry {
         let Hold { attempt, leg } = self.hold;
-        Entry { task_id: self.job.task, leg, attempt, time: self.clock.now(), fact }
+        Entry { task_id: self.job.task, leg, attempt, time: self.clock.now(), after: None, fact }
     }
 }

@@ -28,7 +28,9 @@ pub(crate) struct Present {
 
 #[derive(Default)]
 struct Tasks {
-    running: HashMap<TaskId, CancellationToken>,
+    /// With the number of each: two may try to go on with the same task at once, of which one will be refused.
+    running: HashMap<TaskId, Vec<(u64, CancellationToken)>>,
+    entered: u64,
     is_heard: bool,
 }
 
@@ -36,10 +38,12 @@ struct Tasks {
 pub(crate) struct Presence {
     present: Arc<Present>,
     task: TaskId,
+    number: u64,
 }
 
 impl Present {
-    /// Notes a task that is about to run. The first one opens the ear.
+    /// Notes a task that is about to run, before anybody can know of it: from here on a wish for it is heard. The first one
+    /// opens the ear.
     pub(crate) fn enter(
         self: &Arc<Self>,
         task: TaskId,
@@ -47,18 +51,23 @@ impl Present {
         journal: &Arc<dyn Journal>,
     ) -> Presence {
         let mut tasks = self.lock();
-        tasks.running.insert(task, cancel.clone());
+        tasks.entered += 1;
+        let number = tasks.entered;
+        tasks.running.entry(task).or_default().push((number, cancel.clone()));
         if !tasks.is_heard {
             // Without an ear tasks run all the same; they are then stopped by signals alone.
             tasks.is_heard = listen(Arc::downgrade(self), journal);
         }
-        Presence { present: Arc::clone(self), task }
+        Presence { present: Arc::clone(self), task, number }
     }
 
     /// Ends a task and all below it, if it runs here.
     pub(crate) fn stop(&self, task: TaskId) -> bool {
-        let cancel = self.lock().running.get(&task).cloned();
-        cancel.inspect(CancellationToken::cancel).is_some()
+        let running = self.lock().running.get(&task).cloned().unwrap_or_default();
+        for (_, cancel) in &running {
+            cancel.cancel();
+        }
+        !running.is_empty()
     }
 
     /// Does what was wished for since; `None` if nobody is here any more.
@@ -83,7 +92,13 @@ impl Present {
 impl Drop for Presence {
     fn drop(&mut self) {
         let _not_now = self.present.listening.lock().unwrap_or_else(PoisonError::into_inner);
-        self.present.lock().running.remove(&self.task);
+        let mut tasks = self.present.lock();
+        if let Some(running) = tasks.running.get_mut(&self.task) {
+            running.retain(|(number, _)| *number != self.number);
+            if running.is_empty() {
+                tasks.running.remove(&self.task);
+            }
+        }
     }
 }
 

@@ -153,7 +153,8 @@ fn prompt(given: Option<&str>, opening: Option<&str>, settings: &Settings) -> Re
     Ok(Prompt { asked, whole })
 }
 
-fn piped(settings: &Settings) -> Result<String, CommandError> {
+/// The prompt on stdin, which is read to its end.
+pub(super) fn piped(settings: &Settings) -> Result<String, CommandError> {
     let most_bytes = settings.max_prompt_bytes();
     match read_stdin(most_bytes)? {
         Input::Text(text) => Ok(text),

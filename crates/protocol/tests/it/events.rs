@@ -8,8 +8,8 @@ use expect_test::expect_file;
 use serde_json::json;
 use sortie_protocol::{
     AgentConfig, ApprovalAnswer, CallId, CallOutput, Event, Fact, Failure, Grant, GrantLayer, Job, Limit, Limits,
-    ModelChoice, Part, Reasoning, Reply, Status, StopReason, TaskId, TaskOutcome, Timestamp, ToolCall, ToolCount,
-    ToolOutput, Usage, VERSION,
+    ModelChoice, Part, Reach, Reasoning, Reply, Status, StopReason, TaskId, TaskOutcome, Timestamp, ToolCall,
+    ToolCount, ToolOutput, Usage, VERSION,
 };
 
 fn task(letter: u8) -> TaskId {
@@ -42,6 +42,7 @@ fn job() -> Job {
         report_cap_characters: None,
         report_cap_lines: None,
         report_cap_json_bytes: None,
+        reach: Reach::default(),
         notices: vec!["unknown key `x` was ignored".to_owned()],
         config: AgentConfig {
             agent: "explore".to_owned(),
