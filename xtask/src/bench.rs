@@ -7,12 +7,14 @@
 mod delegation;
 mod figure;
 mod grants;
+mod journal;
 mod live;
 mod matching;
 mod options;
 mod page;
 mod parallel;
 mod program;
+mod resume;
 mod sample;
 mod script;
 mod search;
@@ -53,6 +55,8 @@ pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
             Part::Delegation => delegation::measure(&bench)?,
             Part::Parallel => parallel::measure(&bench)?,
             Part::Live => live::measure(&bench)?,
+            Part::Journal => journal::measure(&bench)?,
+            Part::Resume => resume::measure(&bench)?,
             Part::Search => search::measure(&bench)?,
             Part::Match => matching::measure(&bench)?,
             Part::Grants => grants::measure(&bench)?,

@@ -28,5 +28,5 @@ pub use finding::{Finding, Severity, Weight};
 pub use matching::{ENOUGH_WORDS, Match, MatchedWord, Place, Ranking, rank};
 pub use read::{Reading, read};
 pub use registry::{Agents, Registry, UnknownAgent};
-pub use resolve::{Resolution, resolve};
+pub use resolve::{Resolution, limits, renew, resolve};
 pub use template::{Argument, Given, Template, TemplateError, Templates, UnknownTemplate, template_lines};

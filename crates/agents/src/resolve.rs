@@ -36,7 +36,6 @@ pub fn resolve(resolution: Resolution<'_>) -> AgentConfig {
     let at_root = || Grant { layers: root_layers.to_vec() };
     let inherited = parent.map_or_else(at_root, |parent| parent.grant.clone());
     let grant = narrow(&inherited, layer(definition, &inherited, tools));
-    let limits = Limits { max_turns: Some(definition.max_turns.unwrap_or(USUAL_TURNS)), ..default_limits };
     let mut chain = parent.map_or_else(Vec::new, |parent| parent.chain.clone());
     chain.push(definition.name.clone());
     AgentConfig {
@@ -45,8 +44,25 @@ pub fn resolve(resolution: Resolution<'_>) -> AgentConfig {
         system: definition.prompt.clone(),
         tools: sortie_policy::offerable(&grant, tools),
         grant,
-        limits: limits.tighter(asked),
+        limits: limits(definition, default_limits, asked),
         depth,
         chain,
     }
+}
+
+/// What bounds one run of an agent: its definition and what holds for every task of this kind, tightened by the request.
+pub fn limits(definition: &AgentDefinition, default_limits: Limits, asked: Limits) -> Limits {
+    let own = Limits { max_turns: Some(definition.max_turns.unwrap_or(USUAL_TURNS)), ..default_limits };
+    own.tighter(asked)
+}
+
+/// A stored grant within what its agent's definition says now. Where that says something that it did not say before, it is
+/// one layer more, which gives nothing: what the definition would approve does not count. `tools` as for [`resolve`].
+pub fn renew(stored: &Grant, definition: &AgentDefinition, tools: &[String]) -> Grant {
+    let own = GrantLayer { approves_reads: false, ..layer(definition, stored, tools) };
+    let says_as_much = |had: &GrantLayer| {
+        (&had.owner, &had.tools, &had.deny, had.mode, had.never_asks)
+            == (&own.owner, &own.tools, &own.deny, own.mode, own.never_asks)
+    };
+    if stored.layers.iter().any(says_as_much) { stored.clone() } else { narrow(stored, own) }
 }

@@ -32,7 +32,8 @@ Examples:
 const EXIT_CODES: &str = "\
 Exit codes:
   0    completed
-  1    failed, partial, cancelled or rejected; no such task or agent
+  1    failed, partial, cancelled or rejected; no such task or agent; a task that
+       cannot be had now: it runs elsewhere, or its log is damaged
   2    wrong usage or configuration
   129  ended by SIGHUP, 130 by SIGINT, 143 by SIGTERM";
 
@@ -169,6 +170,13 @@ fn parse_contract(text: &str) -> Result<String, String> {
 
 /// Reads `90s`, `5m`, `1h`, `1500ms`, or a bare number of seconds.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err("it must be more than nothing".to_owned()),
+        duration => Ok(duration),
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
     const MOST: Duration = Duration::from_hours(24 * 3650);
     let digits = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -181,7 +189,6 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     };
     let number: f64 = number.parse().map_err(|_| "write it like 90s, 5m or 1h; a bare number is seconds".to_owned())?;
     match Duration::try_from_secs_f64(number * seconds) {
-        Ok(Duration::ZERO) => Err("it must be more than nothing".to_owned()),
         Ok(duration) if duration <= MOST => Ok(duration),
         _ => Err("it is too long".to_owned()),
     }
@@ -192,7 +199,7 @@ pub(crate) fn parse_age(text: &str) -> Result<Duration, String> {
     let days = text.strip_suffix('d').and_then(|days| days.trim().parse::<u32>().ok());
     match days {
         Some(days) => Ok(Duration::from_hours(u64::from(days) * 24)),
-        None => parse_duration(text).map_err(|_| "write it like 30d or 12h".to_owned()),
+        None => duration(text).map_err(|_| "write it like 30d or 12h".to_owned()),
     }
 }
 
@@ -223,7 +230,7 @@ mod tests {
     #[test]
     fn an_age_has_days_too() {
         assert_eq!(parse_age("30d"), Ok(Duration::from_hours(720)));
-        assert_eq!(parse_age("0d"), Ok(Duration::ZERO));
+        assert_eq!(["0d", "0s", "0"].map(parse_age), [Ok(Duration::ZERO), Ok(Duration::ZERO), Ok(Duration::ZERO)]);
         assert_eq!(parse_age("12h"), Ok(Duration::from_hours(12)));
         assert!(["", "d", "-1d", "1.5d", "old"].into_iter().all(|text| parse_age(text).is_err()));
     }

@@ -26,10 +26,10 @@ pub(crate) fn execute(cli: Cli) -> Result<ExitCode, CommandError> {
     let sources = Sources::from(cli.sources);
     match cli.command {
         Command::Run(args) => run::run(&args, &load(&sources)?),
-        Command::Resume(args) => resume::run(&args, &load(&sources)?),
+        Command::Resume(args) => resume::run(&args, &load(&sources)?, &sources),
         Command::Task(args) => task::run(&args, &load(&sources)?),
         Command::TaskStatus(args) => task_status::run(&args, &load(&sources)?),
-        Command::Tasks(args) => tasks::run(&args, &load(&sources)?),
+        Command::Tasks(args) => tasks::run(&args, &load(&sources)?, &sources),
         Command::Templates(args) => templates::run(&args, &load(&sources)?),
         Command::Models(args) => models::run(&args, &load(&sources)?),
         Command::Explain(args) => explain::run(&args, &load(&sources)?),

@@ -12,6 +12,7 @@ use crate::command::agents::complain;
 use crate::detach::Detachment;
 use crate::error::{self, CommandError, ErrorKind};
 use crate::exit;
+use crate::patience::A_MOMENT;
 use crate::render::{Display, FollowError, Follower, Pace};
 use crate::retention::Retention;
 use crate::signal::{Signal, Signals};
@@ -65,7 +66,7 @@ pub(crate) fn drive_or_leave(
 async fn steer(
     wired: Wired,
     wish: Wish,
-    (pace, display): (Pace, Box<dyn Display>),
+    (pace, mut display): (Pace, Box<dyn Display>),
     retention: Retention,
     detachment: Option<Detachment>,
 ) -> Result<Result<ExitCode, Failure>, CommandError> {
@@ -76,7 +77,11 @@ async fn steer(
     let started = match wish {
         Wish::Start { kind: Kind::Main, request } => engine.run(request).await,
         Wish::Start { kind: Kind::Delegated, request } => engine.task(request).await,
-        Wish::Resume { task, resumption } => engine.resume(task, resumption).await,
+        Wish::Resume { task, resumption } => {
+            // Behind `before`: whoever may write in between, all that happened is recalled or followed.
+            display.recall(journal.as_ref(), task)?;
+            engine.resume(task, resumption).await
+        }
     };
     let running = match started {
         Ok(running) => running,
@@ -99,19 +104,31 @@ async fn steer(
         }
         status
     });
-    let status = tokio::select! {
-        finished = &mut finished => {
-            finished.unwrap_or_else(|_| Err(CommandError::internal("the result could not be shown")))
+    let finished = loop {
+        tokio::select! {
+            finished = &mut finished => break finished,
+            // The run is over; only a reader that does not read can hold us here.
+            another = signals.next() => if another.is_meant_after(signal) { end_now(another) },
         }
-        // The run is over; only a reader that does not read can hold us here.
-        signal = signals.next() => end_now(signal),
     };
     tokio::select! {
         complaints = hooks.settled() => complaints.iter().for_each(|complaint| error::warn(complaint)),
         // Hooks end by themselves in their time; who does not want to wait for that need not.
         signal = signals.next() => end_now(signal),
     }
-    Ok(Ok(exit::of_outcome(status?, signal)))
+    match (finished.unwrap_or_else(|_| Err(CommandError::internal("the result could not be shown"))), signal) {
+        (Ok(status), signal) => Ok(Ok(exit::of_outcome(status, signal))),
+        // Whoever asked for the end may have taken the terminal away, too.
+        (Err(CommandError { kind: ErrorKind::OutputLost, .. }), Some(signal)) => Ok(Ok(signal.exit_code())),
+        (Err(error @ CommandError { kind: ErrorKind::OutputLost, .. }), None) => {
+            // A terminal that is closed fails before the signal comes that says so.
+            match tokio::time::timeout(A_MOMENT, signals.next()).await {
+                Ok(signal) => Ok(Ok(signal.exit_code())),
+                Err(_) => Err(error),
+            }
+        }
+        (Err(error), _) => Err(error),
+    }
 }
 
 /// Waits for the end. The first signal asks for it, a second one does not wait for it.
@@ -126,12 +143,12 @@ async fn watch(
     loop {
         tokio::select! {
             ended = &mut ended => return (ended, received),
-            signal = signals.next() => match received {
-                None => {
-                    received = Some(signal);
-                    stop.cancel();
+            signal = signals.next() => {
+                if received.is_some() && signal.is_meant_after(received) {
+                    end_now(signal);
                 }
-                Some(_) => end_now(signal),
+                received.get_or_insert(signal);
+                stop.cancel();
             },
             // Nobody would see the rest.
             () = follower.failed(), if !stop.is_cancelled() => stop.cancel(),
@@ -186,5 +203,5 @@ fn outcome_of_broken(job: &Job, error: &EngineError) -> TaskOutcome {
 
 #[expect(clippy::exit, reason = "a second signal asks for the end at once, whatever is still under way")]
 fn end_now(signal: Signal) -> ! {
-    std::process::exit(i32::from(signal.exit_code()))
+    std::process::exit(i32::from(signal.code()))
 }

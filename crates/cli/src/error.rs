@@ -35,8 +35,12 @@ pub(crate) enum ErrorKind {
     NotFound,
     /// Sortie itself, or the machine under it, failed.
     Internal,
+    /// What was named is not to be had now: it runs elsewhere, or what is kept of it is damaged.
+    Unready,
     /// Nobody reads our output any more. Said to nobody.
     OutputClosed,
+    /// The output failed as it does where a terminal was closed, or a disk is broken.
+    OutputLost,
 }
 
 impl CommandError {
@@ -74,7 +78,7 @@ impl CommandError {
         }
         say("error", ERROR, &self.message);
         for hint in &self.hints {
-            say("hint", HINT, hint);
+            self::hint(hint);
         }
     }
 }
@@ -88,17 +92,28 @@ impl fmt::Display for CommandError {
 /// A failed write to stdout.
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::BrokenPipe => Self::new(ErrorKind::OutputClosed, "the output was closed"),
-            _ => Self::internal(format!("the output could not be written: {error}")),
-        }
+        let lost = rustix::io::Errno::IO.raw_os_error();
+        let kind = match (error.kind(), error.raw_os_error()) {
+            (io::ErrorKind::BrokenPipe, _) => ErrorKind::OutputClosed,
+            (_, Some(code)) if code == lost => ErrorKind::OutputLost,
+            _ => ErrorKind::Internal,
+        };
+        Self::new(kind, format!("the output could not be written: {error}"))
     }
 }
 
 /// A journal that cannot be opened or read. Where it fails under a run, the run's outcome says so instead.
 impl From<JournalError> for CommandError {
     fn from(error: JournalError) -> Self {
-        Self::config(error.to_string())
+        let kind = match &error {
+            JournalError::DamagedTask { .. }
+            | JournalError::StillRunning { .. }
+            | JournalError::OutOfSight { .. }
+            | JournalError::Fenced { .. } => ErrorKind::Unready,
+            JournalError::NoSuchTask { .. } => ErrorKind::NotFound,
+            _ => ErrorKind::Config,
+        };
+        Self::new(kind, error.to_string())
     }
 }
 
@@ -122,6 +137,11 @@ pub(crate) fn warn(message: &str) {
 /// Says something on stderr that is good to know.
 pub(crate) fn note(message: &str) {
     say("note", HINT, message);
+}
+
+/// Says on stderr what can be done next.
+pub(crate) fn hint(message: &str) {
+    say("hint", HINT, message);
 }
 
 fn say(label: &str, style: Style, message: &str) {

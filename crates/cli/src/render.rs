@@ -13,6 +13,7 @@ mod messages;
 mod one_line;
 mod plain;
 mod progress;
+mod recall;
 mod screen;
 mod several;
 mod show;
@@ -27,12 +28,14 @@ mod tests;
 
 use std::io;
 
+use sortie_journal::{Journal, JournalError};
 pub(crate) use sortie_policy::neutral;
-use sortie_protocol::{Event, TaskOutcome};
+use sortie_protocol::{Event, TaskId, TaskOutcome};
 
 pub(crate) use aside::{Aside, Beside, write_stderr};
 pub(crate) use follow::{FollowError, Follower, Pace};
-pub(crate) use machine::{INTERRUPTED, JsonDisplay, OutcomeTree, RUNNING, StreamDisplay, print_json, print_json_text};
+pub(crate) use machine::{JsonDisplay, StreamDisplay, print_json, print_json_text};
+pub(crate) use recall::{outcomes, state};
 pub(crate) use show::{Root, ShowArgs, UNCONFINED};
 pub(crate) use stage::{Stage, columns};
 pub(crate) use table::table;
@@ -40,6 +43,12 @@ pub(crate) use text::TextDisplay;
 
 /// A format in which a run is shown.
 pub(crate) trait Display: Send {
+    /// The run goes on with a task that was begun before: takes in what there is of it and below it, if it will tell of
+    /// that.
+    fn recall(&mut self, _journal: &dyn Journal, _task: TaskId) -> Result<(), JournalError> {
+        Ok(())
+    }
+
     /// Takes in one event of the tree.
     fn show(&mut self, event: &Event) -> io::Result<()>;
 

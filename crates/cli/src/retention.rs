@@ -2,6 +2,7 @@
 //!
 //! Nothing here can spoil a run. What could not be removed today is tried again tomorrow.
 
+use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -10,10 +11,13 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use sortie_engine::{Clock as _, SystemClock};
-use sortie_journal::{Journal, JournalError, Pruned};
-use sortie_protocol::Timestamp;
+use sortie_journal::{Journal, Pruned};
+use sortie_protocol::{TaskId, Timestamp};
+use sortie_sandbox::SpillDir;
 
+use crate::error::CommandError;
 use crate::settings::Settings;
+use crate::wiring::{chain, open_reports};
 
 const DAY: Duration = Duration::from_hours(24);
 
@@ -49,16 +53,66 @@ pub(crate) fn before(age: Duration) -> Timestamp {
     Timestamp(SystemClock.now().0.saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX)))
 }
 
-/// Removes old trees, and their reports with them.
-pub(crate) fn prune(journal: &dyn Journal, older_than: Timestamp, reports: &Path) -> Result<Pruned, JournalError> {
-    // Reports are named by their real paths.
-    let reports = reports.canonicalize().ok();
-    journal.prune(older_than, &mut |report| {
-        // Whatever a log says: nothing goes that is not a report of ours.
-        if report.parent().is_some_and(|folder| Some(folder) == reports.as_deref()) {
-            fs::remove_file(report).ok();
+/// What a pruning did.
+#[derive(Debug, Default)]
+pub(crate) struct Removed {
+    pub(crate) pruned: Pruned,
+    /// The tasks that went.
+    pub(crate) tasks: Vec<TaskId>,
+    /// Why some of their files are still there.
+    pub(crate) left: Vec<String>,
+}
+
+/// Removes old trees, and with them their reports and the outputs of their calls that were kept in files. Without a look
+/// at the files nothing is removed.
+pub(crate) fn prune(journal: &dyn Journal, older_than: Timestamp, reports: &Path) -> Result<Removed, CommandError> {
+    let mut spilled = Spilled::find(reports)?;
+    let (mut tasks, mut left) = (Vec::new(), Vec::new());
+    let pruned = journal.prune(older_than, &mut |task| {
+        tasks.push(task);
+        left.extend(spilled.discard(task));
+    })?;
+    Ok(Removed { pruned, tasks, left })
+}
+
+/// The files that tasks have spilled. What bears no task's name, such as what was taken out of a workspace, is nobody's
+/// here and stays.
+struct Spilled {
+    /// `None` where nothing was ever spilled.
+    directory: Option<SpillDir>,
+    by_task: HashMap<TaskId, Vec<String>>,
+}
+
+impl Spilled {
+    fn find(reports: &Path) -> Result<Self, CommandError> {
+        let mut by_task: HashMap<TaskId, Vec<String>> = HashMap::new();
+        if fs::symlink_metadata(reports).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            return Ok(Self { directory: None, by_task });
         }
-    })
+        let directory = open_reports(reports)?;
+        for name in directory.names().map_err(|error| CommandError::config(chain(&error)))? {
+            if let Some(task) = owner(&name) {
+                by_task.entry(task).or_default().push(name);
+            }
+        }
+        Ok(Self { directory: Some(directory), by_task })
+    }
+
+    /// Removes what a task has left, and says what could not be removed.
+    fn discard(&mut self, task: TaskId) -> Vec<String> {
+        let names = self.by_task.remove(&task).unwrap_or_default();
+        let discard = |name: &String| self.directory.as_ref()?.discard(name).err();
+        names.iter().filter_map(discard).map(|error| chain(&error)).collect()
+    }
+}
+
+/// The task whose name begins a file's: `agent-`, its letters, and more.
+fn owner(name: &str) -> Option<TaskId> {
+    let mut parts = name.splitn(3, '-');
+    match (parts.next()?, parts.next()?, parts.next()?) {
+        ("agent", letters, _rest) => letters.parse().ok(),
+        _ => None,
+    }
 }
 
 /// Gives the file the time of now, and makes it if it is not there, for this user alone.

@@ -65,6 +65,11 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
+    /// Whether a flag says which contract holds.
+    pub(crate) fn name_contract(&self) -> bool {
+        self.replace(key::CONTRACT.path)
+    }
+
     /// Whether a flag says what the setting at `path` is.
     fn replace(&self, path: &str) -> bool {
         let is_contract = self.contract.is_some() && path == key::CONTRACT.path;
@@ -189,6 +194,11 @@ impl Settings {
     /// Where it is kept which task has answered what, if results are to be given again.
     pub(crate) fn result_cache(&self) -> Option<PathBuf> {
         self.said.switch(&key::CACHE).then(|| self.places.cache())
+    }
+
+    /// The same where nothing is set.
+    pub(crate) fn usual_retention() -> Duration {
+        days(key::RETENTION_DAYS.default)
     }
 
     /// Whether every call of a sub-agent is worth a line.

@@ -1,7 +1,8 @@
 //! Ctrl-C, SIGTERM and SIGHUP, which a closed terminal sends: the first one stops the run and lets it end, the second one
-//! ends the process.
+//! ends the process, unless it is another SIGHUP.
 
 use std::io;
+use std::process::ExitCode;
 
 use tokio::signal::unix::{self, SignalKind};
 
@@ -15,12 +16,23 @@ pub(crate) enum Signal {
 
 impl Signal {
     /// 128 and the signal's number, as shells have it.
-    pub(crate) fn exit_code(self) -> u8 {
+    pub(crate) fn code(self) -> u8 {
         match self {
             Self::HangUp => 129,
             Self::Interrupt => 130,
             Self::Terminate => 143,
         }
+    }
+
+    /// The same, of a process that ends in order.
+    pub(crate) fn exit_code(self) -> ExitCode {
+        ExitCode::from(self.code())
+    }
+
+    /// Whether it says more than what came before it. A terminal that is closed sends SIGHUP, and so does the shell in it,
+    /// without anybody having asked twice.
+    pub(crate) fn is_meant_after(self, before: Option<Self>) -> bool {
+        before.is_none() || self != Self::HangUp
     }
 }
 

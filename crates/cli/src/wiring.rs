@@ -126,8 +126,7 @@ impl<'a> Plan<'a> {
         let places = &self.settings.places;
         let journal: Arc<dyn Journal> =
             Arc::new(patiently(&waiting_for(places), || SqliteJournal::open(&places.journal()))?);
-        let reports = SpillDir::open(&places.reports()).map_err(|error| CommandError::config(chain(&error)))?;
-        let reports = Arc::new(reports);
+        let reports = Arc::new(open_reports(&places.reports())?);
         let cache = self.settings.result_cache().map(|directory| SpillDir::open(&directory)).transpose();
         let cache = cache.map_err(|error| CommandError::config(chain(&error)))?.map(|kept| Arc::new(Cache::new(kept)));
         let web = self.settings.web_rules()?;
@@ -197,12 +196,17 @@ pub(crate) fn journal_to_read(settings: &Settings) -> Result<SqliteJournal, Comm
     Ok(patiently(&waiting_for(places), || SqliteJournal::open_read_only(&places.journal()))?)
 }
 
+/// Where reports and long outputs go.
+pub(crate) fn open_reports(directory: &Path) -> Result<SpillDir, CommandError> {
+    SpillDir::open(directory).map_err(|error| CommandError::config(chain(&error)))
+}
+
 fn waiting_for(places: &Places) -> String {
     format!("waiting for the journal {}, which another program seems to keep locked", places.journal().display())
 }
 
 /// An error with its causes, in one line.
-fn chain(error: &dyn Error) -> String {
+pub(crate) fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

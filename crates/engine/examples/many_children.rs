@@ -1,19 +1,24 @@
-//! Thousands of children alive at once: `many_children COUNT JOURNAL_DIR REPORT_FILE`.
+//! Thousands of children alive at once: `many_children COUNT JOURNAL_DIR REPORT_FILE [--stopped]`.
 //!
 //! A main agent sends out relays, and each relay sends out a hundred of the COUNT children in one reply. The model lives
 //! in memory and holds every child's first reply back until all of them have asked; then each makes five tool turns on
 //! real files and reports. Every event goes to a SQLite journal. What it took is written to `REPORT_FILE`; `cargo xtask bench` reads it.
+//!
+//! With `--stopped` the replies never come: it prints the main agent's id when all are alive, and waits until another process
+//! has had all of them stopped.
+
+#![expect(clippy::print_stdout, reason = "it is a program that reports")]
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use sortie_agents::Registry;
 use sortie_contract::Sortie;
-use sortie_engine::{Engine, EngineParts, Permissions, RandomIds, Rules, SystemClock};
-use sortie_journal::{Journal, SqliteJournal};
+use sortie_engine::{Engine, EngineParts, Permissions, RandomIds, Rules, Running, SystemClock};
+use sortie_journal::{Journal, SqliteJournal, TaskQuery, TaskState};
 use sortie_llm::ModelRequest;
 use sortie_protocol::{Message, Status, TaskRequest};
 use sortie_sandbox::{SpillDir, Workspace};
@@ -36,9 +41,10 @@ const ALL_ALIVE: &str = "all alive";
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let (Some(count), Some(folder), Some(report)) = (arguments.next(), arguments.next(), arguments.next()) else {
-        return Err("usage: many_children COUNT JOURNAL_DIR REPORT_FILE".into());
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let is_stopped = arguments.pop_if(|last| last == "--stopped").is_some();
+    let [count, folder, report] = arguments.as_slice() else {
+        return Err("usage: many_children COUNT JOURNAL_DIR REPORT_FILE [--stopped]".into());
     };
     let (count, folder) = (count.parse::<u32>()?.next_multiple_of(BROOD), PathBuf::from(folder));
     let relays = count / BROOD;
@@ -59,6 +65,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let running = engine.run(request).await?;
     let all_alive = model.traffic_reaches(|traffic| traffic.in_flight == u64::from(count));
     let alive = tokio::time::timeout(PATIENCE, all_alive).await.map_err(|_| "some never asked their model")?.in_flight;
+    if is_stopped {
+        let stopped = until_stopped(running, &journal).await?;
+        return Ok(std::fs::write(report, stopped.to_string())?);
+    }
     model.gate(ALL_ALIVE).open();
     let outcome = running.outcome().await?;
     let seconds = began.elapsed().as_secs_f64();
@@ -72,6 +82,23 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let events = journal.end()?.0;
     std::fs::write(report, json!({ "seconds": seconds, "events": events, "alive_at_once": alive }).to_string())?;
     Ok(())
+}
+
+/// Says who is to be stopped, and returns when no task runs any more: the microsecond of 1970 at which the journal had
+/// the last ending, and how many tasks there were.
+async fn until_stopped(running: Running, journal: &SqliteJournal) -> Result<Value, Box<dyn Error>> {
+    println!("{}", running.task);
+    let outcome = running.outcome().await?;
+    let open = TaskQuery { states: vec![TaskState::Running, TaskState::Interrupted], limit: 1, ..TaskQuery::default() };
+    while !journal.list(&open)?.is_empty() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let last_ending = SystemTime::now().duration_since(UNIX_EPOCH)?;
+    if outcome.status != Status::Cancelled {
+        return Err(format!("ended {}: {}", outcome.status, outcome.text).into());
+    }
+    let tasks = journal.list(&TaskQuery::default())?.len();
+    Ok(json!({ "last_ending_us": last_ending.as_micros() as u64, "tasks": tasks }))
 }
 
 fn engine(

@@ -1,55 +1,174 @@
 //! Ending a task that nobody runs any more: it gets the ending that its process could not write, and so do its children.
+//!
+//! In two steps. First all of them are taken, so that nobody else goes on with one; then what their commands have left is
+//! ended, and all endings are written. Each step is one append: the tree is stopped as a whole or not at all.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use sortie_journal::TaskState;
-use sortie_protocol::{Failure, Limits, TaskId, TaskOutcome};
+use sortie_journal::{Durability, Entry, Journal, TaskState};
+use sortie_protocol::{CallId, Fact, Failure, Limits, TaskId, TaskOutcome, Usage};
 
+use crate::blocking::blocking;
+use crate::delegate::outcome_for;
 use crate::end::{Ending, Tally};
 use crate::engine::{Engine, Inner};
-use crate::resume::{Remembered, end_left_over, hold, journal_failure, remember};
+use crate::remember::{Remembered, journal_failure, read_what_is_whole, recall};
+use crate::replay::Attached;
+use crate::report;
+use crate::resume::end_left_over;
+use crate::sink::{Hold, Sink};
 
 impl Engine {
     /// Ends an interrupted task as cancelled, and all below it that were interrupted with it, children first. What they
-    /// had written and changed is kept. Tasks that have ended are left as they are.
+    /// had written and changed is kept, and calls that were under way are answered. A parent that waits for the task is
+    /// told. Tasks that have ended, and those of which the log cannot be read, are left as they are; if the task itself is
+    /// one of the latter, that is the failure.
     pub async fn abandon(&self, task: TaskId) -> Result<Vec<TaskOutcome>, Failure> {
-        let mut outcomes = Vec::new();
-        let mut ahead = self.interrupted(task).await?;
-        // Parents start before their children, and end after them.
-        while let Some(task) = ahead.pop() {
-            let journal = Arc::clone(&self.inner.journal);
-            let remembered = blocking(move || remember(journal.as_ref(), task)).await?;
-            outcomes.push(self.inner.cancelled(remembered).await?);
-        }
-        Ok(outcomes)
+        self.inner.abandon(task, None).await
     }
+}
 
-    async fn interrupted(&self, task: TaskId) -> Result<Vec<TaskId>, Failure> {
-        let journal = Arc::clone(&self.inner.journal);
-        let tree = blocking(move || journal.tree(task).map_err(journal_failure)).await?;
-        let interrupted = tree.iter().filter(|header| header.state == TaskState::Interrupted);
-        Ok(interrupted.map(|header| header.task_id).collect())
-    }
+/// What is there to be ended.
+struct Left {
+    /// Parents before their children.
+    tasks: Vec<(Remembered, Vec<String>)>,
+    /// How children have answered that ended before.
+    reports: HashMap<TaskId, TaskOutcome>,
+    /// The call of a parent that is not ended, and that nobody runs either.
+    waiting: Option<Waiting>,
+}
+
+/// A parent that waits for a child, and that stays interrupted.
+struct Waiting {
+    parent: Remembered,
+    call: CallId,
+}
+
+/// A task that is being ended.
+struct Taken {
+    remembered: Remembered,
+    sink: Sink,
+    notices: Vec<String>,
 }
 
 impl Inner {
-    async fn cancelled(self: &Arc<Self>, remembered: Remembered) -> Result<TaskOutcome, Failure> {
+    /// Ends a task that nobody runs, with all below it; `asker` is the one whose call it answers, if that one runs here.
+    pub(crate) async fn abandon(
+        self: &Arc<Self>,
+        task: TaskId,
+        asker: Option<(&Sink, &CallId)>,
+    ) -> Result<Vec<TaskOutcome>, Failure> {
+        let journal = Arc::clone(&self.journal);
+        let left = blocking(move || Left::find(journal.as_ref(), task)).await?;
+        let mut taken = Vec::new();
+        for (remembered, notices) in left.tasks {
+            let sink = self.sink(&Arc::new(remembered.past.job.clone()), remembered.hold()?);
+            taken.push(Taken { remembered, sink, notices });
+        }
+        if taken.is_empty() {
+            return Ok(Vec::new());
+        }
+        let takeover = |one: &Taken| one.sink.takeover((None, Vec::new()), one.remembered.standing.last_seq);
+        let takeovers = taken.iter().map(takeover).collect();
+        self.journal.append(takeovers, Durability::Synced).await.map_err(journal_failure)?;
+
+        let asked_by = left.waiting.map(|Waiting { parent, call }| {
+            let hold = Hold { attempt: parent.standing.attempt, leg: parent.standing.leg };
+            (self.sink(&Arc::new(parent.past.job), hold), call)
+        });
+        let asker = asker.or(asked_by.as_ref().map(|(sink, call)| (sink, call)));
+        let (mut entries, mut outcomes, mut reports) = (Vec::new(), Vec::new(), left.reports);
+        for one in taken.iter().rev() {
+            let outcome = self.cancelled(one, &reports, &mut entries).await;
+            let job = &one.remembered.past.job;
+            let above = taken.iter().find(|above| Some(above.remembered.past.job.task) == job.parent);
+            let told = match above {
+                Some(above) => above.call_of(job.task).map(|call| (&above.sink, call)),
+                None => asker.map(|(sink, call)| (sink, call.clone())),
+            };
+            entries.extend(told.map(|(parent, call)| one.sink.word_for(parent, call)));
+            reports.insert(job.task, outcome.clone());
+            outcomes.push(outcome);
+        }
+        self.journal.append(entries, Durability::Synced).await.map_err(journal_failure)?;
+        Ok(outcomes)
+    }
+
+    /// How a task ends that was taken, with all that is to be written of it.
+    async fn cancelled(
+        &self,
+        Taken { remembered, sink, notices }: &Taken,
+        reports: &HashMap<TaskId, TaskOutcome>,
+        entries: &mut Vec<Entry>,
+    ) -> TaskOutcome {
+        let past = &remembered.past;
+        let left = end_left_over(past.keepers.clone()).await;
         let account = remembered.account(Limits::default(), None);
-        let Remembered { mut past, standing, .. } = remembered;
-        let left = end_left_over(std::mem::take(&mut past.keepers)).await;
-        let tally = Tally::resumed(&account, &past.deeds, &left);
-        let job = Arc::new(past.job);
-        let outcome = tally.outcome(&job, Ending::Cancelled { text: past.history.last_text() });
-        let sink = self.sink(&job, hold(&standing)?);
-        sink.end(outcome.clone(), None, &[]).await.map_err(journal_failure)?;
-        Ok(outcome)
+        let mut tally = Tally::resumed(&account, past, &[&notices[..], &left].concat());
+        let answers = self.answers(past, reports, &mut tally).await;
+        entries.extend(answers.into_iter().map(|fact| sink.entry(fact)));
+        let mut outcome = tally.outcome(&past.job, Ending::Cancelled { text: past.history.last_text() });
+        report::cap(&mut outcome, &past.job, &self.reports).await;
+        entries.push(sink.entry(Fact::TaskEnded { outcome: Box::new(outcome.clone()) }));
+        outcome
+    }
+
+    /// How the child that answers a call has ended, and whether it had done so before; one that nobody runs is ended now.
+    pub(crate) async fn end_attached(
+        self: &Arc<Self>,
+        child: TaskId,
+        ended_leg: Option<u32>,
+        asker: (&Sink, &CallId),
+    ) -> Result<(TaskOutcome, bool), Failure> {
+        let journal = Arc::clone(&self.journal);
+        if let Some(outcome) = blocking(move || outcome_for(journal.as_ref(), child, ended_leg)).await? {
+            return Ok((outcome, true));
+        }
+        let ended = self.abandon(child, Some(asker)).await?;
+        let own = ended.into_iter().find(|outcome| outcome.task_id == child);
+        let own = own.ok_or_else(|| Failure::new("still_running", format!("{child} runs elsewhere")))?;
+        Ok((own, false))
     }
 }
 
-/// Reads away from the threads that run tasks.
-pub(crate) async fn blocking<T: Send + 'static>(
-    read: impl FnOnce() -> Result<T, Failure> + Send + 'static,
-) -> Result<T, Failure> {
-    let read = tokio::task::spawn_blocking(read).await;
-    read.map_err(|error| Failure::new("internal", error.to_string()))?
+impl Taken {
+    /// The call of this task that a child answers, if it waits for it.
+    fn call_of(&self, child: TaskId) -> Option<CallId> {
+        self.remembered.past.waits_for(child)
+    }
+}
+
+impl Left {
+    fn find(journal: &dyn Journal, task: TaskId) -> Result<Self, Failure> {
+        let (mut tasks, mut reports) = (Vec::new(), HashMap::new());
+        let tree = journal.tree(task).map_err(journal_failure)?;
+        for header in tree.iter().filter(|header| header.state == TaskState::Interrupted) {
+            let (remembered, notices) = match recall(journal, header.task_id) {
+                Ok(found) => found,
+                Err(failure) if header.task_id == task => return Err(failure),
+                // Told when it is asked for itself.
+                Err(_) => continue,
+            };
+            for Attached { child, ended_leg, .. } in remembered.past.awaited().into_values() {
+                if let Ok(Some(outcome)) = outcome_for(journal, child, ended_leg) {
+                    reports.insert(child, outcome);
+                }
+            }
+            tasks.push((remembered, notices));
+        }
+        let parent = tasks.first().and_then(|(first, _)| first.past.job.parent);
+        let waiting = parent.and_then(|parent| Waiting::find(journal, parent, task));
+        Ok(Self { tasks, reports, waiting })
+    }
+}
+
+impl Waiting {
+    /// A parent that cannot be read is told nothing.
+    fn find(journal: &dyn Journal, parent: TaskId, child: TaskId) -> Option<Self> {
+        let standing = journal.standing(parent).ok().filter(|standing| standing.state == TaskState::Interrupted)?;
+        let (past, _) = read_what_is_whole(journal, parent).ok()?;
+        let call = past.waits_for(child)?;
+        Some(Self { parent: Remembered { past, standing, below: Usage::default(), started_below: 0 }, call })
+    }
 }

@@ -7,7 +7,7 @@ use sortie_journal::Journal;
 use sortie_protocol::{Event, Fact, Failure, TaskId};
 use sortie_tools::Note;
 
-use crate::resume::journal_failure;
+use crate::remember::journal_failure;
 
 /// Older ones are forgotten, though not by the log.
 const MAX_NOTES: usize = 200;

@@ -1,11 +1,11 @@
 //! Children that worked beside a task when it stopped: they go on with it, or their reports come into its mail.
 
-use sortie_protocol::CallId;
+use sortie_protocol::{CallId, Failure};
 use sortie_tools::BoxFuture;
 
 use crate::delegate::{Delegate, Found};
 use crate::inbox::Report;
-use crate::replay::{Attached, PastCharge};
+use crate::replay::{Attached, IN_BACKGROUND, PastCharge};
 use crate::task::Parent;
 
 impl Delegate {
@@ -17,24 +17,36 @@ impl Delegate {
             let mut lost = Vec::new();
             for charge in charges {
                 if let Err(why) = self.take_up_one(*charge).await {
-                    self.inbox.forget(charge.child);
                     lost.push(format!("{} worked in the background and cannot go on: {why}", charge.child));
+                    self.end_one(*charge).await;
                 }
             }
             lost
         })
     }
 
-    async fn take_up_one(&self, PastCharge { child, ended_leg }: PastCharge) -> Result<(), sortie_protocol::Failure> {
-        let address = self.address(&CallId::from("background"), false);
+    async fn take_up_one(&self, PastCharge { child, ended_leg }: PastCharge) -> Result<(), Failure> {
+        let call = CallId::from(IN_BACKGROUND);
+        let address = self.address(&call, false);
         let parent = Parent { address, deadline: self.deadline };
-        match self.again(parent, Attached { child, ended_leg, is_released: true }).await? {
+        match self.again(parent, &call, Attached { child, ended_leg, is_released: true }).await? {
             Found::Ended(outcome) => {
                 let leg = self.ended_leg(child, ended_leg).await?;
                 self.inbox.report(child, Report { leg, outcome });
                 Ok(())
             }
             Found::Open(task) => self.launch(*task).await.map(drop),
+        }
+    }
+
+    /// One that does not go on is ended, and reported as such. If even that cannot be, nobody waits for it any more.
+    async fn end_one(&self, PastCharge { child, ended_leg }: PastCharge) {
+        let attached = Attached { child, ended_leg, is_released: true };
+        let ended = self.end(&CallId::from(IN_BACKGROUND), attached).await;
+        let leg = self.ended_leg(child, ended_leg).await;
+        match (ended, leg) {
+            (Ok((outcome, _)), Ok(leg)) => self.inbox.report(child, Report { leg, outcome: Box::new(outcome) }),
+            _ => self.inbox.forget(child),
         }
     }
 }

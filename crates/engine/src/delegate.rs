@@ -14,16 +14,18 @@ use sortie_tools::{AnswerParts, BoxFuture, Delegated, Delegation};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::abandon::blocking;
 use crate::account::Account;
 use crate::address::{Address, Recipient};
 use crate::approval::Approvals;
+use crate::blocking::blocking;
 use crate::end::{Ending, Tally};
 use crate::engine::{EngineError, Inner};
 use crate::inbox::Inbox;
+use crate::leg::Wisher;
 use crate::recall::Known;
+use crate::remember::{journal_failure, read, remember};
 use crate::replay::Attached;
-use crate::resume::{Resumption, journal_failure, read, remember};
+use crate::resume::{Above, GoingOn, Wish};
 use crate::rules::{Kind, serving};
 use crate::sink::{Hold, Sink};
 use crate::slot::Slot;
@@ -58,7 +60,7 @@ impl Delegation for Delegate {
             let address = self.address(call, waits);
             let parent = Parent { address: Arc::clone(&address), deadline: self.deadline };
             let task = match self.attached.get(call) {
-                Some(attached) => match self.again(parent, *attached).await? {
+                Some(attached) => match self.again(parent, call, *attached).await? {
                     Found::Ended(outcome) => return Ok(Delegated::Ended(outcome)),
                     Found::Open(task) => *task,
                 },
@@ -185,21 +187,62 @@ impl Delegate {
     pub(crate) async fn again(
         &self,
         parent: Parent,
+        call: &CallId,
         Attached { child, ended_leg, .. }: Attached,
     ) -> Result<Found, Failure> {
         let journal = Arc::clone(&self.engine.journal);
-        let read = move || match outcome_for(journal.as_ref(), child, ended_leg)? {
-            Some(outcome) => Ok((Some(outcome), None)),
-            None => remember(journal.as_ref(), child).map(|remembered| (None, Some(remembered))),
+        let read = move || {
+            if let Some(outcome) = outcome_for(journal.as_ref(), child, ended_leg)? {
+                return Ok(Err(outcome));
+            }
+            let standing = journal.standing(child).map_err(journal_failure)?;
+            remember(journal.as_ref(), standing).map(Ok)
         };
-        let (ended, open) = blocking(read).await?;
-        if let Some(outcome) = ended {
-            return Ok(Found::Ended(Box::new(outcome)));
+        let (remembered, notices) = match blocking(read).await? {
+            Ok(remembered) => remembered,
+            Err(outcome) => return Ok(Found::Ended(Box::new(outcome))),
+        };
+        if let Err(refusal) = self.refuse_now(&remembered.past.job.config) {
+            self.end(call, Attached { child, ended_leg, is_released: false }).await.ok();
+            return Err(refusal);
         }
-        let remembered = open.ok_or_else(|| Failure::new("internal", "a child has neither ended nor not"))?;
-        let above = (&self.parent.config, &self.account, self.cancel.child_token());
-        let task = self.engine.reattached(remembered, above, parent, &self.approvals)?;
+        let above = Some(self.above(parent));
+        let task = self.engine.go_on(GoingOn { remembered, wish: Wish::AsItWas, notices, above })?;
         Ok(Found::Open(Box::new(task)))
+    }
+
+    /// A child goes on only where it could be started now.
+    fn refuse_now(&self, child: &AgentConfig) -> Result<(), Failure> {
+        self.engine.rules.check_depth(self.parent.config.depth)?;
+        let roster = self.engine.rosters.current();
+        // One whose agent is gone is refused where its grant is made anew.
+        let Ok(definition) = roster.agents.get(&child.agent) else { return Ok(()) };
+        refuse_denied(&self.judge, self.engine.contract.as_ref(), definition)
+    }
+
+    /// The child that answers a call does not go on: it ends, if it has not. What it had answered before comes back.
+    pub(crate) async fn let_go(&self, call: &CallId) -> Option<TaskOutcome> {
+        let attached = *self.attached.get(call)?;
+        match self.end(call, attached).await {
+            Ok((outcome, had_ended)) => Some(outcome).filter(|_| had_ended),
+            // Somebody else has it, or it cannot be read: it stays as it is, and nobody waits for it any more.
+            Err(_) => None,
+        }
+    }
+
+    /// How a child has ended, and whether it had done so before; one that nobody runs is ended now.
+    pub(crate) async fn end(&self, call: &CallId, attached: Attached) -> Result<(TaskOutcome, bool), Failure> {
+        self.engine.end_attached(attached.child, attached.ended_leg, (&self.sink, call)).await
+    }
+
+    fn above(&self, parent: Parent) -> Above<'_> {
+        Above {
+            config: &self.parent.config,
+            account: &self.account,
+            approvals: &self.approvals,
+            cancel: self.cancel.child_token(),
+            parent,
+        }
     }
 
     /// A child that has ended, with a follow-up.
@@ -208,11 +251,10 @@ impl Delegate {
         engine.rules.check_prompt(&request)?;
         engine.check_background(&request)?;
         engine.rules.check_depth(self.parent.config.depth)?;
-        let remembered = engine.wanted(asked, Some(self.parent.task)).await?;
-        let notices = engine.differences(&request, &remembered, &self.judge)?;
-        let resumption = Resumption { prompt: Some(request.prompt), limits: request.limits };
-        let above = (&self.parent.config, &self.account, self.cancel.child_token());
-        engine.followed_up(remembered, (resumption, notices), above, parent, &self.approvals)
+        let (remembered, mut notices) = engine.wanted(asked, Some(self.parent.task)).await?;
+        notices.extend(engine.differences(&request, &remembered, &self.judge)?);
+        let wish = Wish::Leg { prompt: Some(request.prompt), limits: request.limits, by: Wisher::Call };
+        engine.go_on(GoingOn { remembered, wish, notices, above: Some(self.above(parent)) })
     }
 
     fn task(&self, parent: Parent, request: TaskRequest) -> Result<Task, Failure> {
@@ -259,7 +301,11 @@ impl Delegate {
 }
 
 /// How the child has answered a call, if it has: with the leg that was told, or the newest if it ended untold.
-fn outcome_for(journal: &dyn Journal, child: TaskId, leg: Option<u32>) -> Result<Option<TaskOutcome>, Failure> {
+pub(crate) fn outcome_for(
+    journal: &dyn Journal,
+    child: TaskId,
+    leg: Option<u32>,
+) -> Result<Option<TaskOutcome>, Failure> {
     let standing = journal.standing(child).map_err(journal_failure)?;
     let has_ended = matches!(standing.state, TaskState::Ended(_));
     match leg {

@@ -2,17 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use sortie_llm::{ErrorKind, ModelError};
 use sortie_protocol::{CallId, Failure, Job, Limit, Status, TaskOutcome, ToolCount, Usage};
 use tokio::time::Instant;
 
 use crate::account::Account;
-use crate::replay::Deeds;
+use crate::replay::Past;
 
 /// Running totals of one task. Spending is booked in its account.
 pub(crate) struct Tally {
     started: Instant,
+    /// What the leg has worked in other processes.
+    worked_before: Duration,
     turns: u32,
     calls: BTreeMap<String, u64>,
     files_changed: BTreeSet<String>,
@@ -46,6 +49,7 @@ impl Tally {
     pub(crate) fn new(account: &Arc<Account>, notices: &[String]) -> Self {
         Self {
             started: Instant::now(),
+            worked_before: Duration::ZERO,
             turns: 0,
             calls: BTreeMap::new(),
             files_changed: BTreeSet::new(),
@@ -56,14 +60,20 @@ impl Tally {
     }
 
     /// Goes on counting where a task stood.
-    pub(crate) fn resumed(account: &Arc<Account>, deeds: &Deeds, notices: &[String]) -> Self {
-        Self {
+    pub(crate) fn resumed(account: &Arc<Account>, past: &Past, notices: &[String]) -> Self {
+        let deeds = &past.deeds;
+        let mut tally = Self {
+            worked_before: if past.ended.is_some() { Duration::ZERO } else { past.worked.known() },
             turns: deeds.turns,
             calls: deeds.calls.clone(),
             files_changed: deeds.files_changed.clone(),
             call_ids: deeds.call_ids.clone(),
-            ..Self::new(account, &[&deeds.notices[..], notices].concat())
+            ..Self::new(account, &deeds.notices)
+        };
+        for notice in notices {
+            tally.notice(notice);
         }
+        tally
     }
 
     /// Model calls answered so far.
@@ -87,8 +97,12 @@ impl Tally {
         self.files_changed.extend(changed.iter().cloned());
     }
 
+    /// Notes what should be known, once.
     pub(crate) fn notice(&mut self, text: impl Into<String>) {
-        self.notices.push(text.into());
+        let text = text.into();
+        if !self.notices.contains(&text) {
+            self.notices.push(text);
+        }
     }
 
     /// Tells the ending with everything that was spent and done.
@@ -106,7 +120,8 @@ impl Tally {
             Ending::Failed { failure, text } => (Status::Failed, None, Some(failure), text),
             Ending::Cancelled { text } => (Status::Cancelled, None, None, text),
         };
-        let usage = Usage { duration_ms: self.started.elapsed().as_millis() as u64, ..self.account.spent() };
+        let worked = self.worked_before + self.started.elapsed();
+        let usage = Usage { duration_ms: worked.as_millis() as u64, ..self.account.spent() };
         TaskOutcome {
             task_id: job.task,
             agent: job.config.agent.clone(),

@@ -1,6 +1,6 @@
 //! The engine's front: what it is made of, and how a task without a parent is started.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use sortie_agents::{AgentDefinition, Agents, Resolution};
 use sortie_contract::{Contract, ReportCap};
@@ -86,6 +86,8 @@ pub(crate) struct Inner {
     pub(crate) rosters: Rosters,
     pub(crate) contract: Arc<dyn Contract>,
     pub(crate) shell: Option<Arc<ShellSetup>>,
+    /// The same with walls, for tasks that were started with them; made when the first of them goes on.
+    pub(crate) confined: OnceLock<Arc<ShellSetup>>,
     /// Who changes files at the same time.
     pub(crate) changes: Arc<Changes>,
     pub(crate) reports: Arc<SpillDir>,
@@ -117,6 +119,7 @@ impl Engine {
             rosters,
             contract,
             shell,
+            confined: OnceLock::new(),
             changes: Arc::default(),
             reports,
             rules,
@@ -346,6 +349,7 @@ impl Inner {
             report_cap_lines: lines,
             report_cap_json_bytes: json_bytes,
             notices: request.notices,
+            reach: parent.map_or_else(|| self.reach(), |parent| parent.reach.clone()),
             config,
         }
     }

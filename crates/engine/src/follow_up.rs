@@ -8,57 +8,57 @@ use std::time::Duration;
 use sortie_agents::AgentDefinition;
 use sortie_journal::{Journal, TaskState};
 use sortie_policy::Judge;
-use sortie_protocol::{AgentConfig, Failure, Resource, TaskId, TaskRequest};
-use tokio_util::sync::CancellationToken;
+use sortie_protocol::{Failure, Resource, TaskId, TaskRequest};
 
-use crate::abandon::blocking;
-use crate::account::Account;
-use crate::approval::Approvals;
+use crate::blocking::blocking;
 use crate::delegate::refuse_denied;
 use crate::engine::{Engine, Inner, Running};
-use crate::resume::{Remembered, Resumption, again, journal_failure, prompt_for, read, remember};
-use crate::slot::Slot;
-use crate::task::{Parent, Task};
+use crate::leg::Wisher;
+use crate::remember::{Remembered, journal_failure, read, remember};
+use crate::resume::{GoingOn, Wish};
 
 impl Engine {
     /// Goes on with the task that a request names, which nobody waits for.
     pub(crate) async fn follow_up(&self, request: TaskRequest, asked: &str) -> Result<Running, Failure> {
         let inner = &self.inner;
-        let remembered = inner.wanted(asked, None).await?;
+        let (remembered, mut notices) = inner.wanted(asked, None).await?;
         let judge = inner.permissions.judge(inner.places.clone());
         let judge = judge.map_err(|error| Failure::new("grant", error.to_string()))?;
-        let notices = inner.differences(&request, &remembered, &judge)?;
-        let resumption = Resumption { prompt: Some(request.prompt), limits: request.limits };
-        let task = inner.resumed(remembered, resumption, notices)?;
+        notices.extend(inner.differences(&request, &remembered, &judge)?);
+        let wish = Wish::Leg { prompt: Some(request.prompt), limits: request.limits, by: Wisher::Call };
+        let task = inner.go_on(GoingOn { remembered, wish, notices, above: None })?;
         Running::start(task).await.map_err(journal_failure)
     }
 }
 
 impl Inner {
-    /// The task that a call of `by` wants to go on with, read back; or why it cannot.
-    pub(crate) async fn wanted(&self, asked: &str, by: Option<TaskId>) -> Result<Remembered, Failure> {
+    /// The task that a call of `by` wants to go on with, read back, and what is not known of it; or why it cannot.
+    pub(crate) async fn wanted(&self, asked: &str, by: Option<TaskId>) -> Result<(Remembered, Vec<String>), Failure> {
         let within = self.rules.check_resume()?;
         let unknown = || Failure::new("no_such_task", format!("there is no task `{}`", asked.trim()));
         let task: TaskId = asked.trim().parse().map_err(|_| unknown())?;
         let journal = Arc::clone(&self.journal);
         let read = move || {
-            let remembered = remember(journal.as_ref(), task)?;
-            refuse_waited_for(journal.as_ref(), &remembered)?;
-            Ok(remembered)
+            let standing = journal.standing(task).map_err(journal_failure)?;
+            if standing.state == TaskState::Interrupted {
+                let message = format!("{task} was interrupted; it takes a follow-up when it has gone on to its end");
+                return Err(Failure::new("still_open", message));
+            }
+            remember(journal.as_ref(), standing)
         };
         let remembered = blocking(read).await;
-        let remembered =
+        let (remembered, notices) =
             remembered.map_err(|failure| if failure.code == "no_such_task" { unknown() } else { failure })?;
         if by.is_some() && remembered.past.job.parent != by {
             let message = format!("{task} is no sub-agent of this task; only who started it can go on with it");
             return Err(Failure::new("not_own_task", message));
         }
         self.refuse_expired(&remembered, within)?;
-        Ok(remembered)
+        Ok((remembered, notices))
     }
 
     fn refuse_expired(&self, remembered: &Remembered, within: Duration) -> Result<(), Failure> {
-        let age = Duration::from_millis(self.clock.now().0.saturating_sub(remembered.past.last_heard.0));
+        let age = Duration::from_millis(self.clock.now().0.saturating_sub(remembered.past.worked.last_heard().0));
         if age <= within {
             return Ok(());
         }
@@ -98,26 +98,6 @@ impl Inner {
         Ok(notices)
     }
 
-    /// A child that goes on with a follow-up of its parent.
-    pub(crate) fn followed_up(
-        self: &Arc<Self>,
-        remembered: Remembered,
-        (resumption, said): (Resumption, Vec<String>),
-        (above, account, cancel): (&AgentConfig, &Arc<Account>, CancellationToken),
-        parent: Parent,
-        approvals: &Arc<Approvals>,
-    ) -> Result<Task, Failure> {
-        let prompt = prompt_for(&remembered, resumption.prompt)?;
-        let roster = self.rosters.current();
-        let (mut config, mut notices) = self.renewed(&roster, &remembered.past, Some(above))?;
-        notices.extend(said);
-        config.limits = again(config.limits, &remembered).tighter(resumption.limits);
-        let account = remembered.account(config.limits, Some(Arc::clone(account)));
-        let with = (account, Slot::of(Arc::clone(&self.slots)), cancel, Arc::clone(approvals));
-        let task = self.take_up(remembered, roster, (config, prompt, notices), with)?;
-        Ok(Task { parent: Some(parent), ..task })
-    }
-
     /// The agent of the task that a call wants to go on with, by all its names; nothing if there is none.
     pub(crate) fn agent_of(&self, asked: &str) -> Resource {
         let task: Option<TaskId> = asked.trim().parse().ok();
@@ -132,10 +112,9 @@ impl Inner {
 pub(crate) fn refuse_waited_for(journal: &dyn Journal, remembered: &Remembered) -> Result<(), Failure> {
     let (job, standing) = (&remembered.past.job, &remembered.standing);
     let Some(parent) = job.parent.filter(|_| standing.state == TaskState::Interrupted) else { return Ok(()) };
-    let parent = read(journal, parent)?;
-    let waits = parent.ended.is_none()
-        && parent.attached().values().any(|attached| attached.child == job.task && attached.ended_leg.is_none());
-    if !waits {
+    // One that cannot be read waits for nobody any more.
+    let Ok(parent) = read(journal, parent) else { return Ok(()) };
+    if parent.waits_for(job.task).is_none() {
         return Ok(());
     }
     let (task, root) = (job.task, job.root);

@@ -12,12 +12,13 @@ use sortie_journal::JournalError;
 use sortie_policy::{Decision, Ground, Redactor, Rule, Why};
 use sortie_protocol::{CallOutput, Fact, Fault, Limit, Reply, StopReason, ToolCall, ToolOutput};
 use sortie_sandbox::Workspace;
-use sortie_tools::{CallContext, Delegation, Kin, Registry, Seen, Shells, Tool};
+use sortie_tools::{CallContext, Registry, Seen, Shells, Tool};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::assistant::LightModel;
 use crate::clearance::Clearance;
+use crate::delegate::Delegate;
 use crate::end::{Ending, Tally};
 use crate::inbox::Inbox;
 use crate::secrets::without_secrets;
@@ -45,8 +46,7 @@ pub(crate) struct Gate {
     /// The commands of this task.
     pub(crate) shells: Option<Shells>,
     pub(crate) workspace: Arc<Workspace>,
-    pub(crate) delegation: Arc<dyn Delegation>,
-    pub(crate) kin: Arc<dyn Kin>,
+    pub(crate) delegation: Arc<Delegate>,
     pub(crate) assistant: LightModel,
     pub(crate) slot: Arc<Slot>,
     pub(crate) deadline: Option<Instant>,
@@ -259,10 +259,10 @@ impl Gate {
     }
 
     /// Refuses a call of a task that has no turn left to act in.
-    pub(crate) async fn refuse(&self, call: &ToolCall, text: String, sink: &Sink) -> Result<(), JournalError> {
+    pub(crate) async fn refuse(&self, call: &ToolCall, text: String, sink: &Sink) -> Result<CallOutput, JournalError> {
         let output = ToolOutput::failure(text).because(Fault::NotAllowed);
         let output = self.in_own_form(call, output, &CancellationToken::new());
-        self.record(call, output, (Instant::now(), false), sink).await.map(drop)
+        Ok(self.record(call, output, (Instant::now(), false), sink).await?.output)
     }
 
     /// A refusal as the tool that was called would word it.
@@ -317,7 +317,7 @@ impl Gate {
             workspace,
             cancel,
             delegation: self.delegation.as_ref(),
-            kin: self.kin.as_ref(),
+            kin: self.delegation.as_ref(),
             seen: &self.seen,
             structured: self.wording.is_structured(),
             assistant: Some(&self.assistant),

@@ -7,12 +7,14 @@ use sortie_protocol::{CallId, CallOutput, Job, Message, Part, Reply, ToolCall};
 #[derive(Clone)]
 pub(crate) struct History {
     messages: Vec<Message>,
+    /// How many of them are of earlier legs.
+    earlier: usize,
 }
 
 impl History {
     /// A clean context: the brief, unchanged, and nothing else.
     pub(crate) fn begin(job: &Job) -> Self {
-        Self { messages: vec![Message::user(&job.prompt)] }
+        Self { messages: vec![Message::user(&job.prompt)], earlier: 0 }
     }
 
     pub(crate) fn messages(&self) -> &[Message] {
@@ -39,9 +41,19 @@ impl History {
         matches!(self.messages.last(), Some(Message::Assistant { .. }))
     }
 
-    /// The last text that the model wrote, from whichever turn.
+    /// What comes from here on is of a new leg.
+    pub(crate) fn begin_leg(&mut self) {
+        self.earlier = self.messages.len();
+    }
+
+    /// The last text that the model wrote in this leg, from whichever turn.
     pub(crate) fn last_text(&self) -> String {
-        self.messages.iter().rev().map(Message::assistant_text).find(|text| !text.trim().is_empty()).unwrap_or_default()
+        self.messages[self.earlier..]
+            .iter()
+            .rev()
+            .map(Message::assistant_text)
+            .find(|text| !text.trim().is_empty())
+            .unwrap_or_default()
     }
 }
 

@@ -10,11 +10,11 @@ use sortie_tools::{
     Answered, BoxFuture, Delegated, Delegation as _, Glance, Kin, Note, Receipt, ReportPage, Stand, Work,
 };
 
-use crate::abandon::blocking;
+use crate::blocking::blocking;
 use crate::board::Board;
 use crate::delegate::Delegate;
 use crate::resident::Resident;
-use crate::resume::journal_failure;
+use crate::remember::journal_failure;
 
 /// How long a task may take to end when it is told to.
 const END_WITHIN: Duration = Duration::from_secs(10);

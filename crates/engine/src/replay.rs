@@ -1,23 +1,27 @@
 //! A task's log, read back: where it stood when its last writer stopped, so that it can go on from there.
 //!
 //! Nothing that lived in a process is needed for it. It decides nothing: what becomes of a call that was under way is
-//! `resume.rs`'s business.
+//! `settle.rs`'s business. Whatever the log holds, the conversation that comes out is one that a model accepts.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use sortie_protocol::{
-    CallId, CallOutput, Event, Fact, Job, Limit, Limits, MailMark, Reply, ReportMark, Status, TaskId, TaskOutcome,
-    Timestamp, Usage,
+    AgentConfig, CallId, CallOutput, Event, Fact, Job, Limit, Limits, MailMark, Reply, ReportMark, Status, TaskId,
+    TaskOutcome, Timestamp, ToolCall, Usage,
 };
-
 use sortie_sandbox::process::KeeperMark;
 
 use crate::history::History;
 use crate::inbox::{Charge, Inbox, Message};
+use crate::settle;
+use crate::worked::Worked;
 
 /// What is left at least of the time of a task that goes on: enough to say that it is over.
 const LEAST_TIME: Duration = Duration::from_secs(1);
+
+/// Stands for the call that started a child in the background, where that is long answered.
+pub(crate) const IN_BACKGROUND: &str = "background";
 
 /// Where a task stands.
 pub(crate) struct Past {
@@ -27,12 +31,14 @@ pub(crate) struct Past {
     pub(crate) history: History,
     /// The turn whose calls have not all been answered.
     pub(crate) open: Option<OpenTurn>,
+    /// What was said while calls were open: it joins the conversation behind their outputs.
+    pub(crate) said: Vec<String>,
     /// The reply with which the leg was about to end: without calls, or the report that was asked for at a limit.
     pub(crate) last_word: Option<Reply>,
     /// The limit at which the leg's report has been asked for.
     pub(crate) limit: Option<Limit>,
     pub(crate) deeds: Deeds,
-    /// Of all its commands since it last began or went on. Most have ended; one may live on.
+    /// Of all its commands since somebody last ended what others had left. Most have ended; one may live on.
     pub(crate) keepers: Vec<KeeperMark>,
     /// Children that work beside it, or whose reports it has not read, in the order of their starts.
     pub(crate) charges: Vec<PastCharge>,
@@ -45,11 +51,9 @@ pub(crate) struct Past {
     pub(crate) asked: HashMap<CallId, u32>,
     /// How the newest leg ended, if it has.
     pub(crate) ended: Option<TaskOutcome>,
-    /// The limits that it was started with, and that a new leg has again.
-    pub(crate) first_limits: Limits,
-    /// When it last began or went on, and when it was last heard of.
-    began: Timestamp,
-    pub(crate) last_heard: Timestamp,
+    /// What it was started with: nothing that goes on has more, and a new leg has its limits again.
+    pub(crate) first: AgentConfig,
+    pub(crate) worked: Worked,
 }
 
 /// A child beside the task, as the log knows of it.
@@ -84,9 +88,12 @@ pub(crate) struct OpenTurn {
 }
 
 /// A call that was about to run when the log ends.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Started {
     pub(crate) idempotent: bool,
+    pub(crate) at: Option<Timestamp>,
+    /// The last that it showed.
+    pub(crate) progress: Option<String>,
     /// The task that answers it.
     pub(crate) child: Option<TaskId>,
     /// The leg of it that has done so.
@@ -112,10 +119,11 @@ impl Past {
         let deeds = Deeds { notices: job.notices.clone(), ..Deeds::default() };
         Some(Self {
             history: History::begin(&job),
-            first_limits: job.config.limits,
+            first: job.config.clone(),
             job: *job,
             leg: first.leg,
             open: None,
+            said: Vec::new(),
             last_word: None,
             limit: None,
             deeds,
@@ -126,37 +134,38 @@ impl Past {
             last_command: 0,
             asked: HashMap::new(),
             ended: None,
-            began: first.time,
-            last_heard: first.time,
+            worked: Worked::begin(first.time),
         })
     }
 
     /// Takes in the next event.
     pub(crate) fn take(&mut self, event: Event) {
-        self.last_heard = event.time;
+        self.worked.hear(&event.fact, event.leg > self.leg, event.time);
         match event.fact {
             Fact::TaskResumed { prompt, config, notices } => {
                 if event.leg > self.leg {
                     (self.leg, self.ended, self.deeds.turns_before) = (event.leg, None, self.deeds.turns);
                     self.begin_leg();
                 }
-                // Whoever went on has ended what was left.
-                self.keepers.clear();
-                self.began = event.time;
                 self.job.config = *config;
                 for notice in notices {
                     self.deeds.notice(notice);
                 }
                 if let Some(prompt) = prompt {
-                    self.history.push_user(&prompt);
+                    self.say(prompt);
                 }
             }
+            // Whoever goes on ends what others have left, before it gets to work.
+            Fact::TaskAdmitted => self.keepers.clear(),
             Fact::ModelReplied { reply, .. } => self.take_reply(reply),
             Fact::LimitReached { limit, text } => {
+                self.say(text);
                 self.limit = Some(limit);
-                self.history.push_user(&text);
             }
-            Fact::CallStarted { call, idempotent } => self.start(call.id, |started| started.idempotent = idempotent),
+            Fact::CallStarted { call, idempotent } => self.start(call.id, |started| {
+                (started.idempotent, started.at) = (idempotent, Some(event.time));
+            }),
+            Fact::CallProgressed { call, text } => self.start(call, |started| started.progress = Some(text)),
             Fact::ChildStarted { call, child, background } => {
                 self.start(call, |started| (started.child, started.is_released) = (Some(child), background));
                 if background {
@@ -187,8 +196,7 @@ impl Past {
             }
             Fact::MailRead { mail, text } => {
                 self.read_mail(&mail);
-                self.history.push_user(&text);
-                self.last_word = None;
+                self.say(text);
             }
             Fact::QuestionAsked { call, .. } => {
                 self.asked.insert(call, self.n_messages);
@@ -206,9 +214,7 @@ impl Past {
                 self.ended = Some(*outcome);
             }
             Fact::TaskStarted { .. }
-            | Fact::TaskAdmitted
             | Fact::ModelCalled { .. }
-            | Fact::CallProgressed { .. }
             | Fact::ApprovalAsked { .. }
             | Fact::ApprovalAnswered { .. }
             | Fact::NotePosted { .. }
@@ -217,10 +223,10 @@ impl Past {
         }
     }
 
-    /// The limits of the leg that goes on: what is left of them. Clocks may have been set back; time is never given anew.
-    pub(crate) fn limits_left(&self) -> Limits {
+    /// The limits of the leg that goes on now: what is left of them.
+    pub(crate) fn limits_left(&self, now: Timestamp) -> Limits {
         let limits = self.job.config.limits;
-        let worked = Duration::from_millis(self.last_heard.0.saturating_sub(self.began.0));
+        let worked = self.worked.possibly_in_last_process(now);
         let timeout = limits.timeout.map(|timeout| timeout.saturating_sub(worked).max(LEAST_TIME));
         Limits { timeout, ..limits }
     }
@@ -243,12 +249,47 @@ impl Past {
         Inbox::restored(charges, self.messages.clone(), self.n_messages)
     }
 
-    /// Forgets how the leg before was about to end.
+    /// Those of them that their calls wait for.
+    pub(crate) fn awaited(&self) -> HashMap<CallId, Attached> {
+        self.attached().into_iter().filter(|(_, attached)| !attached.is_released).collect()
+    }
+
+    /// The call with which it waits for a child that has not answered it; one in the background is waited for by none in
+    /// particular.
+    pub(crate) fn waits_for(&self, child: TaskId) -> Option<CallId> {
+        let mut open = self.awaited().into_iter().filter(|_| self.ended.is_none());
+        let by_call = open.find(|(_, attached)| attached.child == child && attached.ended_leg.is_none());
+        let is_charge = |charge: &PastCharge| charge.child == child && charge.ended_leg.is_none();
+        let beside = || self.charges.iter().any(is_charge).then(|| CallId::from(IN_BACKGROUND));
+        by_call.map(|(call, _)| call).or_else(beside)
+    }
+
+    /// Forgets how the leg before was about to end, and what it had written.
     pub(crate) fn begin_leg(&mut self) {
         (self.last_word, self.limit) = (None, None);
+        self.history.begin_leg();
+    }
+
+    /// Somebody says something: it joins the conversation, behind the outputs of calls that are open. Whoever is spoken to
+    /// has not had its last word.
+    pub(crate) fn say(&mut self, text: String) {
+        self.last_word = None;
+        if self.open.is_some() {
+            self.said.push(text);
+        } else {
+            self.limit = None;
+            self.history.push_user(&text);
+        }
+    }
+
+    /// Whether somebody must say something before the model can be asked again.
+    pub(crate) fn needs_word(&self) -> bool {
+        self.open.is_none() && self.history.ends_with_a_reply()
     }
 
     fn take_reply(&mut self, reply: Reply) {
+        // Logs of versions that ended legs without answering their calls.
+        self.close_turn();
         self.deeds.turns += 1;
         self.deeds.usage += Usage { turns: 1, tool_calls: 0, ..reply.usage };
         self.deeds.call_ids.extend(reply.calls().map(|call| call.id.clone()));
@@ -270,13 +311,26 @@ impl Past {
         }
         let mail = output.output.mail.clone();
         open.outputs.insert(output.call.clone(), output);
-        if open.reply.calls().all(|call| open.outputs.contains_key(&call.id))
-            && let Some(OpenTurn { reply, mut outputs, .. }) = self.open.take()
-        {
-            // The log has them as they finished, the conversation in the order of the calls.
-            self.history.push_outputs(reply.calls().filter_map(|call| outputs.remove(&call.id)).collect());
-        }
+        let is_whole = open.unanswered().next().is_none();
         self.read_mail(&mail);
+        if is_whole {
+            self.close_turn();
+        }
+    }
+
+    /// Gives each call of the open turn its output, that of what nobody answered included.
+    fn close_turn(&mut self) {
+        let Some(mut open) = self.open.take() else { return };
+        // The log has them as they finished, the conversation in the order of the calls.
+        let calls: Vec<_> = open.reply.calls().cloned().collect();
+        let outputs = calls.iter().map(|call| {
+            let answered = open.outputs.remove(&call.id);
+            answered.unwrap_or_else(|| settle::unanswered(call, open.started.get(&call.id)))
+        });
+        self.history.push_outputs(outputs.collect());
+        for text in std::mem::take(&mut self.said) {
+            self.say(text);
+        }
     }
 
     /// A child works beside the task, or has ended and is not read.
@@ -299,6 +353,13 @@ impl Past {
         if let Some(open) = &mut self.open {
             note(open.started.entry(call).or_default());
         }
+    }
+}
+
+impl OpenTurn {
+    /// The calls that have no output yet.
+    pub(crate) fn unanswered(&self) -> impl Iterator<Item = &ToolCall> {
+        self.reply.calls().filter(|call| !self.outputs.contains_key(&call.id))
     }
 }
 

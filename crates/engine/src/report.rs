@@ -8,13 +8,13 @@ use sortie_sandbox::SpillDir;
 
 /// Cuts `outcome.text` to the job's caps, the mark included, at the end of a sentence or line where one is near. The
 /// whole goes to a file that the mark names.
-pub(crate) async fn cap(outcome: &mut TaskOutcome, job: &Job, reports: &Arc<SpillDir>) {
+pub(crate) async fn cap(outcome: &mut TaskOutcome, job: &Job, reports: &SpillDir) {
     if allowed(&outcome.text, job, "") >= outcome.text.len() {
         return;
     }
-    let (full, name): (Arc<str>, _) = (std::mem::take(&mut outcome.text).into(), outcome.task_id.to_string());
-    let (kept_whole, spill) = (Arc::clone(&full), Arc::clone(reports));
-    let mark = match tokio::task::spawn_blocking(move || spill.spill(&name, &kept_whole)).await {
+    let full: Arc<str> = std::mem::take(&mut outcome.text).into();
+    let (kept_whole, spill) = (Arc::clone(&full), reports.of(outcome.task_id));
+    let mark = match tokio::task::spawn_blocking(move || spill.spill("report", &kept_whole)).await {
         Ok(Ok(path)) => {
             let path = path.display().to_string();
             let mark = format!("\n[… the report was cut here; the whole is in {path}]");

@@ -159,19 +159,25 @@ impl Rules {
     }
 
     pub(crate) fn check_prompt(&self, request: &TaskRequest) -> Result<(), Failure> {
-        let TaskRequest { prompt, title, .. } = request;
+        self.check_words(&request.prompt)?;
+        self.check_size("description", &request.title)
+    }
+
+    /// Whether this can be said to a task.
+    pub(crate) fn check_words(&self, prompt: &str) -> Result<(), Failure> {
         if prompt.trim().is_empty() {
             return Err(Failure::new("empty_prompt", "the prompt is empty; say what is to be done"));
         }
-        let max = self.max_prompt_bytes;
-        for (what, text) in [("prompt", prompt), ("description", title)] {
-            let size = text.len();
-            if size > max {
-                let message = format!("the {what} has {size} bytes; the limit is {max} (`task_tool.max_prompt_bytes`)");
-                return Err(Failure::new("prompt_too_long", message));
-            }
+        self.check_size("prompt", prompt)
+    }
+
+    fn check_size(&self, what: &str, text: &str) -> Result<(), Failure> {
+        let (size, max) = (text.len(), self.max_prompt_bytes);
+        if size <= max {
+            return Ok(());
         }
-        Ok(())
+        let message = format!("the {what} has {size} bytes; the limit is {max} (`task_tool.max_prompt_bytes`)");
+        Err(Failure::new("prompt_too_long", message))
     }
 
     /// The model that serves: call, then agent file, then type, then parent.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sortie_crash::point;
 use sortie_journal::JournalError;
 use sortie_llm::ToolChoice;
-use sortie_protocol::{Fact, Failure, Job, Limit, Reply, StopReason, TaskOutcome, ToolCall};
+use sortie_protocol::{CallOutput, Fact, Failure, Job, Limit, Reply, StopReason, TaskOutcome, ToolCall};
 use tokio_util::sync::CancellationToken;
 
 use crate::end::{Ending, Tally};
@@ -79,8 +79,14 @@ impl Run<'_> {
     async fn go_on(&mut self, past: &Past) -> Result<Ending, JournalError> {
         match past {
             Past { limit: Some(limit), open: Some(open), .. } => {
-                let unanswered = open.reply.calls().filter(|call| !open.outputs.contains_key(&call.id));
-                return self.refuse_at_limit(*limit, unanswered).await;
+                let refused = self.refuse_all(*limit, open.unanswered()).await?;
+                if past.said.is_empty() {
+                    return Ok(Ending::limited(*limit, self.history.last_text()));
+                }
+                let answered = |call: &ToolCall| open.outputs.get(&call.id).cloned();
+                let refused = |call: &ToolCall| refused.iter().find(|output| output.call == call.id).cloned();
+                let outputs = open.reply.calls().filter_map(|call| answered(call).or_else(|| refused(call)));
+                self.history.push_outputs(outputs.collect());
             }
             Past { limit: Some(limit), last_word: Some(_), .. } => {
                 return Ok(Ending::limited(*limit, self.history.last_text()));
@@ -97,6 +103,7 @@ impl Run<'_> {
             }
             Past { open: None, .. } => {}
         }
+        past.said.iter().for_each(|text| self.history.push_user(text));
         self.work().await
     }
 
@@ -211,18 +218,21 @@ impl Run<'_> {
                 return Ok(Ending::limited(limit, text));
             }
         };
-        self.refuse_at_limit(limit, reply.calls()).await
+        self.refuse_all(limit, reply.calls()).await?;
+        Ok(Ending::limited(limit, self.history.last_text()))
     }
 
-    async fn refuse_at_limit(
+    /// Refuses the calls of a task that has no turn left to act in.
+    async fn refuse_all(
         &self,
         limit: Limit,
         calls: impl Iterator<Item = &ToolCall>,
-    ) -> Result<Ending, JournalError> {
+    ) -> Result<Vec<CallOutput>, JournalError> {
+        let mut outputs = Vec::new();
         for call in calls {
             let refusal = format!("{} was not run: the {limit} limit was reached", call.tool);
-            self.services.gate.refuse(call, refusal, self.sink).await?;
+            outputs.push(self.services.gate.refuse(call, refusal, self.sink).await?);
         }
-        Ok(Ending::limited(limit, self.history.last_text()))
+        Ok(outputs)
     }
 }

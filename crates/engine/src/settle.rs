@@ -1,8 +1,11 @@
 //! What becomes of a call that was under way when its task stopped: it is answered from the log, made again, attached to
 //! the child that answers it, or told as unknown. Nothing is done twice that could do harm twice.
+//!
+//! Where nothing can be run any more, because the leg ends, `closing.rs` answers instead.
 
+use serde_json::Value;
 use sortie_journal::JournalError;
-use sortie_protocol::{CallOutput, Fault, StopReason, ToolCall, ToolOutput};
+use sortie_protocol::{CallOutput, Fault, Status, StopReason, TaskOutcome, ToolCall, ToolOutput};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -10,6 +13,12 @@ use crate::end::Tally;
 use crate::gate::{Gate, Passage};
 use crate::replay::{OpenTurn, Started};
 use crate::sink::Sink;
+
+/// So much of a call's arguments, and of what it showed, is told of a call whose outcome is not known.
+const GIST_CHARS: usize = 300;
+
+/// The arguments that say what a call is about, the most telling first.
+const TELLING: [&str; 6] = ["command", "file_path", "path", "url", "pattern", "query"];
 
 impl Gate {
     /// Answers all calls of a turn that was broken off. Exactly one output for each comes back, in call order.
@@ -37,30 +46,104 @@ impl Gate {
             // Counted when it was read back.
             return Ok(Passage { output: output.clone(), ran: false });
         }
+        let refusal = self.refusal(call, index, StopReason::Calls, stop);
         let tool = self.tool(call);
+        let delegates = tool.is_some_and(|tool| tool.delegates());
         match (open.started.get(&call.id), tool) {
-            (Some(Started { child: Some(_), .. }), Some(tool)) => {
-                // It was cleared when the child was started; the child's own grant is made anew.
+            (Some(Started { child: Some(_), .. }), Some(tool)) if refusal.is_none() => {
+                // A question was answered when the child was started; whether a rule forbids it now is asked again there.
                 let output = self.run(call, tool.as_ref(), &self.workspace, (sink, stop)).await;
                 self.record(call, output, (Instant::now(), true), sink).await
             }
-            (Some(started), Some(tool)) if !started.idempotent && !tool.delegates() => {
-                self.record(call, unknown(call), (Instant::now(), true), sink).await
+            (Some(Started { child: Some(_), .. }), _) => match self.delegation.let_go(&call.id).await {
+                Some(ended) => self.record(call, report(&ended), (Instant::now(), true), sink).await,
+                None => self.pass(call, refusal, sink, stop).await,
+            },
+            (Some(started), _) if !started.idempotent && !delegates => {
+                self.record(call, unknown(call, started), (Instant::now(), true), sink).await
             }
-            _ => {
-                let refusal = self.refusal(call, index, StopReason::Calls, stop);
-                self.pass(call, refusal, sink, stop).await
-            }
+            _ => self.pass(call, refusal, sink, stop).await,
         }
     }
 }
 
-/// The output of a call of which nobody knows how it went.
-fn unknown(call: &ToolCall) -> ToolOutput {
+/// The answer to a call that has none, and that nobody will make any more.
+pub(crate) fn unanswered(call: &ToolCall, started: Option<&Started>) -> CallOutput {
+    let output = match started {
+        Some(started) if started.child.is_none() && !started.idempotent => unknown(call, started),
+        Some(Started { child: Some(child), .. }) => ToolOutput::failure(format!(
+            "{} was not answered: the task ended before its sub-agent {child} had reported",
+            call.tool
+        )),
+        _ => ToolOutput::failure(format!("{} was not run: the task ended before", call.tool)),
+    };
+    CallOutput { call: call.id.clone(), output: output.because(Fault::Internal) }
+}
+
+/// The answer of a sub-agent that had ended, where the tool that would word it cannot be asked any more.
+pub(crate) fn report(outcome: &TaskOutcome) -> ToolOutput {
+    let TaskOutcome { task_id, status, text, .. } = outcome;
+    let error = outcome.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
+    let said = if text.trim().is_empty() { String::new() } else { format!(". It reported:\n{text}") };
+    let words = format!("the sub-agent {task_id} has ended ({status}){error}{said}");
+    match status {
+        Status::Completed | Status::Partial => ToolOutput::done(words, format!("{task_id}: {status}")),
+        Status::Failed | Status::Cancelled | Status::Rejected => ToolOutput::failure(words),
+    }
+}
+
+/// The output of a call of which nobody knows how it went, with all that is known of it.
+fn unknown(call: &ToolCall, started: &Started) -> ToolOutput {
+    let began = started.at.map(|time| format!(" It began at {time}.")).unwrap_or_default();
+    let progress = started.progress.as_ref().map(|line| format!(" The last that it showed: {}", gist(line)));
     ToolOutput::failure(format!(
-        "unknown: the program was stopped while this {} call ran. Whether it had its effect, all of it or a part, is not \
-         known, and it was not made again. Look at the state of things before you go on.",
-        call.tool
+        "unknown: the program was stopped while this {} call ran: {}.{began}{} Whether it had its effect, all of it or a \
+         part, is not known, and it was not made again. Look at the state of things before you go on.",
+        call.tool,
+        gist(&about(call)),
+        progress.unwrap_or_default()
     ))
     .because(Fault::Internal)
+}
+
+/// What a call is about: the command line, the path, or whatever its arguments are.
+fn about(call: &ToolCall) -> String {
+    let arguments = serde_json::from_str::<Value>(&call.arguments).unwrap_or_default();
+    let telling = TELLING.iter().find_map(|name| arguments[*name].as_str());
+    telling.unwrap_or(&call.arguments).to_owned()
+}
+
+/// A text on one line, marked, and cut where it is long.
+fn gist(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(GIST_CHARS) {
+        Some((end, _)) => format!("`{} …`", &line[..end]),
+        None => format!("`{line}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use sortie_protocol::{CallId, Timestamp};
+
+    use super::*;
+
+    fn call(arguments: &str) -> ToolCall {
+        ToolCall { id: CallId("c".to_owned()), tool: "Bash".to_owned(), arguments: arguments.to_owned() }
+    }
+
+    #[test]
+    fn an_unknown_call_is_told_with_all_that_is_known_of_it() {
+        let started = Started {
+            at: Some(Timestamp(951_782_400_000)),
+            progress: Some("compiling\n  sortie".to_owned()),
+            ..Started::default()
+        };
+        let told = unknown(&call(r#"{"command":"make all", "description":"Builds"}"#), &started);
+        expect!["unknown: the program was stopped while this Bash call ran: `make all`. It began at 2000-02-29T00:00:00.000Z. The last that it showed: `compiling sortie` Whether it had its effect, all of it or a part, is not known, and it was not made again. Look at the state of things before you go on."].assert_eq(&told.for_model);
+        let told = unknown(&call(r#"{"n":1}"#), &Started::default());
+        expect![[r#"unknown: the program was stopped while this Bash call ran: `{"n":1}`. Whether it had its effect, all of it or a part, is not known, and it was not made again. Look at the state of things before you go on."#]].assert_eq(&told.for_model);
+        assert_eq!(gist(&"ä".repeat(1000)).chars().count(), GIST_CHARS + 4);
+    }
 }

@@ -116,14 +116,15 @@ impl Sink {
     }
 
     /// Records that a task goes on, together with the word of it in the log of a parent that asked for it, and waits
-    /// until both are on disk: from here on no earlier attempt writes any more.
+    /// until both are on disk: from here on no earlier attempt writes any more. Refused is what others have gone on with
+    /// since the log was read up to `read`.
     pub(crate) async fn resume(
         &self,
         (prompt, notices): (Option<String>, Vec<String>),
+        read: u64,
         parent: Option<ParentsWord<'_>>,
     ) -> Result<(), JournalError> {
-        let config = Box::new(self.job.config.clone());
-        let mut entries = vec![self.entry(Fact::TaskResumed { prompt, config, notices })];
+        let mut entries = vec![self.takeover((prompt, notices), read)];
         entries.extend(parent.map(|parent| self.start_at(parent)));
         self.journal.append(entries, Durability::Synced).await
     }
@@ -138,8 +139,7 @@ impl Sink {
     ) -> Result<(), JournalError> {
         let mut entries = vec![self.entry(Fact::TaskEnded { outcome: Box::new(outcome) })];
         if let Some(ParentsWord { sink, call, .. }) = parent {
-            let (call, child) = (call.clone(), self.job.task);
-            entries.push(sink.entry(Fact::ChildEnded { call, child, child_leg: self.hold.leg }));
+            entries.push(self.word_for(sink, call.clone()));
             let adopted = |&Orphan { child, ended_leg }: &Orphan| Fact::ChildAdopted { child, ended_leg };
             entries.extend(orphans.iter().map(|orphan| sink.entry(adopted(orphan))));
         }
@@ -150,13 +150,25 @@ impl Sink {
         sink.entry(Fact::ChildStarted { call: call.clone(), child: self.job.task, background: !waits })
     }
 
-    fn entry(&self, fact: Fact) -> Entry {
+    /// A task is taken, from whoever had it: the first that a new attempt writes.
+    pub(crate) fn takeover(&self, (prompt, notices): (Option<String>, Vec<String>), read: u64) -> Entry {
+        let config = Box::new(self.job.config.clone());
+        Entry { after: Some(read), ..self.entry(Fact::TaskResumed { prompt, config, notices }) }
+    }
+
+    /// The word of this task's ending in the log of the parent whose call it answers.
+    pub(crate) fn word_for(&self, parent: &Sink, call: CallId) -> Entry {
+        parent.entry(Fact::ChildEnded { call, child: self.job.task, child_leg: self.hold.leg })
+    }
+
+    /// A fact as it is written in its place in the order.
+    pub(crate) fn entry(&self, fact: Fact) -> Entry {
         self.lately.see(&fact);
         let time = self.clock.now();
         if let Some(output) = self.output.get() {
             output.see(&fact, time);
         }
         let Hold { attempt, leg } = self.hold;
-        Entry { task_id: self.job.task, leg, attempt, time, fact }
+        Entry { task_id: self.job.task, leg, attempt, time, after: None, fact }
     }
 }

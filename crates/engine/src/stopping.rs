@@ -30,7 +30,9 @@ pub(crate) struct Present {
 
 #[derive(Default)]
 struct Tasks {
-    running: HashMap<TaskId, Arc<Resident>>,
+    /// With the number of each: two may try to go on with the same task at once, of which one will be refused.
+    running: HashMap<TaskId, Vec<(u64, Arc<Resident>)>>,
+    entered: u64,
     is_heard: bool,
 }
 
@@ -38,29 +40,38 @@ struct Tasks {
 pub(crate) struct Presence {
     present: Arc<Present>,
     task: TaskId,
+    number: u64,
 }
 
 impl Present {
-    /// Notes a task that is about to run. The first one opens the ear.
+    /// Notes a task that is about to run, before anybody can know of it: from here on a wish for it is heard. The first one
+    /// opens the ear.
     pub(crate) fn enter(self: &Arc<Self>, resident: Resident, journal: &Arc<dyn Journal>) -> Presence {
         let task = resident.job.task;
         let mut tasks = self.lock();
-        tasks.running.insert(task, Arc::new(resident));
+        tasks.entered += 1;
+        let number = tasks.entered;
+        tasks.running.entry(task).or_default().push((number, Arc::new(resident)));
         if !tasks.is_heard {
             // Without an ear tasks run all the same; they are then stopped by signals alone.
             tasks.is_heard = listen(Arc::downgrade(self), journal);
         }
-        Presence { present: Arc::clone(self), task }
+        Presence { present: Arc::clone(self), task, number }
     }
 
     /// Ends a task and all below it, if it runs here.
     pub(crate) fn stop(&self, task: TaskId) -> bool {
-        self.find(task).inspect(|resident| resident.cancel.cancel()).is_some()
+        let running = self.lock().running.get(&task).cloned().unwrap_or_default();
+        for (_, resident) in &running {
+            resident.cancel.cancel();
+        }
+        !running.is_empty()
     }
 
     /// A task that runs here.
     pub(crate) fn find(&self, task: TaskId) -> Option<Arc<Resident>> {
-        self.lock().running.get(&task).cloned()
+        // Of two that try, the first has it.
+        self.lock().running.get(&task)?.first().map(|(_, resident)| Arc::clone(resident))
     }
 
     /// Does what was wished for since; `None` if nobody is here any more.
@@ -85,9 +96,13 @@ impl Present {
 impl Drop for Presence {
     fn drop(&mut self) {
         let _not_now = self.present.listening.lock().unwrap_or_else(PoisonError::into_inner);
-        let gone = self.present.lock().running.remove(&self.task);
-        if let Some(resident) = gone {
-            resident.over.cancel();
+        let mut tasks = self.present.lock();
+        if let Some(running) = tasks.running.get_mut(&self.task) {
+            let gone = running.extract_if(.., |(number, _)| *number == self.number);
+            gone.for_each(|(_, resident)| resident.over.cancel());
+            if running.is_empty() {
+                tasks.running.remove(&self.task);
+            }
         }
     }
 }

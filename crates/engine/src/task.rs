@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use futures_util::FutureExt;
 use sortie_crash::point;
 use sortie_journal::JournalError;
-use sortie_policy::Judge;
+use sortie_policy::{Judge, Places};
 use sortie_protocol::{Fact, Failure, Job, Launched, Limit, TaskOutcome};
-use sortie_tools::{Delegation, Kin, Seen, Shells};
+use sortie_tools::{Seen, Shells};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -17,6 +17,7 @@ use crate::account::Account;
 use crate::address::Address;
 use crate::approval::Approvals;
 use crate::assistant::LightModel;
+use crate::blocking::blocking;
 use crate::clearance::Clearance;
 use crate::delegate::Delegate;
 use crate::end::{Ending, Tally};
@@ -28,6 +29,7 @@ use crate::left_over::CaughtUp;
 use crate::limits::Allowance;
 use crate::mail::Letterhead;
 use crate::patience::Patience;
+use crate::remember::read;
 use crate::replay::Past;
 use crate::report;
 use crate::resident::Resident;
@@ -65,13 +67,15 @@ pub(crate) struct Task {
 /// A task that goes on.
 pub(crate) struct Resumed {
     pub(crate) past: Past,
-    /// Joins the conversation.
+    /// Has joined the conversation.
     pub(crate) prompt: Option<String>,
     /// Turns of earlier legs.
     pub(crate) turns_before: u32,
     pub(crate) notices: Vec<String>,
     /// Whether a leg begins; else the one that was interrupted goes on.
     pub(crate) is_new_leg: bool,
+    /// How far the log was read: if it is longer by now, somebody else has gone on with the task.
+    pub(crate) read: u64,
 }
 
 /// The one whose call has started this task.
@@ -84,9 +88,7 @@ impl Task {
     /// Records that it exists and sets it going on its own: it runs to its recorded end even if nobody waits any more.
     pub(crate) async fn start(mut self) -> Result<JoinHandle<Result<TaskOutcome, EngineError>>, JournalError> {
         self.engine.audience.announce(self.job.task, &self.asked);
-        if let Some(resumed) = &mut self.past {
-            resumed.notices.extend(end_left_over(std::mem::take(&mut resumed.past.keepers)).await);
-        }
+        let presence = self.engine.present.enter(self.resident(), &self.engine.journal);
         let recipient = match &self.parent {
             Some(parent) => Some(parent.address.hold().await),
             None => None,
@@ -97,12 +99,15 @@ impl Task {
             Some(resumed) => {
                 // Whoever waits for a leg that was interrupted has had word of it.
                 let word = word.filter(|_| resumed.is_new_leg);
-                self.sink.resume((resumed.prompt.clone(), resumed.notices.clone()), word).await?;
+                self.sink.resume((resumed.prompt.clone(), resumed.notices.clone()), resumed.read, word).await?;
             }
         }
         drop(recipient);
         point("task.begun");
-        let presence = self.engine.present.enter(self.resident(), &self.engine.journal);
+        if let Some(resumed) = &mut self.past {
+            // Only now: had somebody else gone on with the task, these would be the commands of that one.
+            resumed.notices.extend(end_left_over(std::mem::take(&mut resumed.past.keepers)).await);
+        }
         Ok(tokio::spawn(async move {
             let ended = self.execute().await;
             drop(presence);
@@ -115,11 +120,7 @@ impl Task {
         let running = AssertUnwindSafe(self.admit_and_run()).catch_unwind();
         let mut outcome = match running.await {
             Ok(outcome) => outcome?,
-            Err(panic) => {
-                let said = message(panic.as_ref());
-                let failure = Failure::new("internal", format!("the task broke down: {said}; this is a bug in Sortie"));
-                self.tally().outcome(&self.job, Ending::Failed { failure, text: String::new() })
-            }
+            Err(panic) => self.broken_down(message(panic.as_ref())).await?,
         };
         outcome.notices.extend(self.sink.output_failure());
         report::cap(&mut outcome, &self.job, &self.engine.reports).await;
@@ -132,17 +133,31 @@ impl Task {
         Ok(outcome)
     }
 
+    /// How it ends after a panic. What it had done is told from its log, and what it left open is answered there.
+    async fn broken_down(&self, said: &str) -> Result<TaskOutcome, JournalError> {
+        let text = format!("the task broke down: {said}; this is a bug in Sortie");
+        // All that was written before is there to be read then.
+        self.sink.append_synced(Fact::Noticed { text: text.clone() }).await?;
+        let (journal, task) = (Arc::clone(&self.engine.journal), self.job.task);
+        let past = blocking(move || read(journal.as_ref(), task)).await.ok();
+        let mut tally = past.as_ref().map_or_else(|| self.tally(), |past| Tally::resumed(&self.account, past, &[]));
+        if let Some(past) = &past {
+            self.engine.close(past, &self.sink, &mut tally).await?;
+        }
+        let written = past.map(|past| past.history.last_text()).unwrap_or_default();
+        Ok(tally.outcome(&self.job, Ending::Failed { failure: Failure::new("internal", text), text: written }))
+    }
+
     async fn admit_and_run(&self) -> Result<TaskOutcome, JournalError> {
         let deadline = self.parent.as_ref().and_then(|parent| parent.deadline);
         let not_admitted = tokio::select! {
             biased;
-            () = self.cancel.cancelled() => Some(Ending::Cancelled { text: String::new() }),
-            () = until(deadline) => Some(Ending::limited(Limit::Deadline, String::new())),
+            () = self.cancel.cancelled() => Some(Ending::Cancelled { text: self.written() }),
+            () = until(deadline) => Some(Ending::limited(Limit::Deadline, self.written())),
             () = self.slot.take() => None,
         };
-        let mut tally = self.tally();
         if let Some(ending) = not_admitted {
-            return Ok(tally.outcome(&self.job, ending));
+            return self.end_unrun(ending).await;
         }
         self.sink.append(Fact::TaskAdmitted).await?;
         for text in self.past.as_ref().map_or(&self.job.notices, |resumed| &resumed.notices) {
@@ -150,8 +165,9 @@ impl Task {
         }
         let (services, delegate) = match self.services(deadline) {
             Ok(services) => services,
-            Err(failure) => return Ok(tally.outcome(&self.job, Ending::Failed { failure, text: String::new() })),
+            Err(failure) => return self.end_unrun(Ending::Failed { failure, text: self.written() }).await,
         };
+        let mut tally = self.tally();
         if let Some(Resumed { past, .. }) = &self.past {
             self.catch_up(past.last_command).await?;
             for lost in delegate.take_up(&past.charges).await {
@@ -162,12 +178,26 @@ impl Task {
         let run = Run {
             job: &self.job,
             history: self.history(),
-            tally,
+            tally: self.tally(),
             services: &services,
             sink: &self.sink,
             cancel: &self.cancel,
         };
         run.finish(self.past.as_ref().map(|resumed| &resumed.past)).await
+    }
+
+    /// Ends it before it got to work. What it had open is answered, should it go on one day.
+    async fn end_unrun(&self, ending: Ending) -> Result<TaskOutcome, JournalError> {
+        let mut tally = self.tally();
+        if let Some(resumed) = &self.past {
+            self.engine.close(&resumed.past, &self.sink, &mut tally).await?;
+        }
+        Ok(tally.outcome(&self.job, ending))
+    }
+
+    /// What it has written in this leg before it went on.
+    fn written(&self) -> String {
+        self.past.as_ref().map(|resumed| resumed.past.history.last_text()).unwrap_or_default()
     }
 
     /// Puts together what the loop works with. From here on nothing asks what was said, only what is meant.
@@ -176,7 +206,9 @@ impl Task {
         let turns_before = self.past.as_ref().map_or(0, |resumed| resumed.turns_before);
         let allowance = Allowance::start(config.limits, parents_deadline, turns_before);
         // A grant that cannot be read grants nothing.
-        let judge = Judge::new(&config.grant, self.engine.places.clone());
+        let workspace = self.engine.workspace_of(&self.job.reach);
+        let places = self.engine.permissions.places(&workspace);
+        let judge = Judge::new(&config.grant, places.clone());
         let judge = Arc::new(judge.map_err(|error| Failure::new("grant", error.to_string()))?);
         let delegate = Delegate {
             engine: Arc::clone(&self.engine),
@@ -206,15 +238,15 @@ impl Task {
         let wording = Wording {
             contract: Arc::clone(&self.engine.contract),
             cwd: self.engine.rules.cwd.clone(),
-            spill: Arc::clone(&self.engine.reports),
+            spill: Arc::new(self.engine.reports.of(self.job.task)),
         };
-        let shells = self.shells(&judge);
+        let shells = self.shells(&judge, &places);
         let clearance = Clearance {
             judge,
             approvals: Arc::clone(&self.approvals),
             approver: Arc::clone(&self.engine.permissions.approver),
             desk: Arc::clone(&self.engine.desk),
-            places: self.engine.places.clone(),
+            places,
             job: Arc::clone(&self.job),
             deadline: allowance.deadline,
             patience: Patience {
@@ -236,9 +268,8 @@ impl Task {
             },
             redactor: Arc::clone(&self.engine.permissions.redactor),
             seen: Seen::without_secrets(Arc::clone(&self.engine.permissions.redactor)),
-            workspace: Arc::clone(&self.engine.workspace),
-            delegation: Arc::clone(&delegate) as Arc<dyn Delegation>,
-            kin: Arc::clone(&delegate) as Arc<dyn Kin>,
+            workspace,
+            delegation: Arc::clone(&delegate),
             slot: Arc::clone(&self.slot),
             deadline: allowance.deadline,
             wording,
@@ -254,29 +285,24 @@ impl Task {
     }
 
     /// The commands of this task, within what its grant leaves to them.
-    fn shells(&self, judge: &Arc<Judge>) -> Option<Shells> {
-        let setup = self.engine.shell.as_ref()?;
+    fn shells(&self, judge: &Arc<Judge>, places: &Places) -> Option<Shells> {
+        let setup = self.engine.shell_of(&self.job.reach)?;
         let permissions = &self.engine.permissions;
-        let reach = TaskReach::new(Arc::clone(judge), self.engine.places.clone(), permissions.private.clone());
+        let reach = TaskReach::new(Arc::clone(judge), places.clone(), permissions.private.clone());
         let (changes, redactor) = (Arc::clone(&self.engine.changes), Arc::clone(&permissions.redactor));
-        Some(Shells::new(Arc::clone(setup), Arc::new(reach), changes, redactor))
+        Some(Shells::new(setup, Arc::new(reach), changes, redactor, self.job.task))
     }
 
     fn tally(&self) -> Tally {
         match &self.past {
             None => Tally::new(&self.account, &self.job.notices),
-            Some(resumed) => Tally::resumed(&self.account, &resumed.past.deeds, &resumed.notices),
+            Some(resumed) => Tally::resumed(&self.account, &resumed.past, &resumed.notices),
         }
     }
 
     /// The conversation so far.
     fn history(&self) -> History {
-        let Some(Resumed { past, prompt, .. }) = &self.past else { return History::begin(&self.job) };
-        let mut history = past.history.clone();
-        if let Some(prompt) = prompt {
-            history.push_user(prompt);
-        }
-        history
+        self.past.as_ref().map_or_else(|| History::begin(&self.job), |resumed| resumed.past.history.clone())
     }
 
     /// Adds a notice before it starts.

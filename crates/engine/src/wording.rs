@@ -14,7 +14,7 @@ pub(crate) struct Wording {
     pub(crate) contract: Arc<dyn Contract>,
     /// The working directory relative to the workspace.
     pub(crate) cwd: String,
-    /// Where texts go that are too long for the contract's form.
+    /// Where texts of this task go that are too long for the contract's form.
     pub(crate) spill: Arc<SpillDir>,
 }
 

@@ -4,11 +4,14 @@
 //! `open`: COUNT times. `appends`: 64 tasks append COUNT events each and wait for the disk every time, and then as many
 //! without waiting. `replay`: one task of COUNT events is read back. `list`: COUNT tasks are listed. Beside appends and
 //! lists stands what SQLite alone does with the same rows.
+//!
+//! `tasks` and `events` only make a journal in the directory, of COUNT tasks, or of one task with COUNT events.
 
 #![expect(clippy::print_stdout, reason = "it is a program that reports")]
 
 use std::error::Error;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,7 +19,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use sortie_journal::{Durability, Entry, Journal, JournalError, SqliteJournal, TaskQuery, TaskState};
 use sortie_protocol::{
-    AgentConfig, Fact, Grant, Job, Limits, ModelChoice, Status, TaskId, TaskOutcome, Timestamp, Usage,
+    AgentConfig, Fact, Grant, Job, Limits, ModelChoice, Reach, Status, TaskId, TaskOutcome, Timestamp, Usage,
 };
 
 const TASKS_AT_ONCE: u64 = 64;
@@ -29,17 +32,23 @@ const LOT: u64 = 1000;
 async fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [what, directory, count] = arguments.as_slice() else {
-        return Err("usage: journal_load (open | appends | replay | list) DIRECTORY COUNT".into());
+        return Err("usage: journal_load (open | appends | replay | list | tasks | events) DIRECTORY COUNT".into());
     };
     let count: u64 = count.parse()?;
+    let lasting = Path::new(directory).join("journal.db");
+    match what.as_str() {
+        "tasks" => return write_tasks(&lasting, count).await,
+        "events" => return write_events(&lasting, count).await,
+        _ => {}
+    }
     let directory = tempfile::TempDir::new_in(directory)?;
     let path = directory.path().join("journal.db");
     let report = match what.as_str() {
         "open" => open(&path, count)?,
         "appends" => appends(&path, count).await?,
-        "replay" => replay(&path, count).await?,
+        "replay" => replay(&path, count)?,
         "list" => list(&path, count).await?,
-        _ => return Err(format!("`{what}` is none of open, appends, replay and list").into()),
+        _ => return Err(format!("`{what}` is none of open, appends, replay, list, tasks and events").into()),
     };
     println!("{report}");
     Ok(())
@@ -134,40 +143,52 @@ fn plain_inserts(path: &Path, count: u64) -> rusqlite::Result<f64> {
     Ok((count * TASKS_AT_ONCE) as f64 / begun.elapsed().as_secs_f64())
 }
 
-async fn replay(path: &Path, count: u64) -> Result<Value, Box<dyn Error>> {
-    let journal = SqliteJournal::open(path)?;
-    let task = id(0);
+fn replay(path: &Path, count: u64) -> Result<Value, Box<dyn Error>> {
+    // Written by another process, so that the memory of this one is that of reading alone.
+    let directory = path.parent().ok_or("a journal lies in a directory")?;
+    let mut writer = Command::new(std::env::current_exe()?);
+    if !writer.arg("events").arg(directory).arg(count.to_string()).status()?.success() {
+        return Err("the events could not be written".into());
+    }
+    let journal = SqliteJournal::open_read_only(path)?;
+    let mut events = 0_u64;
+    let begun = Instant::now();
+    journal.read_each(id(0), 1, &mut |_| events += 1)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    Ok(json!({ "events": events, "seconds": seconds, "peak_kilobytes": peak()? }))
+}
+
+/// Writes one task with so many events.
+async fn write_events(path: &Path, count: u64) -> Result<(), Box<dyn Error>> {
+    let (journal, task) = (SqliteJournal::open(path)?, id(0));
     journal.append(vec![started(task)], Durability::Ordered).await?;
     for first in (1..count).step_by(LOT as usize) {
         let lot = (first..count.min(first + LOT)).map(|_| noticed(task)).collect();
         journal.append(lot, Durability::Ordered).await?;
     }
-    drop(journal);
-    let journal = SqliteJournal::open_read_only(path)?;
-    let before = memory()?;
-    let mut events = 0_u64;
-    let begun = Instant::now();
-    journal.read_each(task, 1, &mut |_| events += 1)?;
-    let seconds = begun.elapsed().as_secs_f64();
-    let grown = memory()?.saturating_sub(before);
-    Ok(json!({ "events": events, "seconds": seconds, "memory_grown_kilobytes": grown }))
+    Ok(())
 }
 
-/// The memory that the process has now, in kilobytes, where the system tells.
-fn memory() -> Result<u64, Box<dyn Error>> {
+/// The most memory that this process has had, in kilobytes.
+fn peak() -> Result<u64, Box<dyn Error>> {
     let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no memory is told")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no memory is told")?;
     Ok(line.trim().trim_end_matches(" kB").parse()?)
 }
 
-async fn list(path: &Path, count: u64) -> Result<Value, Box<dyn Error>> {
+/// Writes so many tasks that have ended, and one that has not.
+async fn write_tasks(path: &Path, count: u64) -> Result<(), Box<dyn Error>> {
     let journal = SqliteJournal::open(path)?;
     for first in (0..count).step_by(LOT as usize) {
         let lot = (first..count.min(first + LOT)).flat_map(|number| [started(id(number)), ended(id(number))]);
         journal.append(lot.collect(), Durability::Ordered).await?;
     }
     journal.append(vec![started(id(count))], Durability::Synced).await?;
-    drop(journal);
+    Ok(())
+}
+
+async fn list(path: &Path, count: u64) -> Result<Value, Box<dyn Error>> {
+    write_tasks(path, count).await?;
     let journal = SqliteJournal::open_read_only(path)?;
     let all = TaskQuery::default();
     let running = TaskQuery { states: vec![TaskState::Running], ..all.clone() };
@@ -227,7 +248,7 @@ fn id(number: u64) -> TaskId {
 }
 
 fn entry(task_id: TaskId, fact: Fact) -> Entry {
-    Entry { task_id, leg: 1, attempt: 1, time: Timestamp(0), fact }
+    Entry { task_id, leg: 1, attempt: 1, time: Timestamp(0), after: None, fact }
 }
 
 fn noticed(task: TaskId) -> Entry {
@@ -261,6 +282,7 @@ fn started(task: TaskId) -> Entry {
         report_cap_characters: None,
         report_cap_lines: None,
         report_cap_json_bytes: None,
+        reach: Reach::default(),
         notices: Vec::new(),
         config,
     };

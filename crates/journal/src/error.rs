@@ -24,8 +24,10 @@ pub enum JournalError {
     DamagedTask { task: TaskId, seq: u64, cause: String },
     #[error("{task} has been taken over by another process (attempt {current}, ours is {ours}); this one must stop")]
     Fenced { task: TaskId, ours: u32, current: u32 },
+    #[error("the log of {task} ends at event {last} now, and was read up to {read}; somebody else has gone on with it")]
+    Stale { task: TaskId, read: u64, last: u64 },
     #[error(
-        "the journal could not be written: {cause}; nothing after this point is recorded; free space or mend the disk, then run again"
+        "the journal could not be written: {cause}; nothing after this point is recorded; free space or mend the disk, then go on with `sortie resume`"
     )]
     Write { cause: String },
     #[error("{task} has already been started; a new task needs a new id")]
@@ -36,6 +38,10 @@ pub enum JournalError {
     LegNotBegun { task: TaskId, leg: u32 },
     #[error("{task} is still running, in process {pid}; wait for it, or stop it first")]
     StillRunning { task: TaskId, pid: u32 },
+    #[error(
+        "{task} may still be running: process {pid}, which has it, cannot be seen from here (another container, or no /proc); stop it there, or take the task over if you know that it is gone"
+    )]
+    OutOfSight { task: TaskId, pid: u32 },
     #[error(
         "the journal {path} is not where it was: it has been moved, deleted or replaced while it was written; nothing after this point is recorded; put it back, or run again to start a new one",
         path = path.display()

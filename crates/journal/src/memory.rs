@@ -5,7 +5,6 @@
 mod state;
 
 use std::future::Future;
-use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -142,17 +141,15 @@ impl Journal for MemoryJournal {
         let roots = self.list(&TaskQuery { roots_only: true, ..TaskQuery::default() })?;
         let state = self.lock();
         let trees = roots.iter().rev().filter_map(|root| state.old_tree(root.task_id, older_than));
-        Ok(trees.flat_map(|(tree, _)| tree).collect())
+        Ok(trees.flatten().collect())
     }
 
-    fn prune(&self, older_than: Timestamp, discard: &mut dyn FnMut(&Path)) -> Result<Pruned, JournalError> {
+    fn prune(&self, older_than: Timestamp, discard: &mut dyn FnMut(TaskId)) -> Result<Pruned, JournalError> {
         let mut pruned = Pruned::default();
         let roots = self.list(&TaskQuery { roots_only: true, ..TaskQuery::default() })?;
         for root in roots {
-            let reports = self.lock().remove(root.task_id, older_than, &mut pruned);
-            for report in &reports {
-                discard(report);
-            }
+            let removed = self.lock().remove(root.task_id, older_than, &mut pruned);
+            removed.into_iter().for_each(&mut *discard);
         }
         Ok(pruned)
     }

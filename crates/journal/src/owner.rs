@@ -2,11 +2,22 @@
 
 use std::sync::OnceLock;
 
-/// A process: its pid and when it started, in the system's own count.
+/// A process: its pid and when it started, in the system's own count, and where that pid means it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Owner {
     pub(crate) pid: u32,
     pub(crate) started: u64,
+    /// The pid namespace, 0 if it is not known: in another one the same pid is another process.
+    pub(crate) space: u64,
+}
+
+/// What is known of an owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Life {
+    Running,
+    Gone,
+    /// It cannot be looked up from here; it may well run.
+    OutOfSight,
 }
 
 impl Owner {
@@ -15,14 +26,63 @@ impl Owner {
         static CURRENT: OnceLock<Owner> = OnceLock::new();
         *CURRENT.get_or_init(|| {
             let pid = std::process::id();
-            Self { pid, started: start_of(pid).unwrap_or_default() }
+            Self { pid, started: start_of(pid).unwrap_or_default(), space: own_space() }
         })
     }
 
-    pub(crate) fn is_alive(self) -> bool {
-        // Where `/proc` is missing nothing is known about others, but this process surely lives.
-        self == Self::current() || start_of(self.pid) == Some(self.started)
+    pub(crate) fn life(self) -> Life {
+        self.seen_from(Self::current())
     }
+
+    /// Whether it counts as running: what cannot be looked up does.
+    pub(crate) fn is_alive(self) -> bool {
+        self.life() != Life::Gone
+    }
+
+    fn seen_from(self, here: Self) -> Life {
+        if self == here {
+            return Life::Running;
+        }
+        // Nothing outlives the machine.
+        if is_of_another_boot(self.started) {
+            return Life::Gone;
+        }
+        let is_elsewhere = self.space != here.space && self.space != 0;
+        if is_elsewhere || !CAN_LOOK || here.started == 0 && NEEDS_PROC {
+            return Life::OutOfSight;
+        }
+        if start_of(self.pid) == Some(self.started) { Life::Running } else { Life::Gone }
+    }
+}
+
+/// Whether other processes can be asked for at all.
+const CAN_LOOK: bool = cfg!(unix);
+
+/// Whether they are found in `/proc` alone; where it is missing this process has no start time either.
+const NEEDS_PROC: bool = cfg!(target_os = "linux");
+
+/// The number of this process's pid namespace.
+#[cfg(target_os = "linux")]
+fn own_space() -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata("/proc/self/ns/pid").map_or(0, |space| space.ino())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn own_space() -> u64 {
+    0
+}
+
+/// Ticks are counted since boot and marked with it: under the mark of another one they are out of all proportion.
+#[cfg(target_os = "linux")]
+fn is_of_another_boot(started: u64) -> bool {
+    const TICKS_OF_CENTURIES: u64 = 1 << 40;
+    boot() != 0 && started ^ boot() >= TICKS_OF_CENTURIES
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_of_another_boot(_started: u64) -> bool {
+    false
 }
 
 /// When the process started: clock ticks since boot, marked with the boot; `None` if there is no such process.
@@ -62,7 +122,7 @@ fn start_of(pid: u32) -> Option<u64> {
     }
 }
 
-/// Other processes cannot be asked for here; their unended tasks count as interrupted.
+/// Other processes cannot be asked for here.
 #[cfg(not(unix))]
 fn start_of(_pid: u32) -> Option<u64> {
     None
@@ -78,27 +138,57 @@ mod tests {
     }
 
     #[cfg(target_os = "linux")]
+    fn other() -> (std::process::Child, Owner) {
+        let child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let owner = Owner { pid: child.id(), started: start_of(child.id()).unwrap(), ..Owner::current() };
+        (child, owner)
+    }
+
+    #[cfg(target_os = "linux")]
     #[test]
     fn another_process_is_alive_until_it_is_killed_even_before_it_is_reaped() {
-        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let owner = Owner { pid: child.id(), started: start_of(child.id()).unwrap() };
-        assert!(owner.is_alive());
+        let (mut child, owner) = other();
+        assert_eq!(owner.life(), Life::Running);
         child.kill().unwrap();
         while owner.is_alive() {
             std::thread::yield_now();
         }
         assert!(std::path::Path::new(&format!("/proc/{}", owner.pid)).exists(), "it is still a zombie");
         child.wait().unwrap();
-        assert!(!owner.is_alive());
+        assert_eq!(owner.life(), Life::Gone);
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn a_reused_pid_is_not_mistaken_for_its_former_owner() {
-        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let started = start_of(child.id()).unwrap();
-        assert!(!Owner { pid: child.id(), started: started - 1 }.is_alive());
+        let (mut child, owner) = other();
+        assert!(!Owner { started: owner.started - 1, ..owner }.is_alive());
         child.kill().unwrap();
         child.wait().unwrap();
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn who_cannot_be_looked_up_counts_as_running_unless_the_machine_was_started_since() {
+        let here = Owner::current();
+        let elsewhere = Owner { pid: here.pid + 1, space: here.space + 1, ..here };
+        assert_eq!(elsewhere.life(), Life::OutOfSight);
+        assert!(elsewhere.is_alive());
+        let before_the_boot = Owner { started: elsewhere.started ^ (1 << 47), ..elsewhere };
+        assert_eq!(before_the_boot.life(), Life::Gone);
+        // As older files have it, and where there is no `/proc`.
+        let of_an_older_file = Owner { space: 0, started: here.started - 1, ..here };
+        assert_eq!(of_an_older_file.life(), Life::Gone);
+        assert_eq!(of_an_older_file.seen_from(Owner { started: 0, ..here }), Life::OutOfSight);
+    }
+
+    /// The sandbox marks the keepers of commands in the same way; whoever ends one by its mark relies on it.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn processes_are_marked_as_the_sandbox_marks_them() {
+        let (mut child, owner) = other();
+        let mark = sortie_sandbox::process::KeeperMark { pid: owner.pid, started: owner.started };
+        assert!(mark.end());
+        assert!(child.try_wait().unwrap().is_some(), "the mark was taken for that of another process");
     }
 }

@@ -1,7 +1,6 @@
 //! The port to a journal, in plain data.
 
 use std::future::Future;
-use std::path::Path;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -16,8 +15,9 @@ use crate::{JournalError, Pruned, Standing, TaskQuery};
 pub trait Journal: Send + Sync {
     /// Appends all entries or none, in this order, and numbers them within their tasks.
     ///
-    /// Refused are a fact for a task that has not started, a second start, a leg that is over or has not begun, and an
-    /// attempt that has been shut out ([`JournalError::Fenced`]). A refusal touches no other append, except where nobody waited for it
+    /// Refused are a fact for a task that has not started, a second start, a leg that is over or has not begun, an attempt
+    /// that has been shut out ([`JournalError::Fenced`]), and what was to follow another event than the last
+    /// ([`JournalError::Stale`]). A refusal touches no other append, except where nobody waited for it
     /// ([`Durability::Ordered`]): then every later append of that attempt to one of its tasks gets the same refusal,
     /// so that no log has a hole that its writer does not know of.
     ///
@@ -89,9 +89,9 @@ pub trait Journal: Send + Sync {
     ///
     /// A tree stays as long as a member runs, is interrupted, or has ended, other than by being stopped, without the
     /// parent that asked for it having been told.
-    /// `discard` is given each report that a removed tree had spilled to a file, before the tree is gone for good: after
-    /// a crash in between the next pruning gives it again.
-    fn prune(&self, older_than: Timestamp, discard: &mut dyn FnMut(&Path)) -> Result<Pruned, JournalError>;
+    /// `discard` is given each task of a removed tree, before the tree is gone for good, so that what it had spilled to
+    /// files goes, too: after a crash in between the next pruning gives it again.
+    fn prune(&self, older_than: Timestamp, discard: &mut dyn FnMut(TaskId)) -> Result<Pruned, JournalError>;
 }
 
 /// A fact to be recorded. The journal numbers it.
@@ -103,6 +103,9 @@ pub struct Entry {
     /// process owns the task from then on, and all others are shut out.
     pub attempt: u32,
     pub time: Timestamp,
+    /// Where the task's log must still end for this to be appended: whoever goes on with what it has read must not go on
+    /// where others have written since. `None`: wherever it ends.
+    pub after: Option<u64>,
     pub fact: Fact,
 }
 

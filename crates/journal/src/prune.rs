@@ -1,7 +1,6 @@
 //! Which trees of tasks may go; the same for every journal.
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
 
 use sortie_protocol::{Fact, Status, TaskId, Timestamp};
 
@@ -22,15 +21,13 @@ pub struct Pruned {
     pub damaged: Vec<TaskId>,
 }
 
-/// What the events of a tree say about whether it may go, and what goes with it.
+/// What the events of a tree say about whether it may go.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
     /// How often a parent has started a child, or had it go on.
     asked: HashMap<TaskId, usize>,
     /// The legs of a child whose endings a parent has been told.
     told: HashMap<TaskId, HashSet<u32>>,
-    /// Files with the whole texts of reports that were cut.
-    pub(crate) reports: Vec<PathBuf>,
 }
 
 impl Evidence {
@@ -40,7 +37,6 @@ impl Evidence {
             Fact::ChildEnded { child, child_leg, .. } => {
                 self.told.entry(*child).or_default().insert(*child_leg);
             }
-            Fact::TaskEnded { outcome } => self.reports.extend(outcome.full_text_path.as_ref().map(PathBuf::from)),
             _ => {}
         }
     }

@@ -155,7 +155,7 @@ impl Journal for SqliteJournal {
         prune::prunable(&self.reader, older_than)
     }
 
-    fn prune(&self, older_than: Timestamp, discard: &mut dyn FnMut(&Path)) -> Result<Pruned, JournalError> {
+    fn prune(&self, older_than: Timestamp, discard: &mut dyn FnMut(TaskId)) -> Result<Pruned, JournalError> {
         prune::prune(&self.reader, self.writer()?, older_than, discard)
     }
 }

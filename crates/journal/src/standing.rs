@@ -2,7 +2,7 @@
 
 use sortie_protocol::TaskId;
 
-use crate::owner::Owner;
+use crate::owner::{Life, Owner};
 use crate::task::Progress;
 use crate::{JournalError, TaskState};
 
@@ -29,34 +29,52 @@ pub enum Holder {
     Other {
         pid: u32,
     },
+    /// Another one, of which nothing can be found out from here: it counts as running.
+    OutOfSight {
+        pid: u32,
+    },
 }
 
 impl Standing {
     pub(crate) fn new(task_id: TaskId, progress: &Progress) -> Self {
-        let open = progress.status.is_none();
-        let holder = if open && progress.owner == Owner::current() {
-            Holder::ThisProcess
-        } else if open && progress.owner.is_alive() {
-            Holder::Other { pid: progress.owner.pid }
-        } else {
-            Holder::Nobody
+        let owner = progress.owner;
+        let holder = match progress.status {
+            Some(_) => Holder::Nobody,
+            None if owner == Owner::current() => Holder::ThisProcess,
+            None => match owner.life() {
+                Life::Running => Holder::Other { pid: owner.pid },
+                Life::OutOfSight => Holder::OutOfSight { pid: owner.pid },
+                Life::Gone => Holder::Nobody,
+            },
         };
         let state = match (progress.status, holder) {
             (Some(status), _) => TaskState::Ended(status),
             (None, Holder::Nobody) => TaskState::Interrupted,
-            (None, Holder::ThisProcess | Holder::Other { .. }) => TaskState::Running,
+            (None, Holder::ThisProcess | Holder::Other { .. } | Holder::OutOfSight { .. }) => TaskState::Running,
         };
         Self { task_id, leg: progress.leg, attempt: progress.attempt, state, last_seq: progress.last_seq, holder }
     }
 
     /// The attempt under which to go on with the task, or the refusal to take it from a process that runs it.
     ///
-    /// Where two processes ask at once both get the same number, and the first to write has the task.
+    /// Where two processes ask at once both get the same number, and the first to write has the task, if it says in
+    /// [`Entry::after`](crate::Entry::after) how far it has read.
     pub fn next_attempt(&self) -> Result<u32, JournalError> {
         match self.holder {
             Holder::Nobody => Ok(self.attempt.saturating_add(1)),
+            Holder::OutOfSight { pid } => Err(JournalError::OutOfSight { task: self.task_id, pid }),
             Holder::ThisProcess => Err(JournalError::StillRunning { task: self.task_id, pid: std::process::id() }),
             Holder::Other { pid } => Err(JournalError::StillRunning { task: self.task_id, pid }),
+        }
+    }
+
+    /// The same where somebody knows that a process which cannot be seen from here is gone. Should it live after all, it is
+    /// shut out and ends itself; what it had begun goes on until then.
+    #[must_use]
+    pub fn given_up(self) -> Self {
+        match self.holder {
+            Holder::OutOfSight { .. } => Self { holder: Holder::Nobody, state: TaskState::Interrupted, ..self },
+            Holder::Nobody | Holder::ThisProcess | Holder::Other { .. } => self,
         }
     }
 }

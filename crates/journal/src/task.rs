@@ -2,7 +2,7 @@
 
 use sortie_protocol::{Fact, Job, Status, TaskId, Timestamp};
 
-use crate::owner::Owner;
+use crate::owner::{Life, Owner};
 use crate::{Entry, JournalError, TaskHeader, TaskState};
 
 /// What the first fact of a task fixes for good.
@@ -90,12 +90,17 @@ impl Progress {
     /// Takes the next event and returns its number, or refuses a writer that has been shut out.
     pub(crate) fn advance(&mut self, entry: &Entry, owner: Owner) -> Result<u64, JournalError> {
         // Two processes may take over at once with the same attempt: the first to write is the owner.
-        let shut_out = entry.attempt < self.attempt || (entry.attempt == self.attempt && owner != self.owner);
+        let is_word = self.takes_word_of_a_child(entry, owner);
+        let is_others = entry.attempt == self.attempt && owner != self.owner && !is_word;
+        let shut_out = entry.attempt < self.attempt || is_others;
         // So may two callers in one process: a leg that is open goes on under a higher number only.
         let is_open = entry.leg == self.leg && self.status.is_none();
         let resumed_twice = is_open && entry.attempt == self.attempt && matches!(entry.fact, Fact::TaskResumed { .. });
         if shut_out || resumed_twice {
             return Err(JournalError::Fenced { task: entry.task_id, ours: entry.attempt, current: self.attempt });
+        }
+        if let Some(read) = entry.after.filter(|read| *read != self.last_seq) {
+            return Err(JournalError::Stale { task: entry.task_id, read, last: self.last_seq });
         }
         // A leg ends once. Only a child may still end after its parent has.
         let over = entry.leg < self.leg || (entry.leg == self.leg && self.status.is_some());
@@ -105,8 +110,9 @@ impl Progress {
         if entry.leg > self.leg {
             self.open(entry)?;
         }
-        self.attempt = entry.attempt;
-        self.owner = owner;
+        if !is_word {
+            (self.attempt, self.owner) = (entry.attempt, owner);
+        }
         self.updated = entry.time;
         self.last_seq += 1;
         if let Fact::TaskEnded { outcome } = &entry.fact {
@@ -115,6 +121,14 @@ impl Progress {
         }
         Ok(self.last_seq)
     }
+
+    /// A child that was stopped while nobody runs its parent is delivered all the same: the word of it is left in the
+    /// parent's log, which stays nobody's.
+    fn takes_word_of_a_child(&self, entry: &Entry, owner: Owner) -> bool {
+        let is_word = matches!(entry.fact, Fact::ChildEnded { .. }) && entry.attempt == self.attempt;
+        is_word && owner != self.owner && self.owner.life() == Life::Gone
+    }
+
     /// Opens the next leg: every leg but the newest has its ending, and says how it began.
     fn open(&mut self, entry: &Entry) -> Result<(), JournalError> {
         let in_turn = self.status.is_some() && entry.leg == self.leg.saturating_add(1);
@@ -124,5 +138,33 @@ impl Progress {
         self.leg = entry.leg;
         self.status = None;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sortie_protocol::{CallId, Timestamp};
+
+    use super::*;
+    use crate::Standing;
+
+    #[test]
+    fn word_of_a_child_reaches_a_task_that_nobody_runs_and_leaves_it_nobodys() {
+        let task_id = TaskId::from_random([1; 12]);
+        let fact =
+            Fact::ChildEnded { call: CallId("call".to_owned()), child: TaskId::from_random([2; 12]), child_leg: 1 };
+        let word = Entry { task_id, leg: 1, attempt: 3, time: Timestamp(0), after: None, fact };
+        // No process of this pid has ever started then.
+        let gone = Owner { pid: 1, started: Owner::current().started + 1, ..Owner::current() };
+        let mut progress = Progress::before(&word, gone);
+        assert_eq!(progress.advance(&word, Owner::current()).unwrap(), 1);
+        assert_eq!(Standing::new(task_id, &progress).state, TaskState::Interrupted);
+        let other_fact = Entry { fact: Fact::TaskAdmitted, ..word.clone() };
+        assert!(matches!(progress.advance(&other_fact, Owner::current()), Err(JournalError::Fenced { .. })));
+        let earlier = Entry { attempt: 2, ..word.clone() };
+        assert!(matches!(progress.advance(&earlier, Owner::current()), Err(JournalError::Fenced { .. })));
+        // Of a process that may run nobody else leaves word.
+        progress.owner = Owner { space: Owner::current().space + 1, ..gone };
+        assert!(matches!(progress.advance(&word, Owner::current()), Err(JournalError::Fenced { .. })));
     }
 }

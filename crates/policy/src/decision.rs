@@ -50,6 +50,8 @@ pub enum Why {
     AskedFor,
     /// The mode asks about what no rule allows.
     Unmentioned,
+    /// The same of a task that goes on: no rule allowed it when the task was started, and rules of today add nothing.
+    UnmentionedAtStart,
     /// The layer never asks, and the call would have to be asked about for the reason inside.
     WouldAsk { asked: Box<Ground> },
     /// No agent may change it.
@@ -89,6 +91,12 @@ impl fmt::Display for Ground {
                 let flags: Vec<String> = remedies.iter().map(flag).collect();
                 let (rules, flags) = (listed(remedies), flags.join(" "));
                 write!(f, "needs approval; {rules} under [permissions] allow, or {flags}, would allow it")
+            }
+            Why::UnmentionedAtStart => {
+                write!(
+                    f,
+                    "needs approval; this task was started without it, and what is allowed since is for new tasks"
+                )
             }
             Why::WouldAsk { asked } => write!(f, "denied by {owner}, which never asks: {asked}"),
             Why::Protected { what } => write!(f, "denied: it belongs to {what}, which no agent may change"),

@@ -26,7 +26,7 @@ pub fn intersect(stored: &Grant, current_root_layers: &[GrantLayer]) -> Grant {
         nothing_approved &= !layer.approves_reads;
         let repeats = nothing_approved && !layer.never_asks && current_root_layers.contains(layer);
         if !repeats {
-            layers.push(layer.clone());
+            layers.push(GrantLayer { as_started: true, ..layer.clone() });
         }
     }
     Grant { layers }

@@ -59,5 +59,25 @@ pub struct Job {
     /// What was odd about the request; it ends in the outcome.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
+    /// What it could reach beyond its workspace when it was started.
+    #[serde(default, skip_serializing_if = "Reach::is_nothing")]
+    pub reach: Reach,
     pub config: AgentConfig,
+}
+
+/// What a person opened to a task beyond its workspace. A task that goes on reaches no more than it did when it was started.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reach {
+    /// Absolute paths of the directories that were added to the workspace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<String>,
+    /// Whether its commands run without walls.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unconfined: bool,
+}
+
+impl Reach {
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
 }

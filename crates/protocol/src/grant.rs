@@ -24,6 +24,7 @@ pub struct Grant {
 /// A stored layer with a field that is not known here is not read: it may say something that narrows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a word of its own, said or not said")]
 pub struct GrantLayer {
     /// Whose layer it is, in words for people, e.g. `agent explore`.
     pub owner: String,
@@ -52,6 +53,10 @@ pub struct GrantLayer {
     /// What this layer and those before it would ask about is refused instead.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub never_asks: bool,
+    /// Of a task that goes on: what was said when it was started. It decides nothing; it is for saying that what is allowed
+    /// since does not help.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    pub as_started: bool,
 }
 
 impl GrantLayer {

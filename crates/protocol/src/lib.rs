@@ -21,7 +21,7 @@ mod time;
 mod tool;
 mod usage;
 
-pub use agent::{AgentConfig, Job, ModelChoice};
+pub use agent::{AgentConfig, Job, ModelChoice, Reach};
 pub use command::Command;
 pub use event::{Addressee, ApprovalAnswer, Event, Fact, VERSION};
 pub use grant::{Grant, GrantLayer, Mode, ModeError, Resource};

@@ -125,6 +125,9 @@ pub enum SpillError {
     #[error("the spill file {} could not be written", path.display())]
     Write { path: PathBuf, source: io::Error },
 
+    #[error("the spill file {} could not be removed", path.display())]
+    Discard { path: PathBuf, source: io::Error },
+
     #[error("the spill file {} could not be rewritten and is still there; remove it", path.display())]
     Left { path: PathBuf, source: io::Error },
 

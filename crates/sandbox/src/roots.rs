@@ -67,6 +67,12 @@ impl Roots {
         Ok(roots)
     }
 
+    /// The same without the added directories that are not among these.
+    pub(crate) fn only(&self, added: &[PathBuf]) -> Self {
+        let stays = |root: &&Arc<Root>| root.is_workspace || added.contains(&root.path);
+        Self(self.0.iter().filter(stays).cloned().collect())
+    }
+
     pub(crate) fn workspace(&self) -> &Root {
         &self.0[0]
     }

@@ -1,20 +1,23 @@
 //! Texts too long for a history, kept whole in files that only this user can read.
 //!
-//! Nobody can prepare a name that will be used: names are random, and a file is only ever created, never opened.
-//! Files whose names must be known are looked at before they are used: see `known`.
+//! Nobody can prepare a name that will be used: names are random, and a file is only ever created, never opened. Names
+//! begin with their owner's, so that whoever removes an owner knows its files. Files whose names must be known are looked at
+//! before they are used: see `known`.
 
 mod growing;
 mod known;
 mod named;
 
 use std::ffi::OsStr;
+use std::fmt::Display;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, renameat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 use sortie_mutant::is_out;
 
@@ -24,11 +27,17 @@ pub use growing::GrowingFile;
 
 const MAX_HINT_CHARS: usize = 40;
 
+/// Behind the random digits of every name.
+const ENDING: &str = ".txt";
+const RANDOM_DIGITS: usize = 16;
+
 /// A directory of mode 0700 that takes spilled texts.
 #[derive(Debug)]
 pub struct SpillDir {
     path: PathBuf,
-    directory: File,
+    directory: Arc<File>,
+    /// Begins the names of new files, unless it is empty.
+    owner: String,
 }
 
 impl SpillDir {
@@ -47,11 +56,51 @@ impl SpillDir {
             return Err(SpillError::Exposed { directory: directory.to_owned(), mode });
         }
         let path = directory.canonicalize().map_err(fail)?;
-        Ok(Self { path, directory: opened })
+        Ok(Self { path, directory: Arc::new(opened), owner: String::new() })
     }
 
-    /// Writes `text` to a new file of mode 0600, synced to disk, and returns its absolute path. The name starts with
-    /// what is harmless in `name_hint`.
+    /// The same directory for the texts of one owner: their names begin with what is harmless in its name.
+    #[must_use]
+    pub fn of(&self, owner: impl Display) -> Self {
+        let owner = harmless(&owner.to_string());
+        Self { path: self.path.clone(), directory: Arc::clone(&self.directory), owner }
+    }
+
+    /// The names of all files that were spilled here, whoever owns them. What was not, by its name, and what is no file,
+    /// a link for example, is left out.
+    pub fn names(&self) -> Result<Vec<String>, SpillError> {
+        let fail = |errno: Errno| SpillError::Open { directory: self.path.clone(), source: errno.into() };
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.directory).map_err(fail)? {
+            let entry = entry.map_err(fail)?;
+            let Some(name) = entry.file_name().to_str().ok().filter(|name| is_spilled(name)) else { continue };
+            // Not every file system tells with its names what they stand for.
+            let is_file = match statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile,
+                Err(Errno::NOENT) => false,
+                Err(errno) => return Err(fail(errno)),
+            };
+            if is_file {
+                names.push(name.to_owned());
+            }
+        }
+        Ok(names)
+    }
+
+    /// Removes one of these [names](Self::names) for good. One that is gone already is fine.
+    pub fn discard(&self, name: &str) -> Result<(), SpillError> {
+        let fail = |errno: Errno| SpillError::Discard { path: self.path.join(name), source: errno.into() };
+        if !is_spilled(name) {
+            return Err(fail(Errno::INVAL));
+        }
+        match unlinkat(&self.directory, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(errno) => Err(fail(errno)),
+        }
+    }
+
+    /// Writes `text` to a new file of mode 0600, synced to disk, and returns its absolute path. The name starts with the
+    /// owner's and what is harmless in `name_hint`.
     pub fn spill(&self, name_hint: &str, text: &str) -> Result<PathBuf, SpillError> {
         let (name, file) = self.create(name_hint)?;
         let path = self.path.join(&name);
@@ -116,7 +165,7 @@ impl SpillDir {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut attempt = 1;
         loop {
-            let name = random_name(name_hint)?;
+            let name = random_name(&self.owner, name_hint)?;
             match openat(&self.directory, &name, flags, Mode::RUSR | Mode::WUSR) {
                 Ok(file) => return Ok((name, File::from(file))),
                 Err(Errno::EXIST) if attempt < MAX_ATTEMPTS => attempt += 1,
@@ -126,11 +175,28 @@ impl SpillDir {
     }
 }
 
-fn random_name(name_hint: &str) -> Result<String, SpillError> {
+fn random_name(owner: &str, name_hint: &str) -> Result<String, SpillError> {
     let random = getrandom::u64().map_err(|source| SpillError::Random { source })?;
-    let harmless = |character: &char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
-    let hint: String = name_hint.chars().filter(harmless).take(MAX_HINT_CHARS).collect();
-    Ok(if hint.is_empty() { format!("{random:016x}.txt") } else { format!("{hint}-{random:016x}.txt") })
+    let (hint, random) = (harmless(name_hint), format!("{random:0RANDOM_DIGITS$x}"));
+    let parts = [owner, &hint, &random].into_iter().filter(|part| !part.is_empty());
+    Ok(parts.collect::<Vec<_>>().join("-") + ENDING)
+}
+
+/// What of a text may stand in a name.
+fn harmless(text: &str) -> String {
+    text.chars().filter(|character| is_harmless(*character)).take(MAX_HINT_CHARS).collect()
+}
+
+fn is_harmless(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '-' | '_')
+}
+
+/// Whether this has the form of a name that is made here.
+fn is_spilled(name: &str) -> bool {
+    let Some(stem) = name.strip_suffix(ENDING) else { return false };
+    let random = stem.rsplit('-').next().unwrap_or_default();
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    random.len() == RANDOM_DIGITS && random.bytes().all(is_digit) && stem.chars().all(is_harmless)
 }
 
 fn write_synced(mut file: File, text: &str) -> io::Result<()> {

@@ -52,6 +52,12 @@ impl Workspace {
         Ok(Self { roots: Arc::new(self.roots.and(directories)?), guards: self.guards })
     }
 
+    /// The same workspace without the added directories that are not among these canonical paths.
+    #[must_use]
+    pub fn with_only(&self, added: &[PathBuf]) -> Self {
+        Self { roots: Arc::new(self.roots.only(added)), guards: self.guards.clone() }
+    }
+
     /// The same workspace, where `guard` is asked before anything is used. Guards that it has already stay: all must
     /// agree. Costs next to nothing.
     #[must_use]

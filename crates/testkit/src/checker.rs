@@ -5,11 +5,12 @@
 
 mod calls;
 mod evidence;
+mod kept;
 mod processes;
 mod requests;
 mod tree;
 
-pub use evidence::{Evidence, EvidenceError, TaskLog};
+pub use evidence::{Evidence, EvidenceError, Kept, TaskLog, Version};
 pub use processes::left_below;
 
 use serde::Serialize;
@@ -35,6 +36,8 @@ pub struct Count {
     pub effects: u64,
     /// Changes of files that were told as done, and are there.
     pub changes: u64,
+    /// Files that were there before the run, and are.
+    pub kept: u64,
     pub requests: u64,
     pub takeovers: u64,
 }
@@ -53,6 +56,7 @@ pub fn check(evidence: &Evidence, stage: Stage) -> Findings {
     let mut findings = Findings::default();
     tree::check(evidence, stage, &mut findings);
     calls::check(evidence, stage, &mut findings);
+    kept::check(evidence, &mut findings);
     requests::check(evidence, stage, &mut findings);
     for path in &evidence.strays {
         findings.breach(format!("N6 nobody asked for {path}"));

@@ -19,6 +19,8 @@ pub(super) enum Part {
     Delegation,
     Parallel,
     Live,
+    Journal,
+    Resume,
     Search,
     Match,
     Grants,
@@ -26,11 +28,13 @@ pub(super) enum Part {
     Size,
 }
 
-const PARTS: [Part; 9] = [
+const PARTS: [Part; 11] = [
     Part::Start,
     Part::Delegation,
     Part::Parallel,
     Part::Live,
+    Part::Journal,
+    Part::Resume,
     Part::Search,
     Part::Match,
     Part::Grants,
@@ -52,6 +56,8 @@ impl fmt::Display for Part {
             Self::Delegation => "delegation",
             Self::Parallel => "parallel",
             Self::Live => "live",
+            Self::Journal => "journal",
+            Self::Resume => "resume",
             Self::Search => "search",
             Self::Match => "match",
             Self::Grants => "grants",

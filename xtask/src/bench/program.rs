@@ -21,7 +21,7 @@ pub(super) struct Ran {
     pub(super) peak_rss: u64,
 }
 
-/// `sortie run` against a server.
+/// The program, in a world with a server.
 #[derive(Debug)]
 pub(super) struct Sortie<'a> {
     pub(super) program: &'a Path,
@@ -34,9 +34,25 @@ pub(super) struct Sortie<'a> {
 impl Sortie<'_> {
     /// Runs one prompt to its end, which must be a good one.
     pub(super) fn run(&self, prompt: &str) -> Result<Ran> {
+        self.measured(&["run", prompt])
+    }
+
+    /// Goes on with what was interrupted, to its end, which must be a good one.
+    pub(super) fn resume(&self) -> Result<Ran> {
+        self.measured(&["resume"])
+    }
+
+    fn measured(&self, words: &[&str]) -> Result<Ran> {
+        std::fs::create_dir_all(&self.home)?;
+        measured(self.command(words), &self.home.join("stderr"))
+    }
+
+    /// A command line that is about to be run.
+    pub(super) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(self.program);
         command
-            .args(["run", prompt, "--cwd"])
+            .args(words)
+            .arg("--cwd")
             .arg(&self.workspace)
             .env_clear()
             .env("HOME", &self.home)
@@ -45,8 +61,7 @@ impl Sortie<'_> {
             .env("LLM_WIRE", "openai-chat")
             .env("LLM_MODEL_ID", "scripted")
             .env("LLM_API_KEY", "none");
-        std::fs::create_dir_all(&self.home)?;
-        measured(command, &self.home.join("stderr"))
+        command
     }
 }
 

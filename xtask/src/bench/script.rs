@@ -9,6 +9,8 @@ pub(super) const FILES: [&str; 3] = ["accounts.txt", "billing.txt", "sessions.tx
 pub(super) const INLINE: &str = "Read the three files yourself.";
 pub(super) const DELEGATED: &str = "Have the three files read.";
 
+pub(super) const LONG: &str = "Read the first file, again and again.";
+
 const BRIEF: &str = "Report on the three files";
 
 /// Model replies from the first to the last of a run with children, which all work at once.
@@ -36,6 +38,18 @@ pub(super) fn reads(children: usize, delay_ms: u32) -> Value {
         }
         rules.push(rule(reader, FILES.len(), delay_ms, &[json!({ "text": "All three say little." })]));
     }
+    json!({ "rules": rules })
+}
+
+/// So many turns of one read each, and then an answer, or none ever.
+pub(super) fn long(turns: usize, answers: bool) -> Value {
+    let read = call("Read", &json!({ "file_path": FILES[0] }));
+    let mut rules: Vec<Value> = (0..turns).map(|turn| rule(LONG, turn, 0, std::slice::from_ref(&read))).collect();
+    rules.push(if answers {
+        rule(LONG, turns, 0, &[json!({ "text": "It says little." })])
+    } else {
+        json!({ "when": { "prompt_contains": LONG, "turn": turns }, "reply": { "fault": "silence" } })
+    });
     json!({ "rules": rules })
 }
 

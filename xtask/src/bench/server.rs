@@ -86,6 +86,12 @@ impl Server {
         }
     }
 
+    /// How many requests have arrived since the log was taken last.
+    pub(super) fn n_requests(&self) -> Result<usize> {
+        // A line that is half written is not there yet.
+        Ok(self.unread()?.lines().filter(|line| line.contains(r#""event":"request""#) && line.ends_with('}')).count())
+    }
+
     fn unread(&self) -> Result<String> {
         let mut file = File::open(&self.log)?;
         file.seek(SeekFrom::Start(self.taken.get()))?;

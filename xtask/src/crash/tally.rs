@@ -16,6 +16,8 @@ pub(super) struct Count {
     effects: u64,
     /// Changes of files that were told as done, and are there.
     changes: u64,
+    /// Files that were there before a run.
+    kept: u64,
     requests: u64,
     takeovers: u64,
 }
@@ -43,6 +45,7 @@ impl AddAssign for Count {
         self.unknown += other.unknown;
         self.effects += other.effects;
         self.changes += other.changes;
+        self.kept += other.kept;
         self.requests += other.requests;
         self.takeovers += other.takeovers;
     }
@@ -61,7 +64,7 @@ impl AddAssign for Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Count { tasks, events, shown, calls, unknown, effects, changes, requests, takeovers } = self.count;
+        let Count { tasks, events, shown, calls, unknown, effects, changes, kept, requests, takeovers } = self.count;
         writeln!(
             f,
             "{} rounds, {} kills at random instants, {} at named points, {} races of two, {} checks",
@@ -70,7 +73,7 @@ impl fmt::Display for Tally {
         write!(
             f,
             "{tasks} tasks taken over {takeovers} times, {events} events ({shown} shown before the kill), {calls} calls \
-             ({unknown} told as unknown), {effects} effects, {changes} changed files, {requests} requests"
+             ({unknown} told as unknown), {effects} effects, {changes} changed files, {kept} files of before, {requests} requests"
         )
     }
 }

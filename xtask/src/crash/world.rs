@@ -1,8 +1,9 @@
 //! One run's world: a workspace, a home, a server, and the program started, killed and looked at in it.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,6 +21,16 @@ use super::tally::Count;
 const PATIENCE: Duration = Duration::from_mins(1);
 /// How often a process is looked at that may end before it is killed.
 const PERIOD: Duration = Duration::from_millis(1);
+
+/// Files that nobody is asked to touch: their path in the workspace, their content and their mode.
+const KEPT: &[(&str, &[u8], u32)] = &[
+    ("kept/unsaved.txt", b"work that is in no commit yet\n", 0o600),
+    ("kept/tool.sh", b"#!/bin/sh\nexit 0\n", 0o755),
+    ("kept/not-text.bin", b"\xff\xfe\0\r\n\x80", 0o444),
+    ("kept/empty", b"", 0o664),
+];
+/// Of the files that are worked on, so that it is seen whether they keep it.
+const WORKED_ON: u32 = 0o640;
 
 /// What the main agent is asked.
 pub(super) const PROMPT: &str = "Have all of it done.";
@@ -75,10 +86,12 @@ impl<'a> World<'a> {
         for directory in ["workspace/.git", "home", "shown"] {
             fs::create_dir_all(root.join(directory))?;
         }
-        for (path, text) in &script.files {
-            let path = root.join("workspace").join(path);
-            fs::create_dir_all(path.parent().context("a file lies in a directory")?)?;
-            fs::write(path, text)?;
+        let worked_on = script.files.iter().map(|(path, text)| (path.as_str(), text.as_bytes(), WORKED_ON));
+        for (path, bytes, mode) in worked_on.chain(KEPT.iter().copied()) {
+            // Once for the run, and once for the checker, to see what became of it.
+            for folder in ["workspace", "before"] {
+                put(&root.join(folder).join(path), bytes, mode)?;
+            }
         }
         let program = root.join("sortie");
         if fs::hard_link(&programs.sortie, &program).is_err() {
@@ -131,6 +144,12 @@ impl<'a> World<'a> {
         serde_json::from_slice(&output.stdout)
             .with_context(|| format!("the checker gave no verdict ({})", output.status))
     }
+}
+
+fn put(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    fs::create_dir_all(path.parent().context("a file lies in a directory")?)?;
+    fs::write(path, bytes)?;
+    Ok(fs::set_permissions(path, Permissions::from_mode(mode))?)
 }
 
 /// A process of the program.

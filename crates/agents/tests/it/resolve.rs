@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sortie_agents::{AgentDefinition, Registry, Resolution, resolve};
+use sortie_agents::{AgentDefinition, Registry, Resolution, renew, resolve};
 use sortie_policy::{Decision, Judge, Places};
 use sortie_protocol::{AgentConfig, GrantLayer, Limits, Mode, ModelChoice, Resource};
 
@@ -172,4 +172,22 @@ fn whose_reads_are_approved_is_not_asked_and_is_still_denied() {
     assert_eq!(decision(&config, "Grep", "src/a.rs"), Decision::Allow);
     assert!(decision(&config, "Read", ".env").is_denied());
     assert!(matches!(decision(&config, "Edit", "src/a.rs"), Decision::Ask(_)));
+}
+
+#[test]
+fn a_stored_grant_is_narrowed_by_what_its_definition_says_now_and_by_nothing_else() {
+    let registry = Registry::builtin();
+    let before = registry.get("explore").expect("built in");
+    let stored = config(before, None, Limits::default()).grant;
+    let offered = |grant| sortie_policy::offerable(&grant, &tools()).join(" ");
+    let renewed = |definition: &AgentDefinition| renew(&stored, definition, &tools());
+    assert_eq!(renewed(before), stored, "the same adds nothing");
+    let words = AgentDefinition { prompt: "Look.".to_owned(), max_turns: Some(1), ..before.clone() };
+    assert_eq!(renewed(&words), stored, "and neither do words or turns");
+    let more = AgentDefinition { tools: None, approves_reads: true, ..before.clone() };
+    assert_eq!(offered(renewed(&more)), "Read LS Glob Grep", "no tool is gained");
+    assert!(renewed(&more).layers.iter().all(|layer| !layer.approves_reads), "and nothing is approved");
+    let less = AgentDefinition { disallowed_tools: vec!["Grep".to_owned()], ..before.clone() };
+    assert_eq!(offered(renewed(&less)), "Read LS Glob");
+    assert_eq!(renew(&renewed(&less), &less, &tools()), renewed(&less), "however often it goes on");
 }

@@ -1,48 +1,53 @@
 //! `sortie resume`: a task goes on where it was, or with a follow-up.
 
+use std::collections::HashSet;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use sortie_engine::Resumption;
-use sortie_journal::{Journal, TaskHeader, TaskQuery, TaskState};
-use sortie_protocol::{Failure, Limits, TaskId};
+use sortie_engine::{Clock as _, Resumption, SystemClock};
+use sortie_journal::{CommandId, Journal, Position, Scope, TaskHeader, TaskQuery, TaskState};
+use sortie_protocol::{Command, Event, Fact, Failure, Limits, Status, TaskId};
 
-use super::run::{OutputFormat, approver, detachable, display};
+use super::run::{OutputFormat, approver, detachable, display, piped};
 use super::tasks::{find, parse_id};
 use crate::args::{parse_duration, with_exit_codes};
 use crate::drive::{Wish, drive_or_leave};
-use crate::error::{CommandError, ErrorKind};
-use crate::render::{Root, ShowArgs};
-use crate::settings::Settings;
+use crate::error::{self, CommandError, ErrorKind};
+use crate::render::{Root, ShowArgs, state, words};
+use crate::settings::{Settings, Sources};
 use crate::wiring::{self, Plan};
 
 /// Go on with a task: where it was interrupted, beyond a limit or a failure, or with a follow-up
 #[derive(Debug, Args)]
 #[command(after_help = with_exit_codes(EXAMPLES))]
 pub(crate) struct ResumeArgs {
-    /// A task's id, or the beginning of one; without it, the newest interrupted one of this project
+    /// A task's id, or the beginning of one; without it, the one of this project that was last interrupted, by a crash or a
+    /// signal
     #[arg(value_parser = parse_id)]
     id: Option<String>,
 
-    /// What it should do next; a completed task needs it
+    /// What it should do next, `-` to read that from stdin; a completed task needs it
     prompt: Option<String>,
 
     /// What to print on stdout
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     output_format: OutputFormat,
 
-    /// Stop after this many further model calls and report
+    /// Stop after this many further model calls and report, whatever it began with
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_turns: Option<u32>,
 
-    /// Stop after this time: 90s, 5m, 1h; a bare number is seconds
+    /// Stop after this further time: 90s, 5m, 1h; a bare number is seconds
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
 
     /// Do not wait for sub-agents in the background: end when only they work, which then go on with `sortie resume`
     #[arg(long)]
     detach: bool,
+    /// Take the task from a process that cannot be seen from here, as in another container, because you know that it is gone
+    #[arg(long)]
+    take_over: bool,
 
     #[command(flatten)]
     show: ShowArgs,
@@ -51,18 +56,29 @@ pub(crate) struct ResumeArgs {
 const EXAMPLES: &str = "\
 Whatever a task had recorded when its process ended is kept: nothing that was
 done is done again, and what may or may not have been done is told to the model
-as unknown. It may do what it was granted, within what is granted now.
+as unknown. It may do what it was granted, within what is granted now, and speaks
+the contract that it was started in.
+
+Limits that are not given are those that it was started with, or, where it was
+interrupted, what is left of them.
 
 Examples:
   sortie resume
-  sortie resume kvbq
+  sortie resume kvbq --max-turns 80
   sortie resume kvbq \"Now write the tests\"";
 
-pub(crate) fn run(args: &ResumeArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(args: &ResumeArgs, settings: &Settings, sources: &Sources) -> Result<ExitCode, CommandError> {
+    let journal = wiring::journal_to_read(settings)?;
+    let prompt = prompt(args, settings)?;
+    let header = header(args, &journal, settings)?;
+    say_age(&header, settings);
+    let own = in_its_contract(&journal, &header, settings, sources)?;
+    // Nobody reads on while the task is written.
+    drop(journal);
+    let (task, settings) = (header.task_id, own.as_ref().unwrap_or(settings));
     let aside = args.show.aside(settings, Root::Main)?;
-    let task = task(args, settings)?;
     let limits = Limits { max_turns: args.max_turns, timeout: args.timeout, ..Limits::default() };
-    let resumption = Resumption { prompt: args.prompt.clone(), limits };
+    let resumption = Resumption { prompt, limits, take_over: args.take_over };
     let plan = Plan::new(settings)?;
     let approver = approver(args.output_format, &aside, settings);
     let (pace, display) = display(args.output_format, &args.show, aside, settings.unconfined);
@@ -75,31 +91,94 @@ pub(crate) fn run(args: &ResumeArgs, settings: &Settings) -> Result<ExitCode, Co
 fn refused(failure: Failure) -> CommandError {
     let kind = match failure.code.as_str() {
         "no_such_task" => ErrorKind::NotFound,
+        "still_running" | "out_of_sight" | "journal" => ErrorKind::Unready,
         _ => ErrorKind::Usage,
     };
     let error = CommandError::new(kind, failure.message);
     match (failure.code.as_str(), failure.details.first()) {
+        ("out_of_sight", _) => error.hint("--take-over, if the process is gone"),
         ("waited_for", Some(root)) => error.hint(format!("sortie resume {root}")),
         _ => error,
     }
 }
 
+/// The settings in the contract that the task was started in, where those at hand are in another one.
+fn in_its_contract(
+    journal: &dyn Journal,
+    header: &TaskHeader,
+    settings: &Settings,
+    sources: &Sources,
+) -> Result<Option<Settings>, CommandError> {
+    // A tree begins with its root's start, and has one contract.
+    let first = journal.read_after(Scope::Tree(header.root_id), Position::default(), 1)?.pop();
+    let Some((_, Event { fact: Fact::TaskStarted { job }, .. })) = first else { return Ok(None) };
+    let (task, own, here) = (header.task_id, job.contract, settings.contract().name());
+    if own == here {
+        return Ok(None);
+    }
+    if sources.name_contract() {
+        let message =
+            format!("{task} was started in the contract `{own}`; what was said in it cannot go on in `{here}`");
+        return Err(CommandError::usage(message).hint("leave the contract out: a task goes on in its own"));
+    }
+    if sortie_contract::contract(&own).is_none() {
+        let message = format!("{task} was started in the contract `{own}`, which this version does not know");
+        return Err(CommandError::usage(message));
+    }
+    Settings::load(&Sources { contract: Some(own), ..sources.clone() }).map(Some)
+}
+
+/// What the task should do next, if anything was said.
+fn prompt(args: &ResumeArgs, settings: &Settings) -> Result<Option<String>, CommandError> {
+    let prompt = match args.prompt.as_deref() {
+        Some("-") => Some(piped(settings)?),
+        given => given.map(str::to_owned),
+    };
+    match prompt {
+        Some(prompt) if prompt.trim().is_empty() => {
+            Err(CommandError::usage("the prompt is empty").hint("without one, a task goes on where it was"))
+        }
+        prompt => Ok(prompt),
+    }
+}
+
+/// Calls cannot go on with a task as old as that; a person can, and is told.
+fn say_age(header: &TaskHeader, settings: &Settings) {
+    let age = Duration::from_millis(SystemClock.now().0.saturating_sub(header.updated.0));
+    if settings.rules().resume_within.is_some_and(|within| age > within) {
+        let days = age.as_secs() / (24 * 60 * 60);
+        error::note(&format!("{} was last heard of {days} days ago; much may have changed since", header.task_id));
+    }
+}
+
 /// The task that is meant.
-fn task(args: &ResumeArgs, settings: &Settings) -> Result<TaskId, CommandError> {
-    let journal = wiring::journal_to_read(settings)?;
+fn header(args: &ResumeArgs, journal: &dyn Journal, settings: &Settings) -> Result<TaskHeader, CommandError> {
     if let Some(id) = &args.id {
-        return Ok(find(&journal, id)?.task_id);
+        return find(journal, id);
     }
     let query = TaskQuery {
-        states: vec![TaskState::Interrupted],
+        states: vec![TaskState::Interrupted, TaskState::Ended(Status::Cancelled)],
         workspace: Some(settings.places.workspace.display().to_string()),
         roots_only: true,
-        limit: 1,
         ..TaskQuery::default()
     };
-    let newest = journal.list(&query)?.into_iter().next();
-    newest.map(|TaskHeader { task_id, .. }| task_id).ok_or_else(|| {
+    let mut tasks = journal.list(&query)?;
+    let was_stopped = stopped_on_purpose(journal)?;
+    tasks.retain(|header| header.state == TaskState::Interrupted || !was_stopped.contains(&header.task_id));
+    let last = tasks.into_iter().max_by_key(|header| header.updated).ok_or_else(|| {
         CommandError::new(ErrorKind::NotFound, "no task of this project was interrupted")
             .hint("`sortie tasks list` lists all; `sortie resume ID \"…\"` goes on with any of them")
-    })
+    })?;
+    error::note(&format!("going on with {}, {}: {}", last.task_id, state(&last), words::title(&last.title)));
+    Ok(last)
+}
+
+/// The tasks whose end somebody has asked for by name; a signal asks for that of none in particular.
+fn stopped_on_purpose(journal: &dyn Journal) -> Result<HashSet<TaskId>, CommandError> {
+    let commands = journal.commands_after(CommandId::default(), usize::MAX)?;
+    let stopped = commands.into_iter().filter_map(|(_, command)| match command {
+        Command::Stop { task } => Some(task),
+        Command::Send { .. } | Command::Release { .. } | Command::Unknown => None,
+    });
+    Ok(stopped.collect())
 }

@@ -151,6 +151,7 @@ pub(super) fn detachable(
     Ok((Some(detachment), display))
 }
 
+/// The prompt on stdin, which is read to its end.
 pub(super) fn piped(settings: &Settings) -> Result<String, CommandError> {
     let most_bytes = settings.max_prompt_bytes();
     match read_stdin(most_bytes)? {

@@ -14,7 +14,8 @@ use sortie_journal::{Journal as _, TaskHeader, TaskState};
 use sortie_protocol::Timestamp;
 
 use self::stand::{Question, Stand};
-use super::tasks::{find, parse_id, state};
+use super::tasks::{find, parse_id};
+use crate::render::state;
 use crate::error::CommandError;
 use crate::render::{neutral, print_json, words};
 use crate::settings::Settings;

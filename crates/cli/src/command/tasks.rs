@@ -1,6 +1,8 @@
 //! `sortie tasks`: what the journal holds.
 
+mod branch;
 mod follow;
+mod legs;
 mod list;
 mod output;
 mod post;
@@ -17,8 +19,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use sortie_contract::Contract;
-use sortie_journal::{TaskHeader, TaskState};
-use sortie_protocol::Timestamp;
+use sortie_journal::TaskHeader;
 
 use self::prune::PruneArgs;
 use self::release::ReleaseArgs;
@@ -27,8 +28,8 @@ use self::send::SendArgs;
 use super::resume::{self, ResumeArgs};
 use crate::args::parse_count;
 use crate::error::CommandError;
-use crate::render::{INTERRUPTED, RUNNING, words};
-use crate::settings::Settings;
+use crate::render::state;
+use crate::settings::{Settings, Sources};
 use crate::wiring;
 
 /// List tasks; show, follow or stop one, write to it, go on with it, or remove old ones
@@ -41,14 +42,14 @@ pub(crate) struct TasksArgs {
 
 #[derive(Debug, Subcommand)]
 enum TasksCommand {
-    /// List the newest tasks, newest first, sub-agents below those that started them
+    /// List the newest tasks, newest first: running, interrupted, or how they ended
     #[command(after_help = LIST_EXAMPLES)]
     List {
         /// List this many
         #[arg(long, value_name = "N", default_value = "20", value_parser = parse_count)]
         limit: usize,
 
-        /// List sub-agents too
+        /// List sub-agents too, below those that started them, and count them
         #[arg(long)]
         all: bool,
 
@@ -56,7 +57,7 @@ enum TasksCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Show one task, the tree below it, and its report
+    /// Show one task, the tree below it, and its report, or what it has done so far
     #[command(after_help = SHOW_EXAMPLES)]
     Show {
         /// A task's id, or the beginning of one, with or without `agent-`
@@ -101,6 +102,10 @@ enum TasksCommand {
 }
 
 const LIST_EXAMPLES: &str = "\
+A task that is `interrupted` has no process any more and no ending yet: `sortie
+resume ID` goes on with it, `sortie tasks stop ID` ends it. How long it took is
+the time in which somebody ran it.
+
 Examples:
   sortie tasks list
   sortie tasks list --all --limit 100
@@ -118,7 +123,7 @@ Examples:
   sortie tasks show kvb
   sortie tasks show kvb --json | jq .usage";
 
-pub(crate) fn run(args: &TasksArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(args: &TasksArgs, settings: &Settings, sources: &Sources) -> Result<ExitCode, CommandError> {
     let (journal, contract) = (wiring::journal_to_read(settings)?, settings.contract());
     match &args.command {
         TasksCommand::List { limit, all, json } => list::run(&journal, contract.as_ref(), (*limit, *all), *json),
@@ -128,18 +133,9 @@ pub(crate) fn run(args: &TasksArgs, settings: &Settings) -> Result<ExitCode, Com
         TasksCommand::Stop { id, json } => stop::run(settings, id, *json),
         TasksCommand::Send(args) => send::run(args, &journal, settings),
         TasksCommand::Release(args) => release::run(args, &journal, settings),
-        TasksCommand::Resume(args) => resume::run(args, settings),
+        TasksCommand::Resume(args) => resume::run(args, settings, sources),
         TasksCommand::Retry(args) => retry::run(args, &journal, settings),
         TasksCommand::Prune(args) => prune::run(args, settings),
-    }
-}
-
-/// Where a task stands, in one word.
-pub(super) fn state(header: &TaskHeader) -> String {
-    match header.state {
-        TaskState::Running => RUNNING.to_owned(),
-        TaskState::Interrupted => INTERRUPTED.to_owned(),
-        TaskState::Ended(status) => status.to_string(),
     }
 }
 
@@ -152,41 +148,6 @@ fn state_in(contract: &dyn Contract, header: &TaskHeader) -> String {
     }
 }
 
-/// How long it took, or has been taking until `now`.
-fn took(header: &TaskHeader, now: Timestamp) -> String {
-    let until = if header.state == TaskState::Running { now } else { header.updated };
-    words::elapsed(until.0.saturating_sub(header.started.0))
-}
-
 pub(super) fn parse_id(text: &str) -> Result<String, &'static str> {
     if text.trim().is_empty() { Err("give a task's id, or the beginning of one") } else { Ok(text.to_owned()) }
-}
-
-#[cfg(test)]
-mod tests {
-    use sortie_protocol::{Status, TaskId};
-
-    use super::*;
-
-    #[test]
-    fn a_running_task_takes_time_although_nothing_happens() {
-        let id = TaskId::from_random([0; 12]);
-        let header = |state| TaskHeader {
-            task_id: id,
-            parent_id: None,
-            root_id: id,
-            depth: 0,
-            leg: 1,
-            agent: "main".to_owned(),
-            title: String::new(),
-            workspace: String::new(),
-            state,
-            started: Timestamp(1_000),
-            updated: Timestamp(3_000),
-        };
-        assert_eq!(took(&header(TaskState::Running), Timestamp(61_000)), "1m00s");
-        for over in [TaskState::Interrupted, TaskState::Ended(Status::Completed)] {
-            assert_eq!(took(&header(over), Timestamp(61_000)), "2.0s");
-        }
-    }
 }

@@ -4,19 +4,22 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use anstream::{AutoStream, ColorChoice};
 use sortie_engine::{Clock as _, SystemClock};
-use sortie_protocol::{Event, TaskOutcome};
+use sortie_journal::{Journal, JournalError};
+use sortie_protocol::{Event, TaskId, TaskOutcome};
 
 use super::look::{Extent, Look};
 use super::machine::StreamDisplay;
 use super::progress::{Happening, Interest, Progress};
+use super::recall::Begun;
 use super::stage::{self, Stage};
+use super::text::say_how_to_go_on;
 use super::{Display, Pace};
 
 /// Progress on stderr.
 pub(crate) enum Aside {
     Quiet,
     Events(Box<StreamDisplay>),
-    Text(TextProgress),
+    Text(Box<TextProgress>),
 }
 
 /// Progress for a person.
@@ -36,13 +39,13 @@ impl Aside {
 
     /// `smart_terminal`: whether a terminal, if there is one, can move its cursor.
     pub(super) fn text(interest: Interest, look: Box<dyn Look>, smart_terminal: bool) -> Self {
-        Self::Text(TextProgress {
+        Self::Text(Box::new(TextProgress {
             progress: Progress::new(interest),
             happenings: Vec::new(),
             look,
             stage: Stage::default(),
             redraws: Self::redraws(smart_terminal),
-        })
+        }))
     }
 
     pub(super) fn redraws(smart_terminal: bool) -> bool {
@@ -60,6 +63,16 @@ impl Aside {
     /// Whether it speaks to a person, who may be told more.
     pub(crate) fn is_text(&self) -> bool {
         matches!(self, Self::Text(_))
+    }
+
+    /// Takes in what there is of a task that goes on.
+    pub(super) fn recall(&mut self, journal: &dyn Journal, task: TaskId) -> Result<(), JournalError> {
+        match self {
+            Self::Quiet => {}
+            Self::Events(lines) => lines.recall(journal, task)?,
+            Self::Text(text) => text.progress.recall(Begun::read(journal, task)?),
+        }
+        Ok(())
     }
 
     /// Takes in one event of the tree.
@@ -100,7 +113,7 @@ impl Aside {
 
     /// Sets what follows apart from what is drawn.
     pub(super) fn gap(&self) {
-        if matches!(self, Self::Text(TextProgress { redraws: true, .. })) {
+        if matches!(self, Self::Text(text) if text.redraws) {
             write_stderr("\n");
         }
     }
@@ -142,6 +155,11 @@ pub(crate) struct Beside {
 }
 
 impl Display for Beside {
+    fn recall(&mut self, journal: &dyn Journal, task: TaskId) -> Result<(), JournalError> {
+        self.aside.recall(journal, task)?;
+        self.result.recall(journal, task)
+    }
+
     fn show(&mut self, event: &Event) -> io::Result<()> {
         self.aside.show(event)?;
         self.result.show(event)
@@ -155,6 +173,9 @@ impl Display for Beside {
     fn finish(mut self: Box<Self>, outcome: &TaskOutcome) -> io::Result<()> {
         self.aside.clear();
         self.result.finish(outcome)?;
+        if self.aside.is_text() {
+            say_how_to_go_on(outcome);
+        }
         self.aside.finish(outcome)
     }
 }

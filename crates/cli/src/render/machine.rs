@@ -5,8 +5,10 @@ use std::io::{self, IsTerminal as _};
 
 use serde_json::{Value, json};
 use sortie_engine::{Clock as _, SystemClock};
+use sortie_journal::{Journal, JournalError};
 use sortie_protocol::{Event, Fact, Failure, TaskId, TaskOutcome, VERSION};
 
+use super::recall::outcomes;
 use super::{Display, neutral};
 
 /// The states of tasks that have no ending.
@@ -22,6 +24,12 @@ pub(crate) struct OutcomeTree {
 }
 
 impl OutcomeTree {
+    /// A task and all below it, as the journal has them. Of one that is damaged that is said in its place.
+    fn recalled(journal: &dyn Journal, task: TaskId) -> Result<Self, JournalError> {
+        let (tree, _damages) = outcomes(journal, &journal.tree(task)?)?;
+        Ok(tree)
+    }
+
     pub(crate) fn take(&mut self, event: &Event) {
         match &event.fact {
             Fact::TaskStarted { job } => self.start(job.task, event.parent_id, &job.config.agent, RUNNING),
@@ -77,6 +85,11 @@ pub(crate) struct JsonDisplay {
 }
 
 impl Display for JsonDisplay {
+    fn recall(&mut self, journal: &dyn Journal, task: TaskId) -> Result<(), JournalError> {
+        self.tree = OutcomeTree::recalled(journal, task)?;
+        Ok(())
+    }
+
     fn show(&mut self, event: &Event) -> io::Result<()> {
         self.tree.take(event);
         Ok(())
@@ -104,16 +117,25 @@ enum Stream {
 pub(crate) struct StreamDisplay {
     to: Stream,
     tree: OutcomeTree,
-    /// The ending of the task without a parent, or its last event so far.
+    /// The task that goes on, which may have a parent; without one it is a task that has none.
+    resumed: Option<TaskId>,
+    /// The ending of that task, or its last event so far.
     last: Option<Event>,
 }
 
 impl Display for StreamDisplay {
+    fn recall(&mut self, journal: &dyn Journal, task: TaskId) -> Result<(), JournalError> {
+        self.tree = OutcomeTree::recalled(journal, task)?;
+        self.resumed = Some(task);
+        Ok(())
+    }
+
     fn show(&mut self, event: &Event) -> io::Result<()> {
         self.tree.take(event);
         self.to.print(&serde_json::to_string(event)?)?;
         let ended = self.last.as_ref().is_some_and(|last| matches!(last.fact, Fact::TaskEnded { .. }));
-        if event.parent_id.is_none() && !ended {
+        let is_root = self.resumed.map_or(event.parent_id.is_none(), |resumed| event.task_id == resumed);
+        if is_root && !ended {
             self.last = Some(event.clone());
         }
         Ok(())

@@ -8,6 +8,7 @@ use sortie_protocol::{AgentConfig, CallId, CallOutput, Event, Fact, Reply, Sende
 use sortie_tools::NOT_STARTED;
 
 use super::messages::Messages;
+use super::recall::Begun;
 use super::several::Several;
 use super::{background, neutral, words};
 
@@ -37,6 +38,12 @@ pub(crate) struct Progress {
     /// Several sub-agents that were asked for, of which it is not known yet who comes.
     pending: Option<Box<Several>>,
     started: u64,
+    /// The run's own task, where that was begun before.
+    resumed: Option<TaskId>,
+    /// Of the whole tree, where that is known before its first event.
+    contract: String,
+    /// What tasks were begun for: whoever goes on does not say it again.
+    titles: HashMap<TaskId, String>,
     /// Notices that were said. What holds for several tasks of a tree is said once; each outcome has it all the same.
     noticed: HashSet<String>,
     /// Whether it was said what can be done while a task works in the background.
@@ -64,7 +71,6 @@ pub(crate) struct Working {
     pub(crate) subject: Subject,
     /// Whether it has lines of its own.
     pub(crate) shown: bool,
-    pub(crate) depth: u32,
     /// When it was admitted; when it was started, as long as it waits for a slot.
     pub(crate) since: Timestamp,
     pub(crate) queued: bool,
@@ -74,7 +80,6 @@ pub(crate) struct Working {
     pub(crate) last_call: Option<String>,
     pub(crate) messages: Messages,
     order: u64,
-    contract: String,
     asked: HashMap<CallId, String>,
     /// The sub-agents that its last reply started, where those are several.
     several: Vec<TaskId>,
@@ -113,10 +118,18 @@ impl Progress {
             working: HashMap::new(),
             pending: None,
             started: 0,
+            resumed: None,
+            contract: String::new(),
+            titles: HashMap::new(),
             noticed: HashSet::new(),
             told_of_background: false,
             asking: None,
         }
+    }
+
+    /// The run goes on with a task that was begun before.
+    pub(crate) fn recall(&mut self, Begun { task, contract, titles }: Begun) {
+        (self.resumed, self.contract, self.titles) = (Some(task), contract, titles);
     }
 
     /// Takes in one event of the tree.
@@ -155,13 +168,12 @@ impl Progress {
 
     fn take(&mut self, event: &Event) -> Option<Happening> {
         match &event.fact {
-            Fact::TaskStarted { job } => self.start(event, &job.config, (&job.contract, &job.title, &job.prompt)),
-            Fact::TaskResumed { config, prompt, .. } => {
-                // Its dialect stands in its first event, which may be long past; its parent has the same.
-                let contract = event.parent_id.and_then(|parent| Some(self.working.get(&parent)?.contract.clone()));
-                let said = prompt.as_deref().unwrap_or(GOES_ON);
-                self.start(event, config, (&contract.unwrap_or_default(), said, said))
+            Fact::TaskStarted { job } => {
+                self.contract.clone_from(&job.contract);
+                self.titles.insert(job.task, job.title.clone());
+                self.start(event, &job.config, &job.prompt)
             }
+            Fact::TaskResumed { config, prompt, .. } => self.start(event, config, prompt.as_deref().unwrap_or(GOES_ON)),
             Fact::TaskEnded { outcome } => {
                 let Working { subject, shown, messages, .. } = self.working.remove(&event.task_id)?;
                 shown.then(|| Happening::Ended { subject, outcome: self.without_said(outcome), messages })
@@ -169,7 +181,7 @@ impl Progress {
             Fact::ModelReplied { reply, .. } => {
                 let task = self.working.get_mut(&event.task_id)?;
                 task.reply(reply);
-                let contract = sortie_contract::contract(&task.contract)?;
+                let contract = sortie_contract::contract(&self.contract)?;
                 self.pending = Several::begin(event.task_id, reply, contract.tool_name()).map(Box::new);
                 None
             }
@@ -200,20 +212,21 @@ impl Progress {
         Box::new(shown)
     }
 
-    fn start(
-        &mut self,
-        event: &Event,
-        config: &AgentConfig,
-        (contract, title, prompt): (&str, &str, &str),
-    ) -> Option<Happening> {
-        let shown = event.parent_id.is_some() || self.interest.root;
+    /// Whether it is the run's own task, which has no lines of its own unless someone wants them.
+    fn is_root(&self, event: &Event) -> bool {
+        self.resumed.map_or(event.parent_id.is_none(), |resumed| event.task_id == resumed)
+    }
+
+    fn start(&mut self, event: &Event, config: &AgentConfig, prompt: &str) -> Option<Happening> {
+        let shown = self.interest.root || !self.is_root(event);
+        let title = self.titles.get(&event.task_id).map_or(prompt, String::as_str);
         let agent = neutral::line(&config.agent);
         let place = event.parent_id.and_then(|parent| self.working.get(&parent)?.place_of(event.task_id));
         let has_shell = config.tools.iter().any(|tool| tool == SHELL);
         let mark = self.interest.shell_mark.filter(|_| has_shell).unwrap_or_default();
         let subject = Subject {
             name: if shown { format!("{agent} {}{mark}", event.task_id) } else { format!("{agent}{mark}") },
-            kind: kind_of(contract, &config.agent),
+            kind: kind_of(&self.contract, &config.agent),
             title: words::title(title),
             model: words::model(&config.model),
             place,
@@ -224,7 +237,6 @@ impl Progress {
         let task = Working {
             subject: subject.clone(),
             shown,
-            depth: event.depth,
             since: event.time,
             queued: true,
             idle_since: None,
@@ -232,7 +244,6 @@ impl Progress {
             last_call: None,
             messages,
             order: self.started,
-            contract: contract.to_owned(),
             asked: HashMap::new(),
             several: Vec::new(),
         };
@@ -240,11 +251,11 @@ impl Progress {
         shown.then_some(Happening::Launched(subject))
     }
 
-    /// Tasks at work, oldest first. A task without a parent stands aside while its sub-agents are at work.
+    /// Tasks at work, oldest first. One without lines of its own stands aside while its sub-agents are at work.
     pub(crate) fn working(&self) -> Vec<&Working> {
         let mut tasks: Vec<&Working> = self.working.values().collect();
         if !self.interest.root && tasks.len() > 1 {
-            tasks.retain(|task| task.depth > 0);
+            tasks.retain(|task| task.shown);
         }
         tasks.sort_by_key(|task| task.order);
         tasks

@@ -1,8 +1,10 @@
 //! The text format: progress on stderr, the answer alone on stdout.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 
-use sortie_protocol::{Event, Fact, Status, TaskOutcome};
+use sortie_journal::{Journal, JournalError};
+use sortie_protocol::{Event, Fact, Limit, Status, TaskId, TaskOutcome};
 
 use super::aside::{Aside, write_stderr};
 use super::show::UNCONFINED;
@@ -14,20 +16,36 @@ pub(crate) struct TextDisplay {
     aside: Aside,
     /// What the root task noticed and progress has told of, so that it is not said once more at the end.
     noticed: Vec<String>,
+    /// The root task, where it was begun before and may have a parent.
+    resumed: Option<TaskId>,
+    /// By all tasks that have ended while this was shown.
+    files_changed: BTreeSet<String>,
     /// Said in the last line, where there is something to say of all who could run commands.
     shell_mark: &'static str,
 }
 
 impl TextDisplay {
     pub(crate) fn new(aside: Aside, unconfined: bool) -> Self {
-        Self { aside, noticed: Vec::new(), shell_mark: if unconfined { UNCONFINED } else { "" } }
+        let shell_mark = if unconfined { UNCONFINED } else { "" };
+        Self { aside, noticed: Vec::new(), resumed: None, files_changed: BTreeSet::new(), shell_mark }
+    }
+
+    fn is_of_root(&self, event: &Event) -> bool {
+        self.resumed.map_or(event.parent_id.is_none(), |resumed| event.task_id == resumed)
     }
 }
 
 impl Display for TextDisplay {
+    fn recall(&mut self, journal: &dyn Journal, task: TaskId) -> Result<(), JournalError> {
+        self.resumed = Some(task);
+        self.aside.recall(journal, task)
+    }
+
     fn show(&mut self, event: &Event) -> io::Result<()> {
-        if let (Fact::Noticed { text }, None, true) = (&event.fact, event.parent_id, self.aside.is_text()) {
-            self.noticed.push(text.clone());
+        match &event.fact {
+            Fact::Noticed { text } if self.is_of_root(event) && self.aside.is_text() => self.noticed.push(text.clone()),
+            Fact::TaskEnded { outcome } => self.files_changed.extend(outcome.files_changed.iter().cloned()),
+            _ => {}
         }
         self.aside.show(event)
     }
@@ -53,6 +71,10 @@ impl Display for TextDisplay {
             say_ending(outcome, &self.noticed);
         }
         if self.aside.is_text() {
+            self.files_changed.extend(outcome.files_changed.iter().cloned());
+            if let Some(files) = words::files(&self.files_changed) {
+                write_stderr(&format!("changed: {files}\n"));
+            }
             say_figures(outcome, self.shell_mark);
         }
         self.aside.finish(outcome)
@@ -75,6 +97,27 @@ fn say_ending(outcome: &TaskOutcome, noticed: &[String]) {
         (status, Some(limit)) => error::warn(&format!("{status}: the limit of {limit} was reached")),
         (Status::Failed | Status::Rejected, None) if outcome.error.is_some() => {}
         (status, None) => error::warn(&status.to_string()),
+    }
+    say_how_to_go_on(outcome);
+}
+
+/// Where a task ended before its time and going on can help: the command for it.
+pub(super) fn say_how_to_go_on(outcome: &TaskOutcome) {
+    if let Some(more) = what_it_lacks(outcome) {
+        error::hint(&format!("`sortie resume {}{more}` goes on", outcome.task_id));
+    }
+}
+
+/// What gives a task more of what it used up, or nothing where it only has to go on; `None` if that would not help.
+fn what_it_lacks(outcome: &TaskOutcome) -> Option<&'static str> {
+    // Without any text a limit is a failure.
+    let code = outcome.error.as_ref().map_or("", |failure| &failure.code);
+    match (outcome.reason, code) {
+        (Some(Limit::Turns), _) | (None, "limit_turns") => Some(" --max-turns N"),
+        (Some(Limit::Deadline), _) | (None, "timeout") => Some(" --timeout TIME"),
+        (Some(Limit::Tokens | Limit::Stalled | Limit::Output), _) | (None, "limit_tokens" | "journal") => Some(""),
+        (None, _) if outcome.status == Status::Cancelled => Some(""),
+        (Some(Limit::Cost | Limit::Context) | None, _) => None,
     }
 }
 

@@ -7,6 +7,7 @@ use super::{neutral, width};
 
 const CALL_COLUMNS: usize = 60;
 const TITLE_COLUMNS: usize = 60;
+const FILES_NAMED: usize = 10;
 
 /// `1 call`, `7 calls`.
 pub(crate) fn calls(count: u64) -> String {
@@ -36,6 +37,17 @@ pub(crate) fn elapsed(ms: u64) -> String {
 /// `7 calls · 12.4k tokens · 3.2s`.
 pub(crate) fn usage(usage: &Usage) -> String {
     format!("{} · {} · {}", calls(usage.tool_calls), tokens(usage.total_tokens()), elapsed(usage.duration_ms))
+}
+
+/// `src/a.rs, src/b.rs and 3 more`; `None` where there are none.
+pub(crate) fn files<'a>(files: impl IntoIterator<Item = &'a String>) -> Option<String> {
+    let mut files = files.into_iter();
+    let named: Vec<String> = files.by_ref().take(FILES_NAMED).map(|file| neutral::line(file)).collect();
+    let more = match files.count() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!named.is_empty()).then(|| format!("{}{more}", named.join(", ")))
 }
 
 /// `main (claude-sonnet-4-5)`.
@@ -91,6 +103,14 @@ mod tests {
             ["0.0s", "0.3s", "59.9s", "1m00s", "2m05s", "1h02m"]
         );
         assert_eq!([0, 1, 2].map(calls), ["0 calls", "1 call", "2 calls"]);
+    }
+
+    #[test]
+    fn files_are_named_as_far_as_a_line_goes() {
+        let many: Vec<String> = (1..=12).map(|number| format!("{number}.rs")).collect();
+        assert_eq!(files(&many[..0]), None);
+        assert_eq!(files(&many[..2]).unwrap_or_default(), "1.rs, 2.rs");
+        assert!(files(&many).unwrap_or_default().ends_with(", 10.rs and 2 more"));
     }
 
     #[test]

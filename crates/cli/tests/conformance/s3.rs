@@ -12,6 +12,7 @@ mod roles;
 mod schema;
 mod shown;
 mod status;
+mod stop;
 mod tools;
 
 use serde_json::{Value, json};

@@ -3,32 +3,34 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+use expect_test::expect;
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
+use crate::retention::make_older;
 use crate::world::{Ended, Live, World, wait_for};
 
-fn send(live: &Live, signal: Signal) {
+pub(crate) fn send(live: &Live, signal: Signal) {
     kill_process(Pid::from_child(&live.child), signal).unwrap();
 }
 
-fn kill(live: Live) {
+pub(crate) fn kill(live: Live) {
     send(&live, Signal::KILL);
     assert_eq!(live.wait().code, 137);
 }
 
-fn id(task: &Value) -> String {
+pub(crate) fn id(task: &Value) -> String {
     task["task_id"].as_str().unwrap().to_owned()
 }
 
-fn states(world: &World) -> Vec<String> {
+pub(crate) fn states(world: &World) -> Vec<String> {
     world.tasks(0).iter().map(|task| task["status"].as_str().unwrap().to_owned()).collect()
 }
 
 /// The newest fact of a kind, as soon as there is one: what nobody waits for is on disk a moment later.
-fn recorded(world: &World, kind: &str) -> Value {
+pub(crate) fn recorded(world: &World, kind: &str) -> Value {
     let since = Instant::now();
     loop {
         let query = "SELECT body FROM events WHERE kind = ?1 ORDER BY position DESC";
@@ -181,7 +183,7 @@ fn a_task_that_runs_is_refused_to_others_even_while_its_process_stands_still() {
     let (task, pid) = (id(&world.tasks(1)[0]), live.child.id());
     let refused = |ended: Ended| {
         let said = format!("error: {task} is still running, in process {pid}; wait for it, or stop it first\n");
-        assert_eq!((ended.code, ended.stderr), (2, said));
+        assert_eq!((ended.code, ended.stderr), (1, said));
     };
     refused(world.sortie(["resume", &task, "More"]).on(&server, "anthropic").run());
     send(&live, Signal::STOP);
@@ -227,4 +229,148 @@ fn a_task_goes_on_in_its_own_workspace_only() {
         assert!(ended.stderr.contains(&workspace), "{}", ended.stderr);
     }
     assert_eq!(server.traffic().calls, 1);
+}
+
+#[test]
+fn after_a_signal_the_run_says_how_to_go_on_and_the_bare_command_finds_it() {
+    let world = World::new();
+    let held = || ScriptedServer::start(Script::always(reply::text("Done.").held_by("model"))).unwrap();
+    let begin = |server: &ScriptedServer, prompt: &str| {
+        let live = world.sortie(["run", prompt]).on(server, "anthropic").start();
+        wait_for(server, |traffic| traffic.calls >= 1);
+        live
+    };
+    let (first, second, third) = (held(), held(), held());
+    let (early, late, stopped) = (begin(&first, "FIRST"), begin(&second, "SECOND"), begin(&third, "THIRD"));
+    let ids: Vec<String> = world.tasks(3).iter().map(id).collect();
+    send(&late, Signal::TERM);
+    assert_eq!(late.wait().code, 143);
+    // The one that began first is heard of last, but for one that was ended on purpose.
+    send(&early, Signal::INT);
+    let ended = early.wait();
+    assert_eq!(ended.code, 130);
+    let hint = format!("warning: cancelled\nhint: `sortie resume {}` goes on\n", ids[0]);
+    assert!(ended.stderr.contains(&hint), "{}", ended.stderr);
+    assert_eq!(world.sortie(["tasks", "stop", &ids[2]]).run().code, 0);
+    assert_eq!(stopped.wait().code, 1);
+
+    for (server, task, title) in [(&first, &ids[0], "FIRST"), (&second, &ids[1], "SECOND")] {
+        server.gate("model").open();
+        let ended = world.sortie(["resume"]).on(server, "anthropic").run();
+        assert_eq!((ended.code, ended.stdout.as_str()), (0, "Done.\n"), "{ended:#?}");
+        let said = format!("note: going on with {task}, cancelled: {title}\n");
+        assert!(ended.stderr.starts_with(&said), "{}", ended.stderr);
+    }
+    third.gate("model").open();
+    assert_eq!(world.sortie(["resume"]).on(&third, "anthropic").run().code, 1, "only by its name");
+    assert_eq!(world.sortie(["resume", &ids[2]]).on(&third, "anthropic").run().stdout, "Done.\n");
+}
+
+#[test]
+fn an_interrupted_task_takes_a_new_word_behind_what_was_under_way() {
+    let (world, server) = (with_pipes(), commanding(false));
+    let live = world.sortie(["run", "--allow", "Bash", "QUESTION"]).on(&server, "anthropic").start();
+    wait_for_command(&world);
+    kill(live);
+    let task = id(&world.tasks(1)[0]);
+    let answer = ScriptedServer::start(Script::always(reply::text("I looked."))).unwrap();
+    let args = ["resume", &task, "Look first", "--allow", "Bash"];
+    let ended = world.sortie(args).on(&answer, "anthropic").run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "I looked.\n"), "{ended:#?}");
+    let sent = last_sent(&answer, "QUESTION");
+    let (settled, said) = (sent.find("unknown: ").unwrap(), sent.find("Look first").unwrap());
+    assert!(settled < said, "{sent}");
+}
+
+#[test]
+fn a_follow_up_can_come_from_stdin_and_a_blank_one_is_wrong_usage() {
+    let world = World::new();
+    let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
+    world.sortie(["run", "QUESTION"]).on(&server, "anthropic").run();
+    let task = id(&world.tasks(1)[0]);
+    for (prompt, stdin) in [("", ""), (" \n", ""), ("-", " \n")] {
+        let ended = world.sortie(["resume", &task, prompt]).stdin(stdin).on(&server, "anthropic").run();
+        assert_eq!(ended.code, 2, "{ended:#?}");
+        assert!(ended.stderr.starts_with("error: the prompt is empty\n"), "{}", ended.stderr);
+    }
+    assert_eq!(server.traffic().calls, 1);
+    let ended = world.sortie(["resume", &task, "-"]).stdin("MORE of it\n").on(&server, "anthropic").run();
+    assert_eq!(ended.code, 0, "{ended:#?}");
+    assert!(last_sent(&server, "QUESTION").contains("MORE of it"));
+}
+
+#[test]
+fn sub_agents_that_go_on_keep_their_titles_and_each_ending_is_told_once() {
+    let world = World::new();
+    let write = json!({"file_path": "out.txt", "content": "once"});
+    let server = ScriptedServer::start(held_child(("Write", write))).unwrap();
+    let live = world.sortie(["run", "--allow", "Write", "QUESTION"]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls >= 3);
+    recorded(&world, "call_finished");
+    kill(live);
+    server.gate("child").open();
+    let args = ["resume", "--allow", "Write", "--show", "line"];
+    expect![[r#"
+        exit 0
+        --- stdout
+        All done.
+        --- stderr
+        note: going on with agent-1___________, interrupted: QUESTION
+        ○ Delegating task to sub-agent... Work · general-purpose agent-2___________ · main (test-model)
+        ● Sub-agent completed: Work · general-purpose agent-2___________ · 1 call · <n>k tokens · <t>s
+        changed: out.txt
+        agent-1___________ completed · main (test-model) · 2 calls · <n>k tokens · <t>s
+    "#]]
+    .assert_eq(&world.sortie(args).on(&server, "anthropic").run().transcript());
+    let child = id(&world.tasks(2)[1]);
+    let more = ScriptedServer::start(Script::always(reply::text("More of it."))).unwrap();
+    expect![[r#"
+        exit 0
+        --- stdout
+        More of it.
+        --- stderr
+        changed: out.txt
+        agent-1___________ completed · main (test-model) · 1 call · <n>k tokens · <t>s
+    "#]]
+    .assert_eq(&world.sortie(["resume", &child, "More", "--show", "line"]).on(&more, "anthropic").run().transcript());
+}
+
+#[test]
+fn an_old_task_goes_on_and_its_age_is_said() {
+    let world = World::new();
+    let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
+    world.sortie(["run", "QUESTION"]).on(&server, "anthropic").run();
+    make_older(&world, 9);
+    let task = id(&world.tasks(1)[0]);
+    let ended = world.sortie(["resume", &task, "More"]).on(&server, "anthropic").run();
+    let said = format!("note: {task} was last heard of 9 days ago; much may have changed since\n");
+    assert!(ended.code == 0 && ended.stderr.starts_with(&said), "{ended:#?}");
+    let again = world.sortie(["resume", &task, "More"]).on(&server, "anthropic").run();
+    assert!(!again.stderr.contains("days ago"), "{}", again.stderr);
+}
+
+#[test]
+fn a_task_that_was_started_with_walls_around_its_commands_keeps_them() {
+    let world = World::new();
+    let outside = world.path("outside.txt");
+    let line = json!({"command": format!("echo out > {}", outside.display()), "description": "Writes"});
+    let script = Script::new()
+        .on(when::last_contains("MORE"), reply::calls([reply::call("Bash", line)]))
+        .otherwise(reply::text("Done."));
+    let server = ScriptedServer::start(script).unwrap();
+    let started = |flags: &[&str]| {
+        let args = [&["run", "--allow", "Bash", "--output-format", "json", "QUESTION"], flags].concat();
+        id(&world.sortie(args).on(&server, "anthropic").run().stdout_json())
+    };
+    let resumed = |task: &str| {
+        let flags = ["--allow", "Bash", "--unconfined", "--output-format", "json"];
+        let args = [&["resume", task, "MORE"][..], &flags].concat();
+        world.sortie(args).on(&server, "anthropic").run().stdout_json()["notices"].to_string()
+    };
+    let notices = resumed(&started(&[]));
+    assert!(notices.contains("this task was started with walls around its commands, and keeps them"), "{notices}");
+    assert!(!outside.exists(), "{notices}");
+    let notices = resumed(&started(&["--unconfined"]));
+    assert!(notices.contains("commands ran without walls"), "{notices}");
+    assert!(outside.exists(), "as it was started");
 }

@@ -1,26 +1,30 @@
 //! `sortie tasks output`, `retry` and `prune`, and that old tasks go by themselves.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::time::{Duration, SystemTime};
 
 use expect_test::expect;
 use serde_json::{Value, json};
 use sortie_journal::{Durability, Entry, Journal as _, Position, Scope, SqliteJournal};
 use sortie_protocol::{Event, Timestamp};
-use sortie_testkit::{Script, ScriptedServer, reply};
+use sortie_testkit::{Script, ScriptedServer, reply, when};
 
 use crate::tasks::after_a_run;
 use crate::world::{World, wait_for};
 
 /// Writes the journal anew as if all of it had happened so many days earlier.
-fn make_older(world: &World, days: u64) {
+pub(crate) fn make_older(world: &World, days: u64) {
     let path = world.path("state/journal.db");
     let events = SqliteJournal::open(&path).unwrap().read_after(Scope::All, Position(0), usize::MAX).unwrap();
     for rest in ["", "-wal", "-shm"] {
         fs::remove_file(world.path(&format!("state/journal.db{rest}"))).ok();
     }
     let earlier = |Timestamp(ms)| Timestamp(ms - days * 24 * 60 * 60 * 1000);
-    let entry = |Event { task_id, leg, time, fact, .. }| Entry { task_id, leg, attempt: 1, time: earlier(time), fact };
+    let entry = |Event { task_id, leg, time, fact, .. }| {
+        let time = earlier(time);
+        Entry { task_id, leg, attempt: 1, time, after: None, fact }
+    };
     let entries = events.into_iter().map(|(_, event)| entry(event)).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(SqliteJournal::open(&path).unwrap().append(entries, Durability::Synced)).unwrap();
@@ -111,13 +115,60 @@ fn a_pruning_tells_what_would_go_and_removes_it_with_its_reports() {
     let mut live = world.sortie(args).on(&stuck, "anthropic").start();
     wait_for(&stuck, |traffic| traffic.calls >= 1);
     assert_eq!(world.tasks(5).len(), 5);
-    let pruned = world.sortie(["tasks", "prune", "--older-than", "0d", "--json"]).run().stdout_json();
-    assert_eq!(pruned["tasks"], 4);
+    let pruned = world.sortie(["tasks", "prune", "--older-than", "0s", "--json"]).run().stdout_json();
+    assert_eq!((&pruned["tasks"], &pruned["removed"].as_array().unwrap().len()), (&json!(4), &4));
+    assert!(tree.iter().all(|id| pruned["removed"].as_array().unwrap().contains(&json!(id))), "{pruned}");
     assert_eq!((ids(&world).len(), reports()), (1, 0), "the one that runs stays");
     live.child.kill().unwrap();
     live.wait();
     assert_eq!(world.sortie(["tasks", "prune", "--older-than", "0d", "--json"]).run().stdout_json()["tasks"], 0);
     assert_eq!(ids(&world).len(), 1, "and so does one that was interrupted");
+}
+
+#[test]
+fn long_outputs_go_with_their_task_and_nothing_else_does() {
+    let world = World::new();
+    let loud = reply::calls([reply::call("Bash", json!({"command": "seq 20000"}))]);
+    let server = ScriptedServer::start(Script::new().on(when::turn(0), loud).otherwise(reply::text("Done."))).unwrap();
+    let run = || world.sortie(["run", "--allow", "Bash", "QUESTION"]).on(&server, "anthropic").run();
+    assert_eq!(run().code, 0);
+    make_older(&world, 31);
+    assert_eq!(run().code, 0);
+    let (old, new) = (ids(&world)[0].clone(), ids(&world)[1].clone());
+    let (old, new) = (old.as_str().unwrap(), new.as_str().unwrap());
+    let reports = world.path("state/reports");
+    let outside = world.write("outside.txt", "not ours");
+    symlink(&outside, reports.join(format!("{old}-0123456789abcdef.txt"))).unwrap();
+    fs::write(reports.join(format!("{old}-notes.txt")), "a person's").unwrap();
+    fs::write(reports.join("taken-hook-0123456789abcdef.txt"), "a command's").unwrap();
+    let names = || -> Vec<String> {
+        let entries = fs::read_dir(&reports).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        entries.map(|name| name.replace(old, "old").replace(new, "new")).map(|name| name[..9].to_owned()).collect()
+    };
+    let sorted = |mut names: Vec<String>| {
+        names.sort();
+        names
+    };
+    assert_eq!(sorted(names()), ["new-outpu", "old-01234", "old-notes", "old-outpu", "taken-hoo"]);
+    let pruned = world.sortie(["tasks", "prune"]).run();
+    assert!(pruned.code == 0 && pruned.stdout.starts_with("1 task removed"), "{pruned:#?}");
+    assert_eq!(sorted(names()), ["new-outpu", "old-01234", "old-notes", "taken-hoo"]);
+    assert_eq!(fs::read_to_string(outside).unwrap(), "not ours");
+}
+
+#[test]
+fn where_the_files_cannot_be_looked_at_no_task_goes() {
+    let (world, _) = after_a_run();
+    let reports = world.path("state/reports");
+    fs::rename(&reports, world.path("elsewhere")).unwrap();
+    symlink(world.path("elsewhere"), &reports).unwrap();
+    let refused = world.sortie(["tasks", "prune", "--older-than", "0d"]).run();
+    assert!(refused.code == 2 && refused.stderr.contains("state/reports could not be opened"), "{refused:#?}");
+    assert_eq!(ids(&world).len(), 3);
+    fs::remove_file(&reports).unwrap();
+    let pruned = world.sortie(["tasks", "prune", "--older-than", "0d"]).run();
+    assert!(pruned.stdout.starts_with("3 tasks removed"), "one that is not there has nothing: {pruned:#?}");
+    assert!(!reports.exists());
 }
 
 #[test]
@@ -141,4 +192,15 @@ fn old_tasks_go_by_themselves_once_a_day_after_a_run() {
     run("30");
     assert_eq!(ids(&world).len(), 3, "the old one is gone, and a new one is there");
     assert!(!ids(&world).contains(&first[0]));
+}
+
+#[test]
+fn what_stays_because_it_is_damaged_is_named() {
+    let (world, tree) = after_a_run();
+    let damage = "UPDATE events SET body = replace(body, 'agent-', 'Agent-') WHERE kind = 'child_ended'";
+    assert!(world.sql().execute(damage, []).unwrap() > 0);
+    let pruned = world.sortie(["tasks", "prune", "--older-than", "0s", "--json"]).run();
+    assert_eq!(pruned.code, 1, "{pruned:#?}");
+    assert_eq!(pruned.stdout_json()["damaged"], json!([tree[0]]));
+    assert_eq!(pruned.stdout_json()["removed"], json!([]));
 }

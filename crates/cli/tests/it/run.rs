@@ -114,6 +114,7 @@ fn a_limit_that_is_reached_leaves_a_partial_answer_and_exit_1() {
         What I have so far.
         --- stderr
         warning: partial: the limit of turns was reached
+        hint: `sortie resume agent-1___________ --max-turns N` goes on
         agent-1___________ partial · main (test-model) · 2 calls · <n>k tokens · <t>s
     "#]]
     .assert_eq(&ended.transcript());

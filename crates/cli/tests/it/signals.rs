@@ -3,12 +3,13 @@
 
 use std::io::Read as _;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
+use crate::resume::states;
 use crate::run::delegating;
 use crate::terminal::terminal;
 use crate::world::{Live, World, wait_for};
@@ -102,6 +103,26 @@ fn the_second_signal_does_not_wait_for_an_end_that_does_not_come() {
 }
 
 #[test]
+fn a_second_hang_up_is_not_a_second_wish() {
+    let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
+    let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls >= 2);
+    assert_eq!(world.tasks(2).len(), 2);
+    // Another program keeps the journal, so that the end takes until it lets go.
+    let other = world.sql();
+    other.busy_timeout(Duration::from_mins(1)).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    send(&live, Signal::HUP);
+    wait_for(&server, |traffic| traffic.open_connections == 0);
+    send(&live, Signal::HUP);
+    // It has been delivered when another one is, which it takes in order.
+    send(&live, Signal::HUP);
+    other.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(live.wait().code, 129);
+    assert!(states(&world).iter().all(|state| state == "cancelled"));
+}
+
+#[test]
 fn a_program_that_is_meant_to_outlive_its_terminal_does() {
     let world = World::new();
     let server = ScriptedServer::start(Script::always(reply::text("Done.").held_by("model"))).unwrap();
@@ -129,6 +150,54 @@ fn a_terminal_that_is_closed_ends_the_run_in_order() {
     assert_eq!(child.wait().unwrap().code(), Some(129));
     let list = world.sortie(["tasks", "list", "--all", "--json"]).run().stdout_json();
     assert!(list.as_array().unwrap().iter().all(|task| task["status"] == "cancelled"), "{list}");
+}
+
+/// A main agent that says something and then waits for a child, whose model never answers.
+fn talking() -> Script {
+    let delegate = json!({"description": "Wait", "prompt": "CHILD"});
+    let say = reply::text("So far.").calls([reply::call("Task", delegate)]);
+    Script::new().on(when::prompt_contains("QUESTION").turn(0), say).otherwise(reply::never())
+}
+
+#[test]
+fn the_text_so_far_is_kept_although_the_terminal_cannot_show_it() {
+    for more in [&[][..], &["--output-format", "stream-json"]] {
+        let (world, server) = (World::new(), ScriptedServer::start(talking()).unwrap());
+        let (host, guest) = terminal();
+        let own = || Stdio::from(guest.try_clone().unwrap());
+        let args = ["run", "QUESTION"].into_iter().chain(more.iter().copied());
+        let run = world.sortie(args).on(&server, "anthropic").env("TERM", "xterm");
+        let mut command = run.under("setsid", &["--ctty"]).into_command();
+        let mut child = command.stdin(own()).stdout(own()).stderr(own()).spawn().unwrap();
+        drop((command, guest));
+        wait_for(&server, |traffic| traffic.calls >= 2);
+        drop(host);
+        assert_eq!(child.wait().unwrap().code(), Some(129), "{more:?}");
+        assert_eq!(states(&world), ["cancelled", "cancelled"]);
+        let task = world.tasks(2)[0]["task_id"].as_str().unwrap().to_owned();
+        assert_eq!(world.sortie(["tasks", "output", &task]).run().stdout, "So far.\n");
+    }
+}
+
+#[test]
+fn a_terminal_that_is_closed_with_its_shell_ends_the_run_in_order() {
+    let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
+    let (host, guest) = terminal();
+    let own = || Stdio::from(guest.try_clone().unwrap());
+    let run = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").env("TERM", "dumb");
+    // An interactive shell, which tells its jobs that the terminal is gone, as the kernel does.
+    let script = "set -m; \"$@\"; echo $? > ended";
+    let mut command = run.under("setsid", &["--ctty", "bash", "--norc", "-i", "-c", script, "bash"]).into_command();
+    let mut child = command.stdin(own()).stdout(own()).stderr(own()).spawn().unwrap();
+    drop((command, guest));
+    wait_for(&server, |traffic| traffic.calls >= 2);
+    drop(host);
+    child.wait().unwrap();
+    wait_for(&server, |traffic| traffic.open_connections == 0);
+    let since = Instant::now();
+    while states(&world) != ["cancelled", "cancelled"] {
+        assert!(since.elapsed() < Duration::from_secs(30), "{:?}", states(&world));
+    }
 }
 
 #[test]

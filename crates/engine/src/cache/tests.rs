@@ -78,7 +78,7 @@ impl World {
     }
 
     async fn append(&self, job: &Job, leg: u32, facts: Vec<Fact>) {
-        let entry = |fact| Entry { task_id: job.task, leg, attempt: 1, time: Timestamp(1_700_000_000_000), fact };
+        let entry = |fact| Entry { task_id: job.task, leg, attempt: 1, time: Timestamp(1_700_000_000_000), after: None, fact };
         self.journal.append(facts.into_iter().map(entry).collect(), Durability::Synced).await.unwrap();
     }
 
@@ -108,6 +108,7 @@ fn job(letter: u8) -> Job {
         chain: vec!["main".to_owned(), "explore".to_owned()],
     };
     Job {
+        reach: sortie_protocol::Reach::default(),
         task: task(letter),
         parent: None,
         root: task(letter),

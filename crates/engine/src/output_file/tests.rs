@@ -26,6 +26,7 @@ fn job() -> Job {
         chain: vec!["main".to_owned(), "explore".to_owned()],
     };
     Job {
+        reach: sortie_protocol::Reach::default(),
         task: task(0),
         parent: Some(task(1)),
         root: task(1),

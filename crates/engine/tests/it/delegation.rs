@@ -299,6 +299,7 @@ async fn a_long_report_is_cut_marked_and_kept_in_full() {
     assert!(child.text.ends_with(&end), "{}", &child.text[7000..]);
     assert_eq!(std::fs::read_to_string(&path).expect("the file is there"), report);
     assert!(std::path::Path::new(&path).starts_with(world.home.path()));
+    assert!(path.contains(&format!("/reports/{}-", child.task_id)), "in its task's name: {path}");
     assert!(reports(&world).contains(&path), "the parent is told where");
 }
 

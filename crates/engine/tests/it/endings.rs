@@ -204,6 +204,18 @@ async fn a_panic_ends_its_task_as_failed() {
 }
 
 #[tokio::test]
+async fn what_was_done_before_a_panic_is_told() {
+    let model = ScriptedModel::answering(|request| match request.messages.len() {
+        1 => reply::text("So far so good.").calls([reply::call("LS", json!({}))]),
+        _ => panic!("the model port broke"),
+    });
+    let world = Plan::of(model).build();
+    let outcome = world.run(ask("Go.")).await;
+    assert_eq!((outcome.status, outcome.text.as_str()), (Status::Failed, "So far so good."));
+    assert_eq!((outcome.usage.turns, outcome.usage.tool_calls), (1, 1));
+}
+
+#[tokio::test]
 async fn requests_that_cannot_be_started_start_nothing() {
     let world = Plan::script(Script::new()).build();
     let refused = |mut request: sortie_protocol::TaskRequest, change: fn(&mut sortie_protocol::TaskRequest)| {

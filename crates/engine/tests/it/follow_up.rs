@@ -6,7 +6,7 @@ use expect_test::expect;
 use serde_json::{Value, json};
 use sortie_engine::{Resumption, Rules};
 use sortie_journal::Journal as _;
-use sortie_protocol::{Message, Status, TaskRequest};
+use sortie_protocol::{Fact, Message, Status, TaskRequest};
 use sortie_testkit::{Script, reply, when};
 
 use super::support::{Plan, World, ask};
@@ -154,4 +154,53 @@ async fn whoever_has_no_parent_goes_on_with_a_child_directly() {
     assert_eq!(again.expect("the journal works").usage.turns, 3);
     let parent = world.journal.read(main.task_id).expect("it is there");
     assert!(parent.iter().all(|event| event.leg == 1), "its parent has nothing to do with it");
+}
+
+/// How many turns a sub-agent had that lists as long as it is let, when a call goes on with it that asks for so many;
+/// and what it was told.
+async fn turns_of_follow_up(plan: impl FnOnce(Script) -> Plan, agent: &str, turns: u64) -> (u64, Vec<String>) {
+    let mut first = task("FIRST");
+    let mut second = resume(CHILD, "SECOND");
+    for (arguments, max_turns) in [(&mut first, 1), (&mut second, turns)] {
+        arguments["subagent_type"] = json!(agent);
+        arguments["limits"] = json!({"max_turns": max_turns});
+    }
+    let script = Script::new()
+        .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", first)]))
+        .on(when::prompt_contains("MAIN").turn(1), reply::calls([reply::call("Task", second)]))
+        .on(when::prompt_contains("MAIN"), reply::text("Done."))
+        .on(when::last_contains("limit"), reply::text("So far: nothing."))
+        .otherwise(reply::calls([reply::call("LS", json!({}))]));
+    let world = plan(script).build();
+    assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
+    let ending = world.journal.ending(CHILD.parse().expect("an id")).expect("the journal reads").expect("it ended");
+    // One turn and a report before, and a report behind.
+    (ending.usage.turns - 3, ending.notices)
+}
+
+#[tokio::test]
+async fn a_call_that_goes_on_gets_the_turns_that_a_new_call_would_get() {
+    assert_eq!(turns_of_follow_up(Plan::script, "explore", 7).await, (7, Vec::new()), "not the one that it began with");
+    let (turns, notices) = turns_of_follow_up(Plan::script, "explore", 500).await;
+    assert_eq!((turns, notices.join("\n").as_str()), (30, "500 turns were asked for; `explore` has 30"));
+    let file = "---\nname: brief\ndescription: Few words\ntools: LS\nmaxTurns: 4\n---\nLook.";
+    let by_file = |script| Plan::script(script).files(&[(".sortie/agents/brief.md", file)]).agent_files();
+    assert_eq!(turns_of_follow_up(by_file, "brief", 9).await.0, 4, "never beyond its definition");
+}
+
+#[tokio::test]
+async fn a_call_that_goes_on_stays_within_what_is_left_to_its_parent_and_the_settings() {
+    let script = script(vec![resume(CHILD, "SECOND")]);
+    let rules = Rules { default_timeout: Duration::from_secs(50), max_tokens: Some(10_000), ..Rules::default() };
+    let world = Plan::script(script).rules(rules).build();
+    world.run(ask("MAIN")).await;
+    let events = world.journal.read(CHILD.parse().expect("an id")).expect("the journal reads");
+    let resumed = events.iter().find_map(|event| match &event.fact {
+        Fact::TaskResumed { config, .. } => Some(config.limits),
+        _ => None,
+    });
+    let resumed = resumed.expect("it went on");
+    assert_eq!((resumed.max_turns, resumed.timeout), (Some(30), Some(Duration::from_secs(50))));
+    let used = resumed.max_tokens.expect("a bound") - 10_000;
+    assert!(used > 0 && used < 1_000, "the settings' tokens, beyond the {used} of the first leg");
 }

@@ -1,9 +1,13 @@
 //! Going on with a task that has ended.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use expect_test::expect;
 use serde_json::json;
 use sortie_engine::Resumption;
-use sortie_protocol::{Limits, Status};
+use sortie_llm::{Chosen, ErrorKind, Model, ModelError, Models, UnknownModel};
+use sortie_protocol::{Limit, Limits, ModelChoice, Status, TaskOutcome, TaskRequest};
 use sortie_testkit::{Script, reply, when};
 
 use super::support::{Plan, World, ask};
@@ -60,21 +64,105 @@ async fn a_completed_task_needs_a_prompt_and_one_that_is_not_there_is_named() {
     expect!["no task agent-zzzzzzzzzzzz"].assert_eq(&error.to_string());
 }
 
-#[tokio::test]
-async fn a_task_that_reached_its_turns_goes_on_with_as_many_again() {
+/// A main agent that lists as long as it is let, and has been stopped by these limits.
+async fn at_the_limit(limits: Limits) -> (World, TaskOutcome) {
     let script = Script::new()
         .on(when::last_contains("limit"), reply::text("So far: nothing."))
-        .on(when::turn(5), reply::text("All of it."))
         .otherwise(reply::calls([reply::call("LS", json!({}))]));
     let world = Plan::script(script).build();
-    let request = sortie_protocol::TaskRequest {
-        limits: Limits { max_turns: Some(2), ..Limits::default() },
-        ..ask("Look around.")
-    };
-    let first = world.run(request).await;
+    let outcome = world.run(TaskRequest { limits, ..ask("Look around.") }).await;
+    (world, outcome)
+}
+
+#[tokio::test]
+async fn a_task_that_reached_its_turns_goes_on_with_as_many_again() {
+    let (world, first) = at_the_limit(Limits { max_turns: Some(2), ..Limits::default() }).await;
     assert_eq!((first.status, first.usage.turns), (Status::Partial, 3));
     let second = resume(&world, first.task_id, Resumption::default()).await;
     assert_eq!((second.status, second.usage.turns), (Status::Partial, 6), "two more, and one to report");
     let last = world.seen_by("Look around.");
     assert!(format!("{:?}", last.last()).contains("Go on with your work where you stopped."));
+}
+
+#[tokio::test]
+async fn who_goes_on_with_a_task_sets_what_bounds_the_new_leg() {
+    let turns = |max_turns| Limits { max_turns: Some(max_turns), ..Limits::default() };
+    let with = |limits| Resumption { limits, ..Resumption::default() };
+    let (world, first) = at_the_limit(turns(2)).await;
+    let second = resume(&world, first.task_id, with(turns(5))).await;
+    assert_eq!((second.status, second.usage.turns), (Status::Partial, 3 + 6), "more than it began with");
+    let third = resume(&world, first.task_id, with(turns(1))).await;
+    assert_eq!(third.usage.turns, 9 + 2, "or fewer");
+    let fourth = resume(&world, first.task_id, Resumption::default()).await;
+    assert_eq!(fourth.usage.turns, 11 + 3, "or as at first, if nobody says");
+    let most = resume(&world, first.task_id, with(turns(500))).await;
+    assert_eq!(most.usage.turns, 14 + 101, "as many as a new task of this agent could have");
+    assert_eq!(most.notices, ["500 turns were asked for; `main` has 100"]);
+}
+
+#[tokio::test]
+async fn tokens_of_a_new_leg_are_counted_from_its_beginning() {
+    let (world, first) = at_the_limit(Limits { max_tokens: Some(1), ..Limits::default() }).await;
+    assert_eq!((first.reason, first.usage.turns), (Some(Limit::Tokens), 2));
+    let more = Limits { max_tokens: Some(first.usage.total_tokens()), ..Limits::default() };
+    let second = resume(&world, first.task_id, Resumption { limits: more, ..Resumption::default() }).await;
+    assert!(second.usage.turns > 4, "{}", second.usage.turns);
+    let third = resume(&world, first.task_id, Resumption::default()).await;
+    assert_eq!(third.usage.turns, second.usage.turns + 2, "as few as at first");
+}
+
+#[tokio::test]
+async fn what_cannot_be_said_to_a_task_is_refused_before_anything_is_written() {
+    let world = Plan::script(Script::always(reply::text("Done."))).build();
+    let done = world.run(ask("Do it.")).await;
+    let before = world.events();
+    let refusal = async |prompt: &str| {
+        let refusal = world.engine.resume(done.task_id, follow_up(prompt)).await.err().expect("it is refused");
+        format!("{}: {}", refusal.code, refusal.message)
+    };
+    expect!["empty_prompt: the prompt is empty; say what is to be done"].assert_eq(&refusal(" \n").await);
+    expect!["prompt_too_long: the prompt has 1048577 bytes; the limit is 1048576 (`task_tool.max_prompt_bytes`)"]
+        .assert_eq(&refusal(&"x".repeat((1 << 20) + 1)).await);
+    assert_eq!(world.events(), before);
+}
+
+/// Models of which none can be reached any more.
+struct Gone;
+
+impl Models for Gone {
+    fn choose(&self, _: Option<&str>, _: Option<&ModelChoice>) -> Result<Chosen, UnknownModel> {
+        Ok(Chosen::from(ModelChoice { route: "main".to_owned(), id: "gone".to_owned() }))
+    }
+
+    fn open(&self, choice: &ModelChoice) -> Result<Arc<dyn Model>, ModelError> {
+        Err(ModelError::new(ErrorKind::Unreachable, format!("nobody serves `{}` any more", choice.id)))
+    }
+}
+
+#[tokio::test]
+async fn a_task_whose_model_is_gone_stays_as_it_is_and_goes_on_when_it_is_back() {
+    let world = Plan::script(Script::always(reply::text("Done."))).build();
+    let done = world.run(ask("Do it.")).await;
+    let before = world.events();
+    let without = Plan { models: Some(Arc::new(Gone)), ..Plan::script(Script::new()) }.build_over(&world);
+    let refusal = without.engine.resume(done.task_id, follow_up("More.")).await.err().expect("it is refused");
+    expect!["nobody serves `scripted` any more"].assert_eq(&refusal.message);
+    assert_eq!(world.events(), before);
+    assert_eq!(resume(&world, done.task_id, follow_up("More.")).await.status, Status::Completed);
+}
+
+#[tokio::test]
+async fn what_an_earlier_leg_has_written_is_not_told_as_the_result_of_this_one() {
+    let script = Script::new()
+        .on(when::last_contains("FAIL"), reply::status(400))
+        .on(when::last_contains("WAIT"), reply::never())
+        .otherwise(reply::text("Done."));
+    let world = Plan::script(script).build();
+    let done = world.run(ask("Do it.")).await;
+    let failed = resume(&world, done.task_id, follow_up("FAIL")).await;
+    assert_eq!((failed.status, failed.text.as_str()), (Status::Failed, ""));
+    let limits = Limits { timeout: Some(Duration::from_millis(50)), ..Limits::default() };
+    let late = resume(&world, done.task_id, Resumption { limits, ..follow_up("WAIT") }).await;
+    let code = late.error.map(|error| error.code);
+    assert_eq!((late.status, late.text.as_str(), code.as_deref()), (Status::Failed, "", Some("timeout")));
 }

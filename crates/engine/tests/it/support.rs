@@ -1,5 +1,6 @@
 //! A small world for one engine: a temp workspace, a scripted model, a journal in memory, fixed ids and time.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
@@ -48,7 +49,7 @@ pub(crate) struct World {
     pub(crate) engine: Engine,
     pub(crate) model: Arc<ScriptedModel>,
     pub(crate) journal: Arc<MemoryJournal>,
-    pub(crate) home: TempDir,
+    pub(crate) home: Arc<TempDir>,
 }
 
 pub(crate) struct Plan {
@@ -61,6 +62,8 @@ pub(crate) struct Plan {
     pub(crate) models: Option<Arc<dyn Models>>,
     pub(crate) contract: Arc<dyn Contract>,
     pub(crate) permissions: Permissions,
+    /// Directories that are added to the workspace.
+    pub(crate) added: Vec<PathBuf>,
 }
 
 impl Plan {
@@ -74,6 +77,7 @@ impl Plan {
             models: None,
             contract: Arc::new(Sortie),
             permissions: Permissions::unrestricted(),
+            added: Vec::new(),
         }
     }
 
@@ -116,11 +120,6 @@ impl Plan {
     }
 
     pub(crate) fn build(self) -> World {
-        let model = Arc::new(self.model);
-        let known = ["light", "haiku", "sonnet"];
-        let scripted =
-            known.iter().fold(ScriptedModels::of(Arc::clone(&model)), |models, id| models.also_known_as(*id));
-        let models = self.models.unwrap_or_else(|| Arc::new(scripted));
         let home = tempfile::tempdir().expect("a temp directory");
         let root = home.path().join("workspace");
         std::fs::create_dir(&root).expect("a fresh directory");
@@ -129,26 +128,46 @@ impl Plan {
             std::fs::create_dir_all(path.parent().expect("inside the workspace")).expect("a fresh directory");
             std::fs::write(path, text).expect("a fresh file");
         }
-        let workspace = Arc::new(Workspace::open(&root).expect("the workspace is there"));
+        self.build_in(Arc::new(home), Arc::new(MemoryJournal::new()))
+    }
+
+    /// Another engine over the workspace and the journal of a world, as a later process has it. It brings no files.
+    pub(crate) fn build_over(self, world: &World) -> World {
+        self.build_in(Arc::clone(&world.home), Arc::clone(&world.journal))
+    }
+
+    fn build_in(self, home: Arc<TempDir>, journal: Arc<MemoryJournal>) -> World {
+        let (engine, model) = self.engine(home.path(), Arc::clone(&journal) as Arc<dyn Journal>);
+        World { engine, model, journal, home }
+    }
+
+    /// An engine over the workspace in a directory and over any journal.
+    pub(crate) fn engine(self, home: &Path, journal: Arc<dyn Journal>) -> (Engine, Arc<ScriptedModel>) {
+        let model = Arc::new(self.model);
+        let known = ["light", "haiku", "sonnet"];
+        let scripted =
+            known.iter().fold(ScriptedModels::of(Arc::clone(&model)), |models, id| models.also_known_as(*id));
+        let models = self.models.unwrap_or_else(|| Arc::new(scripted));
+        let workspace = Workspace::open(&home.join("workspace")).expect("the workspace is there");
+        let workspace = Arc::new(workspace.with_directories(&self.added).expect("the directories are there"));
         let contract = self.contract;
         let agents = if self.agent_files { folders(&workspace) } else { Registry::builtin().fixed() };
-        let journal = Arc::new(MemoryJournal::new());
         let engine = Engine::new(EngineParts {
-            journal: Arc::clone(&journal) as Arc<dyn Journal>,
+            journal,
             models,
             workspace,
             agents,
             contract,
             more_tools: self.more_tools,
             shell: None,
-            reports: Arc::new(SpillDir::open(&home.path().join("reports")).expect("a fresh directory")),
+            reports: Arc::new(SpillDir::open(&home.join("reports")).expect("a directory")),
             cache: None,
             rules: self.rules,
             permissions: self.permissions,
             clock: Arc::new(StepClock::default()),
             ids: Arc::new(CountingIds::default()),
         });
-        World { engine, model, journal, home }
+        (engine, model)
     }
 }
 

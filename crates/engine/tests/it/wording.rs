@@ -108,6 +108,7 @@ async fn p_10_an_output_that_is_too_long_is_spilled_and_cut() {
     assert_eq!((&object["status"], &object["data"]["truncated"]), (&json!("partial"), &json!(true)));
     let path = object["data"]["truncation"]["full_output_path"].as_str().expect("a path");
     assert_eq!(std::fs::read_to_string(path).expect("the whole"), "line\n".repeat(3000));
+    assert!(path.contains("/reports/agent-aaaaaaaaaaaa-"), "in its task's name: {path}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,7 +1,6 @@
 //! What the journal in memory holds, and how it changes.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::PathBuf;
 
 use sortie_protocol::{Command, Event, TaskId, Timestamp, VERSION};
 
@@ -115,8 +114,8 @@ impl State {
         headers
     }
 
-    /// The tree below the root, with the evidence, if it may go.
-    pub(super) fn old_tree(&self, root: TaskId, older_than: Timestamp) -> Option<(Vec<TaskHeader>, Evidence)> {
+    /// The tree below the root, if it may go.
+    pub(super) fn old_tree(&self, root: TaskId, older_than: Timestamp) -> Option<Vec<TaskHeader>> {
         let tree = self.tree(root);
         let mut evidence = Evidence::default();
         let tasks = tree.iter().filter_map(|header| self.task(header.task_id));
@@ -125,12 +124,12 @@ impl State {
             .filter_map(|at| self.log.get(at))
             .for_each(|event| evidence.see(&event.fact));
         let may_go = prune::is_old(&tree, older_than) && evidence.has_all_delivered(&tree);
-        may_go.then_some((tree, evidence))
+        may_go.then_some(tree)
     }
 
-    /// Removes the tree if it may go, and returns the reports that it had spilled.
-    pub(super) fn remove(&mut self, root: TaskId, older_than: Timestamp, pruned: &mut Pruned) -> Vec<PathBuf> {
-        let Some((tree, evidence)) = self.old_tree(root, older_than) else { return Vec::new() };
+    /// Removes the tree if it may go, and returns its tasks.
+    pub(super) fn remove(&mut self, root: TaskId, older_than: Timestamp, pruned: &mut Pruned) -> Vec<TaskId> {
+        let Some(tree) = self.old_tree(root, older_than) else { return Vec::new() };
         let numbers: Vec<u64> = tree.iter().filter_map(|header| self.by_id.get(&header.task_id).copied()).collect();
         let positions: Vec<Position> =
             numbers.iter().filter_map(|number| self.tasks.get(number)).flat_map(|task| task.events.clone()).collect();
@@ -145,7 +144,7 @@ impl State {
         for number in numbers {
             pruned.tasks += u64::from(self.tasks.remove(&number).is_some());
         }
-        evidence.reports
+        tree.into_iter().map(|header| header.task_id).collect()
     }
 }
 

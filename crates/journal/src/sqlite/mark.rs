@@ -35,6 +35,7 @@ impl Mark {
         marking.number(i64::from(progress.attempt));
         marking.number(i64::from(progress.owner.pid));
         marking.number(progress.owner.started.cast_signed());
+        marking.number(progress.owner.space.cast_signed());
         marking.number(i64::from(progress.leg));
         marking.number(progress.last_seq.cast_signed());
         marking.number(progress.updated.0.cast_signed());

@@ -4,8 +4,6 @@
 //! removed from the end of each log backwards, and their rows. A crash leaves marked tasks behind, which the next pruning
 //! finishes.
 
-use std::path::Path;
-
 use rusqlite::{Connection, Transaction};
 use sortie_protocol::{TaskId, Timestamp};
 
@@ -47,18 +45,17 @@ pub(super) struct Removed {
     complete: bool,
 }
 
-/// An old tree, and what goes with it.
+/// An old tree.
 struct Tree {
     headers: Vec<TaskHeader>,
     members: Vec<Seen>,
-    evidence: Evidence,
 }
 
 pub(super) fn prune(
     reader: &Reader,
     writer: &Writer,
     older_than: Timestamp,
-    discard: &mut dyn FnMut(&Path),
+    discard: &mut dyn FnMut(TaskId),
 ) -> Result<Pruned, JournalError> {
     let mut pruning = Pruning { reader, writer, discard, pruned: Pruned::default() };
     for task in reader.ask(|snapshot| marked(snapshot))? {
@@ -89,7 +86,7 @@ pub(super) fn prunable(reader: &Reader, older_than: Timestamp) -> Result<Vec<Tas
 struct Pruning<'a> {
     reader: &'a Reader,
     writer: &'a Writer,
-    discard: &'a mut dyn FnMut(&Path),
+    discard: &'a mut dyn FnMut(TaskId),
     pruned: Pruned,
 }
 
@@ -98,27 +95,25 @@ impl Pruning<'_> {
     fn take(&mut self, root: TaskId, older_than: Timestamp) -> Result<(), JournalError> {
         let Some(tree) = self.reader.ask(|snapshot| old_tree(snapshot, root, older_than))? else { return Ok(()) };
         if self.writer.remove(Removal::Mark(tree.members.clone()))?.complete {
-            self.erase(&tree)?;
+            self.erase(&tree.members)?;
         }
         Ok(())
     }
 
-    /// Removes a task that an interrupted pruning has left marked.
+    /// Removes a task that an interrupted pruning has left marked, unless that mark is damage.
     fn finish(&mut self, task: TaskId) -> Result<(), JournalError> {
-        let members = vec![Seen { task, last_seq: 0 }];
-        let evidence = self.reader.ask(|snapshot| match task_row::find(snapshot, task)? {
-            Some(row) if row.tail.going => evidence(snapshot, &members),
-            _ => Ok(Evidence::default()),
+        let marked = [Seen { task, last_seq: 0 }];
+        let is_going = self.reader.ask(|snapshot| {
+            evidence(snapshot, &marked)?;
+            Ok(task_row::find(snapshot, task)?.is_some_and(|row| row.tail.going))
         })?;
-        self.erase(&Tree { headers: Vec::new(), members, evidence })
+        if is_going { self.erase(&marked) } else { Ok(()) }
     }
 
-    /// Hands the reports over and removes the marked tasks. In this order: without its events nobody knows the reports.
-    fn erase(&mut self, tree: &Tree) -> Result<(), JournalError> {
-        for report in &tree.evidence.reports {
-            (self.discard)(report);
-        }
-        for Seen { task, .. } in &tree.members {
+    /// Says which tasks go and removes them. In this order: of a task that is gone nobody knows that it had files.
+    fn erase(&mut self, marked: &[Seen]) -> Result<(), JournalError> {
+        for Seen { task, .. } in marked {
+            (self.discard)(*task);
             loop {
                 let removed = self.writer.remove(Removal::Erase(*task))?;
                 self.pruned.events += removed.events;
@@ -170,7 +165,7 @@ fn old_tree(snapshot: &Connection, root: TaskId, older_than: Timestamp) -> Resul
         return Ok(None);
     }
     let evidence = evidence(snapshot, &members)?;
-    Ok(evidence.has_all_delivered(&headers).then_some(Tree { headers, members, evidence }))
+    Ok(evidence.has_all_delivered(&headers).then_some(Tree { headers, members }))
 }
 
 fn evidence(snapshot: &Connection, members: &[Seen]) -> Result<Evidence, Failure> {
@@ -187,7 +182,7 @@ fn evidence(snapshot: &Connection, members: &[Seen]) -> Result<Evidence, Failure
 }
 
 impl Removal {
-    /// What is marked loses its reports next, so a power cut must not bring it back. An erasure that is lost is done again.
+    /// What is marked loses its files next, so a power cut must not bring it back. An erasure that is lost is done again.
     pub(super) fn must_last(&self) -> bool {
         matches!(self, Self::Mark(_))
     }

@@ -15,7 +15,7 @@ use crate::task::{Origin, Progress};
 /// The whole rows of tasks: an origin, then a progress, then what guards both.
 pub(super) const TASKS: &str = "
     SELECT t.task, t.parent, t.root, t.depth, t.agent, t.title, t.workspace, t.started,
-        t.attempt, t.owner_pid, t.owner_started, t.leg, t.last_seq, t.updated, t.status, t.ended_seq,
+        t.attempt, t.owner_pid, t.owner_started, t.owner_space, t.leg, t.last_seq, t.updated, t.status, t.ended_seq,
         t.children, t.log_sum, t.going, t.mark, t.number
     FROM tasks t";
 
@@ -122,24 +122,28 @@ fn origin(row: &Row<'_>) -> rusqlite::Result<Origin> {
     })
 }
 
-/// The nine columns of a task's progress, from column `first` on.
+/// The ten columns of a task's progress, from column `first` on.
 fn progress(row: &Row<'_>, first: usize) -> rusqlite::Result<Progress> {
     Ok(Progress {
         attempt: row.get(first)?,
-        owner: Owner { pid: row.get(first + 1)?, started: row.get::<_, i64>(first + 2)?.cast_unsigned() },
-        leg: row.get(first + 3)?,
-        last_seq: row.get::<_, i64>(first + 4)?.cast_unsigned(),
-        updated: time(row, first + 5)?,
-        status: status(row, first + 6)?,
-        ended_seq: row.get::<_, Option<i64>>(first + 7)?.map(i64::cast_unsigned),
-        children: row.get(first + 8)?,
+        owner: Owner {
+            pid: row.get(first + 1)?,
+            started: row.get::<_, i64>(first + 2)?.cast_unsigned(),
+            space: row.get::<_, i64>(first + 3)?.cast_unsigned(),
+        },
+        leg: row.get(first + 4)?,
+        last_seq: row.get::<_, i64>(first + 5)?.cast_unsigned(),
+        updated: time(row, first + 6)?,
+        status: status(row, first + 7)?,
+        ended_seq: row.get::<_, Option<i64>>(first + 8)?.map(i64::cast_unsigned),
+        children: row.get(first + 9)?,
     })
 }
 
 /// A row of [`TASKS`], checked against its mark.
 pub(super) fn task(row: &Row<'_>) -> Result<TaskRow, Failure> {
     let (task, mark) = task_and_mark(row)?;
-    if row.get::<_, Mark>(19)? != mark {
+    if row.get::<_, Mark>(20)? != mark {
         return Err(Failure::Damage(format!("the header of {} does not match its checksum", task.origin.task_id)));
     }
     Ok(task)
@@ -154,11 +158,11 @@ pub(super) fn unmarked_task(row: &Row<'_>) -> rusqlite::Result<(i64, Mark)> {
 fn task_and_mark(row: &Row<'_>) -> rusqlite::Result<(TaskRow, Mark)> {
     let origin = origin(row)?;
     let tail = TaskTail {
-        number: row.get(20)?,
+        number: row.get(21)?,
         origin_mark: Mark::of_origin(&origin),
         progress: progress(row, 8)?,
-        log_sum: row.get(17)?,
-        going: row.get(18)?,
+        log_sum: row.get(18)?,
+        going: row.get(19)?,
     };
     Ok((TaskRow { origin, tail }, Mark::of_task(&tail)))
 }

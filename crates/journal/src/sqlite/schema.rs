@@ -67,6 +67,7 @@ const VERSION_2: &str = "
     ALTER TABLE tasks ADD COLUMN children INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE tasks ADD COLUMN going INTEGER NOT NULL DEFAULT 0; -- 1 while it is being pruned
     ALTER TABLE tasks ADD COLUMN mark INTEGER NOT NULL DEFAULT 0; -- its checksum
+    ALTER TABLE tasks ADD COLUMN owner_space INTEGER NOT NULL DEFAULT 0; -- its owner's pid namespace; 0 if not known
     UPDATE tasks SET ended_seq =
         (SELECT max(seq) FROM events WHERE events.task = tasks.task AND events.kind = 'task_ended'),
         children = (SELECT count(*) FROM tasks child WHERE child.parent = tasks.task);

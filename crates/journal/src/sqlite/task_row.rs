@@ -33,9 +33,9 @@ pub(super) fn known(connection: &Connection, task: TaskId) -> Result<TaskRow, Fa
 pub(super) fn insert(connection: &Connection, origin: &Origin, tail: &TaskTail) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO tasks (number, task, parent, root, depth, agent, title, workspace, started,
-            attempt, owner_pid, owner_started, leg, last_seq, updated, status, ended_seq, children, log_sum, going,
-            mark)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
+            attempt, owner_pid, owner_started, owner_space, leg, last_seq, updated, status, ended_seq, children,
+            log_sum, going, mark)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
     )?;
     let TaskTail { number, progress, log_sum, going, .. } = tail;
     statement.execute(params![
@@ -51,6 +51,7 @@ pub(super) fn insert(connection: &Connection, origin: &Origin, tail: &TaskTail) 
         progress.attempt,
         progress.owner.pid,
         progress.owner.started.cast_signed(),
+        progress.owner.space.cast_signed(),
         progress.leg,
         progress.last_seq.cast_signed(),
         progress.updated.0.cast_signed(),
@@ -67,7 +68,7 @@ pub(super) fn insert(connection: &Connection, origin: &Origin, tail: &TaskTail) 
 pub(super) fn update(connection: &Connection, tail: &TaskTail) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "UPDATE tasks SET attempt = ?2, owner_pid = ?3, owner_started = ?4, leg = ?5, last_seq = ?6, updated = ?7,
-            status = ?8, ended_seq = ?9, children = ?10, log_sum = ?11, going = ?12, mark = ?13
+            status = ?8, ended_seq = ?9, children = ?10, log_sum = ?11, going = ?12, mark = ?13, owner_space = ?14
         WHERE number = ?1",
     )?;
     let TaskTail { number, progress, log_sum, going, .. } = tail;
@@ -85,6 +86,7 @@ pub(super) fn update(connection: &Connection, tail: &TaskTail) -> rusqlite::Resu
         log_sum,
         going,
         Mark::of_task(tail),
+        progress.owner.space.cast_signed(),
     ])?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use sortie_journal::{CommandId, Journal, JournalError, Position, Scope, TaskQuery, TaskState};
 use sortie_protocol::{Command, Fact, Status, Timestamp};
 
-use crate::support::{Place, append, ended, ended_with_report, noticed, render, started, started_by, task};
+use crate::support::{Place, append, ended, noticed, render, started, started_by, task};
 
 /// A journal with a task of five events, a child of it with one, and a change made behind its back.
 async fn damaged_by(change: &str) -> Place {
@@ -57,7 +57,8 @@ impl Marking {
 fn sign(sql: &rusqlite::Connection) {
     let columns =
         "number, task, coalesce(parent, ''), root, depth, agent, title, workspace, started, attempt, owner_pid,
-        owner_started, leg, last_seq, updated, coalesce(status, ''), coalesce(ended_seq, 0), children, log_sum, going";
+        owner_started, leg, last_seq, updated, coalesce(status, ''), coalesce(ended_seq, 0), children, log_sum, going,
+        owner_space";
     let query = format!("SELECT {columns} FROM tasks WHERE task = 'aaaaaaaaaaaa'");
     let mark = sql.query_row(&query, (), |row| {
         let number = |column: usize| row.get::<_, i64>(column).unwrap();
@@ -73,7 +74,7 @@ fn sign(sql: &rusqlite::Connection) {
         origin.numbers(&[number(8)]);
         let mut whole = Marking::default();
         whole.numbers(&[number(0), origin.0.cast_signed()]);
-        whole.numbers(&[9, 10, 11, 12, 13, 14].map(number));
+        whole.numbers(&[9, 10, 11, 20, 12, 13, 14].map(number));
         whole.text(&text(15));
         whole.numbers(&[16, 17].map(number));
         whole.text(&text(18));
@@ -197,6 +198,7 @@ async fn a_change_in_any_column_of_a_task_is_found_by_every_question_about_it() 
         "attempt = 0",
         "owner_pid = 1",
         "owner_started = 0",
+        "owner_space = 1",
         "leg = 2",
         "last_seq = 2",
         "updated = 0",
@@ -289,9 +291,9 @@ async fn an_old_tree_that_is_damaged_is_named_and_not_pruned() {
     let sql = place.sql();
     sql.execute("UPDATE events SET time = 0 WHERE task = 'aaaaaaaaaaaa' AND seq = 2", ()).unwrap();
     sql.execute("UPDATE tasks SET title = 'x' WHERE task = 'bbbbbbbbbbbb'", ()).unwrap();
-    append(&journal, [started(task('d')), ended_with_report(task('d'), "/reports/d.md")]).await.unwrap();
+    append(&journal, [started(task('d')), ended(task('d'), Status::Completed)]).await.unwrap();
     sql.execute("UPDATE tasks SET going = 1 WHERE task = 'dddddddddddd'", ()).unwrap();
-    let pruned = journal.prune(Timestamp(2_000), &mut |report| panic!("{report:?} is still needed")).unwrap();
+    let pruned = journal.prune(Timestamp(2_000), &mut |gone| assert_eq!(gone, task('c'))).unwrap();
     assert_eq!((pruned.tasks, pruned.damaged), (1, vec![task('d'), task('a'), task('b')]));
     assert!(matches!(journal.read(task('a')), Err(JournalError::DamagedTask { .. })), "there is something to rescue");
     assert!(matches!(journal.read(task('c')), Err(JournalError::NoSuchTask { .. })));

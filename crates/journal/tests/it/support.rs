@@ -5,7 +5,8 @@ use std::process::{Command, Stdio};
 
 use sortie_journal::{Durability, Entry, Journal, JournalError, SqliteJournal};
 use sortie_protocol::{
-    AgentConfig, CallId, Event, Fact, Grant, Job, Limits, ModelChoice, Status, TaskId, TaskOutcome, Timestamp, Usage,
+    AgentConfig, CallId, Event, Fact, Grant, Job, Limits, ModelChoice, Reach, Status, TaskId, TaskOutcome, Timestamp,
+    Usage,
 };
 use tempfile::TempDir;
 
@@ -39,7 +40,7 @@ pub(crate) fn task(letter: char) -> TaskId {
 }
 
 pub(crate) fn entry(task: TaskId, fact: Fact) -> Entry {
-    Entry { task_id: task, leg: 1, attempt: 1, time: Timestamp(1_000), fact }
+    Entry { task_id: task, leg: 1, attempt: 1, time: Timestamp(1_000), after: None, fact }
 }
 
 pub(crate) fn noticed(task: TaskId, text: &str) -> Entry {
@@ -112,6 +113,7 @@ fn job(task: TaskId, parent: Option<TaskId>, root: TaskId) -> Job {
         report_cap_characters: None,
         report_cap_lines: None,
         report_cap_json_bytes: None,
+        reach: Reach::default(),
         notices: Vec::new(),
         config: AgentConfig {
             agent: "explore".to_owned(),

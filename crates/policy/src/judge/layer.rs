@@ -19,6 +19,7 @@ use crate::rule::RuleError;
 use crate::tool::Kind;
 
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "as in the layer that it is made of")]
 pub(super) struct Layer {
     owner: String,
     admitted: Option<Rules>,
@@ -29,6 +30,7 @@ pub(super) struct Layer {
     mode: Option<Mode>,
     approves_reads: bool,
     never_asks: bool,
+    as_started: bool,
 }
 
 /// The most lenient that a decision about some call of a tool could be.
@@ -56,6 +58,7 @@ impl Layer {
             mode: layer.mode,
             approves_reads: layer.approves_reads,
             never_asks: layer.never_asks,
+            as_started: layer.as_started,
         })
     }
 
@@ -124,8 +127,7 @@ impl Layer {
         if self.mode.is_none_or(|mode| allows(mode, call.kind)) || self.allow.find(call).is_some() {
             return Decision::Allow;
         }
-        let remedies = remedy::for_call(call.tool, resource).into_iter().collect();
-        Decision::Ask(self.ground(None, remedies, Why::Unmentioned))
+        Decision::Ask(self.unmentioned(remedy::for_call(call.tool, resource).into_iter().collect()))
     }
 
     /// The ground of a question that a layer above would ask, and this one as well. A rule that asks is named before a
@@ -133,7 +135,7 @@ impl Layer {
     /// rules from above; of a line, each may lack another part.
     fn both(&self, mut above: Ground, own: Ground) -> Ground {
         match (&above.why, &own.why) {
-            (Why::Unmentioned, Why::AskedFor | Why::Obscure { .. }) => return own,
+            (Why::Unmentioned, Why::AskedFor | Why::Obscure { .. } | Why::UnmentionedAtStart) => return own,
             (Why::Unmentioned, Why::Unmentioned)
                 if self.shares_allow && !above.remedies.is_empty() && !own.remedies.is_empty() =>
             {
@@ -176,9 +178,17 @@ impl Layer {
         Decision::Ask(match found {
             Err(what) => self.ground(None, Vec::new(), Why::Obscure { what }),
             // In plan mode they would not help.
-            Ok(_) if self.mode == Some(Mode::Plan) => self.ground(None, Vec::new(), Why::Unmentioned),
-            Ok(remedies) => self.ground(None, remedies, Why::Unmentioned),
+            Ok(_) if self.mode == Some(Mode::Plan) => self.unmentioned(Vec::new()),
+            Ok(remedies) => self.unmentioned(remedies),
         })
+    }
+
+    /// The ground of a question about what no rule here allows, with those that would.
+    fn unmentioned(&self, remedies: Vec<String>) -> Ground {
+        if self.as_started {
+            return self.ground(None, Vec::new(), Why::UnmentionedAtStart);
+        }
+        self.ground(None, remedies, Why::Unmentioned)
     }
 
     fn ground(&self, rule: Option<&Matcher>, remedies: Vec<String>, why: Why) -> Ground {

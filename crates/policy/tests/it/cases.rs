@@ -146,6 +146,7 @@ impl DrawCase for Draw {
             mode: self.mode(),
             approves_reads: self.once_in(5),
             never_asks: self.once_in(10),
+            as_started: false,
             owner,
         }
     }

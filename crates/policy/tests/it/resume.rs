@@ -1,6 +1,6 @@
 //! Resuming: what a task had, within what holds now.
 
-use sortie_policy::{Judge, intersect, narrow};
+use sortie_policy::{Decision, Judge, intersect, narrow};
 use sortie_protocol::{Grant, GrantLayer, Mode, Resource};
 
 use super::support::{TOOLS, Verdict, agent, allow, command, deny, grant, in_mode, path, places, tools};
@@ -56,7 +56,29 @@ fn resuming_under_the_same_policy_again_and_again_adds_nothing() {
     for _ in 0..10 {
         resumed = intersect(&stored(&resumed), &policy);
     }
-    assert_eq!(resumed, task);
+    let as_started = GrantLayer { as_started: true, ..tools(&["Read"]) };
+    assert_eq!(resumed, narrow(&grant(policy), as_started));
+}
+
+#[test]
+fn what_was_not_allowed_at_the_start_is_not_said_to_be_helped_by_a_rule_of_today() {
+    let task = grant([in_mode(Mode::Default)]);
+    let ground = |today: GrantLayer| {
+        let judge = Judge::new(&intersect(&stored(&task), &[today]), places()).unwrap();
+        match judge.decide("Bash", &command("ls")) {
+            Decision::Ask(ground) => ground,
+            other => panic!("{other:?}"),
+        }
+    };
+    for today in [allow(&["Bash"]), GrantLayer { owner: "settings of today".to_owned(), ..in_mode(Mode::Default) }] {
+        let ground = ground(today);
+        assert_eq!(ground.remedies, [""; 0]);
+        assert_eq!(
+            ground.to_string(),
+            "needs approval; this task was started without it, and what is allowed since is for new tasks"
+        );
+    }
+    assert!(!ground(in_mode(Mode::Default)).remedies.is_empty(), "said today as it was then, it can be said otherwise");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use expect_test::expect_file;
 use serde_json::json;
 use sortie_protocol::{
     Addressee, AgentConfig, ApprovalAnswer, CallId, CallOutput, Event, Fact, Failure, Grant, GrantLayer, Job, Limit,
-    Limits, MailMark, ModelChoice, Part, Reasoning, Reply, ReportMark, Sender, Status, StopReason, TaskId, TaskOutcome,
+    Limits, MailMark, ModelChoice, Part, Reach, Reasoning, Reply, ReportMark, Sender, Status, StopReason, TaskId, TaskOutcome,
     Timestamp, ToolCall, ToolCount, ToolOutput, Usage, VERSION,
 };
 
@@ -42,6 +42,7 @@ fn job() -> Job {
         report_cap_characters: None,
         report_cap_lines: None,
         report_cap_json_bytes: None,
+        reach: Reach::default(),
         notices: vec!["unknown key `x` was ignored".to_owned()],
         config: AgentConfig {
             agent: "explore".to_owned(),

@@ -31,11 +31,12 @@ fn a_layer_keeps_all_it_says_and_writes_nothing_that_it_does_not_say() {
         mode: Some(Mode::AcceptEdits),
         approves_reads: true,
         never_asks: true,
+        as_started: true,
     };
     let text = serde_json::to_string(&full).unwrap();
     assert_eq!(
         text,
-        r#"{"owner":"user settings","tools":[],"deny":["Bash(rm:*)"],"ask":["Edit"],"allow":["Read(src/**)"],"shares_allow":true,"mode":"accept-edits","approves_reads":true,"never_asks":true}"#
+        r#"{"owner":"user settings","tools":[],"deny":["Bash(rm:*)"],"ask":["Edit"],"allow":["Read(src/**)"],"shares_allow":true,"mode":"accept-edits","approves_reads":true,"never_asks":true,"as_started":true}"#
     );
     assert_eq!(serde_json::from_str::<GrantLayer>(&text).unwrap(), full);
 }

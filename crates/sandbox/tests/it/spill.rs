@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sortie_sandbox::{SpillDir, SpillError};
 
@@ -79,4 +79,33 @@ fn a_file_that_cannot_be_rewritten_is_not_left_there() {
     let error = spill.rewrite(&path, |_| None).unwrap_err();
     assert!(matches!(error, SpillError::Write { .. }), "{error:?}");
     assert!(fs::symlink_metadata(&path).is_err());
+}
+
+#[test]
+fn files_bear_their_owners_name_and_are_told_from_what_others_laid_there() {
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path().join("spill");
+    let spill = SpillDir::open(&directory).unwrap();
+    let name = |path: PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let owned = name(spill.of("agent-abc").spill("Bash", "x").unwrap());
+    let without_hint = name(spill.of("agent-abc").spill("", "x").unwrap());
+    let of_nobody = name(spill.spill("output", "x").unwrap());
+    assert!(owned.starts_with("agent-abc-Bash-"), "{owned}");
+    assert_eq!(without_hint.len(), "agent-abc-.txt".len() + 16, "{without_hint}");
+
+    fs::write(directory.join("agent-abc-notes.txt"), "a person's").unwrap();
+    fs::create_dir(directory.join("agent-abc-0123456789abcdef.txt")).unwrap();
+    symlink("/etc/passwd", directory.join("agent-abc-fedcba9876543210.txt")).unwrap();
+    let names: BTreeSet<String> = spill.names().unwrap().into_iter().collect();
+    assert_eq!(names, BTreeSet::from([owned.clone(), without_hint, of_nobody]));
+
+    spill.discard(&owned).unwrap();
+    spill.discard(&owned).expect("one that is gone is fine");
+    assert_eq!(spill.names().unwrap().len(), 2);
+    let outside = temporary.path().join("outside-0123456789abcdef.txt");
+    fs::write(&outside, "x").unwrap();
+    for foreign in ["../outside-0123456789abcdef.txt", "agent-abc-notes.txt", ""] {
+        assert!(matches!(spill.discard(foreign), Err(SpillError::Discard { .. })), "{foreign}");
+    }
+    assert!(outside.exists() && directory.join("agent-abc-notes.txt").exists());
 }

@@ -135,7 +135,9 @@ fn changes(call: &ToolCall, told: Told, evidence: &Evidence, findings: &mut Find
     };
     let path = arguments["file_path"].as_str().unwrap_or_default();
     let text = evidence.files.get(path).map_or("", String::as_str);
-    let n_there = new.iter().filter(|new| text.contains(**new)).count();
+    // A file that is written holds nothing else.
+    let is_there = |new: &&&str| if call.tool == "Write" { text == **new } else { text.contains(**new) };
+    let n_there = new.iter().filter(is_there).count();
     let (id, n_new) = (&call.id, new.len());
     findings.expect(n_there == 0 || n_there == n_new, || format!("N9 {id} is in {path} by half: {n_there} of {n_new}"));
     findings

@@ -1,6 +1,7 @@
 //! What a run leaves behind, as plain data.
 
 use std::collections::HashMap;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -17,6 +18,8 @@ pub struct Evidence {
     pub effects: Vec<String>,
     /// Files that calls name, by the path in their arguments; absent ones are not in here.
     pub files: HashMap<String, String>,
+    /// Files that were in the workspace before the run, by their path in it.
+    pub kept: HashMap<String, Kept>,
     /// Files in the workspace that are no call's work and were not there before.
     pub strays: Vec<String>,
     /// Bodies of the requests that the server saw, in the order of their arrival.
@@ -34,6 +37,21 @@ pub struct TaskLog {
     pub events: Vec<Event>,
 }
 
+/// A file that was there before the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    pub before: Version,
+    /// Absent if it is gone.
+    pub now: Option<Version>,
+}
+
+/// A file at one time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Version {
+    pub bytes: Vec<u8>,
+    pub mode: u32,
+}
+
 /// The traces cannot be read, which is a finding of its own.
 #[derive(Debug, thiserror::Error)]
 pub enum EvidenceError {
@@ -49,7 +67,8 @@ pub enum EvidenceError {
 }
 
 impl Evidence {
-    /// Reads `state/journal.db`, `workspace/`, `workspace/effects.log`, `requests.log` and `shown/*.jsonl` below a folder.
+    /// Reads `state/journal.db`, `workspace/`, `workspace/effects.log`, `before/` (the workspace as it was before the run),
+    /// `requests.log` and `shown/*.jsonl` below a folder.
     pub fn gather(folder: &Path) -> Result<Self, EvidenceError> {
         let journal = SqliteJournal::open_read_only(&folder.join("state/journal.db"))?;
         let query = TaskQuery { limit: usize::MAX, ..TaskQuery::default() };
@@ -61,6 +80,7 @@ impl Evidence {
         let effects = text(&workspace.join("effects.log"))?.unwrap_or_default();
         let mut evidence = Self {
             files: files(&workspace, &tasks)?,
+            kept: kept(&folder.join("before"), &workspace)?,
             strays: strays(&workspace)?,
             tasks,
             effects: effects.lines().map(str::to_owned).collect(),
@@ -99,9 +119,39 @@ fn files(workspace: &Path, tasks: &[TaskLog]) -> Result<HashMap<String, String>,
     Ok(files)
 }
 
+/// The files of one folder beside those of the same names in another.
+fn kept(before: &Path, now: &Path) -> Result<HashMap<String, Kept>, EvidenceError> {
+    let mut kept = HashMap::new();
+    let mut ahead = if before.exists() { vec![PathBuf::new()] } else { Vec::new() };
+    while let Some(directory) = ahead.pop() {
+        for name in names(&before.join(&directory))? {
+            let path = directory.join(name);
+            if before.join(&path).is_dir() {
+                ahead.push(path);
+            } else if let Some(old) = version(&before.join(&path))? {
+                let file = Kept { before: old, now: version(&now.join(&path))? };
+                kept.insert(path.display().to_string(), file);
+            }
+        }
+    }
+    Ok(kept)
+}
+
+fn version(path: &Path) -> Result<Option<Version>, EvidenceError> {
+    let failed = |source| EvidenceError::File { path: path.to_owned(), source };
+    match fs::symlink_metadata(path) {
+        Ok(metadata) => {
+            let mode = metadata.permissions().mode();
+            Ok(Some(Version { bytes: fs::read(path).map_err(failed)?, mode }))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(error)),
+    }
+}
+
 /// Directories in which calls work, and all that may be in the workspace.
 const WORKED_IN: &[&str] = &["made", "notes"];
-const KNOWN: &[&str] = &[".git", "effects.log", "made", "notes"];
+const KNOWN: &[&str] = &[".git", "effects.log", "kept", "made", "notes"];
 /// A version that its writer could not put in its place. The next writer there removes it, when it is old enough.
 const UNFINISHED: &str = ".sortie-write-";
 

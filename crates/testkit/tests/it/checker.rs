@@ -1,12 +1,12 @@
 //! The checker of what a killed run leaves behind: it must find each breach that it is there for, and no other.
 
 use serde_json::{Value, json};
-use sortie_journal::TaskState;
+use sortie_journal::{SqliteJournal, TaskState};
 use sortie_protocol::{
-    AgentConfig, CallId, CallOutput, Event, Fact, Grant, Job, Limits, ModelChoice, Part, Reply, Status, StopReason,
-    TaskId, TaskOutcome, Timestamp, ToolCall, ToolOutput, Usage, VERSION,
+    AgentConfig, CallId, CallOutput, Event, Fact, Grant, Job, Limits, ModelChoice, Part, Reach, Reply, Status,
+    StopReason, TaskId, TaskOutcome, Timestamp, ToolCall, ToolOutput, Usage, VERSION,
 };
-use sortie_testkit::checker::{Evidence, Stage, TaskLog, check, left_below};
+use sortie_testkit::checker::{Evidence, Kept, Stage, TaskLog, Version, check, left_below};
 
 const PROMPT: &str = "Have it done.";
 const REPORT: &str = "This is the report of w001.";
@@ -52,6 +52,7 @@ fn job(task: TaskId, parent: Option<TaskId>, prompt: &str) -> Fact {
         report_cap_characters: None,
         report_cap_lines: None,
         report_cap_json_bytes: None,
+        reach: Reach::default(),
         notices: Vec::new(),
         config,
     };
@@ -96,6 +97,12 @@ fn log(task: TaskId, depth: u32, facts: Vec<Fact>) -> TaskLog {
     TaskLog { state: TaskState::Ended(Status::Completed), events: events.collect() }
 }
 
+/// A file that was there before.
+fn kept(path: &str, before: &str, now: &str) -> (String, Kept) {
+    let version = |text: &str| Version { bytes: text.as_bytes().to_vec(), mode: 0o100_640 };
+    (path.to_owned(), Kept { before: version(before), now: Some(version(now)) })
+}
+
 /// A run that came to a good end: a command, an edit and a child.
 fn good() -> Evidence {
     let (main, child) = (id(1), id(2));
@@ -128,7 +135,8 @@ fn good() -> Evidence {
         shown: tasks[0].events.clone(),
         tasks,
         effects: vec!["main-0-0".to_owned()],
-        files: [("a.txt".to_owned(), "by main-0-1\n".to_owned())].into(),
+        files: [("a.txt".to_owned(), "by main-0-1\nrest\n".to_owned())].into(),
+        kept: [kept("a.txt", "open\nrest\n", "by main-0-1\nrest\n"), kept("b.txt", "theirs", "theirs")].into(),
         requests: vec![json!({"messages": messages})],
         ..Evidence::default()
     }
@@ -172,6 +180,7 @@ fn a_good_run_breaks_nothing_and_is_counted() {
     assert_eq!(findings.breaches, [""; 0]);
     let count = findings.count;
     assert_eq!((count.tasks, count.calls, count.effects, count.changes, count.requests), (2, 3, 1, 1, 1));
+    assert_eq!(count.kept, 2);
     assert_eq!(count.shown, count.events - 3);
 }
 
@@ -246,6 +255,53 @@ fn an_edit_that_was_told_as_done_is_in_the_file() {
     assert_eq!(broken(|run| run.files.clear()), ["N9"]);
     assert_eq!(broken(|run| answer(run, "main-0-1", "the file has changed")), ["N9"]);
     assert_eq!(broken(|run| answer(run, "main-0-1", UNKNOWN)), [""; 0]);
+}
+
+#[test]
+fn a_file_that_is_written_holds_what_was_written_and_nothing_else() {
+    let writes = |run: &mut Evidence, content: &str| {
+        let arguments = json!({"file_path": "a.txt", "content": content});
+        run.shown.clear();
+        for event in &mut run.tasks[0].events {
+            if let Fact::ModelReplied { reply, .. } = &mut event.fact
+                && let Some(Part::Call(call)) = reply.parts.get_mut(1)
+            {
+                *call = self::call("main-0-1", "Write", &arguments);
+            }
+        }
+    };
+    assert_eq!(broken(|run| writes(run, "by main-0-1\nrest\n")), [""; 0]);
+    assert_eq!(broken(|run| writes(run, "by main-0-1\n")), ["N9"]);
+}
+
+#[test]
+fn what_was_there_before_is_there_but_for_what_calls_have_put_in() {
+    let change = |run: &mut Evidence, path: &str, change: fn(&mut Version)| {
+        change(run.kept.get_mut(path).unwrap().now.as_mut().unwrap());
+    };
+    assert_eq!(broken(|run| run.kept.get_mut("b.txt").unwrap().now = None), ["N15"]);
+    assert_eq!(broken(|run| change(run, "b.txt", |now| now.bytes.push(b'!'))), ["N15"]);
+    assert_eq!(broken(|run| change(run, "b.txt", |now| now.mode = 0o100_644)), ["N15"]);
+    assert_eq!(broken(|run| change(run, "a.txt", |now| now.bytes.truncate(12))), ["N15"], "beside an edit");
+    let undone = |now: &mut Version| now.bytes = b"open\nrest\n".to_vec();
+    assert_eq!(broken(|run| change(run, "a.txt", undone)), [""; 0], "that an edit is in it is another matter");
+}
+
+#[test]
+fn what_was_there_before_is_read_from_a_folder_whatever_it_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for directory in ["before/kept", "workspace/kept", "state"] {
+        std::fs::create_dir_all(path(directory)).unwrap();
+    }
+    std::fs::write(path("before/kept/a"), b"\xff\0").unwrap();
+    std::fs::write(path("before/kept/b"), "").unwrap();
+    std::fs::copy(path("before/kept/a"), path("workspace/kept/a")).unwrap();
+    drop(SqliteJournal::open(&path("state/journal.db")).unwrap());
+    let kept = Evidence::gather(folder.path()).unwrap().kept;
+    assert_eq!(kept.len(), 2);
+    assert_eq!(kept["kept/a"].now, Some(kept["kept/a"].before.clone()));
+    assert_eq!((kept["kept/a"].before.bytes.as_slice(), &kept["kept/b"].now), (&b"\xff\0"[..], &None));
 }
 
 #[test]

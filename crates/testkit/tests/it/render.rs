@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use sortie_protocol::{
-    AgentConfig, CallOutput, Event, Fact, Failure, Grant, Job, Limit, Limits, ModelChoice, Part, Reply, Status,
+    AgentConfig, CallOutput, Event, Fact, Failure, Grant, Job, Limit, Limits, ModelChoice, Part, Reach, Reply, Status,
     StopReason, TaskId, TaskOutcome, Timestamp, ToolCall, ToolCount, ToolOutput, Usage, VERSION,
 };
 use sortie_testkit::render;
@@ -54,6 +54,7 @@ fn job(task: TaskId, prompt: &str) -> Box<Job> {
         report_cap_characters: None,
         report_cap_lines: None,
         report_cap_json_bytes: None,
+        reach: Reach::default(),
         notices: Vec::new(),
         config,
     })

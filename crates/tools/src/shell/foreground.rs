@@ -94,6 +94,7 @@ mod tests {
     use std::path::PathBuf;
 
     use sortie_policy::Redactor;
+    use sortie_protocol::TaskId;
     use sortie_sandbox::process::{Environment, Program, Walls};
     use sortie_sandbox::{SpillDir, Workspace};
 
@@ -132,8 +133,8 @@ mod tests {
         let setup = Arc::new(setup);
         let n_slots = u32::try_from(setup.foreground.available_permits()).unwrap();
         let _others = Arc::clone(&setup.foreground).acquire_many_owned(n_slots).await.unwrap();
-        let launcher =
-            Arc::new(Launcher::new(setup, Arc::new(Nothing), Arc::default(), Arc::new(Redactor::new(Vec::new()))));
+        let (redactor, task) = (Arc::new(Redactor::new(Vec::new())), TaskId::from_random([0; 12]));
+        let launcher = Arc::new(Launcher::new(setup, Arc::new(Nothing), Arc::default(), redactor, task));
         let order = Order {
             line: "true".to_owned(),
             directory: None,

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use sortie_crash::point;
 use sortie_mutant::is_out;
 use sortie_policy::Redactor;
-use sortie_protocol::Fault;
+use sortie_protocol::{Fault, TaskId};
 use sortie_sandbox::process::{
     Ended, How, KeeperMark, Network, OutputCaps, OutputCount, Running, Shell, SpawnError, Tier, Walls, spawn,
 };
-use sortie_sandbox::{AccessError, FileKind, Workspace};
+use sortie_sandbox::{AccessError, FileKind, SpillDir, Workspace};
 use tokio_util::sync::CancellationToken;
 
 use super::changes::Owner;
@@ -37,6 +37,8 @@ pub(super) struct Launcher {
     pub(super) reach: Arc<dyn ShellReach>,
     pub(super) changes: Arc<Changes>,
     pub(super) owner: Owner,
+    /// For long outputs, in the task's name.
+    spill: SpillDir,
     redactor: Arc<Redactor>,
     notices: Mutex<Vec<String>>,
 }
@@ -73,9 +75,10 @@ impl Launcher {
         reach: Arc<dyn ShellReach>,
         changes: Arc<Changes>,
         redactor: Arc<Redactor>,
+        task: TaskId,
     ) -> Self {
-        let owner = changes.owner();
-        Self { setup, reach, changes, owner, redactor, notices: Mutex::default() }
+        let (owner, spill) = (changes.owner(), setup.spill.of(task));
+        Self { setup, reach, changes, owner, spill, redactor, notices: Mutex::default() }
     }
 
     pub(super) fn notices(&self) -> Vec<String> {
@@ -189,7 +192,7 @@ impl Started {
     /// Waits for the end. `show` gets the output as it comes.
     pub(super) fn finish(self, show: &mut dyn FnMut(&[u8])) -> Finished {
         let Self { launcher, order, running, watch, proxy, mut notes, hint, _stopping } = self;
-        let caps = OutputCaps { unspilled: order.unspilled, spill: Some(&launcher.setup.spill) };
+        let caps = OutputCaps { unspilled: order.unspilled, spill: Some(&launcher.spill) };
         let (how, mut output) = match running.finish(caps, show) {
             Ok(Ended { how, output, .. }) => (how, output),
             Err(error) => {
@@ -197,7 +200,7 @@ impl Started {
                 (How::Lost, OutputCount::default())
             }
         };
-        kept::redact(&mut output, &launcher.setup.spill, &launcher.redactor);
+        kept::redact(&mut output, &launcher.spill, &launcher.redactor);
         notes.extend(proxy.iter().flat_map(ProxyGuard::refused));
         let changed = watch.map(|watch| watch.end(&launcher, &order.workspace, &mut notes)).unwrap_or_default();
         Finished { how, output, time: order.time, changed, notes, hint }

@@ -22,7 +22,7 @@ pub struct ShellSetup {
     pub unconfined: bool,
     pub environment: Environment,
     pub limits: ProcessLimits,
-    /// Where long outputs go, and what is taken away.
+    /// Where long outputs go, under names that begin with their task's, and what is taken away, which has no owner.
     pub spill: Arc<SpillDir>,
     /// Which inner addresses may be reached by tasks that may reach hosts.
     pub web: WebRules,
@@ -46,6 +46,23 @@ impl ShellSetup {
             open_network: false,
             foreground: Arc::new(Semaphore::new(MAX_FOREGROUND)),
             background: Arc::new(Semaphore::new(MAX_BACKGROUND)),
+            standing: OnceLock::new(),
+        }
+    }
+
+    /// The same with walls, whatever the user wishes.
+    #[must_use]
+    pub fn confined(&self) -> Self {
+        Self {
+            program: self.program.clone(),
+            unconfined: false,
+            environment: self.environment.clone(),
+            limits: self.limits,
+            spill: Arc::clone(&self.spill),
+            web: self.web.clone(),
+            open_network: self.open_network,
+            foreground: Arc::clone(&self.foreground),
+            background: Arc::clone(&self.background),
             standing: OnceLock::new(),
         }
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sortie_policy::Redactor;
-use sortie_protocol::Fault;
+use sortie_protocol::{Fault, TaskId};
 
 use super::background::{Background, MAX_BACKGROUND};
 use super::changes::EditSpan;
@@ -29,14 +29,15 @@ struct Shelf {
 }
 
 impl Shells {
-    /// `redactor` takes secrets out of outputs that are kept in files.
+    /// `redactor` takes secrets out of outputs that are kept in files, under names that begin with the task's id.
     pub fn new(
         setup: Arc<ShellSetup>,
         reach: Arc<dyn ShellReach>,
         changes: Arc<Changes>,
         redactor: Arc<Redactor>,
+        task: TaskId,
     ) -> Self {
-        Self { launcher: Arc::new(Launcher::new(setup, reach, changes, redactor)), background: Mutex::default() }
+        Self { launcher: Arc::new(Launcher::new(setup, reach, changes, redactor, task)), background: Mutex::default() }
     }
 
     /// What the outcome should say, each once, in order: weaker walls, no walls, what to look at, files that may be

@@ -124,7 +124,7 @@ impl Say {
             (Why::NotAdmitted { admitted, .. }, _) if admitted.is_empty() => "it has no tools".to_owned(),
             (Why::NotAdmitted { admitted, .. }, _) => format!("its tools are {}", admitted.join(", ")),
             (Why::Planning, _) => "mode plan".to_owned(),
-            (Why::Unmentioned, _) => "no rule allows it".to_owned(),
+            (Why::Unmentioned | Why::UnmentionedAtStart, _) => "no rule allows it".to_owned(),
             (Why::WouldAsk { .. }, _) => "it never asks".to_owned(),
             (Why::Protected { what }, _) => format!("it belongs to {what}, which no agent may change"),
             (Why::Unclear { what } | Why::Obscure { what }, _) => what.clone(),

@@ -1,6 +1,5 @@
-//! The list: headers only, no events are read.
+//! The list: headers, and of the log only what says how long it took.
 
-use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -9,11 +8,12 @@ use serde_json::{Value, json};
 use sortie_contract::Contract;
 use sortie_engine::{Clock as _, SystemClock};
 use sortie_journal::{Journal, JournalError, TaskHeader, TaskQuery};
-use sortie_protocol::TaskId;
 
-use super::{state, state_in, took};
+use super::branch::as_tree;
+use super::legs::worked_ms;
+use super::state_in;
 use crate::error::CommandError;
-use crate::render::{neutral, print_json, words};
+use crate::render::{neutral, print_json, state, words};
 
 /// Columns of `interrupted`, so that lists look alike whatever is in them.
 const LONGEST_STATE: usize = 11;
@@ -31,7 +31,7 @@ pub(super) fn run(
     if json {
         print_json(&headers.iter().map(|header| object(header, contract)).collect::<Value>())?;
     } else {
-        io::stdout().lock().write_all(table(&headers, contract, more).as_bytes())?;
+        io::stdout().lock().write_all(table(journal, &headers, contract, more).as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -41,11 +41,11 @@ fn newest(journal: &dyn Journal, limit: usize, all: bool) -> Result<Vec<TaskHead
     journal.list(&TaskQuery { roots_only: !all, limit, ..TaskQuery::default() })
 }
 
-fn table(headers: &[TaskHeader], contract: &dyn Contract, more: bool) -> String {
+fn table(journal: &dyn Journal, headers: &[TaskHeader], contract: &dyn Contract, more: bool) -> String {
     if headers.is_empty() {
         return "there are no tasks yet\n".to_owned();
     }
-    let lines = as_tree(headers);
+    let lines = as_tree(headers.iter());
     let columns = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or_default();
     let ids: Vec<String> =
         lines.iter().map(|(level, header)| "  ".repeat(*level) + &header.task_id.to_string()).collect();
@@ -55,7 +55,7 @@ fn table(headers: &[TaskHeader], contract: &dyn Contract, more: bool) -> String 
     let state_columns = states.iter().map(String::len).fold(LONGEST_STATE, usize::max);
     let (now, mut text) = (SystemClock.now(), String::new());
     for (((_, header), id), state) in lines.iter().zip(ids).zip(states) {
-        let took = took(header, now);
+        let took = words::elapsed(worked_ms(journal, header, now));
         let _infallible = writeln!(
             text,
             "{id:id_columns$}  {state:state_columns$}  {:agent_columns$}  {}  {took:>7}  {}",
@@ -68,26 +68,6 @@ fn table(headers: &[TaskHeader], contract: &dyn Contract, more: bool) -> String 
         text.push_str("… there are more; see --limit\n");
     }
     text
-}
-
-/// Each task below the one that started it, in order of starting, as far as that one is listed; the others newest first,
-/// as they came.
-fn as_tree(headers: &[TaskHeader]) -> Vec<(usize, &TaskHeader)> {
-    let listed: HashSet<TaskId> = headers.iter().map(|header| header.task_id).collect();
-    let mut children: HashMap<TaskId, Vec<&TaskHeader>> = HashMap::new();
-    let (below, tops): (Vec<_>, Vec<_>) =
-        headers.iter().partition(|header| header.parent_id.is_some_and(|parent| listed.contains(&parent)));
-    for header in below {
-        children.entry(header.parent_id.unwrap_or(header.task_id)).or_default().push(header);
-    }
-    // Last in, first out: what comes first goes in last. Children come newest first and go out oldest first.
-    let mut stack: Vec<(usize, &TaskHeader)> = tops.into_iter().rev().map(|header| (0, header)).collect();
-    let mut lines = Vec::with_capacity(headers.len());
-    while let Some((level, header)) = stack.pop() {
-        lines.push((level, header));
-        stack.extend(children.remove(&header.task_id).into_iter().flatten().map(|child| (level + 1, child)));
-    }
-    lines
 }
 
 /// `2026-01-31 12:00:00Z`: when it was started, to the second.

@@ -8,19 +8,16 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 use sortie_journal::{Journal, Pruned, SqliteJournal, TaskHeader};
+use sortie_protocol::TaskId;
 
-use super::state;
 use crate::args::parse_age;
 use crate::error::{self, CommandError};
-use crate::render::{neutral, print_json, words};
-use crate::retention::{self, before};
+use crate::render::{neutral, print_json, state, words};
+use crate::retention::{self, Removed, before};
 use crate::settings::Settings;
 use crate::wiring;
 
-/// How old tasks are that go where neither the command nor the settings say.
-const USUAL: Duration = Duration::from_hours(30 * 24);
-
-/// Remove old tasks and their reports
+/// Remove old tasks, their reports and the long outputs of their calls
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct PruneArgs {
@@ -32,7 +29,7 @@ pub(super) struct PruneArgs {
     #[arg(long)]
     dry_run: bool,
 
-    /// Print JSON
+    /// Print JSON: how much went, and the ids of what went and of what stays because it is damaged
     #[arg(long)]
     json: bool,
 }
@@ -47,18 +44,17 @@ Examples:
   sortie tasks prune --older-than 7d";
 
 pub(super) fn run(args: &PruneArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
-    let older_than = before(args.older_than.or(settings.retention()).unwrap_or(USUAL));
+    let older_than = before(args.older_than.or(settings.retention()).unwrap_or_else(Settings::usual_retention));
     if args.dry_run {
         let headers = wiring::journal_to_read(settings)?.prunable(older_than)?;
         return tell_prunable(&headers, args.json);
     }
     if !settings.places.journal().exists() {
         // Where nothing was kept nothing is made, either.
-        return tell(&Pruned::default(), args.json);
+        return tell(&Removed::default(), args.json);
     }
     let journal = SqliteJournal::open(&settings.places.journal())?;
-    let pruned = retention::prune(&journal, older_than, &settings.places.reports())?;
-    tell(&pruned, args.json)
+    tell(&retention::prune(&journal, older_than, &settings.places.reports())?, args.json)
 }
 
 fn tell_prunable(headers: &[TaskHeader], json: bool) -> Result<ExitCode, CommandError> {
@@ -77,9 +73,15 @@ fn tell_prunable(headers: &[TaskHeader], json: bool) -> Result<ExitCode, Command
     Ok(ExitCode::SUCCESS)
 }
 
-fn tell(pruned: &Pruned, json: bool) -> Result<ExitCode, CommandError> {
+fn tell(removed: &Removed, json: bool) -> Result<ExitCode, CommandError> {
+    let Removed { pruned, tasks: gone, left } = removed;
     if json {
-        print_json(&json!({"tasks": pruned.tasks, "events": pruned.events, "bytes": pruned.bytes}))?;
+        let ids = |tasks: &[TaskId]| tasks.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let Pruned { tasks, events, bytes, damaged } = pruned;
+        print_json(&json!({
+            "tasks": tasks, "events": events, "bytes": bytes,
+            "removed": ids(gone), "damaged": ids(damaged), "left": left,
+        }))?;
     } else {
         let text = format!("{} removed: {} events, {} bytes\n", tasks(pruned.tasks), pruned.events, pruned.bytes);
         io::stdout().lock().write_all(text.as_bytes())?;
@@ -87,7 +89,10 @@ fn tell(pruned: &Pruned, json: bool) -> Result<ExitCode, CommandError> {
     for task in &pruned.damaged {
         error::warn(&format!("{task} stays: its log is damaged"));
     }
-    Ok(if pruned.damaged.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    for why in left {
+        error::warn(why);
+    }
+    Ok(if pruned.damaged.is_empty() && left.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 fn tasks(count: u64) -> String {

@@ -81,7 +81,11 @@ fn job(journal: &dyn Journal, task: TaskId) -> Result<Job, CommandError> {
             first.get_or_insert(*job);
         }
     };
-    journal.read_each(task, 1, &mut look)?;
-    first
-        .ok_or_else(|| CommandError::new(ErrorKind::Config, format!("the log of {task} does not begin with its start")))
+    let read = journal.read_each(task, 1, &mut look);
+    // Whatever is damaged behind its start does not matter here.
+    let Some(job) = first else {
+        read?;
+        return Err(CommandError::new(ErrorKind::Unready, format!("the log of {task} does not begin with its start")));
+    };
+    Ok(job)
 }

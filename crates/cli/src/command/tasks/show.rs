@@ -1,18 +1,21 @@
 //! One task: what was asked, what became of it, and the tree below it. What is damaged is said, the rest is shown.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
+use serde_json::{Value, json};
 use sortie_contract::Contract;
 use sortie_engine::{Clock as _, SystemClock};
 use sortie_journal::{Journal, JournalError, TaskHeader, TaskState};
-use sortie_protocol::{Event, Fact, Failure, ModelChoice, TaskId, TaskOutcome};
+use sortie_protocol::TaskOutcome;
 
-use super::{state, state_in, took};
+use super::branch::as_tree;
+use super::legs::{Legs, worked_ms};
+use super::state_in;
 use crate::error::{self, CommandError, ErrorKind};
-use crate::render::{OutcomeTree, neutral, print_json, words};
+use crate::render::{neutral, outcomes, print_json, words};
 
 /// Ids that an ambiguous prefix is answered with.
 const MOST_CANDIDATES: usize = 8;
@@ -27,10 +30,20 @@ pub(super) fn run(
     let branch = journal.tree(header.task_id)?;
     let mut damages = Vec::new();
     if json {
-        print_json(&outcomes(journal, &branch, &mut damages)?.object(header.task_id))?;
+        let (tree, found) = outcomes(journal, &branch)?;
+        let mut object = tree.object(header.task_id);
+        // A damage of its own has been found among the others.
+        Told::read(journal, &header, &mut Vec::new())?.complete(&header, &mut object);
+        damages.extend(found);
+        print_json(&object)?;
     } else {
         let told = Told::read(journal, &header, &mut damages)?;
-        let text = describe(contract, &header, &told, &branch);
+        let mut text = describe(contract, &header, &told, &changed(journal, &told, &branch));
+        if branch.len() > 1 {
+            text.push('\n');
+            text.push_str(&tree(journal, contract, &branch));
+        }
+        text.push_str(&said(&told));
         io::stdout().lock().write_all(neutral::block(&text).as_bytes())?;
     }
     for damage in &damages {
@@ -55,81 +68,56 @@ pub(in crate::command) fn find(journal: &dyn Journal, id: &str) -> Result<TaskHe
     }
 }
 
-/// The outcomes of a branch. One that cannot be read is told as an error in its place.
-fn outcomes(
-    journal: &dyn Journal,
-    branch: &[TaskHeader],
-    damages: &mut Vec<String>,
-) -> Result<OutcomeTree, CommandError> {
-    let mut tree = OutcomeTree::default();
-    for header in branch {
-        tree.start(header.task_id, header.parent_id, &header.agent, &state(header));
-        match intact(ending(journal, header), damages)? {
-            Ok(Some(outcome)) => tree.end(&outcome),
-            Ok(None) => {}
-            Err(damage) => tree.fail(header.task_id, &Failure::new("journal", damage)),
-        }
-    }
-    Ok(tree)
-}
-
-/// How the task ended. One that has ended and left no ending is damaged.
-fn ending(journal: &dyn Journal, header: &TaskHeader) -> Result<Option<TaskOutcome>, JournalError> {
-    let ending = journal.ending(header.task_id)?;
-    if ending.is_none() && matches!(header.state, TaskState::Ended(_)) {
-        // Reading the whole log says where it is broken.
-        journal.read(header.task_id)?;
-    }
-    Ok(ending)
-}
-
-/// Sets damage of one task apart from a journal that cannot be read at all.
-fn intact<T>(read: Result<T, JournalError>, damages: &mut Vec<String>) -> Result<Result<T, String>, CommandError> {
-    match read {
-        Ok(intact) => Ok(Ok(intact)),
-        Err(damage @ (JournalError::DamagedTask { .. } | JournalError::Damaged { .. })) => {
-            let damage = damage.to_string();
-            damages.push(damage.clone());
-            Ok(Err(damage))
-        }
-        Err(error) => Err(error.into()),
-    }
-}
-
 /// What a task's own log tells beyond its header, as far as it can be read.
-#[derive(Default)]
 struct Told {
-    model: Option<ModelChoice>,
+    legs: Legs,
+    /// How the newest leg ended, if it has.
     outcome: Option<TaskOutcome>,
 }
 
 impl Told {
+    /// Damage of this task is told with the rest; a journal that cannot be read at all is an error.
     fn read(journal: &dyn Journal, header: &TaskHeader, damages: &mut Vec<String>) -> Result<Self, CommandError> {
-        if let Ok(events) = intact(journal.read(header.task_id), damages)? {
-            return Ok(Self { model: model(&events), outcome: outcome(events, header.task_id) });
+        let (mut legs, read) = Legs::read(journal, header, SystemClock.now());
+        let is_over = matches!(header.state, TaskState::Ended(_));
+        let ended = match read {
+            Ok(()) => legs.ended.pop_if(|_| is_over).map(|(_, outcome)| outcome),
+            Err(damage @ (JournalError::DamagedTask { .. } | JournalError::Damaged { .. })) => {
+                damages.push(damage.to_string());
+                // The ending may still be whole; a second damage adds nothing.
+                let outcome = journal.ending(header.task_id).unwrap_or_default().filter(|_| is_over);
+                legs.ended.retain(|(leg, _)| *leg < header.leg);
+                outcome
+            }
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Self { legs, outcome: ended })
+    }
+
+    /// What no outcome says: which leg it is, what the earlier ones came to, and what this one has done so far.
+    fn complete(&self, header: &TaskHeader, object: &mut Value) {
+        object["leg"] = json!(header.leg);
+        let leg = |(number, outcome): &(u32, TaskOutcome)| {
+            let mut object = serde_json::to_value(outcome).unwrap_or_default();
+            object["leg"] = json!(number);
+            object
+        };
+        if !self.legs.ended.is_empty() {
+            object["earlier_legs"] = self.legs.ended.iter().map(leg).collect();
         }
-        // The ending may still be whole; a second damage adds nothing.
-        let outcome = journal.ending(header.task_id).unwrap_or_default();
-        Ok(Self { model: outcome.as_ref().map(|outcome| outcome.model.clone()), outcome })
+        if self.outcome.is_none() {
+            object["so_far"] = self.legs.newest.object();
+        }
     }
 }
 
-fn model(events: &[Event]) -> Option<ModelChoice> {
-    events.iter().find_map(|event| match &event.fact {
-        Fact::TaskStarted { job } => Some(job.config.model.clone()),
-        _ => None,
-    })
+/// The files that the task and those below it have changed, as far as endings tell.
+fn changed(journal: &dyn Journal, told: &Told, branch: &[TaskHeader]) -> BTreeSet<String> {
+    let ended = branch.iter().filter_map(|header| journal.ending(header.task_id).ok().flatten());
+    ended.flat_map(|outcome| outcome.files_changed).chain(told.legs.newest.files_changed.iter().cloned()).collect()
 }
 
-/// The ending of the last leg that ended.
-fn outcome(events: Vec<Event>, task: TaskId) -> Option<TaskOutcome> {
-    events.into_iter().rev().find_map(|event| match event.fact {
-        Fact::TaskEnded { outcome } if outcome.task_id == task => Some(*outcome),
-        _ => None,
-    })
-}
-
-fn describe(contract: &dyn Contract, header: &TaskHeader, told: &Told, branch: &[TaskHeader]) -> String {
+fn describe(contract: &dyn Contract, header: &TaskHeader, told: &Told, changed: &BTreeSet<String>) -> String {
     let state = state_in(contract, header);
     let mut text = format!("{} {} {state}\n\n", header.task_id, neutral::line(&header.agent));
     let mut field = |name: &str, value: &str| {
@@ -139,52 +127,71 @@ fn describe(contract: &dyn Contract, header: &TaskHeader, told: &Told, branch: &
     if let Some(parent) = header.parent_id {
         field("parent", &parent.to_string());
     }
-    if let Some(model) = &told.model {
+    if let Some(model) = told.outcome.as_ref().map(|outcome| &outcome.model).or(told.legs.model.as_ref()) {
         field("model", &words::model(model));
     }
     field("workspace", &header.workspace);
     field("started", &header.started.to_string());
-    if let Some(outcome) = &told.outcome {
-        field("used", &words::usage(&outcome.usage));
-        if let Some(limit) = outcome.reason {
-            field("limit", &limit.to_string());
-        }
-        if let Some(error) = &outcome.error {
-            field("error", &format!("{}: {}", error.code, error.message));
-        }
-        for notice in &outcome.notices {
-            field("note", notice);
-        }
-        if let Some(path) = &outcome.full_text_path {
-            field("full text", path);
-        }
+    for (leg, outcome) in &told.legs.ended {
+        field(&format!("leg {leg}"), &format!("{} · {}", outcome.status, words::usage(&outcome.usage)));
     }
-    if branch.len() > 1 {
-        text.push('\n');
-        text.push_str(&tree(contract, header, branch));
+    if header.leg > 1 {
+        field("leg", &header.leg.to_string());
     }
-    if let Some(outcome) = told.outcome.as_ref().filter(|outcome| !outcome.text.is_empty()) {
-        let _infallible = writeln!(text, "\n{}", outcome.text.trim_end());
+    match &told.outcome {
+        Some(outcome) => ending(outcome, &mut field),
+        None => field("so far", &told.legs.newest.in_words()),
+    }
+    if let Some(files) = words::files(changed) {
+        field("changed", &files);
     }
     text
 }
 
+/// How a leg ended, beside its report.
+fn ending(outcome: &TaskOutcome, field: &mut impl FnMut(&str, &str)) {
+    field("used", &words::usage(&outcome.usage));
+    if let Some(limit) = outcome.reason {
+        field("limit", &limit.to_string());
+    }
+    if let Some(error) = &outcome.error {
+        field("error", &format!("{}: {}", error.code, error.message));
+    }
+    for notice in &outcome.notices {
+        field("note", notice);
+    }
+    if let Some(path) = &outcome.full_text_path {
+        field("full text", path);
+    }
+}
+
 /// A line for each task of the branch, below its parent and to the right of it.
-fn tree(contract: &dyn Contract, top: &TaskHeader, branch: &[TaskHeader]) -> String {
-    let mut children: HashMap<TaskId, Vec<&TaskHeader>> = HashMap::new();
-    for header in branch {
-        if let Some(parent) = header.parent_id {
-            children.entry(parent).or_default().push(header);
-        }
-    }
+fn tree(journal: &dyn Journal, contract: &dyn Contract, branch: &[TaskHeader]) -> String {
     let (now, mut text) = (SystemClock.now(), String::new());
-    let mut stack = vec![(0, top)];
-    while let Some((level, header)) = stack.pop() {
+    for (level, header) in as_tree(branch.iter().rev()) {
         let (agent, title) = (neutral::line(&header.agent), words::title(&header.title));
-        let (indent, took, state) = ("  ".repeat(level), took(header, now), state_in(contract, header));
+        let (indent, state) = ("  ".repeat(level), state_in(contract, header));
+        let took = words::elapsed(worked_ms(journal, header, now));
         let _infallible = writeln!(text, "{indent}{agent} {} {state} · {took} · {title}", header.task_id);
-        // Last in, first out: reversed, so that they come out in order of starting.
-        stack.extend(children.get(&header.task_id).into_iter().flatten().rev().map(|child| (level + 1, *child)));
     }
+    text
+}
+
+/// What was said: the report alone where there is only one, else each with the leg that it is of.
+fn said(told: &Told) -> String {
+    let mut text = String::new();
+    let mut say = |heading: &str, said: &str| {
+        if !said.trim().is_empty() {
+            let _infallible = writeln!(text, "\n{heading}{}", said.trim_end());
+        }
+    };
+    if let Some(outcome) = &told.outcome {
+        say("", &outcome.text);
+        return text;
+    }
+    for (leg, outcome) in &told.legs.ended {
+        say(&format!("leg {leg}, {}:\n", outcome.status), &outcome.text);
+    }
+    say("so far:\n", &told.legs.newest.text);
     text
 }

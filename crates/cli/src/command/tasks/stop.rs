@@ -1,85 +1,202 @@
-//! `tasks stop`: ends a task and all below it, whoever runs it, and says what was stopped.
+//! `tasks stop`: ends a task and all below it, whoever runs them, and says what was stopped.
+//!
+//! What runs is told to end, what nobody runs any more gets its ending here. Either may change while that is done: an
+//! owner dies, somebody takes a task up. So it is looked again and again until nothing of the tree is open.
 
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use sortie_journal::{Journal, TaskHeader, TaskState};
-use sortie_protocol::{Command, TaskId};
+use sortie_engine::NoApprover;
+use sortie_journal::{Holder, Journal, TaskHeader, TaskState};
+use sortie_protocol::{Command, Failure, TaskId};
+use tokio::runtime::{Builder, Runtime};
 
-use super::{show::find, state};
-use crate::error::{CommandError, ErrorKind};
-use crate::render::{neutral, print_json, words};
+use super::show::find;
+use crate::error::{self, CommandError, ErrorKind};
+use crate::render::{neutral, print_json, state, words};
 use crate::settings::Settings;
-use crate::wiring::Plan;
+use crate::wiring::{Plan, Wired, journal_to_read};
 
-/// How long the owner has to end everything.
+/// How long owners have to end everything.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often it is looked whether it has.
+/// How often it is looked whether they have.
 const PERIOD: Duration = Duration::from_millis(20);
+/// After this time they are told again: somebody else may have a task by now.
+const REPEAT: Duration = Duration::from_millis(500);
 
 pub(super) fn run(settings: &Settings, id: &str, json: bool) -> Result<ExitCode, CommandError> {
-    let wired = Plan::new(settings)?.open(Arc::new(sortie_engine::NoApprover))?;
-    let journal = wired.journal.as_ref();
-    let header = find(journal, id)?;
-    let before = journal.tree(header.task_id)?;
-    match header.state {
-        TaskState::Ended(_) => {}
-        TaskState::Running => {
-            let runtime = runtime()?;
-            runtime.block_on(journal.send(Command::Stop { task: header.task_id }))?;
-            wait_for_the_end(journal, header.task_id)?;
-        }
-        TaskState::Interrupted => {
-            runtime()?.block_on(wired.engine.abandon(header.task_id)).map_err(CommandError::from)?;
-        }
-    }
-    let after = journal.tree(header.task_id)?;
-    let stopped = stopped(&before, &after);
-    if json {
-        let ids: Vec<String> = stopped.iter().map(|header| header.task_id.to_string()).collect();
-        print_json(&json!({"task_id": header.task_id.to_string(), "stopped": ids}))?;
+    let journal = journal_to_read(settings)?;
+    let task = find(&journal, id)?.task_id;
+    let before = journal.tree(task)?;
+    let was_open = before.iter().any(is_open);
+    let done = if was_open {
+        let wired = Plan::new(settings)?.open(Arc::new(NoApprover))?;
+        Stopping::new(wired, task, &before)?.run()?
     } else {
-        io::stdout().lock().write_all(receipt(&header, &stopped).as_bytes())?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Those that had not ended before and have now.
-fn stopped<'a>(before: &[TaskHeader], after: &'a [TaskHeader]) -> Vec<&'a TaskHeader> {
-    let had_ended = |task: TaskId| {
-        before.iter().any(|header| header.task_id == task && matches!(header.state, TaskState::Ended(_)))
+        Done::default()
     };
-    let ended = after.iter().filter(|header| matches!(header.state, TaskState::Ended(_)));
-    ended.filter(|header| !had_ended(header.task_id)).collect()
+    // Of those that were told, some may have ended by themselves; all have ended now.
+    let tree = journal.tree(task)?;
+    let of_tree = |wanted: &dyn Fn(&TaskId) -> bool| -> Vec<&TaskHeader> {
+        tree.iter().filter(|header| wanted(&header.task_id)).collect()
+    };
+    let stopped = of_tree(&|task| done.stopped.contains(task) && !done.failures.contains_key(task));
+    let failed = of_tree(&|task| done.failures.contains_key(task));
+    if json {
+        let ids = |tasks: &[&TaskHeader]| tasks.iter().map(|header| header.task_id.to_string()).collect::<Vec<_>>();
+        print_json(&json!({"task_id": task.to_string(), "stopped": ids(&stopped), "failed": ids(&failed)}))?;
+    } else if !stopped.is_empty() || failed.is_empty() {
+        io::stdout().lock().write_all(receipt(&tree, &stopped, was_open).as_bytes())?;
+    }
+    for (task, failure) in failed.iter().filter_map(|header| done.failures.get_key_value(&header.task_id)) {
+        error::fail(&format!("{task} cannot be ended: {}", failure.message));
+    }
+    Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-fn receipt(asked: &TaskHeader, stopped: &[&TaskHeader]) -> String {
-    if stopped.is_empty() {
-        return format!("{} had ended before: {}\n", asked.task_id, state(asked));
+fn is_open(header: &TaskHeader) -> bool {
+    !matches!(header.state, TaskState::Ended(_))
+}
+
+fn is_running(header: &TaskHeader) -> bool {
+    header.state == TaskState::Running
+}
+
+/// Those that are not below another one of them.
+fn topmost(open: &[TaskHeader]) -> impl Iterator<Item = TaskId> {
+    let all: HashSet<TaskId> = open.iter().map(|header| header.task_id).collect();
+    let is_below = move |header: &&TaskHeader| header.parent_id.is_some_and(|parent| all.contains(&parent));
+    open.iter().filter(move |header| !is_below(header)).map(|header| header.task_id)
+}
+
+/// A tree that is being stopped.
+struct Stopping {
+    wired: Wired,
+    runtime: Runtime,
+    task: TaskId,
+    /// Those that nobody ran in the beginning: whoever has one later may be another one who stops it.
+    left: HashSet<TaskId>,
+    done: Done,
+    /// When each was last told.
+    told: HashMap<TaskId, Instant>,
+}
+
+/// What came of it.
+#[derive(Default)]
+struct Done {
+    /// Those that this command has told to stop, or ended itself.
+    stopped: HashSet<TaskId>,
+    /// Why some cannot be ended.
+    failures: HashMap<TaskId, Failure>,
+}
+
+impl Stopping {
+    fn new(wired: Wired, task: TaskId, before: &[TaskHeader]) -> Result<Self, CommandError> {
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.map_err(|error| CommandError::internal(format!("no runtime: {error}")))?;
+        let left = before.iter().filter(|header| header.state == TaskState::Interrupted);
+        let left = left.map(|header| header.task_id).collect();
+        Ok(Self { wired, runtime, task, left, done: Done::default(), told: HashMap::new() })
+    }
+
+    /// Returns when all have ended that can be.
+    fn run(mut self) -> Result<Done, CommandError> {
+        let since = Instant::now();
+        loop {
+            let mut open = self.wired.journal.tree(self.task)?;
+            open.retain(|header| is_open(header) && !self.done.failures.contains_key(&header.task_id));
+            if open.is_empty() {
+                return Ok(self.done);
+            }
+            self.tell(&open, since.elapsed() > REPEAT)?;
+            let running: Vec<&TaskHeader> = open.iter().filter(|header| is_running(header)).collect();
+            if running.is_empty() {
+                topmost(&open).for_each(|task| self.end(task));
+            }
+            if since.elapsed() > PATIENCE {
+                return Err(self.hanging(&running));
+            }
+            if !running.is_empty() {
+                std::thread::sleep(PERIOD);
+            }
+        }
+    }
+
+    /// Leaves word for whoever runs these: for the topmost, who end all below them, and for each one if that takes long. Of
+    /// the task that was asked for it stays known that its end was wanted, whether anybody runs it or not.
+    fn tell(&mut self, open: &[TaskHeader], takes_long: bool) -> Result<(), CommandError> {
+        let running: HashSet<TaskId> = open.iter().filter(|header| is_running(header)).map(|one| one.task_id).collect();
+        self.done.stopped.extend(running.difference(&self.left));
+        let is_below = |header: &TaskHeader| header.parent_id.is_some_and(|parent| running.contains(&parent));
+        let meant = open.iter().filter(|header| {
+            header.task_id == self.task || running.contains(&header.task_id) && (takes_long || !is_below(header))
+        });
+        let now = Instant::now();
+        let mut sent = Vec::new();
+        for task in meant.map(|header| header.task_id) {
+            if self.told.get(&task).is_some_and(|told| now.duration_since(*told) < REPEAT) {
+                continue;
+            }
+            self.told.insert(task, now);
+            let journal = Arc::clone(&self.wired.journal);
+            // All at once, so that one sync is enough for many.
+            sent.push(self.runtime.spawn(async move { journal.send(Command::Stop { task }).await }));
+        }
+        for sent in sent {
+            let sent = self.runtime.block_on(sent);
+            sent.map_err(|error| CommandError::internal(error.to_string()))??;
+        }
+        Ok(())
+    }
+
+    /// Gives a task that nobody runs its ending, and those below it theirs. Where somebody was faster, or some are damaged,
+    /// the next look tells what is left.
+    fn end(&mut self, task: TaskId) {
+        match self.runtime.block_on(self.wired.engine.abandon(task)) {
+            Ok(outcomes) => self.done.stopped.extend(outcomes.iter().map(|outcome| outcome.task_id)),
+            Err(failure) => {
+                let standing = self.wired.journal.standing(task);
+                let is_left = standing.is_ok_and(|standing| standing.state == TaskState::Interrupted);
+                if is_left && failure.code != "still_running" {
+                    self.done.failures.insert(task, failure);
+                }
+            }
+        }
+    }
+
+    /// Says who does not end.
+    fn hanging(&self, running: &[&TaskHeader]) -> CommandError {
+        let secs = PATIENCE.as_secs();
+        let message = format!("{} was told to stop, and has not ended within {secs} s", self.task);
+        let advice = |header: &&TaskHeader| match self.wired.journal.standing(header.task_id).ok()?.holder {
+            Holder::Other { pid } => {
+                Some(format!("process {pid} runs it and may hang; `kill -9 {pid}`, then stop the task again"))
+            }
+            // A number of another container means somebody else here.
+            Holder::OutOfSight { pid } => Some(format!(
+                "process {pid} has it, which cannot be seen from here, as in another container; end it there, or, if it \
+                 is gone, `sortie resume {} --take-over`",
+                header.task_id
+            )),
+            Holder::Nobody | Holder::ThisProcess => None,
+        };
+        let advice: BTreeSet<String> = running.iter().filter_map(advice).collect();
+        advice.into_iter().fold(CommandError::new(ErrorKind::Unready, message), CommandError::hint)
+    }
+}
+
+fn receipt(tree: &[TaskHeader], stopped: &[&TaskHeader], was_open: bool) -> String {
+    if let (true, Some(asked)) = (stopped.is_empty(), tree.first()) {
+        let when = if was_open { "has ended meanwhile" } else { "had ended before" };
+        return format!("{} {when}: {}\n", asked.task_id, state(asked));
     }
     let line = |header: &&TaskHeader| {
         let (agent, title) = (neutral::line(&header.agent), words::title(&header.title));
         format!("{}  {}  {agent}  {title}\n", header.task_id, state(header))
     };
     stopped.iter().map(line).collect()
-}
-
-fn wait_for_the_end(journal: &dyn Journal, task: TaskId) -> Result<(), CommandError> {
-    let since = Instant::now();
-    while journal.tree(task)?.iter().any(|header| header.state == TaskState::Running) {
-        if since.elapsed() > PATIENCE {
-            let message = format!("{task} was told to stop, and has not ended within {} s", PATIENCE.as_secs());
-            return Err(CommandError::new(ErrorKind::Internal, message).hint("its process may hang: end that one"));
-        }
-        std::thread::sleep(PERIOD);
-    }
-    Ok(())
-}
-
-fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.map_err(|error| CommandError::internal(format!("the runtime could not be started: {error}")))
 }

@@ -1,8 +1,8 @@
 //! A run that is told event by event.
 
 use sortie_protocol::{
-    AgentConfig, CallOutput, Event, Fact, Grant, Job, Limits, ModelChoice, Part, Reply, Status, StopReason, TaskId,
-    TaskOutcome, Timestamp, ToolCall, ToolOutput, Usage, VERSION,
+    AgentConfig, CallOutput, Event, Fact, Grant, Job, Limits, ModelChoice, Part, Reach, Reply, Status, StopReason,
+    TaskId, TaskOutcome, Timestamp, ToolCall, ToolOutput, Usage, VERSION,
 };
 
 /// The events so far, and the time in milliseconds.
@@ -95,6 +95,7 @@ impl Tale {
             report_cap_characters: None,
             report_cap_lines: None,
             report_cap_json_bytes: None,
+            reach: Reach::default(),
             notices: Vec::new(),
             config: config(agent, depth),
         });

@@ -305,7 +305,8 @@ async fn s1_29_tasks_of_others_in_the_same_journal_are_not_heard_of() {
     let (observation, _live) = observe(&world);
     let foreign = TaskId::from_random([7; 12]);
     let job = Job { task: foreign, root: foreign, ..*job };
-    let entry = Entry { task_id: foreign, leg: 1, attempt: 1, time, fact: Fact::TaskStarted { job: Box::new(job) } };
+    let fact = Fact::TaskStarted { job: Box::new(job) };
+    let entry = Entry { task_id: foreign, leg: 1, attempt: 1, time, after: None, fact };
     world.journal.append(vec![entry], Durability::Ordered).await.expect("the journal works");
     let ours = run().await;
     let ids = |heard: &Heard| match heard {

@@ -1,13 +1,10 @@
 //! Which trees go, what goes with them, and what stays.
 
-use std::path::{Path, PathBuf};
-
 use sortie_journal::{CommandId, Entry, Journal, JournalError, MemoryJournal, Position, Pruned, Scope, TaskHeader};
 use sortie_protocol::{Command, Status, TaskId, Timestamp};
 
 use crate::support::{
-    Place, append, child_ended, child_started, ended, ended_with_report, noticed, render, resumed, started, started_by,
-    task,
+    Place, append, child_ended, child_started, ended, noticed, render, resumed, started, started_by, task,
 };
 
 over_every_journal![
@@ -24,10 +21,11 @@ over_every_journal![
 /// All of the entries above are of the time 1,000.
 const LATER: Timestamp = Timestamp(2_000);
 
-fn prune(journal: &dyn Journal, older_than: Timestamp) -> (Pruned, Vec<PathBuf>) {
-    let mut reports = Vec::new();
-    let pruned = journal.prune(older_than, &mut |report: &Path| reports.push(report.to_owned())).unwrap();
-    (pruned, reports)
+/// Prunes, and says which tasks were named.
+fn prune(journal: &dyn Journal, older_than: Timestamp) -> (Pruned, Vec<TaskId>) {
+    let mut named = Vec::new();
+    let pruned = journal.prune(older_than, &mut |task| named.push(task)).unwrap();
+    (pruned, named)
 }
 
 fn is_there(journal: &dyn Journal, task: TaskId) -> bool {
@@ -38,8 +36,8 @@ fn is_there(journal: &dyn Journal, task: TaskId) -> bool {
 async fn finished_tree(journal: &dyn Journal) {
     let (a, b) = (task('a'), task('b'));
     append(journal, [started(a), started_by(a, b, a), child_started(a, b)]).await.unwrap();
-    append(journal, [ended_with_report(b, "/reports/b.md"), child_ended(a, b)]).await.unwrap();
-    append(journal, [ended_with_report(a, "/reports/a.md")]).await.unwrap();
+    append(journal, [ended(b, Status::Completed), child_ended(a, b)]).await.unwrap();
+    append(journal, [ended(a, Status::Completed)]).await.unwrap();
 }
 
 async fn an_old_tree_goes_with_all_that_belongs_to_it(journal: &dyn Journal) {
@@ -49,11 +47,10 @@ async fn an_old_tree_goes_with_all_that_belongs_to_it(journal: &dyn Journal) {
     journal.send(Command::Stop { task: b }).await.unwrap();
     journal.send(Command::Stop { task: c }).await.unwrap();
 
-    let (nothing, reports) = prune(journal, Timestamp(1_000));
-    assert_eq!((nothing, reports), (Pruned::default(), Vec::new()), "older, not as old");
-    let (pruned, mut reports) = prune(journal, LATER);
-    reports.sort();
-    assert_eq!(reports, [PathBuf::from("/reports/a.md"), PathBuf::from("/reports/b.md")]);
+    let (nothing, named) = prune(journal, Timestamp(1_000));
+    assert_eq!((nothing, named), (Pruned::default(), Vec::new()), "older, not as old");
+    let (pruned, named) = prune(journal, LATER);
+    assert_eq!(named, [a, b], "each that goes is named once, and no other");
     assert_eq!((pruned.tasks, pruned.events), (2, 6));
     assert!(pruned.bytes > 500, "{pruned:?}");
 

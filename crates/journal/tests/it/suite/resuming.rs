@@ -10,6 +10,7 @@ over_every_journal![
     a_leg_is_opened_by_a_resumption_once_the_one_before_it_has_ended,
     a_takeover_goes_on_in_the_leg_that_is_open,
     of_two_callers_that_go_on_with_a_task_at_once_one_has_it,
+    who_has_read_less_than_is_there_does_not_go_on,
     the_standing_of_a_task_says_how_far_it_has_come_and_who_has_it,
     a_task_that_runs_is_not_given_away,
     a_log_is_read_from_any_number_on,
@@ -54,6 +55,24 @@ async fn of_two_callers_that_go_on_with_a_task_at_once_one_has_it(journal: &dyn 
     let late = append(journal, [again]).await;
     assert!(matches!(late, Err(JournalError::Fenced { ours: 2, current: 2, .. })), "{late:?}");
     append(journal, [Entry { attempt: 2, leg: 2, ..noticed(a, "of the first") }]).await.unwrap();
+}
+
+async fn who_has_read_less_than_is_there_does_not_go_on(journal: &dyn Journal) {
+    let (a, b) = (task('a'), task('b'));
+    append(journal, [started(a), started(b)]).await.unwrap();
+    let read = journal.standing(a).unwrap();
+    append(journal, [noticed(a, "the owner lives")]).await.unwrap();
+    let takeover = Entry { attempt: 2, after: Some(read.last_seq), ..resumed(a, 1) };
+    let refused = append(journal, [noticed(b, "in the same append"), takeover.clone()]).await.unwrap_err();
+    expect![
+        "the log of agent-aaaaaaaaaaaa ends at event 2 now, and was read up to 1; somebody else has gone on with it"
+    ]
+    .assert_eq(&refused.to_string());
+    append(journal, [noticed(a, "who was not shut out by it")]).await.unwrap();
+    let ending = Entry { attempt: 2, after: Some(2), ..ended(a, Status::Cancelled) };
+    assert!(matches!(append(journal, [ending]).await, Err(JournalError::Stale { read: 2, last: 3, .. })));
+    append(journal, [Entry { after: Some(3), ..takeover }]).await.unwrap();
+    assert_eq!((journal.read(a).unwrap().len(), journal.read(b).unwrap().len()), (4, 1));
 }
 
 async fn the_standing_of_a_task_says_how_far_it_has_come_and_who_has_it(journal: &dyn Journal) {

@@ -6,7 +6,7 @@ use expect_test::expect;
 use serde_json::json;
 use sortie_protocol::{Fault, Resource};
 
-use super::shell::{KEY, command, project, spill};
+use super::shell::{KEY, command, project, spill, task};
 use crate::project::Project;
 
 #[tokio::test]
@@ -112,7 +112,7 @@ async fn of_a_long_output_the_ends_are_told_and_the_whole_is_kept() {
     let (body, notes) = text.rsplit_once('\n').unwrap();
     assert!(body.ends_with("\n00100000"), "{notes}");
     let path = notes.strip_prefix("[all of it, for people: ").unwrap().strip_suffix(']').unwrap();
-    assert!(path.starts_with(&spill(&project).display().to_string()), "{path}");
+    assert!(path.starts_with(&format!("{}/{}-output-", spill(&project).display(), task())), "{path}");
     let kept = fs::read_to_string(path).unwrap();
     assert_eq!((kept.len(), kept.lines().last()), (900_000, Some("00100000")));
 }

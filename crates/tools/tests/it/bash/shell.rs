@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock, PoisonError};
 
 use serde_json::{Value, json};
 use sortie_policy::Redactor;
+use sortie_protocol::TaskId;
 use sortie_sandbox::process::{Environment, Program, Tier, Walls, probe};
 use sortie_sandbox::{SpillDir, Workspace};
 use sortie_tools::{Changes, NetworkReach, Repositories, ShellReach, ShellSetup, Shells, Writable};
@@ -79,7 +80,12 @@ pub(crate) fn shells(project: &Project, reach: Reach) -> Shells {
 
 /// The commands of a task of its own.
 pub(crate) fn shells_of(setup: ShellSetup, reach: Reach) -> Shells {
-    Shells::new(Arc::new(setup), Arc::new(reach), Arc::default(), redactor())
+    Shells::new(Arc::new(setup), Arc::new(reach), Arc::default(), redactor(), task())
+}
+
+/// Whose name long outputs bear.
+pub(crate) fn task() -> TaskId {
+    TaskId::from_random([0; 12])
 }
 
 /// One that knows a key.
@@ -90,7 +96,8 @@ fn redactor() -> Arc<Redactor> {
 /// The commands of two tasks of one engine.
 pub(crate) fn two_shells(project: &Project) -> [Shells; 2] {
     let (setup, changes) = (Arc::new(setup(project)), Arc::new(Changes::default()));
-    let shells = || Shells::new(Arc::clone(&setup), Arc::new(Reach::default()), Arc::clone(&changes), redactor());
+    let reach = || Arc::new(Reach::default());
+    let shells = || Shells::new(Arc::clone(&setup), reach(), Arc::clone(&changes), redactor(), task());
     [shells(), shells()]
 }
 

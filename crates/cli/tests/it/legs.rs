@@ -1,0 +1,134 @@
+//! What `tasks show`, `list` and `retry` tell of tasks that went on, run, were interrupted or are damaged.
+
+use expect_test::expect;
+use rustix::process::Signal;
+use serde_json::json;
+use sortie_testkit::{Script, ScriptedServer, reply, when};
+
+use crate::resume::{id, kill, recorded, send};
+use crate::retention::make_older;
+use crate::world::{World, wait_for};
+
+/// One that writes a file, says something, and is then held.
+fn writer() -> ScriptedServer {
+    let write = json!({"file_path": "out.txt", "content": "once"});
+    let script = Script::new()
+        .on(when::turn(0), reply::text("I write.").calls([reply::call("Write", write)]))
+        .on(when::turn(1), reply::text("Written.").held_by("model"))
+        .on(when::turn(2), reply::text("Looking.").calls([reply::call("LS", json!({}))]))
+        .otherwise(reply::never());
+    ScriptedServer::start(script).unwrap()
+}
+
+/// Without what differs from run to run.
+fn shown(world: &World, task: &str) -> String {
+    let told = world.sortie(["tasks", "show", task]).run().transcript();
+    told.lines().filter(|line| !line.starts_with("started ")).fold(String::new(), |text, line| text + line + "\n")
+}
+
+#[test]
+fn a_first_leg_shows_what_it_has_done_so_far() {
+    let (world, server) = (World::new(), writer());
+    let live = world.sortie(["run", "--allow", "Write", "QUESTION"]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls >= 2);
+    recorded(&world, "call_finished");
+    let task = id(&world.tasks(1)[0]);
+    let running = shown(&world, &task);
+    kill(live);
+    expect![[r#"
+        exit 0
+        --- stdout
+        agent-1___________ main interrupted
+
+        title      QUESTION
+        model      main (test-model)
+        workspace  <dir>/workspace
+        so far     1 turn · 1 call · <n>k tokens · <t>s
+        changed    out.txt
+
+        so far:
+        I write.
+    "#]]
+    .assert_eq(&shown(&world, &task));
+    assert_eq!(running, shown(&world, &task).replace("main interrupted", "main running"));
+    let json = world.sortie(["tasks", "show", &task, "--json"]).run().stdout_json();
+    assert_eq!((&json["status"], &json["leg"]), (&json!("interrupted"), &json!(1)));
+    assert_eq!(json["so_far"]["files_changed"], json!(["out.txt"]));
+    assert_eq!((&json["so_far"]["text"], &json["so_far"]["usage"]["turns"]), (&json!("I write."), &json!(1)));
+}
+
+#[test]
+fn a_later_leg_is_not_told_as_the_one_before_it() {
+    let (world, server) = (World::new(), writer());
+    server.gate("model").open();
+    world.sortie(["run", "--allow", "Write", "QUESTION"]).on(&server, "anthropic").run();
+    let task = id(&world.tasks(1)[0]);
+    let live = world.sortie(["resume", &task, "AGAIN"]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls >= 4);
+    kill(live);
+    expect![[r#"
+        exit 0
+        --- stdout
+        agent-1___________ main interrupted
+
+        title      QUESTION
+        model      main (test-model)
+        workspace  <dir>/workspace
+        leg 1      completed · 1 call · <n>k tokens · <t>s
+        leg        2
+        so far     1 turn · 1 call · <n>k tokens · <t>s
+        changed    out.txt
+
+        leg 1, completed:
+        Written.
+
+        so far:
+        Looking.
+    "#]]
+    .assert_eq(&shown(&world, &task));
+    let json = world.sortie(["tasks", "show", &task, "--json"]).run().stdout_json();
+    assert_eq!((&json["status"], &json["leg"], json.get("text")), (&json!("interrupted"), &json!(2), None));
+    assert_eq!((&json["earlier_legs"][0]["leg"], &json["earlier_legs"][0]["text"]), (&json!(1), &json!("Written.")));
+    assert_eq!(json["so_far"]["text"], "Looking.");
+}
+
+#[test]
+fn a_task_is_retried_whatever_is_damaged_behind_its_beginning() {
+    let (world, server) = (World::new(), writer());
+    server.gate("model").open();
+    world.sortie(["run", "--allow", "Write", "QUESTION"]).on(&server, "anthropic").run();
+    let task = id(&world.tasks(1)[0]);
+    let damage = "UPDATE events SET body = replace(body, 'I write', 'I wrote') WHERE kind = 'model_replied'";
+    assert!(world.sql().execute(damage, []).unwrap() > 0);
+    let refused = world.sortie(["resume", &task, "More"]).on(&server, "anthropic").run();
+    assert_eq!(refused.code, 1, "{refused:#?}");
+    assert!(refused.stderr.starts_with(&format!("error: the log of {task} is damaged at event ")), "{refused:#?}");
+    let retried = world.sortie(["tasks", "retry", &task, "--allow", "Write"]).on(&server, "anthropic").run();
+    assert_eq!((retried.code, retried.stdout.as_str()), (0, "Written.\n"), "{retried:#?}");
+}
+
+/// The column of a list that says how long a task took.
+fn listed(world: &World) -> String {
+    let list = world.sortie(["tasks", "list"]).run().stdout;
+    list.split("  ")
+        .map(str::trim)
+        .find(|part| part.starts_with(|first: char| first.is_ascii_digit()) && part.ends_with('s'))
+        .unwrap_or_else(|| panic!("{list}"))
+        .to_owned()
+}
+
+#[test]
+fn the_time_in_which_nobody_ran_it_is_not_counted() {
+    let (world, server) = (World::new(), writer());
+    server.gate("model").open();
+    world.sortie(["run", "--allow", "Write", "QUESTION"]).on(&server, "anthropic").run();
+    make_older(&world, 9);
+    let task = id(&world.tasks(1)[0]);
+    let next = world.sortie(["resume", &task, "AGAIN"]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls >= 4);
+    assert!(!listed(&world).contains('h'));
+    send(&next, Signal::INT);
+    assert_eq!(next.wait().code, 130);
+    let (took, shown) = (listed(&world), world.sortie(["tasks", "show", &task]).run().stdout);
+    assert!(shown.contains(&format!("tokens · {took}\n")), "one figure: {took} {shown}");
+}

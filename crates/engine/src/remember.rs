@@ -1,0 +1,127 @@
+//! A task as its log tells of it, with what its children have used: what everybody needs who goes on with it or ends it.
+
+use std::sync::Arc;
+
+use sortie_journal::{Journal, JournalError, Standing, TaskState};
+use sortie_protocol::{Event, Failure, Limits, TaskId, Usage};
+
+use crate::account::Account;
+use crate::replay::Past;
+use crate::sink::Hold;
+
+/// A task as its log tells of it.
+pub(crate) struct Remembered {
+    pub(crate) past: Past,
+    /// As it was before the log was read: if it has changed since, the task has gone on without us.
+    pub(crate) standing: Standing,
+    /// What its children with all below them have used, and how many tasks that were.
+    pub(crate) below: Usage,
+    pub(crate) started_below: u32,
+}
+
+impl Remembered {
+    /// Its account, with all that was used so far.
+    pub(crate) fn account(&self, limits: Limits, above: Option<Arc<Account>>) -> Arc<Account> {
+        let mut spent = self.past.deeds.usage;
+        spent += self.below;
+        Account::restored(limits, spent, self.started_below, above)
+    }
+
+    /// Under which number, and for which leg, the task goes on.
+    pub(crate) fn hold(&self) -> Result<Hold, Failure> {
+        let Self { standing, .. } = self;
+        let attempt = standing.next_attempt().map_err(journal_failure)?;
+        let leg = if matches!(standing.state, TaskState::Ended(_)) { standing.leg + 1 } else { standing.leg };
+        Ok(Hold { attempt, leg })
+    }
+}
+
+/// Reads a task back that stands so, and says what of its children is not known. Refused, before anything is read, is one
+/// that somebody has.
+pub(crate) fn remember(journal: &dyn Journal, standing: Standing) -> Result<(Remembered, Vec<String>), Failure> {
+    standing.next_attempt().map_err(journal_failure)?;
+    let past = read(journal, standing.task_id)?;
+    Ok(with_children(journal, past, standing))
+}
+
+/// The same of a task whose log may be damaged: what stands before the damage, which is told.
+pub(crate) fn recall(journal: &dyn Journal, task: TaskId) -> Result<(Remembered, Vec<String>), Failure> {
+    let standing = journal.standing(task).map_err(journal_failure)?;
+    standing.next_attempt().map_err(journal_failure)?;
+    let (past, damage) = read_what_is_whole(journal, task)?;
+    let (remembered, mut notices) = with_children(journal, past, standing);
+    notices.extend(damage.map(|damage| format!("not all that it has done is told: {damage}")));
+    Ok((remembered, notices))
+}
+
+/// The whole log of a task.
+pub(crate) fn read(journal: &dyn Journal, task: TaskId) -> Result<Past, Failure> {
+    match read_what_is_whole(journal, task)? {
+        (past, None) => Ok(past),
+        (_, Some(damage)) => Err(journal_failure(damage)),
+    }
+}
+
+/// The log of a task up to where it is damaged, if it is.
+pub(crate) fn read_what_is_whole(journal: &dyn Journal, task: TaskId) -> Result<(Past, Option<JournalError>), Failure> {
+    let mut past: Option<Past> = None;
+    let read = journal.read_each(task, 0, &mut |event: Event| match &mut past {
+        Some(past) => past.take(event),
+        none => *none = Past::begin(event),
+    });
+    match (past, read) {
+        (Some(past), read) => Ok((past, read.err())),
+        (None, Err(error)) => Err(journal_failure(error)),
+        (None, Ok(())) => Err(Failure::new("journal", format!("the log of {task} does not begin with its start"))),
+    }
+}
+
+fn with_children(journal: &dyn Journal, past: Past, standing: Standing) -> (Remembered, Vec<String>) {
+    let (mut below, mut started_below, mut notices) = (Usage::default(), 0, Vec::new());
+    for child in &past.deeds.children {
+        match used_by(journal, *child) {
+            Ok((usage, started)) => {
+                below += usage;
+                started_below += started;
+            }
+            // What it answered stands in its parent's log; only what it used is missing.
+            Err(failure) => notices.push(format!("what {child} has used is not counted: {}", failure.message)),
+        }
+    }
+    (Remembered { past, standing, below, started_below }, notices)
+}
+
+/// What a task with all below it has used, and how many tasks that is. Of one that has ended its ending tells.
+fn used_by(journal: &dyn Journal, task: TaskId) -> Result<(Usage, u32), Failure> {
+    let standing = journal.standing(task).map_err(journal_failure)?;
+    if matches!(standing.state, TaskState::Ended(_))
+        && let Some(outcome) = journal.ending(task).map_err(journal_failure)?
+    {
+        let tree = journal.tree(task).map_err(journal_failure)?;
+        let started = u32::try_from(tree.len()).unwrap_or(u32::MAX);
+        return Ok((Usage { duration_ms: 0, ..outcome.usage }, started));
+    }
+    let past = read(journal, task)?;
+    let (mut usage, mut started) = (past.deeds.usage, 1);
+    for child in &past.deeds.children {
+        let (below, further) = used_by(journal, *child)?;
+        usage += below;
+        started += further;
+    }
+    Ok((usage, started))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "what `map_err` gives")]
+pub(crate) fn journal_failure(error: JournalError) -> Failure {
+    let code = match error {
+        JournalError::Fenced { task, .. } | JournalError::LegOver { task, .. } | JournalError::Stale { task, .. } => {
+            let message = format!("{task} has just been taken up by somebody else; wait for it, or stop it first");
+            return Failure::new("still_running", message);
+        }
+        JournalError::NoSuchTask { .. } => "no_such_task",
+        JournalError::StillRunning { .. } => "still_running",
+        JournalError::OutOfSight { .. } => "out_of_sight",
+        _ => "journal",
+    };
+    Failure::new(code, error.to_string())
+}

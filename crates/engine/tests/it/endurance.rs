@@ -1,0 +1,129 @@
+//! A process that delegates for long: what the thousandth delegation finds is what the hundredth found.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use serde_json::json;
+use sortie_agents::Registry;
+use sortie_contract::Sortie;
+use sortie_engine::{Clock as _, Engine, EngineParts, Permissions, RandomIds, Rules, SystemClock};
+use sortie_journal::{Journal as _, SqliteJournal};
+use sortie_protocol::{Status, TaskRequest, Timestamp};
+use sortie_sandbox::{SpillDir, Workspace};
+use sortie_testkit::{Script, ScriptedModel, ScriptedModels, reply, when};
+
+use crate::support::ask;
+
+/// Set in the process that does nothing but this test.
+const ALONE: &str = "SORTIE_ENGINE_TEST_ALONE";
+const TEST: &str = "endurance::a_thousand_delegations_in_a_row_leave_memory_descriptors_and_files_as_they_were";
+/// What the allocator may keep for itself. A leak of a delegation's history alone would be more.
+const SLACK_KIB: u64 = 4096;
+
+/// What a process has.
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    memory_kib: u64,
+    descriptors: usize,
+    threads: usize,
+    files: usize,
+}
+
+impl Held {
+    fn now(folder: &Path) -> Self {
+        let status = fs::read_to_string("/proc/self/status").expect("the system tells");
+        let memory = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("memory is told");
+        let count = |directory: &Path| fs::read_dir(directory).expect("a directory").count();
+        Self {
+            memory_kib: memory.trim().trim_end_matches(" kB").parse().expect("a number"),
+            descriptors: count(Path::new("/proc/self/fd")),
+            threads: count(Path::new("/proc/self/task")),
+            // The workspace, its one directory, the reports, and what lies about for a while.
+            files: ["workspace", "workspace/made", "reports", "temporary"]
+                .map(|name| count(&folder.join(name)))
+                .iter()
+                .sum(),
+        }
+    }
+}
+
+fn engine(folder: &Path, journal: Arc<SqliteJournal>) -> Engine {
+    let big = "a line of a file that is read\n".repeat(300);
+    fs::write(folder.join("workspace/big.txt"), &big).expect("a fresh file");
+    let script = Script::new()
+        .on(
+            when::turn(0),
+            reply::calls([
+                reply::call("Read", json!({"file_path": "big.txt"})),
+                reply::call("Write", json!({"file_path": "made/new.txt", "content": big})),
+            ]),
+        )
+        .otherwise(reply::text("It was read."));
+    let model = ScriptedModel::new(script).without_recording();
+    Engine::new(EngineParts {
+        journal,
+        models: Arc::new(ScriptedModels::of(Arc::new(model))),
+        workspace: Arc::new(Workspace::open(&folder.join("workspace")).expect("the workspace is there")),
+        agents: Registry::builtin().fixed(),
+        contract: Arc::new(Sortie),
+        more_tools: Vec::new(),
+        shell: None,
+        reports: Arc::new(SpillDir::open(&folder.join("reports")).expect("a fresh directory")),
+        cache: None,
+        rules: Rules::default(),
+        permissions: Permissions::unrestricted(),
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(RandomIds),
+    })
+}
+
+/// Delegates again and again, and compares what the process has early and late.
+async fn delegate(folder: &Path) {
+    let journal = Arc::new(SqliteJournal::open(&folder.join("journal.db")).expect("a fresh journal"));
+    let engine = engine(folder, Arc::clone(&journal));
+    let mut early = None;
+    for number in 1..=1000 {
+        let request = TaskRequest { agent: "general-purpose".to_owned(), ..ask("Read it.") };
+        let running = engine.task(request).await.expect("it starts");
+        let outcome = running.outcome().await.expect("the journal works");
+        assert_eq!((outcome.status, outcome.usage.tool_calls), (Status::Completed, 2), "{number}: {outcome:?}");
+        // The journal keeps what it has read and written at hand, up to a bound; it is kept small here.
+        if number % 50 == 0 {
+            let soon = Timestamp(SystemClock.now().0 + 60_000);
+            let pruned = journal.prune(soon, &mut |_| ()).expect("the journal works");
+            assert_eq!(pruned.tasks, 50, "all have ended");
+        }
+        // The first ones open what all of them share.
+        if number == 100 {
+            early = Some(Held::now(folder));
+        }
+    }
+    let (early, late) = (early.expect("there were more than a hundred"), Held::now(folder));
+    assert_eq!(late.files, early.files, "{early:?} {late:?}");
+    // What others look through at this instant is no leak; one of each delegation would be hundreds.
+    assert!(late.descriptors <= early.descriptors + 8 && late.threads <= early.threads + 2, "{early:?} {late:?}");
+    assert!(late.memory_kib <= early.memory_kib + SLACK_KIB, "{early:?} {late:?}");
+}
+
+#[test]
+fn a_thousand_delegations_in_a_row_leave_memory_descriptors_and_files_as_they_were() {
+    if let Some(folder) = std::env::var_os(ALONE) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(4).build();
+        return runtime.expect("a runtime").block_on(delegate(Path::new(&folder)));
+    }
+    let folder = tempfile::tempdir().expect("a temp directory");
+    for name in ["workspace/made", "temporary"] {
+        fs::create_dir_all(folder.path().join(name)).expect("a fresh directory");
+    }
+    // Other tests share this process; what is measured has one of its own.
+    let output = Command::new(std::env::current_exe().expect("this program"))
+        .args(["--exact", TEST, "--nocapture"])
+        .env(ALONE, folder.path())
+        .env("TMPDIR", folder.path().join("temporary"))
+        .output()
+        .expect("it can be started");
+    let (told, complaint) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && told.contains("1 passed"), "{told}{complaint}");
+}

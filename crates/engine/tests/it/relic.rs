@@ -1,0 +1,164 @@
+//! A journal in memory that keeps what it was given, piece by piece, and that can be begun with what a process left which
+//! is gone.
+
+use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use sortie_journal::{
+    CommandId, Durability, Entry, Holder, Journal, JournalError, MemoryJournal, Position, Pruned, Scope, Standing,
+    TaskHeader, TaskQuery, TaskState,
+};
+use sortie_protocol::{Command, Event, TaskId, TaskOutcome, Timestamp};
+
+type Appended<'a, T> = Pin<Box<dyn Future<Output = Result<T, JournalError>> + Send + 'a>>;
+
+/// Attempts that count as those of a process that is gone: the first ones.
+const LOST_ATTEMPT: u32 = 1;
+
+#[derive(Default)]
+pub(crate) struct Relic {
+    inner: MemoryJournal,
+    /// One for each append, which is on disk as a whole or not at all.
+    appends: Mutex<Vec<Vec<Entry>>>,
+    /// Told how many appends there were, before each.
+    on_append: Option<Box<dyn Fn(usize) + Send + Sync>>,
+    refuses: bool,
+    /// Tasks of which the log cannot be read.
+    damaged: Vec<TaskId>,
+}
+
+impl Relic {
+    /// What is there when the process that wrote this has been killed.
+    pub(crate) async fn of(appends: &[Vec<Entry>]) -> Self {
+        let relic = Self::default();
+        for entries in appends {
+            relic.inner.append(entries.clone(), Durability::Ordered).await.expect("it was appended once before");
+        }
+        relic
+    }
+
+    /// Has somebody told of each append before it is made, with the number of those before it.
+    pub(crate) fn watched(on_append: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        Self { on_append: Some(Box::new(on_append)), ..Self::default() }
+    }
+
+    /// The same of what a process left.
+    pub(crate) fn told(self, on_append: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        Self { on_append: Some(Box::new(on_append)), ..self }
+    }
+
+    /// Others are always faster.
+    pub(crate) fn refusing(self) -> Self {
+        Self { refuses: true, ..self }
+    }
+
+    /// Somebody else writes, whom nobody here knows of.
+    pub(crate) fn write_unseen(&self, entries: Vec<Entry>) {
+        self.inner
+            .append(entries, Durability::Ordered)
+            .now_or_never()
+            .expect("memory is quick")
+            .expect("it can be written");
+    }
+
+    /// The log of a task is damaged behind its first event.
+    pub(crate) fn damage(mut self, task: TaskId) -> Self {
+        self.damaged.push(task);
+        self
+    }
+
+    pub(crate) fn appends(&self) -> Vec<Vec<Entry>> {
+        self.appends.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Journal for Relic {
+    fn append(&self, entries: Vec<Entry>, durability: Durability) -> Appended<'_, ()> {
+        let before = {
+            let mut appends = self.appends.lock().unwrap_or_else(PoisonError::into_inner);
+            appends.push(entries.clone());
+            appends.len() - 1
+        };
+        if let Some(on_append) = &self.on_append {
+            on_append(before);
+        }
+        if let (true, Some(&Entry { task_id: task, attempt: ours, .. })) = (self.refuses, entries.first()) {
+            return Box::pin(async move { Err(JournalError::Fenced { task, ours, current: ours + 1 }) });
+        }
+        self.inner.append(entries, durability)
+    }
+
+    fn standing(&self, task: TaskId) -> Result<Standing, JournalError> {
+        let standing = self.inner.standing(task)?;
+        let is_lost = standing.attempt == LOST_ATTEMPT && standing.state == TaskState::Running;
+        Ok(if is_lost {
+            Standing { state: TaskState::Interrupted, holder: Holder::Nobody, ..standing }
+        } else {
+            standing
+        })
+    }
+
+    fn read_each(&self, task: TaskId, from: u64, each: &mut dyn FnMut(Event)) -> Result<(), JournalError> {
+        if self.damaged.contains(&task) {
+            self.inner.read_each(task, from, &mut |event| {
+                if event.seq == 1 {
+                    each(event);
+                }
+            })?;
+            return Err(JournalError::DamagedTask { task, seq: 2, cause: "its checksum does not match".to_owned() });
+        }
+        self.inner.read_each(task, from, each)
+    }
+
+    fn ending(&self, task: TaskId) -> Result<Option<TaskOutcome>, JournalError> {
+        self.inner.ending(task)
+    }
+
+    fn read_after(&self, scope: Scope, after: Position, limit: usize) -> Result<Vec<(Position, Event)>, JournalError> {
+        self.inner.read_after(scope, after, limit)
+    }
+
+    fn end(&self) -> Result<Position, JournalError> {
+        self.inner.end()
+    }
+
+    fn wait_beyond(&self, after: Position, at_most: Duration) {
+        self.inner.wait_beyond(after, at_most);
+    }
+
+    fn list(&self, query: &TaskQuery) -> Result<Vec<TaskHeader>, JournalError> {
+        self.inner.list(query)
+    }
+
+    fn find(&self, prefix: &str) -> Result<Vec<TaskHeader>, JournalError> {
+        self.inner.find(prefix)
+    }
+
+    fn tree(&self, root: TaskId) -> Result<Vec<TaskHeader>, JournalError> {
+        let headers = self.inner.tree(root)?.into_iter();
+        let told = |header: TaskHeader| Ok(TaskHeader { state: self.standing(header.task_id)?.state, ..header });
+        headers.map(told).collect()
+    }
+
+    fn send(&self, command: Command) -> Appended<'_, CommandId> {
+        self.inner.send(command)
+    }
+
+    fn newest_command(&self) -> Result<CommandId, JournalError> {
+        self.inner.newest_command()
+    }
+
+    fn commands_after(&self, after: CommandId, limit: usize) -> Result<Vec<(CommandId, Command)>, JournalError> {
+        self.inner.commands_after(after, limit)
+    }
+
+    fn prunable(&self, older_than: Timestamp) -> Result<Vec<TaskHeader>, JournalError> {
+        self.inner.prunable(older_than)
+    }
+
+    fn prune(&self, older_than: Timestamp, discard: &mut dyn FnMut(TaskId)) -> Result<Pruned, JournalError> {
+        self.inner.prune(older_than, discard)
+    }
+}
