@@ -141,6 +141,7 @@ impl<'a> Plan<'a> {
             shell: Some(Arc::new(shell(self.settings, &self.workspace, &reports, web)?)),
             reports,
             cache,
+            hooks: Arc::clone(&hooks),
             rules: self.settings.rules(),
             permissions: permissions(self.settings, approver),
             clock: Arc::new(SystemClock),

@@ -24,6 +24,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         shell: None,
         reports: Arc::new(SpillDir::open(&home.join("reports"))?),
         cache: None,
+        hooks: Arc::new(sortie_engine::NoHooks),
         rules: Rules::default(),
         permissions: Permissions::default(),
         clock: Arc::new(SystemClock),

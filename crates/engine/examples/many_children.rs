@@ -117,6 +117,7 @@ fn engine(
         shell: None,
         reports: Arc::new(SpillDir::open(&folder.join("reports"))?),
         cache: None,
+        hooks: Arc::new(sortie_engine::NoHooks),
         rules: Rules {
             max_children: tasks,
             max_concurrent: tasks as usize,

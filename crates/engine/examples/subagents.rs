@@ -58,6 +58,7 @@ fn engine(home: &Path) -> Result<Engine, Box<dyn Error>> {
         shell: None,
         reports: Arc::new(SpillDir::open(&home.join("reports"))?),
         cache: None,
+        hooks: Arc::new(sortie_engine::NoHooks),
         rules: Rules::default(),
         permissions: Permissions::default(),
         clock: Arc::new(SystemClock),

@@ -16,6 +16,7 @@ use sortie_tools::{CallContext, Tool};
 use tokio::time::Instant;
 
 use crate::approval::{Approval, Approvals, Approver, Desk, Question};
+use crate::hooks::{Asking, Hooks};
 use crate::patience::Patience;
 use crate::sink::Sink;
 
@@ -28,6 +29,7 @@ pub(crate) struct Clearance {
     pub(crate) desk: Arc<Desk>,
     pub(crate) places: Places,
     pub(crate) job: Arc<Job>,
+    pub(crate) hooks: Arc<dyn Hooks>,
     /// When a question must have been answered.
     pub(crate) deadline: Option<Instant>,
     pub(crate) patience: Patience,
@@ -109,6 +111,7 @@ impl Clearance {
             by_hand: ground.remedies.iter().filter(|_| is_command).cloned().collect(),
             ground: ground.to_string(),
         };
+        self.hooks.asks(&self.job, &Asking::from(&question));
         let (answer, refusal) = match self.approver.ask(&question).await {
             Approval::Once => (ApprovalAnswer::Once, None),
             Approval::Tree => (ApprovalAnswer::Tree, None),

@@ -32,6 +32,9 @@ use crate::slot::Slot;
 use crate::subagents::Asked;
 use crate::task::{Parent, Task, launched};
 
+/// Who serves where a call names nobody.
+const USUAL_AGENT: &str = "general-purpose";
+
 /// One task's door to children of its own.
 pub(crate) struct Delegate {
     pub(crate) engine: Arc<Inner>,
@@ -104,6 +107,7 @@ impl Delegate {
     async fn begin(&self, parent: Parent, request: TaskRequest, address: &Address) -> Result<Delegated, Failure> {
         let waits = !request.background;
         let mut task = self.task(parent, request)?;
+        task.consult_hooks().await?;
         if !waits {
             return self.launch(task).await.map(Delegated::Launched);
         }
@@ -263,6 +267,7 @@ impl Delegate {
         engine.check_background(&request)?;
         let defaults = engine.contract.defaults();
         let roster = engine.rosters.current();
+        let request = roster.templates().applied(request, USUAL_AGENT, engine.rules.max_prompt_bytes)?;
         let serving = serving(&roster.agents, &request, Kind::Delegated, defaults.best_match);
         if let Ok(serving) = &serving
             && defaults.refuses_circles

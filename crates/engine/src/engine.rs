@@ -21,6 +21,7 @@ use crate::board::Boards;
 use crate::cache::Cache;
 use crate::cast::conduct;
 use crate::delegate::refuse_denied;
+use crate::hooks::Hooks;
 use crate::instructions::Instructions;
 use crate::permissions::Permissions;
 use crate::roster::{Roster, Rosters, undescribed};
@@ -50,6 +51,8 @@ pub struct EngineParts {
     pub reports: Arc<SpillDir>,
     /// Which task has answered what; `None` where results are not given again.
     pub cache: Option<Arc<Cache>>,
+    /// Users' own programs that are told of tasks.
+    pub hooks: Arc<dyn Hooks>,
     pub rules: Rules,
     pub permissions: Permissions,
     pub clock: Arc<dyn Clock>,
@@ -103,12 +106,13 @@ pub(crate) struct Inner {
     pub(crate) present: Arc<Present>,
     pub(crate) boards: Boards,
     pub(crate) cache: Option<Arc<Cache>>,
+    pub(crate) hooks: Arc<dyn Hooks>,
 }
 
 impl Engine {
     pub fn new(parts: EngineParts) -> Self {
         let EngineParts { journal, models, workspace, agents, contract, more_tools, shell, .. } = parts;
-        let EngineParts { reports, cache, rules, permissions, clock, ids, .. } = parts;
+        let EngineParts { reports, cache, hooks, rules, permissions, clock, ids, .. } = parts;
         let rosters = Rosters::new(agents, Arc::clone(&contract), (more_tools, shell.is_some()), rules.clone());
         let slots = Arc::new(Semaphore::new(rules.max_concurrent.clamp(1, Semaphore::MAX_PERMITS)));
         let places = permissions.places(&workspace);
@@ -133,6 +137,7 @@ impl Engine {
             present: Arc::default(),
             boards: Boards::default(),
             cache,
+            hooks,
         };
         Self { inner: Arc::new(inner) }
     }

@@ -13,6 +13,7 @@ use sortie_tools::{
 use crate::blocking::blocking;
 use crate::board::Board;
 use crate::delegate::Delegate;
+use crate::hooks::Asking;
 use crate::resident::Resident;
 use crate::remember::journal_failure;
 
@@ -201,6 +202,9 @@ impl Delegate {
     async fn ask_person(&self, whom: Addressee, question: &str) -> Answered {
         if whom == Addressee::Person {
             let _turn = self.engine.desk.turn().await;
+            let ground = "the agent asks";
+            let asking = Asking { tool: "Ask", arguments: question, rules: &[], ground };
+            self.engine.hooks.asks(&self.parent, &asking);
             let chain = &self.parent.config.chain;
             if let Some(text) = self.engine.permissions.approver.inquire(chain, question).await {
                 return Answered { text, from: Sender::Person, message: None };

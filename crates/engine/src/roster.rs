@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sortie_agents::Agents;
+use sortie_agents::{Agents, Templates, template_lines};
 use sortie_contract::{AgentLine, Contract};
 use sortie_protocol::ToolSpec;
 use sortie_tools::{Registry, TaskTool, Tool};
@@ -56,7 +56,8 @@ impl Rosters {
         }
         let agents = cast(&found, self.contract.as_ref(), &self.rules);
         let mains = mains(&found, self.contract.as_ref(), &self.rules);
-        let task_tool = Arc::new(task_tool(&self.contract, &agents));
+        let task_tool = task_tool(&self.contract, &agents).telling(&template_lines(found.templates()));
+        let task_tool = Arc::new(task_tool);
         let tools = standard(self.contract.as_ref(), Some(task_tool), self.has_shell);
         let tools = Arc::new(tools.with(self.more_tools.clone()));
         Arc::clone(current.insert(Arc::new(Roster { found, agents, mains, tools, offers: Mutex::default() })))
@@ -64,6 +65,11 @@ impl Rosters {
 }
 
 impl Roster {
+    /// What people have prepared to be asked for.
+    pub(crate) fn templates(&self) -> &Templates {
+        self.found.templates()
+    }
+
     /// What a model reads of these tools, in this order.
     pub(crate) fn offer(&self, tools: &[String]) -> Arc<[ToolSpec]> {
         let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);

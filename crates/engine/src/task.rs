@@ -127,6 +127,7 @@ impl Task {
         point("task.before-end");
         self.deliver(&outcome).await?;
         point("task.ended");
+        self.engine.hooks.ended(&self.job, &outcome);
         if self.job.parent.is_none() {
             self.engine.boards.take_down(self.job.task);
         }
@@ -248,6 +249,7 @@ impl Task {
             desk: Arc::clone(&self.engine.desk),
             places,
             job: Arc::clone(&self.job),
+            hooks: Arc::clone(&self.engine.hooks),
             deadline: allowance.deadline,
             patience: Patience {
                 present: Arc::clone(&self.engine.present),
@@ -303,6 +305,21 @@ impl Task {
     /// The conversation so far.
     fn history(&self) -> History {
         self.past.as_ref().map_or_else(|| History::begin(&self.job), |resumed| resumed.past.history.clone())
+    }
+
+    /// Tells hooks that it is about to start. One of them may be against it.
+    pub(crate) async fn consult_hooks(&mut self) -> Result<(), Failure> {
+        let hooks = Arc::clone(&self.engine.hooks);
+        if hooks.is_empty() {
+            return Ok(());
+        }
+        let job = Arc::clone(&self.job);
+        let verdict = hooks.before_start(&job).await;
+        if let Some(veto) = verdict.failure() {
+            return Err(veto);
+        }
+        verdict.notices.into_iter().for_each(|notice| self.notice(notice));
+        Ok(())
     }
 
     /// Adds a notice before it starts.

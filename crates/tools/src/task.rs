@@ -27,6 +27,15 @@ impl TaskTool {
         Self { contract, spec }
     }
 
+    /// The same with more lines for the calling model.
+    #[must_use]
+    pub fn telling(mut self, lines: &[String]) -> Self {
+        for line in lines {
+            self.spec.description += &format!("\n{line}");
+        }
+        self
+    }
+
     fn answer(&self, arguments: &str, context: CallContext<'_>, started: Result<TaskOutcome, Failure>) -> ToolOutput {
         let AnswerParts { cwd, spare_id, mark } = context.delegation.answer_parts();
         let call = Call { arguments, cwd, spare_id };

@@ -72,6 +72,7 @@ fn engine(folder: &Path, journal: Arc<SqliteJournal>) -> Engine {
         shell: None,
         reports: Arc::new(SpillDir::open(&folder.join("reports")).expect("a fresh directory")),
         cache: None,
+        hooks: Arc::new(sortie_engine::NoHooks),
         rules: Rules::default(),
         permissions: Permissions::unrestricted(),
         clock: Arc::new(SystemClock),

@@ -96,6 +96,7 @@ impl Place {
             shell: None,
             reports: Arc::new(SpillDir::open(&self.home.path().join("reports")).expect("a directory")),
             cache: None,
+            hooks: Arc::new(sortie_engine::NoHooks),
             rules: Rules { max_concurrent, ..Rules::default() },
             permissions: Permissions::unrestricted(),
             clock: Arc::new(SystemClock),

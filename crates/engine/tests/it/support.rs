@@ -162,6 +162,7 @@ impl Plan {
             shell: None,
             reports: Arc::new(SpillDir::open(&home.join("reports")).expect("a directory")),
             cache: None,
+            hooks: Arc::new(sortie_engine::NoHooks),
             rules: self.rules,
             permissions: self.permissions,
             clock: Arc::new(StepClock::default()),

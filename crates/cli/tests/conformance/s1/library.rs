@@ -45,6 +45,7 @@ impl Library {
             shell: None,
             reports: Arc::new(SpillDir::open(&world.path("state/reports")).unwrap()),
             cache: None,
+            hooks: Arc::new(sortie_engine::NoHooks),
             permissions: Permissions::default(),
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
