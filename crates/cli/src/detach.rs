@@ -3,75 +3,100 @@
 //! Nothing goes on without this process. All of it is in the journal, as after a crash, and `sortie resume` takes it up.
 
 use std::io::{self, Write as _};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use sortie_journal::Journal;
-use sortie_protocol::{Event, Fact, TaskId, TaskOutcome};
-use tokio_util::sync::CancellationToken;
+use sortie_journal::{Journal, TaskState};
+use sortie_protocol::{Event, Fact, Status, TaskId, TaskOutcome};
+use tokio::sync::watch;
 
 use crate::error;
+use crate::patience::A_MOMENT;
 use crate::render::{Display, neutral, words};
 
-/// What is watched for.
-#[derive(Clone, Default)]
+/// What is watched for, and what is known when the run is left.
 pub(crate) struct Detachment {
-    parked: CancellationToken,
-    left: Arc<Mutex<Left>>,
+    seen: watch::Receiver<Seen>,
+    is_leaving: Arc<AtomicBool>,
+    /// Says that it is too late to leave, or ends when nothing is drawn any more.
+    drawing: Mutex<Receiver<TooLate>>,
 }
 
-/// What was there when the run was left.
-#[derive(Default)]
-struct Left {
-    /// The last thing that the main agent wrote.
+/// The main agent has something to do again.
+struct TooLate;
+
+/// The main agent as its display has seen it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Seen {
+    /// What it wrote last.
     text: String,
+    /// Whom it waits for, while it does nothing else.
     waits_for: Vec<TaskId>,
 }
 
 impl Detachment {
-    /// Has the display of a run watch for it. `task` is the main agent, where that is known before the first event.
-    pub(crate) fn watching(&self, task: Option<TaskId>, display: Box<dyn Display>) -> Box<dyn Display> {
-        Box::new(Watching { detachment: self.clone(), task, display: Some(display) })
+    /// Has the display of a run watch its main agent: `task`, where that is known before the first event.
+    pub(crate) fn watching(task: Option<TaskId>, display: Box<dyn Display>) -> (Self, Box<dyn Display>) {
+        let (sender, seen) = watch::channel(Seen::default());
+        let (drawn, drawing) = channel();
+        let is_leaving = Arc::new(AtomicBool::new(false));
+        let shown = Some((display, drawn));
+        let watching =
+            Watching { task, now: Seen::default(), seen: sender, is_leaving: Arc::clone(&is_leaving), shown };
+        (Self { seen, is_leaving, drawing: Mutex::new(drawing) }, Box::new(watching))
     }
 
-    /// Waits until the main agent has nothing to do but to wait for sub-agents in the background, and nothing is drawn any
-    /// more; for ever, where nobody wants to know.
-    pub(crate) async fn parked(detachment: Option<&Self>) -> &Self {
-        match detachment {
-            Some(detachment) => {
-                detachment.parked.cancelled().await;
-                detachment
+    /// Waits until the main agent has nothing to do but to wait, and leaves the run then; for ever, where nobody wants that.
+    pub(crate) async fn leave_when_parked(detachment: Option<&Self>, journal: &dyn Journal, task: TaskId) -> ! {
+        if let Some(detachment) = detachment {
+            let mut seen = detachment.seen.clone();
+            while seen.wait_for(|seen| !seen.waits_for.is_empty()).await.is_ok() {
+                detachment.leave(journal, task);
             }
-            None => std::future::pending().await,
         }
+        // Nobody wants to leave, or the display is gone: so is the run, or it is about to be stopped.
+        std::future::pending().await
     }
 
-    /// Says what there is and how it goes on, and ends the process: whatever is under way is left as it is.
-    #[expect(clippy::exit, reason = "an end in order would stop the sub-agents, and record that")]
-    pub(crate) fn leave(&self, journal: &dyn Journal, task: TaskId) -> ! {
-        let said = self.say(journal, task);
-        if let Err(error) = &said {
+    /// Says what there is and how it goes on, and ends the process, unless the main agent has just got something to do.
+    /// Whatever is under way is left as it is: an end in order would stop the sub-agents, and record that.
+    fn leave(&self, journal: &dyn Journal, task: TaskId) {
+        self.is_leaving.store(true, Ordering::Release);
+        // A display that hangs must not hold us.
+        let drawing = self.drawing.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(A_MOMENT);
+        if let Ok(TooLate) = drawing {
+            return;
+        }
+        let code = self.say(journal, task).unwrap_or_else(|error| {
             error::fail(&format!("the output could not be written: {error}"));
-        }
-        std::process::exit(i32::from(said.is_err()))
+            1
+        });
+        std::process::exit(code)
     }
 
-    fn say(&self, journal: &dyn Journal, task: TaskId) -> io::Result<()> {
-        let left = self.lock();
-        if !left.text.trim().is_empty() {
-            let mut stdout = io::stdout().lock();
-            writeln!(stdout, "{}", neutral::block(left.text.trim_end()))?;
-            stdout.flush()?;
+    fn say(&self, journal: &dyn Journal, task: TaskId) -> io::Result<i32> {
+        // It may have ended at the last moment.
+        if let Ok(TaskState::Ended(status)) = journal.standing(task).map(|standing| standing.state) {
+            print(&journal.ending(task).ok().flatten().map(|outcome| outcome.text).unwrap_or_default())?;
+            return Ok(i32::from(status != Status::Completed));
         }
-        for child in &left.waits_for {
-            error::note(&format!("nobody waits for {}", described(journal, *child)));
+        let Seen { text, waits_for } = self.seen.borrow().clone();
+        print(&text)?;
+        for child in waits_for {
+            error::note(&format!("nobody waits for {}", described(journal, child)));
         }
         error::note(&format!("nothing of it runs any more; it goes on with: sortie resume {task}"));
-        Ok(())
+        Ok(0)
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, Left> {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+fn print(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    if !text.trim().is_empty() {
+        writeln!(stdout, "{}", neutral::block(text.trim_end()))?;
     }
+    stdout.flush()
 }
 
 fn described(journal: &dyn Journal, task: TaskId) -> String {
@@ -84,36 +109,47 @@ fn described(journal: &dyn Journal, task: TaskId) -> String {
 
 /// A display, and beside it an eye on the main agent.
 struct Watching {
-    detachment: Detachment,
     /// The main agent; where it is not known yet, whose beginning is seen first.
     task: Option<TaskId>,
-    /// Gone once the run is about to be left.
-    display: Option<Box<dyn Display>>,
+    now: Seen,
+    seen: watch::Sender<Seen>,
+    is_leaving: Arc<AtomicBool>,
+    /// Gone once the run is left, and what it has drawn with it.
+    shown: Option<(Box<dyn Display>, Sender<TooLate>)>,
 }
 
 impl Display for Watching {
     fn show(&mut self, event: &Event) -> io::Result<()> {
         if *self.task.get_or_insert(event.task_id) == event.task_id {
             match &event.fact {
-                Fact::ModelReplied { reply, .. } => self.detachment.lock().text = reply.text(),
-                Fact::TaskParked { waits_for } => self.detachment.lock().waits_for.clone_from(waits_for),
+                Fact::ModelReplied { reply, .. } => self.now.text = reply.text(),
+                Fact::TaskParked { waits_for } => self.now.waits_for.clone_from(waits_for),
+                // It has something to do again.
+                Fact::MailRead { .. } | Fact::ModelCalled { .. } | Fact::TaskEnded { .. } => self.now.waits_for.clear(),
                 _ => {}
             }
         }
-        self.display.as_mut().map_or(Ok(()), |display| display.show(event))
+        self.shown.as_mut().map_or(Ok(()), |(display, _)| display.show(event))
     }
 
     fn refresh(&mut self) -> io::Result<()> {
-        let refreshed = self.display.as_mut().map_or(Ok(()), |display| display.refresh());
-        if !self.detachment.lock().waits_for.is_empty() {
-            // What it has drawn goes with it.
-            drop(self.display.take());
-            self.detachment.parked.cancel();
+        if self.is_leaving.swap(false, Ordering::AcqRel) {
+            match &self.shown {
+                // Where nobody hears it, nobody waits for it.
+                Some((_, drawn)) if self.now.waits_for.is_empty() => drawn.send(TooLate).unwrap_or_default(),
+                _ => self.shown = None,
+            }
         }
+        let refreshed = self.shown.as_mut().map_or(Ok(()), |(display, _)| display.refresh());
+        self.seen.send_if_modified(|seen| {
+            let is_new = *seen != self.now;
+            seen.clone_from(&self.now);
+            is_new
+        });
         refreshed
     }
 
     fn finish(self: Box<Self>, outcome: &TaskOutcome) -> io::Result<()> {
-        self.display.map_or(Ok(()), |display| display.finish(outcome))
+        self.shown.map_or(Ok(()), |(display, _)| display.finish(outcome))
     }
 }

@@ -91,10 +91,9 @@ async fn steer(
     let follower = Follower::start(Arc::clone(&journal), (before, &job), pace, display)
         .map_err(|error| CommandError::internal(format!("the display could not be started: {error}")))?;
     // Left while the run still lives: to let go of it would stop it.
-    let left = async { Detachment::parked(detachment.as_ref()).await.leave(journal.as_ref(), job.task) };
     let (ended, signal) = tokio::select! {
         watched = watch(running, &follower, &mut signals) => watched,
-        never = left => never,
+        never = Detachment::leave_when_parked(detachment.as_ref(), journal.as_ref(), job.task) => never,
     };
     let mut finished = tokio::task::spawn_blocking(move || {
         let status = finish(follower, ended, &job);

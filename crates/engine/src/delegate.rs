@@ -33,7 +33,7 @@ use crate::subagents::Asked;
 use crate::task::{Parent, Task, launched};
 
 /// Who serves where a call names nobody.
-const USUAL_AGENT: &str = "general-purpose";
+pub(crate) const USUAL_AGENT: &str = "general-purpose";
 
 /// One task's door to children of its own.
 pub(crate) struct Delegate {

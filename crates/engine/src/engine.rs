@@ -20,7 +20,7 @@ use crate::authority::{drop_idle, tools_at};
 use crate::board::Boards;
 use crate::cache::Cache;
 use crate::cast::conduct;
-use crate::delegate::refuse_denied;
+use crate::delegate::{USUAL_AGENT, refuse_denied};
 use crate::hooks::Hooks;
 use crate::instructions::Instructions;
 use crate::permissions::Permissions;
@@ -169,6 +169,11 @@ impl Engine {
             return self.follow_up(request, &asked).await;
         }
         let roster = inner.rosters.current();
+        // A person's own prompt has been read by then.
+        let request = match kind {
+            Kind::Main => request,
+            Kind::Delegated => roster.templates().applied(request, USUAL_AGENT, inner.rules.max_prompt_bytes)?,
+        };
         let agents = if kind == Kind::Main { &roster.mains } else { &roster.agents };
         let serving = serving(agents, &request, kind, inner.contract.defaults().best_match)?;
         if kind == Kind::Delegated {
@@ -177,7 +182,8 @@ impl Engine {
             refuse_denied(&judge, inner.contract.as_ref(), serving.definition)?;
         }
         let is_apart = request.background;
-        let task = inner.prepare(&roster, serving, kind, request)?;
+        let mut task = inner.prepare(&roster, serving, kind, request)?;
+        task.consult_hooks().await?;
         if is_apart {
             // Whoever is told of it is told of its file, if there is one.
             task.sink.tell_in(&inner.reports, &[]);

@@ -137,7 +137,7 @@ fn obey(present: &Present, journal: &dyn Journal, heard: CommandId, runtime: &Ha
             }
             (Command::Release { .. }, Some(resident)) => drop(runtime.block_on(resident.release())),
             // Whoever goes on with the task finds it.
-            (Command::Send { .. }, _) | (Command::Release { .. }, None) | (Command::Unknown, _) => {}
+            (Command::Send { .. } | Command::Unknown, _) | (Command::Release { .. }, None) => {}
         }
     }
     wishes.last().map_or(heard, |(last, _)| *last)

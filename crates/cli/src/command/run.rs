@@ -146,8 +146,7 @@ pub(super) fn detachable(
     if format != OutputFormat::Text {
         return Err(CommandError::usage("--detach is for --output-format text: a run that is left has no outcome"));
     }
-    let detachment = Detachment::default();
-    let display = detachment.watching(task, display);
+    let (detachment, display) = Detachment::watching(task, display);
     Ok((Some(detachment), display))
 }
 

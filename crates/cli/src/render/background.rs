@@ -85,3 +85,51 @@ fn said(text: &str) -> String {
 pub(super) fn idle_line(name: &str, elapsed_ms: u64) -> String {
     format!("  {name} waiting for background tasks · {}", words::elapsed(elapsed_ms))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(number: u8) -> TaskId {
+        TaskId::from_random([number; 12])
+    }
+
+    #[test]
+    fn whoever_is_waited_for_is_named_and_many_are_counted() {
+        let subject = Subject {
+            name: String::new(),
+            kind: "explore".to_owned(),
+            title: "Find it".to_owned(),
+            model: String::new(),
+            place: None,
+        };
+        let known = |task| (task == id(0)).then_some(&subject);
+        let two = "waiting for 2 background tasks: agent-aaaaaaaaaaaa explore “Find it”, agent-bbbbbbbbbbbb";
+        assert_eq!(waiting(&[id(0), id(1)], known), two);
+        let many: Vec<TaskId> = (0..7).map(id).collect();
+        assert!(waiting(&many, known).ends_with("agent-eeeeeeeeeeee, and 2 more"), "{}", waiting(&many, known));
+    }
+
+    #[test]
+    fn what_can_be_done_meanwhile_is_said_once() {
+        let told = "You can continue working. Use `sortie task-status agent-aaaaaaaaaaaa` to check progress.";
+        assert_eq!(launched(id(0), true), ["[Task running in background: agent-aaaaaaaaaaaa]", told]);
+        assert_eq!(launched(id(0), false), ["[Task running in background: agent-aaaaaaaaaaaa]"]);
+    }
+
+    #[test]
+    fn what_agents_and_people_say_is_one_harmless_line() {
+        let from = Sender::Task { task: id(0), agent: "ex\u{1b}plore".to_owned() };
+        let message = Fact::MessageArrived { number: 1, from, text: "a\nb\u{1b}[2J".repeat(100), command: None };
+        let line = remark(&message, |_| None).unwrap();
+        assert!(line.starts_with("message from ex␛plore agent-aaaaaaaaaaaa: a b␛[2J"), "{line}");
+        assert!(width::of(&line) < 200 && !line.contains(char::is_control), "{line}");
+        let read = |messages: Vec<u32>| {
+            remark(&Fact::MailRead { mail: MailMark { messages, ..MailMark::default() }, text: String::new() }, |_| {
+                None
+            })
+        };
+        assert_eq!(read(Vec::new()), None, "reports were shown when their tasks ended");
+        assert_eq!(read(vec![1, 2]), Some("has read 2 messages".to_owned()));
+    }
+}

@@ -36,6 +36,7 @@ fn recorded(world: &World, kind: &str, count: i64) {
 /// A run whose sub-agent works in the background, as soon as nothing else does.
 fn parked(world: &World, server: &ScriptedServer) -> (Live, String) {
     let live = world.sortie(["run", "QUESTION"]).on(server, "anthropic").start();
+    wait_for(server, |traffic| traffic.calls >= 2);
     recorded(world, "task_parked", 1);
     (live, id(&world.tasks(2)[1]))
 }
@@ -128,6 +129,18 @@ fn a_run_that_is_left_is_interrupted_and_goes_on_where_it_was() {
         error: --detach is for --output-format text: a run that is left has no outcome
     "#]],
     );
+}
+
+#[test]
+fn a_run_that_could_be_left_says_what_there_is_however_fast_its_sub_agents_are() {
+    for _ in 0..5 {
+        let (world, server) = (World::new(), held(true));
+        server.gate("child").open();
+        server.gate("end").open();
+        let ended = world.sortie(["run", "--detach", "QUESTION"]).on(&server, "anthropic").run();
+        assert_eq!(ended.code, 0, "{ended:#?}");
+        assert!(["It is on its way.\n", "It is here.\n"].contains(&ended.stdout.as_str()), "{ended:#?}");
+    }
 }
 
 #[test]

@@ -58,6 +58,7 @@ async fn whoever_is_waited_for_waits_for_the_answer() {
     let running = world.start(ask("MAIN")).await;
     let stop = running.stopper();
     tokio::spawn(async move {
+        // Sleeps on purpose: the clock is paused.
         tokio::time::sleep(Duration::from_mins(3)).await;
         stop.cancel();
     });

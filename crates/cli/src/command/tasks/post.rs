@@ -9,7 +9,7 @@ use crate::error::CommandError;
 use crate::settings::Settings;
 
 /// How long a running task has to take a wish.
-pub(super) const PATIENCE: Duration = Duration::from_secs(2);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// How often it is looked whether it has.
 const PERIOD: Duration = Duration::from_millis(20);
 
