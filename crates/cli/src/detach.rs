@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sortie_journal::{Journal, TaskState};
+use sortie_journal::{Journal, JournalError, TaskState};
 use sortie_protocol::{Event, Fact, Status, TaskId, TaskOutcome};
 use tokio::sync::watch;
 
@@ -119,6 +119,10 @@ struct Watching {
 }
 
 impl Display for Watching {
+    fn recall(&mut self, journal: &dyn Journal, task: TaskId) -> Result<(), JournalError> {
+        self.shown.as_mut().map_or(Ok(()), |(display, _)| display.recall(journal, task))
+    }
+
     fn show(&mut self, event: &Event) -> io::Result<()> {
         if *self.task.get_or_insert(event.task_id) == event.task_id {
             match &event.fact {

@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use sortie_engine::{Approver, EngineError, Kind, Resumption, Running};
+use sortie_engine::{Approver, Engine, EngineError, Kind, Resumption, Running};
 use sortie_protocol::{Failure, Job, Status, TaskId, TaskOutcome, TaskRequest, Usage};
 use tokio::runtime::Builder;
 
@@ -74,14 +74,15 @@ async fn steer(
     let mut signals =
         Signals::listen().map_err(|error| CommandError::internal(format!("signals cannot be listened to: {error}")))?;
     let before = journal.end()?;
-    let started = match wish {
-        Wish::Start { kind: Kind::Main, request } => engine.run(request).await,
-        Wish::Start { kind: Kind::Delegated, request } => engine.task(request).await,
-        Wish::Resume { task, resumption } => {
-            // Behind `before`: whoever may write in between, all that happened is recalled or followed.
-            display.recall(journal.as_ref(), task)?;
-            engine.resume(task, resumption).await
-        }
+    if let Wish::Resume { task, .. } = wish {
+        // Behind `before`: whoever may write in between, all that happened is recalled or followed.
+        display.recall(journal.as_ref(), task)?;
+    }
+    let started = tokio::select! {
+        biased;
+        started = start(&engine, wish) => started,
+        // A hook may take its time over a start; whoever does not want to wait for it need not.
+        signal = signals.next() => return Ok(Ok(signal.exit_code())),
     };
     let running = match started {
         Ok(running) => running,
@@ -127,6 +128,14 @@ async fn steer(
             }
         }
         (Err(error), _) => Err(error),
+    }
+}
+
+async fn start(engine: &Engine, wish: Wish) -> Result<Running, Failure> {
+    match wish {
+        Wish::Start { kind: Kind::Main, request } => engine.run(request).await,
+        Wish::Start { kind: Kind::Delegated, request } => engine.task(request).await,
+        Wish::Resume { task, resumption } => engine.resume(task, resumption).await,
     }
 }
 

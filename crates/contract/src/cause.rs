@@ -15,7 +15,7 @@ pub(crate) enum Cause {
     NoAgents,
     /// Nobody may delegate here.
     SwitchedOff,
-    /// A rule, or a person, said no.
+    /// A rule, a person, or a program of theirs, said no.
     Refused,
     /// The agent is already at work further up.
     Circle,
@@ -36,14 +36,15 @@ pub(crate) enum Cause {
 impl Cause {
     pub(crate) fn of(failure: &Failure) -> Self {
         match failure.code.as_str() {
-            INVALID | "unsupported" | "empty_prompt" | "prompt_too_long" | "model_override" => Self::Arguments,
+            INVALID | "unsupported" | "empty_prompt" | "prompt_too_long" | "model_override" | "unknown_template"
+            | "template_arguments" => Self::Arguments,
             "unknown_model" => Self::UnknownModel,
             // A list of nothing says that there is nobody, whatever the code.
             "unknown_agent" if !failure.details.is_empty() => Self::UnknownAgent,
             "unknown_agent" | "no_agents" => Self::NoAgents,
             "unusable_agent" => Self::UnusableAgent,
             "delegation_off" => Self::SwitchedOff,
-            "permission" => Self::Refused,
+            "permission" | "vetoed" => Self::Refused,
             "circular" => Self::Circle,
             "depth" => Self::Depth,
             "tool_access" => Self::ToolAccess,

@@ -13,8 +13,9 @@ use crate::blocking::blocking;
 use crate::delegate::outcome_for;
 use crate::end::{Ending, Tally};
 use crate::engine::{Engine, Inner};
-use crate::remember::{Remembered, journal_failure, read_what_is_whole, recall};
-use crate::replay::Attached;
+use crate::inbox::Report;
+use crate::remember::{Remembered, expecting, journal_failure, recall};
+use crate::replay::{Attached, Past};
 use crate::report;
 use crate::resume::end_left_over;
 use crate::sink::{Hold, Sink};
@@ -82,11 +83,10 @@ impl Inner {
         for one in taken.iter().rev() {
             let outcome = self.cancelled(one, &reports, &mut entries).await;
             let job = &one.remembered.past.job;
-            let above = taken.iter().find(|above| Some(above.remembered.past.job.task) == job.parent);
-            let told = match above {
-                Some(above) => above.call_of(job.task).map(|call| (&above.sink, call)),
-                None => asker.map(|(sink, call)| (sink, call.clone())),
-            };
+            // Not always its parent: one that failed has left it to another.
+            let waiting = taken.iter().find_map(|above| Some((&above.sink, above.call_of(job.task)?)));
+            let asker = asker.filter(|_| job.task == task);
+            let told = waiting.or(asker.map(|(sink, call)| (sink, call.clone())));
             entries.extend(told.map(|(parent, call)| one.sink.word_for(parent, call)));
             reports.insert(job.task, outcome.clone());
             outcomes.push(outcome);
@@ -112,6 +112,22 @@ impl Inner {
         report::cap(&mut outcome, &past.job, &self.reports).await;
         entries.push(sink.entry(Fact::TaskEnded { outcome: Box::new(outcome.clone()) }));
         outcome
+    }
+
+    /// How a child beside a task has ended, as `end_attached` has it: the leg that was told, or the newest.
+    pub(crate) async fn report_of(
+        self: &Arc<Self>,
+        child: TaskId,
+        ended_leg: Option<u32>,
+        asker: (&Sink, &CallId),
+    ) -> Result<Report, Failure> {
+        let (outcome, _) = self.end_attached(child, ended_leg, asker).await?;
+        let journal = Arc::clone(&self.journal);
+        let leg = match ended_leg {
+            Some(leg) => leg,
+            None => blocking(move || Ok(journal.standing(child).map_err(journal_failure)?.leg)).await?,
+        };
+        Ok(Report { leg, outcome: Box::new(outcome) })
     }
 
     /// How the child that answers a call has ended, and whether it had done so before; one that nobody runs is ended now.
@@ -158,17 +174,15 @@ impl Left {
             tasks.push((remembered, notices));
         }
         let parent = tasks.first().and_then(|(first, _)| first.past.job.parent);
-        let waiting = parent.and_then(|parent| Waiting::find(journal, parent, task));
+        let waiting = expecting(journal, parent, task).and_then(|(past, call)| Waiting::find(journal, past, call));
         Ok(Self { tasks, reports, waiting })
     }
 }
 
 impl Waiting {
-    /// A parent that cannot be read is told nothing.
-    fn find(journal: &dyn Journal, parent: TaskId, child: TaskId) -> Option<Self> {
-        let standing = journal.standing(parent).ok().filter(|standing| standing.state == TaskState::Interrupted)?;
-        let (past, _) = read_what_is_whole(journal, parent).ok()?;
-        let call = past.waits_for(child)?;
+    fn find(journal: &dyn Journal, past: Past, call: CallId) -> Option<Self> {
+        let standing = journal.standing(past.job.task).ok();
+        let standing = standing.filter(|standing| standing.state == TaskState::Interrupted)?;
         Some(Self { parent: Remembered { past, standing, below: Usage::default(), started_below: 0 }, call })
     }
 }

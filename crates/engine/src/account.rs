@@ -71,6 +71,14 @@ impl Account {
         }
         admitted_above
     }
+
+    /// One that was counted has not been started after all.
+    pub(crate) fn take_back_child(&self) {
+        self.started.fetch_sub(1, Ordering::Relaxed);
+        if let Some(above) = &self.above {
+            above.take_back_child();
+        }
+    }
 }
 
 #[cfg(test)]
@@ -91,6 +99,9 @@ mod tests {
         assert!(leaf.admit_child().is_err(), "the branch has had its two");
         assert!(root.admit_child().is_ok(), "the refused one was not counted at the root");
         assert!(root.admit_child().is_err(), "the root has had its three");
+        leaf.take_back_child();
+        assert!(branch.admit_child().is_ok(), "one was not started");
+        assert!(root.admit_child().is_err());
     }
 
     #[test]

@@ -55,7 +55,9 @@ impl Board {
         }
         notes.sort_by_key(|(time, _)| *time);
         let board = Self::default();
-        notes.into_iter().for_each(|(_, note)| board.add(note));
+        for (_, note) in notes {
+            board.add(note);
+        }
         Ok(board)
     }
 

@@ -4,7 +4,6 @@ use sortie_protocol::{CallId, Failure};
 use sortie_tools::BoxFuture;
 
 use crate::delegate::{Delegate, Found};
-use crate::inbox::Report;
 use crate::replay::{Attached, IN_BACKGROUND, PastCharge};
 use crate::task::Parent;
 
@@ -30,9 +29,9 @@ impl Delegate {
         let address = self.address(&call, false);
         let parent = Parent { address, deadline: self.deadline };
         match self.again(parent, &call, Attached { child, ended_leg, is_released: true }).await? {
-            Found::Ended(outcome) => {
-                let leg = self.ended_leg(child, ended_leg).await?;
-                self.inbox.report(child, Report { leg, outcome });
+            Found::Ended(_) => {
+                let report = self.engine.report_of(child, ended_leg, (&self.sink, &call)).await?;
+                self.inbox.report(child, report);
                 Ok(())
             }
             Found::Open(task) => self.launch(*task).await.map(drop),
@@ -41,12 +40,14 @@ impl Delegate {
 
     /// One that does not go on is ended, and reported as such. If even that cannot be, nobody waits for it any more.
     async fn end_one(&self, PastCharge { child, ended_leg }: PastCharge) {
-        let attached = Attached { child, ended_leg, is_released: true };
-        let ended = self.end(&CallId::from(IN_BACKGROUND), attached).await;
-        let leg = self.ended_leg(child, ended_leg).await;
-        match (ended, leg) {
-            (Ok((outcome, _)), Ok(leg)) => self.inbox.report(child, Report { leg, outcome: Box::new(outcome) }),
-            _ => self.inbox.forget(child),
+        let call = CallId::from(IN_BACKGROUND);
+        match self.engine.report_of(child, ended_leg, (&self.sink, &call)).await {
+            Ok(report) => {
+                // One that could not be started was forgotten.
+                self.inbox.expect(child);
+                self.inbox.report(child, report);
+            }
+            Err(_) => self.inbox.forget(child),
         }
     }
 }

@@ -26,6 +26,11 @@ impl Inner {
     ) -> Result<(), JournalError> {
         let mut reports = HashMap::new();
         for (call, Attached { child, ended_leg, .. }) in past.awaited() {
+            // One that still runs here was told to end when its call was given up.
+            if let Some(resident) = self.present.find(child) {
+                resident.cancel.cancel();
+                resident.over.cancelled().await;
+            }
             // One that cannot be ended stays as it is; its parent ends all the same.
             match self.end_attached(child, ended_leg, (sink, &call)).await {
                 Ok((outcome, _)) => drop(reports.insert(child, outcome)),

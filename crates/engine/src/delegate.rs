@@ -1,7 +1,7 @@
 //! Delegation: a parent's call becomes a child task. The same loop, a clean context, a narrower grant.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use sortie_agents::AgentDefinition;
 use sortie_contract::Contract;
@@ -50,6 +50,8 @@ pub(crate) struct Delegate {
     pub(crate) inbox: Arc<Inbox>,
     /// Calls whose questions have been asked, and how many messages had come before.
     pub(crate) asked: HashMap<CallId, u32>,
+    /// What the task's outcome should say of its delegations.
+    pub(crate) notices: Mutex<Vec<String>>,
 }
 
 impl Delegation for Delegate {
@@ -86,7 +88,12 @@ impl Delegation for Delegate {
         }
         let roster = self.engine.rosters.current();
         let best_match = self.engine.contract.defaults().best_match;
-        let serving = serving(&roster.agents, request, Kind::Delegated, best_match);
+        // A template may say who serves. One that does not fit is refused before anybody is asked.
+        let most_bytes = self.engine.rules.max_prompt_bytes;
+        let Ok(request) = roster.templates().applied(request.clone(), USUAL_AGENT, most_bytes) else {
+            return Resource::Nothing;
+        };
+        let serving = serving(&roster.agents, &request, Kind::Delegated, best_match);
         serving.map_or(Resource::Nothing, |serving| serving.definition.as_resource())
     }
 
@@ -107,12 +114,15 @@ impl Delegate {
     async fn begin(&self, parent: Parent, request: TaskRequest, address: &Address) -> Result<Delegated, Failure> {
         let waits = !request.background;
         let mut task = self.task(parent, request)?;
-        task.consult_hooks().await?;
+        task.consult_hooks().await.inspect_err(|_| self.account.take_back_child())?;
         if !waits {
             return self.launch(task).await.map(Delegated::Launched);
         }
         match self.known(&mut task).await {
-            Known::Done(outcome) => Ok(Delegated::Ended(outcome)),
+            Known::Done(outcome) => {
+                self.account.take_back_child();
+                Ok(Delegated::Ended(outcome))
+            }
             Known::New(ticket) => {
                 let delegated = Self::wait(task, address).await?;
                 if matches!(delegated, Delegated::Ended(_)) {
@@ -132,8 +142,9 @@ impl Delegate {
         let started = task.start().await.map_err(journal_failure)?;
         let ended = tokio::select! {
             biased;
-            ended = started => Some(ended.unwrap_or(Err(EngineError::Aborted))),
+            // First: once it was let go its report is mail, even if it has ended by now.
             () = address.released() => None,
+            ended = started => Some(ended.unwrap_or(Err(EngineError::Aborted))),
         };
         // What still works below it is not its own any more.
         drop(child_ends_with_us.disarm());
@@ -170,16 +181,9 @@ impl Delegate {
     async fn launched_before(&self, child: TaskId) -> Result<Delegated, Failure> {
         let journal = Arc::clone(&self.engine.journal);
         let past = blocking(move || read(journal.as_ref(), child)).await?;
-        Ok(Delegated::Launched(Box::new(launched(&past.job, None))))
-    }
-
-    /// The leg of a child that has ended: as it was told, or the newest, if it ended untold.
-    pub(crate) async fn ended_leg(&self, child: TaskId, told: Option<u32>) -> Result<u32, Failure> {
-        let journal = Arc::clone(&self.engine.journal);
-        match told {
-            Some(leg) => Ok(leg),
-            None => blocking(move || Ok(journal.standing(child).map_err(journal_failure)?.leg)).await,
-        }
+        let resident = self.engine.present.find(child);
+        let output_file = resident.and_then(|resident| resident.sink.output_path());
+        Ok(Delegated::Launched(Box::new(launched(&past.job, output_file))))
     }
 
     pub(crate) fn address(&self, call: &CallId, waits: bool) -> Arc<Address> {

@@ -14,7 +14,7 @@ use crate::blocking::blocking;
 use crate::delegate::refuse_denied;
 use crate::engine::{Engine, Inner, Running};
 use crate::leg::Wisher;
-use crate::remember::{Remembered, journal_failure, read, remember};
+use crate::remember::{Remembered, expecting, journal_failure, remember};
 use crate::resume::{GoingOn, Wish};
 
 impl Engine {
@@ -111,12 +111,8 @@ impl Inner {
 /// A child that was interrupted together with the parent that waits for it goes on with that one, not alone.
 pub(crate) fn refuse_waited_for(journal: &dyn Journal, remembered: &Remembered) -> Result<(), Failure> {
     let (job, standing) = (&remembered.past.job, &remembered.standing);
-    let Some(parent) = job.parent.filter(|_| standing.state == TaskState::Interrupted) else { return Ok(()) };
-    // One that cannot be read waits for nobody any more.
-    let Ok(parent) = read(journal, parent) else { return Ok(()) };
-    if parent.waits_for(job.task).is_none() {
-        return Ok(());
-    }
+    let parent = job.parent.filter(|_| standing.state == TaskState::Interrupted);
+    let Some((parent, _)) = expecting(journal, parent, job.task) else { return Ok(()) };
     let (task, root) = (job.task, job.root);
     let message =
         format!("{task} works for {}, which waits for it; resume {root}, and it goes on, too", parent.job.task);

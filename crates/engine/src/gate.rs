@@ -165,6 +165,7 @@ impl Gate {
     /// The task calls no further tool: what it left running ends, and what the outcome should say is said.
     pub(crate) async fn close(&self, tally: &mut Tally) {
         self.assistant.notices().into_iter().for_each(|notice| tally.notice(notice));
+        self.delegation.notices().into_iter().for_each(|notice| tally.notice(notice));
         if let Some(shells) = &self.shells {
             tally.add_files(&shells.close().await);
             shells.notices().into_iter().for_each(|notice| tally.notice(notice));

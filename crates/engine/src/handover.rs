@@ -7,18 +7,21 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sortie_journal::JournalError;
-use sortie_protocol::{TaskId, TaskOutcome};
+use sortie_protocol::{CallId, Failure, TaskId, TaskOutcome};
 use tokio::sync::OwnedMutexGuard;
 
 use crate::address::Recipient;
+use crate::end::Ending;
+use crate::engine::EngineError;
 use crate::inbox::{Charge, Report};
-use crate::replay::hands_over;
+use crate::replay::{IN_BACKGROUND, hands_over};
 use crate::sink::{Orphan, ParentsWord};
 use crate::task::Task;
 
 impl Task {
     /// Records the ending, and delivers it.
     pub(crate) async fn deliver(&self, outcome: &TaskOutcome) -> Result<(), JournalError> {
+        self.end_absent_charges().await;
         if !hands_over(&self.job, outcome.status) {
             self.stop_charges().await;
         }
@@ -35,7 +38,7 @@ impl Task {
             charges.iter().filter(|_| hands_over(&self.job, outcome.status)).map(orphan).collect();
         let word = ParentsWord { sink: &to.sink, call: &to.call, waits: to.waits };
         self.sink.end(outcome.clone(), Some(word), &orphans).await?;
-        for Charge { child, report } in charges.into_iter().take(orphans.len()) {
+        for Charge { child, report, .. } in charges.into_iter().take(orphans.len()) {
             to.inbox.expect(child);
             if let Some(report) = report {
                 to.inbox.report(child, report);
@@ -50,6 +53,35 @@ impl Task {
         Ok(())
     }
 
+    /// The journal is lost, or somebody else has the task. What works below it ends, and a parent that nobody would tell
+    /// otherwise is told; a call that waits is answered by itself.
+    pub(crate) async fn deliver_unrecorded(&self, error: &EngineError) {
+        self.cancel.cancel();
+        let Some(parent) = &self.parent else { return };
+        let to = parent.address.hold().await;
+        if !to.waits && !to.is_over {
+            let failure = Failure::new("internal", error.to_string());
+            let outcome = self.tally().outcome(&self.job, Ending::Failed { failure, text: String::new() });
+            to.inbox.report(self.job.task, Report { leg: self.sink.leg(), outcome: Box::new(outcome) });
+        }
+    }
+
+    /// Children that are expected here and that nobody runs, since the task ends before it could take them up again: they
+    /// end with it, and are reported like all others.
+    async fn end_absent_charges(&self) {
+        let call = CallId::from(IN_BACKGROUND);
+        for (child, ended_leg) in self.inbox.unreported() {
+            if self.engine.present.find(child).is_some() {
+                continue;
+            }
+            match self.engine.report_of(child, ended_leg, (&self.sink, &call)).await {
+                Ok(report) => self.inbox.report(child, report),
+                // Somebody else has it, or it cannot be read.
+                Err(_) => self.inbox.forget(child),
+            }
+        }
+    }
+
     /// Ends what works beside the task, and waits for it.
     async fn stop_charges(&self) {
         loop {
@@ -60,7 +92,7 @@ impl Task {
             }
             for child in at_work {
                 if !self.engine.present.stop(child) {
-                    // It could not even be taken up again; nobody will hear of it.
+                    // It has ended meanwhile.
                     self.inbox.forget(child);
                 }
             }

@@ -16,7 +16,8 @@ pub(crate) struct Inbox {
 
 #[derive(Default)]
 struct Mail {
-    /// Children that work beside the task, or have done so and are not read yet, in the order of their starts.
+    /// Children that work beside the task, or have done so and are not read yet, in the order of their starts. One that
+    /// has gone on before its report was read is here twice.
     charges: Vec<Charge>,
     /// In the order of their numbers.
     messages: Vec<Message>,
@@ -31,8 +32,16 @@ struct Mail {
 #[derive(Debug, Clone)]
 pub(crate) struct Charge {
     pub(crate) child: TaskId,
+    /// Its leg that has ended, where only the log knows how.
+    pub(crate) ended_leg: Option<u32>,
     /// How it ended, if it has.
     pub(crate) report: Option<Report>,
+}
+
+impl Charge {
+    fn awaits(&self, child: TaskId) -> bool {
+        self.child == child && self.report.is_none()
+    }
 }
 
 /// How a leg of a child ended.
@@ -56,6 +65,12 @@ pub(crate) struct Unread {
     pub(crate) messages: Vec<Message>,
 }
 
+impl Mail {
+    fn is_readable(&self) -> bool {
+        !self.messages.is_empty() || self.charges.iter().any(|charge| charge.report.is_some())
+    }
+}
+
 /// A message on its way. The task does not end before it is here, or given up.
 pub(crate) struct Arrival<'a> {
     inbox: &'a Inbox,
@@ -64,7 +79,7 @@ pub(crate) struct Arrival<'a> {
 
 impl Arrival<'_> {
     /// The message is on disk.
-    pub(crate) fn is_here(self, from: Sender, text: String) {
+    pub(crate) fn deliver(self, from: Sender, text: String) {
         let mut mail = self.inbox.lock();
         let at = mail.messages.partition_point(|earlier| earlier.number < self.number);
         mail.messages.insert(at, Message { number: self.number, from, text });
@@ -94,22 +109,21 @@ impl Inbox {
     /// A child works beside the task from now on.
     pub(crate) fn expect(&self, child: TaskId) {
         let mut mail = self.lock();
-        match mail.charges.iter_mut().find(|charge| charge.child == child) {
-            Some(charge) => charge.report = None,
-            None => mail.charges.push(Charge { child, report: None }),
+        if !mail.charges.iter().any(|charge| charge.awaits(child)) {
+            mail.charges.push(Charge { child, ended_leg: None, report: None });
         }
     }
 
-    /// A child that could not be started, or that somebody else has now.
+    /// A child that could not be started, or that somebody else has now. What it has reported stays.
     pub(crate) fn forget(&self, child: TaskId) {
-        self.lock().charges.retain(|charge| charge.child != child);
+        self.lock().charges.retain(|charge| !charge.awaits(child));
         self.changed.send_replace(());
     }
 
     /// A child has ended. One that nobody expected here is not reported.
     pub(crate) fn report(&self, child: TaskId, report: Report) {
         let mut mail = self.lock();
-        if let Some(charge) = mail.charges.iter_mut().find(|charge| charge.child == child) {
+        if let Some(charge) = mail.charges.iter_mut().find(|charge| charge.awaits(child)) {
             charge.report = Some(report);
         }
         drop(mail);
@@ -139,11 +153,18 @@ impl Inbox {
         Unread { reports, messages: mail.messages.clone() }
     }
 
-    /// The report of a child, if it is here and unread.
+    /// The newest report of a child, if it is here and unread.
     pub(crate) fn mark_of(&self, child: TaskId) -> Option<ReportMark> {
         let mail = self.lock();
-        let charge = mail.charges.iter().find(|charge| charge.child == child)?;
+        let charge = mail.charges.iter().rfind(|charge| charge.child == child)?;
         charge.report.as_ref().map(|report| ReportMark { child, leg: report.leg })
+    }
+
+    /// Children that have not reported here; with their leg, if the log says that it has ended.
+    pub(crate) fn unreported(&self) -> Vec<(TaskId, Option<u32>)> {
+        let mail = self.lock();
+        let open = mail.charges.iter().filter(|charge| charge.report.is_none());
+        open.map(|charge| (charge.child, charge.ended_leg)).collect()
     }
 
     /// The first message of a kind that waits to be read.
@@ -186,9 +207,20 @@ impl Inbox {
         mail.charges.clone()
     }
 
-    /// Waits until there is something to read.
+    /// Whether there is something to read.
+    pub(crate) fn has_mail(&self) -> bool {
+        self.lock().is_readable()
+    }
+
+    /// Waits until there is something to read, or nothing will come.
     pub(crate) async fn something(&self) {
-        self.until(|mail| !mail.messages.is_empty() || mail.charges.iter().any(|charge| charge.report.is_some())).await;
+        self.until(|mail| mail.is_readable() || mail.charges.is_empty() && mail.arriving == 0).await;
+    }
+
+    /// Ends the reading of mail, once what is on its way is here.
+    pub(crate) async fn shut(&self) {
+        self.lock().is_closed = true;
+        self.until(|mail| mail.arriving == 0).await;
     }
 
     /// Waits until no child is at work.

@@ -9,13 +9,14 @@ use sortie_protocol::{Addressee, CallId, Fact, Failure, Sender, TaskId, TaskRequ
 use sortie_tools::{
     Answered, BoxFuture, Delegated, Delegation as _, Glance, Kin, Note, Receipt, ReportPage, Stand, Work,
 };
+use tokio::time::Instant;
 
 use crate::blocking::blocking;
 use crate::board::Board;
 use crate::delegate::Delegate;
 use crate::hooks::Asking;
-use crate::resident::Resident;
 use crate::remember::journal_failure;
+use crate::resident::Resident;
 
 /// How long a task may take to end when it is told to.
 const END_WITHIN: Duration = Duration::from_secs(10);
@@ -28,7 +29,16 @@ impl Kin for Delegate {
         Box::pin(async move {
             let header = self.below(task).await?;
             if let Some(resident) = self.engine.present.find(header.task_id) {
-                tokio::time::timeout(patience, resident.over.cancelled()).await.ok();
+                let something_else = self.inbox.message(|_| true);
+                let over = async {
+                    tokio::select! {
+                        biased;
+                        () = resident.over.cancelled() => {}
+                        // It may be a question of just the one that is waited for.
+                        _ = something_else => {}
+                    }
+                };
+                tokio::time::timeout(patience, over).await.ok();
             }
             self.glance(self.below(task).await?).await
         })
@@ -73,7 +83,10 @@ impl Kin for Delegate {
                 tree.iter().filter_map(|header| self.engine.present.find(header.task_id)).collect()
             };
             let stopped = at_work(self.tree(task).await?);
-            self.engine.present.stop(task);
+            // One that has failed no longer stops what it had started.
+            for resident in &stopped {
+                resident.cancel.cancel();
+            }
             let all_over = async {
                 for resident in &stopped {
                     resident.over.cancelled().await;
@@ -93,17 +106,23 @@ impl Kin for Delegate {
 
     fn send<'a>(&'a self, call: &'a CallId, to: &'a str, text: String) -> BoxFuture<'a, Result<Receipt, Failure>> {
         Box::pin(async move {
+            if let Some(attached) = self.attached.get(call) {
+                // It goes on with these words since before a crash.
+                return Ok(Receipt::Resumed { task: attached.child });
+            }
             let header = self.in_reach(to).await?;
-            let task = header.task_id;
+            let (task, is_own) = (header.task_id, header.parent_id == Some(self.parent.task));
             let from = Sender::Task { task: self.parent.task, agent: self.parent.config.agent.clone() };
             if let Some(resident) = self.engine.present.find(task) {
                 if resident.write((from, text.clone()), None).await.map_err(journal_failure)? {
                     return Ok(Receipt::Delivered { task });
                 }
-                // It has read its last message; soon it has ended.
-                resident.over.cancelled().await;
+                if is_own {
+                    // It has read its last message; soon it has ended.
+                    resident.over.cancelled().await;
+                }
             }
-            if header.parent_id != Some(self.parent.task) {
+            if !is_own {
                 let message = format!("{task} has ended; only the task that started it can have it go on");
                 return Err(Failure::new("has_ended", message));
             }
@@ -131,10 +150,10 @@ impl Kin for Delegate {
                 Some(&asked_at) => asked_at,
                 None => self.put_question(call, whom, &question).await?,
             };
-            let parent = self.parent.parent;
+            let above = [self.parent.parent, self.above_now().await];
             let is_answer = |from: &Sender| match from {
                 Sender::Person => true,
-                Sender::Task { task, .. } => whom == Addressee::Parent && Some(*task) == parent,
+                Sender::Task { task, .. } => whom == Addressee::Parent && above.contains(&Some(*task)),
             };
             let by_mail = self.inbox.message(|message| message.number > asked_at && is_answer(&message.from));
             let by_mail = async {
@@ -148,7 +167,19 @@ impl Kin for Delegate {
                     answer = by_hand => answer,
                 }
             };
-            Ok(tokio::time::timeout(patience, answered).await.ok())
+            let within = self.time_to_ask(patience);
+            match tokio::time::timeout(within, answered).await {
+                Ok(answered) => Ok(Some(answered)),
+                Err(_) if within < patience => {
+                    let message = format!(
+                        "no answer within {} s, and there is little time left; go on by your best judgement, and say in \
+                         your report what you assumed",
+                        within.as_secs()
+                    );
+                    Err(Failure::new("no_answer", message))
+                }
+                Err(_) => Ok(None),
+            }
         })
     }
 
@@ -181,21 +212,22 @@ impl Delegate {
             self.sink.append_synced(fact).await.map_err(journal_failure)?;
             return Ok(asked_at);
         }
-        let nobody = || Failure::new("nobody", "no task is above this one; ask the person");
-        let above = self.parent.parent.and_then(|parent| self.engine.present.find(parent)).ok_or_else(nobody)?;
-        // A call that waits for the answer of the one who asks would wait for ever.
-        if let Some(own) = self.engine.present.find(self.parent.task) {
-            own.release().await.map_err(journal_failure)?;
-        }
-        let arrival = above.inbox.arrival().ok_or_else(nobody)?;
-        let (task, agent) = (self.parent.task, self.parent.config.agent.clone());
-        let text = format!("{question}\n(It waits for your answer: SendMessage to {task}.)");
-        let from = Sender::Task { task, agent };
-        let number = arrival.number;
-        let message = Fact::MessageArrived { number, from: from.clone(), text: text.clone(), command: None };
-        self.sink.append_both(fact, &above.sink, message).await.map_err(journal_failure)?;
-        arrival.is_here(from, text);
+        let own = self.engine.present.find(self.parent.task);
+        let own = own.ok_or_else(|| Failure::new("own_task", "this task is not at work any more"))?;
+        own.ask_above(fact, question).await?;
         Ok(asked_at)
+    }
+
+    /// How long an answer is waited for: whoever gets none must have time to go on without.
+    fn time_to_ask(&self, patience: Duration) -> Duration {
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()) * 3 / 4);
+        left.map_or(patience, |left| left.min(patience))
+    }
+
+    /// The task above this one: its parent, or who has it since that one failed.
+    async fn above_now(&self) -> Option<TaskId> {
+        let own = self.engine.present.find(self.parent.task)?;
+        Some(own.address.as_ref()?.hold().await.sink.task())
     }
 
     /// What the person at the terminal answers, if one is there and is asked.
@@ -224,8 +256,13 @@ impl Delegate {
     }
 
     async fn glance(&self, header: TaskHeader) -> Result<Glance, Failure> {
-        let TaskHeader { task_id: task, parent_id: parent, agent, title, state, .. } = header;
-        let stand = match (self.engine.present.find(task), state) {
+        let TaskHeader { task_id: task, parent_id: parent, agent, title, mut state, .. } = header;
+        let resident = self.engine.present.find(task);
+        if resident.is_none() && state == TaskState::Running {
+            // It has ended since.
+            state = self.header(task).await?.state;
+        }
+        let stand = match (resident, state) {
             (Some(resident), TaskState::Running) => stand_of(&resident),
             (None, TaskState::Running | TaskState::Interrupted) | (Some(_), TaskState::Interrupted) => {
                 Stand::Interrupted
@@ -249,14 +286,14 @@ impl Delegate {
 
     /// A task that may be written to: below this one, above it, or beside it.
     async fn in_reach(&self, to: &str) -> Result<TaskHeader, Failure> {
-        let own_parent = self.parent.parent;
+        let own_parent = self.above_now().await;
         if to.trim().eq_ignore_ascii_case("parent") {
             let nobody = || Failure::new("nobody", "no task is above this one");
             return self.header(own_parent.ok_or_else(nobody)?).await;
         }
         let (header, line) = self.lineage(to).await?;
-        let is_parent = Some(header.task_id) == own_parent;
-        let is_sibling = header.parent_id.is_some() && header.parent_id == own_parent;
+        let is_parent = [own_parent, self.parent.parent].contains(&Some(header.task_id));
+        let is_sibling = header.parent_id.is_some() && header.parent_id == self.parent.parent;
         if header.task_id == self.parent.task {
             return Err(Failure::new("own_task", "that is this task itself"));
         }

@@ -11,7 +11,8 @@ use sortie_protocol::{MailMark, ReportMark, Sender, TaskOutcome};
 use crate::Ids;
 use crate::inbox::{Message, Report, Unread};
 
-/// All that is told whole in one delivery. What does not fit is told in a line, and TaskOutput has the rest.
+/// All reports that are told whole in one delivery, and all messages of one. A report that does not fit is told in a few
+/// lines, and `TaskOutput` has it; messages wait for the next delivery.
 const MAX_BYTES: usize = 32_000;
 
 /// What is told of a report that does not fit.
@@ -33,19 +34,26 @@ pub(crate) struct Letterhead {
 
 impl Letterhead {
     /// Puts together what is unread; `None` if nothing is. Reports come in the order in which their tasks were started,
-    /// then messages as they came.
+    /// then messages as they came, as many as fit, and one at least.
     pub(crate) fn deliver(&self, unread: &Unread) -> Option<Delivery> {
         let mark_of = |report: &Report| ReportMark { child: report.outcome.task_id, leg: report.leg };
+        let mut room = MAX_BYTES;
+        let n_messages = unread.messages.iter().take_while(|message| {
+            let has_room = room > 0;
+            room = room.saturating_sub(message.text.len());
+            has_room
+        });
+        let messages = &unread.messages[..n_messages.count()];
         let mail = MailMark {
             reports: unread.reports.iter().map(mark_of).collect(),
-            messages: unread.messages.iter().map(|message| message.number).collect(),
+            messages: messages.iter().map(|message| message.number).collect(),
         };
         if mail.is_empty() {
             return None;
         }
         let mut left = MAX_BYTES;
         let reports = unread.reports.iter().map(|report| self.report(&report.outcome, &mut left));
-        let messages = unread.messages.iter().map(|message| message_text(message, &self.ids.mark()));
+        let messages = messages.iter().map(|message| message_text(message, &self.ids.mark()));
         let pieces: Vec<String> = reports.chain(messages).collect();
         Some(Delivery { mail, text: pieces.join("\n\n") })
     }

@@ -1,8 +1,8 @@
 //! The result cache, as a delegation asks it: before a child starts, and after it has ended.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
-use sortie_protocol::TaskOutcome;
+use sortie_protocol::{Fact, TaskOutcome};
 
 use crate::cache::{Inquiry, Looked, Ticket};
 use crate::delegate::Delegate;
@@ -28,7 +28,11 @@ impl Delegate {
             cache.look_up(journal.as_ref(), &workspace, &inquiry)
         };
         match tokio::task::spawn_blocking(look).await {
-            Ok(Looked::Hit(outcome)) => Known::Done(outcome),
+            Ok(Looked::Hit(outcome)) => {
+                // Whoever watches sees no task start, and is told why.
+                self.notice(&format!("“{}” was {}", task.job.title, whence(&outcome))).await;
+                Known::Done(outcome)
+            }
             Ok(Looked::Miss(ticket)) => Known::New(Some(ticket)),
             Ok(Looked::Unable(notice)) => {
                 if let Some(text) = notice {
@@ -40,6 +44,17 @@ impl Delegate {
         }
     }
 
+    /// All that was noticed so far.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Tells something in the task's log, and in its outcome. A log that is lost ends the task by itself.
+    async fn notice(&self, text: &str) {
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
+        self.sink.append(Fact::Noticed { text: text.to_owned() }).await.ok();
+    }
+
     /// Keeps the outcome of a child that has ended, if it may be given again.
     pub(crate) async fn keep(&self, ticket: Option<Box<Ticket>>) {
         let (Some(cache), Some(ticket)) = (self.engine.cache.clone(), ticket) else { return };
@@ -49,4 +64,9 @@ impl Delegate {
         // That nothing could be kept is known from the look before.
         tokio::task::spawn_blocking(keep).await.ok();
     }
+}
+
+/// The words in which an outcome that is given again says so.
+fn whence(outcome: &TaskOutcome) -> &str {
+    outcome.notices.last().map_or("answered before", String::as_str)
 }

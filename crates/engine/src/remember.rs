@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sortie_journal::{Journal, JournalError, Standing, TaskState};
-use sortie_protocol::{Event, Failure, Limits, TaskId, Usage};
+use sortie_protocol::{CallId, Event, Failure, Limits, Status, TaskId, Usage};
 
 use crate::account::Account;
 use crate::replay::Past;
@@ -76,6 +76,20 @@ pub(crate) fn read_what_is_whole(journal: &dyn Journal, task: TaskId) -> Result<
     }
 }
 
+/// Who waits for a task, and with which call: its parent, or who has it since that one failed. Whoever cannot be read waits
+/// for nobody any more.
+pub(crate) fn expecting(journal: &dyn Journal, parent: Option<TaskId>, task: TaskId) -> Option<(Past, CallId)> {
+    let mut next = parent;
+    while let Some(above) = next {
+        let (past, _) = read_what_is_whole(journal, above).ok()?;
+        if let Some(call) = past.waits_for(task) {
+            return Some((past, call));
+        }
+        next = past.job.parent.filter(|_| past.has_handed_over());
+    }
+    None
+}
+
 fn with_children(journal: &dyn Journal, past: Past, standing: Standing) -> (Remembered, Vec<String>) {
     let (mut below, mut started_below, mut notices) = (Usage::default(), 0, Vec::new());
     for child in &past.deeds.children {
@@ -91,7 +105,8 @@ fn with_children(journal: &dyn Journal, past: Past, standing: Standing) -> (Reme
     (Remembered { past, standing, below, started_below }, notices)
 }
 
-/// What a task with all below it has used, and how many tasks that is. Of one that has ended its ending tells.
+/// What a task with all below it has used, and how many tasks that is. Of one that has ended its ending tells, unless what
+/// it had started went on when it failed.
 fn used_by(journal: &dyn Journal, task: TaskId) -> Result<(Usage, u32), Failure> {
     let standing = journal.standing(task).map_err(journal_failure)?;
     if matches!(standing.state, TaskState::Ended(_))
@@ -99,8 +114,16 @@ fn used_by(journal: &dyn Journal, task: TaskId) -> Result<(Usage, u32), Failure>
     {
         let tree = journal.tree(task).map_err(journal_failure)?;
         let started = u32::try_from(tree.len()).unwrap_or(u32::MAX);
-        return Ok((Usage { duration_ms: 0, ..outcome.usage }, started));
+        let told = Usage { duration_ms: 0, ..outcome.usage };
+        let since = Some(outcome.status).filter(|status| *status == Status::Failed);
+        let summed = since.and_then(|_| summed(journal, task).ok()).map(|(usage, _)| usage);
+        return Ok((summed.filter(|summed| summed.total_tokens() > told.total_tokens()).unwrap_or(told), started));
     }
+    summed(journal, task)
+}
+
+/// The same, from the logs of all of them.
+fn summed(journal: &dyn Journal, task: TaskId) -> Result<(Usage, u32), Failure> {
     let past = read(journal, task)?;
     let (mut usage, mut started) = (past.deeds.usage, 1);
     for child in &past.deeds.children {

@@ -64,6 +64,12 @@ pub(crate) struct PastCharge {
     pub(crate) ended_leg: Option<u32>,
 }
 
+impl PastCharge {
+    fn is_at_work(&self, child: TaskId) -> bool {
+        self.child == child && self.ended_leg.is_none()
+    }
+}
+
 /// What the task itself has done, over all its legs.
 #[derive(Default)]
 pub(crate) struct Deeds {
@@ -184,13 +190,15 @@ impl Past {
             // It stays among the children of the one that started it, where its usage is counted.
             Fact::ChildAdopted { child, ended_leg } => self.charge(child, ended_leg),
             Fact::ChildEnded { call, child, child_leg } => {
-                match self.charges.iter_mut().find(|charge| charge.child == child) {
+                match self.charges.iter_mut().find(|charge| charge.is_at_work(child)) {
                     Some(charge) => charge.ended_leg = Some(child_leg),
                     None => self.start(call, |started| started.ended_leg = Some(child_leg)),
                 }
             }
             Fact::MessageArrived { number, from, text, command } => {
-                self.messages.push(Message { number, from, text });
+                // Two that came at once may stand in the log the other way round.
+                let at = self.messages.partition_point(|earlier| earlier.number < number);
+                self.messages.insert(at, Message { number, from, text });
                 self.n_messages = self.n_messages.max(number);
                 self.last_command = self.last_command.max(command.unwrap_or_default());
             }
@@ -245,7 +253,8 @@ impl Past {
 
     /// What had come and was not read. Reports follow, once they have been read from their own logs.
     pub(crate) fn inbox(&self) -> Inbox {
-        let charges = self.charges.iter().map(|charge| Charge { child: charge.child, report: None }).collect();
+        let restored = |&PastCharge { child, ended_leg }: &PastCharge| Charge { child, ended_leg, report: None };
+        let charges = self.charges.iter().map(restored).collect();
         Inbox::restored(charges, self.messages.clone(), self.n_messages)
     }
 
@@ -259,9 +268,13 @@ impl Past {
     pub(crate) fn waits_for(&self, child: TaskId) -> Option<CallId> {
         let mut open = self.awaited().into_iter().filter(|_| self.ended.is_none());
         let by_call = open.find(|(_, attached)| attached.child == child && attached.ended_leg.is_none());
-        let is_charge = |charge: &PastCharge| charge.child == child && charge.ended_leg.is_none();
-        let beside = || self.charges.iter().any(is_charge).then(|| CallId::from(IN_BACKGROUND));
+        let beside = || self.charges.iter().any(|charge| charge.is_at_work(child)).then(|| CallId::from(IN_BACKGROUND));
         by_call.map(|(call, _)| call).or_else(beside)
+    }
+
+    /// Whether what worked beside it is its parent's now.
+    pub(crate) fn has_handed_over(&self) -> bool {
+        self.ended.as_ref().is_some_and(|outcome| hands_over(&self.job, outcome.status))
     }
 
     /// Forgets how the leg before was about to end, and what it had written.
@@ -335,17 +348,19 @@ impl Past {
 
     /// A child works beside the task, or has ended and is not read.
     fn charge(&mut self, child: TaskId, ended_leg: Option<u32>) {
-        match self.charges.iter_mut().find(|charge| charge.child == child) {
-            Some(charge) => charge.ended_leg = ended_leg,
-            None => self.charges.push(PastCharge { child, ended_leg }),
+        if ended_leg.is_some() || !self.charges.iter().any(|charge| charge.is_at_work(child)) {
+            self.charges.push(PastCharge { child, ended_leg });
         }
     }
 
     fn read_mail(&mut self, read: &MailMark) {
-        let is_read = |charge: &PastCharge| {
-            charge.ended_leg.is_some_and(|leg| read.reports.contains(&ReportMark { child: charge.child, leg }))
-        };
-        self.charges.retain(|charge| !is_read(charge));
+        for &ReportMark { child, leg } in &read.reports {
+            let told = |charge: &PastCharge| *charge == PastCharge { child, ended_leg: Some(leg) };
+            // Of one that somebody ended while nobody ran the task there is no word but this.
+            let untold = |charge: &PastCharge| charge.is_at_work(child);
+            let at = self.charges.iter().position(told).or_else(|| self.charges.iter().position(untold));
+            at.map(|at| self.charges.remove(at));
+        }
         self.messages.retain(|message| !read.messages.contains(&message.number));
     }
 

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use sortie_journal::{Journal, JournalError};
-use sortie_protocol::{Fact, Job, Sender};
+use sortie_journal::{Durability, Entry, Journal, JournalError};
+use sortie_protocol::{Fact, Failure, Job, Sender};
 use sortie_sandbox::SpillDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::account::Account;
-use crate::address::Address;
+use crate::address::{Address, Recipient};
 use crate::inbox::Inbox;
 use crate::left_over::CaughtUp;
+use crate::remember::journal_failure;
 use crate::sink::Sink;
 
 pub(crate) struct Resident {
@@ -44,7 +45,7 @@ impl Resident {
         let fact = Fact::MessageArrived { number, from: from.clone(), text: text.clone(), command };
         match self.sink.append_synced(fact).await {
             Ok(()) => {
-                arrival.is_here(from, text);
+                arrival.deliver(from, text);
                 Ok(true)
             }
             Err(JournalError::LegOver { .. }) => Ok(false),
@@ -54,18 +55,67 @@ impl Resident {
 
     /// Answers the call that waits for the task, which goes on by itself. False if no call waits, or the contract has no
     /// words for it.
-    pub(crate) async fn release(&self) -> Result<bool, JournalError> {
+    ///
+    /// It is done to the end, whether or not somebody waits for it: half of it would be a report that nobody delivers.
+    pub(crate) async fn release(self: &Arc<Self>) -> Result<bool, JournalError> {
+        let resident = Arc::clone(self);
+        tokio::spawn(async move { resident.let_go().await }).await.unwrap_or(Ok(false))
+    }
+
+    async fn let_go(&self) -> Result<bool, JournalError> {
         let Some(address) = self.address.as_ref().filter(|_| self.releasable) else { return Ok(false) };
         let mut recipient = address.hold().await;
         if recipient.is_over || !recipient.waits {
             return Ok(false);
         }
-        let (call, child) = (recipient.call.clone(), self.job.task);
-        recipient.sink.append_synced(Fact::ChildReleased { call, child }).await?;
-        recipient.inbox.expect(child);
-        self.tell_in_a_file().await;
-        address.release(&mut recipient);
+        let word = self.word_of_release(&recipient);
+        self.journal.append(vec![word], Durability::Synced).await?;
+        self.answer_call(address, &mut recipient).await;
         Ok(true)
+    }
+
+    /// Puts a question to the task above, which `asked` records here. A call that waits for this task is answered with it:
+    /// else both would wait for ever. Done to the end, like a release.
+    pub(crate) async fn ask_above(self: &Arc<Self>, asked: Fact, question: &str) -> Result<(), Failure> {
+        let (resident, question) = (Arc::clone(self), question.to_owned());
+        let put = tokio::spawn(async move { resident.put_question(asked, &question).await });
+        put.await.unwrap_or_else(|broken| Err(Failure::new("internal", broken.to_string())))
+    }
+
+    async fn put_question(&self, asked: Fact, question: &str) -> Result<(), Failure> {
+        let nobody = |why: &str| Failure::new("nobody", why);
+        let address = self.address.as_ref().ok_or_else(|| nobody("no task is above this one; ask the person"))?;
+        let mut recipient = address.hold().await;
+        if recipient.waits && !self.releasable {
+            let why = "the task above waits for your report and can answer nothing; go on by your best judgement, and \
+                       say what you assumed";
+            return Err(nobody(why));
+        }
+        let inbox = Arc::clone(&recipient.inbox);
+        let arrival = inbox.arrival().ok_or_else(|| nobody("the task above is about to end; ask the person"))?;
+        let (task, number) = (self.job.task, arrival.number);
+        let from = Sender::Task { task, agent: self.job.config.agent.clone() };
+        let text = format!("{question}\n(It waits for your answer: SendMessage to {task}.)");
+        let message = Fact::MessageArrived { number, from: from.clone(), text: text.clone(), command: None };
+        let released = recipient.waits.then(|| self.word_of_release(&recipient));
+        let entries = released.into_iter().chain([self.sink.entry(asked), recipient.sink.entry(message)]).collect();
+        self.journal.append(entries, Durability::Synced).await.map_err(journal_failure)?;
+        arrival.deliver(from, text);
+        if recipient.waits {
+            self.answer_call(address, &mut recipient).await;
+        }
+        Ok(())
+    }
+
+    fn word_of_release(&self, recipient: &Recipient) -> Entry {
+        recipient.sink.entry(Fact::ChildReleased { call: recipient.call.clone(), child: self.job.task })
+    }
+
+    /// The call that waits is answered, which is on disk; from here on the report is mail.
+    async fn answer_call(&self, address: &Address, recipient: &mut Recipient) {
+        recipient.inbox.expect(self.job.task);
+        self.tell_in_a_file().await;
+        address.release(recipient);
     }
 
     /// What the task has done so far, and does from here on, is told in a file. Without one it works all the same.

@@ -15,6 +15,7 @@ use crate::instructions::InstructionRules;
 
 /// What holds for all tasks of one engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own, that a person turns by its name")]
 pub struct Rules {
     /// Whether agents may delegate at all.
     pub delegation: bool,

@@ -107,7 +107,7 @@ impl Run<'_> {
         self.work().await
     }
 
-    /// What has come joins the conversation, as one message.
+    /// What has come joins the conversation, as one message; what is too much of it, at the next turn.
     async fn read_mail(&mut self) -> Result<(), JournalError> {
         let Services { inbox, letterhead, .. } = self.services;
         let Some(Delivery { mail, text }) = letterhead.deliver(&inbox.unread()) else { return Ok(()) };
@@ -122,13 +122,19 @@ impl Run<'_> {
     /// in any case.
     async fn last_word(&mut self, reply: &Reply) -> Result<Option<Ending>, JournalError> {
         let is_answer = reply.stop != StopReason::Refusal && !reply.parts.is_empty();
-        if !is_answer || self.services.inbox.close_if_empty() {
-            return Ok(Some(self.final_answer(reply)));
+        while is_answer && !self.services.inbox.close_if_empty() {
+            if let Some(ending) = self.park().await? {
+                return Ok(Some(ending));
+            }
+            if self.services.inbox.has_mail() {
+                return Ok(None);
+            }
         }
-        self.park().await
+        Ok(Some(self.final_answer(reply)))
     }
 
-    /// Waits, without a slot, until there is something to read; or tells how the leg ends before that.
+    /// Waits, without a slot, until there is something to read, or nothing will come; or tells how the leg ends before
+    /// that.
     async fn park(&mut self) -> Result<Option<Ending>, JournalError> {
         let inbox = &self.services.inbox;
         let waits_for = inbox.at_work();
@@ -140,7 +146,7 @@ impl Run<'_> {
         Ok(over.map(|over| over.ending(self.history.last_text())))
     }
 
-    /// Waits for the children that work beside the task, at a limit that leaves time.
+    /// Waits for the children that work beside the task, at a limit that leaves time. From there on it reads nothing more.
     async fn gather(&mut self) -> Result<Option<Ending>, JournalError> {
         let inbox = &self.services.inbox;
         let waits_for = inbox.at_work();
@@ -148,7 +154,10 @@ impl Run<'_> {
             self.sink.append(Fact::TaskParked { waits_for }).await?;
         }
         let over = self.services.gate.without_slot(inbox.all_home(), self.cancel).await;
-        self.read_mail().await?;
+        inbox.shut().await;
+        while inbox.has_mail() {
+            self.read_mail().await?;
+        }
         Ok(over.map(|over| over.ending(self.history.last_text())))
     }
 

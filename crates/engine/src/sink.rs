@@ -89,6 +89,10 @@ impl Sink {
         self.output.get().and_then(OutputFile::failure).map(str::to_owned)
     }
 
+    pub(crate) fn task(&self) -> TaskId {
+        self.job.task
+    }
+
     pub(crate) fn leg(&self) -> u32 {
         self.hold.leg
     }
@@ -101,11 +105,6 @@ impl Sink {
     /// Records a fact and waits until it is on disk.
     pub(crate) async fn append_synced(&self, fact: Fact) -> Result<(), JournalError> {
         self.journal.append(vec![self.entry(fact)], Durability::Synced).await
-    }
-
-    /// Records a fact together with one of another task, and waits until both are on disk.
-    pub(crate) async fn append_both(&self, fact: Fact, other: &Self, theirs: Fact) -> Result<(), JournalError> {
-        self.journal.append(vec![self.entry(fact), other.entry(theirs)], Durability::Synced).await
     }
 
     /// Records the beginning of a task, together with its parent's word of it: both or neither.

@@ -70,7 +70,7 @@ impl Present {
 
     /// A task that runs here.
     pub(crate) fn find(&self, task: TaskId) -> Option<Arc<Resident>> {
-        // Of two that try, the first has it.
+        // Of several that try, the first has it.
         self.lock().running.get(&task)?.first().map(|(_, resident)| Arc::clone(resident))
     }
 
@@ -90,6 +90,16 @@ impl Present {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Tasks> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Presence {
+    /// The journal has let this one have the task: of several that try, or that have tried, it is the one that is found.
+    pub(crate) fn has_it(&self) {
+        let mut tasks = self.present.lock();
+        if let Some(running) = tasks.running.get_mut(&self.task) {
+            running.sort_by_key(|(number, _)| *number != self.number);
+        }
     }
 }
 
@@ -135,7 +145,8 @@ fn obey(present: &Present, journal: &dyn Journal, heard: CommandId, runtime: &Ha
                 // What cannot be recorded is not delivered, and its sender sees no word of it.
                 runtime.block_on(resident.write((from.clone(), text.clone()), Some(number.0))).ok();
             }
-            (Command::Release { .. }, Some(resident)) => drop(runtime.block_on(resident.release())),
+            // Not awaited: who holds the address may wait for the ear.
+            (Command::Release { .. }, Some(resident)) => drop(runtime.spawn(async move { resident.release().await })),
             // Whoever goes on with the task finds it.
             (Command::Send { .. } | Command::Unknown, _) | (Command::Release { .. }, None) => {}
         }

@@ -103,6 +103,7 @@ impl Task {
             }
         }
         drop(recipient);
+        presence.has_it();
         point("task.begun");
         if let Some(resumed) = &mut self.past {
             // Only now: had somebody else gone on with the task, these would be the commands of that one.
@@ -115,8 +116,17 @@ impl Task {
         }))
     }
 
-    /// Runs it to its recorded end. A panic ends this task as failed, and no other.
+    /// Runs it to its recorded end, if there is one, and tells whoever has to know.
     async fn execute(self) -> Result<TaskOutcome, EngineError> {
+        let ended = self.run_to_end().await;
+        if let Err(error) = &ended {
+            self.deliver_unrecorded(error).await;
+        }
+        ended
+    }
+
+    /// Runs it to its recorded end. A panic ends this task as failed, and no other.
+    async fn run_to_end(&self) -> Result<TaskOutcome, EngineError> {
         let running = AssertUnwindSafe(self.admit_and_run()).catch_unwind();
         let mut outcome = match running.await {
             Ok(outcome) => outcome?,
@@ -179,7 +189,7 @@ impl Task {
         let run = Run {
             job: &self.job,
             history: self.history(),
-            tally: self.tally(),
+            tally,
             services: &services,
             sink: &self.sink,
             cancel: &self.cancel,
@@ -223,6 +233,7 @@ impl Task {
             attached: self.past.as_ref().map(|resumed| resumed.past.attached()).unwrap_or_default(),
             inbox: Arc::clone(&self.inbox),
             asked: self.past.as_ref().map(|resumed| resumed.past.asked.clone()).unwrap_or_default(),
+            notices: Mutex::default(),
         };
         let delegate = Arc::new(delegate);
         let speaker = Speaker {
@@ -295,7 +306,7 @@ impl Task {
         Some(Shells::new(setup, Arc::new(reach), changes, redactor, self.job.task))
     }
 
-    fn tally(&self) -> Tally {
+    pub(crate) fn tally(&self) -> Tally {
         match &self.past {
             None => Tally::new(&self.account, &self.job.notices),
             Some(resumed) => Tally::resumed(&self.account, &resumed.past, &resumed.notices),

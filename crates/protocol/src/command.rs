@@ -10,7 +10,8 @@ use crate::{Sender, TaskId};
 pub enum Command {
     /// End the task and all below it. Stopping twice, or too late, does no harm.
     Stop { task: TaskId },
-    /// Have the task read a message at its next turn. One that has ended goes on with it, where its parent runs.
+    /// Have the task read a message at its next turn. One that is not at work, or ends before it could, reads it should
+    /// somebody go on with it.
     Send { task: TaskId, from: Sender, text: String },
     /// Let the task go on by itself: the call that waits for it is answered, and its report comes later.
     Release { task: TaskId },

@@ -66,14 +66,14 @@ impl SpillDir {
         Self { path: self.path.clone(), directory: Arc::clone(&self.directory), owner }
     }
 
-    /// The names of all files that were spilled here, whoever owns them. What was not, by its name, and what is no file,
-    /// a link for example, is left out.
+    /// The names of all files that were spilled here or [grow](Self::growing) here, whoever owns them. What was not, by its
+    /// name, and what is no file, a link for example, is left out.
     pub fn names(&self) -> Result<Vec<String>, SpillError> {
         let fail = |errno: Errno| SpillError::Open { directory: self.path.clone(), source: errno.into() };
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.directory).map_err(fail)? {
             let entry = entry.map_err(fail)?;
-            let Some(name) = entry.file_name().to_str().ok().filter(|name| is_spilled(name)) else { continue };
+            let Some(name) = entry.file_name().to_str().ok().filter(|name| is_own(name)) else { continue };
             // Not every file system tells with its names what they stand for.
             let is_file = match statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile,
@@ -90,7 +90,7 @@ impl SpillDir {
     /// Removes one of these [names](Self::names) for good. One that is gone already is fine.
     pub fn discard(&self, name: &str) -> Result<(), SpillError> {
         let fail = |errno: Errno| SpillError::Discard { path: self.path.join(name), source: errno.into() };
-        if !is_spilled(name) {
+        if !is_own(name) {
             return Err(fail(Errno::INVAL));
         }
         match unlinkat(&self.directory, name, AtFlags::empty()) {
@@ -192,6 +192,11 @@ fn is_harmless(character: char) -> bool {
 }
 
 /// Whether this has the form of a name that is made here.
+fn is_own(name: &str) -> bool {
+    is_spilled(name) || name.strip_suffix(growing::ENDING).is_some_and(known::is_harmless)
+}
+
+/// Whether this has the form of a name that is made up for a text.
 fn is_spilled(name: &str) -> bool {
     let Some(stem) = name.strip_suffix(ENDING) else { return false };
     let random = stem.rsplit('-').next().unwrap_or_default();

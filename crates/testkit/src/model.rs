@@ -15,7 +15,7 @@ use sortie_protocol::{Message, Part, Reasoning, Reply};
 
 use crate::gate::{Gate, Gates};
 use crate::pairing;
-use crate::script::{Asked, Composition, Playback, Script, ScriptedReply, compose};
+use crate::script::{Asked, Composition, Playback, Script, ScriptedReply, compose, tasks_for};
 use crate::seen::Seen;
 use crate::traffic::{Traffic, TrafficCounter};
 
@@ -141,12 +141,14 @@ impl ScriptedModel {
         if let Some(name) = &scripted.gate {
             self.gates.gate(name).pass().await;
         }
+        let tasks = tasks_for(scripted, || serde_json::to_string(request.messages).unwrap_or_default());
         let composition = Composition {
             model: request.model,
             turn: asked.turn,
             input_bytes: request.system.len() + request.messages.iter().map(size).sum::<usize>(),
             id_prefix: "call",
             reasoning,
+            tasks: &tasks,
         };
         delivery::deliver(scripted, compose(scripted, composition), observe).await
     }

@@ -29,7 +29,7 @@ fn render_fact(fact: &Fact) -> String {
         }
         Fact::ModelReplied { turn, reply } => format!("{kind} turn {turn}: {}", render_reply(reply)),
         Fact::LimitReached { limit, text } => format!("{kind} {limit}: {text:?}"),
-        Fact::Noticed { text } => format!("{kind} {text:?}"),
+        Fact::Noticed { text } | Fact::MailRead { text, .. } | Fact::NotePosted { text } => format!("{kind} {text:?}"),
         Fact::CallStarted { call, idempotent } => {
             let once = if *idempotent { "" } else { " (once)" };
             format!("{kind} {}: {} {}{once}", call.id, call.tool, call.arguments)
@@ -48,9 +48,7 @@ fn render_fact(fact: &Fact) -> String {
             format!("{kind} {child}{}", ended_leg.map(|leg| format!(" leg {leg}")).unwrap_or_default())
         }
         Fact::MessageArrived { number, from, text, .. } => format!("{kind} {number} from {}: {text:?}", sender(from)),
-        Fact::MailRead { text, .. } => format!("{kind} {text:?}"),
         Fact::QuestionAsked { call, to, text } => format!("{kind} {call}: {to:?} {text:?}"),
-        Fact::NotePosted { text } => format!("{kind} {text:?}"),
         Fact::TaskParked { waits_for } => {
             let tasks: Vec<String> = waits_for.iter().map(ToString::to_string).collect();
             format!("{kind} for {}", tasks.join(", "))

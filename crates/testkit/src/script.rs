@@ -14,7 +14,7 @@ use serde_json::Value;
 use sortie_protocol::{StopReason, Usage};
 
 pub use asked::Asked;
-pub(crate) use composition::{Composition, compose};
+pub(crate) use composition::{Composition, compose, tasks_for};
 pub use playback::{NoRule, Playback};
 pub use when::When;
 

@@ -12,7 +12,7 @@ use crate::port::BoxFuture;
 
 /// What a task may see and do of its kin. Whom it may not reach is an error, like one that does not exist.
 pub trait Kin: Send + Sync {
-    /// How a task below this one stands, once it has ended or `patience` is over.
+    /// How a task below this one stands, once it has ended, a message has come for this one, or `patience` is over.
     fn look<'a>(&'a self, task: &'a str, patience: Duration) -> BoxFuture<'a, Result<Glance, Failure>>;
 
     /// All tasks below this one, in the order of their starts.
@@ -29,7 +29,8 @@ pub trait Kin: Send + Sync {
     /// one that has ended goes on with it, in the background.
     fn send<'a>(&'a self, call: &'a CallId, to: &'a str, text: String) -> BoxFuture<'a, Result<Receipt, Failure>>;
 
-    /// Asks, and waits for the answer; `None` if there was none within `patience`.
+    /// Asks, and waits for the answer; `None` if there was none within `patience`. Who has less time left than that does
+    /// not wait until it is over, which is a failure.
     fn ask<'a>(
         &'a self,
         call: &'a CallId,

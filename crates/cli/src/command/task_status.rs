@@ -1,7 +1,5 @@
 //! `sortie task-status`: where one task stands, on one screen. What it did in full is `tasks output --follow`'s business.
 
-mod stand;
-
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -10,14 +8,12 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::{Value, json};
 use sortie_engine::{Clock as _, SystemClock};
-use sortie_journal::{Journal as _, TaskHeader, TaskState};
-use sortie_protocol::Timestamp;
+use sortie_journal::{TaskHeader, TaskState};
+use sortie_protocol::{TaskOutcome, Usage};
 
-use self::stand::{Question, Stand};
-use super::tasks::{find, parse_id};
-use crate::render::state;
+use super::tasks::{Legs, Question, find, parse_id};
 use crate::error::CommandError;
-use crate::render::{neutral, print_json, words};
+use crate::render::{neutral, print_json, state, words};
 use crate::settings::Settings;
 use crate::wiring;
 
@@ -37,15 +33,13 @@ pub(crate) struct TaskStatusArgs {
 pub(crate) fn run(args: &TaskStatusArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
     let journal = wiring::journal_to_read(settings)?;
     let header = find(&journal, &args.id)?;
-    let mut stand = Stand::default();
-    journal.read_each(header.task_id, 1, &mut |event| stand.see(event))?;
+    let (mut legs, read) = Legs::read(&journal, &header, SystemClock.now());
+    read?;
+    let is_over = matches!(header.state, TaskState::Ended(_));
+    let outcome = legs.ended.pop_if(|_| is_over).map(|(_, outcome)| outcome);
     let output_file = settings.places.reports().join(format!("{}-output.log", header.task_id));
-    let screen = Screen {
-        elapsed_ms: elapsed_ms(&header, &stand, SystemClock.now()),
-        output_file: Some(output_file).filter(|path| path.exists()),
-        header,
-        stand,
-    };
+    let output_file = Some(output_file).filter(|path| path.exists());
+    let screen = Screen { header, legs, outcome, output_file };
     if args.json {
         print_json(&screen.object())?;
     } else {
@@ -54,25 +48,17 @@ pub(crate) fn run(args: &TaskStatusArgs, settings: &Settings) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// How long the newest leg took, or has been taking.
-fn elapsed_ms(header: &TaskHeader, stand: &Stand, now: Timestamp) -> u64 {
-    match (&stand.outcome, header.state) {
-        (Some(outcome), _) => outcome.usage.duration_ms,
-        (None, TaskState::Running) => now.0.saturating_sub(stand.since_ms),
-        (None, _) => header.updated.0.saturating_sub(stand.since_ms),
-    }
-}
-
 struct Screen {
     header: TaskHeader,
-    stand: Stand,
-    elapsed_ms: u64,
+    legs: Legs,
+    /// How its newest leg ended, if it has.
+    outcome: Option<TaskOutcome>,
     output_file: Option<PathBuf>,
 }
 
 impl Screen {
     fn text(&self) -> String {
-        let Self { header, stand, .. } = self;
+        let Self { header, outcome, .. } = self;
         let mut text = format!("{} {} {}\n\n", header.task_id, neutral::line(&header.agent), self.state());
         let mut field = |name: &str, value: &str| {
             let _infallible = writeln!(text, "{name:7}  {}", neutral::line(value));
@@ -81,9 +67,9 @@ impl Screen {
         if let Some(parent) = header.parent_id {
             field("parent", &parent.to_string());
         }
-        field("elapsed", &words::elapsed(self.elapsed_ms));
+        field("elapsed", &words::elapsed(self.usage().duration_ms));
         field("used", &self.used());
-        if let Some(last) = stand.last.as_ref().filter(|_| stand.outcome.is_none()) {
+        if let Some(last) = self.legs.stand.last.as_ref().filter(|_| outcome.is_none()) {
             field("last", last);
         }
         if let Some(path) = &self.output_file {
@@ -92,7 +78,7 @@ impl Screen {
         for (name, value) in self.advice() {
             field(name, &value);
         }
-        if let Some(outcome) = &stand.outcome {
+        if let Some(outcome) = outcome {
             if let Some(error) = &outcome.error {
                 field("error", &format!("{}: {}", error.code, error.message));
             }
@@ -109,9 +95,10 @@ impl Screen {
         if self.header.state != TaskState::Running {
             return state;
         }
-        match (&self.stand.question, self.stand.waits_for.as_slice()) {
+        let stand = &self.legs.stand;
+        match (&stand.question, stand.waits_for.as_slice()) {
             (Some(_), _) => format!("{state}, waiting for an answer"),
-            (None, []) if !self.stand.is_admitted => format!("{state}, waiting for a slot"),
+            (None, []) if !stand.is_admitted => format!("{state}, waiting for a slot"),
             (None, []) => state,
             (None, tasks) => {
                 let names: Vec<String> = tasks.iter().map(ToString::to_string).collect();
@@ -120,9 +107,13 @@ impl Screen {
         }
     }
 
-    /// What it used itself; once it has ended, with all below it.
+    /// What its newest leg used itself; once it has ended, with all below it.
+    fn usage(&self) -> Usage {
+        self.outcome.as_ref().map_or(self.legs.newest.usage, |outcome| outcome.usage)
+    }
+
     fn used(&self) -> String {
-        let usage = self.stand.usage();
+        let usage = self.usage();
         let turns = if usage.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", usage.turns) };
         format!("{turns} · {} · {}", words::calls(usage.tool_calls), words::tokens(usage.total_tokens()))
     }
@@ -131,7 +122,7 @@ impl Screen {
     fn advice(&self) -> Vec<(&'static str, String)> {
         let TaskHeader { task_id, root_id, state, .. } = &self.header;
         let mut advice = Vec::new();
-        match &self.stand.question {
+        match &self.legs.stand.question {
             Some(Question::Open { text, .. }) => {
                 advice.push(("asks", text.clone()));
                 advice.push(("answer", format!("sortie tasks send {task_id} \"…\"")));
@@ -149,15 +140,15 @@ impl Screen {
     }
 
     fn object(&self) -> Value {
-        let Self { header, stand, elapsed_ms, output_file } = self;
-        let usage = stand.usage();
+        let Self { header, legs: Legs { stand, .. }, outcome, output_file } = self;
+        let usage = self.usage();
         let mut object = json!({
             "task_id": header.task_id,
             "agent": header.agent,
             "title": header.title,
             "status": state(header),
             "leg": header.leg,
-            "elapsed_ms": elapsed_ms,
+            "elapsed_ms": usage.duration_ms,
             "turns": usage.turns,
             "tool_calls": usage.tool_calls,
             "tokens": usage.total_tokens(),
@@ -172,7 +163,7 @@ impl Screen {
             ("waits_for", Some(&stand.waits_for).filter(|tasks| !tasks.is_empty()).map(|tasks| json!(tasks))),
             ("question", stand.question.as_ref().map(|question| json!(text_of(question)))),
             ("output_file", output_file.as_ref().map(|path| json!(path))),
-            ("text", stand.outcome.as_ref().map(|outcome| json!(outcome.text))),
+            ("text", outcome.as_ref().map(|outcome| json!(outcome.text))),
         ];
         for (name, value) in more {
             if let Some(value) = value {

@@ -11,9 +11,12 @@ mod release;
 mod retry;
 mod send;
 mod show;
+mod stand;
 mod stop;
 
+pub(super) use legs::Legs;
 pub(super) use show::find;
+pub(super) use stand::Question;
 
 use std::process::ExitCode;
 

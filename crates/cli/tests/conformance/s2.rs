@@ -8,6 +8,7 @@ mod files;
 mod interface;
 mod limits;
 mod log;
+mod outlook;
 mod results;
 
 use serde_json::json;

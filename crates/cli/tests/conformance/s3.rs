@@ -1,6 +1,7 @@
 //! Document 003, the contract `typed`: Explore, Plan, Bash, general-purpose and agents from files.
 
 mod answer;
+mod background;
 mod context;
 mod custom;
 mod limits;
@@ -10,6 +11,7 @@ mod permissions;
 mod resume;
 mod roles;
 mod schema;
+mod shared;
 mod shown;
 mod status;
 mod stop;

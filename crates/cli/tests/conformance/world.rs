@@ -16,6 +16,9 @@ pub(crate) const QUESTION: &str = "QUESTION of the person";
 /// What the main agent says when its calls have been answered.
 pub(crate) const DONE: &str = "DONE by the main agent";
 
+/// What only those have who can start sub-agents.
+const FOR_PARENTS: [&str; 4] = ["Task", "TaskList", "TaskOutput", "TaskStop"];
+
 /// A main agent that makes these calls at once and then says [`DONE`]. What its sub-agents say follows in rules of the
 /// test's own.
 pub(crate) fn main_agent_calls(calls: impl IntoIterator<Item = ScriptedPart>) -> Script {
@@ -115,6 +118,14 @@ impl Heard {
     /// The names of the tools, in alphabetical order.
     pub(crate) fn tool_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// All that a sub-agent of this one can have that starts none of its own: somebody is above it whom it can ask.
+    pub(crate) fn tools_of_a_leaf(&self) -> Vec<&str> {
+        let own = self.tool_names().into_iter().filter(|tool| !FOR_PARENTS.contains(tool));
+        let mut names: Vec<&str> = own.chain(["Ask"]).collect();
         names.sort_unstable();
         names
     }

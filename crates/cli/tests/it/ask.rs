@@ -18,7 +18,7 @@ const CHOICES: &str = "[y]es once  [t]his task tree  [a]lways  [n]o (and why) ";
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A program and a person, each at one end of a terminal.
-struct Session {
+pub(crate) struct Session {
     child: Child,
     keyboard: File,
     shown: Arc<(Mutex<String>, Condvar)>,
@@ -26,7 +26,7 @@ struct Session {
 }
 
 impl Session {
-    fn start(invocation: Invocation) -> Self {
+    pub(crate) fn start(invocation: Invocation) -> Self {
         let (host, guest) = terminal();
         let mut command = invocation.env("TERM", "xterm").env("NO_COLOR", "1").into_command();
         command.stdin(Stdio::from(guest.try_clone().unwrap())).stdout(Stdio::piped()).stderr(Stdio::from(guest));
@@ -48,7 +48,7 @@ impl Session {
     }
 
     /// Waits until this is shown after what was waited for before; all that is shown up to there.
-    fn sees(&mut self, text: &str) -> String {
+    pub(crate) fn sees(&mut self, text: &str) -> String {
         let (shown, changed) = &*self.shown;
         let missing = |shown: &mut String| !shown[self.seen..].contains(text);
         let (shown, _) = changed.wait_timeout_while(shown.lock().unwrap(), PATIENCE, missing).unwrap();
@@ -59,12 +59,12 @@ impl Session {
         all
     }
 
-    fn types(&mut self, text: &str) {
+    pub(crate) fn types(&mut self, text: &str) {
         self.keyboard.write_all(text.as_bytes()).unwrap();
     }
 
     /// Exit code and stdout.
-    fn ends(self) -> (i32, String) {
+    pub(crate) fn ends(self) -> (i32, String) {
         let output = self.child.wait_with_output().unwrap();
         (output.status.code().unwrap_or(-1), String::from_utf8(output.stdout).unwrap())
     }

@@ -10,7 +10,7 @@ use sortie_testkit::{Script, ScriptedServer, reply, when};
 use crate::world::{Ended, Live, World, wait_for};
 
 /// A main agent with a sub-agent, which makes one call; its model is held before it and behind it.
-fn held(background: bool) -> ScriptedServer {
+pub(crate) fn held(background: bool) -> ScriptedServer {
     let task = json!({
         "description": "Find it", "prompt": "CHILD", "subagent_type": "explore", "run_in_background": background
     });
@@ -111,6 +111,8 @@ fn a_run_that_is_left_is_interrupted_and_goes_on_where_it_was() {
     );
     assert_eq!(states(&world), ["interrupted", "interrupted"]);
     let again = world.sortie(["resume", "--detach"]).on(&server, "anthropic").run();
+    let waiting = format!("main: waiting for a background task: {} explore “Find it”\n", id(&world.tasks(2)[1]));
+    assert!(again.stderr.contains(&waiting), "what began before is known by its title: {}", again.stderr);
     assert_eq!(
         (again.code, states(&world).as_slice()),
         (0, ["interrupted".to_owned(), "interrupted".to_owned()].as_slice())
@@ -321,9 +323,8 @@ fn one_screen_says_where_a_task_stands() {
     );
 }
 
-#[test]
-fn a_task_that_asks_its_parent_says_what_and_how_to_answer() {
-    let world = World::new();
+/// A main agent whose sub-agent asks it something that only the person knows.
+fn asking() -> ScriptedServer {
     let task = json!({"description": "Ask", "prompt": "CHILD", "subagent_type": "general-purpose"});
     let script = Script::new()
         .on(when::prompt_contains("QUESTION").turn(0), reply::calls([reply::call("Task", task)]))
@@ -331,7 +332,62 @@ fn a_task_that_asks_its_parent_says_what_and_how_to_answer() {
         .on(when::prompt_contains("QUESTION"), reply::text("It is settled."))
         .on(when::turn(0), reply::calls([reply::call("Ask", json!({"question": "Which one?"}))]))
         .otherwise(reply::text("So the second."));
-    let server = ScriptedServer::start(script).unwrap();
+    ScriptedServer::start(script).unwrap()
+}
+
+#[test]
+fn a_question_outlives_the_process_and_so_does_its_answer() {
+    let (world, server) = (World::new(), asking());
+    let (live, child) = parked(&world, &server);
+    kill(live);
+    let status = world.sortie(["task-status", &child, "--json"]).run().stdout_json();
+    assert_eq!((&status["status"], &status["question"]), (&json!("interrupted"), &json!("Which one?")));
+    assert!(world.sortie(["tasks", "send", &child, "The second one."]).run().stdout.starts_with("kept: "));
+    let resumed = world.sortie(["resume"]).on(&server, "anthropic").run();
+    assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "It is settled.\n"), "{resumed:#?}");
+    let last =
+        server.requests().iter().rfind(|request| !request.body.to_string().contains("QUESTION")).unwrap().clone();
+    let results = last.body["messages"][2]["content"].to_string();
+    assert!(results.contains("The second one."), "{results}");
+    assert_eq!(last.body.to_string().matches("The second one.").count(), 1, "{}", last.body);
+}
+
+#[test]
+fn events_come_in_order_and_each_says_whose_it_is() {
+    let (world, server) = (World::new(), held(true));
+    server.gate("child").open();
+    server.gate("end").open();
+    let args = ["run", "--output-format", "stream-json", "QUESTION"];
+    let ended = world.sortie(args).on(&server, "anthropic").run();
+    let mut lines: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let outcome = lines.pop().unwrap();
+    assert_eq!((ended.code, &outcome["type"], &outcome["text"]), (0, &json!("outcome"), &json!("It is here.")));
+    let (main, child) = (outcome["task_id"].clone(), outcome["children"][0]["task_id"].clone());
+    let at = |task: &Value, kind: &str| {
+        let place = lines.iter().position(|line| line["task_id"] == *task && line["type"] == kind);
+        place.unwrap_or_else(|| panic!("no {kind} of {task}: {}", ended.stdout))
+    };
+    for (task, parent, depth) in [(&main, &Value::Null, 0), (&child, &main, 1)] {
+        let own: Vec<&Value> = lines.iter().filter(|line| line["task_id"] == *task).collect();
+        let numbers: Vec<u64> = own.iter().map(|line| line["seq"].as_u64().unwrap()).collect();
+        assert_eq!(numbers, (1..=own.len() as u64).collect::<Vec<_>>(), "{task}");
+        assert!(own.iter().all(|line| line["parent_id"] == *parent && line["depth"] == depth), "{own:#?}");
+    }
+    let order = [
+        at(&main, "task_started"),
+        at(&child, "task_started"),
+        at(&child, "task_ended"),
+        at(&main, "mail_read"),
+        at(&main, "task_ended"),
+    ];
+    assert!(order.is_sorted(), "{order:?} {}", ended.stdout);
+    assert!(at(&main, "child_started") < at(&child, "task_admitted"), "{}", ended.stdout);
+    assert!(at(&main, "child_ended") < at(&main, "mail_read"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_task_that_asks_its_parent_says_what_and_how_to_answer() {
+    let (world, server) = (World::new(), asking());
     let (live, child) = parked(&world, &server);
     check(
         &world.sortie(["task-status", &child]).run(),
@@ -343,7 +399,7 @@ fn a_task_that_asks_its_parent_says_what_and_how_to_answer() {
         title    Ask
         parent   agent-2___________
         elapsed  <t>s
-        used     1 turn · 1 call · <n> tokens
+        used     1 turn · 0 calls · <n> tokens
         last     Ask
         output   <dir>/state/reports/agent-1___________-output.log
         asks     Which one?
@@ -410,65 +466,4 @@ fn a_sub_agent_that_is_waited_for_can_be_let_go() {
         error: agent-1___________ does not run: completed
     "#]],
     );
-}
-
-#[test]
-fn what_is_switched_off_is_named_to_whoever_asks_for_it() {
-    for contract in ["typed", "sortie"] {
-        let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::text("x"))).unwrap());
-        let request = json!({
-            "description": "Find it", "prompt": "CHILD", "subagent_type": "Explore", "run_in_background": true
-        });
-        let off = ["task", "--contract", contract, "--set", "task_tool.background=false", "--json"];
-        let ended = world.sortie(off).arg(request.to_string()).on(&server, "anthropic").run();
-        let answer = ended.stdout_json();
-        assert_eq!(ended.code, 1, "{ended:#?}");
-        assert!(answer.to_string().contains("`run_in_background` is switched off here"), "{answer}");
-        if contract == "typed" {
-            assert_eq!(answer["success"], false);
-        }
-        assert_eq!(server.traffic().calls, 0);
-    }
-}
-
-#[test]
-fn a_delegation_in_the_background_is_answered_at_once_and_done_by_a_process_of_its_own() {
-    let request = json!({
-        "description": "Find it", "prompt": "CHILD", "subagent_type": "Explore", "run_in_background": true
-    });
-    for (contract, id, file) in [("typed", "agentId", "outputFile"), ("sortie", "task_id", "output_file")] {
-        for stdin in [false, true] {
-            let (world, server) = (World::new(), held(true));
-            let json = if stdin { "-".to_owned() } else { request.to_string() };
-            let task = world.sortie(["task", "--contract", contract, "--json", &json]).on(&server, "anthropic");
-            let ended = if stdin { task.stdin(request.to_string()) } else { task }.run();
-            let answer = ended.stdout_json();
-            assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{ended:#?}");
-            let task = answer[id].as_str().unwrap();
-            assert_eq!(world.tasks(1)[0]["status"], "running", "{answer}");
-            let following = world.sortie(["tasks", "output", task, "--follow"]).start();
-            server.gate("child").open();
-            server.gate("end").open();
-            assert_eq!(following.wait().code, 0);
-            let output = std::fs::read_to_string(answer[file].as_str().unwrap()).unwrap();
-            assert!(output.contains("> LS") && output.ends_with("The child's report.\n"), "{output}");
-        }
-    }
-}
-
-#[test]
-fn a_delegation_in_the_background_that_cannot_be_started_is_refused_like_any_other() {
-    let (world, server) = (World::new(), ScriptedServer::start(Script::new()).unwrap());
-    let refused = |background: bool| {
-        let request = json!({
-            "description": "Find it", "prompt": "CHILD", "subagent_type": "nobody", "run_in_background": background
-        });
-        let ended = world.sortie(["task", "--json", &request.to_string()]).on(&server, "anthropic").run();
-        let mut answer = ended.stdout_json();
-        answer["task_id"].take();
-        (ended.code, answer)
-    };
-    assert_eq!(refused(true), refused(false));
-    assert_eq!(refused(true).0, 1);
-    assert!(world.kept_nothing());
 }

@@ -3,9 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
 
 mod agents;
+mod apart;
 mod ask;
 mod background;
 mod bad_input;
+mod cache;
 mod config;
 mod crowd;
 mod doctor;
@@ -18,6 +20,7 @@ mod formats;
 mod going_on;
 mod help;
 mod hooks;
+mod hooks_at_work;
 #[cfg(target_os = "linux")]
 mod hostile;
 mod instructions;

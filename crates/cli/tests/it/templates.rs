@@ -1,7 +1,8 @@
 //! Templates on the command line: what is listed, what a run makes of one, and what does not fit.
 
 use expect_test::expect;
-use sortie_testkit::{Script, ScriptedServer, reply};
+use serde_json::{Value, json};
+use sortie_testkit::{Script, ScriptedServer, reply, when};
 
 use crate::world::{Ended, World};
 
@@ -69,6 +70,75 @@ fn a_template_chooses_who_serves_unless_the_command_does() {
     assert_eq!(outcome(&["/t"]), ("tester".to_owned(), "Do it.".to_owned()));
     assert_eq!(outcome(&["--template", "t", "--agent", "main"]), ("main".to_owned(), "Do it.".to_owned()));
     assert_eq!(outcome(&["/t", "--agent", "other"]), ("other".to_owned(), "First.\n\nDo it.".to_owned()));
+}
+
+/// What a main agent reads of a call for a sub-agent with this prompt, what the sub-agent is asked, if it is started, and
+/// what the main agent knows of the tool.
+fn delegated(world: &World, agent: &str, prompt: &str, flags: &[&str]) -> (String, Option<String>, String) {
+    let task = json!({"description": "d", "prompt": prompt, "subagent_type": agent});
+    let script = Script::new()
+        .on(when::prompt_contains("QUESTION").turn(0), reply::calls([reply::call("Task", task)]))
+        .otherwise(reply::text("ok"));
+    let server = ScriptedServer::start(script).unwrap();
+    let args = ["run"].iter().chain(flags).chain(&["QUESTION"]);
+    assert_eq!(world.sortie(args).on(&server, "anthropic").run().code, 0);
+    let requests = server.requests();
+    let told = requests.last().unwrap().body["messages"][2]["content"][0]["content"].as_str().unwrap().to_owned();
+    let message = |body: &Value| {
+        let content = &body["messages"][0]["content"];
+        content.as_str().or_else(|| content[0]["text"].as_str()).unwrap().to_owned()
+    };
+    let asked = requests.iter().map(|request| message(&request.body)).find(|asked| asked != "QUESTION");
+    let tools = requests[0].body["tools"].as_array().unwrap();
+    let description = &tools.iter().find(|tool| tool["name"] == "Task").unwrap()["description"];
+    (told, asked, description.as_str().unwrap().to_owned())
+}
+
+#[test]
+fn a_sub_agent_is_asked_what_a_template_says() {
+    let world = world();
+    world.write("workspace/.sortie/agents/tester.md", "---\nname: tester\ndescription: d\n---\nTEST.\n");
+    world.write("workspace/.sortie/templates/t.md", "---\ndescription: d\nagent: tester\n---\nDo it.\n");
+    let (told, asked, description) = delegated(&world, "explore", "/test-file path=src/a.rs more words", &[]);
+    assert_eq!(asked.as_deref(), Some("Write plain tests for src/a.rs.\n\nmore words"));
+    assert!(
+        told.contains(" explore completed") && told.contains("notice: the prompt is the template `test-file`"),
+        "{told}"
+    );
+    assert!(description.contains("- /test-file path= [style=]: Write tests for one file"), "{description}");
+    let (told, asked, _) = delegated(&world, "general-purpose", "/t", &[]);
+    assert!(asked.as_deref() == Some("Do it.") && told.contains(" tester completed"), "{told}");
+    let (told, asked, _) = delegated(&world, "explore", "/test-file pth=x", &[]);
+    expect!["No sub-agent was started (template_arguments): the template `test-file` has no argument `pth`; did you mean `path`?"]
+        .assert_eq(&told);
+    assert_eq!(asked, None);
+    let (_, asked, _) = delegated(&world, "explore", "/usr/bin is full", &[]);
+    assert_eq!(asked.as_deref(), Some("/usr/bin is full"), "what is no template's name stays as it is");
+}
+
+#[test]
+fn a_template_gets_nobody_past_a_rule() {
+    let world = World::new();
+    world.write("workspace/.sortie/agents/tester.md", "---\nname: tester\ndescription: d\n---\nTEST.\n");
+    world.write("workspace/.sortie/templates/t.md", "---\ndescription: d\nagent: tester\n---\nDo it.\n");
+    for flag in ["--deny", "--ask"] {
+        let (told, asked, _) = delegated(&world, "general-purpose", "/t", &[flag, "Task(tester)"]);
+        assert_eq!(asked, None, "{told}");
+        assert!(told.contains("`Task(tester)`"), "{told}");
+    }
+}
+
+#[test]
+fn what_the_model_is_told_of_templates_is_bounded() {
+    let world = World::new();
+    for number in 0..200 {
+        let text = format!("---\ndescription: {}\n---\nDo it.\n", "long ".repeat(100));
+        world.write(&format!("workspace/.sortie/templates/t{number:03}.md"), &text);
+    }
+    let (_, _, description) = delegated(&world, "explore", "x", &[]);
+    let lines: Vec<&str> = description.lines().filter(|line| line.starts_with("- /t")).collect();
+    assert!(lines.len() > 5 && lines.iter().map(|line| line.len()).sum::<usize>() <= 3000, "{description}");
+    assert!(description.contains(&format!("- and {} more", 200 - lines.len())), "{description}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sortie_contract::{AgentLine, Call, Contract};
-use sortie_protocol::{Failure, Limit, Status, TaskId, TaskOutcome};
+use sortie_protocol::{Failure, Launched, Limit, Status, TaskId, TaskOutcome};
 
 /// The id of calls that started nothing.
 pub(crate) const SPARE_ID: &str = "agent-zzzzzzzzzzzz";
@@ -32,6 +32,13 @@ pub(crate) fn completed(text: &str) -> TaskOutcome {
         },
     });
     serde_json::from_value(outcome).expect("an outcome")
+}
+
+/// The same task, at work in the background.
+pub(crate) fn launched() -> Launched {
+    let TaskOutcome { task_id, agent, model, .. } = completed("");
+    let output_file = Some("/state/reports/x-output.log".to_owned());
+    Launched { task_id, agent, model, output_file, notices: Vec::new() }
 }
 
 pub(crate) fn limited(limit: Limit, text: &str) -> TaskOutcome {
@@ -70,7 +77,7 @@ pub(crate) fn failure(code: &str) -> Failure {
 }
 
 /// Every code that a call can be rejected with, and that a task which ran can fail with.
-pub(crate) const REJECTIONS: [&str; 18] = [
+pub(crate) const REJECTIONS: [&str; 21] = [
     "invalid_arguments",
     "unsupported",
     "unknown_agent",
@@ -82,6 +89,9 @@ pub(crate) const REJECTIONS: [&str; 18] = [
     "depth",
     "delegation_off",
     "permission",
+    "vetoed",
+    "unknown_template",
+    "template_arguments",
     "circular",
     "tool_access",
     "empty_prompt",

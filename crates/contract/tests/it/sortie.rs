@@ -5,9 +5,9 @@ use std::time::Duration;
 use expect_test::{Expect, expect};
 use serde_json::json;
 use sortie_contract::{AtMaxDepth, Contract, ReportCap, Sortie, SystemPrompt, Visible};
-use sortie_protocol::{Failure, Limit, Limits, Status, TaskOutcome, TaskRequest, Usage};
+use sortie_protocol::{Failure, Launched, Limit, Limits, Status, TaskOutcome, TaskRequest, Usage};
 
-use crate::sample::{agents, call, cancelled, completed, failed, failure, limited};
+use crate::sample::{agents, call, cancelled, completed, failed, failure, launched, limited};
 
 fn outcome(text: &str) -> TaskOutcome {
     let usage = Usage { input_tokens: 1200, output_tokens: 34, tool_calls: 7, duration_ms: 3210, ..Usage::default() };
@@ -109,8 +109,12 @@ fn wrong_arguments_are_named() {
         ],
     );
     check_refused(
-        r#"{"description":"d","prompt":"p","run_in_background":true}"#,
-        &expect!["unsupported: `run_in_background` is not available in this version; call again without it"],
+        r#"{"description":"d","prompt":"p","run_in_background":"yes"}"#,
+        &expect!["invalid_arguments: `run_in_background` must be true or false, not a string"],
+    );
+    check_refused(
+        r#"{"description":"d","prompt":"p","isolation":"process"}"#,
+        &expect!["unsupported: `isolation` is not available in this version; call again without it"],
     );
     check_refused(
         &format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000)),
@@ -164,6 +168,18 @@ fn the_result_object_has_no_nulls_and_reads_back_as_the_outcome() {
 }
 
 #[test]
+fn a_task_in_the_background_is_running_and_the_model_is_told_not_to_poll() {
+    let notices = vec!["something odd".to_owned()];
+    let launched = Launched { notices, ..launched() };
+    expect![[r#"{"agent":"explore","model":{"id":"small-1","route":"light"},"notices":["something odd"],"output_file":"/state/reports/x-output.log","status":"running","task_id":"agent-aaaaaaaaaaaa"}"#]]
+        .assert_eq(&Sortie.encode_launched(&launched).to_string());
+    expect![[r"
+        agent-aaaaaaaaaaaa explore running in the background. Go on with other work; do not poll. Its report is delivered to you when it ends.
+        output file: /state/reports/x-output.log
+        notice: something odd"]].assert_eq(&Sortie.encode_launched_for_model(&launched));
+}
+
+#[test]
 fn the_description_and_the_schema_list_the_agents() {
     let description = Sortie.description(&agents());
     assert!(
@@ -181,6 +197,7 @@ fn everything_the_schema_offers_is_understood() {
     let sample = |kind: &serde_json::Value| match kind["type"].as_str() {
         Some("string") => json!("explore"),
         Some("integer" | "number") => json!(1),
+        Some("boolean") => json!(true),
         other => panic!("no sample for {other:?}"),
     };
     let properties = schema["properties"].as_object().expect("properties");
@@ -193,7 +210,7 @@ fn everything_the_schema_offers_is_understood() {
         arguments.insert(name.clone(), value);
     }
     let request = Sortie.decode(&serde_json::Value::from(arguments).to_string()).expect("all of it is known");
-    assert_eq!(request.notices, Vec::<String>::new());
+    assert_eq!((request.notices, request.background), (Vec::<String>::new(), true));
 }
 
 #[test]

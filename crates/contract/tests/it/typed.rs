@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 use sortie_contract::{AgentLine, AtMaxDepth, Contract, ReportCap, SystemPrompt, Typed, Visible};
-use sortie_protocol::{Failure, Limit, Limits, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, Launched, Limit, Limits, TaskOutcome, TaskRequest};
 
 use crate::sample::{
     FAILURES, LIMITS, REJECTIONS, SPARE_ID, agents, call, cancelled, check, check_refused, completed, failed, failure,
-    limited,
+    launched, limited,
 };
 
 const AGENT_ID: &str = "agent-aaaaaaaaaaaa";
@@ -148,6 +148,10 @@ fn s3_02_to_s3_08_a_call_is_read() {
         let request = Typed.decode(&arguments("subagent_type", json!(given))).expect("a request");
         assert_eq!(request.agent, given, "S3-04, S3-43, C-04: who goes by that name is not known here");
     }
+    for (given, background) in [(json!(true), true), (json!(false), false), (Value::Null, false)] {
+        let request = Typed.decode(&arguments("run_in_background", given)).expect("a request");
+        assert_eq!(request.background, background, "S3-06");
+    }
     for nothing in [json!(""), Value::Null] {
         assert_eq!(Typed.decode(&arguments("resume", nothing)).expect("a request").resume, None, "S3-07");
     }
@@ -174,12 +178,6 @@ fn s3_02_to_s3_08_wrong_calls_are_refused() {
         ("S3-08", "max_turns", json!(0), "`max_turns` must be a positive number, not 0"),
         ("S3-08", "max_turns", json!(-1), "`max_turns` must be a positive number, not -1"),
         ("S3-08", "max_turns", json!("2"), "`max_turns` must be a positive number, not \"2\""),
-        (
-            "S3-32, C-13",
-            "run_in_background",
-            json!(true),
-            "`run_in_background` is not available in this version; call again without it",
-        ),
     ] {
         check_refused(&Typed, &[(id, &arguments(name, value), message)]);
     }
@@ -190,6 +188,15 @@ fn s3_09_s3_10_a_completed_task() {
     let expected = json!({"success": true, "result": "Found 3 files", "agentId": AGENT_ID});
     assert_eq!(encode(&completed("Found 3 files")), expected, "S3-09, S3-10");
     assert!(!Typed.is_error(Ok(&completed("x"))));
+}
+
+#[test]
+fn s3_14_s3_32_a_task_in_the_background_is_an_id_and_an_output_file() {
+    let expected = json!({"success": true, "agentId": AGENT_ID, "outputFile": "/state/reports/x-output.log"});
+    assert_eq!(Typed.encode_launched(&launched()), expected, "S3-14, S3-32");
+    assert_eq!(Typed.encode_launched_for_model(&launched()), expected.to_string());
+    let without_file = Launched { output_file: None, ..launched() };
+    assert_eq!(Typed.encode_launched(&without_file), json!({"success": true, "agentId": AGENT_ID}));
 }
 
 #[test]

@@ -78,7 +78,8 @@ impl World {
     }
 
     async fn append(&self, job: &Job, leg: u32, facts: Vec<Fact>) {
-        let entry = |fact| Entry { task_id: job.task, leg, attempt: 1, time: Timestamp(1_700_000_000_000), after: None, fact };
+        let entry =
+            |fact| Entry { task_id: job.task, leg, attempt: 1, time: Timestamp(1_700_000_000_000), after: None, fact };
         self.journal.append(facts.into_iter().map(entry).collect(), Durability::Synced).await.unwrap();
     }
 

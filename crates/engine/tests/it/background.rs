@@ -1,7 +1,5 @@
 //! Sub-agents that work beside the one who asked: answered at once, reported later, once, to nobody else.
 
-use std::time::Duration;
-
 use expect_test::expect;
 use serde_json::{Value, json};
 use sortie_engine::Rules;
@@ -171,11 +169,10 @@ async fn stopping_the_one_above_stops_what_works_in_the_background() {
         .otherwise(reply::never());
     let world = Plan::script(script).build();
     let running = world.start(ask("MAIN")).await;
-    let stop = running.stopper();
-    tokio::spawn(async move {
-        tokio::time::sleep(Duration::from_secs(5)).await;
-        stop.cancel();
-    });
+    while !world.events().iter().any(|event| matches!(event.fact, Fact::TaskParked { .. })) {
+        tokio::task::yield_now().await;
+    }
+    running.stop();
     let outcome = running.outcome().await.expect("the journal works");
     assert_eq!((outcome.status, outcome.text.as_str()), (Status::Cancelled, "On its way."));
     let statuses: Vec<Status> = world.events().iter().filter_map(ended).collect();

@@ -143,7 +143,10 @@ async fn at_the_depth_limit_the_task_tool_is_not_offered_and_not_run() {
     let world = Plan::script(script).build();
     assert_eq!(world.run(ask("The question")).await.status, Status::Completed);
     let tools = |text: &str| world.seen_by(text)[0].tools.join(" ");
-    assert_eq!(tools("level one"), "Read LS Glob Grep TodoWrite WebFetch Write Edit MultiEdit Task TaskOutput TaskStop SendMessage TaskList Ask Note");
+    assert_eq!(
+        tools("level one"),
+        "Read LS Glob Grep TodoWrite WebFetch Write Edit MultiEdit Task TaskOutput TaskStop SendMessage TaskList Ask Note"
+    );
     assert_eq!(tools("level two"), "Read LS Glob Grep TodoWrite WebFetch Write Edit MultiEdit SendMessage Ask Note");
     assert!(world.seen_by("level three").is_empty());
     let refused = world.seen_by("level two")[1].to_string();

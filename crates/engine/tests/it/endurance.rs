@@ -18,9 +18,11 @@ use crate::support::ask;
 
 /// Set in the process that does nothing but this test.
 const ALONE: &str = "SORTIE_ENGINE_TEST_ALONE";
-const TEST: &str = "endurance::a_thousand_delegations_in_a_row_leave_memory_descriptors_and_files_as_they_were";
 /// What the allocator may keep for itself. A leak of a delegation's history alone would be more.
 const SLACK_KIB: u64 = 4096;
+
+/// How many work beside one main agent.
+const BESIDE: usize = 9;
 
 /// What a process has.
 #[derive(Debug, Clone, Copy)]
@@ -49,10 +51,28 @@ impl Held {
     }
 }
 
+impl Held {
+    /// The process has about as much now.
+    fn is_still_so(self, folder: &Path) {
+        let (early, late) = (self, Self::now(folder));
+        assert_eq!(late.files, early.files, "{early:?} {late:?}");
+        // What others look through at this instant is no leak; one of each delegation would be hundreds.
+        assert!(late.descriptors <= early.descriptors + 8 && late.threads <= early.threads + 2, "{early:?} {late:?}");
+        assert!(late.memory_kib <= early.memory_kib + SLACK_KIB, "{early:?} {late:?}");
+    }
+}
+
 fn engine(folder: &Path, journal: Arc<SqliteJournal>) -> Engine {
     let big = "a line of a file that is read\n".repeat(300);
     fs::write(folder.join("workspace/big.txt"), &big).expect("a fresh file");
+    let beside = json!({"description": "Part", "prompt": "Read it.", "subagent_type": "general-purpose",
+        "run_in_background": true});
     let script = Script::new()
+        .on(
+            when::prompt_contains("MAIN").turn(0),
+            reply::calls((0..BESIDE).map(|_| reply::call("Task", beside.clone()))),
+        )
+        .on(when::prompt_contains("MAIN"), reply::text("All is read."))
         .on(
             when::turn(0),
             reply::calls([
@@ -101,26 +121,64 @@ async fn delegate(folder: &Path) {
             early = Some(Held::now(folder));
         }
     }
-    let (early, late) = (early.expect("there were more than a hundred"), Held::now(folder));
-    assert_eq!(late.files, early.files, "{early:?} {late:?}");
-    // What others look through at this instant is no leak; one of each delegation would be hundreds.
-    assert!(late.descriptors <= early.descriptors + 8 && late.threads <= early.threads + 2, "{early:?} {late:?}");
-    assert!(late.memory_kib <= early.memory_kib + SLACK_KIB, "{early:?} {late:?}");
+    early.expect("there were more than a hundred").is_still_so(folder);
+}
+
+/// The same of children that work beside main agents, which are parked meanwhile.
+async fn delegate_beside(folder: &Path) {
+    let journal = Arc::new(SqliteJournal::open(&folder.join("journal.db")).expect("a fresh journal"));
+    let engine = engine(folder, Arc::clone(&journal));
+    let reports = SpillDir::open(&folder.join("reports")).expect("it is there");
+    let mut early = None;
+    for number in 1..=110 {
+        let running = engine.run(ask("MAIN")).await.expect("it starts");
+        let outcome = running.outcome().await.expect("the journal works");
+        let n_calls = 3 * BESIDE as u64;
+        assert_eq!((outcome.status, outcome.usage.tool_calls), (Status::Completed, n_calls), "{number}: {outcome:?}");
+        if number % 5 == 0 {
+            let soon = Timestamp(SystemClock.now().0 + 60_000);
+            let pruned = journal.prune(soon, &mut |_| ()).expect("the journal works");
+            assert_eq!(pruned.tasks as usize, 5 * (1 + BESIDE), "all have ended");
+            // What people can follow, and whoever removes a task removes with it.
+            reports
+                .names()
+                .expect("it can be read")
+                .iter()
+                .for_each(|name| reports.discard(name).expect("it is there"));
+        }
+        if number == 20 {
+            early = Some(Held::now(folder));
+        }
+    }
+    early.expect("there were more").is_still_so(folder);
 }
 
 #[test]
 fn a_thousand_delegations_in_a_row_leave_memory_descriptors_and_files_as_they_were() {
+    alone("a_thousand_delegations_in_a_row_leave_memory_descriptors_and_files_as_they_were", async |folder| {
+        delegate(folder).await;
+    });
+}
+
+#[test]
+fn a_thousand_children_in_the_background_leave_memory_descriptors_and_files_as_they_were() {
+    alone("a_thousand_children_in_the_background_leave_memory_descriptors_and_files_as_they_were", async |folder| {
+        delegate_beside(folder).await;
+    });
+}
+
+/// Runs a test in a process of its own: other tests share this one.
+fn alone(test: &str, work: impl AsyncFnOnce(&Path)) {
     if let Some(folder) = std::env::var_os(ALONE) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(4).build();
-        return runtime.expect("a runtime").block_on(delegate(Path::new(&folder)));
+        return runtime.expect("a runtime").block_on(work(Path::new(&folder)));
     }
     let folder = tempfile::tempdir().expect("a temp directory");
     for name in ["workspace/made", "temporary"] {
         fs::create_dir_all(folder.path().join(name)).expect("a fresh directory");
     }
-    // Other tests share this process; what is measured has one of its own.
     let output = Command::new(std::env::current_exe().expect("this program"))
-        .args(["--exact", TEST, "--nocapture"])
+        .args(["--exact", &format!("endurance::{test}"), "--nocapture"])
         .env(ALONE, folder.path())
         .env("TMPDIR", folder.path().join("temporary"))
         .output()

@@ -62,12 +62,12 @@ fn deeds(who: &str, turn: usize) -> [ScriptedPart; 3] {
 }
 
 /// A workspace and an engine over it, as a new process has them.
-struct Place {
+pub(crate) struct Place {
     home: TempDir,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let place = Self { home: tempfile::tempdir().expect("a temp directory") };
         place.clear();
         place
@@ -86,9 +86,13 @@ impl Place {
 
     fn engine(&self, journal: Arc<Relic>, work: Work, max_concurrent: usize) -> Engine {
         let model = ScriptedModel::answering(move |request| answer(request, work)).without_recording();
+        self.engine_with(journal, Arc::new(model), Rules { max_concurrent, ..Rules::default() })
+    }
+
+    pub(crate) fn engine_with(&self, journal: Arc<Relic>, model: Arc<ScriptedModel>, rules: Rules) -> Engine {
         Engine::new(EngineParts {
             journal,
-            models: Arc::new(ScriptedModels::of(Arc::new(model))),
+            models: Arc::new(ScriptedModels::of(model)),
             workspace: Arc::new(Workspace::open(&self.workspace()).expect("the workspace is there")),
             agents: Registry::builtin().fixed(),
             contract: Arc::new(Sortie),
@@ -97,7 +101,7 @@ impl Place {
             reports: Arc::new(SpillDir::open(&self.home.path().join("reports")).expect("a directory")),
             cache: None,
             hooks: Arc::new(sortie_engine::NoHooks),
-            rules: Rules { max_concurrent, ..Rules::default() },
+            rules,
             permissions: Permissions::unrestricted(),
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),

@@ -44,6 +44,21 @@ async fn what_was_left_for_a_task_is_read_in_order_before_its_next_turn_and_once
     assert_eq!(last.matches("Second.").count(), 1, "{last}");
 }
 
+#[tokio::test]
+async fn much_that_was_left_is_read_within_a_size_at_each_turn() {
+    let world = Plan::script(Script::always(reply::text("Done."))).build();
+    let task = world.run(ask("MAIN")).await.task_id;
+    for number in 0..20 {
+        leave(&world, task, &format!("Number {number:02}. {}", "x".repeat(16_000))).await;
+    }
+    go_on(&world, task).await;
+    let read: Vec<String> = world.events().into_iter().filter_map(|event| mail(event.fact)).collect();
+    assert!(read.len() > 5 && read.iter().all(|text| text.len() < 50_000), "{} pieces", read.len());
+    let all = read.join("");
+    let mut places = (0..20).map(|number| all.match_indices(&format!("Number {number:02}.")).collect::<Vec<_>>());
+    assert!(places.all(|places| places.len() == 1), "each once");
+}
+
 fn mail(fact: Fact) -> Option<String> {
     match fact {
         Fact::MailRead { text, .. } => Some(text),

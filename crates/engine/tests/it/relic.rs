@@ -1,6 +1,7 @@
 //! A journal in memory that keeps what it was given, piece by piece, and that can be begun with what a process left which
 //! is gone.
 
+use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -10,12 +11,9 @@ use sortie_journal::{
     CommandId, Durability, Entry, Holder, Journal, JournalError, MemoryJournal, Position, Pruned, Scope, Standing,
     TaskHeader, TaskQuery, TaskState,
 };
-use sortie_protocol::{Command, Event, TaskId, TaskOutcome, Timestamp};
+use sortie_protocol::{Command, Event, Fact, TaskId, TaskOutcome, Timestamp};
 
 type Appended<'a, T> = Pin<Box<dyn Future<Output = Result<T, JournalError>> + Send + 'a>>;
-
-/// Attempts that count as those of a process that is gone: the first ones.
-const LOST_ATTEMPT: u32 = 1;
 
 #[derive(Default)]
 pub(crate) struct Relic {
@@ -25,6 +23,10 @@ pub(crate) struct Relic {
     /// Told how many appends there were, before each.
     on_append: Option<Box<dyn Fn(usize) + Send + Sync>>,
     refuses: bool,
+    /// Tasks that a process had which is gone, and under which number it wrote last.
+    lost: HashMap<TaskId, u32>,
+    /// Whose ending cannot be written.
+    unendable: Option<TaskId>,
     /// Tasks of which the log cannot be read.
     damaged: Vec<TaskId>,
 }
@@ -32,8 +34,9 @@ pub(crate) struct Relic {
 impl Relic {
     /// What is there when the process that wrote this has been killed.
     pub(crate) async fn of(appends: &[Vec<Entry>]) -> Self {
-        let relic = Self::default();
+        let mut relic = Self::default();
         for entries in appends {
+            relic.lost.extend(entries.iter().map(|entry| (entry.task_id, entry.attempt)));
             relic.inner.append(entries.clone(), Durability::Ordered).await.expect("it was appended once before");
         }
         relic
@@ -52,6 +55,11 @@ impl Relic {
     /// Others are always faster.
     pub(crate) fn refusing(self) -> Self {
         Self { refuses: true, ..self }
+    }
+
+    /// The ending of this task cannot be written.
+    pub(crate) fn without_ending(self, task: TaskId) -> Self {
+        Self { unendable: Some(task), ..self }
     }
 
     /// Somebody else writes, whom nobody here knows of.
@@ -84,7 +92,10 @@ impl Journal for Relic {
         if let Some(on_append) = &self.on_append {
             on_append(before);
         }
-        if let (true, Some(&Entry { task_id: task, attempt: ours, .. })) = (self.refuses, entries.first()) {
+        let is_end =
+            |entry: &Entry| matches!(entry.fact, Fact::TaskEnded { .. }) && self.unendable == Some(entry.task_id);
+        let refuses = self.refuses || entries.iter().any(is_end);
+        if let (true, Some(&Entry { task_id: task, attempt: ours, .. })) = (refuses, entries.first()) {
             return Box::pin(async move { Err(JournalError::Fenced { task, ours, current: ours + 1 }) });
         }
         self.inner.append(entries, durability)
@@ -92,7 +103,7 @@ impl Journal for Relic {
 
     fn standing(&self, task: TaskId) -> Result<Standing, JournalError> {
         let standing = self.inner.standing(task)?;
-        let is_lost = standing.attempt == LOST_ATTEMPT && standing.state == TaskState::Running;
+        let is_lost = self.lost.get(&task) == Some(&standing.attempt) && standing.state == TaskState::Running;
         Ok(if is_lost {
             Standing { state: TaskState::Interrupted, holder: Holder::Nobody, ..standing }
         } else {

@@ -5,16 +5,16 @@ use std::io::Read as _;
 
 use rustix::fs::OFlags;
 
-use super::SpillDir;
 use super::known::{is_harmless, unusable};
+use super::{SpillDir, is_spilled};
 use crate::error::SpillError;
 
 impl SpillDir {
     /// What is kept under a name; nothing, if nothing is. More than `most` bytes are an error, and so is a file that is
-    /// not an own and private one. `name` must be made of ASCII letters, digits, `-` and `_`.
+    /// not an own and private one. `name` must be made of ASCII letters, digits, `-` and `_`, or be that of a spilled file.
     pub fn recall(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, SpillError> {
         let path = self.path.join(name);
-        if !is_harmless(name) {
+        if !is_harmless(name) && !is_spilled(name) {
             return Err(unusable(&path, "that is no name for it"));
         }
         let Some((file, _)) = self.open_known(name, OFlags::RDONLY)? else { return Ok(None) };

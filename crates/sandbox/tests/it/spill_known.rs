@@ -140,3 +140,27 @@ fn a_kept_text_is_not_read_through_a_link_and_takes_the_links_place() {
         assert!(spill.keep(name, "x").is_err() && spill.recall(name, 100).is_err(), "{name}");
     }
 }
+
+#[test]
+fn a_spilled_text_is_read_back_by_its_name() {
+    let (_temporary, spill) = fresh();
+    let path = spill.of("agent-abc").spill("report", "all of it").unwrap();
+    let name = path.file_name().unwrap().to_str().unwrap();
+    assert_eq!(spill.recall(name, 9).unwrap().as_deref(), Some(b"all of it".as_slice()));
+    assert!(matches!(spill.recall(name, 8), Err(SpillError::Unusable { .. })), "too long");
+    for name in ["../spill/x.md", ".md", "x.md", "a/b"] {
+        assert!(matches!(spill.recall(name, 9), Err(SpillError::Unusable { .. })), "{name}");
+    }
+}
+
+#[test]
+fn a_growing_file_is_listed_and_discarded_with_the_others() {
+    let (_temporary, spill) = fresh();
+    let file = spill.growing("agent-abc-output").unwrap();
+    assert_eq!(spill.names().unwrap(), ["agent-abc-output.log"]);
+    spill.discard("agent-abc-output.log").unwrap();
+    assert!(!file.path().exists());
+    for name in ["../agent-abc-output.log", ".log", "a.b.log"] {
+        assert!(spill.discard(name).is_err(), "{name}");
+    }
+}

@@ -14,6 +14,8 @@ pub(crate) struct Composition<'a> {
     /// What the ids of calls begin with: `call` or `toolu`.
     pub(crate) id_prefix: &'a str,
     pub(crate) reasoning: fn(&str) -> Reasoning,
+    /// The tasks that the request tells of, in the order in which it first does.
+    pub(crate) tasks: &'a [String],
 }
 
 /// Fills in what the script left open. The faults that are only odd content are applied here, all others are not.
@@ -37,6 +39,7 @@ pub(crate) fn compose(scripted: &ScriptedReply, composition: Composition<'_>) ->
 
 fn compose_part(part: &ScriptedPart, place: usize, composition: Composition<'_>) -> Part {
     let call = |id: &Option<String>, tool: &str, arguments: String| {
+        let arguments = with_tasks(arguments, composition.tasks);
         let id = id.clone().unwrap_or_else(|| format!("{}_{}_{}", composition.id_prefix, composition.turn, place + 1));
         Part::Call(ToolCall { id: CallId(id), tool: tool.to_owned(), arguments })
     };
@@ -46,6 +49,34 @@ fn compose_part(part: &ScriptedPart, place: usize, composition: Composition<'_>)
         ScriptedPart::Call(scripted) => call(&scripted.id, &scripted.tool, scripted.arguments.to_string()),
         ScriptedPart::RawCall(scripted) => call(&scripted.id, &scripted.tool, scripted.arguments.clone()),
     }
+}
+
+/// Puts the first task that the request tells of where the script says `<task 1>`, and so on.
+fn with_tasks(arguments: String, tasks: &[String]) -> String {
+    let places = tasks.iter().enumerate();
+    places.fold(arguments, |text, (place, task)| text.replace(&format!("<task {}>", place + 1), task))
+}
+
+/// The ids of tasks in a request, each once; none where the reply does not speak of any.
+pub(crate) fn tasks_for(scripted: &ScriptedReply, request: impl FnOnce() -> String) -> Vec<String> {
+    let speaks_of_tasks = scripted.parts.iter().any(|part| match part {
+        ScriptedPart::Call(call) => call.arguments.to_string().contains("<task "),
+        ScriptedPart::RawCall(call) => call.arguments.contains("<task "),
+        ScriptedPart::Text(_) | ScriptedPart::Reasoning(_) => false,
+    });
+    if !speaks_of_tasks {
+        return Vec::new();
+    }
+    let text = request();
+    let mut tasks: Vec<String> = Vec::new();
+    for (at, prefix) in text.match_indices("agent-") {
+        let letters = text[at + prefix.len()..].bytes().take_while(u8::is_ascii_lowercase).count();
+        let task = &text[at..at + prefix.len() + letters];
+        if letters == 12 && !tasks.iter().any(|known| known == task) {
+            tasks.push(task.to_owned());
+        }
+    }
+    tasks
 }
 
 fn truncate_last_call(parts: &mut [Part]) {

@@ -21,7 +21,8 @@ pub fn calls(calls: impl IntoIterator<Item = ScriptedPart>) -> ScriptedReply {
     ScriptedReply::default().calls(calls)
 }
 
-/// One call, for [`calls`].
+/// One call, for [`calls`]. In its arguments `<task 1>` stands for the first task that the request tells of, `<task 2>` for
+/// the second: a script knows no ids.
 pub fn call(tool: impl Into<String>, arguments: Value) -> ScriptedPart {
     ScriptedPart::Call(ScriptedCall { tool: tool.into(), arguments, id: None })
 }

@@ -17,7 +17,7 @@ use super::http::{self, HttpRequest};
 use super::openai::OpenAi;
 use super::openai_responses::OpenAiResponses;
 use super::{RecordedRequest, ServerEvent, Shared};
-use crate::script::{Asked, Composition, Fault, ScriptedReply, compose};
+use crate::script::{Asked, Composition, Fault, ScriptedReply, compose, tasks_for};
 
 /// What a request may be posted to.
 const ENDPOINTS: &[&str] =
@@ -112,7 +112,8 @@ async fn respond(
         }
     };
     wait(connection, scripted, request.arrival, shared).await?;
-    let reply = compose(scripted, composition(dialect, request, &asked));
+    let tasks = tasks_for(scripted, || request.body.to_string());
+    let reply = compose(scripted, composition(dialect, request, &asked, &tasks));
     let answer = Answer { reply: &reply, body: &request.body, streams: dialect.streams(request), serial };
     let response = response(dialect, &answer, scripted.fault.as_ref());
     let status = response.status;
@@ -137,13 +138,19 @@ async fn wait(
     Ok(())
 }
 
-fn composition<'a>(dialect: &dyn Dialect, request: &RecordedRequest, asked: &Asked<'a>) -> Composition<'a> {
+fn composition<'a>(
+    dialect: &dyn Dialect,
+    request: &RecordedRequest,
+    asked: &Asked<'a>,
+    tasks: &'a [String],
+) -> Composition<'a> {
     Composition {
         model: asked.model,
         turn: asked.turn,
         input_bytes: request.raw.len(),
         id_prefix: dialect.id_prefix(),
         reasoning: |text| Reasoning { wire: String::new(), item: Value::from(text) },
+        tasks,
     }
 }
 

@@ -65,6 +65,17 @@ async fn a_reply_streams_its_parts_and_then_stands_whole() {
 }
 
 #[tokio::test]
+async fn a_call_names_tasks_that_the_request_tells_of() {
+    let arguments = json!({"task_ids": ["<task 2>", "<task 1>", "<task 3>"]});
+    let model = ScriptedModel::new(Script::always(reply::calls([reply::call("TaskOutput", arguments)])));
+    let told = "agent-short, agent-bbbbbbbbbbbb, agent-aaaaaaaaaaaa and agent-bbbbbbbbbbbb";
+    let (reply, _) = call(&model, &[Message::user(told)]).await;
+    let reply = reply.unwrap();
+    let arguments: Vec<&str> = reply.calls().map(|call| call.arguments.as_str()).collect();
+    assert_eq!(arguments, [r#"{"task_ids":["agent-aaaaaaaaaaaa","agent-bbbbbbbbbbbb","<task 3>"]}"#]);
+}
+
+#[tokio::test]
 async fn what_the_model_saw_renders_one_line_for_each_part() {
     let model = ScriptedModel::new(Script::always(reply::text("ok")));
     let failed = CallOutput { call: "call_0_2".into(), output: ToolOutput::failure("no such file") };

@@ -6,25 +6,28 @@ use serde_json::{Value, json};
 use sortie_journal::{Journal, JournalError, TaskHeader, TaskState};
 use sortie_protocol::{Event, Fact, ModelChoice, TaskOutcome, Timestamp, Usage};
 
+use super::stand::Stand;
 use crate::render::words;
 
 /// The legs of one task.
 #[derive(Debug, Default)]
-pub(super) struct Legs {
+pub(in crate::command) struct Legs {
     pub(super) model: Option<ModelChoice>,
     /// Those that have ended, the oldest first, each with its number.
-    pub(super) ended: Vec<(u32, TaskOutcome)>,
+    pub(in crate::command) ended: Vec<(u32, TaskOutcome)>,
     /// What the newest one has done, whether it has ended or not.
-    pub(super) newest: Deeds,
+    pub(in crate::command) newest: Deeds,
+    /// What the newest one does.
+    pub(in crate::command) stand: Stand,
     leg: u32,
     last_heard: Option<Timestamp>,
 }
 
 /// What a leg has done, without its sub-agents.
 #[derive(Debug, Default)]
-pub(super) struct Deeds {
+pub(in crate::command) struct Deeds {
     /// With the time that it has worked, as far as events tell.
-    pub(super) usage: Usage,
+    pub(in crate::command) usage: Usage,
     pub(super) files_changed: BTreeSet<String>,
     /// What its model said last.
     pub(super) text: String,
@@ -33,7 +36,11 @@ pub(super) struct Deeds {
 impl Legs {
     /// Reads a task's log; one that is at work has worked until `now`. Where the log is damaged, what stands before the
     /// damage is told, and the damage with it.
-    pub(super) fn read(journal: &dyn Journal, header: &TaskHeader, now: Timestamp) -> (Self, Result<(), JournalError>) {
+    pub(in crate::command) fn read(
+        journal: &dyn Journal,
+        header: &TaskHeader,
+        now: Timestamp,
+    ) -> (Self, Result<(), JournalError>) {
         let mut legs = Self::default();
         let read = journal.read_each(header.task_id, 1, &mut |event| legs.take(event));
         if header.state == TaskState::Running {
@@ -44,8 +51,9 @@ impl Legs {
 
     fn take(&mut self, event: Event) {
         if event.leg > self.leg {
-            (self.leg, self.newest) = (event.leg, Deeds::default());
+            (self.leg, self.newest, self.stand) = (event.leg, Deeds::default(), Stand::default());
         }
+        self.stand.see(&event.fact);
         // Between the end of one process and the next one's taking over nobody worked.
         if !matches!(event.fact, Fact::TaskResumed { .. }) {
             self.newest.usage.duration_ms += self.since_last_heard(event.time);
@@ -60,6 +68,9 @@ impl Legs {
                 if !text.trim().is_empty() {
                     self.newest.text = text;
                 }
+            }
+            Fact::ModelRetried { usage, .. } | Fact::Assisted { usage, .. } => {
+                self.newest.usage += Usage { turns: 0, tool_calls: 0, ..usage };
             }
             Fact::CallFinished { output, refused: false } if !output.output.did_not_run => {
                 self.newest.usage += Usage { tool_calls: 1, ..Usage::default() };

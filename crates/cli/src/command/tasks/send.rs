@@ -27,7 +27,7 @@ pub(super) struct SendArgs {
     /// What to tell it, or the answer to its question; `-` reads it from stdin
     message: String,
 
-    /// Print the receipt as JSON: `delivered`, `kept` until it goes on, `missed` if it has ended, or `left` if its
+    /// Print the receipt as JSON: `delivered`, `kept` until it goes on, `missed` if it has just ended, or `left` if its
     /// process does not take it
     #[arg(long)]
     json: bool,
@@ -93,7 +93,7 @@ fn receipt(header: &TaskHeader, fate: Fate) -> Result<String, CommandError> {
         }
         Fate::Open(TaskState::Ended(status)) => Err(ended(
             &TaskHeader { state: TaskState::Ended(status), ..header.clone() },
-            "ended before it could read it",
+            "ended before it could read it, and reads it if it goes on",
         )),
         Fate::Open(TaskState::Running) => {
             let message =

@@ -125,7 +125,8 @@ impl Tale {
 
     /// A sub-agent that was started by this call of the main agent.
     pub(super) fn started_by(self, call: &str, task: char, agent: &str, title: &str) -> Self {
-        self.started(task, agent, title).fact('m', Fact::ChildStarted { call: call.into(), child: id(task), background: false })
+        self.started(task, agent, title)
+            .fact('m', Fact::ChildStarted { call: call.into(), child: id(task), background: false })
     }
 
     pub(super) fn called(self, task: char, tool: &str, arguments: &str) -> Self {

@@ -110,14 +110,16 @@ fn s0_05_calls_of_one_turn_run_one_after_the_other_and_are_all_answered() {
 }
 
 #[test]
-fn s0_05_neither_background_nor_resume_is_offered_and_asking_for_them_changes_nothing() {
+fn s0_05_s0_10_neither_background_nor_resume_is_offered_and_asking_for_them_changes_nothing() {
     let mut asked = arguments("general");
     asked["run_in_background"] = json!(true);
     asked["resume"] = json!("agent-aaaaaaaaaaaa");
     let script = delegating(asked.clone()).otherwise(reply::text("FINAL"));
     let run = run_with(&World::new(), "anthropic", script, &["--output-format", "stream-json"]);
     let main = &run.main_agent()[0];
-    assert!(!main.offers("TaskOutput"), "{:?}", main.tool_names());
+    for companion in ["TaskOutput", "TaskStop", "TaskList", "SendMessage", "Ask", "Note"] {
+        assert!(!main.offers(companion), "{:?}", main.tool_names());
+    }
     let schema = &main.tool("Task").schema;
     let fields: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
     assert_eq!(fields, ["description", "model", "prompt", "subagent_type"]);

@@ -44,13 +44,14 @@ fn s3_17_bash_runs_commands_and_does_nothing_else() {
 fn s3_18_general_purpose_has_all_tools_of_its_parent_but_delegation() {
     for wire in WIRES {
         let (general, main) = first_requests(&World::new(), "general-purpose", wire);
-        let expected: Vec<&str> = main.tool_names().into_iter().filter(|&tool| tool != "Task").collect();
-        assert_eq!(general.tool_names(), expected);
+        assert_eq!(general.tool_names(), main.tools_of_a_leaf());
         assert!(general.offers("TodoWrite"));
         let one_deeper = ["--set", "task_tool.max_depth=2"];
         let script = main_agent_calls([task("general-purpose", "CHILD works")]).otherwise(reply::text("Done."));
         let run = Run::with(&World::new(), "typed", wire, script, &one_deeper);
-        assert!(run.sub_agents()[0].offers("Task"), "where the depth allows it");
+        for tool in ["Task", "TaskOutput", "TaskStop", "TaskList"] {
+            assert!(run.sub_agents()[0].offers(tool), "{tool}, where the depth allows it");
+        }
     }
 }
 
@@ -60,8 +61,7 @@ fn s3_23_a_star_in_an_agents_file_means_all_tools_of_its_parent() {
     let text = "---\nname: anything\ndescription: Does anything\ntools: \"*\"\n---\nYou do anything.\n";
     world.write("home/.config/sortie/agents/anything.md", text);
     let (anything, main) = first_requests(&world, "anything", "anthropic");
-    let expected: Vec<&str> = main.tool_names().into_iter().filter(|&tool| tool != "Task").collect();
-    assert_eq!(anything.tool_names(), expected);
+    assert_eq!(anything.tool_names(), main.tools_of_a_leaf());
 }
 
 #[test]

@@ -1,0 +1,92 @@
+//! What a task does, folded from its log: what it did last, and what it waits for.
+
+use sortie_protocol::{CallId, Fact, TaskId};
+
+use crate::render::{neutral, words};
+
+/// What is shown of a text.
+const MAX_CHARS: usize = 200;
+
+/// Of the newest leg. What it came to and what it used are told by [`Legs`](super::legs::Legs).
+#[derive(Debug, Default)]
+pub(in crate::command) struct Stand {
+    pub(in crate::command) is_admitted: bool,
+    /// What it did last, in a few words.
+    pub(in crate::command) last: Option<String>,
+    pub(in crate::command) waits_for: Vec<TaskId>,
+    pub(in crate::command) question: Option<Question>,
+}
+
+/// What it waits with for a person or its parent.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::command) enum Question {
+    Open { call: CallId, text: String },
+    Approval { call: CallId, rule: String },
+}
+
+impl Stand {
+    pub(super) fn see(&mut self, fact: &Fact) {
+        match fact {
+            Fact::TaskResumed { .. } => {
+                self.is_admitted = false;
+                self.waits_for.clear();
+                // A question of its own is still asked; whether it may is asked anew.
+                self.question.take_if(|question| matches!(question, Question::Approval { .. }));
+            }
+            Fact::TaskAdmitted => self.is_admitted = true,
+            Fact::ModelCalled { .. } => self.waits_for.clear(),
+            Fact::ModelReplied { reply, .. } => {
+                if !reply.text().trim().is_empty() {
+                    self.last = Some(short(&reply.text()));
+                }
+            }
+            Fact::ModelRetried { error, .. } => {
+                self.last = Some(format!("asks the model again: {}", words::fault(error)));
+            }
+            Fact::CallStarted { call, .. } => self.last = Some(words::call(call)),
+            Fact::CallFinished { output, .. } => self.close(&output.call),
+            Fact::ApprovalAsked { call, rule } => {
+                self.question = Some(Question::Approval { call: call.clone(), rule: short(rule) });
+            }
+            Fact::ApprovalAnswered { call, .. } => self.close(call),
+            Fact::QuestionAsked { call, text, .. } => {
+                self.question = Some(Question::Open { call: call.clone(), text: short(text) });
+            }
+            Fact::TaskParked { waits_for } => self.waits_for.clone_from(waits_for),
+            Fact::TaskEnded { .. } => {
+                self.question = None;
+                self.waits_for.clear();
+            }
+            Fact::TaskStarted { .. }
+            | Fact::Assisted { .. }
+            | Fact::LimitReached { .. }
+            | Fact::ProcessStarted { .. }
+            | Fact::CallProgressed { .. }
+            | Fact::ChildStarted { .. }
+            | Fact::ChildReleased { .. }
+            | Fact::ChildAdopted { .. }
+            | Fact::ChildEnded { .. }
+            | Fact::MessageArrived { .. }
+            | Fact::MailRead { .. }
+            | Fact::NotePosted { .. }
+            | Fact::Noticed { .. }
+            | Fact::Unknown => {}
+        }
+    }
+
+    /// A call that is answered asks nothing any more.
+    fn close(&mut self, answered: &CallId) {
+        let of_call = |question: &mut Question| match question {
+            Question::Open { call, .. } | Question::Approval { call, .. } => call == answered,
+        };
+        self.question.take_if(of_call);
+    }
+}
+
+fn short(text: &str) -> String {
+    let line = neutral::line(text.get(..text.floor_char_boundary(4 * MAX_CHARS)).unwrap_or(text));
+    match line.char_indices().nth(MAX_CHARS) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}

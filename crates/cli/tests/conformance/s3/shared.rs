@@ -1,0 +1,41 @@
+//! The document's outlook: sub-agents tell each other what they found, and what was found is not looked for twice.
+
+use serde_json::json;
+use sortie_testkit::{Script, reply, when};
+
+use super::{result, task};
+use crate::world::{DONE, QUESTION, Run, WIRES, World, main_agent_calls};
+
+#[test]
+fn s2_84_s3_45_a_sub_agent_reads_what_another_has_found() {
+    for wire in WIRES {
+        let posts = reply::calls([reply::call("Note", json!({"text": "login is in src/auth.rs"}))]);
+        let reads = reply::calls([reply::call("Note", json!({}))]);
+        let script = Script::new()
+            .on(when::prompt_contains(QUESTION).turn(0), reply::calls([task("general-purpose", "FIRST looks")]))
+            .on(when::prompt_contains(QUESTION).turn(1), reply::calls([task("general-purpose", "SECOND looks")]))
+            .on(when::prompt_contains(QUESTION), reply::text(DONE))
+            .on(when::prompt_contains("FIRST").turn(0), posts)
+            .on(when::prompt_contains("SECOND").turn(0), reads)
+            .otherwise(reply::text("Done."));
+        let run = Run::of(&World::new(), "typed", wire, script);
+        assert_eq!(run.ended.code, 0, "{:#?}", run.ended);
+        let read = run.sub_agent("SECOND")[1].results.remove(0);
+        assert!(read.text.contains("login is in src/auth.rs"), "{read:#?}");
+        assert!(read.text.contains("general-purpose"), "it says whose words these are: {read:#?}");
+    }
+}
+
+#[test]
+fn s3_45_what_was_found_on_the_same_files_is_not_looked_for_again() {
+    let world = World::new();
+    let script = || main_agent_calls([task("Explore", "CHILD looks")]).otherwise(reply::text("It is there."));
+    let keeping = ["--set", "task_tool.cache=true"];
+    let first = Run::with(&world, "typed", "anthropic", script(), &keeping);
+    let again = Run::with(&world, "typed", "anthropic", script(), &keeping);
+    assert_eq!((first.sub_agents().len(), again.sub_agents().len()), (1, 0));
+    assert_eq!(result(&first), result(&again));
+    world.write("workspace/src/new.rs", "");
+    let anew = Run::with(&world, "typed", "anthropic", script(), &keeping);
+    assert_eq!(anew.sub_agents().len(), 1);
+}

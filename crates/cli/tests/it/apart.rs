@@ -1,0 +1,68 @@
+//! `sortie task` in the background: answered at once, and done by a process of its own.
+
+use serde_json::json;
+use sortie_testkit::{Script, ScriptedServer, reply};
+
+use crate::background::held;
+use crate::world::World;
+
+#[test]
+fn what_is_switched_off_is_named_to_whoever_asks_for_it() {
+    for contract in ["typed", "sortie"] {
+        let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::text("x"))).unwrap());
+        let request = json!({
+            "description": "Find it", "prompt": "CHILD", "subagent_type": "Explore", "run_in_background": true
+        });
+        let off = ["task", "--contract", contract, "--set", "task_tool.background=false", "--json"];
+        let ended = world.sortie(off).arg(request.to_string()).on(&server, "anthropic").run();
+        let answer = ended.stdout_json();
+        assert_eq!(ended.code, 1, "{ended:#?}");
+        assert!(answer.to_string().contains("`run_in_background` is switched off here"), "{answer}");
+        if contract == "typed" {
+            assert_eq!(answer["success"], false);
+        }
+        assert_eq!(server.traffic().calls, 0);
+    }
+}
+
+#[test]
+fn a_delegation_in_the_background_is_answered_at_once_and_done_by_a_process_of_its_own() {
+    let request = json!({
+        "description": "Find it", "prompt": "CHILD", "subagent_type": "Explore", "run_in_background": true
+    });
+    for (contract, id, file) in [("typed", "agentId", "outputFile"), ("sortie", "task_id", "output_file")] {
+        for stdin in [false, true] {
+            let (world, server) = (World::new(), held(true));
+            let json = if stdin { "-".to_owned() } else { request.to_string() };
+            let task = world.sortie(["task", "--contract", contract, "--json", &json]).on(&server, "anthropic");
+            let ended = if stdin { task.stdin(request.to_string()) } else { task }.run();
+            let answer = ended.stdout_json();
+            assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{ended:#?}");
+            let task = answer[id].as_str().unwrap();
+            assert_eq!(world.tasks(1)[0]["status"], "running", "{answer}");
+            let following = world.sortie(["tasks", "output", task, "--follow"]).start();
+            server.gate("child").open();
+            server.gate("end").open();
+            assert_eq!(following.wait().code, 0);
+            let output = std::fs::read_to_string(answer[file].as_str().unwrap()).unwrap();
+            assert!(output.contains("> LS") && output.ends_with("The child's report.\n"), "{output}");
+        }
+    }
+}
+
+#[test]
+fn a_delegation_in_the_background_that_cannot_be_started_is_refused_like_any_other() {
+    let (world, server) = (World::new(), ScriptedServer::start(Script::new()).unwrap());
+    let refused = |background: bool| {
+        let request = json!({
+            "description": "Find it", "prompt": "CHILD", "subagent_type": "nobody", "run_in_background": background
+        });
+        let ended = world.sortie(["task", "--json", &request.to_string()]).on(&server, "anthropic").run();
+        let mut answer = ended.stdout_json();
+        answer["task_id"].take();
+        (ended.code, answer)
+    };
+    assert_eq!(refused(true), refused(false));
+    assert_eq!(refused(true).0, 1);
+    assert!(world.kept_nothing());
+}

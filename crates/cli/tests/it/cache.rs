@@ -1,0 +1,69 @@
+//! Results that are given again: to whoever asks the same on the same files, where that was switched on.
+
+use expect_test::expect;
+use serde_json::json;
+use sortie_testkit::{Script, ScriptedServer, reply, when};
+
+use crate::world::{Ended, World};
+
+/// Runs a main agent that asks for the same search each time. How often the sub-agent's model was asked, what the main agent
+/// was told, and how the run ended.
+fn search(world: &World, flags: &[&str]) -> (usize, String, Ended) {
+    let task = json!({"description": "Find it", "prompt": "CHILD", "subagent_type": "explore"});
+    let script = Script::new()
+        .on(when::prompt_contains("QUESTION").turn(0), reply::calls([reply::call("Task", task)]))
+        .on(when::prompt_contains("QUESTION"), reply::text("It is settled."))
+        .on(when::turn(0), reply::calls([reply::call("Read", json!({"file_path": "src/auth.rs"}))]))
+        .otherwise(reply::text("It is in src/auth.rs."));
+    let server = ScriptedServer::start(script).unwrap();
+    let ended = world.sortie(["run"].iter().chain(flags).chain(&["QUESTION"])).on(&server, "anthropic").run();
+    assert_eq!(ended.code, 0, "{ended:#?}");
+    let requests = server.requests();
+    let asked = requests.iter().filter(|request| !request.body.to_string().contains("QUESTION")).count();
+    let told = requests.last().unwrap().body["messages"][2]["content"][0]["content"].as_str().unwrap().to_owned();
+    (asked, told, ended)
+}
+
+#[test]
+fn a_search_that_was_made_is_answered_from_the_first_and_both_are_told() {
+    let world = World::new();
+    world.config("[task_tool]\ncache = true\n");
+    let (asked, told, _) = search(&world, &[]);
+    assert_eq!(asked, 2);
+    let first = world.tasks(2)[1]["task_id"].as_str().unwrap().to_owned();
+    let (again, given, ended) = search(&world, &[]);
+    assert_eq!((again, ended.stdout.as_str()), (0, "It is settled.\n"));
+    let notice = format!("answered from {first}, which did the same on the same files at ");
+    assert!(given.contains(&format!("notice: {notice}")), "{given}");
+    assert!(given.contains("It is in src/auth.rs.") && !told.contains("answered from"), "{given}\n{told}");
+    assert_eq!(ended.stderr.matches(&format!("note: “Find it” was {notice}")).count(), 1, "{}", ended.stderr);
+    assert_eq!(world.tasks(3).len(), 3, "nobody was started the second time");
+
+    let (_, _, json) = search(&world, &["--output-format", "json"]);
+    assert!(json.stdout_json()["notices"].to_string().contains(&notice), "{json:#?}");
+
+    world.write("workspace/src/auth.rs", "pub fn logout() {}\n");
+    let (anew, given, _) = search(&world, &[]);
+    assert_eq!((anew, given.contains("answered from")), (2, false), "the file has changed");
+    assert_eq!(search(&world, &[]).0, 0);
+}
+
+#[test]
+fn nothing_is_given_again_unless_that_was_switched_on() {
+    let world = World::new();
+    for _ in 0..2 {
+        let (asked, told, ended) = search(&world, &[]);
+        assert_eq!((asked, told.contains("answered from")), (2, false));
+        expect![[r"
+            exit 0
+            --- stdout
+            It is settled.
+            --- stderr
+            explore agent-1___________ started: Find it · main (test-model)
+            explore agent-1___________ completed · 1 call · <n>k tokens · <t>s
+            agent-2___________ completed · main (test-model) · 2 calls · <n>k tokens · <t>s
+        "]]
+        .assert_eq(&ended.transcript());
+    }
+    assert!(!world.path("state/cache").exists());
+}

@@ -1,0 +1,171 @@
+//! Hooks while tasks run: scripts of the user that veto, listen and fail.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use expect_test::expect;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use sortie_testkit::{Script, ScriptedServer, reply, when};
+
+use crate::ask::Session;
+use crate::world::{Ended, World};
+
+/// A main agent that asks for one sub-agent of each kind, and then says how it ends.
+fn delegating(agents: &[&str]) -> ScriptedServer {
+    let task = |agent: &&str| {
+        reply::call("Task", json!({"description": "Find it", "prompt": "CHILD", "subagent_type": agent}))
+    };
+    let script = Script::new()
+        .on(when::prompt_contains("QUESTION").turn(0), reply::calls(agents.iter().map(task)))
+        .on(when::prompt_contains("QUESTION"), reply::text("It is settled."))
+        .otherwise(reply::text("The child's report."));
+    ScriptedServer::start(script).unwrap()
+}
+
+/// A world with one hook: a script in the user's home, which is given a file of its own to write to.
+fn with_hook(on: &str, script: &str, more: &str) -> World {
+    let world = World::new();
+    let path = world.write("home/hooks/hook.sh", script);
+    world.config(&format!(
+        "[[hooks]]\non = \"{on}\"\ncommand = [\"/bin/sh\", \"{}\", \"{}\"]\n{more}\n",
+        path.display(),
+        world.path("home/told").display()
+    ));
+    world
+}
+
+fn run(world: &World, server: &ScriptedServer, args: &[&str]) -> Ended {
+    world.sortie(["run"].iter().chain(args).chain(&["QUESTION"])).on(server, "anthropic").run()
+}
+
+/// What the hook was told, one object a line.
+fn told(world: &World) -> Vec<Value> {
+    let told = fs::read_to_string(world.path("home/told")).unwrap();
+    told.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+const LISTEN: &str = "cat >> \"$1\"; echo >> \"$1\"\n";
+
+#[test]
+fn a_vetoed_sub_agent_is_not_started_and_the_one_who_asked_reads_why() {
+    let world = with_hook("task_started", "echo 'not on Sundays' >&2; exit 2\n", "agents = [\"explore\"]");
+    let server = delegating(&["explore", "general-purpose"]);
+    let ended = run(&world, &server, &[]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "It is settled.\n"), "{ended:#?}");
+    let requests = server.requests();
+    let results = requests.last().unwrap().body["messages"][2]["content"].as_array().unwrap();
+    expect!["No sub-agent was started (vetoed): a hook did not let the task start: not on Sundays"]
+        .assert_eq(results[0]["content"].as_str().unwrap());
+    assert_eq!(results[0]["is_error"], true);
+    assert!(results[1]["content"].as_str().unwrap().contains("The child's report."), "{}", results[1]);
+    let agents: Vec<Value> = world.tasks(2).iter().map(|task| task["agent"].clone()).collect();
+    assert_eq!(agents, ["main", "general-purpose"]);
+    assert_eq!(requests.iter().filter(|request| !request.body.to_string().contains("QUESTION")).count(), 1);
+}
+
+#[test]
+fn a_vetoed_sub_agent_in_the_background_is_refused_at_once() {
+    let world = with_hook("task_started", "exit 2\n", "agents = [\"explore\"]");
+    let task = json!({
+        "description": "d", "prompt": "CHILD", "subagent_type": "explore", "run_in_background": true
+    });
+    let script = Script::new()
+        .on(when::turn(0), reply::calls([reply::call("Task", task)]))
+        .otherwise(reply::text("It is settled."));
+    let server = ScriptedServer::start(script).unwrap();
+    assert_eq!(run(&world, &server, &[]).stdout, "It is settled.\n");
+    let last = server.requests().pop().unwrap().body.to_string();
+    assert!(last.contains("(vetoed): a hook did not let the task start: `/bin/sh"), "{last}");
+    assert!(last.contains("gave no reason"), "{last}");
+    assert_eq!(world.tasks(1).len(), 1);
+}
+
+#[test]
+fn a_vetoed_run_is_refused_like_any_that_cannot_start() {
+    let world = with_hook("task_started", "echo 'not on Sundays' >&2; exit 2\n", "");
+    let server = delegating(&[]);
+    expect![[r"
+        exit 2
+        --- stderr
+        error: a hook did not let the task start: not on Sundays
+    "]]
+    .assert_eq(&run(&world, &server, &[]).transcript());
+    let request = json!({"description": "d", "prompt": "CHILD", "subagent_type": "explore"}).to_string();
+    let task = world.sortie(["task", "--json", &request]).on(&server, "anthropic").run();
+    let error = json!({"code": "vetoed", "message": "a hook did not let the task start: not on Sundays"});
+    assert_eq!((task.code, task.stdout_json()), (1, json!({"status": "rejected", "error": error})));
+    assert_eq!((server.traffic().calls, world.tasks(0)), (0, Vec::new()));
+}
+
+#[test]
+fn an_ending_is_told_with_its_outcome_before_the_program_ends() {
+    let world = with_hook("task_ended", LISTEN, "agents = [\"explore\"]");
+    let server = delegating(&["explore"]);
+    assert_eq!(run(&world, &server, &[]).code, 0);
+    let (told, tasks) = (told(&world), world.tasks(2));
+    assert_eq!(told.len(), 1);
+    assert_eq!(
+        (&told[0]["event"], &told[0]["task_id"], &told[0]["parent_id"], &told[0]["depth"], &told[0]["title"]),
+        (&json!("task_ended"), &tasks[1]["task_id"], &tasks[0]["task_id"], &json!(1), &json!("Find it"))
+    );
+    let outcome = &told[0]["outcome"];
+    assert_eq!((&outcome["status"], &outcome["text"]), (&json!("completed"), &json!("The child's report.")));
+    assert_eq!(outcome["usage"]["turns"], 1);
+}
+
+#[test]
+fn a_hook_that_fails_is_told_of_and_changes_nothing() {
+    let world = with_hook("task_started", "echo broken >&2; exit 1\n", "agents = [\"explore\"]");
+    let server = delegating(&["explore"]);
+    let ended = run(&world, &server, &["--output-format", "json"]);
+    let outcome = ended.stdout_json();
+    assert_eq!((ended.code, &outcome["text"]), (0, &json!("It is settled.")), "{ended:#?}");
+    let notices = outcome["children"][0]["notices"].to_string();
+    assert!(notices.contains("for task_started failed with exit code 1: broken"), "{notices}");
+
+    let world = with_hook("task_ended", "echo broken >&2; exit 2\n", "agents = [\"explore\"]");
+    let ended = run(&world, &delegating(&["explore"]), &[]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "It is settled.\n"));
+    let warning = ended.stderr.lines().last().unwrap();
+    assert!(warning.starts_with("warning: the hook ") && warning.ends_with(": broken"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_hook_that_hangs_is_ended_and_told_of() {
+    let world = with_hook("task_started", "sleep 600\n", "timeout_seconds = 1\nagents = [\"explore\"]");
+    let ended = run(&world, &delegating(&["explore"]), &["--output-format", "json"]);
+    let notices = ended.stdout_json()["children"][0]["notices"].to_string();
+    assert!(ended.code == 0 && notices.contains("for task_started was ended after 1s"), "{ended:#?}");
+}
+
+#[test]
+fn nobody_has_to_wait_for_a_hook_that_takes_its_time_over_a_start() {
+    let world = with_hook("task_started", "echo > \"$1\"; sleep 600\n", "timeout_seconds = 60");
+    let server = delegating(&[]);
+    let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
+    let since = Instant::now();
+    while !world.path("home/told").exists() {
+        assert!(since.elapsed() < Duration::from_secs(30), "the hook has not begun");
+    }
+    kill_process(Pid::from_child(&live.child), Signal::INT).unwrap();
+    assert_eq!(live.wait().code, 130);
+    assert_eq!((server.traffic().calls, world.tasks(0)), (0, Vec::new()));
+}
+
+#[test]
+fn a_question_for_a_person_is_told_while_it_is_asked() {
+    let world = with_hook("task_asks", LISTEN, "");
+    let write = reply::call("Write", json!({"file_path": "notes.md", "content": "hello\n"}));
+    let script = Script::new().on(when::turn(0), reply::calls([write])).otherwise(reply::text("done"));
+    let server = ScriptedServer::start(script).unwrap();
+    let mut session = Session::start(world.sortie(["run", "WRITE"]).on(&server, "anthropic"));
+    session.sees("[n]o (and why) ");
+    session.types("n\n");
+    assert_eq!(session.ends().0, 0);
+    let told = told(&world);
+    assert_eq!(told.len(), 1);
+    assert_eq!((&told[0]["event"], &told[0]["tool"]), (&json!("task_asks"), &json!("Write")));
+    assert_eq!(told[0]["arguments"]["file_path"], "notes.md");
+    assert!(told[0]["rules"].to_string().contains("notes.md"), "{}", told[0]);
+}
