@@ -16,7 +16,7 @@ use anstream::{AutoStream, ColorChoice};
 use rustix::io::{ioctl_fionread, read};
 use rustix::process::getpgrp;
 use rustix::termios::{QueueSelector, tcflush, tcgetpgrp};
-use sortie_engine::{Approval, Approver, Question};
+use sortie_engine::{Approval, Approver, Inquiry, Question};
 use sortie_tools::BoxFuture;
 use tokio::net::unix::pipe;
 
@@ -27,6 +27,9 @@ use answer::Answer;
 
 /// Longer than any line that a terminal hands over at once.
 const MAX_LINE_BYTES: usize = 8192;
+
+/// Said where a question was given up: it was answered elsewhere, its time is over, or the run ends.
+const TOO_LATE: &str = "\n  too late: no answer is waited for any more, and what was typed is dropped\n";
 
 /// A person at a terminal.
 pub(crate) struct TerminalApprover {
@@ -67,10 +70,10 @@ impl TerminalApprover {
 }
 
 /// Puts an agent's question, and reads the answer; `None` where the input has ended.
-async fn inquire(stage: &Stage, chain: &[String], question: &str) -> io::Result<Option<String>> {
+async fn inquire(stage: &Stage, inquiry: &Inquiry<'_>) -> io::Result<Option<String>> {
     let mut conversation = Conversation::begin(stage);
     let colour = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
-    write_stderr(&inquiry::shown(chain, question, colour));
+    write_stderr(&inquiry::shown(inquiry, colour));
     let mut answer = inquiry::Answer::default();
     loop {
         let line = if answer.is_begun() {
@@ -80,7 +83,7 @@ async fn inquire(stage: &Stage, chain: &[String], question: &str) -> io::Result<
         };
         let Some(mut line) = line else {
             drop(conversation);
-            error::note("it waits for an answer by `sortie tasks send` as long as it has said");
+            error::note(&inquiry::left_open(inquiry));
             return Ok(None);
         };
         // Lines that were pasted come one by one.
@@ -131,12 +134,12 @@ impl Approver for TerminalApprover {
         })
     }
 
-    fn inquire<'a>(&'a self, chain: &'a [String], question: &'a str) -> BoxFuture<'a, Option<String>> {
+    fn inquire<'a>(&'a self, inquiry: &'a Inquiry<'a>) -> BoxFuture<'a, Option<String>> {
         Box::pin(async move {
             if is_in_background() {
                 return None;
             }
-            inquire(&self.stage, chain, question).await.unwrap_or_else(|error| {
+            inquire(&self.stage, inquiry).await.unwrap_or_else(|error| {
                 error::warn(&format!("nobody could be asked: {error}"));
                 None
             })
@@ -149,12 +152,14 @@ struct Conversation<'a> {
     stage: &'a Stage,
     /// Whether the cursor stands behind a question.
     is_open: bool,
+    /// Whether an answer is waited for: who drops it then has given up.
+    is_waiting: bool,
 }
 
 impl<'a> Conversation<'a> {
     fn begin(stage: &'a Stage) -> Self {
         stage.hold();
-        Self { stage, is_open: false }
+        Self { stage, is_open: false, is_waiting: false }
     }
 
     /// Shows the choices and waits for a line; `None` where the input has ended.
@@ -167,8 +172,10 @@ impl<'a> Conversation<'a> {
     /// The same, where what has been typed by now belongs to the answer.
     async fn hear(&mut self, prompt: &str) -> io::Result<Option<String>> {
         write_stderr(prompt);
-        self.is_open = true;
-        let line = next_line().await?;
+        (self.is_open, self.is_waiting) = (true, true);
+        let line = next_line().await;
+        self.is_waiting = false;
+        let line = line?;
         self.is_open = line.is_none();
         Ok(line)
     }
@@ -190,7 +197,13 @@ async fn next_line() -> io::Result<Option<String>> {
 
 impl Drop for Conversation<'_> {
     fn drop(&mut self) {
-        if self.is_open {
+        if self.is_waiting {
+            // Half an answer would be a command to the shell that reads here next.
+            if !is_in_background() {
+                tcflush(io::stdin(), QueueSelector::IFlush).unwrap_or_default();
+            }
+            write_stderr(TOO_LATE);
+        } else if self.is_open {
             write_stderr("\n");
         }
         self.stage.release();

@@ -84,9 +84,9 @@ impl Detachment {
         let Seen { text, waits_for } = self.seen.borrow().clone();
         print(&text)?;
         for child in waits_for {
-            error::note(&format!("nobody waits for {}", described(journal, child)));
+            error::note(&format!("{} is stopped, and will go on with the run", described(journal, child)));
         }
-        error::note(&format!("nothing of it runs any more; it goes on with: sortie resume {task}"));
+        error::note(&format!("the run is stopped; it goes on with: sortie resume {task}"));
         Ok(0)
     }
 }
@@ -120,6 +120,12 @@ struct Watching {
 
 impl Display for Watching {
     fn recall(&mut self, journal: &dyn Journal, task: TaskId) -> Result<(), JournalError> {
+        // Where it has nothing new to say before it waits again, that is what there is.
+        let said = journal.read(task)?.into_iter().rev().find_map(|event| match event.fact {
+            Fact::ModelReplied { reply, .. } => Some(reply.text()),
+            _ => None,
+        });
+        self.now.text = said.unwrap_or_default();
         self.shown.as_mut().map_or(Ok(()), |(display, _)| display.recall(journal, task))
     }
 

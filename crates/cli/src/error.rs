@@ -5,16 +5,20 @@
 use std::fmt;
 use std::io;
 use std::io::Write as _;
+use std::sync::OnceLock;
 
 use anstyle::{AnsiColor, Style};
 use sortie_journal::JournalError;
 use sortie_protocol::Failure;
+use sortie_sandbox::GrowingFile;
 
 use crate::render::neutral;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
+
+static ELSEWHERE: OnceLock<GrowingFile> = OnceLock::new();
 
 #[derive(Debug)]
 pub(crate) struct CommandError {
@@ -144,7 +148,17 @@ pub(crate) fn hint(message: &str) {
     say("hint", HINT, message);
 }
 
+/// Where everything is said from now on, by a process whose stderr nobody reads any more.
+pub(crate) fn say_in(file: GrowingFile) {
+    ELSEWHERE.get_or_init(|| file);
+}
+
 fn say(label: &str, style: Style, message: &str) {
-    // Messages quote what models, servers and files said. Where stderr is closed there is nobody left to tell.
-    writeln!(anstream::stderr(), "{style}{label}:{style:#} {}", neutral::block(message)).unwrap_or_default();
+    // Messages quote what models, servers and files said.
+    let message = neutral::block(message);
+    // Where nothing can be written there is nobody left to tell.
+    match ELSEWHERE.get() {
+        Some(file) => file.append_last(&format!("{label}: {message}\n")).unwrap_or_default(),
+        None => writeln!(anstream::stderr(), "{style}{label}:{style:#} {message}").unwrap_or_default(),
+    }
 }

@@ -106,11 +106,11 @@ impl Hooks for ProgramHooks {
         self.hooks.is_empty()
     }
 
-    fn before_start<'a>(&'a self, job: &'a Job) -> BoxFuture<'a, Verdict> {
+    fn before_start<'a>(&'a self, job: &'a Job, leg: u32) -> BoxFuture<'a, Verdict> {
         Box::pin(async move {
             let mut verdict = Verdict::default();
             for hook in self.at(Seam::Started, &job.config.agent) {
-                match program::run(hook, &self.ground, told::started(job).to_string().into_bytes()).await {
+                match program::run(hook, &self.ground, told::started(job, leg).to_string().into_bytes()).await {
                     Answer::Fine => {}
                     Answer::Veto(reason) => {
                         verdict.veto = Some(reason);
@@ -123,8 +123,8 @@ impl Hooks for ProgramHooks {
         })
     }
 
-    fn ended(&self, job: &Job, outcome: &TaskOutcome) {
-        self.tell(Seam::Ended, job, || told::ended(job, outcome));
+    fn ended(&self, job: &Job, leg: u32, outcome: &TaskOutcome) {
+        self.tell(Seam::Ended, job, || told::ended(job, leg, outcome));
     }
 
     fn asks(&self, job: &Job, asking: &Asking<'_>) {

@@ -147,11 +147,12 @@ pub fn head_line(outcome: &TaskOutcome) -> String {
     let limit = outcome.reason.map(|limit| format!(" (limit: {limit})")).unwrap_or_default();
     let usage = &outcome.usage;
     format!(
-        "{} {} {}{limit}, {} calls, {} tokens, {:.1} s",
+        "{} {} {}{limit}, {} call{}, {} tokens, {:.1} s",
         outcome.task_id,
         outcome.agent,
         outcome.status,
         usage.tool_calls,
+        if usage.tool_calls == 1 { "" } else { "s" },
         usage.total_tokens(),
         usage.duration_ms as f64 / 1000.0
     )

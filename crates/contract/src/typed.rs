@@ -53,6 +53,9 @@ const TURNS_ASKED: &str = " turns were asked for; ";
 
 const MODELS: [&str; 3] = ["haiku", "sonnet", "opus"];
 
+/// Stands where a report will not be found: a call that nobody waits for, or no longer, has none yet.
+const LAUNCHED: &str = "Not finished: it works on in the background, and its report follows when it ends.";
+
 const GUIDELINES: &str = "
 
 Guidelines:
@@ -143,7 +146,7 @@ impl Contract for Typed {
     }
 
     fn encode_launched(&self, launched: &Launched) -> Value {
-        let mut result = json!({"success": true, "agentId": launched.task_id});
+        let mut result = json!({"success": true, "agentId": launched.task_id, "result": LAUNCHED});
         if let Some(file) = &launched.output_file {
             result["outputFile"] = json!(file);
         }

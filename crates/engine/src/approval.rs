@@ -4,6 +4,7 @@
 //! written down, is the approver's business.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use sortie_policy::{Judge, Places, Rule};
 use sortie_protocol::{Grant, GrantLayer, Resource, TaskId};
@@ -20,17 +21,32 @@ pub trait Approver: Send + Sync {
     /// (the task was stopped, its time is over), it drops the future.
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Approval>;
 
-    /// Puts an agent's own question to the person, who may answer in any words; `None` if nobody does. `chain` are the names
-    /// of the agents from the main one down to the one that asks. It is dropped like [`ask`](Self::ask).
-    fn inquire<'a>(&'a self, _chain: &'a [String], _question: &'a str) -> BoxFuture<'a, Option<String>> {
+    /// Puts an agent's own question to the person, who may answer in any words; `None` if nobody does. It is dropped like
+    /// [`ask`](Self::ask).
+    fn inquire<'a>(&'a self, _inquiry: &'a Inquiry<'a>) -> BoxFuture<'a, Option<String>> {
         Box::pin(std::future::ready(None))
     }
+}
+
+/// An agent's own question, with who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inquiry<'a> {
+    pub task: TaskId,
+    pub title: &'a str,
+    /// Names of the agents from the main one down to the one that asks.
+    pub chain: &'a [String],
+    pub question: &'a str,
+    /// How long the agent waits for an answer.
+    pub within: Duration,
 }
 
 /// All that a person needs to know to answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     pub task: TaskId,
+    pub title: String,
+    /// How long the task waits for an answer; `None` is as long as it takes.
+    pub within: Option<Duration>,
     /// Names of the agents from the main one down to the one that asks.
     pub chain: Vec<String>,
     pub tool: String,

@@ -56,7 +56,7 @@ impl Authority<'_> {
         let request = request_for(name);
         let definition = serving(agents, &request, kind, false)?.definition;
         let depth = parent.map_or(0, |parent| parent.depth + 1);
-        let task_tool = Arc::new(task_tool(contract, &delegable));
+        let task_tool = Arc::new(task_tool(contract, &delegable, rules));
         let registry = standard(contract.as_ref(), Some(task_tool), true);
         let tools = tools_at(&registry, contract.as_ref(), rules, depth);
         let mut config = sortie_agents::resolve(Resolution {

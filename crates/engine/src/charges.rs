@@ -24,7 +24,7 @@ impl Delegate {
         })
     }
 
-    async fn take_up_one(&self, PastCharge { child, ended_leg }: PastCharge) -> Result<(), Failure> {
+    async fn take_up_one(&self, PastCharge { child, ended_leg, place }: PastCharge) -> Result<(), Failure> {
         let call = CallId::from(IN_BACKGROUND);
         let address = self.address(&call, false);
         let parent = Parent { address, deadline: self.deadline };
@@ -34,17 +34,17 @@ impl Delegate {
                 self.inbox.report(child, report);
                 Ok(())
             }
-            Found::Open(task) => self.launch(*task).await.map(drop),
+            Found::Open(task) => self.launch(*task, place).await.map(drop),
         }
     }
 
     /// One that does not go on is ended, and reported as such. If even that cannot be, nobody waits for it any more.
-    async fn end_one(&self, PastCharge { child, ended_leg }: PastCharge) {
+    async fn end_one(&self, PastCharge { child, ended_leg, place }: PastCharge) {
         let call = CallId::from(IN_BACKGROUND);
         match self.engine.report_of(child, ended_leg, (&self.sink, &call)).await {
             Ok(report) => {
                 // One that could not be started was forgotten.
-                self.inbox.expect(child);
+                self.inbox.expect(child, place);
                 self.inbox.report(child, report);
             }
             Err(_) => self.inbox.forget(child),

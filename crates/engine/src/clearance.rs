@@ -57,7 +57,6 @@ impl Clearance {
                     // Whoever was stopped asks no further question, not even one that has waited for its turn.
                     biased;
                     () = context.cancel.cancelled() => Err(refused(call, self.given_up())),
-                    () = self.patience.is_over(self.job.task) => Err(refused(call, &self.unanswered())),
                     answer = self.in_turn(&asked, sink) => answer?,
                 };
                 match answer {
@@ -102,6 +101,8 @@ impl Clearance {
         let lasting = lasting_remedy(&call.tool, resource, &self.places);
         let question = Question {
             task: self.job.task,
+            title: self.job.title.clone(),
+            within: self.patience.granted(self.job.task).await,
             chain: self.job.config.chain.clone(),
             tool: call.tool.clone(),
             arguments: call.arguments.clone(),
@@ -112,7 +113,13 @@ impl Clearance {
             ground: ground.to_string(),
         };
         self.hooks.asks(&self.job, &Asking::from(&question));
-        let (answer, refusal) = match self.approver.ask(&question).await {
+        // From when it is shown: nothing is refused that nobody could see.
+        let approval = tokio::select! {
+            biased;
+            () = self.patience.is_over(self.job.task) => return Ok(Err(refused(call, &self.unanswered()))),
+            approval = self.approver.ask(&question) => approval,
+        };
+        let (answer, refusal) = match approval {
             Approval::Once => (ApprovalAnswer::Once, None),
             Approval::Tree => (ApprovalAnswer::Tree, None),
             Approval::Always => (ApprovalAnswer::Always, None),

@@ -22,6 +22,7 @@ use crate::end::{Ending, Tally};
 use crate::engine::{EngineError, Inner};
 use crate::inbox::Inbox;
 use crate::leg::Wisher;
+use crate::place::Place;
 use crate::recall::Known;
 use crate::remember::{journal_failure, read, remember};
 use crate::replay::Attached;
@@ -48,8 +49,6 @@ pub(crate) struct Delegate {
     /// The children that answer calls which were under way when the task stopped.
     pub(crate) attached: HashMap<CallId, Attached>,
     pub(crate) inbox: Arc<Inbox>,
-    /// Calls whose questions have been asked, and how many messages had come before.
-    pub(crate) asked: HashMap<CallId, u32>,
     /// What the task's outcome should say of its delegations.
     pub(crate) notices: Mutex<Vec<String>>,
 }
@@ -71,10 +70,10 @@ impl Delegation for Delegate {
                 },
                 None => match request.resume.clone() {
                     Some(asked) => self.follow_up(parent, request, &asked).await?,
-                    None => return self.begin(parent, request, &address).await,
+                    None => return self.begin(call, parent, request, &address).await,
                 },
             };
-            if waits { Self::wait(task, &address).await } else { self.launch(task).await.map(Delegated::Launched) }
+            if waits { Self::wait(task, &address).await } else { self.launch_by(call, task).await }
         })
     }
 
@@ -111,12 +110,18 @@ pub(crate) enum Found {
 
 impl Delegate {
     /// A new child, unless somebody has done the same on the same files.
-    async fn begin(&self, parent: Parent, request: TaskRequest, address: &Address) -> Result<Delegated, Failure> {
+    async fn begin(
+        &self,
+        call: &CallId,
+        parent: Parent,
+        request: TaskRequest,
+        address: &Address,
+    ) -> Result<Delegated, Failure> {
         let waits = !request.background;
         let mut task = self.task(parent, request)?;
         task.consult_hooks().await.inspect_err(|_| self.account.take_back_child())?;
         if !waits {
-            return self.launch(task).await.map(Delegated::Launched);
+            return self.launch_by(call, task).await;
         }
         match self.known(&mut task).await {
             Known::Done(outcome) => {
@@ -161,13 +166,17 @@ impl Delegate {
         })))
     }
 
+    async fn launch_by(&self, call: &CallId, task: Task) -> Result<Delegated, Failure> {
+        self.launch(task, self.inbox.place_of(call)).await.map(Delegated::Launched)
+    }
+
     /// Starts a child that goes on by itself. It ends with this task, or when it is done.
-    pub(crate) async fn launch(&self, task: Task) -> Result<Box<Launched>, Failure> {
+    pub(crate) async fn launch(&self, task: Task, place: Place) -> Result<Box<Launched>, Failure> {
         let child = task.job.task;
         let failure = task.sink.tell_in(&self.engine.reports, &[]);
         let mut launched = task.launched();
         launched.notices.extend(failure);
-        self.inbox.expect(child);
+        self.inbox.expect(child, place);
         match task.start().await {
             Ok(_runs_on) => Ok(Box::new(launched)),
             Err(error) => {
@@ -262,7 +271,9 @@ impl Delegate {
         let (remembered, mut notices) = engine.wanted(asked, Some(self.parent.task)).await?;
         notices.extend(engine.differences(&request, &remembered, &self.judge)?);
         let wish = Wish::Leg { prompt: Some(request.prompt), limits: request.limits, by: Wisher::Call };
-        engine.go_on(GoingOn { remembered, wish, notices, above: Some(self.above(parent)) })
+        let mut task = engine.go_on(GoingOn { remembered, wish, notices, above: Some(self.above(parent)) })?;
+        task.consult_hooks().await?;
+        Ok(task)
     }
 
     fn task(&self, parent: Parent, request: TaskRequest) -> Result<Task, Failure> {

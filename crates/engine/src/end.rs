@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use sortie_llm::{ErrorKind, ModelError};
+use sortie_llm::ErrorKind;
 use sortie_protocol::{CallId, Failure, Job, Limit, Status, TaskOutcome, ToolCount, Usage};
 use tokio::time::Instant;
 
@@ -156,14 +156,13 @@ impl Ending {
         Self::Failed { failure, text }
     }
 
-    /// A model that could not answer. What it had written, now or before, is kept.
-    pub(crate) fn model_failed(error: ModelError, last_text: String) -> Self {
-        let text = if error.partial.trim().is_empty() { last_text } else { error.partial };
-        match error.kind {
+    /// A model that could not answer. What it had written, now or before, is kept as `text`.
+    pub(crate) fn model_failed((kind, message): (ErrorKind, String), text: String) -> Self {
+        match kind {
             ErrorKind::Stalled if !text.trim().is_empty() => Self::limited(Limit::Stalled, text),
-            ErrorKind::Stalled => Self::Failed { failure: Failure::new("timeout", error.message), text },
+            ErrorKind::Stalled => Self::Failed { failure: Failure::new("timeout", message), text },
             ErrorKind::ContextLength if !text.trim().is_empty() => Self::Limited { limit: Limit::Context, text },
-            kind => Self::Failed { failure: Failure::new(kind.code(), error.message), text },
+            kind => Self::Failed { failure: Failure::new(kind.code(), message), text },
         }
     }
 }

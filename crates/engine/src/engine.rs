@@ -166,7 +166,7 @@ impl Engine {
             inner.rules.check_depth(0)?;
         }
         if let Some(asked) = request.resume.clone() {
-            return self.follow_up(request, &asked).await;
+            return Box::pin(self.follow_up(request, &asked)).await;
         }
         let roster = inner.rosters.current();
         // A person's own prompt has been read by then.
@@ -304,7 +304,11 @@ impl Inner {
         let (max_turns, fewer_turns) = turns(definition, request.limits.max_turns, &defaults, kind);
         request.notices.extend(fewer_turns);
         request.notices.extend(undescribed(&roster.agents).filter(|_| kind == Kind::Main));
-        let tools = tools_at(&roster.tools, self.contract.as_ref(), &self.rules, depth);
+        let mut tools = tools_at(&roster.tools, self.contract.as_ref(), &self.rules, depth);
+        if parent.is_none() && !self.permissions.approver.is_present() {
+            // Neither a parent nor a person could answer.
+            tools.retain(|tool| tool != "Ask");
+        }
         let mut config = sortie_agents::resolve(Resolution {
             definition: &AgentDefinition { max_turns, ..definition.clone() },
             parent,

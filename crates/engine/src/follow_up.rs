@@ -26,7 +26,8 @@ impl Engine {
         let judge = judge.map_err(|error| Failure::new("grant", error.to_string()))?;
         notices.extend(inner.differences(&request, &remembered, &judge)?);
         let wish = Wish::Leg { prompt: Some(request.prompt), limits: request.limits, by: Wisher::Call };
-        let task = inner.go_on(GoingOn { remembered, wish, notices, above: None })?;
+        let mut task = inner.go_on(GoingOn { remembered, wish, notices, above: None })?;
+        task.consult_hooks().await?;
         Running::start(task).await.map_err(journal_failure)
     }
 }

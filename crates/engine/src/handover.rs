@@ -14,6 +14,7 @@ use crate::address::Recipient;
 use crate::end::Ending;
 use crate::engine::EngineError;
 use crate::inbox::{Charge, Report};
+use crate::place::Place;
 use crate::replay::{IN_BACKGROUND, hands_over};
 use crate::sink::{Orphan, ParentsWord};
 use crate::task::Task;
@@ -39,7 +40,7 @@ impl Task {
         let word = ParentsWord { sink: &to.sink, call: &to.call, waits: to.waits };
         self.sink.end(outcome.clone(), Some(word), &orphans).await?;
         for Charge { child, report, .. } in charges.into_iter().take(orphans.len()) {
-            to.inbox.expect(child);
+            to.inbox.expect(child, Place::Adopted);
             if let Some(report) = report {
                 to.inbox.report(child, report);
             } else if let Some(recipient) = held.get_mut(&child) {

@@ -9,12 +9,14 @@ pub(crate) struct History {
     messages: Vec<Message>,
     /// How many of them are of earlier legs.
     earlier: usize,
+    /// Behind how many of them its answers begin.
+    answered: usize,
 }
 
 impl History {
     /// A clean context: the brief, unchanged, and nothing else.
     pub(crate) fn begin(job: &Job) -> Self {
-        Self { messages: vec![Message::user(&job.prompt)], earlier: 0 }
+        Self { messages: vec![Message::user(&job.prompt)], earlier: 0, answered: 0 }
     }
 
     pub(crate) fn messages(&self) -> &[Message] {
@@ -44,16 +46,46 @@ impl History {
     /// What comes from here on is of a new leg.
     pub(crate) fn begin_leg(&mut self) {
         self.earlier = self.messages.len();
+        self.answered = self.earlier;
     }
 
-    /// The last text that the model wrote in this leg, from whichever turn.
+    /// What was answered so far is done with: nobody waited for more.
+    pub(crate) fn begin_answers(&mut self) {
+        self.answered = self.messages.len();
+    }
+
+    /// What the model has answered in this leg, in order: the texts of all replies without calls. Each but the last would
+    /// have ended the leg, had there been no mail to wait for.
+    pub(crate) fn answers(&self) -> String {
+        self.answers_and(None)
+    }
+
+    /// The answers of this leg, and the text that the model wrote after them, from whichever turn.
     pub(crate) fn last_text(&self) -> String {
-        self.messages[self.earlier..]
-            .iter()
-            .rev()
-            .map(Message::assistant_text)
-            .find(|text| !text.trim().is_empty())
-            .unwrap_or_default()
+        let of_leg = self.messages.iter().enumerate().skip(self.earlier).rev();
+        let last = of_leg.map(|(at, message)| (at, message.assistant_text())).find(|(_, text)| !text.trim().is_empty());
+        let is_told = |at: usize| at >= self.answered && is_answer(&self.messages[at]);
+        self.answers_and(last.filter(|(at, _)| !is_told(*at)).map(|(_, text)| text))
+    }
+
+    /// The answers of this leg, and what came of a reply that was broken off; without that, the last text.
+    pub(crate) fn last_text_with(&self, broken_off: String) -> String {
+        if broken_off.trim().is_empty() { self.last_text() } else { self.answers_and(Some(broken_off)) }
+    }
+
+    fn answers_and(&self, text: Option<String>) -> String {
+        let messages = self.messages[self.answered..].iter();
+        let answers = messages.filter(|message| is_answer(message)).map(Message::assistant_text);
+        let texts: Vec<String> = answers.filter(|text| !text.trim().is_empty()).chain(text).collect();
+        texts.join("\n\n")
+    }
+}
+
+/// Whether it is a reply of the model that ended its turn.
+fn is_answer(message: &Message) -> bool {
+    match message {
+        Message::Assistant { parts } => !parts.iter().any(|part| matches!(part, Part::Call(_))),
+        _ => false,
     }
 }
 

@@ -15,12 +15,12 @@ pub trait Hooks: Send + Sync {
         false
     }
 
-    /// Tells of a task that is about to start, and waits for what is said to it. Where the engine must give up (the task
-    /// was stopped, its time is over), it drops the future.
-    fn before_start<'a>(&'a self, job: &'a Job) -> BoxFuture<'a, Verdict>;
+    /// Tells of a leg that is about to start, and waits for what is said to it. The job's prompt is what is asked now.
+    /// Where the engine must give up (the task was stopped, its time is over), it drops the future.
+    fn before_start<'a>(&'a self, job: &'a Job, leg: u32) -> BoxFuture<'a, Verdict>;
 
-    /// Tells of an ending. Returns at once: nobody waits for what is done about it.
-    fn ended(&self, job: &Job, outcome: &TaskOutcome);
+    /// Tells of the ending of a leg. Returns at once: nobody waits for what is done about it.
+    fn ended(&self, job: &Job, leg: u32, outcome: &TaskOutcome);
 
     /// Tells that a task waits for a person. Returns at once.
     fn asks(&self, job: &Job, asking: &Asking<'_>);
@@ -75,11 +75,11 @@ impl Hooks for NoHooks {
         true
     }
 
-    fn before_start<'a>(&'a self, _job: &'a Job) -> BoxFuture<'a, Verdict> {
+    fn before_start<'a>(&'a self, _job: &'a Job, _leg: u32) -> BoxFuture<'a, Verdict> {
         Box::pin(std::future::ready(Verdict::default()))
     }
 
-    fn ended(&self, _job: &Job, _outcome: &TaskOutcome) {}
+    fn ended(&self, _job: &Job, _leg: u32, _outcome: &TaskOutcome) {}
 
     fn asks(&self, _job: &Job, _asking: &Asking<'_>) {}
 

@@ -5,8 +5,11 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sortie_protocol::{MailMark, ReportMark, Sender, TaskId, TaskOutcome};
+use sortie_protocol::{CallId, MailMark, ReportMark, Sender, TaskId, TaskOutcome};
 use tokio::sync::watch;
+
+use crate::place::{Place, TurnCalls};
+use crate::question::{OpenQuestion, Questions};
 
 /// The mail of one task.
 pub(crate) struct Inbox {
@@ -16,11 +19,14 @@ pub(crate) struct Inbox {
 
 #[derive(Default)]
 struct Mail {
-    /// Children that work beside the task, or have done so and are not read yet, in the order of their starts. One that
+    /// Children that work beside the task, or have done so and are not read yet, in the order of their places. One that
     /// has gone on before its report was read is here twice.
     charges: Vec<Charge>,
+    /// Those that start children now.
+    calls: TurnCalls,
     /// In the order of their numbers.
     messages: Vec<Message>,
+    questions: Questions,
     /// Messages that have come so far, and those of them that are not on disk yet.
     numbered: u32,
     arriving: u32,
@@ -32,6 +38,7 @@ struct Mail {
 #[derive(Debug, Clone)]
 pub(crate) struct Charge {
     pub(crate) child: TaskId,
+    pub(crate) place: Place,
     /// Its leg that has ended, where only the log knows how.
     pub(crate) ended_leg: Option<u32>,
     /// How it ended, if it has.
@@ -101,16 +108,31 @@ impl Default for Inbox {
 
 impl Inbox {
     /// As it was when the task stopped.
-    pub(crate) fn restored(charges: Vec<Charge>, messages: Vec<Message>, numbered: u32) -> Self {
-        let mail = Mail { charges, messages, numbered, ..Mail::default() };
+    pub(crate) fn restored(
+        (charges, calls): (Vec<Charge>, TurnCalls),
+        (messages, numbered): (Vec<Message>, u32),
+        questions: Questions,
+    ) -> Self {
+        let mail = Mail { charges, calls, messages, questions, numbered, ..Mail::default() };
         Self { mail: Mutex::new(mail), ..Self::default() }
     }
 
+    /// From now on these are the calls that start children.
+    pub(crate) fn begin_turn(&self, calls: TurnCalls) {
+        self.lock().calls = calls;
+    }
+
+    /// The place of a child that such a call has work beside the task.
+    pub(crate) fn place_of(&self, call: &CallId) -> Place {
+        self.lock().calls.place(call)
+    }
+
     /// A child works beside the task from now on.
-    pub(crate) fn expect(&self, child: TaskId) {
+    pub(crate) fn expect(&self, child: TaskId, place: Place) {
         let mut mail = self.lock();
         if !mail.charges.iter().any(|charge| charge.awaits(child)) {
-            mail.charges.push(Charge { child, ended_leg: None, report: None });
+            let at = mail.charges.partition_point(|earlier| earlier.place <= place);
+            mail.charges.insert(at, Charge { child, place, ended_leg: None, report: None });
         }
     }
 
@@ -247,6 +269,43 @@ impl Inbox {
             // The sender lives as long as we do.
             changed.changed().await.ok();
         }
+    }
+
+    /// The task waits for an answer, which is on disk.
+    pub(crate) fn put_question(&self, question: OpenQuestion) {
+        self.lock().questions.put(question);
+    }
+
+    /// Whether the question of a call has been put, before the task stopped.
+    pub(crate) fn is_put(&self, call: &CallId) -> bool {
+        self.lock().questions.is_put(call)
+    }
+
+    /// Whether the task waits for an answer to these words.
+    pub(crate) fn waits_for_answer(&self, text: &str) -> bool {
+        self.lock().questions.is_open(text)
+    }
+
+    pub(crate) fn close_question(&self, call: &CallId) {
+        self.lock().questions.close(call);
+        self.changed.send_replace(());
+    }
+
+    /// Waits for the message that answers the question of a call, from the person or from one of those above.
+    pub(crate) async fn answer(&self, call: &CallId, above: &[TaskId]) -> Message {
+        let mut changed = self.changed.subscribe();
+        loop {
+            if let Some(answer) = self.take_answer(call, above) {
+                return answer;
+            }
+            // The sender lives as long as we do.
+            changed.changed().await.ok();
+        }
+    }
+
+    fn take_answer(&self, call: &CallId, above: &[TaskId]) -> Option<Message> {
+        let Mail { questions, messages, .. } = &mut *self.lock();
+        questions.take_answer(call, messages, above)
     }
 
     async fn until(&self, is_so: impl Fn(&Mail) -> bool) {

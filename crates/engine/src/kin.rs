@@ -5,18 +5,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sortie_journal::{TaskHeader, TaskState};
-use sortie_protocol::{Addressee, CallId, Fact, Failure, Sender, TaskId, TaskRequest};
+use sortie_protocol::{Addressee, CallId, Fact, Failure, Job, Sender, TaskId, TaskRequest};
 use sortie_tools::{
     Answered, BoxFuture, Delegated, Delegation as _, Glance, Kin, Note, Receipt, ReportPage, Stand, Work,
 };
 use tokio::time::Instant;
 
+use crate::approval::Inquiry;
 use crate::blocking::blocking;
 use crate::board::Board;
 use crate::delegate::Delegate;
 use crate::hooks::Asking;
+use crate::question::{Asker, OpenQuestion};
 use crate::remember::journal_failure;
 use crate::resident::Resident;
+use crate::turn::until;
 
 /// How long a task may take to end when it is told to.
 const END_WITHIN: Duration = Duration::from_secs(10);
@@ -146,31 +149,34 @@ impl Kin for Delegate {
         patience: Duration,
     ) -> BoxFuture<'a, Result<Option<Answered>, Failure>> {
         Box::pin(async move {
-            let asked_at = match self.asked.get(call) {
-                Some(&asked_at) => asked_at,
-                None => self.put_question(call, whom, &question).await?,
-            };
-            let above = [self.parent.parent, self.above_now().await];
-            let is_answer = |from: &Sender| match from {
-                Sender::Person => true,
-                Sender::Task { task, .. } => whom == Addressee::Parent && above.contains(&Some(*task)),
-            };
-            let by_mail = self.inbox.message(|message| message.number > asked_at && is_answer(&message.from));
+            let _asker = Asker { inbox: &self.inbox, call };
+            if !self.inbox.is_put(call) {
+                self.put_question(call, whom, &question).await?;
+            }
+            let above: Vec<TaskId> = self.parent.parent.into_iter().chain(self.above_now().await).collect();
             let by_mail = async {
-                let message = by_mail.await;
+                let message = self.inbox.answer(call, &above).await;
                 Answered { text: message.text, from: message.from, message: Some(message.number) }
             };
-            let by_hand = self.ask_person(whom, &question);
-            let answered = async {
-                tokio::select! {
-                    answer = by_mail => answer,
-                    answer = by_hand => answer,
+            let within = self.time_to_ask(patience);
+            let latest = self.deadline.map(|_| Instant::now() + self.time_to_ask(Duration::MAX));
+            let by_hand = async {
+                match whom {
+                    Addressee::Person => self.ask_person(&question, patience).await,
+                    Addressee::Parent => {
+                        tokio::time::sleep(within).await;
+                        None
+                    }
                 }
             };
-            let within = self.time_to_ask(patience);
-            match tokio::time::timeout(within, answered).await {
-                Ok(answered) => Ok(Some(answered)),
-                Err(_) if within < patience => {
+            let answered = tokio::select! {
+                answer = by_mail => Some(answer),
+                answer = by_hand => answer,
+                () = until(latest) => None,
+            };
+            match answered {
+                Some(answered) => Ok(Some(answered)),
+                None if within < patience => {
                     let message = format!(
                         "no answer within {} s, and there is little time left; go on by your best judgement, and say in \
                          your report what you assumed",
@@ -178,7 +184,7 @@ impl Kin for Delegate {
                     );
                     Err(Failure::new("no_answer", message))
                 }
-                Err(_) => Ok(None),
+                None => Ok(None),
             }
         })
     }
@@ -200,22 +206,22 @@ impl Kin for Delegate {
 }
 
 impl Delegate {
-    /// Records the question, together with its delivery; the number of the last message before it.
-    async fn put_question(&self, call: &CallId, whom: Addressee, question: &str) -> Result<u32, Failure> {
+    /// Records the question, together with its delivery.
+    async fn put_question(&self, call: &CallId, whom: Addressee, question: &str) -> Result<(), Failure> {
         let asked_at = self.inbox.numbered();
-        let fact = Fact::QuestionAsked { call: call.clone(), to: whom, text: question.to_owned() };
+        let question = OpenQuestion { call: call.clone(), to: whom, text: question.to_owned(), asked_at };
         if whom == Addressee::Person {
             if !self.engine.permissions.approver.is_present() {
                 let message = "there is nobody to ask; go on by your best judgement, and say what you assumed";
                 return Err(Failure::new("nobody", message));
             }
-            self.sink.append_synced(fact).await.map_err(journal_failure)?;
-            return Ok(asked_at);
+            self.sink.append_synced(question.fact()).await.map_err(journal_failure)?;
+            self.inbox.put_question(question);
+            return Ok(());
         }
         let own = self.engine.present.find(self.parent.task);
         let own = own.ok_or_else(|| Failure::new("own_task", "this task is not at work any more"))?;
-        own.ask_above(fact, question).await?;
-        Ok(asked_at)
+        own.ask_above(question).await
     }
 
     /// How long an answer is waited for: whoever gets none must have time to go on without.
@@ -230,19 +236,28 @@ impl Delegate {
         Some(own.address.as_ref()?.hold().await.sink.task())
     }
 
-    /// What the person at the terminal answers, if one is there and is asked.
-    async fn ask_person(&self, whom: Addressee, question: &str) -> Answered {
-        if whom == Addressee::Person {
-            let _turn = self.engine.desk.turn().await;
-            let ground = "the agent asks";
-            let asking = Asking { tool: "Ask", arguments: question, rules: &[], ground };
-            self.engine.hooks.asks(&self.parent, &asking);
-            let chain = &self.parent.config.chain;
-            if let Some(text) = self.engine.permissions.approver.inquire(chain, question).await {
-                return Answered { text, from: Sender::Person, message: None };
+    /// What the person at the terminal answers, within the patience that begins when the question is shown; then it is
+    /// the next one's turn.
+    async fn ask_person(&self, question: &str, patience: Duration) -> Option<Answered> {
+        let turn = self.engine.desk.turn().await;
+        let within = self.time_to_ask(patience);
+        let patience_is_over = tokio::time::sleep(within);
+        let ground = "the agent asks";
+        let asking = Asking { tool: "Ask", arguments: question, rules: &[], ground };
+        self.engine.hooks.asks(&self.parent, &asking);
+        let Job { task, title, config, .. } = self.parent.as_ref();
+        let inquiry = Inquiry { task: *task, title, chain: &config.chain, question, within };
+        let answer = tokio::time::timeout(within, self.engine.permissions.approver.inquire(&inquiry)).await;
+        drop(turn);
+        match answer {
+            Ok(Some(text)) => Some(Answered { text, from: Sender::Person, message: None }),
+            // Nobody answers here; somebody may elsewhere.
+            Ok(None) => {
+                patience_is_over.await;
+                None
             }
+            Err(_) => None,
         }
-        std::future::pending().await
     }
 
     async fn board(&self) -> Result<Arc<Board>, Failure> {

@@ -2,8 +2,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use sortie_policy::neutral;
 use sortie_protocol::Fact;
 use tokio::time::Instant;
+
+/// Of what a call is about.
+const MAX_CHARS: usize = 60;
 
 /// A task at a glance.
 #[derive(Debug)]
@@ -35,14 +39,48 @@ impl Lately {
                 glimpse.turn = *turn;
                 "thinking".clone_into(&mut glimpse.last);
             }
-            Fact::CallStarted { call, .. } => glimpse.last.clone_from(&call.tool),
+            Fact::CallStarted { call, .. } => glimpse.last = short(&call.in_brief()),
             Fact::QuestionAsked { .. } => "waiting for an answer".clone_into(&mut glimpse.last),
-            Fact::TaskParked { waits_for } => glimpse.last = format!("waiting for {} sub-agents", waits_for.len()),
+            Fact::TaskParked { waits_for } => {
+                glimpse.last = match waits_for.len() {
+                    1 => "waiting for a sub-agent".to_owned(),
+                    count => format!("waiting for {count} sub-agents"),
+                };
+            }
             _ => {}
         }
     }
 
     pub(crate) fn glimpse(&self) -> Glimpse {
         self.glimpse.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// A glance is one harmless line.
+fn short(text: &str) -> String {
+    let end = |most| text.char_indices().nth(most).map_or(text.len(), |(at, _)| at);
+    let line = neutral::line(&text[..end(MAX_CHARS)]);
+    if end(MAX_CHARS) < text.len() { line + "…" } else { line }
+}
+
+#[cfg(test)]
+mod tests {
+    use sortie_protocol::ToolCall;
+
+    use super::*;
+
+    #[test]
+    fn a_call_is_told_with_what_it_is_about() {
+        let lately = Lately::default();
+        for (tool, arguments, told) in [
+            ("LS", r#"{"path": "."}"#.to_owned(), "LS .".to_owned()),
+            ("Grep", r#"{"pattern": "a\u001b[2Jb"}"#.to_owned(), "Grep \"a␛[2Jb\"".to_owned()),
+            ("Bash", format!(r#"{{"command": "{}"}}"#, "x".repeat(100)), format!("Bash \"{}…", "x".repeat(54))),
+            ("TaskList", String::new(), "TaskList".to_owned()),
+        ] {
+            let call = ToolCall { id: "1".into(), tool: tool.to_owned(), arguments };
+            lately.see(&Fact::CallStarted { call, idempotent: true });
+            assert_eq!(lately.glimpse().last, told);
+        }
     }
 }

@@ -41,7 +41,9 @@ mod mail;
 mod output_file;
 mod patience;
 mod permissions;
+mod place;
 mod port;
+mod question;
 mod recall;
 mod remember;
 mod renewal;
@@ -65,7 +67,7 @@ mod walls;
 mod wording;
 mod worked;
 
-pub use approval::{Approval, Approver, NoApprover, Question};
+pub use approval::{Approval, Approver, Inquiry, NoApprover, Question};
 pub use authority::Authority;
 pub use cache::Cache;
 pub use cast::cast;

@@ -6,10 +6,11 @@
 use std::sync::Arc;
 
 use sortie_contract::{Call, Contract};
-use sortie_protocol::{MailMark, ReportMark, Sender, TaskOutcome};
+use sortie_protocol::{MailMark, ReportMark, Sender, TaskId, TaskOutcome};
 
 use crate::Ids;
 use crate::inbox::{Message, Report, Unread};
+use crate::stopping::Present;
 
 /// All reports that are told whole in one delivery, and all messages of one. A report that does not fit is told in a few
 /// lines, and `TaskOutput` has it; messages wait for the next delivery.
@@ -30,6 +31,8 @@ pub(crate) struct Letterhead {
     pub(crate) ids: Arc<dyn Ids>,
     /// The working directory relative to the workspace.
     pub(crate) cwd: String,
+    /// Those who may wait for an answer.
+    pub(crate) present: Arc<Present>,
 }
 
 impl Letterhead {
@@ -53,9 +56,20 @@ impl Letterhead {
         }
         let mut left = MAX_BYTES;
         let reports = unread.reports.iter().map(|report| self.report(&report.outcome, &mut left));
-        let messages = messages.iter().map(|message| message_text(message, &self.ids.mark()));
+        let messages = messages.iter().map(|message| message_text(message, &self.words(message), &self.ids.mark()));
         let pieces: Vec<String> = reports.chain(messages).collect();
         Some(Delivery { mail, text: pieces.join("\n\n") })
+    }
+
+    /// What a message says now: a question that nobody waits with any more is no longer open.
+    fn words(&self, Message { from, text, .. }: &Message) -> String {
+        let Sender::Task { task, .. } = from else { return text.clone() };
+        let Some(question) = text.strip_suffix(&waits_line(*task)) else { return text.clone() };
+        let asker = self.present.find(*task);
+        if asker.is_some_and(|asker| asker.inbox.waits_for_answer(question)) {
+            return text.clone();
+        }
+        format!("{question}\n(It has asked this, and no longer waits for an answer.)")
     }
 
     fn report(&self, outcome: &TaskOutcome, left: &mut usize) -> String {
@@ -75,7 +89,12 @@ impl Letterhead {
     }
 }
 
-fn message_text(Message { from, text, .. }: &Message, mark: &str) -> String {
+/// Stands behind a question that waits for an answer.
+pub(crate) fn waits_line(asker: TaskId) -> String {
+    format!("\n(It waits for your answer: SendMessage to {asker}.)")
+}
+
+fn message_text(Message { from, .. }: &Message, text: &str, mark: &str) -> String {
     let whose = match from {
         Sender::Person => "Message from the person whom you work for:".to_owned(),
         Sender::Task { task, agent } => format!(

@@ -26,6 +26,11 @@ impl Patience {
         }
     }
 
+    /// How long a question that the task puts now is waited for; `None` is as long as it takes.
+    pub(crate) async fn granted(&self, task: TaskId) -> Option<Duration> {
+        self.is_in_background(task).await.then_some(self.within)
+    }
+
     /// Whether the task, or one above it, goes on by itself.
     async fn is_in_background(&self, task: TaskId) -> bool {
         let mut next = Some(task);

@@ -14,6 +14,8 @@ use sortie_sandbox::process::KeeperMark;
 
 use crate::history::History;
 use crate::inbox::{Charge, Inbox, Message};
+use crate::place::{Place, TurnCalls};
+use crate::question::{OpenQuestion, Questions};
 use crate::settle;
 use crate::worked::Worked;
 
@@ -40,15 +42,15 @@ pub(crate) struct Past {
     pub(crate) deeds: Deeds,
     /// Of all its commands since somebody last ended what others had left. Most have ended; one may live on.
     pub(crate) keepers: Vec<KeeperMark>,
-    /// Children that work beside it, or whose reports it has not read, in the order of their starts.
+    /// Children that work beside it, or whose reports it has not read, in the order of their places.
     pub(crate) charges: Vec<PastCharge>,
     /// Messages that it has not read, and how many have come.
     pub(crate) messages: Vec<Message>,
     pub(crate) n_messages: u32,
     /// The last command that came as a message.
     pub(crate) last_command: i64,
-    /// Calls whose questions have been asked, and how many messages had come before.
-    pub(crate) asked: HashMap<CallId, u32>,
+    /// Questions that wait for an answer, the oldest first.
+    pub(crate) questions: Vec<OpenQuestion>,
     /// How the newest leg ended, if it has.
     pub(crate) ended: Option<TaskOutcome>,
     /// What it was started with: nothing that goes on has more, and a new leg has its limits again.
@@ -60,6 +62,7 @@ pub(crate) struct Past {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PastCharge {
     pub(crate) child: TaskId,
+    pub(crate) place: Place,
     /// The leg that has ended unread.
     pub(crate) ended_leg: Option<u32>,
 }
@@ -138,7 +141,7 @@ impl Past {
             messages: Vec::new(),
             n_messages: 0,
             last_command: 0,
-            asked: HashMap::new(),
+            questions: Vec::new(),
             ended: None,
             worked: Worked::begin(first.time),
         })
@@ -158,7 +161,7 @@ impl Past {
                     self.deeds.notice(notice);
                 }
                 if let Some(prompt) = prompt {
-                    self.say(prompt);
+                    self.ask_more(prompt);
                 }
             }
             // Whoever goes on ends what others have left, before it gets to work.
@@ -173,10 +176,10 @@ impl Past {
             }),
             Fact::CallProgressed { call, text } => self.start(call, |started| started.progress = Some(text)),
             Fact::ChildStarted { call, child, background } => {
-                self.start(call, |started| (started.child, started.is_released) = (Some(child), background));
                 if background {
-                    self.charge(child, None);
+                    self.charge(child, self.calls().place(&call), None);
                 }
+                self.start(call, |started| (started.child, started.is_released) = (Some(child), background));
                 // A child with a follow-up has been here before.
                 if !self.deeds.children.contains(&child) {
                     self.deeds.children.push(child);
@@ -184,11 +187,11 @@ impl Past {
             }
             Fact::ProcessStarted { pid, started, .. } => self.keepers.push(KeeperMark { pid, started }),
             Fact::ChildReleased { call, child } => {
+                self.charge(child, self.calls().place(&call), None);
                 self.start(call, |started| started.is_released = true);
-                self.charge(child, None);
             }
             // It stays among the children of the one that started it, where its usage is counted.
-            Fact::ChildAdopted { child, ended_leg } => self.charge(child, ended_leg),
+            Fact::ChildAdopted { child, ended_leg } => self.charge(child, Place::Adopted, ended_leg),
             Fact::ChildEnded { call, child, child_leg } => {
                 match self.charges.iter_mut().find(|charge| charge.is_at_work(child)) {
                     Some(charge) => charge.ended_leg = Some(child_leg),
@@ -206,8 +209,8 @@ impl Past {
                 self.read_mail(&mail);
                 self.say(text);
             }
-            Fact::QuestionAsked { call, .. } => {
-                self.asked.insert(call, self.n_messages);
+            Fact::QuestionAsked { call, to, text } => {
+                self.questions.push(OpenQuestion { call, to, text, asked_at: self.n_messages });
             }
             Fact::CallFinished { output, refused } => self.take_output(output, refused),
             Fact::ModelRetried { usage, .. } | Fact::Assisted { usage, .. } => {
@@ -216,6 +219,7 @@ impl Past {
             Fact::Noticed { text } => self.deeds.notice(text),
             Fact::TaskEnded { outcome } => {
                 self.keepers.clear();
+                self.questions.clear();
                 // What was at work has been stopped, or is somebody else's now. So are reports that nobody read.
                 let adopted = hands_over(&self.job, outcome.status);
                 self.charges.retain(|charge| charge.ended_leg.is_some() && !adopted);
@@ -253,9 +257,18 @@ impl Past {
 
     /// What had come and was not read. Reports follow, once they have been read from their own logs.
     pub(crate) fn inbox(&self) -> Inbox {
-        let restored = |&PastCharge { child, ended_leg }: &PastCharge| Charge { child, ended_leg, report: None };
+        let restored = |&PastCharge { child, place, ended_leg }: &PastCharge| {
+            // How it ended stands in its own log.
+            Charge { child, place, ended_leg, report: None }
+        };
         let charges = self.charges.iter().map(restored).collect();
-        Inbox::restored(charges, self.messages.clone(), self.n_messages)
+        let messages = (self.messages.clone(), self.n_messages);
+        Inbox::restored((charges, self.calls()), messages, Questions::restored(self.questions.clone()))
+    }
+
+    /// The calls of the turn that is open.
+    fn calls(&self) -> TurnCalls {
+        self.open.as_ref().map(|open| TurnCalls::of(self.deeds.turns, &open.reply)).unwrap_or_default()
     }
 
     /// Those of them that their calls wait for.
@@ -281,6 +294,14 @@ impl Past {
     pub(crate) fn begin_leg(&mut self) {
         (self.last_word, self.limit) = (None, None);
         self.history.begin_leg();
+    }
+
+    /// Whoever asks for more has what was answered before, unless mail was waited for: then that belongs to the result.
+    pub(crate) fn ask_more(&mut self, prompt: String) {
+        if self.last_word.is_some() && self.charges.is_empty() && self.messages.is_empty() {
+            self.history.begin_answers();
+        }
+        self.say(prompt);
     }
 
     /// Somebody says something: it joins the conversation, behind the outputs of calls that are open. Whoever is spoken to
@@ -322,6 +343,7 @@ impl Past {
             *self.deeds.calls.entry(call.tool.clone()).or_default() += 1;
             self.deeds.files_changed.extend(output.output.files_changed.iter().cloned());
         }
+        self.questions.retain(|question| question.call != output.call);
         let mail = output.output.mail.clone();
         open.outputs.insert(output.call.clone(), output);
         let is_whole = open.unanswered().next().is_none();
@@ -347,15 +369,16 @@ impl Past {
     }
 
     /// A child works beside the task, or has ended and is not read.
-    fn charge(&mut self, child: TaskId, ended_leg: Option<u32>) {
+    fn charge(&mut self, child: TaskId, place: Place, ended_leg: Option<u32>) {
         if ended_leg.is_some() || !self.charges.iter().any(|charge| charge.is_at_work(child)) {
-            self.charges.push(PastCharge { child, ended_leg });
+            let at = self.charges.partition_point(|earlier| earlier.place <= place);
+            self.charges.insert(at, PastCharge { child, place, ended_leg });
         }
     }
 
     fn read_mail(&mut self, read: &MailMark) {
         for &ReportMark { child, leg } in &read.reports {
-            let told = |charge: &PastCharge| *charge == PastCharge { child, ended_leg: Some(leg) };
+            let told = |charge: &PastCharge| charge.child == child && charge.ended_leg == Some(leg);
             // Of one that somebody ended while nobody ran the task there is no word but this.
             let untold = |charge: &PastCharge| charge.is_at_work(child);
             let at = self.charges.iter().position(told).or_else(|| self.charges.iter().position(untold));

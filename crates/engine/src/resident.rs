@@ -11,6 +11,8 @@ use crate::account::Account;
 use crate::address::{Address, Recipient};
 use crate::inbox::Inbox;
 use crate::left_over::CaughtUp;
+use crate::mail::waits_line;
+use crate::question::OpenQuestion;
 use crate::remember::journal_failure;
 use crate::sink::Sink;
 
@@ -74,15 +76,15 @@ impl Resident {
         Ok(true)
     }
 
-    /// Puts a question to the task above, which `asked` records here. A call that waits for this task is answered with it:
+    /// Puts a question to the task above, which is recorded here. A call that waits for this task is answered with it:
     /// else both would wait for ever. Done to the end, like a release.
-    pub(crate) async fn ask_above(self: &Arc<Self>, asked: Fact, question: &str) -> Result<(), Failure> {
-        let (resident, question) = (Arc::clone(self), question.to_owned());
-        let put = tokio::spawn(async move { resident.put_question(asked, &question).await });
+    pub(crate) async fn ask_above(self: &Arc<Self>, question: OpenQuestion) -> Result<(), Failure> {
+        let resident = Arc::clone(self);
+        let put = tokio::spawn(async move { resident.put_question(question).await });
         put.await.unwrap_or_else(|broken| Err(Failure::new("internal", broken.to_string())))
     }
 
-    async fn put_question(&self, asked: Fact, question: &str) -> Result<(), Failure> {
+    async fn put_question(&self, question: OpenQuestion) -> Result<(), Failure> {
         let nobody = |why: &str| Failure::new("nobody", why);
         let address = self.address.as_ref().ok_or_else(|| nobody("no task is above this one; ask the person"))?;
         let mut recipient = address.hold().await;
@@ -95,11 +97,14 @@ impl Resident {
         let arrival = inbox.arrival().ok_or_else(|| nobody("the task above is about to end; ask the person"))?;
         let (task, number) = (self.job.task, arrival.number);
         let from = Sender::Task { task, agent: self.job.config.agent.clone() };
-        let text = format!("{question}\n(It waits for your answer: SendMessage to {task}.)");
+        let text = format!("{}{}", question.text, waits_line(task));
         let message = Fact::MessageArrived { number, from: from.clone(), text: text.clone(), command: None };
         let released = recipient.waits.then(|| self.word_of_release(&recipient));
-        let entries = released.into_iter().chain([self.sink.entry(asked), recipient.sink.entry(message)]).collect();
+        let entries =
+            released.into_iter().chain([self.sink.entry(question.fact()), recipient.sink.entry(message)]).collect();
         self.journal.append(entries, Durability::Synced).await.map_err(journal_failure)?;
+        // First: whoever reads it sees whether it waits.
+        self.inbox.put_question(question);
         arrival.deliver(from, text);
         if recipient.waits {
             self.answer_call(address, &mut recipient).await;
@@ -113,7 +118,8 @@ impl Resident {
 
     /// The call that waits is answered, which is on disk; from here on the report is mail.
     async fn answer_call(&self, address: &Address, recipient: &mut Recipient) {
-        recipient.inbox.expect(self.job.task);
+        let place = recipient.inbox.place_of(&recipient.call);
+        recipient.inbox.expect(self.job.task, place);
         self.tell_in_a_file().await;
         address.release(recipient);
     }

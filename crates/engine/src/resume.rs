@@ -76,8 +76,12 @@ impl Engine {
             Ok((remembered, notices))
         };
         let (remembered, notices) = blocking(read).await?;
+        let asks_for_more = prompt.is_some();
         let wish = Wish::Leg { prompt, limits, by: Wisher::Person };
-        let task = self.inner.go_on(GoingOn { remembered, wish, notices, above: None })?;
+        let mut task = self.inner.go_on(GoingOn { remembered, wish, notices, above: None })?;
+        if asks_for_more {
+            task.consult_hooks().await?;
+        }
         Running::start(task).await.map_err(journal_failure)
     }
 }
@@ -117,7 +121,7 @@ impl Inner {
             past.begin_leg();
         }
         if let Some(prompt) = &prompt {
-            past.say(prompt.clone());
+            past.ask_more(prompt.clone());
         }
         (past.job.config, past.job.reach) = (config, renewed.reach);
         let job = Arc::new(past.job.clone());

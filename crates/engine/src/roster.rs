@@ -56,7 +56,7 @@ impl Rosters {
         }
         let agents = cast(&found, self.contract.as_ref(), &self.rules);
         let mains = mains(&found, self.contract.as_ref(), &self.rules);
-        let task_tool = task_tool(&self.contract, &agents).telling(&template_lines(found.templates()));
+        let task_tool = task_tool(&self.contract, &agents, &self.rules).telling(&template_lines(found.templates()));
         let task_tool = Arc::new(task_tool);
         let tools = standard(self.contract.as_ref(), Some(task_tool), self.has_shell);
         let tools = Arc::new(tools.with(self.more_tools.clone()));
@@ -95,11 +95,12 @@ const MAX_NAMES: usize = 500;
 const MAX_NAMES_BYTES: usize = 16 << 10;
 
 /// The tool that delegates, with these agents in its description and its schema. An agent that is in neither can be used
-/// by name all the same.
-pub fn task_tool(contract: &Arc<dyn Contract>, agents: &sortie_agents::Registry) -> TaskTool {
+/// by name all the same. What the rules switch off is not in the schema.
+pub fn task_tool(contract: &Arc<dyn Contract>, agents: &sortie_agents::Registry, rules: &Rules) -> TaskTool {
     let lines = agent_lines(agents);
     let left_out = agents.delegable().count() - lines.len();
-    TaskTool::new(Arc::clone(contract), &lines, left_out)
+    let tool = TaskTool::new(Arc::clone(contract), &lines, left_out);
+    if rules.background { tool } else { tool.without_background() }
 }
 
 /// One line for each agent, the built-in ones first: its name as long as names fit, and its description on one bounded

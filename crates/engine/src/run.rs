@@ -14,6 +14,7 @@ use crate::history::{History, with_unique_calls};
 use crate::inbox::Inbox;
 use crate::limits::Allowance;
 use crate::mail::{Delivery, Letterhead};
+use crate::place::TurnCalls;
 use crate::replay::Past;
 use crate::sink::Sink;
 use crate::turn::Speaker;
@@ -70,6 +71,7 @@ impl Run<'_> {
                     None => continue,
                 }
             }
+            self.services.inbox.begin_turn(TurnCalls::of(self.tally.turns(), &reply));
             let outputs = self.services.gate.run_all(&reply, &mut self.tally, self.sink, self.cancel).await?;
             self.history.push_outputs(outputs);
         }
@@ -179,13 +181,14 @@ impl Run<'_> {
 
     /// What a reply without calls means.
     fn final_answer(&mut self, reply: &Reply) -> Ending {
-        let text = reply.text();
+        // What it had answered before mail woke it belongs to the result.
+        let text = self.history.answers();
         match reply.stop {
             StopReason::Refusal => {
                 let failure = Failure::new("refusal", "the model's provider withheld the answer; ask in another way");
                 Ending::Failed { failure, text }
             }
-            _ if text.trim().is_empty() => {
+            _ if reply.text().trim().is_empty() => {
                 let failure = Failure::new("empty_answer", "the model ended its turn without writing anything");
                 Ending::Failed { failure, text: self.history.last_text() }
             }

@@ -137,7 +137,7 @@ impl Task {
         point("task.before-end");
         self.deliver(&outcome).await?;
         point("task.ended");
-        self.engine.hooks.ended(&self.job, &outcome);
+        self.engine.hooks.ended(&self.job, self.sink.leg(), &outcome);
         if self.job.parent.is_none() {
             self.engine.boards.take_down(self.job.task);
         }
@@ -232,7 +232,6 @@ impl Task {
             deadline: allowance.deadline,
             attached: self.past.as_ref().map(|resumed| resumed.past.attached()).unwrap_or_default(),
             inbox: Arc::clone(&self.inbox),
-            asked: self.past.as_ref().map(|resumed| resumed.past.asked.clone()).unwrap_or_default(),
             notices: Mutex::default(),
         };
         let delegate = Arc::new(delegate);
@@ -292,6 +291,7 @@ impl Task {
             contract: Arc::clone(&self.engine.contract),
             ids: Arc::clone(&self.engine.ids),
             cwd: self.engine.rules.cwd.clone(),
+            present: Arc::clone(&self.engine.present),
         };
         let services = Services { speaker, gate, allowance, inbox: Arc::clone(&self.inbox), letterhead };
         Ok((services, delegate))
@@ -318,14 +318,25 @@ impl Task {
         self.past.as_ref().map_or_else(|| History::begin(&self.job), |resumed| resumed.past.history.clone())
     }
 
-    /// Tells hooks that it is about to start. One of them may be against it.
+    /// Tells hooks that it is about to start, or to go on in a new leg. One of them may be against it.
     pub(crate) async fn consult_hooks(&mut self) -> Result<(), Failure> {
         let hooks = Arc::clone(&self.engine.hooks);
         if hooks.is_empty() {
             return Ok(());
         }
-        let job = Arc::clone(&self.job);
-        let verdict = hooks.before_start(&job).await;
+        let mut job = Box::new(Job::clone(&self.job));
+        if let Some(Resumed { prompt, .. }) = &self.past {
+            job.prompt = prompt.clone().unwrap_or_default();
+        }
+        // No hook holds up a stop, or takes more time than the task has.
+        let own = job.config.limits.timeout.map(|timeout| Instant::now() + timeout);
+        let parents = self.parent.as_ref().and_then(|parent| parent.deadline);
+        let verdict = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return Err(unheard("cancelled", "the task was stopped")),
+            () = until(own.into_iter().chain(parents).min()) => return Err(unheard("timeout", "the time ran out")),
+            verdict = hooks.before_start(&job, self.sink.leg()) => verdict,
+        };
         if let Some(veto) = verdict.failure() {
             return Err(veto);
         }
@@ -335,6 +346,9 @@ impl Task {
 
     /// Adds a notice before it starts.
     pub(crate) fn notice(&mut self, text: String) {
+        if let Some(resumed) = &mut self.past {
+            return resumed.notices.push(text);
+        }
         let mut job = Job::clone(&self.job);
         job.notices.push(text);
         self.job = Arc::new(job);
@@ -366,4 +380,9 @@ impl Task {
 pub(crate) fn launched(job: &Job, output_file: Option<String>) -> Launched {
     let (agent, model) = (job.config.agent.clone(), job.config.model.clone());
     Launched { task_id: job.task, agent, model, output_file, notices: job.notices.clone() }
+}
+
+/// Why a task does not start whose hooks have not spoken.
+fn unheard(code: &str, why: &str) -> Failure {
+    Failure::new(code, format!("{why} before a hook let the task start"))
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sortie_crash::point;
 use sortie_journal::JournalError;
-use sortie_llm::{Model, ModelError, ModelEvent, ModelRequest, ToolChoice};
+use sortie_llm::{Model, ModelEvent, ModelRequest, ToolChoice};
 use sortie_policy::Redactor;
 use sortie_protocol::{Fact, Failure, Job, Limit, Reply, ToolSpec, Usage};
 use tokio::sync::mpsc;
@@ -73,7 +73,8 @@ impl Speaker {
                     return Ok(answer.map_err(|error| {
                         self.account.spend_on_broken_try(*error.usage);
                         let message = redacted(&self.redactor, error.message);
-                        Ending::model_failed(ModelError { message, ..error }, history.last_text())
+                        let text = history.last_text_with(error.partial);
+                        Ending::model_failed((error.kind, message), text)
                     }));
                 }
             }
@@ -81,7 +82,7 @@ impl Speaker {
         drop(call); // closes the connection
         let broken_off = watch.running.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.account.spend_on_broken_try(broken_off.used);
-        let text = non_empty(broken_off.text).unwrap_or_else(|| history.last_text());
+        let text = history.last_text_with(broken_off.text);
         Ok(Err(match stopped {
             Some(limit) => Ending::limited(limit, text),
             None => Ending::Cancelled { text },
@@ -126,10 +127,6 @@ impl Watch<'_> {
             ModelEvent::Reasoning(_) | ModelEvent::CallBegan { .. } => {}
         }
     }
-}
-
-fn non_empty(text: String) -> Option<String> {
-    Some(text).filter(|text| !text.trim().is_empty())
 }
 
 /// Sleeps until the deadline; for ever if there is none.

@@ -1,6 +1,8 @@
 //! What comes for a task while it works: reports of children that work beside it, and messages. A task reads its mail
 //! between two turns.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::TaskId;
@@ -13,6 +15,16 @@ pub enum Sender {
     Person,
     /// Another task. Its words are an agent's: they approve of nothing.
     Task { task: TaskId, agent: String },
+}
+
+/// In a few words. The agent's name is as it was given.
+impl fmt::Display for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Person => f.write_str("the person"),
+            Self::Task { task, agent } => write!(f, "{agent} {task}"),
+        }
+    }
 }
 
 /// The report of one leg of a child.

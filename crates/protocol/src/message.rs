@@ -43,6 +43,29 @@ pub struct ToolCall {
     pub arguments: String,
 }
 
+impl ToolCall {
+    /// The tool with the argument that says most of what it does: `Grep "login"`, `LS src`. Both are as the model wrote
+    /// them, however long, and not harmless for a terminal.
+    pub fn in_brief(&self) -> String {
+        let Self { tool, arguments, .. } = self;
+        match telling_argument(arguments) {
+            Some(("file_path" | "path", argument)) => format!("{tool} {argument}"),
+            Some((_, argument)) => format!("{tool} \"{argument}\""),
+            None => tool.clone(),
+        }
+    }
+}
+
+fn telling_argument(arguments: &str) -> Option<(&'static str, String)> {
+    let Ok(Value::Object(mut arguments)) = serde_json::from_str(arguments) else { return None };
+    ["pattern", "file_path", "command", "description", "query", "url", "path"].into_iter().find_map(|name| {
+        match arguments.remove(name) {
+            Some(Value::String(text)) => Some((name, text)),
+            _ => None,
+        }
+    })
+}
+
 /// A whole answer of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reply {

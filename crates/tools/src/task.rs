@@ -36,6 +36,15 @@ impl TaskTool {
         self
     }
 
+    /// The same for calls that always wait: what is refused is not offered.
+    #[must_use]
+    pub fn without_background(mut self) -> Self {
+        if let Some(fields) = self.spec.schema["properties"].as_object_mut() {
+            fields.remove("run_in_background");
+        }
+        self
+    }
+
     fn answer(&self, arguments: &str, context: CallContext<'_>, started: Result<TaskOutcome, Failure>) -> ToolOutput {
         let AnswerParts { cwd, spare_id, mark } = context.delegation.answer_parts();
         let call = Call { arguments, cwd, spare_id };

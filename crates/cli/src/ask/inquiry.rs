@@ -1,6 +1,8 @@
 //! An agent's own question to the person, and the answer in the person's words.
 
-use super::question::{HEAD, lines, paint};
+use sortie_engine::Inquiry;
+
+use super::question::{HEAD, asker, lines, paint, shown_time};
 use crate::render::neutral;
 
 /// Stands behind a line that is not the last one of the answer.
@@ -11,11 +13,18 @@ pub(super) const PROMPT: &str = "  answer (end a line with \\ to write another o
 pub(super) const PROMPT_AGAIN: &str = "  … ";
 
 /// Who asks, and what.
-pub(super) fn shown(chain: &[String], question: &str, colour: bool) -> String {
+pub(super) fn shown(inquiry: &Inquiry<'_>, colour: bool) -> String {
+    let Inquiry { task, title, chain, question, within } = *inquiry;
     let chain: Vec<String> = chain.iter().map(|agent| neutral::line(agent)).collect();
     let mut text = format!("{}\n", paint(&format!("? {} asks", chain.join(" › ")), HEAD, colour));
+    text += &asker(task, title, Some(within));
     lines(&mut text, question, str::to_owned);
     text
+}
+
+/// What can be done by whoever did not answer here.
+pub(super) fn left_open(Inquiry { task, within, .. }: &Inquiry<'_>) -> String {
+    format!("{task} waits for an answer for {} in all: sortie tasks send {task} \"…\"", shown_time(*within))
 }
 
 /// An answer, line by line.
@@ -45,6 +54,10 @@ impl Answer {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use sortie_protocol::TaskId;
+
     use super::*;
 
     #[test]
@@ -61,7 +74,17 @@ mod tests {
     #[test]
     fn a_question_says_who_asks_and_cannot_move_the_cursor() {
         let chain = ["main".to_owned(), "explore".to_owned()];
-        let text = shown(&chain, "Which?\n\u{1b}[2J1. or 2.", false);
-        assert_eq!(text, "? main › explore asks\n  Which?\n  ␛[2J1. or 2.\n");
+        let inquiry = Inquiry {
+            task: TaskId::from_random([0; 12]),
+            title: "Fi\u{1b}nd it",
+            chain: &chain,
+            question: "Which?\n\u{1b}[2J1. or 2.",
+            within: Duration::from_mins(5),
+        };
+        let asker = "  agent-aaaaaaaaaaaa “Fi␛nd it”, waits 5m00s for an answer\n";
+        assert_eq!(shown(&inquiry, false), format!("? main › explore asks\n{asker}  Which?\n  ␛[2J1. or 2.\n"));
+        let open =
+            "agent-aaaaaaaaaaaa waits for an answer for 5m00s in all: sortie tasks send agent-aaaaaaaaaaaa \"…\"";
+        assert_eq!(left_open(&inquiry), open);
     }
 }

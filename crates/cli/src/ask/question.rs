@@ -3,12 +3,14 @@
 //! All of it is text of models and files: nothing in it can move the cursor or hide itself.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use serde_json::Value;
 use sortie_engine::Question;
+use sortie_protocol::TaskId;
 
-use crate::render::{neutral, width};
+use crate::render::{neutral, width, words};
 
 pub(super) const HEAD: Style = AnsiColor::Yellow.on_default().bold();
 const ADDED: Style = AnsiColor::Green.on_default();
@@ -22,10 +24,11 @@ const MAX_CHARS: usize = 2000;
 
 /// The question, without the choices. `mark` is said behind the one who asks.
 pub(super) fn shown((question, mark): (&Question, &str), can_keep: bool, (columns, colour): (usize, bool)) -> String {
-    let Question { chain, tool, arguments, preview, ground, .. } = question;
+    let Question { task, title, within, chain, tool, arguments, preview, ground, .. } = question;
     let chain: Vec<String> = chain.iter().map(|agent| neutral::line(agent)).collect();
     let head = format!("? {}{mark} wants to use {}", chain.join(" › "), neutral::line(tool));
     let mut text = format!("{}\n", paint(&head, HEAD, colour));
+    text += &asker(*task, title, *within);
     match preview {
         Some(diff) => lines(&mut text, diff, |line| paint(line, style_of(line), colour)),
         None => lines(&mut text, &readable(arguments), str::to_owned),
@@ -36,6 +39,16 @@ pub(super) fn shown((question, mark): (&Question, &str), can_keep: bool, (column
         }
     }
     text
+}
+
+/// Which task it is that asks, and how long it waits, where that is bounded.
+pub(super) fn asker(task: TaskId, title: &str, within: Option<Duration>) -> String {
+    let waits = within.map(|within| format!(", waits {} for an answer", shown_time(within))).unwrap_or_default();
+    format!("{INDENT}{task} “{}”{waits}\n", words::title(title))
+}
+
+pub(super) fn shown_time(time: Duration) -> String {
+    words::elapsed(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
 }
 
 /// What the answers cover that are about more than this call. `can_keep` is whether there is a file for lasting rules.
@@ -123,14 +136,14 @@ pub(super) fn paint(text: &str, style: Style, colour: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::expect;
-    use sortie_protocol::TaskId;
-
     use super::*;
+    use expect_test::expect;
 
     fn question() -> Question {
         Question {
             task: TaskId::from_random([0; 12]),
+            title: "Write\u{1b} it".to_owned(),
+            within: Some(Duration::from_secs(90)),
             chain: vec!["main".to_owned(), "ex\u{1b}[2Jplore".to_owned()],
             tool: "Edit".to_owned(),
             arguments: r#"{"file_path": "src/a.rs", "old_string": "a\u001b[1A\r\nb"}"#.to_owned(),
@@ -150,6 +163,7 @@ mod tests {
             shown((&Question { tool: "Bash".to_owned(), arguments, ..question() }, " [unconfined]"), true, (80, false));
         expect![[r#"
             ? main › ex␛[2Jplore [unconfined] wants to use Bash
+              agent-aaaaaaaaaaaa “Write␛ it”, waits 1m30s for an answer
               $ cd "a b" &&
               > rm -rf . # ␛[2J␍{}
               {
@@ -165,6 +179,7 @@ mod tests {
     fn a_question_names_the_agents_the_tool_and_exactly_what_would_run() {
         expect![[r#"
             ? main › ex␛[2Jplore wants to use Edit
+              agent-aaaaaaaaaaaa “Write␛ it”, waits 1m30s for an answer
               {
                 "file_path": "src/a.rs",
                 "old_string": "a\u001b[1A\r\nb"

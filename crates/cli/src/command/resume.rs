@@ -9,7 +9,7 @@ use sortie_engine::{Clock as _, Resumption, SystemClock};
 use sortie_journal::{CommandId, Journal, Position, Scope, TaskHeader, TaskQuery, TaskState};
 use sortie_protocol::{Command, Event, Fact, Failure, Limits, Status, TaskId};
 
-use super::run::{OutputFormat, approver, detachable, display, piped};
+use super::run::{OutputFormat, VETOED, approver, detachable, display, piped, rejected};
 use super::tasks::{find, parse_id};
 use crate::args::{parse_duration, with_exit_codes};
 use crate::drive::{Wish, drive_or_leave};
@@ -84,7 +84,10 @@ pub(crate) fn run(args: &ResumeArgs, settings: &Settings, sources: &Sources) -> 
     let (pace, display) = display(args.output_format, &args.show, aside, settings.unconfined);
     let (detachment, display) = detachable(args.detach, args.output_format, Some(task), display)?;
     let wish = Wish::Resume { task, resumption };
-    drive_or_leave(plan, wish, (pace, display), approver, detachment)?.map_err(refused)
+    match drive_or_leave(plan, wish, (pace, display), approver, detachment)? {
+        Err(failure) if failure.code == VETOED => rejected(&failure, args.output_format),
+        driven => driven.map_err(refused),
+    }
 }
 
 /// Why a task does not go on, and what can be done instead.

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use sortie_engine::{Approver, Kind, NoApprover};
-use sortie_protocol::TaskId;
+use sortie_protocol::{Failure, TaskId};
 
+use super::task_status::{self, TaskStatusArgs};
 use crate::args::{parse_duration, with_exit_codes};
 use crate::ask::TerminalApprover;
 use crate::detach::Detachment;
@@ -17,7 +18,9 @@ use crate::drive::{Wish, drive_or_leave};
 use crate::error::{self, CommandError};
 use crate::input::{Input, read_stdin};
 use crate::local;
-use crate::render::{Aside, Beside, Display, JsonDisplay, Pace, Root, ShowArgs, StreamDisplay, TextDisplay};
+use crate::render::{
+    Aside, Beside, Display, JsonDisplay, Pace, Root, ShowArgs, StreamDisplay, TextDisplay, print_rejected,
+};
 use crate::settings::Settings;
 use crate::wiring::Plan;
 
@@ -94,6 +97,10 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
     }
     let aside = args.show.aside(settings, Root::Main)?;
     let plan = Plan::new(settings)?;
+    if let Some(id) = request::status_of(args, &plan.agents()) {
+        let asked = TaskStatusArgs::typed(id, args.output_format != OutputFormat::Text)?;
+        return task_status::run(&asked, settings);
+    }
     let request = request::of(args, &plan.agents(), settings)?;
     let told_more = aside.is_text() && args.output_format == OutputFormat::Text;
     let unasked = plan.lacks_model() && args.model.is_none() && told_more;
@@ -101,13 +108,30 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
     let (pace, display) = display(args.output_format, &args.show, aside, settings.unconfined);
     let (detachment, display) = detachable(args.detach, args.output_format, None, display)?;
     let wish = Wish::Start { kind: Kind::Main, request };
-    let code = drive_or_leave(plan, wish, (pace, display), approver, detachment)??;
+    let code = match drive_or_leave(plan, wish, (pace, display), approver, detachment)? {
+        Err(failure) if failure.code == VETOED => return rejected(&failure, args.output_format),
+        driven => driven?,
+    };
     if unasked && code == ExitCode::SUCCESS {
         for server in &local::servers(&settings.environment) {
             error::note(&local::offer(server));
         }
     }
     Ok(code)
+}
+
+/// The code of a start that a hook did not let happen: nothing was wrong with the request, which was not served.
+pub(super) const VETOED: &str = "vetoed";
+
+/// The end of a run that was not let start, for people on stderr and for programs on stdout.
+pub(super) fn rejected(failure: &Failure, format: OutputFormat) -> Result<ExitCode, CommandError> {
+    match format {
+        OutputFormat::Text => error::fail(&failure.message),
+        OutputFormat::Json | OutputFormat::StreamJson => {
+            print_rejected(failure, format == OutputFormat::StreamJson)?;
+        }
+    }
+    Ok(ExitCode::from(1))
 }
 
 /// A person, where there is one who reads text and can answer; else nobody.

@@ -42,8 +42,9 @@ Examples:
 pub(crate) fn run(args: &SchemaArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
     let contract = settings.contract();
     let found = wiring::agents(settings)?.current();
-    let agents = cast(&found, contract.as_ref(), &settings.rules());
-    let ToolSpec { name, description, schema } = task_tool(&contract, &agents).spec();
+    let rules = settings.rules();
+    let agents = cast(&found, contract.as_ref(), &rules);
+    let ToolSpec { name, description, schema } = task_tool(&contract, &agents, &rules).spec();
     print_json(&match args.format {
         Format::Json => schema,
         Format::Anthropic => json!({"name": name, "description": description, "input_schema": schema}),

@@ -70,6 +70,7 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
         Err(failure) => return answering.reject(&settings.explained(failure)),
     };
     if request.background && !args.apart {
+        apart::check_files(&settings.places.named())?;
         return apart::start(args.json.as_deref().filter(|given| *given == "-").map(|_| json.as_str()));
     }
     let (pace, display): (Pace, Box<dyn Display>) = if args.apart {

@@ -30,6 +30,14 @@ pub(crate) struct TaskStatusArgs {
     json: bool,
 }
 
+impl TaskStatusArgs {
+    /// What one asks for who types it as `/task-status ID`.
+    pub(super) fn typed(id: &str, json: bool) -> Result<Self, CommandError> {
+        let usage = |why| CommandError::usage(format!("`/task-status`: {why}"));
+        Ok(Self { id: parse_id(id).map_err(usage)?, json })
+    }
+}
+
 pub(crate) fn run(args: &TaskStatusArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
     let journal = wiring::journal_to_read(settings)?;
     let header = find(&journal, &args.id)?;

@@ -106,13 +106,14 @@ fn told(text: &str, yard: &Yard) -> String {
 async fn a_start_is_told_in_full_in_the_workspace() {
     let yard = Yard::new();
     let hooks = yard.hooks(vec![shell(Seam::Started, "cat > told; pwd > where")]);
-    assert_eq!(hooks.before_start(&yard.job()).await, Verdict::default());
+    assert_eq!(hooks.before_start(&yard.job(), 1).await, Verdict::default());
     assert_eq!(yard.read("workspace/where").trim(), yard.path("workspace").to_str().unwrap());
     expect![[r#"
         {
           "agent": "explore",
           "depth": 1,
           "event": "task_started",
+          "leg": 1,
           "parent_id": "agent-aaaaaaaaaaaa",
           "prompt": "Where is it?",
           "task_id": "agent-bbbbbbbbbbbb",
@@ -129,15 +130,15 @@ async fn a_start_is_vetoed_by_exit_code_2_and_the_reason_is_on_stderr() {
     let after = shell(Seam::Started, "touch after");
     let veto = shell(Seam::Started, "echo not on stdout; printf 'not\\ntoday\\n' >&2; exit 2");
     let hooks = yard.hooks(vec![veto, after]);
-    let verdict = hooks.before_start(&yard.job()).await;
+    let verdict = hooks.before_start(&yard.job(), 1).await;
     assert_eq!(verdict, Verdict { veto: Some("not today".to_owned()), notices: Vec::new() });
     let failure = verdict.failure().unwrap();
     assert_eq!((&*failure.code, &*failure.message), ("vetoed", "a hook did not let the task start: not today"));
     assert!(!yard.path("workspace/after").exists(), "nobody else is asked");
-    let silent = yard.hooks(vec![shell(Seam::Started, "exit 2")]).before_start(&yard.job()).await;
+    let silent = yard.hooks(vec![shell(Seam::Started, "exit 2")]).before_start(&yard.job(), 1).await;
     assert_eq!(silent.veto.as_deref(), Some("`sh` gave no reason"));
     let long = yard.hooks(vec![shell(Seam::Started, "yes no | head -c 100000 >&2; exit 2")]);
-    assert!(long.before_start(&yard.job()).await.veto.unwrap().len() < 1_100);
+    assert!(long.before_start(&yard.job(), 1).await.veto.unwrap().len() < 1_100);
 }
 
 #[tokio::test]
@@ -151,7 +152,7 @@ async fn whatever_else_goes_wrong_is_a_notice_and_the_next_hook_is_run() {
         hook(Seam::Started, yard.path("beside"), &[]),
         shell(Seam::Started, "touch after"),
     ]);
-    let Verdict { veto, notices } = hooks.before_start(&yard.job()).await;
+    let Verdict { veto, notices } = hooks.before_start(&yard.job(), 1).await;
     assert_eq!(veto, None);
     expect![[r#"
         the hook `sh` for task_started failed with exit code 1: broken
@@ -177,7 +178,7 @@ async fn a_hook_that_does_not_end_is_ended_with_its_group() {
     let reader = open(pipe(&yard, "life"), OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty()).unwrap();
     let endless = shell(Seam::Started, "exec 9> life; sleep 1000 & sleep 1000");
     let hooks = yard.hooks(vec![Hook { time: Duration::from_secs(1), ..endless }]);
-    let verdict = hooks.before_start(&yard.job()).await;
+    let verdict = hooks.before_start(&yard.job(), 1).await;
     assert_eq!(verdict.notices, ["the hook `sh` for task_started was ended after 1s"]);
     rustix::io::ioctl_fionbio(&reader, false).unwrap();
     assert_eq!(rustix::io::read(&reader, &mut [0; 1]).unwrap(), 0);
@@ -194,7 +195,7 @@ async fn a_hook_that_nobody_waits_for_any_more_is_ended() {
     });
     let hooks = yard.hooks(vec![shell(Seam::Started, "exec 9> life; echo 1 >&9; sleep 1000")]);
     let mut life = tokio::select! {
-        verdict = hooks.before_start(&job) => panic!("it does not end by itself: {verdict:?}"),
+        verdict = hooks.before_start(&job, 1) => panic!("it does not end by itself: {verdict:?}"),
         life = started => life.unwrap(),
     };
     assert_eq!(life.read_to_end(&mut Vec::new()).unwrap(), 0);
@@ -208,7 +209,7 @@ async fn endings_and_questions_hold_nobody_up_and_all_are_told_before_the_end() 
     let ended = shell(Seam::Ended, "cat life-1; cat > ended");
     let asks = shell(Seam::Asks, "cat life-2; cat > asks");
     let hooks = yard.hooks(vec![ended, asks]);
-    hooks.ended(&yard.job(), &outcome());
+    hooks.ended(&yard.job(), 2, &outcome());
     let rules = ["Edit(/a.rs)".to_owned()];
     let asking = Asking { tool: "Edit", arguments: r#"{"path": "a.rs"}"#, rules: &rules, ground: "needs approval" };
     hooks.asks(&yard.job(), &asking);
@@ -222,6 +223,7 @@ async fn endings_and_questions_hold_nobody_up_and_all_are_told_before_the_end() 
           "agent": "explore",
           "depth": 1,
           "event": "task_ended",
+          "leg": 2,
           "outcome": {
             "agent": "explore",
             "model": {
@@ -243,6 +245,7 @@ async fn endings_and_questions_hold_nobody_up_and_all_are_told_before_the_end() 
             }
           },
           "parent_id": "agent-aaaaaaaaaaaa",
+          "resumed": true,
           "task_id": "agent-bbbbbbbbbbbb",
           "title": "Find it",
           "v": 1,
@@ -276,7 +279,7 @@ async fn what_went_wrong_beside_a_run_is_told_once_at_its_end() {
     let yard = Yard::new();
     let hooks = yard.hooks(vec![shell(Seam::Ended, "echo no >&2; exit 2")]);
     for _ in 0..20 {
-        hooks.ended(&yard.job(), &outcome());
+        hooks.ended(&yard.job(), 1, &outcome());
     }
     assert_eq!(hooks.settled().await, ["the hook `sh` for task_ended failed with exit code 2: no (20 times)"]);
     assert!(hooks.settled().await.is_empty());
@@ -295,7 +298,7 @@ async fn a_hook_is_for_its_seam_and_its_agents() {
         of(&["plan"], "plan"),
         shell(Seam::Ended, "touch ended"),
     ]);
-    hooks.before_start(&yard.job()).await;
+    hooks.before_start(&yard.job(), 1).await;
     hooks.settled().await;
     let there: Vec<_> =
         ["all", "explore", "plan", "ended"].map(|name| yard.path("workspace").join(name).exists()).into();
@@ -315,7 +318,7 @@ async fn no_key_is_in_a_hooks_environment() {
         ("PATH", &*format!("{}:/usr/bin:/bin", yard.path("workspace").display())),
     ];
     let hooks = ProgramHooks::new(vec![shell(Seam::Started, "env > variables")], yard.ground(&variables, true));
-    assert_eq!(hooks.before_start(&yard.job()).await, Verdict::default());
+    assert_eq!(hooks.before_start(&yard.job(), 1).await, Verdict::default());
     let variables = yard.read("workspace/variables");
     assert!(!variables.contains("canary") && !variables.contains("workspace:"), "{variables}");
     assert!(variables.contains("HOME=/own\n") && variables.contains("DISPLAY=:7\n"), "{variables}");
@@ -325,7 +328,7 @@ async fn no_key_is_in_a_hooks_environment() {
 async fn said_of(yard: &Yard, program: HookProgram, trusts: bool) -> String {
     let path = [("PATH", &*format!("{}:/usr/bin:/bin", yard.path("beside").display()))];
     let hook = Hook { program, ..hook(Seam::Started, "/program", &[]) };
-    let verdict = ProgramHooks::new(vec![hook], yard.ground(&path, trusts)).before_start(&yard.job()).await;
+    let verdict = ProgramHooks::new(vec![hook], yard.ground(&path, trusts)).before_start(&yard.job(), 1).await;
     verdict.notices.join("\n")
 }
 

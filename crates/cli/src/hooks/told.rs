@@ -9,14 +9,14 @@ use crate::settings::Seam;
 /// Raised when a field changes its meaning or goes; a new field is no reason.
 const VERSION: u32 = 1;
 
-pub(super) fn started(job: &Job) -> Value {
-    let mut told = about(Seam::Started, job);
+pub(super) fn started(job: &Job, leg: u32) -> Value {
+    let mut told = about_leg(Seam::Started, job, leg);
     told["prompt"] = job.prompt.as_str().into();
     told
 }
 
-pub(super) fn ended(job: &Job, outcome: &TaskOutcome) -> Value {
-    let mut told = about(Seam::Ended, job);
+pub(super) fn ended(job: &Job, leg: u32, outcome: &TaskOutcome) -> Value {
+    let mut told = about_leg(Seam::Ended, job, leg);
     // An outcome is plain data: it has a form in JSON.
     told["outcome"] = serde_json::to_value(outcome).unwrap_or_default();
     told
@@ -29,6 +29,16 @@ pub(super) fn asks(job: &Job, asking: &Asking<'_>) -> Value {
     told["arguments"] = serde_json::from_str(arguments).unwrap_or_else(|_| arguments.into());
     told["rules"] = rules.into();
     told["reason"] = ground.into();
+    told
+}
+
+/// What every event of a leg has.
+fn about_leg(seam: Seam, job: &Job, leg: u32) -> Value {
+    let mut told = about(seam, job);
+    told["leg"] = leg.into();
+    if leg > 1 {
+        told["resumed"] = true.into();
+    }
     told
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Text only; whose line it is, and whether it is shown, is decided where events are folded.
 
-use sortie_protocol::{Addressee, Fact, MailMark, Sender, TaskId};
+use sortie_protocol::{Addressee, Fact, MailMark, TaskId};
 
 use super::progress::Subject;
 use super::{neutral, width, words};
@@ -44,14 +44,15 @@ pub(super) fn name(task: TaskId, subject: Option<&Subject>) -> String {
 /// What else of it deserves a line. The words of whoever reads this are not said to them again.
 pub(super) fn remark<'a>(fact: &Fact, subject_of: impl Fn(TaskId) -> Option<&'a Subject>) -> Option<String> {
     match fact {
-        Fact::TaskParked { waits_for } => Some(waiting(waits_for, subject_of)),
         Fact::ChildReleased { child, .. } => {
             Some(format!("{} goes on in the background", name(*child, subject_of(*child))))
         }
         Fact::ChildAdopted { child, .. } => {
             Some(format!("takes over {}, whose parent has failed", name(*child, subject_of(*child))))
         }
-        Fact::MessageArrived { from, text, .. } => Some(format!("message from {}: {}", sender(from), said(text))),
+        Fact::MessageArrived { from, text, .. } => {
+            Some(format!("message from {}: {}", neutral::line(&from.to_string()), said(text)))
+        }
         Fact::MailRead { mail, .. } => read(mail),
         // One for a person is put to the person.
         Fact::QuestionAsked { to: Addressee::Parent, text, .. } => Some(format!("asks its parent: {}", said(text))),
@@ -69,13 +70,6 @@ fn read(mail: &MailMark) -> Option<String> {
     }
 }
 
-fn sender(from: &Sender) -> String {
-    match from {
-        Sender::Person => "the person".to_owned(),
-        Sender::Task { task, agent } => format!("{} {task}", neutral::line(agent)),
-    }
-}
-
 fn said(text: &str) -> String {
     let end = text.char_indices().nth(READ_CHARS).map_or(text.len(), |(at, _)| at);
     width::cut(&neutral::line(&text[..end]), SAID_COLUMNS)
@@ -88,6 +82,8 @@ pub(super) fn idle_line(name: &str, elapsed_ms: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use sortie_protocol::Sender;
+
     use super::*;
 
     fn id(number: u8) -> TaskId {

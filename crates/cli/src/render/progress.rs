@@ -48,6 +48,8 @@ pub(crate) struct Progress {
     noticed: HashSet<String>,
     /// Whether it was said what can be done while a task works in the background.
     told_of_background: bool,
+    /// Tasks that have ended and not gone on: who began to wait at the same moment may still name them.
+    ended: HashSet<TaskId>,
     /// Whose question its parent is about to get as a message.
     asking: Option<TaskId>,
 }
@@ -123,6 +125,7 @@ impl Progress {
             titles: HashMap::new(),
             noticed: HashSet::new(),
             told_of_background: false,
+            ended: HashSet::new(),
             asking: None,
         }
     }
@@ -175,6 +178,7 @@ impl Progress {
             }
             Fact::TaskResumed { config, prompt, .. } => self.start(event, config, prompt.as_deref().unwrap_or(GOES_ON)),
             Fact::TaskEnded { outcome } => {
+                self.ended.insert(event.task_id);
                 let Working { subject, shown, messages, .. } = self.working.remove(&event.task_id)?;
                 shown.then(|| Happening::Ended { subject, outcome: self.without_said(outcome), messages })
             }
@@ -193,7 +197,7 @@ impl Progress {
             Fact::MessageArrived { from: Sender::Task { task, .. }, .. } if self.asking.take() == Some(*task) => None,
             _ => {
                 self.asking = matches!(event.fact, Fact::QuestionAsked { .. }).then_some(event.task_id);
-                let text = background::remark(&event.fact, |task| Some(&self.working.get(&task)?.subject));
+                let text = self.remark(&event.fact);
                 let task = self.working.get_mut(&event.task_id)?;
                 task.idle_since = matches!(event.fact, Fact::TaskParked { .. }).then_some(event.time);
                 if let Some(text) = text {
@@ -203,6 +207,14 @@ impl Progress {
                 task.apply(event, if task.shown { calls_of_sub_agents } else { calls_of_main })
             }
         }
+    }
+
+    /// The line that a fact about work in the background deserves.
+    fn remark(&self, fact: &Fact) -> Option<String> {
+        let subject_of = |task| Some(&self.working.get(&task)?.subject);
+        let Fact::TaskParked { waits_for } = fact else { return background::remark(fact, subject_of) };
+        let left: Vec<TaskId> = waits_for.iter().filter(|task| !self.ended.contains(task)).copied().collect();
+        (!left.is_empty()).then(|| background::waiting(&left, subject_of))
     }
 
     /// An outcome as it is shown: without the notices that stand above it already.
@@ -232,6 +244,7 @@ impl Progress {
             place,
         };
         self.started += 1;
+        self.ended.remove(&event.task_id);
         let mut messages = Messages::default();
         messages.say(prompt);
         let task = Working {

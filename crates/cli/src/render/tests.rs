@@ -81,6 +81,18 @@ fn the_main_agent_has_a_line_only_while_it_works_alone() {
 }
 
 #[test]
+fn nobody_is_waited_for_who_is_shown_to_have_ended() {
+    let parked = |waits_for: &[char]| Fact::TaskParked { waits_for: waits_for.iter().copied().map(id).collect() };
+    let found = |task| outcome(task, "explore", Status::Completed, "Found.");
+    let tale = Tale::default().started('m', "main", "Where?").started('a', "explore", "A").started('b', "explore", "B");
+    let tale = tale.ended('a', found('a')).fact('m', parked(&['a', 'b']));
+    let text = screen(CALM, &tale, WIDE);
+    assert!(text.contains("main: waiting for a background task: agent-bbbbbbbbbbbb explore “B”\n"), "{text}");
+    let tale = tale.ended('b', found('b')).fact('m', parked(&['b']));
+    assert_eq!(screen(CALM, &tale, WIDE).matches("main: waiting for").count(), 1);
+}
+
+#[test]
 fn redrawing_replaces_the_working_lines_and_keeps_everything_else() {
     let (mut progress, mut screen, mut terminal) = (Progress::new(CALM), Screen::default(), Terminal::default());
     let mut draws = Vec::new();

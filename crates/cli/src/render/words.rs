@@ -1,6 +1,5 @@
 //! Numbers, times and calls in the few words that a line has room for.
 
-use serde_json::Value;
 use sortie_protocol::{Failure, ModelChoice, ToolCall, Usage};
 
 use super::{neutral, width};
@@ -67,25 +66,7 @@ pub(crate) fn fault(error: &Failure) -> String {
 
 /// A call in a few words: the tool and the one argument that says most, e.g. `Grep "auth"`.
 pub(crate) fn call(call: &ToolCall) -> String {
-    let tool = neutral::line(&call.tool);
-    let text = match telling_argument(&call.arguments) {
-        Some(("file_path" | "path", argument)) => {
-            format!("{tool} {}", neutral::line(&argument))
-        }
-        Some((_, argument)) => format!("{tool} \"{}\"", neutral::line(&argument)),
-        None => tool,
-    };
-    width::cut(&text, CALL_COLUMNS)
-}
-
-fn telling_argument(arguments: &str) -> Option<(&'static str, String)> {
-    let Ok(Value::Object(mut arguments)) = serde_json::from_str(arguments) else { return None };
-    ["pattern", "file_path", "command", "description", "query", "url", "path"].into_iter().find_map(|name| {
-        match arguments.remove(name) {
-            Some(Value::String(text)) => Some((name, text)),
-            _ => None,
-        }
-    })
+    width::cut(&neutral::line(&call.in_brief()), CALL_COLUMNS)
 }
 
 #[cfg(test)]

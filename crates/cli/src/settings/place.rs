@@ -78,6 +78,11 @@ impl Places {
         self.config.as_ref().map(|config| config.with_file_name("models.toml"))
     }
 
+    /// The files that may have been named for this run.
+    pub(crate) fn named(&self) -> Vec<&Path> {
+        self.config.iter().chain(&self.env_file).map(PathBuf::as_path).collect()
+    }
+
     /// The folders of role prompts as paths in them are shown: the project's relative to it, the user's absolute.
     pub(crate) fn prompts(&self) -> Vec<PathBuf> {
         self.folders("prompts")

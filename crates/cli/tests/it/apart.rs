@@ -1,9 +1,13 @@
 //! `sortie task` in the background: answered at once, and done by a process of its own.
 
+use std::fs;
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 use sortie_testkit::{Script, ScriptedServer, reply};
 
 use crate::background::held;
+use crate::hooks_at_work::with_hook;
 use crate::world::World;
 
 #[test]
@@ -65,4 +69,42 @@ fn a_delegation_in_the_background_that_cannot_be_started_is_refused_like_any_oth
     assert_eq!(refused(true), refused(false));
     assert_eq!(refused(true).0, 1);
     assert!(world.kept_nothing());
+}
+
+#[test]
+fn what_a_hook_has_to_complain_of_is_said_where_the_task_is_looked_at() {
+    let world = with_hook("task_ended", "echo broken >&2; exit 1\n", "");
+    let server = ScriptedServer::start(Script::always(reply::text("Found."))).unwrap();
+    let request = json!({
+        "description": "Find it", "prompt": "CHILD", "subagent_type": "explore", "run_in_background": true
+    });
+    let ended = world.sortie(["task", "--json", &request.to_string()]).on(&server, "anthropic").run();
+    let file = ended.stdout_json()["output_file"].as_str().unwrap().to_owned();
+    let since = Instant::now();
+    loop {
+        let output = fs::read_to_string(&file).unwrap();
+        if let Some((_, said)) = output.split_once("Found.\n")
+            && said.ends_with('\n')
+        {
+            assert!(said.starts_with("warning: the hook ") && said.contains("broken"), "{output}");
+            return;
+        }
+        assert!(since.elapsed() < Duration::from_mins(1), "{output}");
+    }
+}
+
+#[test]
+fn settings_that_can_be_read_only_once_are_refused_to_a_task_in_the_background() {
+    let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::text("Found."))).unwrap());
+    let task = |background: bool| {
+        let request = json!({
+            "description": "Find it", "prompt": "CHILD", "subagent_type": "explore", "run_in_background": background
+        });
+        let task = world.sortie(["task", "--env-file", "/dev/stdin", "--json", &request.to_string()]);
+        task.on(&server, "anthropic").stdin("MINE=1\n").run()
+    };
+    let refused = task(true);
+    assert!(refused.code == 2 && refused.stderr.contains("/dev/stdin can be read only once"), "{refused:#?}");
+    assert!(world.kept_nothing());
+    assert_eq!(task(false).code, 0);
 }

@@ -247,7 +247,7 @@ fn a_question_names_the_agents_down_to_the_one_that_asks_and_progress_stands_asi
 /// A main agent whose sub-agent has a question to the person.
 fn inquiring() -> ScriptedServer {
     let task = reply::call("Task", json!({"description": "Ask", "prompt": "CHILD"}));
-    let ask = reply::call("Ask", json!({"question": "Which one?\n1. or 2.", "to": "person"}));
+    let ask = reply::call("Ask", json!({"question": "Which one?\n1. or 2.", "to": "person", "timeout_seconds": 120}));
     let script = Script::new()
         .on(when::prompt_contains("QUESTION").turn(0), reply::calls([task]))
         .on(when::prompt_contains("QUESTION"), reply::text("done"))
@@ -270,12 +270,19 @@ fn an_agent_asks_the_person_who_answers_in_any_words() {
     let (world, server) = (World::new(), inquiring());
     let mut session = Session::start(world.sortie(["run", "QUESTION"]).on(&server, "anthropic"));
     let question = session.sees(ANSWER);
-    assert!(question.contains("? main › general-purpose asks\n  Which one?\n  1. or 2.\n"), "{question}");
+    let child = world.tasks(2)[1]["task_id"].as_str().unwrap().to_owned();
+    let asked = format!(
+        "? main › general-purpose asks\n  {child} “Ask”, waits 2m00s for an answer\n  Which one?\n  1. or 2.\n"
+    );
+    assert!(question.contains(&asked), "{question}");
     session.types("\n");
     session.sees(ANSWER);
     session.types("the second, \\\n");
     session.sees("  … ");
     session.types("but not its tests\n");
+    let may_ask = "Ask, if you have it, is for what you can neither find out nor decide";
+    let requests = server.requests();
+    assert!(requests.iter().any(|request| request.body["system"].to_string().contains(may_ask)), "{requests:#?}");
     assert_eq!(session.ends(), (0, "done\n".to_owned()));
     assert!(told_child(&server).contains("the second, \\nbut not its tests"), "{}", told_child(&server));
 }
@@ -287,9 +294,26 @@ fn whoever_does_not_answer_can_do_so_from_elsewhere() {
     session.sees(ANSWER);
     session.types("\u{4}");
     let child = world.tasks(2)[1]["task_id"].as_str().unwrap().to_owned();
+    session.sees(&format!("{child} waits for an answer for 2m00s in all: sortie tasks send {child} \"…\""));
     assert_eq!(world.sortie(["tasks", "send", &child, "The second one."]).run().code, 0);
     assert_eq!(session.ends(), (0, "done\n".to_owned()));
     assert!(told_child(&server).contains("The second one."), "{}", told_child(&server));
+}
+
+#[test]
+fn half_an_answer_to_a_question_that_was_given_up_reaches_no_shell() {
+    let (world, server) = (World::new(), inquiring());
+    let shell = ["-c", "\"$@\"; read line; echo \"[$line]\"", "sh"];
+    let run = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").under("/bin/sh", &shell);
+    let mut session = Session::start(run);
+    session.sees(ANSWER);
+    session.types("rm -rf .");
+    session.sees("rm -rf .");
+    let child = world.tasks(2)[1]["task_id"].as_str().unwrap().to_owned();
+    assert_eq!(world.sortie(["tasks", "send", &child, "The second one."]).run().code, 0);
+    session.sees("too late: no answer is waited for any more, and what was typed is dropped");
+    session.types("\n");
+    assert_eq!(session.ends(), (0, "done\n[]\n".to_owned()));
 }
 
 #[test]
@@ -307,7 +331,10 @@ fn a_sub_agent_in_the_background_asks_at_the_same_terminal_and_does_not_wait_for
     let mut session = Session::start(world.sortie(patience).on(&server, "anthropic"));
     let question = session.sees(CHOICES);
     assert!(question.contains("? main › general-purpose wants to use Write\n"), "{question}");
-    assert_eq!(session.ends(), (0, "done\n".to_owned()));
+    assert!(question.contains(" “Write it”, waits 1.0s for an answer\n"), "{question}");
+    session.sees("too late");
+    let (code, said) = session.ends();
+    assert!(code == 0 && said.ends_with("done\n"), "{code} {said}");
     assert!(!world.path("workspace/notes.md").exists());
     assert!(told_child(&server).contains("nobody answered within 1 s"), "{}", told_child(&server));
 }
@@ -331,4 +358,7 @@ fn a_delegated_task_of_a_program_is_refused_what_would_be_asked() {
     let session = Session::start(world.sortie(task).on(&server, "anthropic"));
     assert_eq!(session.ends().0, 0);
     assert!(told(&server).contains("nobody can be asked here"), "{}", told(&server));
+    let offered = server.requests()[0].body["tools"].to_string();
+    assert!(offered.contains(r#""name":"Write""#), "{offered}");
+    assert!(!offered.contains(r#""name":"Ask""#), "neither a parent nor a person can answer: {offered}");
 }

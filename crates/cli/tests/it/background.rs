@@ -78,6 +78,8 @@ fn a_run_says_what_works_in_the_background_and_waits_for_it() {
         &expect![[r#"
         exit 0
         --- stdout
+        It is on its way.
+
         It is here.
         --- stderr
         explore agent-1___________ started: Find it · main (test-model)
@@ -105,14 +107,15 @@ fn a_run_that_is_left_is_interrupted_and_goes_on_where_it_was() {
         [Task running in background: agent-1___________]
         You can continue working. Use `sortie task-status agent-1___________` to check progress.
         main: waiting for a background task: agent-1___________ explore “Find it”
-        note: nobody waits for agent-1___________ explore “Find it”
-        note: nothing of it runs any more; it goes on with: sortie resume agent-2___________
+        note: agent-1___________ explore “Find it” is stopped, and will go on with the run
+        note: the run is stopped; it goes on with: sortie resume agent-2___________
     "#]],
     );
     assert_eq!(states(&world), ["interrupted", "interrupted"]);
     let again = world.sortie(["resume", "--detach"]).on(&server, "anthropic").run();
     let waiting = format!("main: waiting for a background task: {} explore “Find it”\n", id(&world.tasks(2)[1]));
     assert!(again.stderr.contains(&waiting), "what began before is known by its title: {}", again.stderr);
+    assert_eq!(again.stdout, "It is on its way.\n", "what it said before it waited");
     assert_eq!(
         (again.code, states(&world).as_slice()),
         (0, ["interrupted".to_owned(), "interrupted".to_owned()].as_slice())
@@ -120,7 +123,7 @@ fn a_run_that_is_left_is_interrupted_and_goes_on_where_it_was() {
     server.gate("child").open();
     server.gate("end").open();
     let resumed = world.sortie(["resume"]).on(&server, "anthropic").run();
-    assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "It is here.\n"), "{resumed:#?}");
+    assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "It is on its way.\n\nIt is here.\n"), "{resumed:#?}");
     assert_eq!(states(&world), ["completed", "completed"]);
     let refused = world.sortie(["run", "--detach", "--output-format", "json", "x"]).on(&server, "anthropic").run();
     check(
@@ -141,7 +144,10 @@ fn a_run_that_could_be_left_says_what_there_is_however_fast_its_sub_agents_are()
         server.gate("end").open();
         let ended = world.sortie(["run", "--detach", "QUESTION"]).on(&server, "anthropic").run();
         assert_eq!(ended.code, 0, "{ended:#?}");
-        assert!(["It is on its way.\n", "It is here.\n"].contains(&ended.stdout.as_str()), "{ended:#?}");
+        assert!(
+            ["It is on its way.\n", "It is on its way.\n\nIt is here.\n"].contains(&ended.stdout.as_str()),
+            "{ended:#?}"
+        );
     }
 }
 
@@ -169,12 +175,14 @@ fn a_message_reaches_a_running_task_of_another_process() {
     assert_eq!((stdin.code, stdin.stdout_json()), (0, json!({"task_id": child, "state": "delivered"})));
     server.gate("child").open();
     let ended = live.wait();
-    assert_eq!((ended.code, ended.stdout.as_str()), (0, "It is here.\n"), "{ended:#?}");
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "It is on its way.\n\nIt is here.\n"), "{ended:#?}");
     check(
         &ended,
         &expect![[r#"
         exit 0
         --- stdout
+        It is on its way.
+
         It is here.
         --- stderr
         explore agent-1___________ started: Find it · main (test-model)
@@ -224,7 +232,7 @@ fn a_message_to_an_interrupted_task_is_kept_and_read_when_it_goes_on() {
     );
     server.gate("child").open();
     let resumed = world.sortie(["resume"]).on(&server, "anthropic").run();
-    assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "It is here.\n"), "{resumed:#?}");
+    assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "It is on its way.\n\nIt is here.\n"), "{resumed:#?}");
     let report = world.sortie(["tasks", "output", &child]).run();
     assert_eq!(report.stdout, "It is in src.\n");
 }
@@ -245,7 +253,7 @@ fn whoever_follows_a_task_sees_what_it_does_and_gets_its_exit_code() {
     assert_eq!(followed.code, 0, "{followed:#?}");
     assert!(text.starts_with(&format!("{child} explore on main (test-model), ")), "{text}");
     assert!(text.contains("\nFind it\n\n> LS\n  .: 2 entries\n\n"), "{text}");
-    assert!(text.contains(&format!("\n{child} explore completed, 1 calls, ")), "{text}");
+    assert!(text.contains(&format!("\n{child} explore completed, 1 call, ")), "{text}");
     assert!(text.ends_with("\n\nThe child's report.\n"), "told once: {text}");
     let again = world.sortie(["tasks", "output", &child, "--follow"]).run();
     assert_eq!((again.code, &again.stdout), (0, &followed.stdout), "the same afterwards");
@@ -299,6 +307,11 @@ fn one_screen_says_where_a_task_stands() {
     "#]],
     );
     let object = world.sortie(["task-status", &child, "--json"]).run().stdout_json();
+    let typed = format!(" /task-status {child}");
+    let asked = world.sortie(["run", "--output-format", "json", &typed]).on(&server, "anthropic").run();
+    assert_eq!((asked.code, &asked.stdout_json()["task_id"]), (0, &object["task_id"]), "{asked:#?}");
+    let nameless = world.sortie(["run", "/task-status"]).on(&server, "anthropic").run();
+    assert!(nameless.code == 2 && nameless.stderr.contains("`/task-status`: give a task's id"), "{nameless:#?}");
     assert_eq!(
         (&object["status"], &object["tool_calls"], &object["last"]),
         (&json!("running"), &json!(1), &json!("LS"))
@@ -344,7 +357,7 @@ fn a_question_outlives_the_process_and_so_does_its_answer() {
     assert_eq!((&status["status"], &status["question"]), (&json!("interrupted"), &json!("Which one?")));
     assert!(world.sortie(["tasks", "send", &child, "The second one."]).run().stdout.starts_with("kept: "));
     let resumed = world.sortie(["resume"]).on(&server, "anthropic").run();
-    assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "It is settled.\n"), "{resumed:#?}");
+    assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "The person knows.\n\nIt is settled.\n"), "{resumed:#?}");
     let last =
         server.requests().iter().rfind(|request| !request.body.to_string().contains("QUESTION")).unwrap().clone();
     let results = last.body["messages"][2]["content"].to_string();
@@ -361,7 +374,8 @@ fn events_come_in_order_and_each_says_whose_it_is() {
     let ended = world.sortie(args).on(&server, "anthropic").run();
     let mut lines: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let outcome = lines.pop().unwrap();
-    assert_eq!((ended.code, &outcome["type"], &outcome["text"]), (0, &json!("outcome"), &json!("It is here.")));
+    let text = json!("It is on its way.\n\nIt is here.");
+    assert_eq!((ended.code, &outcome["type"], &outcome["text"]), (0, &json!("outcome"), &text));
     let (main, child) = (outcome["task_id"].clone(), outcome["children"][0]["task_id"].clone());
     let at = |task: &Value, kind: &str| {
         let place = lines.iter().position(|line| line["task_id"] == *task && line["type"] == kind);
@@ -408,7 +422,7 @@ fn a_task_that_asks_its_parent_says_what_and_how_to_answer() {
     );
     assert_eq!(world.sortie(["tasks", "send", &child, "The second one."]).run().code, 0);
     let ended = live.wait();
-    assert_eq!((ended.code, ended.stdout.as_str()), (0, "It is settled.\n"), "{ended:#?}");
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "The person knows.\n\nIt is settled.\n"), "{ended:#?}");
     for line in [
         format!("main: {child} general-purpose “Ask” goes on in the background\n"),
         format!("general-purpose {child}: asks its parent: Which one?\n"),
@@ -457,7 +471,7 @@ fn a_sub_agent_that_is_waited_for_can_be_let_go() {
     server.gate("child").open();
     server.gate("end").open();
     let ended = live.wait();
-    assert_eq!((ended.code, ended.stdout.as_str()), (0, "It is here.\n"), "{ended:#?}");
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "It is on its way.\n\nIt is here.\n"), "{ended:#?}");
     check(
         &world.sortie(["tasks", "release", &child, "--json"]).run(),
         &expect![[r#"

@@ -24,7 +24,7 @@ fn delegating(agents: &[&str]) -> ScriptedServer {
 }
 
 /// A world with one hook: a script in the user's home, which is given a file of its own to write to.
-fn with_hook(on: &str, script: &str, more: &str) -> World {
+pub(crate) fn with_hook(on: &str, script: &str, more: &str) -> World {
     let world = World::new();
     let path = world.write("home/hooks/hook.sh", script);
     world.config(&format!(
@@ -82,15 +82,21 @@ fn a_vetoed_sub_agent_in_the_background_is_refused_at_once() {
 }
 
 #[test]
-fn a_vetoed_run_is_refused_like_any_that_cannot_start() {
+fn a_vetoed_run_is_rejected_for_people_and_for_programs() {
     let world = with_hook("task_started", "echo 'not on Sundays' >&2; exit 2\n", "");
     let server = delegating(&[]);
     expect![[r"
-        exit 2
+        exit 1
         --- stderr
         error: a hook did not let the task start: not on Sundays
     "]]
     .assert_eq(&run(&world, &server, &[]).transcript());
+    for (format, more) in [("json", ""), ("stream-json", r#","type":"outcome","v":1"#)] {
+        let ended = run(&world, &server, &["--output-format", format]);
+        let error = r#"{"code":"vetoed","message":"a hook did not let the task start: not on Sundays"}"#;
+        let expected = format!("{{\"children\":[],\"error\":{error},\"status\":\"rejected\"{more}}}\n");
+        assert_eq!((ended.code, ended.stdout, ended.stderr), (1, expected, String::new()));
+    }
     let request = json!({"description": "d", "prompt": "CHILD", "subagent_type": "explore"}).to_string();
     let task = world.sortie(["task", "--json", &request]).on(&server, "anthropic").run();
     let error = json!({"code": "vetoed", "message": "a hook did not let the task start: not on Sundays"});

@@ -3,7 +3,7 @@
 use sortie_contract::head_line;
 use sortie_policy::neutral;
 use sortie_protocol::{
-    Addressee, ApprovalAnswer, Fact, Job, Reply, Sender, Status, TaskId, TaskOutcome, Timestamp, ToolCall, ToolOutput,
+    Addressee, ApprovalAnswer, Fact, Job, Reply, Status, TaskId, TaskOutcome, Timestamp, ToolCall, ToolOutput,
 };
 
 /// What is shown of a text that stands in one line.
@@ -47,7 +47,9 @@ impl Narrator {
                 };
                 line(&format!("? asks {whom}: {}", short(text)))
             }
-            Fact::MessageArrived { from, text, .. } => line(&format!("@ {}: {}", sender(from), short(text))),
+            Fact::MessageArrived { from, text, .. } => {
+                line(&format!("@ {}: {}", neutral::line(&from.to_string()), short(text)))
+            }
             Fact::NotePosted { text } => line(&format!("# {}", short(text))),
             Fact::ChildStarted { child, background: false, .. } => line(&format!("+ {child}")),
             Fact::ChildStarted { child, background: true, .. } => line(&format!("+ {child}, in the background")),
@@ -136,13 +138,6 @@ fn answered(answer: ApprovalAnswer) -> &'static str {
         ApprovalAnswer::Tree => "? yes, for this run",
         ApprovalAnswer::Always => "? yes, always",
         ApprovalAnswer::No => "? no",
-    }
-}
-
-fn sender(from: &Sender) -> String {
-    match from {
-        Sender::Person => "the person".to_owned(),
-        Sender::Task { task, agent } => format!("{} {task}", neutral::line(agent)),
     }
 }
 

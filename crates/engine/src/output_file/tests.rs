@@ -118,7 +118,7 @@ fn a_task_is_told_from_its_start_to_its_report() {
         > LS
           failed: `x` does not exist
 
-        agent-aaaaaaaaaaaa explore completed, 1 calls, 1200 tokens, 3.4 s, 2023-11-14T22:13:20.000Z
+        agent-aaaaaaaaaaaa explore completed, 1 call, 1200 tokens, 3.4 s, 2023-11-14T22:13:20.000Z
         note: one more
 
         It is in src/login.rs.

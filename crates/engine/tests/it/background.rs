@@ -31,7 +31,10 @@ async fn a_background_task_is_answered_at_once_and_reported_when_it_ends() {
         .otherwise(reply::text("Here is the place.").after_ms(20));
     let world = Plan::script(script).build();
     let outcome = world.run(ask("MAIN")).await;
-    assert_eq!((outcome.status, outcome.text.as_str()), (Status::Completed, "It found the place."));
+    assert_eq!(
+        (outcome.status, outcome.text.as_str()),
+        (Status::Completed, "It is on its way.\n\nIt found the place.")
+    );
     expect![[r#"
         task-1 #1 task_started main "a question": "MAIN"
         task-1 #2 task_admitted
@@ -52,7 +55,7 @@ async fn a_background_task_is_answered_at_once_and_reported_when_it_ends() {
         task-1 #12 mail_read "Your background task task-2 has ended:\ntask-2 explore completed, 0 calls, 154 tokens, … s\n[report mark]\nHere is the place.\n[end mark]"
         task-1 #13 model_called turn 3
         task-1 #14 model_replied turn 3: "It found the place."
-        task-1 #15 task_ended completed: "It found the place." Task×1
+        task-1 #15 task_ended completed: "It is on its way.\n\nIt found the place." Task×1
     "#]].assert_eq(&world.transcript());
     assert_eq!(mail(&world).len(), 1);
 }
@@ -122,7 +125,10 @@ async fn the_children_of_one_that_fails_are_its_parents_then() {
         .otherwise(reply::text("I have it.").after_ms(500));
     let world = Plan::script(script).build();
     let outcome = world.run(ask("MAIN")).await;
-    assert_eq!((outcome.status, outcome.text.as_str()), (Status::Completed, "But the leaf has it."));
+    assert_eq!(
+        (outcome.status, outcome.text.as_str()),
+        (Status::Completed, "The middle one failed.\n\nBut the leaf has it.")
+    );
     let told = mail(&world);
     assert_eq!(told.len(), 1);
     assert!(told[0].contains("I have it."), "{told:?}");
@@ -145,7 +151,7 @@ async fn the_children_of_one_that_fails_are_its_parents_then() {
           task-2 #9 task_ended failed [model_auth: the provider answered 401 (scripted)]: "" Task×1
         task-1 #7 child_ended call_0_1: task-2 leg 1
         task-1 #8 child_adopted task-3
-        task-1 #9 call_finished call_0_1 failed: "task-2 general-purpose failed, 1 calls, 164 tokens, … s\nerror model_auth: the provider answered 401 (scripted)"
+        task-1 #9 call_finished call_0_1 failed: "task-2 general-purpose failed, 1 call, 178 tokens, … s\nerror model_auth: the provider answered 401 (scripted)"
         task-1 #10 model_called turn 2
         task-1 #11 model_replied turn 2: "The middle one failed."
         task-1 #12 task_parked for task-3
@@ -157,7 +163,7 @@ async fn the_children_of_one_that_fails_are_its_parents_then() {
         task-1 #14 mail_read "Your background task task-3 has ended:\ntask-3 explore completed, 0 calls, 152 tokens, … s\n[report mark]\nI have it.\n[end mark]"
         task-1 #15 model_called turn 3
         task-1 #16 model_replied turn 3: "But the leaf has it."
-        task-1 #17 task_ended completed: "But the leaf has it." Task×1
+        task-1 #17 task_ended completed: "The middle one failed.\n\nBut the leaf has it." Task×1
     "#]].assert_eq(&world.transcript());
 }
 
@@ -217,7 +223,10 @@ async fn a_message_is_read_at_the_next_turn_and_one_to_a_finished_task_has_it_go
         .otherwise(reply::calls([reply::call("LS", json!({}))]).after_ms(1000));
     let world = Plan::script(script).build();
     let outcome = world.run(ask("MAIN")).await;
-    assert_eq!((outcome.status, outcome.text.as_str()), (Status::Completed, "That is all."));
+    assert_eq!(
+        (outcome.status, outcome.text.as_str()),
+        (Status::Completed, "Waiting.\n\nWaiting again.\n\nThat is all.")
+    );
     let told = mail(&world);
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told[0].contains("Steered.") && told[1].contains("More done."));
@@ -239,7 +248,7 @@ async fn a_child_asks_the_one_that_waits_for_it_and_gets_its_answer() {
     let rules = Rules { max_concurrent: 1, ..Rules::default() };
     let world = Plan::script(script).rules(rules).build();
     let outcome = world.run(ask("MAIN")).await;
-    assert_eq!((outcome.status, outcome.text.as_str()), (Status::Completed, "All done."));
+    assert_eq!((outcome.status, outcome.text.as_str()), (Status::Completed, "Answered.\n\nAll done."));
     expect![[r#"
         task-1 #1 task_started main "a question": "MAIN"
         task-1 #2 task_admitted
@@ -270,9 +279,35 @@ async fn a_child_asks_the_one_that_waits_for_it_and_gets_its_answer() {
           task-2 #10 model_replied turn 2: "Then the second."
           task-2 #11 task_ended completed: "Then the second." Ask×1
         task-1 #18 child_ended call_0_1: task-2 leg 1
-        task-1 #19 mail_read "Your background task task-2 has ended:\ntask-2 general-purpose completed, 1 calls, 337 tokens, … s\n[report mark]\nThen the second.\n[end mark]"
+        task-1 #19 mail_read "Your background task task-2 has ended:\ntask-2 general-purpose completed, 1 call, 365 tokens, … s\n[report mark]\nThen the second.\n[end mark]"
         task-1 #20 model_called turn 4
         task-1 #21 model_replied turn 4: "All done."
-        task-1 #22 task_ended completed: "All done." SendMessage×1 Task×1
+        task-1 #22 task_ended completed: "Answered.\n\nAll done." SendMessage×1 Task×1
     "#]].assert_eq(&world.transcript());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_is_for_the_oldest_open_question_of_the_one_who_asks() {
+    let asks = json!({"description": "Part", "prompt": "FIRST", "subagent_type": "general-purpose"});
+    let inquire = |question: &str| reply::call("Ask", json!({"question": question}));
+    let answer =
+        |text: &str| reply::calls([reply::call("SendMessage", json!({"to": "agent-aaaaaaaaaaab", "message": text}))]);
+    let script = Script::new()
+        .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", asks)]))
+        .on(when::prompt_contains("MAIN").turn(1), answer("The left one."))
+        .on(when::prompt_contains("MAIN").turn(2), answer("At noon.").after_ms(1000))
+        .on(when::prompt_contains("MAIN"), reply::text("All done."))
+        .on(when::turn(0), reply::calls([inquire("Which one?"), inquire("When?")]))
+        .otherwise(reply::text("So be it."));
+    let world = Plan::script(script).build();
+    assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
+    let answered = |event: &Event| match &event.fact {
+        Fact::CallFinished { output, .. } if output.output.for_model.contains(") answers.") => {
+            Some((output.call.0.clone(), output.output.for_model.lines().nth(2).unwrap_or_default().to_owned()))
+        }
+        _ => None,
+    };
+    let answers: Vec<(String, String)> = world.events().iter().filter_map(answered).collect();
+    let answer = |call: &str, text: &str| (call.to_owned(), text.to_owned());
+    assert_eq!(answers, [answer("call_0_1", "The left one."), answer("call_0_2", "At noon.")]);
 }

@@ -5,11 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sortie_engine::{Resumption, Rules};
-use sortie_protocol::{Event, Fact, Message, Status, TaskId, TaskOutcome};
+use sortie_engine::{Asking, Hooks, Resumption, Rules, Verdict};
+use sortie_journal::Journal as _;
+use sortie_protocol::{Event, Fact, Job, Message, Status, TaskId, TaskOutcome};
 use sortie_testkit::{Script, ScriptedPart, ScriptedReply, Seen, reply, when};
+use sortie_tools::BoxFuture;
 
 use crate::relic::Relic;
+use crate::remains::{ROOT, Site, left_behind, resume};
 use crate::support::{Plan, World, ask};
 
 const CHILDREN: usize = 100;
@@ -185,4 +188,53 @@ async fn fifty_long_reports_are_told_within_a_size_and_can_be_had_whole() {
     let [paged, whole]: [String; 2] = outputs.take(2).collect::<Vec<_>>().try_into().expect("two outputs");
     assert!(paged.contains("line 19999\n"), "the end is there");
     assert!(whole.contains("line 0\n") && whole.len() < 60_000, "as it was bounded: {}", whole.len());
+}
+
+/// Lets the first child wait longest for its start.
+struct Backwards;
+
+impl Hooks for Backwards {
+    fn before_start<'a>(&'a self, job: &'a Job, _leg: u32) -> BoxFuture<'a, Verdict> {
+        Box::pin(async move {
+            let part: Option<u64> = job.prompt.strip_prefix("PART ").and_then(|part| part.parse().ok());
+            // Sleeps on purpose: the clock is paused.
+            tokio::time::sleep(Duration::from_millis(part.map_or(0, |part| 90 - part * 10))).await;
+            Verdict::default()
+        })
+    }
+
+    fn ended(&self, _job: &Job, _leg: u32, _outcome: &TaskOutcome) {}
+
+    fn asks(&self, _job: &Job, _asking: &Asking<'_>) {}
+
+    fn settled(&self) -> BoxFuture<'_, Vec<String>> {
+        Box::pin(std::future::ready(Vec::new()))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn reports_come_in_the_order_of_the_calls_however_the_starts_raced_also_after_a_crash() {
+    let plan = || {
+        let script = Script::new()
+            .on(when::prompt_contains("MAIN").turn(0), reply::calls(tasks(5)))
+            .on(when::prompt_contains("MAIN").turn(1), reply::calls([reply::call("LS", json!({}))]).after_ms(5000))
+            .otherwise(reply::text("Found.").after_ms(1000));
+        Plan { hooks: Arc::new(Backwards), ..Plan::script(script) }
+    };
+    let site = Site::new();
+    let journal = Arc::new(Relic::default());
+    let (engine, _) = site.engine(plan(), &journal);
+    engine.run(ask("MAIN")).await.expect("it starts").outcome().await.expect("the journal works");
+    let events = journal.read(ROOT.parse().expect("an id")).expect("it is there");
+    let mut by_call = started(&events);
+    by_call.reverse();
+    assert!(by_call.is_sorted() && by_call.len() == 5, "started backwards: {by_call:?}");
+    assert_eq!(deliveries(&events), [by_call.clone()]);
+
+    let mut left = left_behind(&journal.appends(), ROOT, "mail_read");
+    left.pop();
+    let journal = Arc::new(Relic::of(&left).await);
+    let (engine, _) = site.engine(plan(), &journal);
+    resume(&engine, None).await;
+    assert_eq!(deliveries(&journal.read(ROOT.parse().expect("an id")).expect("it is there")), [by_call]);
 }

@@ -16,7 +16,7 @@ use crate::permissions::{rules, user, usual};
 use crate::relic::Relic;
 use crate::support::{Plan, ask};
 
-const ROOT: &str = "agent-aaaaaaaaaaaa";
+pub(crate) const ROOT: &str = "agent-aaaaaaaaaaaa";
 const CHILD: &str = "agent-aaaaaaaaaaab";
 
 fn id(letters: &str) -> TaskId {
@@ -24,12 +24,12 @@ fn id(letters: &str) -> TaskId {
 }
 
 /// A directory with a workspace, in which one process after the other works.
-struct Site {
+pub(crate) struct Site {
     home: TempDir,
 }
 
 impl Site {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let home = tempfile::tempdir().expect("a temp directory");
         std::fs::create_dir(home.path().join("workspace")).expect("a fresh directory");
         Self { home }
@@ -39,12 +39,12 @@ impl Site {
         self.home.path().join("workspace")
     }
 
-    fn engine(&self, plan: Plan, journal: &Arc<Relic>) -> (Engine, Arc<ScriptedModel>) {
+    pub(crate) fn engine(&self, plan: Plan, journal: &Arc<Relic>) -> (Engine, Arc<ScriptedModel>) {
         plan.engine(self.home.path(), Arc::clone(journal) as Arc<_>)
     }
 
     /// All that a main agent writes under this script, append by append.
-    async fn whole(&self, script: Script) -> Vec<Vec<Entry>> {
+    pub(crate) async fn whole(&self, script: Script) -> Vec<Vec<Entry>> {
         let journal = Arc::new(Relic::default());
         let (engine, _) = self.engine(Plan::script(script), &journal);
         engine.run(ask("MAIN")).await.expect("it starts").outcome().await.expect("the journal works");
@@ -53,7 +53,7 @@ impl Site {
 }
 
 /// What is left when the process is killed right behind the first fact of this kind, of this task.
-fn left_behind(appends: &[Vec<Entry>], task: &str, kind: &str) -> Vec<Vec<Entry>> {
+pub(crate) fn left_behind(appends: &[Vec<Entry>], task: &str, kind: &str) -> Vec<Vec<Entry>> {
     let is_last =
         |entries: &Vec<Entry>| entries.iter().any(|entry| entry.task_id == id(task) && entry.fact.kind() == kind);
     let last = appends.iter().position(is_last).expect("such a fact");
@@ -76,7 +76,7 @@ fn writing() -> Script {
         .otherwise(reply::text("Part done."))
 }
 
-async fn resume(engine: &Engine, prompt: Option<&str>) -> TaskOutcome {
+pub(crate) async fn resume(engine: &Engine, prompt: Option<&str>) -> TaskOutcome {
     let resumption = Resumption { prompt: prompt.map(str::to_owned), ..Resumption::default() };
     let running = engine.resume(id(ROOT), resumption).await;
     running.expect("it goes on").outcome().await.expect("the journal works")

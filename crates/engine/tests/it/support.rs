@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use sortie_agents::{Agents, Dialect, Registry};
 use sortie_contract::{Contract, Sortie};
 use sortie_engine::{
-    AgentFolders, Clock, Engine, EngineParts, Folder, Holds, Ids, Permissions, Rules, Running, tool_names,
+    AgentFolders, Clock, Engine, EngineParts, Folder, Holds, Hooks, Ids, NoHooks, Permissions, Rules, Running,
+    tool_names,
 };
 use sortie_journal::{Journal, MemoryJournal, Position, Scope};
 use sortie_llm::Models;
@@ -62,6 +63,7 @@ pub(crate) struct Plan {
     pub(crate) models: Option<Arc<dyn Models>>,
     pub(crate) contract: Arc<dyn Contract>,
     pub(crate) permissions: Permissions,
+    pub(crate) hooks: Arc<dyn Hooks>,
     /// Directories that are added to the workspace.
     pub(crate) added: Vec<PathBuf>,
 }
@@ -77,6 +79,7 @@ impl Plan {
             models: None,
             contract: Arc::new(Sortie),
             permissions: Permissions::unrestricted(),
+            hooks: Arc::new(NoHooks),
             added: Vec::new(),
         }
     }
@@ -162,7 +165,7 @@ impl Plan {
             shell: None,
             reports: Arc::new(SpillDir::open(&home.join("reports")).expect("a directory")),
             cache: None,
-            hooks: Arc::new(sortie_engine::NoHooks),
+            hooks: self.hooks,
             rules: self.rules,
             permissions: self.permissions,
             clock: Arc::new(StepClock::default()),

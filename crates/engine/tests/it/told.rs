@@ -80,7 +80,11 @@ impl Told {
                     Fact::TaskEnded { outcome } if *task != self.root => {
                         breaches.extend(self.report_breach((*task, event.leg), &outcome.text, all_read));
                     }
-                    Fact::MessageArrived { text, .. } => *messages.entry(text).or_default() += 1,
+                    Fact::MessageArrived { text, .. } => {
+                        // A question is told as one that waits, or as one that has waited.
+                        let words = text.split("waits for your answer").next().unwrap_or(text);
+                        *messages.entry(words).or_default() += 1;
+                    }
                     Fact::ModelReplied { reply, .. } => {
                         outputs.extend(reply.calls().map(|call| (call.id.0.as_str(), 0)));
                     }

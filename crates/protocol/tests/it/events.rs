@@ -8,8 +8,8 @@ use expect_test::expect_file;
 use serde_json::json;
 use sortie_protocol::{
     Addressee, AgentConfig, ApprovalAnswer, CallId, CallOutput, Event, Fact, Failure, Grant, GrantLayer, Job, Limit,
-    Limits, MailMark, ModelChoice, Part, Reach, Reasoning, Reply, ReportMark, Sender, Status, StopReason, TaskId, TaskOutcome,
-    Timestamp, ToolCall, ToolCount, ToolOutput, Usage, VERSION,
+    Limits, MailMark, ModelChoice, Part, Reach, Reasoning, Reply, ReportMark, Sender, Status, StopReason, TaskId,
+    TaskOutcome, Timestamp, ToolCall, ToolCount, ToolOutput, Usage, VERSION,
 };
 
 fn task(letter: u8) -> TaskId {

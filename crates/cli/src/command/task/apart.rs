@@ -4,13 +4,15 @@
 //! its beginning in one line. Whatever else it says first is why it did not begin, which is passed on.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
-use std::path::PathBuf;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use sortie_protocol::{AgentConfig, Event, Fact, Launched, TaskId, TaskOutcome};
+use sortie_sandbox::SpillDir;
 
 use super::Answering;
-use crate::error::CommandError;
+use crate::error::{self, CommandError};
 use crate::render::{Display, print_json_text};
 
 /// The flag of the other process.
@@ -18,6 +20,19 @@ pub(super) const FLAG: &str = "apart";
 
 /// Stands before the answer in the line that tells of the beginning.
 const STARTED: &str = "started ";
+
+/// Refuses files that can be read only once, as `<(…)` makes them: the other process would find them empty.
+pub(super) fn check_files(named: &[&Path]) -> Result<(), CommandError> {
+    let is_pipe = |path: &&&Path| path.metadata().is_ok_and(|found| found.file_type().is_fifo());
+    match named.iter().find(is_pipe) {
+        None => Ok(()),
+        Some(pipe) => {
+            let pipe = pipe.display();
+            let message = format!("{pipe} can be read only once, and a task in the background is read anew");
+            Err(CommandError::usage(message).hint("give it as a file, or leave out `run_in_background`"))
+        }
+    }
+}
 
 /// Has the work done, and answers. `input` is what was read from stdin, if the request came from there.
 pub(super) fn start(input: Option<&str>) -> Result<ExitCode, CommandError> {
@@ -78,7 +93,11 @@ impl ApartDisplay {
         };
         let mut stdout = io::stdout().lock();
         writeln!(stdout, "{STARTED}{}", self.answering.contract.encode_launched(&launched))?;
-        stdout.flush()
+        stdout.flush()?;
+        // Whoever was told listens no longer; what goes wrong from here on stands where the task is looked at.
+        let output = SpillDir::open(&self.reports).and_then(|reports| reports.growing(&format!("{task_id}-output")));
+        output.map(error::say_in).unwrap_or_default();
+        Ok(())
     }
 }
 

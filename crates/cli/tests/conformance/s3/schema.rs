@@ -169,4 +169,8 @@ fn where_background_is_switched_off_it_is_refused_by_name() {
     let error = "`run_in_background` is switched off here (`task_tool.background`); call again without it";
     assert_eq!(without_id(given), json!({"success": false, "error": error}));
     assert!(server.requests().is_empty());
+    let offered = || world.sortie(["schema", "--contract", "typed"]).run().stdout_json()["properties"].clone();
+    assert_eq!((&offered()["run_in_background"], &offered()["resume"]["type"]), (&Value::Null, &json!("string")));
+    world.config("");
+    assert_eq!(offered()["run_in_background"]["type"], "boolean");
 }

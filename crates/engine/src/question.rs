@@ -1,0 +1,94 @@
+//! The questions of one task that wait for an answer. An answer is for the oldest of them that it can be meant for.
+
+use std::collections::BTreeSet;
+
+use sortie_protocol::{Addressee, CallId, Fact, Sender, TaskId};
+
+use crate::inbox::{Inbox, Message};
+
+/// A question that was put.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OpenQuestion {
+    /// Which waits for the answer.
+    pub(crate) call: CallId,
+    pub(crate) to: Addressee,
+    pub(crate) text: String,
+    /// How many messages had come before.
+    pub(crate) asked_at: u32,
+}
+
+impl OpenQuestion {
+    pub(crate) fn fact(&self) -> Fact {
+        let Self { call, to, text, .. } = self;
+        Fact::QuestionAsked { call: call.clone(), to: *to, text: text.clone() }
+    }
+
+    /// Whether a message can be meant for it, where these are above the task that asks.
+    fn accepts(&self, message: &Message, above: &[TaskId]) -> bool {
+        let is_meant = match &message.from {
+            Sender::Person => true,
+            Sender::Task { task, .. } => self.to == Addressee::Parent && above.contains(task),
+        };
+        is_meant && message.number > self.asked_at
+    }
+}
+
+/// The questions of a task, the oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Questions {
+    open: Vec<OpenQuestion>,
+    /// Messages that have answered one. They are read when the log says so.
+    answers: BTreeSet<u32>,
+}
+
+impl Questions {
+    pub(crate) fn restored(open: Vec<OpenQuestion>) -> Self {
+        Self { open, ..Self::default() }
+    }
+
+    pub(crate) fn put(&mut self, question: OpenQuestion) {
+        self.open.push(question);
+    }
+
+    /// Nobody waits for the answer any more.
+    pub(crate) fn close(&mut self, call: &CallId) {
+        self.open.retain(|question| question.call != *call);
+    }
+
+    pub(crate) fn is_put(&self, call: &CallId) -> bool {
+        self.open.iter().any(|question| question.call == *call)
+    }
+
+    /// Whether the task waits for an answer to these words.
+    pub(crate) fn is_open(&self, text: &str) -> bool {
+        self.open.iter().any(|question| question.text == text)
+    }
+
+    /// The message that answers the question of a call, if it has come: each older question has the first that it accepts.
+    pub(crate) fn take_answer(&mut self, call: &CallId, messages: &[Message], above: &[TaskId]) -> Option<Message> {
+        let mut taken = self.answers.clone();
+        for question in &self.open {
+            let is_free = |message: &&Message| !taken.contains(&message.number) && question.accepts(message, above);
+            let Some(answer) = messages.iter().find(is_free) else { continue };
+            taken.insert(answer.number);
+            if question.call == *call {
+                self.answers.insert(answer.number);
+                self.close(call);
+                return Some(answer.clone());
+            }
+        }
+        None
+    }
+}
+
+/// A call that waits for the answer to its question. Dropped, it waits no more.
+pub(crate) struct Asker<'a> {
+    pub(crate) inbox: &'a Inbox,
+    pub(crate) call: &'a CallId,
+}
+
+impl Drop for Asker<'_> {
+    fn drop(&mut self) {
+        self.inbox.close_question(self.call);
+    }
+}

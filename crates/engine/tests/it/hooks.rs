@@ -1,0 +1,124 @@
+//! Hooks at the starts of tasks: each leg that somebody asks for is told of, and nothing waits longer than it must.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::json;
+use sortie_engine::{Asking, Hooks, Resumption, Verdict};
+use sortie_protocol::{Job, Limits, Status, TaskOutcome, TaskRequest};
+use sortie_testkit::{Script, reply, when};
+use sortie_tools::BoxFuture;
+
+use super::support::{Plan, ask};
+
+/// Remembers what it was told, and is against prompts with BAD; one with SLOW is never decided.
+#[derive(Default)]
+struct Listener {
+    told: Mutex<Vec<String>>,
+}
+
+impl Listener {
+    fn note(&self, text: String) {
+        self.told.lock().expect("nobody panicked").push(text);
+    }
+
+    fn told(&self) -> Vec<String> {
+        self.told.lock().expect("nobody panicked").clone()
+    }
+}
+
+impl Hooks for Listener {
+    fn before_start<'a>(&'a self, job: &'a Job, leg: u32) -> BoxFuture<'a, Verdict> {
+        Box::pin(async move {
+            self.note(format!("{} leg {leg}: {}", job.config.agent, job.prompt));
+            if job.prompt.contains("SLOW") {
+                return std::future::pending().await;
+            }
+            let veto = job.prompt.contains("BAD").then(|| "not this".to_owned());
+            Verdict { veto, notices: Vec::new() }
+        })
+    }
+
+    fn ended(&self, job: &Job, leg: u32, outcome: &TaskOutcome) {
+        self.note(format!("{} leg {leg} has ended: {}", job.config.agent, outcome.status));
+    }
+
+    fn asks(&self, _job: &Job, _asking: &Asking<'_>) {}
+
+    fn settled(&self) -> BoxFuture<'_, Vec<String>> {
+        Box::pin(std::future::ready(Vec::new()))
+    }
+}
+
+fn plan(script: Script) -> (Arc<Listener>, Plan) {
+    let listener = Arc::new(Listener::default());
+    let hooks = Arc::clone(&listener) as Arc<dyn Hooks>;
+    (listener, Plan { hooks, ..Plan::script(script) })
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_follow_up_is_told_of_with_its_leg_and_with_what_is_asked_now() {
+    let child = "agent-aaaaaaaaaaab";
+    let first = json!({"description": "Part", "prompt": "FIRST", "subagent_type": "explore"});
+    let resume = |prompt: &str| json!({"description": "More", "prompt": prompt, "resume": child});
+    let send = |text: &str| reply::call("SendMessage", json!({"to": child, "message": text}));
+    let script = Script::new()
+        .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", first)]))
+        .on(when::prompt_contains("MAIN").turn(1), reply::calls([reply::call("Task", resume("SECOND"))]))
+        .on(when::prompt_contains("MAIN").turn(2), reply::calls([send("THIRD")]))
+        .on(when::prompt_contains("MAIN").turn(3), reply::text("Waiting."))
+        .on(when::prompt_contains("MAIN").turn(4), reply::calls([reply::call("Task", resume("BAD")), send("BAD, too")]))
+        .otherwise(reply::text("Done."));
+    let (listener, plan) = plan(script);
+    let world = plan.build();
+    let outcome = world.run(ask("MAIN")).await;
+    assert_eq!(outcome.status, Status::Completed);
+    let more = |prompt: &str| Resumption { prompt: Some(prompt.to_owned()), ..Resumption::default() };
+    let refused = world.engine.resume(outcome.task_id, more("BAD")).await.err().expect("a hook is against it");
+    assert_eq!(refused.code, "vetoed");
+    let running = world.engine.resume(outcome.task_id, more("MORE")).await.expect("it goes on");
+    assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
+    assert_eq!(
+        listener.told(),
+        [
+            "main leg 1: MAIN",
+            "explore leg 1: FIRST",
+            "explore leg 1 has ended: completed",
+            "explore leg 2: SECOND",
+            "explore leg 2 has ended: completed",
+            "explore leg 3: THIRD",
+            "explore leg 3 has ended: completed",
+            "explore leg 4: BAD",
+            "explore leg 4: BAD, too",
+            "main leg 1 has ended: completed",
+            "main leg 2: BAD",
+            "main leg 2: MORE",
+            "main leg 2 has ended: completed",
+        ]
+    );
+    let answers = format!("{:?}", world.seen_by("MAIN"));
+    assert!(answers.contains("a hook did not let the task start: not this"), "{answers}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hook_holds_up_neither_a_deadline_nor_a_stop() {
+    let slow = json!({"description": "Part", "prompt": "SLOW", "subagent_type": "explore"});
+    let script =
+        Script::new().on(when::turn(0), reply::calls([reply::call("Task", slow)])).otherwise(reply::text("Done."));
+    let (_, own) = plan(script.clone());
+    let limits = Limits { timeout: Some(Duration::from_secs(9)), ..Limits::default() };
+    let world = own.build();
+    let late = world.engine.run(TaskRequest { limits, ..ask("SLOW") }).await.err().expect("it does not start");
+    assert_eq!((late.code.as_str(), world.events().len()), ("timeout", 0));
+
+    let (listener, below) = plan(script);
+    let world = below.build();
+    let running = world.start(ask("MAIN")).await;
+    while listener.told().len() < 2 {
+        tokio::task::yield_now().await;
+    }
+    let stopped_at = tokio::time::Instant::now();
+    running.stop();
+    assert_eq!(running.outcome().await.expect("the journal works").status, Status::Cancelled);
+    assert!(stopped_at.elapsed() < Duration::from_secs(1), "{:?}", stopped_at.elapsed());
+}
