@@ -66,6 +66,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let all_alive = model.traffic_reaches(|traffic| traffic.in_flight == u64::from(count));
     let alive = tokio::time::timeout(PATIENCE, all_alive).await.map_err(|_| "some never asked their model")?.in_flight;
     if is_stopped {
+        // Each is in the journal shortly after it has begun.
+        while journal.list(&TaskQuery::default())?.len() as u64 <= u64::from(count + relays) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
         let stopped = until_stopped(running, &journal).await?;
         return Ok(std::fs::write(report, stopped.to_string())?);
     }

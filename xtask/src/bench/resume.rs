@@ -30,7 +30,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Figure>> {
 
 fn resume(bench: &Bench) -> Result<Figure> {
     let killed = bench.path("resume-killed");
-    let n_events = leave_interrupted(bench, &killed)?;
+    leave_interrupted(bench, &killed)?;
     let server = Server::start(bench, "resume", &script::long(TURNS, true))?;
     let sortie = Sortie {
         program: &bench.sortie,
@@ -46,12 +46,12 @@ fn resume(bench: &Bench) -> Result<Figure> {
         let arrival = server.take()?.first_arrival().context("no request arrived")?;
         first.push_ms(arrival.saturating_sub(ran.began));
     }
-    let what = format!("A killed task of {n_events} events, `sortie resume` to its first model request");
+    let what = format!("A killed task of some {} events, `sortie resume` to its first model request", 4 * TURNS);
     Ok(Figure::of(what, &first, Unit::Milliseconds).at_most(50.0))
 }
 
-/// Runs a task until its model is silent, kills it, and says how many events it has.
-fn leave_interrupted(bench: &Bench, home: &Path) -> Result<usize> {
+/// Runs a task until its model is silent, and kills it.
+fn leave_interrupted(bench: &Bench, home: &Path) -> Result<()> {
     remove(home)?;
     std::fs::create_dir_all(home)?;
     let server = Server::start(bench, "resume-killed", &script::long(TURNS, false))?;
@@ -77,7 +77,7 @@ fn leave_interrupted(bench: &Bench, home: &Path) -> Result<usize> {
     if list[0]["status"] != "interrupted" {
         bail!("the run was not interrupted: {list}");
     }
-    Ok(4 * TURNS + 3)
+    Ok(())
 }
 
 /// Copies the files of a folder, which has no folders in it but empty ones.

@@ -41,6 +41,8 @@ pub(super) struct Batch<'a> {
     totals: Totals,
     tails: HashMap<TaskId, Tail>,
     started: Vec<Origin>,
+    /// Whether a command is among it.
+    has_sent: bool,
 }
 
 /// Where the log of a task ends.
@@ -73,7 +75,7 @@ impl Letter {
 impl<'a> Batch<'a> {
     pub(super) fn begin(path: &'a Path, transaction: &'a Transaction<'a>, owner: Owner) -> Result<Self, Failure> {
         let totals = Totals::load(transaction)?;
-        Ok(Self { path, transaction, owner, totals, tails: HashMap::new(), started: Vec::new() })
+        Ok(Self { path, transaction, owner, totals, tails: HashMap::new(), started: Vec::new(), has_sent: false })
     }
 
     /// Carries out one append, or says why it is refused. The outer error is about the file and ends the batch.
@@ -121,7 +123,7 @@ impl<'a> Batch<'a> {
         Ok(Ok(()))
     }
 
-    /// Leaves a command, or says why it is refused, and lets go of old ones.
+    /// Leaves a command, or says why it is refused.
     pub(super) fn send(&mut self, letter: &Letter) -> Result<Result<CommandId, JournalError>, Failure> {
         if let Err(refusal) = self.load(letter.task)? {
             return Ok(Err(refusal));
@@ -135,15 +137,11 @@ impl<'a> Batch<'a> {
             .transaction
             .prepare_cached("INSERT INTO commands (number, task, mark, body) VALUES (?1, ?2, ?3, ?4)")?;
         insert.execute(params![number, task, Mark::of_command(number, task, &letter.body), letter.body])?;
-        let mut remove = self.transaction.prepare_cached(
-            "DELETE FROM commands WHERE number <= ?1
-            AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.task = commands.task AND t.status IS NULL)",
-        )?;
-        remove.execute([number - COMMANDS_KEPT])?;
+        self.has_sent = true;
         Ok(Ok(CommandId(number)))
     }
 
-    /// Writes the rows of the touched tasks and returns where the log now ends.
+    /// Writes the rows of the touched tasks, lets go of old commands, and returns where the log now ends.
     pub(super) fn finish(mut self) -> rusqlite::Result<Position> {
         for tail in self.tails.values() {
             let open = tail.row.progress.status.is_none();
@@ -157,8 +155,20 @@ impl<'a> Batch<'a> {
         for tail in self.tails.values().filter(|tail| tail.changed) {
             task_row::update(self.transaction, &tail.row)?;
         }
+        if self.has_sent {
+            self.forget_commands()?;
+        }
         self.totals.store(self.transaction)?;
         Ok(Position(self.totals.position))
+    }
+
+    /// Once for all that were sent: it looks at each command of a task that has not ended.
+    fn forget_commands(&self) -> rusqlite::Result<()> {
+        let mut remove = self.transaction.prepare_cached(
+            "DELETE FROM commands WHERE number <= ?1
+            AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.task = commands.task AND t.status IS NULL)",
+        )?;
+        remove.execute([self.totals.command - COMMANDS_KEPT]).map(drop)
     }
 
     /// Learns where a task stands, if there is one. Refused is what concerns one that is damaged, or being pruned and so

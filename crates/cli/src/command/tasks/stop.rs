@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use sortie_engine::NoApprover;
 use sortie_journal::{Holder, Journal, TaskHeader, TaskState};
-use sortie_protocol::{Command, Failure, TaskId};
+use sortie_protocol::{Command, Failure, Status, TaskId};
 use tokio::runtime::{Builder, Runtime};
 
 use super::show::find;
@@ -44,7 +44,8 @@ pub(super) fn run(settings: &Settings, id: &str, json: bool) -> Result<ExitCode,
     let of_tree = |wanted: &dyn Fn(&TaskId) -> bool| -> Vec<&TaskHeader> {
         tree.iter().filter(|header| wanted(&header.task_id)).collect()
     };
-    let stopped = of_tree(&|task| done.stopped.contains(task) && !done.failures.contains_key(task));
+    let all_stopped = with_late_ones(&done.stopped, &before, &tree);
+    let stopped = of_tree(&|task| all_stopped.contains(task) && !done.failures.contains_key(task));
     let failed = of_tree(&|task| done.failures.contains_key(task));
     if json {
         let ids = |tasks: &[&TaskHeader]| tasks.iter().map(|header| header.task_id.to_string()).collect::<Vec<_>>();
@@ -56,6 +57,20 @@ pub(super) fn run(settings: &Settings, id: &str, json: bool) -> Result<ExitCode,
         error::fail(&format!("{task} cannot be ended: {}", failure.message));
     }
     Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Those that were stopped, and those that had begun too late to be seen when word was left and ended with the ones that
+/// had started them. `tree` has parents before their children.
+fn with_late_ones(stopped: &HashSet<TaskId>, before: &[TaskHeader], tree: &[TaskHeader]) -> HashSet<TaskId> {
+    let known: HashSet<TaskId> = before.iter().map(|header| header.task_id).collect();
+    let mut all = stopped.clone();
+    for header in tree.iter().filter(|header| !known.contains(&header.task_id)) {
+        let was_cancelled = header.state == TaskState::Ended(Status::Cancelled);
+        if was_cancelled && header.parent_id.is_some_and(|parent| all.contains(&parent)) {
+            all.insert(header.task_id);
+        }
+    }
+    all
 }
 
 fn is_open(header: &TaskHeader) -> bool {
@@ -199,4 +214,45 @@ fn receipt(tree: &[TaskHeader], stopped: &[&TaskHeader], was_open: bool) -> Stri
         format!("{}  {}  {agent}  {title}\n", header.task_id, state(header))
     };
     stopped.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use sortie_protocol::Timestamp;
+
+    use super::*;
+
+    fn header(letter: u8, parent: Option<u8>, status: Status) -> TaskHeader {
+        let id = |letter: u8| TaskId::from_random([letter; 12]);
+        TaskHeader {
+            task_id: id(letter),
+            parent_id: parent.map(id),
+            root_id: id(0),
+            depth: 0,
+            leg: 1,
+            agent: String::new(),
+            title: String::new(),
+            workspace: String::new(),
+            state: TaskState::Ended(status),
+            started: Timestamp(0),
+            updated: Timestamp(0),
+        }
+    }
+
+    #[test]
+    fn a_receipt_has_those_that_began_while_the_others_were_told() {
+        use Status::{Cancelled, Completed};
+        let tree = [
+            header(0, None, Cancelled),
+            header(1, Some(0), Completed),
+            header(2, Some(0), Cancelled),
+            header(3, Some(2), Cancelled),
+            header(4, Some(0), Completed),
+            header(5, Some(1), Cancelled),
+        ];
+        let told = HashSet::from([tree[0].task_id]);
+        let all = with_late_ones(&told, &tree[..2], &tree);
+        let found: Vec<bool> = tree.iter().map(|header| all.contains(&header.task_id)).collect();
+        assert_eq!(found, [true, false, true, true, false, false], "not those that had come to their own end");
+    }
 }
