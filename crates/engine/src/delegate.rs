@@ -201,12 +201,8 @@ impl Delegate {
     }
 
     /// The child that answers a call already: its outcome, or itself, to go on.
-    pub(crate) async fn again(
-        &self,
-        parent: Parent,
-        call: &CallId,
-        Attached { child, ended_leg, .. }: Attached,
-    ) -> Result<Found, Failure> {
+    pub(crate) async fn again(&self, parent: Parent, call: &CallId, attached: Attached) -> Result<Found, Failure> {
+        let Attached { child, ended_leg, .. } = attached;
         let journal = Arc::clone(&self.engine.journal);
         let read = move || {
             if let Some(outcome) = outcome_for(journal.as_ref(), child, ended_leg)? {
@@ -215,17 +211,20 @@ impl Delegate {
             let standing = journal.standing(child).map_err(journal_failure)?;
             remember(journal.as_ref(), standing).map(Ok)
         };
-        let (remembered, notices) = match blocking(read).await? {
-            Ok(remembered) => remembered,
-            Err(outcome) => return Ok(Found::Ended(Box::new(outcome))),
+        let why = match blocking(read).await {
+            Ok(Err(outcome)) => return Ok(Found::Ended(Box::new(outcome))),
+            Ok(Ok((remembered, notices))) => {
+                let above = Some(self.above(parent));
+                let may_go_on = self.refuse_now(&remembered.past.job.config);
+                let going_on = GoingOn { remembered, wish: Wish::AsItWas, notices, above };
+                match may_go_on.and_then(|()| self.engine.go_on(going_on)) {
+                    Ok(task) => return Ok(Found::Open(Box::new(task))),
+                    Err(why) => why,
+                }
+            }
+            Err(why) => why,
         };
-        if let Err(refusal) = self.refuse_now(&remembered.past.job.config) {
-            self.end(call, Attached { child, ended_leg, is_released: false }).await.ok();
-            return Err(refusal);
-        }
-        let above = Some(self.above(parent));
-        let task = self.engine.go_on(GoingOn { remembered, wish: Wish::AsItWas, notices, above })?;
-        Ok(Found::Open(Box::new(task)))
+        self.end_instead(call, attached, why).await.map(|outcome| Found::Ended(Box::new(outcome)))
     }
 
     /// A child goes on only where it could be started now.
@@ -237,13 +236,22 @@ impl Delegate {
         refuse_denied(&self.judge, self.engine.contract.as_ref(), definition)
     }
 
-    /// The child that answers a call does not go on: it ends, if it has not. What it had answered before comes back.
-    pub(crate) async fn let_go(&self, call: &CallId) -> Option<TaskOutcome> {
+    /// The child that answers a call does not go on, because the call is refused: it ends, if it has not.
+    pub(crate) async fn let_go(&self, call: &CallId, refusal: &str) -> Option<TaskOutcome> {
         let attached = *self.attached.get(call)?;
+        self.end_instead(call, attached, Failure::new("permission", refusal)).await.ok()
+    }
+
+    /// How a child answers that cannot go on: it had been started, so with what it came to, and why there is no more.
+    async fn end_instead(&self, call: &CallId, attached: Attached, why: Failure) -> Result<TaskOutcome, Failure> {
         match self.end(call, attached).await {
-            Ok((outcome, had_ended)) => Some(outcome).filter(|_| had_ended),
-            // Somebody else has it, or it cannot be read: it stays as it is, and nobody waits for it any more.
-            Err(_) => None,
+            Ok((outcome, true)) => Ok(outcome),
+            Ok((mut outcome, false)) => {
+                outcome.notices.push(format!("it was interrupted and could not go on: {why}"));
+                Ok(outcome)
+            }
+            // Somebody else has it, or nothing of its log can be read: it stays as it is, and nobody waits for it any more.
+            Err(_) => Err(why),
         }
     }
 

@@ -55,10 +55,13 @@ impl Gate {
                 let output = self.run(call, tool.as_ref(), &self.workspace, (sink, stop)).await;
                 self.record(call, output, (Instant::now(), true), sink).await
             }
-            (Some(Started { child: Some(_), .. }), _) => match self.delegation.let_go(&call.id).await {
-                Some(ended) => self.record(call, report(&ended), (Instant::now(), true), sink).await,
-                None => self.pass(call, refusal, sink, stop).await,
-            },
+            (Some(Started { child: Some(_), .. }), _) => {
+                let why = refusal.as_ref().map_or("its tool is gone", |refusal| refusal.for_model.as_str());
+                match self.delegation.let_go(&call.id, why).await {
+                    Some(ended) => self.record(call, report(&ended), (Instant::now(), true), sink).await,
+                    None => self.pass(call, refusal, sink, stop).await,
+                }
+            }
             (Some(started), _) if !started.idempotent && !delegates => {
                 self.record(call, unknown(call, started), (Instant::now(), true), sink).await
             }
@@ -84,8 +87,9 @@ pub(crate) fn unanswered(call: &ToolCall, started: Option<&Started>) -> CallOutp
 pub(crate) fn report(outcome: &TaskOutcome) -> ToolOutput {
     let TaskOutcome { task_id, status, text, .. } = outcome;
     let error = outcome.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
-    let said = if text.trim().is_empty() { String::new() } else { format!(". It reported:\n{text}") };
-    let words = format!("the sub-agent {task_id} has ended ({status}){error}{said}");
+    let said = if text.trim().is_empty() { String::new() } else { format!("\nIt reported:\n{text}") };
+    let notices = outcome.notices.iter().fold(String::new(), |text, notice| text + "\nnotice: " + notice);
+    let words = format!("the sub-agent {task_id} has ended ({status}){error}{notices}{said}");
     match status {
         Status::Completed | Status::Partial => ToolOutput::done(words, format!("{task_id}: {status}")),
         Status::Failed | Status::Cancelled | Status::Rejected => ToolOutput::failure(words),

@@ -93,7 +93,7 @@ fn a_request_that_cannot_be_started_does_not_wait_for_a_locked_journal() {
 }
 
 /// Changes one event of a task behind the journal's back.
-fn damage(world: &World, id: &str, kind: &str) {
+pub(crate) fn damage(world: &World, id: &str, kind: &str) {
     let letters = id.strip_prefix("agent-").unwrap();
     let change = "UPDATE events SET time = time + 1 WHERE task = ?1 AND kind = ?2 AND seq > 1";
     assert!(world.sql().execute(change, (letters, kind)).unwrap() > 0);

@@ -9,7 +9,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
+use crate::journal::damage;
 use crate::retention::make_older;
+use crate::stopping::{begun, waiting};
 use crate::world::{Ended, Live, World, wait_for};
 
 pub(crate) fn send(live: &Live, signal: Signal) {
@@ -373,4 +375,19 @@ fn a_task_that_was_started_with_walls_around_its_commands_keeps_them() {
     let notices = resumed(&started(&["--unconfined"]));
     assert!(notices.contains("commands ran without walls"), "{notices}");
     assert!(outside.exists(), "as it was started");
+}
+
+#[test]
+fn a_child_whose_log_is_damaged_is_told_of_as_one_that_was_started() {
+    let (world, server) = (World::new(), waiting());
+    let (owner, ids) = begun(&world, &server);
+    recorded(&world, "model_called");
+    kill(owner);
+    damage(&world, &ids[1], "task_admitted");
+    server.gate("model").open();
+    let ended = world.sortie(["resume", &ids[0]]).on(&server, "anthropic").run();
+    assert_eq!(ended.code, 0, "{ended:#?}");
+    let answer = recorded(&world, "call_finished")["for_model"].as_str().unwrap().to_owned();
+    assert!(answer.starts_with(&format!("{} general-purpose cancelled", ids[1])), "{answer}");
+    assert!(answer.contains("could not go on") && answer.contains("is damaged"), "{answer}");
 }

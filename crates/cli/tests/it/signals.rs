@@ -28,6 +28,17 @@ fn send(live: &Live, signal: Signal) {
     kill_process(Pid::from_child(&live.child), signal).unwrap();
 }
 
+/// A run that cannot write its ending before another program lets go of the journal.
+fn kept_from_ending(world: &World, server: &ScriptedServer) -> (Live, rusqlite::Connection) {
+    let live = world.sortie(["run", "QUESTION"]).on(server, "anthropic").start();
+    wait_for(server, |traffic| traffic.calls >= 2);
+    assert_eq!(world.tasks(2).len(), 2);
+    let other = world.sql();
+    other.busy_timeout(Duration::from_mins(1)).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    (live, other)
+}
+
 #[test]
 fn the_first_signal_cancels_the_tree_and_its_outcome_is_printed_and_kept() {
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
@@ -85,13 +96,7 @@ fn a_signal_ends_a_program_whose_result_nobody_reads() {
 #[test]
 fn the_second_signal_does_not_wait_for_an_end_that_does_not_come() {
     let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
-    let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
-    wait_for(&server, |traffic| traffic.calls >= 2);
-    assert_eq!(world.tasks(2).len(), 2);
-    // Another program keeps the journal, so that no ending can be written.
-    let other = world.sql();
-    other.busy_timeout(Duration::from_mins(1)).unwrap();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (live, other) = kept_from_ending(&world, &server);
     send(&live, Signal::INT);
     wait_for(&server, |traffic| traffic.open_connections == 0);
     send(&live, Signal::INT);
@@ -105,13 +110,7 @@ fn the_second_signal_does_not_wait_for_an_end_that_does_not_come() {
 #[test]
 fn a_second_hang_up_is_not_a_second_wish() {
     let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
-    let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
-    wait_for(&server, |traffic| traffic.calls >= 2);
-    assert_eq!(world.tasks(2).len(), 2);
-    // Another program keeps the journal, so that the end takes until it lets go.
-    let other = world.sql();
-    other.busy_timeout(Duration::from_mins(1)).unwrap();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (live, other) = kept_from_ending(&world, &server);
     send(&live, Signal::HUP);
     wait_for(&server, |traffic| traffic.open_connections == 0);
     send(&live, Signal::HUP);

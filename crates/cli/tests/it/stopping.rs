@@ -11,7 +11,7 @@ use crate::resume::{id, kill, send, states};
 use crate::world::{Live, World, wait_for};
 
 /// A main agent that waits for a child, whose model answers when it is let.
-fn waiting() -> ScriptedServer {
+pub(crate) fn waiting() -> ScriptedServer {
     let delegate = json!({"description": "Wait", "prompt": "CHILD"});
     let script = Script::new()
         .on(when::prompt_contains("QUESTION").turn(0), reply::calls([reply::call("Task", delegate)]))
@@ -20,7 +20,7 @@ fn waiting() -> ScriptedServer {
 }
 
 /// A run whose child is at work, and the ids of both.
-fn begun(world: &World, server: &ScriptedServer) -> (Live, Vec<String>) {
+pub(crate) fn begun(world: &World, server: &ScriptedServer) -> (Live, Vec<String>) {
     let live = world.sortie(["run", "QUESTION"]).on(server, "anthropic").start();
     wait_for(server, |traffic| traffic.calls >= 2);
     (live, world.tasks(2).iter().map(id).collect())

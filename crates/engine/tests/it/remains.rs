@@ -201,7 +201,7 @@ async fn a_child_goes_on_only_where_it_could_be_started() {
     for (plan, why) in [
         (denied("Task"), "Task is not granted"),
         (denied("Task(general-purpose)"), "denied by"),
-        (off, "(delegation_off)"),
+        (off, "Task is not available"),
         (flat, "Task is not available"),
     ] {
         std::fs::remove_file(site.workspace().join("part.txt")).ok();
@@ -215,8 +215,33 @@ async fn a_child_goes_on_only_where_it_could_be_started() {
         let told = facts(&journal, ROOT).into_iter().filter(|fact| matches!(fact, Fact::ChildEnded { .. })).count();
         assert_eq!(told, 1, "{why}: its end is delivered");
         let answer = model.seen().into_iter().next().expect("the main agent was asked");
-        assert!(format!("{:?}", answer.messages.last()).contains(why), "{why}: {:?}", answer.messages.last());
+        told_of_child(&format!("{:?}", answer.messages.last()), why);
     }
+}
+
+/// What its parent reads of a child that was started and could not go on.
+fn told_of_child(answer: &str, why: &str) {
+    for piece in [CHILD, "cancelled", "A first word.", "could not go on", why] {
+        assert!(answer.contains(piece), "{why}: `{piece}` is missing: {answer}");
+    }
+    assert!(!answer.contains("No sub-agent was started"), "{why}: {answer}");
+}
+
+#[tokio::test]
+async fn a_child_whose_agent_is_gone_is_ended_and_answers_with_what_it_had() {
+    let site = Site::new();
+    let mut left = left_behind(&site.whole(writing()).await, CHILD, "model_replied");
+    for entry in left.iter_mut().flatten().filter(|entry| entry.task_id == id(CHILD)) {
+        if let Fact::TaskStarted { job } = &mut entry.fact {
+            "gone".clone_into(&mut job.config.agent);
+        }
+    }
+    let journal = Arc::new(Relic::of(&left).await);
+    let (engine, model) = site.engine(Plan::script(writing()), &journal);
+    assert_eq!(resume(&engine, None).await.status, Status::Completed);
+    let child = journal.ending(id(CHILD)).expect("the journal reads").expect("it has ended");
+    assert_eq!((child.status, child.text.as_str()), (Status::Cancelled, "A first word."));
+    told_of_child(&format!("{:?}", model.seen()[0].messages.last()), "agent cannot be found");
 }
 
 #[tokio::test]
