@@ -22,6 +22,7 @@ mod server;
 mod shell;
 mod size;
 mod start;
+mod wake;
 
 use std::path::{Path, PathBuf};
 
@@ -54,6 +55,7 @@ pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
             Part::Start => start::measure(&bench)?,
             Part::Delegation => delegation::measure(&bench)?,
             Part::Parallel => parallel::measure(&bench)?,
+            Part::Wake => wake::measure(&bench)?,
             Part::Live => live::measure(&bench)?,
             Part::Journal => journal::measure(&bench)?,
             Part::Resume => resume::measure(&bench)?,

@@ -4,15 +4,21 @@
 //! at each passing; and two restarts at once. One extra build has the points, in a folder of its own below the usual
 //! one. Nothing of the program is linked here: what it left behind is judged by `crash-checker`.
 
+mod agent;
+mod errand;
+mod kin;
+pub(crate) mod live;
+mod mix;
 mod options;
 mod points;
-mod programs;
-mod random;
+pub(crate) mod programs;
+pub(crate) mod random;
 mod rounds;
+mod scenario;
 mod script;
 mod server;
+pub(crate) mod site;
 mod tally;
-mod tools;
 mod workers;
 mod world;
 

@@ -13,6 +13,7 @@ mod fuzz;
 mod mutants;
 mod package;
 mod process;
+mod soak;
 mod test;
 mod tidy;
 mod workspace;
@@ -39,6 +40,9 @@ Usage: cargo xtask <command>
       --round N     This round alone.
       --no-points   Random instants alone.
       --point NAME  One named point alone: TOOL/POINT/PASSING.
+  soak              Whether a program that lives for an hour under random load stays as it was, and loses nothing.
+      --minutes N   For about N minutes.
+      --seed N      Another load (default 1).
   fuzz              Whether any bytes break what reads agent files, for a minute.
       --seconds N   For N seconds.
   bench             What the release build reaches, beside its targets.
@@ -46,8 +50,8 @@ Usage: cargo xtask <command>
       --write       Put the table into docs/benchmarks.md.
       --cold        Measure a build from nothing as well (minutes).
       --runs N      Repeat each measurement N times (default 20).
-      --only NAMES  Some parts only: start, delegation, parallel, live, journal, resume, search, match, grants,
-                    shell, size.
+      --only NAMES  Some parts only: start, delegation, parallel, wake, live, journal, resume, search, match,
+                    grants, shell, size.
 ";
 
 fn main() -> ExitCode {
@@ -105,6 +109,7 @@ fn command(name: &str) -> Option<Command> {
         "conformance" => conformance::run,
         "coverage" => |words| without_words(words, coverage::run),
         "crash" => crash::run,
+        "soak" => soak::run,
         "fuzz" => fuzz::run,
         "mutants" => |words| without_words(words, mutants::run),
         "bench" => bench::run,

@@ -33,7 +33,8 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0    completed
   1    failed, partial, cancelled or rejected; no such task or agent; a task that
-       cannot be had now: it runs elsewhere, or its log is damaged
+       cannot be had now: it runs elsewhere, its parent waits for it, or its log
+       is damaged; a disk that is full or fails
   2    wrong usage or configuration
   129  ended by SIGHUP, 130 by SIGINT, 143 by SIGTERM";
 

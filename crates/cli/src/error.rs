@@ -113,8 +113,11 @@ impl From<JournalError> for CommandError {
             JournalError::DamagedTask { .. }
             | JournalError::StillRunning { .. }
             | JournalError::OutOfSight { .. }
+            | JournalError::Stale { .. }
             | JournalError::Fenced { .. } => ErrorKind::Unready,
             JournalError::NoSuchTask { .. } => ErrorKind::NotFound,
+            // A disk that is full or broken, or somebody who moves the file, is no wrong setting.
+            JournalError::Write { .. } | JournalError::Read { .. } | JournalError::Moved { .. } => ErrorKind::Internal,
             _ => ErrorKind::Config,
         };
         Self::new(kind, error.to_string())

@@ -57,8 +57,6 @@ pub(crate) fn before(age: Duration) -> Timestamp {
 #[derive(Debug, Default)]
 pub(crate) struct Removed {
     pub(crate) pruned: Pruned,
-    /// The tasks that went.
-    pub(crate) tasks: Vec<TaskId>,
     /// Why some of their files are still there.
     pub(crate) left: Vec<String>,
 }
@@ -67,12 +65,9 @@ pub(crate) struct Removed {
 /// at the files nothing is removed.
 pub(crate) fn prune(journal: &dyn Journal, older_than: Timestamp, reports: &Path) -> Result<Removed, CommandError> {
     let mut spilled = Spilled::find(reports)?;
-    let (mut tasks, mut left) = (Vec::new(), Vec::new());
-    let pruned = journal.prune(older_than, &mut |task| {
-        tasks.push(task);
-        left.extend(spilled.discard(task));
-    })?;
-    Ok(Removed { pruned, tasks, left })
+    let mut left = Vec::new();
+    let pruned = journal.prune(older_than, &mut |task| left.extend(spilled.discard(task)))?;
+    Ok(Removed { pruned, left })
 }
 
 /// The files that tasks have spilled. What bears no task's name, such as what was taken out of a workspace, is nobody's

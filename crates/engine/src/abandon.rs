@@ -6,15 +6,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use sortie_journal::{Durability, Entry, Journal, TaskState};
+use sortie_journal::{Durability, Entry, Journal, JournalError, TaskState};
 use sortie_protocol::{CallId, Fact, Failure, Limits, TaskId, TaskOutcome, Usage};
 
+use crate::attached::outcome_for;
 use crate::blocking::blocking;
-use crate::delegate::outcome_for;
 use crate::end::{Ending, Tally};
 use crate::engine::{Engine, Inner};
 use crate::inbox::Report;
-use crate::remember::{Remembered, expecting, journal_failure, recall};
+use crate::remember::{Remembered, expecting, journal_failure, recall, standing};
 use crate::replay::{Attached, Past};
 use crate::report;
 use crate::resume::end_left_over;
@@ -28,6 +28,15 @@ impl Engine {
     pub async fn abandon(&self, task: TaskId) -> Result<Vec<TaskOutcome>, Failure> {
         self.inner.abandon(task, None).await
     }
+}
+
+/// The one whose call a task answers, where that one runs here.
+#[derive(Clone, Copy)]
+pub(crate) struct Caller<'a> {
+    pub(crate) sink: &'a Sink,
+    pub(crate) call: &'a CallId,
+    /// Processes that cannot be seen from here are known to be gone.
+    pub(crate) takes_over: bool,
 }
 
 /// What is there to be ended.
@@ -54,16 +63,18 @@ struct Taken {
 }
 
 impl Inner {
-    /// Ends a task that nobody runs, with all below it; `asker` is the one whose call it answers, if that one runs here.
+    /// Ends a task that nobody runs, with all below it.
     pub(crate) async fn abandon(
         self: &Arc<Self>,
         task: TaskId,
-        asker: Option<(&Sink, &CallId)>,
+        caller: Option<Caller<'_>>,
     ) -> Result<Vec<TaskOutcome>, Failure> {
         let journal = Arc::clone(&self.journal);
-        let left = blocking(move || Left::find(journal.as_ref(), task)).await?;
+        let takes_over = caller.is_some_and(|caller| caller.takes_over);
+        let left = blocking(move || Left::find(journal.as_ref(), task, takes_over)).await?;
         let mut taken = Vec::new();
-        for (remembered, notices) in left.tasks {
+        for (mut remembered, notices) in left.tasks {
+            remembered.past.worked.take_over(self.clock.now());
             let sink = self.sink(&Arc::new(remembered.past.job.clone()), remembered.hold()?);
             taken.push(Taken { remembered, sink, notices });
         }
@@ -78,7 +89,7 @@ impl Inner {
             let hold = Hold { attempt: parent.standing.attempt, leg: parent.standing.leg };
             (self.sink(&Arc::new(parent.past.job), hold), call)
         });
-        let asker = asker.or(asked_by.as_ref().map(|(sink, call)| (sink, call)));
+        let asker = caller.map(|caller| (caller.sink, caller.call));
         let (mut entries, mut outcomes, mut reports) = (Vec::new(), Vec::new(), left.reports);
         for one in taken.iter().rev() {
             let outcome = self.cancelled(one, &reports, &mut entries).await;
@@ -91,8 +102,24 @@ impl Inner {
             reports.insert(job.task, outcome.clone());
             outcomes.push(outcome);
         }
-        self.journal.append(entries, Durability::Synced).await.map_err(journal_failure)?;
+        let own = taken.iter().find(|one| one.remembered.past.job.task == task);
+        let asked_by = asked_by.filter(|_| asker.is_none()).zip(own);
+        let word = asked_by.map(|((above, call), own)| own.sink.word_for(&above, call));
+        self.end_together(entries, word).await?;
         Ok(outcomes)
+    }
+
+    /// Writes the endings, and the word of them for the one above, whom nobody ran a moment ago. Somebody may have gone on
+    /// with it since: then it finds the ending in the log of the task, and the word is left out.
+    async fn end_together(&self, entries: Vec<Entry>, word: Option<Entry>) -> Result<(), Failure> {
+        if let Some(word) = word {
+            let all = entries.iter().cloned().chain([word]).collect();
+            match self.journal.append(all, Durability::Synced).await {
+                Err(JournalError::Fenced { .. } | JournalError::LegOver { .. }) => {}
+                written => return written.map_err(journal_failure),
+            }
+        }
+        self.journal.append(entries, Durability::Synced).await.map_err(journal_failure)
     }
 
     /// How a task ends that was taken, with all that is to be written of it.
@@ -119,9 +146,9 @@ impl Inner {
         self: &Arc<Self>,
         child: TaskId,
         ended_leg: Option<u32>,
-        asker: (&Sink, &CallId),
+        caller: Caller<'_>,
     ) -> Result<Report, Failure> {
-        let (outcome, _) = self.end_attached(child, ended_leg, asker).await?;
+        let (outcome, _) = self.end_attached(child, ended_leg, caller).await?;
         let journal = Arc::clone(&self.journal);
         let leg = match ended_leg {
             Some(leg) => leg,
@@ -135,16 +162,15 @@ impl Inner {
         self: &Arc<Self>,
         child: TaskId,
         ended_leg: Option<u32>,
-        asker: (&Sink, &CallId),
+        caller: Caller<'_>,
     ) -> Result<(TaskOutcome, bool), Failure> {
         let journal = Arc::clone(&self.journal);
         if let Some(outcome) = blocking(move || outcome_for(journal.as_ref(), child, ended_leg)).await? {
             return Ok((outcome, true));
         }
-        let ended = self.abandon(child, Some(asker)).await?;
+        let ended = self.abandon(child, Some(caller)).await?;
         let own = ended.into_iter().find(|outcome| outcome.task_id == child);
-        let own = own.ok_or_else(|| Failure::new("still_running", format!("{child} runs elsewhere")))?;
-        Ok((own, false))
+        Ok((own.ok_or_else(|| Failure::new("still_running", format!("{child} runs elsewhere")))?, false))
     }
 }
 
@@ -156,11 +182,12 @@ impl Taken {
 }
 
 impl Left {
-    fn find(journal: &dyn Journal, task: TaskId) -> Result<Self, Failure> {
+    fn find(journal: &dyn Journal, task: TaskId, takes_over: bool) -> Result<Self, Failure> {
         let (mut tasks, mut reports) = (Vec::new(), HashMap::new());
         let tree = journal.tree(task).map_err(journal_failure)?;
-        for header in tree.iter().filter(|header| header.state == TaskState::Interrupted) {
-            let (remembered, notices) = match recall(journal, header.task_id) {
+        for header in tree.iter().filter(|header| !matches!(header.state, TaskState::Ended(_))) {
+            let standing = standing(journal, header.task_id, takes_over)?;
+            let (remembered, notices) = match recall(journal, standing) {
                 Ok(found) => found,
                 Err(failure) if header.task_id == task => return Err(failure),
                 // Told when it is asked for itself.

@@ -9,6 +9,7 @@ use sortie_protocol::CallId;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio_util::sync::CancellationToken;
 
+use crate::deadline::Deadline;
 use crate::inbox::Inbox;
 use crate::sink::Sink;
 
@@ -16,6 +17,8 @@ use crate::sink::Sink;
 pub(crate) struct Address {
     recipient: Arc<Mutex<Recipient>>,
     released: CancellationToken,
+    /// The end of the time of whoever has the child.
+    pub(crate) deadline: Arc<Deadline>,
 }
 
 /// Who gets the report.
@@ -32,8 +35,9 @@ pub(crate) struct Recipient {
 }
 
 impl Address {
-    pub(crate) fn new(recipient: Recipient) -> Arc<Self> {
-        Arc::new(Self { recipient: Arc::new(Mutex::new(recipient)), released: CancellationToken::new() })
+    pub(crate) fn new(recipient: Recipient, deadline: &Arc<Deadline>) -> Arc<Self> {
+        let deadline = Deadline::new(None, Some(Arc::clone(deadline)));
+        Arc::new(Self { recipient: Arc::new(Mutex::new(recipient)), released: CancellationToken::new(), deadline })
     }
 
     /// Keeps the address as it is, until this is dropped.

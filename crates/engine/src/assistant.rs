@@ -8,9 +8,9 @@ use sortie_llm::route::LIGHT_ROUTE;
 use sortie_llm::{ModelEvent, ModelRequest, Models, ToolChoice};
 use sortie_protocol::{Fact, Failure, Message, Usage};
 use sortie_tools::{Assistant, BoxFuture};
-use tokio::time::Instant;
 
 use crate::account::Account;
+use crate::deadline::Deadline;
 use crate::sink::Sink;
 
 /// The `light` route, for one task.
@@ -18,7 +18,7 @@ pub(crate) struct LightModel {
     pub(crate) models: Arc<dyn Models>,
     pub(crate) account: Arc<Account>,
     pub(crate) sink: Sink,
-    pub(crate) deadline: Option<Instant>,
+    pub(crate) deadline: Arc<Deadline>,
     /// What the outcome should say of who answered.
     pub(crate) notices: Mutex<BTreeSet<String>>,
 }
@@ -63,7 +63,7 @@ impl LightModel {
             tools: &[],
             messages: &messages,
             tool_choice: ToolChoice::Auto,
-            deadline: self.deadline,
+            deadline: self.deadline.at(),
         };
         let broken_tries = Mutex::new(Usage::default());
         let mut observe = |event: ModelEvent<'_>| {

@@ -87,11 +87,11 @@ fn needs_children(tools: &sortie_tools::Registry, tool: &str) -> bool {
     tools.get(tool).is_some_and(|tool| tool.needs_children())
 }
 
-/// Who cannot start a child has none to look after.
+/// Who cannot start a child has none to look after; if it writes to nobody, it need not know who is beside it, either.
 pub(crate) fn drop_idle(offered: &mut Vec<String>, tools: &sortie_tools::Registry, contract: &dyn Contract) {
-    if !offered.iter().any(|tool| tool == contract.tool_name()) {
-        offered.retain(|tool| !needs_children(tools, tool));
-    }
+    let has = |name: &str| offered.iter().any(|tool| tool == name);
+    let (delegates, writes) = (has(contract.tool_name()), has("SendMessage"));
+    offered.retain(|tool| delegates || !needs_children(tools, tool) && (writes || tool != "TaskList"));
 }
 
 /// Names of the tools that exist for tasks of this depth: at the depth limit nothing does that takes children.
@@ -106,7 +106,7 @@ pub(crate) fn tools_at(
     // A main agent has nobody above it, and asks by ending its turn.
     let is_idle = |tool: &str| match tool {
         "Ask" => depth == 0 || !rules.delegation,
-        "SendMessage" | "Note" => !rules.delegation,
+        "SendMessage" | "TaskList" | "Note" => !rules.delegation,
         _ => !delegation && needs_children(tools, tool),
     };
     let exists = |tool: &&str| !is_idle(tool);

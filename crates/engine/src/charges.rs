@@ -3,9 +3,10 @@
 use sortie_protocol::{CallId, Failure};
 use sortie_tools::BoxFuture;
 
-use crate::delegate::{Delegate, Found};
+use crate::attached::Found;
+use crate::delegate::Delegate;
+use crate::inbox::Report;
 use crate::replay::{Attached, IN_BACKGROUND, PastCharge};
-use crate::task::Parent;
 
 impl Delegate {
     /// Takes all of them up again, before the task's next turn. What to say of those that cannot go on.
@@ -24,29 +25,28 @@ impl Delegate {
         })
     }
 
-    async fn take_up_one(&self, PastCharge { child, ended_leg, place }: PastCharge) -> Result<(), Failure> {
+    async fn take_up_one(&self, PastCharge { child, ended_leg, .. }: PastCharge) -> Result<(), Failure> {
         let call = CallId::from(IN_BACKGROUND);
         let address = self.address(&call, false);
-        let parent = Parent { address, deadline: self.deadline };
-        match self.again(parent, &call, Attached { child, ended_leg, is_released: true }).await? {
-            Found::Ended(_) => {
-                let report = self.engine.report_of(child, ended_leg, (&self.sink, &call)).await?;
-                self.inbox.report(child, report);
+        match self.again(address, &call, Attached { child, ended_leg, is_released: true }).await {
+            Found::Ended(outcome) => {
+                let recorded = self.engine.report_of(child, ended_leg, self.caller(&call)).await?;
+                // With why it could not go on.
+                self.inbox.report(child, Report { outcome, ..recorded });
                 Ok(())
             }
-            Found::Open(task) => self.launch(*task, place).await.map(drop),
+            Found::Open(task) => self.launch(*task).await.map(drop),
+            Found::OutOfReach(known) => {
+                Err(known.error.unwrap_or_else(|| Failure::new("still_running", "it is not here")))
+            }
         }
     }
 
     /// One that does not go on is ended, and reported as such. If even that cannot be, nobody waits for it any more.
-    async fn end_one(&self, PastCharge { child, ended_leg, place }: PastCharge) {
+    async fn end_one(&self, PastCharge { child, ended_leg, .. }: PastCharge) {
         let call = CallId::from(IN_BACKGROUND);
-        match self.engine.report_of(child, ended_leg, (&self.sink, &call)).await {
-            Ok(report) => {
-                // One that could not be started was forgotten.
-                self.inbox.expect(child, place);
-                self.inbox.report(child, report);
-            }
+        match self.engine.report_of(child, ended_leg, self.caller(&call)).await {
+            Ok(report) => self.inbox.report(child, report),
             Err(_) => self.inbox.forget(child),
         }
     }

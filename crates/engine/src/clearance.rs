@@ -13,12 +13,13 @@ use sortie_policy::{Decision, Ground, Judge, Places, lasting_remedy, remedies};
 use sortie_protocol::{ApprovalAnswer, Fact, Fault, Job, Resource, ToolCall, ToolOutput};
 use sortie_sandbox::{Access, Guard, Workspace};
 use sortie_tools::{CallContext, Tool};
-use tokio::time::Instant;
 
 use crate::approval::{Approval, Approvals, Approver, Desk, Question};
+use crate::deadline::Deadline;
 use crate::hooks::{Asking, Hooks};
 use crate::patience::Patience;
 use crate::sink::Sink;
+use crate::slot::Slot;
 
 /// What one task may do, and whom to ask beyond that.
 pub(crate) struct Clearance {
@@ -31,8 +32,10 @@ pub(crate) struct Clearance {
     pub(crate) job: Arc<Job>,
     pub(crate) hooks: Arc<dyn Hooks>,
     /// When a question must have been answered.
-    pub(crate) deadline: Option<Instant>,
+    pub(crate) deadline: Arc<Deadline>,
     pub(crate) patience: Patience,
+    /// Whoever waits for a person keeps nobody else from working.
+    pub(crate) slot: Arc<Slot>,
 }
 
 impl Clearance {
@@ -51,15 +54,18 @@ impl Clearance {
             Decision::Deny(ground) => return Ok(Err(denied(call, &ground))),
             Decision::Ask(_) if !self.approver.is_present() && is_out("nobody-to-ask") => Some(resource),
             Decision::Ask(ground) if !self.approver.is_present() => return Ok(Err(unasked(call, &ground))),
+            Decision::Ask(_) if self.approvals.cover(&call.tool, &resource) => Some(resource),
             Decision::Ask(ground) => {
                 let asked = Asked { call, tool, context, resource: &resource, ground: &ground };
-                let answer = tokio::select! {
-                    // Whoever was stopped asks no further question, not even one that has waited for its turn.
-                    biased;
-                    () = context.cancel.cancelled() => Err(refused(call, self.given_up())),
-                    answer = self.in_turn(&asked, sink) => answer?,
+                let answer = async {
+                    tokio::select! {
+                        // Whoever was stopped asks no further question, not even one that has waited for its turn.
+                        biased;
+                        () = context.cancel.cancelled() => Ok(Err(refused(call, self.given_up()))),
+                        answer = self.in_turn(&asked, sink) => answer,
+                    }
                 };
-                match answer {
+                match self.slot.lend(answer, context.cancel.cancelled()).await? {
                     Ok(()) => Some(resource),
                     Err(refusal) => return Ok(Err(refusal)),
                 }
@@ -146,8 +152,11 @@ impl Clearance {
 
     /// Why a question is given up.
     fn given_up(&self) -> &'static str {
-        let is_late = self.deadline.is_some_and(|deadline| deadline <= Instant::now());
-        if is_late { "nobody answered in time" } else { "the task was stopped before anybody answered" }
+        if self.deadline.has_passed() {
+            "nobody answered in time"
+        } else {
+            "the task was stopped before anybody answered"
+        }
     }
 }
 

@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use sortie_journal::{Durability, JournalError};
 use sortie_protocol::{CallOutput, Fact, TaskId, TaskOutcome};
+use sortie_tools::{AnswerParts, task_answer};
 
+use crate::abandon::Caller;
 use crate::end::Tally;
 use crate::engine::Inner;
 use crate::replay::{Attached, Past};
 use crate::secrets::without_secrets;
-use crate::settle::{report, unanswered};
+use crate::settle::unanswered;
 use crate::sink::Sink;
 use crate::wording::Wording;
 
@@ -21,7 +23,7 @@ impl Inner {
     pub(crate) async fn close(
         self: &Arc<Self>,
         past: &Past,
-        sink: &Sink,
+        (sink, takes_over): (&Sink, bool),
         tally: &mut Tally,
     ) -> Result<(), JournalError> {
         let mut reports = HashMap::new();
@@ -32,7 +34,7 @@ impl Inner {
                 resident.over.cancelled().await;
             }
             // One that cannot be ended stays as it is; its parent ends all the same.
-            match self.end_attached(child, ended_leg, (sink, &call)).await {
+            match self.end_attached(child, ended_leg, Caller { sink, call: &call, takes_over }).await {
                 Ok((outcome, _)) => drop(reports.insert(child, outcome)),
                 Err(failure) => tally.notice(format!("{child} could not be ended: {}", failure.message)),
             }
@@ -58,12 +60,18 @@ impl Inner {
         for call in open.unanswered() {
             let started = open.started.get(&call.id);
             let outcome = started.and_then(|started| reports.get(&started.child?));
-            let output = outcome.map_or_else(|| unanswered(call, started).output, report);
+            let output = match outcome {
+                Some(outcome) => {
+                    let parts = AnswerParts { cwd: &wording.cwd, spare_id: outcome.task_id, mark: self.ids.mark() };
+                    task_answer(wording.contract.as_ref(), &call.arguments, &parts, Ok(outcome.clone()))
+                }
+                None => unanswered(call, started).output,
+            };
             let output = without_secrets(output, &self.permissions.redactor);
             let output = wording.word(call, output, Duration::ZERO).await;
             let ran = started.is_some_and(|started| !started.idempotent);
             if ran {
-                tally.add_call(&call.tool, &[]);
+                tally.add_call(&call.tool, &output.files_changed);
             }
             let output = CallOutput { call: call.id.clone(), output };
             facts.push(Fact::CallFinished { output, refused: !ran });

@@ -1,37 +1,34 @@
 //! Delegation: a parent's call becomes a child task. The same loop, a clean context, a narrower grant.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use sortie_agents::AgentDefinition;
 use sortie_contract::Contract;
-use sortie_journal::{Journal, TaskState};
 use sortie_policy::{Decision, Judge};
-use sortie_protocol::{
-    AgentConfig, CallId, Event, Fact, Failure, Grant, Job, Launched, Resource, TaskId, TaskOutcome, TaskRequest,
-};
+use sortie_protocol::{AgentConfig, CallId, Failure, Grant, Job, Launched, Resource, TaskId, TaskRequest};
 use sortie_tools::{AnswerParts, BoxFuture, Delegated, Delegation};
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::account::Account;
 use crate::address::{Address, Recipient};
 use crate::approval::Approvals;
+use crate::attached::Found;
 use crate::blocking::blocking;
+use crate::deadline::Deadline;
 use crate::end::{Ending, Tally};
 use crate::engine::{EngineError, Inner};
 use crate::inbox::Inbox;
 use crate::leg::Wisher;
-use crate::place::Place;
 use crate::recall::Known;
-use crate::remember::{journal_failure, read, remember};
+use crate::remember::{journal_failure, read};
 use crate::replay::Attached;
 use crate::resume::{Above, GoingOn, Wish};
 use crate::rules::{Kind, serving};
 use crate::sink::{Hold, Sink};
 use crate::slot::Slot;
 use crate::subagents::Asked;
-use crate::task::{Parent, Task, launched};
+use crate::task::{Task, launched};
 
 /// Who serves where a call names nobody.
 pub(crate) const USUAL_AGENT: &str = "general-purpose";
@@ -45,9 +42,13 @@ pub(crate) struct Delegate {
     pub(crate) account: Arc<Account>,
     pub(crate) sink: Sink,
     pub(crate) cancel: CancellationToken,
-    pub(crate) deadline: Option<Instant>,
+    pub(crate) deadline: Arc<Deadline>,
     /// The children that answer calls which were under way when the task stopped.
     pub(crate) attached: HashMap<CallId, Attached>,
+    /// Whoever has them and cannot be seen from here is known to be gone.
+    pub(crate) takes_over: bool,
+    /// All calls that were.
+    pub(crate) begun: HashSet<CallId>,
     pub(crate) inbox: Arc<Inbox>,
     /// What the task's outcome should say of its delegations.
     pub(crate) notices: Mutex<Vec<String>>,
@@ -62,18 +63,17 @@ impl Delegation for Delegate {
                 return self.launched_before(attached.child).await;
             }
             let address = self.address(call, waits);
-            let parent = Parent { address: Arc::clone(&address), deadline: self.deadline };
             let task = match self.attached.get(call) {
-                Some(attached) => match self.again(parent, call, *attached).await? {
-                    Found::Ended(outcome) => return Ok(Delegated::Ended(outcome)),
+                Some(attached) => match self.again(Arc::clone(&address), call, *attached).await {
+                    Found::Ended(outcome) | Found::OutOfReach(outcome) => return Ok(Delegated::Ended(outcome)),
                     Found::Open(task) => *task,
                 },
                 None => match request.resume.clone() {
-                    Some(asked) => self.follow_up(parent, request, &asked).await?,
-                    None => return self.begin(call, parent, request, &address).await,
+                    Some(asked) => self.follow_up(Arc::clone(&address), request, &asked).await?,
+                    None => return self.begin(request, address).await,
                 },
             };
-            if waits { Self::wait(task, &address).await } else { self.launch_by(call, task).await }
+            if waits { Self::wait(task, &address).await } else { self.launch(task).await.map(Delegated::Launched) }
         })
     }
 
@@ -102,40 +102,29 @@ impl Delegation for Delegate {
     }
 }
 
-/// A child that was started before its parent stopped.
-pub(crate) enum Found {
-    Ended(Box<TaskOutcome>),
-    Open(Box<Task>),
-}
-
 impl Delegate {
     /// A new child, unless somebody has done the same on the same files.
-    async fn begin(
-        &self,
-        call: &CallId,
-        parent: Parent,
-        request: TaskRequest,
-        address: &Address,
-    ) -> Result<Delegated, Failure> {
+    async fn begin(&self, request: TaskRequest, address: Arc<Address>) -> Result<Delegated, Failure> {
         let waits = !request.background;
-        let mut task = self.task(parent, request)?;
-        task.consult_hooks().await.inspect_err(|_| self.account.take_back_child())?;
-        if !waits {
-            return self.launch_by(call, task).await;
-        }
-        match self.known(&mut task).await {
+        let mut task = self.task(Arc::clone(&address), request)?;
+        let known = if waits { self.known(&mut task).await } else { Known::New(None) };
+        let ticket = match known {
+            Known::New(ticket) => ticket,
+            // Nobody is told of a start that there is not.
             Known::Done(outcome) => {
                 self.account.take_back_child();
-                Ok(Delegated::Ended(outcome))
+                return Ok(Delegated::Ended(outcome));
             }
-            Known::New(ticket) => {
-                let delegated = Self::wait(task, address).await?;
-                if matches!(delegated, Delegated::Ended(_)) {
-                    self.keep(ticket).await;
-                }
-                Ok(delegated)
-            }
+        };
+        task.consult_hooks().await.inspect_err(|_| self.account.take_back_child())?;
+        if !waits {
+            return self.launch(task).await.map(Delegated::Launched);
         }
+        let delegated = Self::wait(task, &address).await?;
+        if matches!(delegated, Delegated::Ended(_)) {
+            self.keep(ticket).await;
+        }
+        Ok(delegated)
     }
 
     /// Starts a child and waits for its end, or until it is released.
@@ -166,24 +155,13 @@ impl Delegate {
         })))
     }
 
-    async fn launch_by(&self, call: &CallId, task: Task) -> Result<Delegated, Failure> {
-        self.launch(task, self.inbox.place_of(call)).await.map(Delegated::Launched)
-    }
-
     /// Starts a child that goes on by itself. It ends with this task, or when it is done.
-    pub(crate) async fn launch(&self, task: Task, place: Place) -> Result<Box<Launched>, Failure> {
-        let child = task.job.task;
+    pub(crate) async fn launch(&self, task: Task) -> Result<Box<Launched>, Failure> {
         let failure = task.sink.tell_in(&self.engine.reports, &[]);
         let mut launched = task.launched();
         launched.notices.extend(failure);
-        self.inbox.expect(child, place);
-        match task.start().await {
-            Ok(_runs_on) => Ok(Box::new(launched)),
-            Err(error) => {
-                self.inbox.forget(child);
-                Err(journal_failure(error))
-            }
-        }
+        task.start().await.map_err(journal_failure)?;
+        Ok(Box::new(launched))
     }
 
     /// What a call is told whose child goes on by itself since before a crash.
@@ -192,86 +170,27 @@ impl Delegate {
         let past = blocking(move || read(journal.as_ref(), child)).await?;
         let resident = self.engine.present.find(child);
         let output_file = resident.and_then(|resident| resident.sink.output_path());
-        Ok(Delegated::Launched(Box::new(launched(&past.job, output_file))))
+        let job = Job { notices: past.deeds.notices, ..past.job };
+        Ok(Delegated::Launched(Box::new(launched(&job, output_file))))
     }
 
     pub(crate) fn address(&self, call: &CallId, waits: bool) -> Arc<Address> {
         let (sink, inbox) = (self.sink.clone(), Arc::clone(&self.inbox));
-        Address::new(Recipient { sink, inbox, call: call.clone(), waits, is_over: false })
+        Address::new(Recipient { sink, inbox, call: call.clone(), waits, is_over: false }, &self.deadline)
     }
 
-    /// The child that answers a call already: its outcome, or itself, to go on.
-    pub(crate) async fn again(&self, parent: Parent, call: &CallId, attached: Attached) -> Result<Found, Failure> {
-        let Attached { child, ended_leg, .. } = attached;
-        let journal = Arc::clone(&self.engine.journal);
-        let read = move || {
-            if let Some(outcome) = outcome_for(journal.as_ref(), child, ended_leg)? {
-                return Ok(Err(outcome));
-            }
-            let standing = journal.standing(child).map_err(journal_failure)?;
-            remember(journal.as_ref(), standing).map(Ok)
-        };
-        let why = match blocking(read).await {
-            Ok(Err(outcome)) => return Ok(Found::Ended(Box::new(outcome))),
-            Ok(Ok((remembered, notices))) => {
-                let above = Some(self.above(parent));
-                let may_go_on = self.refuse_now(&remembered.past.job.config);
-                let going_on = GoingOn { remembered, wish: Wish::AsItWas, notices, above };
-                match may_go_on.and_then(|()| self.engine.go_on(going_on)) {
-                    Ok(task) => return Ok(Found::Open(Box::new(task))),
-                    Err(why) => why,
-                }
-            }
-            Err(why) => why,
-        };
-        self.end_instead(call, attached, why).await.map(|outcome| Found::Ended(Box::new(outcome)))
-    }
-
-    /// A child goes on only where it could be started now.
-    fn refuse_now(&self, child: &AgentConfig) -> Result<(), Failure> {
-        self.engine.rules.check_depth(self.parent.config.depth)?;
-        let roster = self.engine.rosters.current();
-        // One whose agent is gone is refused where its grant is made anew.
-        let Ok(definition) = roster.agents.get(&child.agent) else { return Ok(()) };
-        refuse_denied(&self.judge, self.engine.contract.as_ref(), definition)
-    }
-
-    /// The child that answers a call does not go on, because the call is refused: it ends, if it has not.
-    pub(crate) async fn let_go(&self, call: &CallId, refusal: &str) -> Option<TaskOutcome> {
-        let attached = *self.attached.get(call)?;
-        self.end_instead(call, attached, Failure::new("permission", refusal)).await.ok()
-    }
-
-    /// How a child answers that cannot go on: it had been started, so with what it came to, and why there is no more.
-    async fn end_instead(&self, call: &CallId, attached: Attached, why: Failure) -> Result<TaskOutcome, Failure> {
-        match self.end(call, attached).await {
-            Ok((outcome, true)) => Ok(outcome),
-            Ok((mut outcome, false)) => {
-                outcome.notices.push(format!("it was interrupted and could not go on: {why}"));
-                Ok(outcome)
-            }
-            // Somebody else has it, or nothing of its log can be read: it stays as it is, and nobody waits for it any more.
-            Err(_) => Err(why),
-        }
-    }
-
-    /// How a child has ended, and whether it had done so before; one that nobody runs is ended now.
-    pub(crate) async fn end(&self, call: &CallId, attached: Attached) -> Result<(TaskOutcome, bool), Failure> {
-        self.engine.end_attached(attached.child, attached.ended_leg, (&self.sink, call)).await
-    }
-
-    fn above(&self, parent: Parent) -> Above<'_> {
+    pub(crate) fn above(&self, address: Arc<Address>) -> Above<'_> {
         Above {
             config: &self.parent.config,
             account: &self.account,
             approvals: &self.approvals,
             cancel: self.cancel.child_token(),
-            parent,
+            address,
         }
     }
 
     /// A child that has ended, with a follow-up.
-    async fn follow_up(&self, parent: Parent, request: TaskRequest, asked: &str) -> Result<Task, Failure> {
+    async fn follow_up(&self, address: Arc<Address>, request: TaskRequest, asked: &str) -> Result<Task, Failure> {
         let engine = &self.engine;
         engine.rules.check_prompt(&request)?;
         engine.check_background(&request)?;
@@ -279,12 +198,13 @@ impl Delegate {
         let (remembered, mut notices) = engine.wanted(asked, Some(self.parent.task)).await?;
         notices.extend(engine.differences(&request, &remembered, &self.judge)?);
         let wish = Wish::Leg { prompt: Some(request.prompt), limits: request.limits, by: Wisher::Call };
-        let mut task = engine.go_on(GoingOn { remembered, wish, notices, above: Some(self.above(parent)) })?;
+        let mut task =
+            engine.go_on(GoingOn { remembered, wish, notices, above: Some(self.above(address)), takes_over: false })?;
         task.consult_hooks().await?;
         Ok(task)
     }
 
-    fn task(&self, parent: Parent, request: TaskRequest) -> Result<Task, Failure> {
+    fn task(&self, address: Arc<Address>, request: TaskRequest) -> Result<Task, Failure> {
         let engine = &self.engine;
         engine.rules.check_prompt(&request)?;
         engine.check_background(&request)?;
@@ -321,38 +241,11 @@ impl Delegate {
             cancel: self.cancel.child_token(),
             slot: Arc::new(Slot::of(Arc::clone(&engine.slots))),
             approvals: Arc::clone(&self.approvals),
-            parent: Some(parent),
+            address: Some(address),
             inbox: Arc::default(),
             past: None,
         })
     }
-}
-
-/// How the child has answered a call, if it has: with the leg that was told, or the newest if it ended untold.
-pub(crate) fn outcome_for(
-    journal: &dyn Journal,
-    child: TaskId,
-    leg: Option<u32>,
-) -> Result<Option<TaskOutcome>, Failure> {
-    let standing = journal.standing(child).map_err(journal_failure)?;
-    let has_ended = matches!(standing.state, TaskState::Ended(_));
-    match leg {
-        Some(leg) if leg != standing.leg || !has_ended => ending_of(journal, child, leg),
-        Some(_) => journal.ending(child).map_err(journal_failure),
-        None if has_ended => journal.ending(child).map_err(journal_failure),
-        None => Ok(None),
-    }
-}
-
-/// The ending of one leg, which later ones have followed.
-fn ending_of(journal: &dyn Journal, task: TaskId, leg: u32) -> Result<Option<TaskOutcome>, Failure> {
-    let mut ending = None;
-    let mut look = |event: Event| match event.fact {
-        Fact::TaskEnded { outcome } if event.leg == leg => ending = Some(*outcome),
-        _ => {}
-    };
-    journal.read_each(task, 1, &mut look).map_err(journal_failure)?;
-    Ok(ending)
 }
 
 /// Nobody starts an agent that a rule denies. A question has been answered by then, or was never asked: whoever starts a

@@ -14,7 +14,7 @@ use crate::replay::Past;
 /// Running totals of one task. Spending is booked in its account.
 pub(crate) struct Tally {
     started: Instant,
-    /// What the leg has worked in other processes.
+    /// What it has worked in other processes and in legs before this one.
     worked_before: Duration,
     turns: u32,
     calls: BTreeMap<String, u64>,
@@ -63,7 +63,7 @@ impl Tally {
     pub(crate) fn resumed(account: &Arc<Account>, past: &Past, notices: &[String]) -> Self {
         let deeds = &past.deeds;
         let mut tally = Self {
-            worked_before: if past.ended.is_some() { Duration::ZERO } else { past.worked.known() },
+            worked_before: past.worked.known(),
             turns: deeds.turns,
             calls: deeds.calls.clone(),
             files_changed: deeds.files_changed.clone(),

@@ -259,7 +259,7 @@ impl Inner {
             cancel: CancellationToken::new(),
             slot: Arc::new(slot),
             approvals: Arc::default(),
-            parent: None,
+            address: None,
             inbox: Arc::default(),
             past: None,
         })

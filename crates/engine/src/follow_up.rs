@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sortie_agents::AgentDefinition;
-use sortie_journal::{Journal, TaskState};
+use sortie_journal::TaskState;
 use sortie_policy::Judge;
 use sortie_protocol::{Failure, Resource, TaskId, TaskRequest};
 
@@ -14,7 +14,7 @@ use crate::blocking::blocking;
 use crate::delegate::refuse_denied;
 use crate::engine::{Engine, Inner, Running};
 use crate::leg::Wisher;
-use crate::remember::{Remembered, expecting, journal_failure, remember};
+use crate::remember::{Remembered, journal_failure, remember};
 use crate::resume::{GoingOn, Wish};
 
 impl Engine {
@@ -26,7 +26,7 @@ impl Engine {
         let judge = judge.map_err(|error| Failure::new("grant", error.to_string()))?;
         notices.extend(inner.differences(&request, &remembered, &judge)?);
         let wish = Wish::Leg { prompt: Some(request.prompt), limits: request.limits, by: Wisher::Call };
-        let mut task = inner.go_on(GoingOn { remembered, wish, notices, above: None })?;
+        let mut task = inner.go_on(GoingOn { remembered, wish, notices, above: None, takes_over: false })?;
         task.consult_hooks().await?;
         Running::start(task).await.map_err(journal_failure)
     }
@@ -102,20 +102,13 @@ impl Inner {
     /// The agent of the task that a call wants to go on with, by all its names; nothing if there is none.
     pub(crate) fn agent_of(&self, asked: &str) -> Resource {
         let task: Option<TaskId> = asked.trim().parse().ok();
-        let found = task.and_then(|task| self.journal.find(task.letters()).ok()?.pop());
-        let Some(header) = found else { return Resource::Nothing };
+        // The log may not show yet what has just begun.
+        let at_work = |task| Some(self.present.find(task)?.job.config.agent.clone());
+        let recorded = |task: TaskId| Some(self.journal.find(task.letters()).ok()?.pop()?.agent);
+        let Some(agent) = task.and_then(|task| at_work(task).or_else(|| recorded(task))) else {
+            return Resource::Nothing;
+        };
         let roster = self.rosters.current();
-        roster.agents.get(&header.agent).map_or(Resource::Nothing, AgentDefinition::as_resource)
+        roster.agents.get(&agent).map_or(Resource::Nothing, AgentDefinition::as_resource)
     }
-}
-
-/// A child that was interrupted together with the parent that waits for it goes on with that one, not alone.
-pub(crate) fn refuse_waited_for(journal: &dyn Journal, remembered: &Remembered) -> Result<(), Failure> {
-    let (job, standing) = (&remembered.past.job, &remembered.standing);
-    let parent = job.parent.filter(|_| standing.state == TaskState::Interrupted);
-    let Some((parent, _)) = expecting(journal, parent, job.task) else { return Ok(()) };
-    let (task, root) = (job.task, job.root);
-    let message =
-        format!("{task} works for {}, which waits for it; resume {root}, and it goes on, too", parent.job.task);
-    Err(Failure::new("waited_for", message).about([root.to_string()]))
 }

@@ -18,13 +18,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::assistant::LightModel;
 use crate::clearance::Clearance;
+use crate::deadline::Deadline;
 use crate::delegate::Delegate;
 use crate::end::{Ending, Tally};
 use crate::inbox::Inbox;
 use crate::secrets::without_secrets;
 use crate::sink::Sink;
 use crate::slot::Slot;
-use crate::turn::until;
 use crate::voice::Voice;
 use crate::wording::Wording;
 
@@ -49,7 +49,7 @@ pub(crate) struct Gate {
     pub(crate) delegation: Arc<Delegate>,
     pub(crate) assistant: LightModel,
     pub(crate) slot: Arc<Slot>,
-    pub(crate) deadline: Option<Instant>,
+    pub(crate) deadline: Arc<Deadline>,
     pub(crate) wording: Wording,
     pub(crate) inbox: Arc<Inbox>,
 }
@@ -107,7 +107,7 @@ impl Gate {
             tokio::pin!(passages);
             tokio::select! {
                 passages = &mut passages => passages,
-                () = until(self.deadline) => {
+                () = self.deadline.passes() => {
                     stop.cancel();
                     passages.await
                 }
@@ -117,7 +117,7 @@ impl Gate {
         let must_end = async {
             tokio::select! {
                 () = cancel.cancelled() => {}
-                () = until(self.deadline) => {}
+                () = self.deadline.passes() => {}
             }
         };
         let passages = if waits_for_children { self.slot.lend(in_time, must_end).await } else { in_time.await };
@@ -143,7 +143,7 @@ impl Gate {
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => Over::Cancelled,
-                () = until(self.deadline) => Over::OutOfTime,
+                () = self.deadline.passes() => Over::OutOfTime,
             }
         };
         let in_time = async {
@@ -156,7 +156,7 @@ impl Gate {
         let must_end = async {
             tokio::select! {
                 () = cancel.cancelled() => {}
-                () = until(self.deadline) => {}
+                () = self.deadline.passes() => {}
             }
         };
         self.slot.lend(in_time, must_end).await
@@ -298,7 +298,7 @@ impl Gate {
     }
 
     /// Whether the call may run, and with which view of the workspace; or the answer that refuses it.
-    async fn clear(
+    pub(crate) async fn clear(
         &self,
         call: &ToolCall,
         tool: &dyn Tool,
@@ -357,8 +357,7 @@ impl Gate {
     fn stopped(&self, call: &ToolCall, tool: &dyn Tool) -> ToolOutput {
         let effect = if tool.idempotent() { "" } else { "; whether it had an effect is not known" };
         let output = ToolOutput::failure(format!("{} was stopped before it was done{effect}", call.tool));
-        let is_late = self.deadline.is_some_and(|deadline| deadline <= Instant::now());
-        if is_late { output.because(Fault::TimedOut) } else { output }
+        if self.deadline.has_passed() { output.because(Fault::TimedOut) } else { output }
     }
 }
 

@@ -6,16 +6,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use sortie_crash::point;
 use sortie_journal::JournalError;
 use sortie_protocol::{CallId, Failure, TaskId, TaskOutcome};
 use tokio::sync::OwnedMutexGuard;
 
-use crate::address::Recipient;
+use crate::address::{Address, Recipient};
+use crate::deadline::Deadline;
 use crate::end::Ending;
 use crate::engine::EngineError;
 use crate::inbox::{Charge, Report};
 use crate::place::Place;
 use crate::replay::{IN_BACKGROUND, hands_over};
+use crate::resident::{PassedOn, Resident};
 use crate::sink::{Orphan, ParentsWord};
 use crate::task::Task;
 
@@ -27,26 +30,36 @@ impl Task {
             self.stop_charges().await;
         }
         self.inbox.close();
-        let Some(parent) = &self.parent else { return self.sink.end(outcome.clone(), None, &[]).await };
-        let mut to = parent.address.hold().await;
+        let Some(address) = &self.address else { return self.sink.end(outcome.clone(), None, Vec::new()).await };
+        let mut to = address.hold().await;
         let mut held = BTreeMap::new();
-        let charges = self.hold_charges(&mut held).await;
-        let orphan = |charge: &Charge| Orphan {
-            child: charge.child,
-            ended_leg: charge.report.as_ref().map(|report| report.leg),
-        };
-        let orphans: Vec<Orphan> =
-            charges.iter().filter(|_| hands_over(&self.job, outcome.status)).map(orphan).collect();
+        let mut charges = self.hold_charges(&mut held).await;
+        if !hands_over(&self.job, outcome.status) {
+            charges.clear();
+        }
+        let inbox = Arc::clone(&to.inbox);
+        let mut passed_on = Vec::new();
+        let mut orphans = Vec::new();
+        for Charge { child, report, .. } in &charges {
+            let asked = held.get(child).map(|held| held.resident.questions_for(&inbox)).unwrap_or_default();
+            let messages = asked.iter().map(PassedOn::fact).collect();
+            orphans.push(Orphan { child: *child, ended_leg: report.as_ref().map(|report| report.leg), messages });
+            passed_on.extend(asked);
+        }
         let word = ParentsWord { sink: &to.sink, call: &to.call, waits: to.waits };
-        self.sink.end(outcome.clone(), Some(word), &orphans).await?;
-        for Charge { child, report, .. } in charges.into_iter().take(orphans.len()) {
-            to.inbox.expect(child, Place::Adopted);
+        self.sink.end(outcome.clone(), Some(word), orphans).await?;
+        if !charges.is_empty() {
+            point("task.adopted");
+        }
+        for Charge { child, report, .. } in charges {
+            inbox.expect(child, Place::Adopted);
             if let Some(report) = report {
-                to.inbox.report(child, report);
-            } else if let Some(recipient) = held.get_mut(&child) {
-                (recipient.sink, recipient.inbox) = (to.sink.clone(), Arc::clone(&to.inbox));
+                inbox.report(child, report);
+            } else if let Some(held) = held.get_mut(&child) {
+                held.go_over(&to, &address.deadline);
             }
         }
+        passed_on.into_iter().for_each(PassedOn::deliver);
         if !to.waits {
             to.inbox.report(self.job.task, Report { leg: self.sink.leg(), outcome: Box::new(outcome.clone()) });
         }
@@ -58,8 +71,8 @@ impl Task {
     /// otherwise is told; a call that waits is answered by itself.
     pub(crate) async fn deliver_unrecorded(&self, error: &EngineError) {
         self.cancel.cancel();
-        let Some(parent) = &self.parent else { return };
-        let to = parent.address.hold().await;
+        let Some(address) = &self.address else { return };
+        let to = address.hold().await;
         if !to.waits && !to.is_over {
             let failure = Failure::new("internal", error.to_string());
             let outcome = self.tally().outcome(&self.job, Ending::Failed { failure, text: String::new() });
@@ -75,7 +88,7 @@ impl Task {
             if self.engine.present.find(child).is_some() {
                 continue;
             }
-            match self.engine.report_of(child, ended_leg, (&self.sink, &call)).await {
+            match self.engine.report_of(child, ended_leg, self.caller(&call)).await {
                 Ok(report) => self.inbox.report(child, report),
                 // Somebody else has it, or it cannot be read.
                 Err(_) => self.inbox.forget(child),
@@ -102,21 +115,38 @@ impl Task {
     }
 
     /// All that is left of the mail, once nothing of it can change any more: who works stays at work as long as `held` is.
-    async fn hold_charges(&self, held: &mut BTreeMap<TaskId, OwnedMutexGuard<Recipient>>) -> Vec<Charge> {
+    async fn hold_charges(&self, held: &mut BTreeMap<TaskId, Held>) -> Vec<Charge> {
         loop {
             let charges = self.inbox.close();
             let is_new = |charge: &&Charge| charge.report.is_none() && !held.contains_key(&charge.child);
             let Some(next) = charges.iter().find(is_new).map(|charge| charge.child) else { return charges };
-            let address = self.engine.present.find(next).and_then(|resident| resident.address.clone());
-            match address {
-                Some(address) => {
-                    let recipient = address.hold().await;
-                    if !recipient.is_over {
-                        held.insert(next, recipient);
-                    }
-                }
-                None => self.inbox.forget(next),
+            let resident = self.engine.present.find(next);
+            let Some((resident, address)) =
+                resident.and_then(|found| Some((Arc::clone(&found), found.address.clone()?)))
+            else {
+                self.inbox.forget(next);
+                continue;
+            };
+            let recipient = address.hold().await;
+            if !recipient.is_over {
+                held.insert(next, Held { resident, address, recipient });
             }
         }
+    }
+}
+
+/// A child that works on, and that neither ends nor asks as long as this is kept.
+struct Held {
+    resident: Arc<Resident>,
+    address: Arc<Address>,
+    recipient: OwnedMutexGuard<Recipient>,
+}
+
+impl Held {
+    /// The child is another one's from now on, and so is the time that it has.
+    fn go_over(&mut self, to: &Recipient, deadline: &Arc<Deadline>) {
+        (self.recipient.sink, self.recipient.inbox) = (to.sink.clone(), Arc::clone(&to.inbox));
+        self.address.deadline.move_below(Arc::clone(deadline));
+        self.resident.inbox.adopt(to.sink.task());
     }
 }

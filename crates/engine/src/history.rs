@@ -54,8 +54,8 @@ impl History {
         self.answered = self.messages.len();
     }
 
-    /// What the model has answered in this leg, in order: the texts of all replies without calls. Each but the last would
-    /// have ended the leg, had there been no mail to wait for.
+    /// What the model has answered in this leg, in order: the texts of all replies without calls, each text once. Each but
+    /// the last would have ended the leg, had there been no mail to wait for.
     pub(crate) fn answers(&self) -> String {
         self.answers_and(None)
     }
@@ -76,7 +76,12 @@ impl History {
     fn answers_and(&self, text: Option<String>) -> String {
         let messages = self.messages[self.answered..].iter();
         let answers = messages.filter(|message| is_answer(message)).map(Message::assistant_text);
-        let texts: Vec<String> = answers.filter(|text| !text.trim().is_empty()).chain(text).collect();
+        let mut texts: Vec<String> = Vec::new();
+        for text in answers.filter(|text| !text.trim().is_empty()).chain(text) {
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
         texts.join("\n\n")
     }
 }

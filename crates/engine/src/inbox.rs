@@ -276,6 +276,16 @@ impl Inbox {
         self.lock().questions.put(question);
     }
 
+    /// What the task has asked the one above it, and not been answered.
+    pub(crate) fn questions_for_parent(&self) -> Vec<String> {
+        self.lock().questions.for_parent()
+    }
+
+    /// Another one is above the task from now on.
+    pub(crate) fn adopt(&self, adopter: TaskId) {
+        self.lock().questions.adopt(adopter);
+    }
+
     /// Whether the question of a call has been put, before the task stopped.
     pub(crate) fn is_put(&self, call: &CallId) -> bool {
         self.lock().questions.is_put(call)

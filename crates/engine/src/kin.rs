@@ -1,24 +1,28 @@
 //! What a task can see and do of the tasks around it. Only its own tree is there for it: below it, one above it, and those
 //! beside it.
 
+mod reach;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use sortie_journal::{TaskHeader, TaskState};
-use sortie_protocol::{Addressee, CallId, Fact, Failure, Job, Sender, TaskId, TaskRequest};
+use sortie_crash::point;
+use sortie_journal::TaskState;
+use sortie_protocol::{Addressee, CallId, Event, Fact, Failure, Job, Sender, TaskId, TaskRequest};
 use sortie_tools::{
     Answered, BoxFuture, Delegated, Delegation as _, Glance, Kin, Note, Receipt, ReportPage, Stand, Work,
 };
 use tokio::time::Instant;
 
+use self::reach::Member;
 use crate::approval::Inquiry;
 use crate::blocking::blocking;
 use crate::board::Board;
 use crate::delegate::Delegate;
 use crate::hooks::Asking;
 use crate::question::{Asker, OpenQuestion};
-use crate::remember::journal_failure;
-use crate::resident::Resident;
+use crate::remember::{journal_failure, read};
+use crate::resident::{Courier, Resident};
 use crate::turn::until;
 
 /// How long a task may take to end when it is told to.
@@ -30,8 +34,8 @@ const MAX_REPORT_BYTES: u64 = 64 << 20;
 impl Kin for Delegate {
     fn look<'a>(&'a self, task: &'a str, patience: Duration) -> BoxFuture<'a, Result<Glance, Failure>> {
         Box::pin(async move {
-            let header = self.below(task).await?;
-            if let Some(resident) = self.engine.present.find(header.task_id) {
+            let member = self.below(task).await?;
+            if let Some(resident) = self.engine.present.find(member.task) {
                 let something_else = self.inbox.message(|_| true);
                 let over = async {
                     tokio::select! {
@@ -50,8 +54,21 @@ impl Kin for Delegate {
     fn list(&self) -> BoxFuture<'_, Result<Vec<Glance>, Failure>> {
         Box::pin(async move {
             let mut glances = Vec::new();
-            for header in self.all_below().await? {
-                glances.push(self.glance(header).await?);
+            for member in self.tree(self.parent.task).await?.into_iter().skip(1) {
+                glances.push(self.glance(member).await?);
+            }
+            Ok(glances)
+        })
+    }
+
+    fn siblings(&self) -> BoxFuture<'_, Result<Vec<Glance>, Failure>> {
+        Box::pin(async move {
+            let Some(parent) = self.parent.parent else { return Ok(Vec::new()) };
+            let mut glances = Vec::new();
+            for member in self.tree(parent).await? {
+                if member.parent == Some(parent) && member.task != self.parent.task {
+                    glances.push(self.glance(member).await?);
+                }
             }
             Ok(glances)
         })
@@ -59,7 +76,7 @@ impl Kin for Delegate {
 
     fn page<'a>(&'a self, task: &'a str, from: usize, most: usize) -> BoxFuture<'a, Result<ReportPage, Failure>> {
         Box::pin(async move {
-            let task = self.below(task).await?.task_id;
+            let task = self.below(task).await?.task;
             let (journal, reports) = (Arc::clone(&self.engine.journal), Arc::clone(&self.engine.reports));
             let read = move || {
                 let Some(outcome) = journal.ending(task).map_err(journal_failure)? else {
@@ -81,9 +98,9 @@ impl Kin for Delegate {
 
     fn stop<'a>(&'a self, task: &'a str) -> BoxFuture<'a, Result<Vec<Glance>, Failure>> {
         Box::pin(async move {
-            let task = self.below(task).await?.task_id;
-            let at_work = |tree: Vec<TaskHeader>| -> Vec<Arc<Resident>> {
-                tree.iter().filter_map(|header| self.engine.present.find(header.task_id)).collect()
+            let task = self.below(task).await?.task;
+            let at_work = |tree: Vec<Member>| -> Vec<Arc<Resident>> {
+                tree.iter().filter_map(|member| self.engine.present.find(member.task)).collect()
             };
             let stopped = at_work(self.tree(task).await?);
             // One that has failed no longer stops what it had started.
@@ -101,7 +118,7 @@ impl Kin for Delegate {
             }
             let mut glances = Vec::new();
             for resident in stopped {
-                glances.push(self.glance(self.header(resident.job.task).await?).await?);
+                glances.push(self.glance(self.recorded(resident.job.task).await?).await?);
             }
             Ok(glances)
         })
@@ -113,11 +130,14 @@ impl Kin for Delegate {
                 // It goes on with these words since before a crash.
                 return Ok(Receipt::Resumed { task: attached.child });
             }
-            let header = self.in_reach(to).await?;
-            let (task, is_own) = (header.task_id, header.parent_id == Some(self.parent.task));
+            let Member { task, parent, .. } = self.in_reach(to).await?;
+            let is_own = parent == Some(self.parent.task);
+            if self.begun.contains(call) && self.has_arrived(task, call).await? {
+                return Ok(Receipt::Delivered { task });
+            }
             let from = Sender::Task { task: self.parent.task, agent: self.parent.config.agent.clone() };
             if let Some(resident) = self.engine.present.find(task) {
-                if resident.write((from, text.clone()), None).await.map_err(journal_failure)? {
+                if resident.write((from, text.clone()), Courier::Call(call.clone())).await.map_err(journal_failure)? {
                     return Ok(Receipt::Delivered { task });
                 }
                 if is_own {
@@ -159,7 +179,7 @@ impl Kin for Delegate {
                 Answered { text: message.text, from: message.from, message: Some(message.number) }
             };
             let within = self.time_to_ask(patience);
-            let latest = self.deadline.map(|_| Instant::now() + self.time_to_ask(Duration::MAX));
+            let latest = self.deadline.at().map(|_| Instant::now() + self.time_to_ask(Duration::MAX));
             let by_hand = async {
                 match whom {
                     Addressee::Person => self.ask_person(&question, patience).await,
@@ -195,6 +215,7 @@ impl Kin for Delegate {
             // First the board, lest it is read from a log that has this note already.
             let board = self.board().await?;
             self.sink.append(Fact::NotePosted { text }).await.map_err(journal_failure)?;
+            point("note.posted");
             board.add(note);
             Ok(())
         })
@@ -224,16 +245,36 @@ impl Delegate {
         own.ask_above(question).await
     }
 
-    /// How long an answer is waited for: whoever gets none must have time to go on without.
-    fn time_to_ask(&self, patience: Duration) -> Duration {
-        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()) * 3 / 4);
-        left.map_or(patience, |left| left.min(patience))
+    /// Whether a message has reached a task by a call of this one, before that was broken off. One that was ended before it
+    /// read it is a failure.
+    async fn has_arrived(&self, task: TaskId, call: &CallId) -> Result<bool, Failure> {
+        let (journal, own, call) = (Arc::clone(&self.engine.journal), self.parent.task, call.clone());
+        let look_it_up = move || {
+            let mut arrived = None;
+            let mut look = |event: Event| match event.fact {
+                Fact::MessageArrived { number, from: Sender::Task { task, .. }, call: Some(by), .. }
+                    if task == own && by == call =>
+                {
+                    arrived = Some(number);
+                }
+                _ => {}
+            };
+            journal.read_each(task, 1, &mut look).map_err(journal_failure)?;
+            let Some(number) = arrived else { return Ok(false) };
+            let past = read(journal.as_ref(), task)?;
+            if past.ended.is_some() && past.messages.iter().any(|message| message.number == number) {
+                let message = format!("{task} had the message, and was ended before it read it");
+                return Err(Failure::new("has_ended", message));
+            }
+            Ok(true)
+        };
+        blocking(look_it_up).await
     }
 
-    /// The task above this one: its parent, or who has it since that one failed.
-    async fn above_now(&self) -> Option<TaskId> {
-        let own = self.engine.present.find(self.parent.task)?;
-        Some(own.address.as_ref()?.hold().await.sink.task())
+    /// How long an answer is waited for: whoever gets none must have time to go on without.
+    fn time_to_ask(&self, patience: Duration) -> Duration {
+        let left = self.deadline.at().map(|deadline| deadline.saturating_duration_since(Instant::now()) * 3 / 4);
+        left.map_or(patience, |left| left.min(patience))
     }
 
     /// What the person at the terminal answers, within the patience that begins when the question is shown; then it is
@@ -270,107 +311,38 @@ impl Delegate {
         Ok(self.engine.boards.put_up(root, board))
     }
 
-    async fn glance(&self, header: TaskHeader) -> Result<Glance, Failure> {
-        let TaskHeader { task_id: task, parent_id: parent, agent, title, mut state, .. } = header;
-        let resident = self.engine.present.find(task);
-        if resident.is_none() && state == TaskState::Running {
-            // It has ended since.
-            state = self.header(task).await?.state;
-        }
-        let stand = match (resident, state) {
-            (Some(resident), TaskState::Running) => stand_of(&resident),
-            (None, TaskState::Running | TaskState::Interrupted) | (Some(_), TaskState::Interrupted) => {
-                Stand::Interrupted
-            }
-            (_, TaskState::Ended(_)) => {
-                let journal = Arc::clone(&self.engine.journal);
-                let ending = blocking(move || journal.ending(task).map_err(journal_failure)).await?;
-                let missing = || Failure::new("journal", format!("the ending of {task} is missing"));
-                Stand::Ended { outcome: Box::new(ending.ok_or_else(missing)?), unread: self.inbox.mark_of(task) }
-            }
+    async fn glance(&self, member: Member) -> Result<Glance, Failure> {
+        let Member { task, parent, agent, title, state } = member;
+        let stand = match (self.at_work(task).await, state) {
+            (Some(resident), _) => stand_of(&resident),
+            // It may have ended since.
+            (None, TaskState::Running) => self.recorded_stand(task, self.recorded(task).await?.state).await?,
+            (None, state) => self.recorded_stand(task, state).await?,
         };
         Ok(Glance { task, parent, agent, title, stand })
     }
 
-    /// A task below this one.
-    async fn below(&self, asked: &str) -> Result<TaskHeader, Failure> {
-        let (header, line) = self.lineage(asked).await?;
-        let is_below = line.contains(&self.parent.task);
-        if is_below { Ok(header) } else { Err(unknown(asked)) }
-    }
-
-    /// A task that may be written to: below this one, above it, or beside it.
-    async fn in_reach(&self, to: &str) -> Result<TaskHeader, Failure> {
-        let own_parent = self.above_now().await;
-        if to.trim().eq_ignore_ascii_case("parent") {
-            let nobody = || Failure::new("nobody", "no task is above this one");
-            return self.header(own_parent.ok_or_else(nobody)?).await;
+    /// How a task stands that nobody runs here.
+    async fn recorded_stand(&self, task: TaskId, state: TaskState) -> Result<Stand, Failure> {
+        if !matches!(state, TaskState::Ended(_)) {
+            return Ok(Stand::Interrupted);
         }
-        let (header, line) = self.lineage(to).await?;
-        let is_parent = [own_parent, self.parent.parent].contains(&Some(header.task_id));
-        let is_sibling = header.parent_id.is_some() && header.parent_id == self.parent.parent;
-        if header.task_id == self.parent.task {
-            return Err(Failure::new("own_task", "that is this task itself"));
-        }
-        if is_parent || is_sibling || line.contains(&self.parent.task) { Ok(header) } else { Err(unknown(to)) }
-    }
-
-    /// A task by the beginning of its id, and all that are above it.
-    async fn lineage(&self, asked: &str) -> Result<(TaskHeader, Vec<TaskId>), Failure> {
-        let (journal, asked, root) = (Arc::clone(&self.engine.journal), asked.trim().to_owned(), self.parent.root);
-        let read = move || {
-            let mut found = journal.find(&asked).map_err(journal_failure)?;
-            found.retain(|header| header.root_id == root);
-            let header = match found.len() {
-                1 => found.remove(0),
-                0 => return Err(unknown(&asked)),
-                _ => return Err(Failure::new("ambiguous_task", format!("`{asked}` begins the ids of several tasks"))),
-            };
-            let mut line = Vec::new();
-            let mut next = header.parent_id;
-            while let Some(above) = next {
-                line.push(above);
-                next = journal.find(above.letters()).map_err(journal_failure)?.pop().and_then(|above| above.parent_id);
-            }
-            Ok((header, line))
-        };
-        blocking(read).await
-    }
-
-    async fn header(&self, task: TaskId) -> Result<TaskHeader, Failure> {
         let journal = Arc::clone(&self.engine.journal);
-        let found = blocking(move || journal.find(task.letters()).map_err(journal_failure)).await?.pop();
-        found.ok_or_else(|| unknown(&task.to_string()))
-    }
-
-    async fn tree(&self, task: TaskId) -> Result<Vec<TaskHeader>, Failure> {
-        let journal = Arc::clone(&self.engine.journal);
-        blocking(move || journal.tree(task).map_err(journal_failure)).await
-    }
-
-    async fn all_below(&self) -> Result<Vec<TaskHeader>, Failure> {
-        let mut tree = self.tree(self.parent.task).await?;
-        tree.remove(0);
-        Ok(tree)
+        let ending = blocking(move || journal.ending(task).map_err(journal_failure)).await?;
+        let missing = || Failure::new("journal", format!("the ending of {task} is missing"));
+        Ok(Stand::Ended { outcome: Box::new(ending.ok_or_else(missing)?), unread: self.inbox.mark_of(task) })
     }
 }
 
 fn stand_of(resident: &Resident) -> Stand {
-    let lately = resident.sink.lately();
-    let glimpse = lately.glimpse();
-    if !glimpse.admitted {
-        return Stand::Waits;
-    }
+    let glimpse = resident.sink.lately().glimpse();
+    let Some(admitted) = glimpse.admitted else { return Stand::Waits };
     let spent = resident.account.spent();
     Stand::Works(Work {
         turn: glimpse.turn,
         tool_calls: spent.tool_calls,
         tokens: spent.total_tokens(),
-        elapsed: lately.since.elapsed(),
+        elapsed: resident.worked_before + admitted.elapsed(),
         last: glimpse.last,
     })
-}
-
-fn unknown(asked: &str) -> Failure {
-    Failure::new("no_such_task", format!("there is no task `{asked}` below this one"))
 }

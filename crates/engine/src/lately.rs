@@ -10,31 +10,25 @@ use tokio::time::Instant;
 const MAX_CHARS: usize = 60;
 
 /// A task at a glance.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Lately {
-    pub(crate) since: Instant,
     glimpse: Mutex<Glimpse>,
 }
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Glimpse {
-    pub(crate) admitted: bool,
+    /// When it got to work here.
+    pub(crate) admitted: Option<Instant>,
     pub(crate) turn: u32,
     /// In a few words; empty before it did anything.
     pub(crate) last: String,
-}
-
-impl Default for Lately {
-    fn default() -> Self {
-        Self { since: Instant::now(), glimpse: Mutex::default() }
-    }
 }
 
 impl Lately {
     pub(crate) fn see(&self, fact: &Fact) {
         let mut glimpse = self.glimpse.lock().unwrap_or_else(PoisonError::into_inner);
         match fact {
-            Fact::TaskAdmitted => glimpse.admitted = true,
+            Fact::TaskAdmitted => glimpse.admitted = Some(Instant::now()),
             Fact::ModelCalled { turn } => {
                 glimpse.turn = *turn;
                 "thinking".clone_into(&mut glimpse.last);

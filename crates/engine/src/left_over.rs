@@ -9,7 +9,7 @@ use sortie_journal::{CommandId, Journal, JournalError};
 use sortie_protocol::{Command, Fact};
 use tokio::runtime::Handle;
 
-use crate::resident::Resident;
+use crate::resident::{Courier, Resident};
 use crate::stopping::{MOST, Present};
 use crate::task::Task;
 
@@ -76,7 +76,7 @@ impl Present {
             for (number, command) in left {
                 match command {
                     Command::Send { task, from, text } if task == resident.job.task => {
-                        runtime.block_on(resident.write((from, text), Some(number.0)))?;
+                        runtime.block_on(resident.write((from, text), Courier::Command(number)))?;
                     }
                     _ => {}
                 }

@@ -39,6 +39,8 @@ pub(crate) struct Questions {
     open: Vec<OpenQuestion>,
     /// Messages that have answered one. They are read when the log says so.
     answers: BTreeSet<u32>,
+    /// Who has had the task since its parent failed.
+    adopters: Vec<TaskId>,
 }
 
 impl Questions {
@@ -48,6 +50,17 @@ impl Questions {
 
     pub(crate) fn put(&mut self, question: OpenQuestion) {
         self.open.push(question);
+    }
+
+    /// What was asked of the task above, in the words of the questions.
+    pub(crate) fn for_parent(&self) -> Vec<String> {
+        let open = self.open.iter().filter(|question| question.to == Addressee::Parent);
+        open.map(|question| question.text.clone()).collect()
+    }
+
+    /// Another one is above, and may answer, too.
+    pub(crate) fn adopt(&mut self, adopter: TaskId) {
+        self.adopters.push(adopter);
     }
 
     /// Nobody waits for the answer any more.
@@ -66,9 +79,10 @@ impl Questions {
 
     /// The message that answers the question of a call, if it has come: each older question has the first that it accepts.
     pub(crate) fn take_answer(&mut self, call: &CallId, messages: &[Message], above: &[TaskId]) -> Option<Message> {
+        let above: Vec<TaskId> = above.iter().chain(&self.adopters).copied().collect();
         let mut taken = self.answers.clone();
         for question in &self.open {
-            let is_free = |message: &&Message| !taken.contains(&message.number) && question.accepts(message, above);
+            let is_free = |message: &&Message| !taken.contains(&message.number) && question.accepts(message, &above);
             let Some(answer) = messages.iter().find(is_free) else { continue };
             taken.insert(answer.number);
             if question.call == *call {

@@ -36,19 +36,24 @@ impl Remembered {
     }
 }
 
+/// Where a task stands. Who takes over knows that a process which cannot be seen from here is gone.
+pub(crate) fn standing(journal: &dyn Journal, task: TaskId, takes_over: bool) -> Result<Standing, Failure> {
+    let standing = journal.standing(task).map_err(journal_failure)?;
+    Ok(if takes_over { standing.given_up() } else { standing })
+}
+
 /// Reads a task back that stands so, and says what of its children is not known. Refused, before anything is read, is one
-/// that somebody has.
+/// that somebody has, and while it is read one that somebody takes.
 pub(crate) fn remember(journal: &dyn Journal, standing: Standing) -> Result<(Remembered, Vec<String>), Failure> {
     standing.next_attempt().map_err(journal_failure)?;
-    let past = read(journal, standing.task_id)?;
+    let past = whole(folded(standing.task_id, |each| journal.read_standing(&standing, each))?)?;
     Ok(with_children(journal, past, standing))
 }
 
 /// The same of a task whose log may be damaged: what stands before the damage, which is told.
-pub(crate) fn recall(journal: &dyn Journal, task: TaskId) -> Result<(Remembered, Vec<String>), Failure> {
-    let standing = journal.standing(task).map_err(journal_failure)?;
+pub(crate) fn recall(journal: &dyn Journal, standing: Standing) -> Result<(Remembered, Vec<String>), Failure> {
     standing.next_attempt().map_err(journal_failure)?;
-    let (past, damage) = read_what_is_whole(journal, task)?;
+    let (past, damage) = read_what_is_whole(journal, standing.task_id)?;
     let (remembered, mut notices) = with_children(journal, past, standing);
     notices.extend(damage.map(|damage| format!("not all that it has done is told: {damage}")));
     Ok((remembered, notices))
@@ -56,16 +61,25 @@ pub(crate) fn recall(journal: &dyn Journal, task: TaskId) -> Result<(Remembered,
 
 /// The whole log of a task.
 pub(crate) fn read(journal: &dyn Journal, task: TaskId) -> Result<Past, Failure> {
-    match read_what_is_whole(journal, task)? {
-        (past, None) => Ok(past),
-        (_, Some(damage)) => Err(journal_failure(damage)),
-    }
+    whole(read_what_is_whole(journal, task)?)
 }
 
 /// The log of a task up to where it is damaged, if it is.
 pub(crate) fn read_what_is_whole(journal: &dyn Journal, task: TaskId) -> Result<(Past, Option<JournalError>), Failure> {
+    folded(task, |each| journal.read_each(task, 0, each))
+}
+
+fn whole((past, damage): (Past, Option<JournalError>)) -> Result<Past, Failure> {
+    damage.map_or(Ok(past), |damage| Err(journal_failure(damage)))
+}
+
+/// What the events come to that `read` gives, and why they end before the log does.
+fn folded(
+    task: TaskId,
+    read: impl FnOnce(&mut dyn FnMut(Event)) -> Result<(), JournalError>,
+) -> Result<(Past, Option<JournalError>), Failure> {
     let mut past: Option<Past> = None;
-    let read = journal.read_each(task, 0, &mut |event: Event| match &mut past {
+    let read = read(&mut |event: Event| match &mut past {
         Some(past) => past.take(event),
         none => *none = Past::begin(event),
     });
@@ -103,6 +117,17 @@ fn with_children(journal: &dyn Journal, past: Past, standing: Standing) -> (Reme
         }
     }
     (Remembered { past, standing, below, started_below }, notices)
+}
+
+/// What a task with all below it has used by now, over all its legs, as far as their logs can be read. How long it has worked
+/// is not among it: its header tells that.
+pub fn usage_so_far(journal: &dyn Journal, task: TaskId) -> Result<Usage, Failure> {
+    let (past, _) = read_what_is_whole(journal, task)?;
+    let below = past.deeds.children.iter().filter_map(|child| used_by(journal, *child).ok());
+    Ok(below.fold(past.deeds.usage, |mut usage, (used, _)| {
+        usage += used;
+        usage
+    }))
 }
 
 /// What a task with all below it has used, and how many tasks that is. Of one that has ended its ending tells, unless what

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
+use sortie_journal::Worked;
 use sortie_protocol::{
     AgentConfig, CallId, CallOutput, Event, Fact, Job, Limit, Limits, MailMark, Reply, ReportMark, Status, TaskId,
     TaskOutcome, Timestamp, ToolCall, Usage,
@@ -17,7 +18,6 @@ use crate::inbox::{Charge, Inbox, Message};
 use crate::place::{Place, TurnCalls};
 use crate::question::{OpenQuestion, Questions};
 use crate::settle;
-use crate::worked::Worked;
 
 /// What is left at least of the time of a task that goes on: enough to say that it is over.
 const LEAST_TIME: Duration = Duration::from_secs(1);
@@ -83,6 +83,7 @@ pub(crate) struct Deeds {
     pub(crate) turns_before: u32,
     pub(crate) calls: BTreeMap<String, u64>,
     pub(crate) files_changed: BTreeSet<String>,
+    /// Of the newest leg alone.
     pub(crate) notices: Vec<String>,
     pub(crate) call_ids: HashSet<CallId>,
     /// In order of starting.
@@ -149,7 +150,7 @@ impl Past {
 
     /// Takes in the next event.
     pub(crate) fn take(&mut self, event: Event) {
-        self.worked.hear(&event.fact, event.leg > self.leg, event.time);
+        self.worked.hear(&event.fact, event.time);
         match event.fact {
             Fact::TaskResumed { prompt, config, notices } => {
                 if event.leg > self.leg {
@@ -198,7 +199,7 @@ impl Past {
                     None => self.start(call, |started| started.ended_leg = Some(child_leg)),
                 }
             }
-            Fact::MessageArrived { number, from, text, command } => {
+            Fact::MessageArrived { number, from, text, command, .. } => {
                 // Two that came at once may stand in the log the other way round.
                 let at = self.messages.partition_point(|earlier| earlier.number < number);
                 self.messages.insert(at, Message { number, from, text });
@@ -255,6 +256,11 @@ impl Past {
             .collect()
     }
 
+    /// The calls that were about to run.
+    pub(crate) fn begun(&self) -> HashSet<CallId> {
+        self.open.iter().flat_map(|open| open.started.keys().cloned()).collect()
+    }
+
     /// What had come and was not read. Reports follow, once they have been read from their own logs.
     pub(crate) fn inbox(&self) -> Inbox {
         let restored = |&PastCharge { child, place, ended_leg }: &PastCharge| {
@@ -290,9 +296,10 @@ impl Past {
         self.ended.as_ref().is_some_and(|outcome| hands_over(&self.job, outcome.status))
     }
 
-    /// Forgets how the leg before was about to end, and what it had written.
+    /// Forgets how the leg before was about to end, what it had written, and what was to be known of it.
     pub(crate) fn begin_leg(&mut self) {
         (self.last_word, self.limit) = (None, None);
+        self.deeds.notices.clear();
         self.history.begin_leg();
     }
 

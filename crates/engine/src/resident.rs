@@ -1,20 +1,55 @@
 //! A task that runs here, as others in this process reach it: to stop it, to write to it, to let it go on by itself.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use sortie_journal::{Durability, Entry, Journal, JournalError};
-use sortie_protocol::{Fact, Failure, Job, Sender};
+use sortie_crash::point;
+use sortie_journal::{CommandId, Durability, Entry, Journal, JournalError};
+use sortie_protocol::{CallId, Fact, Failure, Job, Sender};
 use sortie_sandbox::SpillDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::account::Account;
 use crate::address::{Address, Recipient};
-use crate::inbox::Inbox;
+use crate::inbox::{Arrival, Inbox};
 use crate::left_over::CaughtUp;
 use crate::mail::waits_line;
 use crate::question::OpenQuestion;
 use crate::remember::journal_failure;
 use crate::sink::Sink;
+
+/// By what a message comes: should it be cut off, it is known by this whether it has arrived.
+pub(crate) enum Courier {
+    /// From another process.
+    Command(CommandId),
+    /// Of the task that sends it.
+    Call(CallId),
+}
+
+/// A question on its way to the task above.
+pub(crate) struct PassedOn<'a> {
+    arrival: Arrival<'a>,
+    from: Sender,
+    text: String,
+}
+
+impl PassedOn<'_> {
+    pub(crate) fn fact(&self) -> Fact {
+        let Self { arrival, from, text } = self;
+        Fact::MessageArrived {
+            number: arrival.number,
+            from: from.clone(),
+            text: text.clone(),
+            command: None,
+            call: None,
+        }
+    }
+
+    /// It is on disk.
+    pub(crate) fn deliver(self) {
+        self.arrival.deliver(self.from, self.text);
+    }
+}
 
 pub(crate) struct Resident {
     pub(crate) job: Arc<Job>,
@@ -22,6 +57,8 @@ pub(crate) struct Resident {
     pub(crate) sink: Sink,
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) account: Arc<Account>,
+    /// What it has worked in other processes and in earlier legs.
+    pub(crate) worked_before: Duration,
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) reports: Arc<SpillDir>,
     /// Where its report goes; `None` for a task without a parent here.
@@ -37,16 +74,17 @@ pub(crate) struct Resident {
 impl Resident {
     /// Writes to the task. Once this says true, it is on disk, and the task does not end before it has read it. False: it
     /// is about to end, and reads nothing more.
-    pub(crate) async fn write(
-        &self,
-        (from, text): (Sender, String),
-        command: Option<i64>,
-    ) -> Result<bool, JournalError> {
+    pub(crate) async fn write(&self, (from, text): (Sender, String), by: Courier) -> Result<bool, JournalError> {
         let Some(arrival) = self.inbox.arrival() else { return Ok(false) };
         let number = arrival.number;
-        let fact = Fact::MessageArrived { number, from: from.clone(), text: text.clone(), command };
+        let (command, call) = match by {
+            Courier::Command(command) => (Some(command.0), None),
+            Courier::Call(call) => (None, Some(call)),
+        };
+        let fact = Fact::MessageArrived { number, from: from.clone(), text: text.clone(), command, call };
         match self.sink.append_synced(fact).await {
             Ok(()) => {
+                point("mail.arrived");
                 arrival.deliver(from, text);
                 Ok(true)
             }
@@ -72,6 +110,7 @@ impl Resident {
         }
         let word = self.word_of_release(&recipient);
         self.journal.append(vec![word], Durability::Synced).await?;
+        point("task.released");
         self.answer_call(address, &mut recipient).await;
         Ok(true)
     }
@@ -95,21 +134,38 @@ impl Resident {
         }
         let inbox = Arc::clone(&recipient.inbox);
         let arrival = inbox.arrival().ok_or_else(|| nobody("the task above is about to end; ask the person"))?;
-        let (task, number) = (self.job.task, arrival.number);
-        let from = Sender::Task { task, agent: self.job.config.agent.clone() };
-        let text = format!("{}{}", question.text, waits_line(task));
-        let message = Fact::MessageArrived { number, from: from.clone(), text: text.clone(), command: None };
+        let message = PassedOn { arrival, from: self.as_sender(), text: self.worded(&question.text) };
         let released = recipient.waits.then(|| self.word_of_release(&recipient));
-        let entries =
-            released.into_iter().chain([self.sink.entry(question.fact()), recipient.sink.entry(message)]).collect();
+        let entries = released
+            .into_iter()
+            .chain([self.sink.entry(question.fact()), recipient.sink.entry(message.fact())])
+            .collect();
         self.journal.append(entries, Durability::Synced).await.map_err(journal_failure)?;
+        point("question.asked");
         // First: whoever reads it sees whether it waits.
         self.inbox.put_question(question);
-        arrival.deliver(from, text);
+        message.deliver();
         if recipient.waits {
             self.answer_call(address, &mut recipient).await;
         }
         Ok(())
+    }
+
+    /// The questions that wait for an answer of the task above, to be recorded and delivered there: where the one above
+    /// fails, they are its adopter's. One that has read its last message gets none.
+    pub(crate) fn questions_for<'a>(&self, inbox: &'a Inbox) -> Vec<PassedOn<'a>> {
+        let passed_on = |question: String| {
+            Some(PassedOn { arrival: inbox.arrival()?, from: self.as_sender(), text: self.worded(&question) })
+        };
+        self.inbox.questions_for_parent().into_iter().filter_map(passed_on).collect()
+    }
+
+    fn as_sender(&self) -> Sender {
+        Sender::Task { task: self.job.task, agent: self.job.config.agent.clone() }
+    }
+
+    fn worded(&self, question: &str) -> String {
+        format!("{question}{}", waits_line(self.job.task))
     }
 
     fn word_of_release(&self, recipient: &Recipient) -> Entry {

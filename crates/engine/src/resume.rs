@@ -9,15 +9,16 @@ use sortie_sandbox::process::KeeperMark;
 use tokio_util::sync::CancellationToken;
 
 use crate::account::Account;
+use crate::address::Address;
 use crate::approval::Approvals;
 use crate::blocking::blocking;
 use crate::engine::{Engine, Inner, Running};
-use crate::follow_up::refuse_waited_for;
 use crate::leg::Wisher;
-use crate::remember::{Remembered, journal_failure, remember};
+use crate::remember::{Remembered, journal_failure, remember, standing};
 use crate::slot::Slot;
 use crate::subagents::Asked;
-use crate::task::{Parent, Resumed, Task};
+use crate::task::{Resumed, Task};
+use crate::together::{refuse_alone, refuse_without};
 
 /// What joins the conversation where a task that had written its last word goes on without a new prompt.
 const GO_ON: &str = "Go on with your work where you stopped.";
@@ -29,7 +30,8 @@ pub struct Resumption {
     pub prompt: Option<String>,
     /// What bounds it from now on. What is not said is as the task began with, or, where it was interrupted, what is left.
     pub limits: Limits,
-    /// The user knows that the process which has the task is gone, though it cannot be seen from here.
+    /// The user knows that the process which has the task, or one of those below it, is gone, though it cannot be seen from
+    /// here.
     pub take_over: bool,
 }
 
@@ -41,6 +43,8 @@ pub(crate) struct GoingOn<'a> {
     pub(crate) notices: Vec<String>,
     /// The parent that waits for it, if one does.
     pub(crate) above: Option<Above<'a>>,
+    /// Processes that cannot be seen from here and have those below it are known to be gone.
+    pub(crate) takes_over: bool,
 }
 
 /// What is wished of a task that goes on.
@@ -60,26 +64,25 @@ pub(crate) struct Above<'a> {
     pub(crate) account: &'a Arc<Account>,
     pub(crate) approvals: &'a Arc<Approvals>,
     pub(crate) cancel: CancellationToken,
-    pub(crate) parent: Parent,
+    pub(crate) address: Arc<Address>,
 }
 
 impl Engine {
     /// Goes on with a task without a parent that waits for it. A failure means that nothing was changed.
     pub async fn resume(&self, task: TaskId, resumption: Resumption) -> Result<Running, Failure> {
-        let Resumption { prompt, limits, take_over } = resumption;
+        let Resumption { prompt, limits, take_over: takes_over } = resumption;
         let journal = Arc::clone(&self.inner.journal);
         let read = move || {
-            let standing = journal.standing(task).map_err(journal_failure)?;
-            let standing = if take_over { standing.given_up() } else { standing };
-            let (remembered, notices) = remember(journal.as_ref(), standing)?;
-            refuse_waited_for(journal.as_ref(), &remembered)?;
+            let (remembered, notices) = remember(journal.as_ref(), standing(journal.as_ref(), task, takes_over)?)?;
+            refuse_alone(journal.as_ref(), &remembered, takes_over)?;
+            refuse_without(journal.as_ref(), task, takes_over)?;
             Ok((remembered, notices))
         };
         let (remembered, notices) = blocking(read).await?;
-        let asks_for_more = prompt.is_some();
         let wish = Wish::Leg { prompt, limits, by: Wisher::Person };
-        let mut task = self.inner.go_on(GoingOn { remembered, wish, notices, above: None })?;
-        if asks_for_more {
+        let mut task = self.inner.go_on(GoingOn { remembered, wish, notices, above: None, takes_over })?;
+        // They have let the leg begin that was interrupted, unless more is asked of it now.
+        if task.past.as_ref().is_some_and(|resumed| resumed.is_new_leg || resumed.prompt.is_some()) {
             task.consult_hooks().await?;
         }
         Running::start(task).await.map_err(journal_failure)
@@ -89,7 +92,7 @@ impl Engine {
 impl Inner {
     /// A task as it goes on. Nothing is written yet: a failure means that it stays as it is.
     pub(crate) fn go_on(self: &Arc<Self>, going_on: GoingOn<'_>) -> Result<Task, Failure> {
-        let GoingOn { remembered, wish, notices: said, above } = going_on;
+        let GoingOn { remembered, wish, notices: said, above, takes_over } = going_on;
         let roster = self.rosters.current();
         let renewed = self.renewed(&roster, &remembered.past, above.as_ref().map(|above| above.config))?;
         let (mut config, mut notices) = (renewed.config, renewed.notices);
@@ -123,10 +126,11 @@ impl Inner {
         if let Some(prompt) = &prompt {
             past.ask_more(prompt.clone());
         }
-        (past.job.config, past.job.reach) = (config, renewed.reach);
+        past.worked.take_over(self.clock.now());
+        (past.job.config, past.job.reach, past.job.notices) = (config, renewed.reach, notices.clone());
         let job = Arc::new(past.job.clone());
-        let (cancel, approvals, parent) = match above {
-            Some(above) => (above.cancel, Arc::clone(above.approvals), Some(above.parent)),
+        let (cancel, approvals, address) = match above {
+            Some(above) => (above.cancel, Arc::clone(above.approvals), Some(above.address)),
             None => Default::default(),
         };
         Ok(Task {
@@ -139,9 +143,17 @@ impl Inner {
             cancel,
             slot: Arc::new(slot),
             approvals,
-            parent,
+            address,
             inbox: Arc::new(past.inbox()),
-            past: Some(Resumed { past, prompt, turns_before, notices, is_new_leg, read: standing.last_seq }),
+            past: Some(Resumed {
+                past,
+                prompt,
+                turns_before,
+                notices,
+                is_new_leg,
+                read: standing.last_seq,
+                takes_over,
+            }),
         })
     }
 

@@ -154,6 +154,7 @@ impl Run<'_> {
         let waits_for = inbox.at_work();
         if !waits_for.is_empty() {
             self.sink.append(Fact::TaskParked { waits_for }).await?;
+            point("task.parked");
         }
         let over = self.services.gate.without_slot(inbox.all_home(), self.cancel).await;
         inbox.shut().await;

@@ -5,7 +5,8 @@
 
 use serde_json::Value;
 use sortie_journal::JournalError;
-use sortie_protocol::{CallOutput, Fault, Status, StopReason, TaskOutcome, ToolCall, ToolOutput};
+use sortie_protocol::{CallOutput, Fault, StopReason, ToolCall, ToolOutput};
+use sortie_tools::{Delegation as _, Tool, task_answer};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -58,15 +59,38 @@ impl Gate {
             (Some(Started { child: Some(_), .. }), _) => {
                 let why = refusal.as_ref().map_or("its tool is gone", |refusal| refusal.for_model.as_str());
                 match self.delegation.let_go(&call.id, why).await {
-                    Some(ended) => self.record(call, report(&ended), (Instant::now(), true), sink).await,
+                    Some(ended) => {
+                        let parts = self.delegation.answer_parts();
+                        let output = task_answer(self.wording.contract.as_ref(), &call.arguments, &parts, Ok(ended));
+                        self.record(call, output, (Instant::now(), true), sink).await
+                    }
                     None => self.pass(call, refusal, sink, stop).await,
                 }
             }
             (Some(started), _) if !started.idempotent && !delegates => {
-                self.record(call, unknown(call, started), (Instant::now(), true), sink).await
+                let tool = tool.filter(|tool| tool.settles_itself() && refusal.is_none());
+                let output = match tool {
+                    Some(tool) => self.settle_by_itself(call, tool.as_ref(), (sink, stop)).await?,
+                    None => None,
+                };
+                let output = output.unwrap_or_else(|| unknown(call, started));
+                self.record(call, output, (Instant::now(), true), sink).await
             }
             _ => self.pass(call, refusal, sink, stop).await,
         }
+    }
+
+    /// Makes a call again that knows what came of it; `None` where it may not run any more.
+    async fn settle_by_itself(
+        &self,
+        call: &ToolCall,
+        tool: &dyn Tool,
+        (sink, stop): (&Sink, &CancellationToken),
+    ) -> Result<Option<ToolOutput>, JournalError> {
+        Ok(match self.clear(call, tool, (sink, stop)).await? {
+            Ok(workspace) => Some(self.run(call, tool, &workspace, (sink, stop)).await),
+            Err(_) => None,
+        })
     }
 }
 
@@ -81,19 +105,6 @@ pub(crate) fn unanswered(call: &ToolCall, started: Option<&Started>) -> CallOutp
         _ => ToolOutput::failure(format!("{} was not run: the task ended before", call.tool)),
     };
     CallOutput { call: call.id.clone(), output: output.because(Fault::Internal) }
-}
-
-/// The answer of a sub-agent that had ended, where the tool that would word it cannot be asked any more.
-pub(crate) fn report(outcome: &TaskOutcome) -> ToolOutput {
-    let TaskOutcome { task_id, status, text, .. } = outcome;
-    let error = outcome.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
-    let said = if text.trim().is_empty() { String::new() } else { format!("\nIt reported:\n{text}") };
-    let notices = outcome.notices.iter().fold(String::new(), |text, notice| text + "\nnotice: " + notice);
-    let words = format!("the sub-agent {task_id} has ended ({status}){error}{notices}{said}");
-    match status {
-        Status::Completed | Status::Partial => ToolOutput::done(words, format!("{task_id}: {status}")),
-        Status::Failed | Status::Cancelled | Status::Rejected => ToolOutput::failure(words),
-    }
 }
 
 /// The output of a call of which nobody knows how it went, with all that is known of it.

@@ -45,10 +45,12 @@ pub(crate) struct ParentsWord<'a> {
 }
 
 /// A child that goes over to the parent of a task that has ended before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Orphan {
     pub(crate) child: TaskId,
     pub(crate) ended_leg: Option<u32>,
+    /// What it has asked, for the one who has it now.
+    pub(crate) messages: Vec<Fact>,
 }
 
 impl Sink {
@@ -134,13 +136,15 @@ impl Sink {
         &self,
         outcome: TaskOutcome,
         parent: Option<ParentsWord<'_>>,
-        orphans: &[Orphan],
+        orphans: Vec<Orphan>,
     ) -> Result<(), JournalError> {
         let mut entries = vec![self.entry(Fact::TaskEnded { outcome: Box::new(outcome) })];
         if let Some(ParentsWord { sink, call, .. }) = parent {
             entries.push(self.word_for(sink, call.clone()));
-            let adopted = |&Orphan { child, ended_leg }: &Orphan| Fact::ChildAdopted { child, ended_leg };
-            entries.extend(orphans.iter().map(|orphan| sink.entry(adopted(orphan))));
+            for Orphan { child, ended_leg, messages } in orphans {
+                let adopted = Fact::ChildAdopted { child, ended_leg };
+                entries.extend([adopted].into_iter().chain(messages).map(|fact| sink.entry(fact)));
+            }
         }
         self.journal.append(entries, Durability::Synced).await
     }

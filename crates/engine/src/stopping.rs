@@ -12,7 +12,7 @@ use sortie_journal::{CommandId, Journal};
 use sortie_protocol::{Command, TaskId};
 use tokio::runtime::Handle;
 
-use crate::resident::Resident;
+use crate::resident::{Courier, Resident};
 
 /// How long a wish may lie unheard.
 const PERIOD: Duration = Duration::from_millis(40);
@@ -72,6 +72,15 @@ impl Present {
     pub(crate) fn find(&self, task: TaskId) -> Option<Arc<Resident>> {
         // Of several that try, the first has it.
         self.lock().running.get(&task)?.first().map(|(_, resident)| Arc::clone(resident))
+    }
+
+    /// All that run here of the tree below a root, in the order in which they came.
+    pub(crate) fn of_tree(&self, root: TaskId) -> Vec<Arc<Resident>> {
+        let tasks = self.lock();
+        let firsts = tasks.running.values().filter_map(|tries| tries.first());
+        let mut found: Vec<&(u64, Arc<Resident>)> = firsts.filter(|(_, one)| one.job.root == root).collect();
+        found.sort_by_key(|(number, _)| *number);
+        found.into_iter().map(|(_, resident)| Arc::clone(resident)).collect()
     }
 
     /// Does what was wished for since; `None` if nobody is here any more.
@@ -143,7 +152,7 @@ fn obey(present: &Present, journal: &dyn Journal, heard: CommandId, runtime: &Ha
             (Command::Stop { task }, _) => drop(present.stop(*task)),
             (Command::Send { from, text, .. }, Some(resident)) if resident.caught_up.is_behind(*number) => {
                 // What cannot be recorded is not delivered, and its sender sees no word of it.
-                runtime.block_on(resident.write((from.clone(), text.clone()), Some(number.0))).ok();
+                runtime.block_on(resident.write((from.clone(), text.clone()), Courier::Command(*number))).ok();
             }
             // Not awaited: who holds the address may wait for the ear.
             (Command::Release { .. }, Some(resident)) => drop(runtime.spawn(async move { resident.release().await })),

@@ -7,18 +7,20 @@ use futures_util::FutureExt;
 use sortie_crash::point;
 use sortie_journal::JournalError;
 use sortie_policy::{Judge, Places};
-use sortie_protocol::{Fact, Failure, Job, Launched, Limit, TaskOutcome};
+use sortie_protocol::{CallId, Fact, Failure, Job, Launched, Limit, TaskOutcome};
 use sortie_tools::{Seen, Shells};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::abandon::Caller;
 use crate::account::Account;
 use crate::address::Address;
 use crate::approval::Approvals;
 use crate::assistant::LightModel;
 use crate::blocking::blocking;
 use crate::clearance::Clearance;
+use crate::deadline::Deadline;
 use crate::delegate::Delegate;
 use crate::end::{Ending, Tally};
 use crate::engine::{EngineError, Inner};
@@ -57,7 +59,8 @@ pub(crate) struct Task {
     pub(crate) slot: Arc<Slot>,
     /// Of the whole tree.
     pub(crate) approvals: Arc<Approvals>,
-    pub(crate) parent: Option<Parent>,
+    /// Where its report goes; `None` for a task without a parent here.
+    pub(crate) address: Option<Arc<Address>>,
     /// What comes for it while it works.
     pub(crate) inbox: Arc<Inbox>,
     /// Where it stood, if it goes on.
@@ -76,12 +79,8 @@ pub(crate) struct Resumed {
     pub(crate) is_new_leg: bool,
     /// How far the log was read: if it is longer by now, somebody else has gone on with the task.
     pub(crate) read: u64,
-}
-
-/// The one whose call has started this task.
-pub(crate) struct Parent {
-    pub(crate) address: Arc<Address>,
-    pub(crate) deadline: Option<Instant>,
+    /// Processes that cannot be seen from here and have its children are known to be gone.
+    pub(crate) takes_over: bool,
 }
 
 impl Task {
@@ -89,8 +88,8 @@ impl Task {
     pub(crate) async fn start(mut self) -> Result<JoinHandle<Result<TaskOutcome, EngineError>>, JournalError> {
         self.engine.audience.announce(self.job.task, &self.asked);
         let presence = self.engine.present.enter(self.resident(), &self.engine.journal);
-        let recipient = match &self.parent {
-            Some(parent) => Some(parent.address.hold().await),
+        let recipient = match &self.address {
+            Some(address) => Some(address.hold().await),
             None => None,
         };
         let word = recipient.as_ref().map(|to| ParentsWord { sink: &to.sink, call: &to.call, waits: to.waits });
@@ -102,7 +101,10 @@ impl Task {
                 self.sink.resume((resumed.prompt.clone(), resumed.notices.clone()), resumed.read, word).await?;
             }
         }
-        drop(recipient);
+        // Whoever holds the address keeps the end of the task off, however soon that is.
+        if let Some(to) = recipient.filter(|to| !to.waits) {
+            to.inbox.expect(self.job.task, to.inbox.place_of(&to.call));
+        }
         presence.has_it();
         point("task.begun");
         if let Some(resumed) = &mut self.past {
@@ -153,24 +155,29 @@ impl Task {
         let past = blocking(move || read(journal.as_ref(), task)).await.ok();
         let mut tally = past.as_ref().map_or_else(|| self.tally(), |past| Tally::resumed(&self.account, past, &[]));
         if let Some(past) = &past {
-            self.engine.close(past, &self.sink, &mut tally).await?;
+            self.engine.close(past, (&self.sink, self.takes_over()), &mut tally).await?;
         }
         let written = past.map(|past| past.history.last_text()).unwrap_or_default();
         Ok(tally.outcome(&self.job, Ending::Failed { failure: Failure::new("internal", text), text: written }))
     }
 
     async fn admit_and_run(&self) -> Result<TaskOutcome, JournalError> {
-        let deadline = self.parent.as_ref().and_then(|parent| parent.deadline);
+        let deadline = Deadline::new(None, self.address.as_ref().map(|address| Arc::clone(&address.deadline)));
         let not_admitted = tokio::select! {
             biased;
             () = self.cancel.cancelled() => Some(Ending::Cancelled { text: self.written() }),
-            () = until(deadline) => Some(Ending::limited(Limit::Deadline, self.written())),
+            () = deadline.passes() => Some(Ending::limited(Limit::Deadline, self.written())),
             () = self.slot.take() => None,
         };
         if let Some(ending) = not_admitted {
             return self.end_unrun(ending).await;
         }
-        self.sink.append(Fact::TaskAdmitted).await?;
+        if self.past.is_none() && self.job.parent.is_none() {
+            // A run is on disk before its model hears of it: what others have seen of it is never gone without a trace.
+            self.sink.append_synced(Fact::TaskAdmitted).await?;
+        } else {
+            self.sink.append(Fact::TaskAdmitted).await?;
+        }
         for text in self.past.as_ref().map_or(&self.job.notices, |resumed| &resumed.notices) {
             self.sink.append(Fact::Noticed { text: text.clone() }).await?;
         }
@@ -201,7 +208,7 @@ impl Task {
     async fn end_unrun(&self, ending: Ending) -> Result<TaskOutcome, JournalError> {
         let mut tally = self.tally();
         if let Some(resumed) = &self.past {
-            self.engine.close(&resumed.past, &self.sink, &mut tally).await?;
+            self.engine.close(&resumed.past, (&self.sink, resumed.takes_over), &mut tally).await?;
         }
         Ok(tally.outcome(&self.job, ending))
     }
@@ -212,10 +219,10 @@ impl Task {
     }
 
     /// Puts together what the loop works with. From here on nothing asks what was said, only what is meant.
-    fn services(&self, parents_deadline: Option<Instant>) -> Result<(Services, Arc<Delegate>), Failure> {
+    fn services(&self, above: Arc<Deadline>) -> Result<(Services, Arc<Delegate>), Failure> {
         let config = &self.job.config;
         let turns_before = self.past.as_ref().map_or(0, |resumed| resumed.turns_before);
-        let allowance = Allowance::start(config.limits, parents_deadline, turns_before);
+        let allowance = Allowance::start(config.limits, above, turns_before);
         // A grant that cannot be read grants nothing.
         let workspace = self.engine.workspace_of(&self.job.reach);
         let places = self.engine.permissions.places(&workspace);
@@ -229,8 +236,10 @@ impl Task {
             account: Arc::clone(&self.account),
             sink: self.sink.clone(),
             cancel: self.cancel.clone(),
-            deadline: allowance.deadline,
+            deadline: Arc::clone(&allowance.deadline),
             attached: self.past.as_ref().map(|resumed| resumed.past.attached()).unwrap_or_default(),
+            takes_over: self.takes_over(),
+            begun: self.past.as_ref().map(|resumed| resumed.past.begun()).unwrap_or_default(),
             inbox: Arc::clone(&self.inbox),
             notices: Mutex::default(),
         };
@@ -242,7 +251,7 @@ impl Task {
                 .open(&config.model)
                 .map_err(|error| Failure::new(error.kind.code(), error.message))?,
             tools: self.roster.offer(&config.tools),
-            deadline: allowance.deadline,
+            deadline: Arc::clone(&allowance.deadline),
             account: Arc::clone(&self.account),
             redactor: Arc::clone(&self.engine.permissions.redactor),
         };
@@ -260,11 +269,12 @@ impl Task {
             places,
             job: Arc::clone(&self.job),
             hooks: Arc::clone(&self.engine.hooks),
-            deadline: allowance.deadline,
+            deadline: Arc::clone(&allowance.deadline),
             patience: Patience {
                 present: Arc::clone(&self.engine.present),
                 within: self.engine.permissions.answer_within,
             },
+            slot: Arc::clone(&self.slot),
         };
         let gate = Gate {
             tools: Arc::clone(&self.roster.tools),
@@ -275,7 +285,7 @@ impl Task {
                 models: Arc::clone(&self.engine.models),
                 account: Arc::clone(&self.account),
                 sink: self.sink.clone(),
-                deadline: allowance.deadline,
+                deadline: Arc::clone(&allowance.deadline),
                 notices: Mutex::default(),
             },
             redactor: Arc::clone(&self.engine.permissions.redactor),
@@ -283,7 +293,7 @@ impl Task {
             workspace,
             delegation: Arc::clone(&delegate),
             slot: Arc::clone(&self.slot),
-            deadline: allowance.deadline,
+            deadline: Arc::clone(&allowance.deadline),
             wording,
             inbox: Arc::clone(&self.inbox),
         };
@@ -313,6 +323,15 @@ impl Task {
         }
     }
 
+    fn takes_over(&self) -> bool {
+        self.past.as_ref().is_some_and(|resumed| resumed.takes_over)
+    }
+
+    /// This task, as the one whose call somebody answers.
+    pub(crate) fn caller<'a>(&'a self, call: &'a CallId) -> Caller<'a> {
+        Caller { sink: &self.sink, call, takes_over: self.takes_over() }
+    }
+
     /// The conversation so far.
     fn history(&self) -> History {
         self.past.as_ref().map_or_else(|| History::begin(&self.job), |resumed| resumed.past.history.clone())
@@ -330,7 +349,7 @@ impl Task {
         }
         // No hook holds up a stop, or takes more time than the task has.
         let own = job.config.limits.timeout.map(|timeout| Instant::now() + timeout);
-        let parents = self.parent.as_ref().and_then(|parent| parent.deadline);
+        let parents = self.address.as_ref().and_then(|address| address.deadline.at());
         let verdict = tokio::select! {
             biased;
             () = self.cancel.cancelled() => return Err(unheard("cancelled", "the task was stopped")),
@@ -347,7 +366,7 @@ impl Task {
     /// Adds a notice before it starts.
     pub(crate) fn notice(&mut self, text: String) {
         if let Some(resumed) = &mut self.past {
-            return resumed.notices.push(text);
+            resumed.notices.push(text.clone());
         }
         let mut job = Job::clone(&self.job);
         job.notices.push(text);
@@ -367,9 +386,10 @@ impl Task {
             sink: self.sink.clone(),
             inbox: Arc::clone(&self.inbox),
             account: Arc::clone(&self.account),
+            worked_before: self.past.as_ref().map(|resumed| resumed.past.worked.known()).unwrap_or_default(),
             journal: Arc::clone(&self.engine.journal),
             reports: Arc::clone(&self.engine.reports),
-            address: self.parent.as_ref().map(|parent| Arc::clone(&parent.address)),
+            address: self.address.clone(),
             over: CancellationToken::new(),
             releasable: self.engine.contract.defaults().companions && self.engine.rules.background,
             caught_up: if self.past.is_some() { CaughtUp::not_yet() } else { CaughtUp::from_the_start() },

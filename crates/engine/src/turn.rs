@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::account::Account;
+use crate::deadline::Deadline;
 use crate::end::Ending;
 use crate::history::History;
 use crate::secrets::redacted;
@@ -24,7 +25,7 @@ use crate::sink::Sink;
 pub(crate) struct Speaker {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) tools: Arc<[ToolSpec]>,
-    pub(crate) deadline: Option<Instant>,
+    pub(crate) deadline: Arc<Deadline>,
     pub(crate) account: Arc<Account>,
     /// Providers repeat what they were sent when they refuse it.
     pub(crate) redactor: Arc<Redactor>,
@@ -51,7 +52,7 @@ impl Speaker {
             tools: &self.tools,
             messages: history.messages(),
             tool_choice,
-            deadline: self.deadline,
+            deadline: self.deadline.at(),
         };
         let (retries, mut retried) = mpsc::unbounded_channel();
         let watch = Watch { turn, speaker: self, running: Mutex::default(), retries };
@@ -68,7 +69,7 @@ impl Speaker {
                     }
                 }
                 () = cancel.cancelled() => break None,
-                () = until(self.deadline) => break Some(Limit::Deadline),
+                () = self.deadline.passes() => break Some(Limit::Deadline),
                 answer = &mut call => {
                     return Ok(answer.map_err(|error| {
                         self.account.spend_on_broken_try(*error.usage);

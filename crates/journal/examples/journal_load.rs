@@ -208,7 +208,8 @@ async fn list(path: &Path, count: u64) -> Result<Value, Box<dyn Error>> {
 fn plain_list(path: &Path) -> rusqlite::Result<()> {
     let connection = Connection::open(path)?;
     let mut statement = connection.prepare(
-        "SELECT task, parent, root, agent, title, workspace, status, depth, leg, started, updated
+        "SELECT task, parent, root, agent, title, workspace, status, depth, leg, started, updated,
+            worked, coalesce(admitted, 0), heard
         FROM tasks ORDER BY number DESC",
     )?;
     let rows = statement.query_map((), |row| {
@@ -216,7 +217,10 @@ fn plain_list(path: &Path) -> rusqlite::Result<()> {
         for (column, text) in texts.iter_mut().enumerate() {
             *text = row.get(column)?;
         }
-        let numbers: [i64; 4] = [row.get(7)?, row.get(8)?, row.get(9)?, row.get(10)?];
+        let mut numbers = [0_i64; 7];
+        for (column, number) in (7..).zip(&mut numbers) {
+            *number = row.get(column)?;
+        }
         Ok((texts, numbers))
     })?;
     rows.collect::<rusqlite::Result<Vec<_>>>().map(drop)

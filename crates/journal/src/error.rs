@@ -52,6 +52,10 @@ pub enum JournalError {
 }
 
 impl JournalError {
+    pub(crate) fn not_the_start(task: TaskId) -> Self {
+        Self::DamagedTask { task, seq: 1, cause: "it is not the start that it should be".to_owned() }
+    }
+
     /// Nobody could act on it: it names no task.
     pub(crate) fn unknown_command() -> Self {
         Self::Write { cause: "a command that this version does not know cannot be sent".to_owned() }

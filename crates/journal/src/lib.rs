@@ -14,11 +14,13 @@ mod prune;
 mod sqlite;
 mod standing;
 mod task;
+mod worked;
 
 pub use error::JournalError;
 pub use listing::TaskQuery;
 pub use memory::MemoryJournal;
 pub use port::{CommandId, Durability, Entry, Journal, Position, Scope, TaskHeader, TaskState};
-pub use prune::Pruned;
+pub use prune::{Kept, Pruned};
 pub use sqlite::SqliteJournal;
 pub use standing::{Holder, Standing};
+pub use worked::Worked;

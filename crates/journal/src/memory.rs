@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use sortie_protocol::{Command, Event, Fact, TaskId, TaskOutcome, Timestamp};
+use sortie_protocol::{Command, Event, Fact, Job, TaskId, TaskOutcome, Timestamp};
 
 use self::state::{State, Task};
 use crate::horizon::Horizon;
@@ -63,6 +63,15 @@ impl Journal for MemoryJournal {
         };
         events.into_iter().filter(|event| event.seq >= from).for_each(each);
         Ok(())
+    }
+
+    fn beginning(&self, task: TaskId) -> Result<Job, JournalError> {
+        let state = self.lock();
+        let first = state.known(task)?.events.first().and_then(|at| state.log.get(at));
+        match first.map(|event| &event.fact) {
+            Some(Fact::TaskStarted { job }) => Ok(Job::clone(job)),
+            _ => Err(JournalError::not_the_start(task)),
+        }
     }
 
     fn ending(&self, task: TaskId) -> Result<Option<TaskOutcome>, JournalError> {

@@ -4,9 +4,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use sortie_protocol::{Command, Event, Fact, Status, TaskId, TaskOutcome, Timestamp};
+use sortie_protocol::{Command, Event, Fact, Job, Status, TaskId, TaskOutcome, Timestamp};
 
-use crate::{JournalError, Pruned, Standing, TaskQuery};
+use crate::{JournalError, Pruned, Standing, TaskQuery, Worked};
 
 /// A durable, append-only log of events, ordered within each task, and the way by which commands reach the process that
 /// runs a task.
@@ -40,6 +40,17 @@ pub trait Journal: Send + Sync {
     /// The same one by one, from number `from` on, in bounded memory however long the log is. Where it is damaged, `each`
     /// has seen what stands before the damage.
     fn read_each(&self, task: TaskId, from: u64, each: &mut dyn FnMut(Event)) -> Result<(), JournalError>;
+
+    /// The whole log of a task that stands so, in the same way. Refused as [`JournalError::Stale`] is one in which others have
+    /// written since: as soon as it shows, not when a long log has been read.
+    fn read_standing(&self, standing: &Standing, each: &mut dyn FnMut(Event)) -> Result<(), JournalError> {
+        let Standing { task_id: task, last_seq: read, .. } = *standing;
+        let last = self.standing(task)?.last_seq;
+        if last == read { self.read_each(task, 1, each) } else { Err(JournalError::Stale { task, read, last }) }
+    }
+
+    /// What a task was started as; no other event is read. A task that never started is an error.
+    fn beginning(&self, task: TaskId) -> Result<Job, JournalError>;
 
     /// The newest ending of a task, if it has one; no other event is read.
     fn ending(&self, task: TaskId) -> Result<Option<TaskOutcome>, JournalError>;
@@ -150,6 +161,17 @@ pub struct TaskHeader {
     pub started: Timestamp,
     /// Time of its last event.
     pub updated: Timestamp,
+    pub worked: Worked,
+}
+
+impl TaskHeader {
+    /// How long it has worked by `now`: one that has ended as its outcome says, any other as its events tell.
+    pub fn worked_by(&self, now: Timestamp) -> Duration {
+        match self.state {
+            TaskState::Running => self.worked.so_far(now),
+            TaskState::Interrupted | TaskState::Ended(_) => self.worked.known(),
+        }
+    }
 }
 
 /// Where a task stands.

@@ -2,7 +2,7 @@
 //!
 //! This file is the front; `open` finds or makes the file, `place` sees that it stays there, `schema` says what is in it.
 //! `writer` and `batch` write, `reader`, `list` and `replay` read, `prune` removes, `row` and `task_row` are the rows, `sum`,
-//! `mark` and `totals` guard them, `failure` gives SQLite's errors our words.
+//! `mark` and `totals` guard them, `working_time` looks up what older files lack, `failure` gives SQLite's errors our words.
 
 mod batch;
 mod failure;
@@ -18,6 +18,7 @@ mod schema;
 mod sum;
 mod task_row;
 mod totals;
+mod working_time;
 mod writer;
 
 use std::future::Future;
@@ -25,7 +26,7 @@ use std::path::Path;
 use std::pin::Pin;
 use std::time::Duration;
 
-use sortie_protocol::{Command, Event, TaskId, TaskOutcome, Timestamp};
+use sortie_protocol::{Command, Event, Job, TaskId, TaskOutcome, Timestamp};
 
 use self::reader::Reader;
 use self::writer::Writer;
@@ -100,7 +101,15 @@ impl Journal for SqliteJournal {
     }
 
     fn read_each(&self, task: TaskId, from: u64, each: &mut dyn FnMut(Event)) -> Result<(), JournalError> {
-        self.reader.read_each(task, from, each)
+        self.reader.read_each(task, from, None, each)
+    }
+
+    fn read_standing(&self, standing: &Standing, each: &mut dyn FnMut(Event)) -> Result<(), JournalError> {
+        self.reader.read_each(standing.task_id, 1, Some(standing.last_seq), each)
+    }
+
+    fn beginning(&self, task: TaskId) -> Result<Job, JournalError> {
+        self.reader.beginning(task)
     }
 
     fn ending(&self, task: TaskId) -> Result<Option<TaskOutcome>, JournalError> {

@@ -3,7 +3,7 @@
 use sortie_protocol::{Fact, Job, Status, TaskId, Timestamp};
 
 use crate::owner::{Life, Owner};
-use crate::{Entry, JournalError, TaskHeader, TaskState};
+use crate::{Entry, JournalError, TaskHeader, TaskState, Worked};
 
 /// What the first fact of a task fixes for good.
 #[derive(Debug, Clone)]
@@ -33,6 +33,7 @@ pub(crate) struct Progress {
     pub(crate) ended_seq: Option<u64>,
     /// How many tasks name it as their parent.
     pub(crate) children: u32,
+    pub(crate) worked: Worked,
 }
 
 impl Origin {
@@ -68,6 +69,7 @@ impl Origin {
             state,
             started: self.started,
             updated: progress.updated,
+            worked: progress.worked,
         }
     }
 }
@@ -84,6 +86,7 @@ impl Progress {
             status: None,
             ended_seq: None,
             children: 0,
+            worked: Worked::begin(entry.time),
         }
     }
 
@@ -113,6 +116,7 @@ impl Progress {
         if !is_word {
             (self.attempt, self.owner) = (entry.attempt, owner);
         }
+        self.worked.hear(&entry.fact, entry.time);
         self.updated = entry.time;
         self.last_seq += 1;
         if let Fact::TaskEnded { outcome } = &entry.fact {

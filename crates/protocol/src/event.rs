@@ -146,6 +146,9 @@ pub enum Fact {
         /// The command by which it came, if it came from another process.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         command: Option<i64>,
+        /// The call of its sender by which it came, if an agent's call sent it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<CallId>,
     },
     /// What had come is in the conversation now, as one message in these words.
     MailRead {

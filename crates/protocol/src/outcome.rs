@@ -23,7 +23,7 @@ pub struct TaskOutcome {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_summary: Vec<ToolCount>,
     pub model: ModelChoice,
-    /// Of the task with its descendants.
+    /// Of the task with its descendants, over all its legs.
     pub usage: Usage,
     /// Set when `text` was cut; the whole is then at `full_text_path`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

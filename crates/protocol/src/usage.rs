@@ -17,7 +17,7 @@ pub struct Usage {
     pub turns: u64,
     /// Tool calls that ran.
     pub tool_calls: u64,
-    /// Wall-clock time; descendants run inside it and add nothing.
+    /// Wall-clock time in which somebody ran it; descendants run inside it and add nothing.
     pub duration_ms: u64,
 }
 

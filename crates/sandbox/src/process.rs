@@ -4,6 +4,7 @@
 //! builds the walls and waits. The walls are the
 //! kernel's: nothing here reads a command, and nothing here decides who may run one.
 
+mod ancestry;
 mod encoding;
 mod ending;
 mod environment;
@@ -22,6 +23,7 @@ mod stem;
 mod system;
 mod walls;
 
+pub use ancestry::is_below_a_command;
 pub use ending::{Ended, How};
 pub use environment::Environment;
 pub use error::SpawnError;

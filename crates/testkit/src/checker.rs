@@ -4,8 +4,11 @@
 //! invariant that they break. It looks at traces only; it starts, kills and mends nothing.
 
 mod calls;
+mod delivery;
 mod evidence;
+mod index;
 mod kept;
+mod mail;
 mod processes;
 mod requests;
 mod tree;
@@ -40,6 +43,20 @@ pub struct Count {
     pub kept: u64,
     pub requests: u64,
     pub takeovers: u64,
+    pub follow_ups: u64,
+    /// Legs that somebody has stopped.
+    pub stops: u64,
+    pub releases: u64,
+    pub adoptions: u64,
+    /// Times that a task had nothing to do but to wait.
+    pub parked: u64,
+    /// Reports that their readers did not wait for.
+    pub reports_by_mail: u64,
+    pub messages: u64,
+    /// Messages of the person of which something was told.
+    pub receipts: u64,
+    pub questions: u64,
+    pub answers: u64,
 }
 
 /// Whether the run is over.
@@ -54,7 +71,10 @@ pub enum Stage {
 /// Checks all invariants that the evidence can show.
 pub fn check(evidence: &Evidence, stage: Stage) -> Findings {
     let mut findings = Findings::default();
-    tree::check(evidence, stage, &mut findings);
+    let index = index::Index::new(evidence);
+    tree::check(evidence, &index, stage, &mut findings);
+    delivery::check(evidence, &index, stage, &mut findings);
+    mail::check(evidence, &index, stage, &mut findings);
     calls::check(evidence, stage, &mut findings);
     kept::check(evidence, &mut findings);
     requests::check(evidence, stage, &mut findings);

@@ -149,6 +149,7 @@ impl ScriptedModel {
             id_prefix: "call",
             reasoning,
             tasks: &tasks,
+            me: asked.me(),
         };
         delivery::deliver(scripted, compose(scripted, composition), observe).await
     }

@@ -18,6 +18,9 @@ pub trait Kin: Send + Sync {
     /// All tasks below this one, in the order of their starts.
     fn list(&self) -> BoxFuture<'_, Result<Vec<Glance>, Failure>>;
 
+    /// All tasks that the parent of this one has started beside it, in the order of their starts.
+    fn siblings(&self) -> BoxFuture<'_, Result<Vec<Glance>, Failure>>;
+
     /// The whole report of a task below this one, from a character on, at most so many.
     fn page<'a>(&'a self, task: &'a str, from: usize, most: usize) -> BoxFuture<'a, Result<ReportPage, Failure>>;
 

@@ -48,7 +48,9 @@ pub use kin::{Alone, Answered, Glance, Kin, Note, Receipt, ReportPage, Stand, Wo
 pub use port::{AnswerParts, Assistant, BoxFuture, CallContext, Delegated, Delegation, Progress, Tool, TypedTool};
 pub use registry::Registry;
 pub use seen::Seen;
-pub use shell::{Changes, NetworkReach, Repositories, ShellReach, ShellSetup, Shells, Standing, Writable};
+pub use shell::{
+    Changes, NetworkReach, Repositories, ShellReach, ShellSetup, Shells, Standing, TASK_VARIABLE, Writable,
+};
 pub use snapshot::{Snapshot, SnapshotBounds, SnapshotError};
-pub use task::{NOT_STARTED, TaskTool};
+pub use task::{NOT_STARTED, TaskTool, task_answer};
 pub use web_fetch::{Lookup, Reach, WebFetch, WebRules, WebRulesError};

@@ -26,6 +26,12 @@ pub trait Tool: Send + Sync {
     /// Whether running it twice does no more than running it once. A recovery re-runs only such calls.
     fn idempotent(&self) -> bool;
 
+    /// Whether a call that was broken off finds out, made again under its own id, whether it has had its effect, so that it
+    /// has it once. A recovery makes such a call again, if it may still run.
+    fn settles_itself(&self) -> bool {
+        false
+    }
+
     /// Whether a call waits for other tasks; the caller gives its slot back for that time.
     fn delegates(&self) -> bool;
 
@@ -61,6 +67,7 @@ pub trait TypedTool: Send + Sync + 'static {
 
     const NAME: &'static str;
     const IDEMPOTENT: bool;
+    const SETTLES_ITSELF: bool = false;
     const DELEGATES: bool = false;
     const NEEDS_CHILDREN: bool = false;
 
@@ -175,6 +182,10 @@ impl<T: TypedTool> Tool for T {
 
     fn idempotent(&self) -> bool {
         T::IDEMPOTENT
+    }
+
+    fn settles_itself(&self) -> bool {
+        T::SETTLES_ITSELF
     }
 
     fn delegates(&self) -> bool {

@@ -37,6 +37,8 @@ impl TypedTool for SendMessage {
 
     const NAME: &'static str = "SendMessage";
     const IDEMPOTENT: bool = false;
+    /// What has arrived names the call that sent it.
+    const SETTLES_ITSELF: bool = true;
 
     fn description(&self) -> String {
         "Write to a sub-agent, which reads it at its next turn or, if it has ended, goes on with it; also to a sibling or \

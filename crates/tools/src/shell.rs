@@ -28,6 +28,7 @@ pub use self::changes::Changes;
 pub(crate) use self::excerpt::{Excerpt, WHOLE_BYTES};
 pub(crate) use self::finished::Finished;
 pub(crate) use self::launcher::Order;
+pub use self::launcher::TASK_VARIABLE;
 pub use self::reach::{NetworkReach, ShellReach, Writable};
 pub(crate) use self::recent::{Page, RECENT_BYTES};
 pub use self::repositories::Repositories;

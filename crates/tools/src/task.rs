@@ -46,31 +46,40 @@ impl TaskTool {
     }
 
     fn answer(&self, arguments: &str, context: CallContext<'_>, started: Result<TaskOutcome, Failure>) -> ToolOutput {
-        let AnswerParts { cwd, spare_id, mark } = context.delegation.answer_parts();
-        let call = Call { arguments, cwd, spare_id };
-        let answer = started.as_ref();
-        let for_model = self.contract.encode_for_model(&call, answer, &mark);
-        let failed = self.contract.is_error(answer);
-        let code = self.contract.code(answer);
-        let did_not_run = answer.is_err();
-        let (for_people, files_changed) = match started {
-            Ok(outcome) => (format!("{} {}", outcome.task_id, outcome.status), outcome.files_changed),
-            Err(failure) => (format!("{NOT_STARTED}{failure}"), Vec::new()),
-        };
-        ToolOutput {
-            failed,
-            // A contract's answer is its bytes, whatever the wire does to other outputs.
-            verbatim: true,
-            did_not_run,
-            files_changed,
-            code,
-            ..ToolOutput::done(for_model, for_people)
-        }
+        task_answer(self.contract.as_ref(), arguments, &context.delegation.answer_parts(), started)
     }
 
     fn launched(&self, launched: &Launched) -> ToolOutput {
         let for_people = format!("{} running in the background", launched.task_id);
         ToolOutput { verbatim: true, ..ToolOutput::done(self.contract.encode_launched_for_model(launched), for_people) }
+    }
+}
+
+/// The answer to a Task call, as the contract words it.
+pub fn task_answer(
+    contract: &dyn Contract,
+    arguments: &str,
+    AnswerParts { cwd, spare_id, mark }: &AnswerParts<'_>,
+    started: Result<TaskOutcome, Failure>,
+) -> ToolOutput {
+    let call = Call { arguments, cwd, spare_id: *spare_id };
+    let answer = started.as_ref();
+    let for_model = contract.encode_for_model(&call, answer, mark);
+    let failed = contract.is_error(answer);
+    let code = contract.code(answer);
+    let did_not_run = answer.is_err();
+    let (for_people, files_changed) = match started {
+        Ok(outcome) => (format!("{} {}", outcome.task_id, outcome.status), outcome.files_changed),
+        Err(failure) => (format!("{NOT_STARTED}{failure}"), Vec::new()),
+    };
+    ToolOutput {
+        failed,
+        // A contract's answer is its bytes, whatever the wire does to other outputs.
+        verbatim: true,
+        did_not_run,
+        files_changed,
+        code,
+        ..ToolOutput::done(for_model, for_people)
     }
 }
 

@@ -1,10 +1,10 @@
-//! `TaskList`: the tasks below this one as a tree, a line each.
+//! `TaskList`: the tasks below this one as a tree, and those beside it, a line each.
 
 use std::collections::HashMap;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sortie_protocol::{Status, TaskId, ToolOutput};
+use sortie_protocol::{Failure, Status, TaskId, ToolOutput};
 
 use crate::answer::{Answer, counted};
 use crate::arguments::{Unknown, optional_text};
@@ -32,10 +32,9 @@ impl TypedTool for TaskList {
 
     const NAME: &'static str = "TaskList";
     const IDEMPOTENT: bool = true;
-    const NEEDS_CHILDREN: bool = true;
 
     fn description(&self) -> String {
-        "Your sub-agents and those below them.".to_owned()
+        "Your sub-agents with those below them, and your siblings.".to_owned()
     }
 
     fn schema(&self) -> Value {
@@ -52,8 +51,9 @@ impl TypedTool for TaskList {
             Ok(wanted) => wanted,
             Err(problem) => return answer.failed(&problem),
         };
-        match context.kin.list().await {
-            Ok(tasks) => report(answer, &tasks, wanted.as_deref()),
+        let found: Result<_, Failure> = async { Ok((context.kin.list().await?, context.kin.siblings().await?)) }.await;
+        match found {
+            Ok((below, beside)) => report(answer, (&below, &beside), wanted.as_deref()),
             Err(failure) => answer.failed(&Problem::new(None, failure.to_string())),
         }
     }
@@ -70,22 +70,38 @@ fn known(name: &str) -> Result<String, Problem> {
     Err(Problem::arguments(format!("there is no status `{}`; use one of {}", words(name), known.join(", "))))
 }
 
-fn report(mut answer: Answer, tasks: &[Glance], wanted: Option<&str>) -> ToolOutput {
+fn report(mut answer: Answer, (below, beside): (&[Glance], &[Glance]), wanted: Option<&str>) -> ToolOutput {
     let is_wanted = |glance: &&Glance| wanted.is_none_or(|wanted| status(&glance.stand) == wanted);
-    let matching: Vec<&Glance> = tasks.iter().filter(is_wanted).collect();
-    let n_older = matching.len().saturating_sub(MAX_TASKS);
-    let shown = &matching[n_older..];
+    let below: Vec<&Glance> = below.iter().filter(is_wanted).collect();
+    let beside: Vec<&Glance> = beside.iter().filter(is_wanted).collect();
+    let shown = newest(&below);
     for (depth, glance) in tree(shown) {
-        answer.line(&format!("{}{}: {}", "  ".repeat(depth), line(glance), words(&glance.title)));
+        answer.line(&format!("{}{}", "  ".repeat(depth), entry(glance)));
+    }
+    let shown_beside = newest(&beside);
+    if !shown_beside.is_empty() {
+        answer.line("Beside you:");
+        for glance in shown_beside {
+            answer.line(&entry(glance));
+        }
     }
     answer.put_body("tasks");
     if shown.is_empty() {
         answer.note(wanted.map_or_else(|| "no sub-agents".to_owned(), |wanted| format!("no sub-agent is {wanted}")));
     }
+    let n_older = below.len() + beside.len() - shown.len() - shown_beside.len();
     if n_older > 0 {
         answer.note_lack(format!("{n_older} older ones are not shown"));
     }
-    answer.done(counted(matching.len(), "task", "tasks"))
+    answer.done(counted(below.len() + beside.len(), "task", "tasks"))
+}
+
+fn newest<'a, 'b>(tasks: &'b [&'a Glance]) -> &'b [&'a Glance] {
+    &tasks[tasks.len().saturating_sub(MAX_TASKS)..]
+}
+
+fn entry(glance: &Glance) -> String {
+    format!("{}: {}", line(glance), words(&glance.title))
 }
 
 /// The tasks with those below them, each with the number of those above it. One whose parent is not shown has none.

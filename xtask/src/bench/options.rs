@@ -18,6 +18,7 @@ pub(super) enum Part {
     Start,
     Delegation,
     Parallel,
+    Wake,
     Live,
     Journal,
     Resume,
@@ -28,10 +29,11 @@ pub(super) enum Part {
     Size,
 }
 
-const PARTS: [Part; 11] = [
+const PARTS: [Part; 12] = [
     Part::Start,
     Part::Delegation,
     Part::Parallel,
+    Part::Wake,
     Part::Live,
     Part::Journal,
     Part::Resume,
@@ -55,6 +57,7 @@ impl fmt::Display for Part {
             Self::Start => "start",
             Self::Delegation => "delegation",
             Self::Parallel => "parallel",
+            Self::Wake => "wake",
             Self::Live => "live",
             Self::Journal => "journal",
             Self::Resume => "resume",

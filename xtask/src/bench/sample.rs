@@ -31,6 +31,12 @@ impl Sample {
         }
     }
 
+    /// The greatest value when one in so many, the greatest ones, are left out.
+    pub(super) fn all_but_one_in(&self, count: usize) -> f64 {
+        let sorted = self.sorted();
+        sorted.iter().rev().nth(sorted.len() / count.max(1)).copied().unwrap_or(f64::NAN)
+    }
+
     /// The least and the greatest value.
     pub(super) fn spread(&self) -> (f64, f64) {
         let sorted = self.sorted();
@@ -60,5 +66,12 @@ mod tests {
         assert_eq!((odd.median(), odd.spread()), (3.0, (1.0, 9.0)));
         let even: Sample = [4.0, 1.0, 2.0, 9.0].into_iter().collect();
         assert!((even.median() - 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_worst_of_a_hundred_can_be_left_out() {
+        let hundred: Sample = (1..=100).map(f64::from).collect();
+        assert_eq!((hundred.all_but_one_in(100), hundred.all_but_one_in(101)), (99.0, 100.0));
+        assert!(Sample::default().all_but_one_in(100).is_nan());
     }
 }

@@ -11,6 +11,12 @@ pub(super) const DELEGATED: &str = "Have the three files read.";
 
 pub(super) const LONG: &str = "Read the first file, again and again.";
 
+/// Prompts of a main agent that waits for sub-agents in the background, and of one that has another wait.
+pub(super) const WAKEFUL: &str = "Start one after the other, and wait for each.";
+pub(super) const RELAYED: &str = "Have somebody wait.";
+
+const ERRAND: &str = "Think for a moment.";
+
 const BRIEF: &str = "Report on the three files";
 
 /// Model replies from the first to the last of a run with children, which all work at once.
@@ -50,6 +56,26 @@ pub(super) fn long(turns: usize, answers: bool) -> Value {
     } else {
         json!({ "when": { "prompt_contains": LONG, "turn": turns }, "reply": { "fault": "silence" } })
     });
+    json!({ "rules": rules })
+}
+
+/// A sub-agent in the background, then a turn that ends while it works, and so on, so many times. Its only reply takes
+/// `delay_ms`, and nobody else does anything meanwhile.
+pub(super) fn wake_ups(times: usize, delay_ms: u32) -> Value {
+    let errand =
+        json!({ "description": "Think", "prompt": ERRAND, "subagent_type": "explore", "run_in_background": true });
+    let errand = call("Task", &errand);
+    let waiting = [json!({ "text": "I wait." })];
+    let mut rules: Vec<Value> = (0..times)
+        .flat_map(|time| {
+            [rule(WAKEFUL, 2 * time, 0, std::slice::from_ref(&errand)), rule(WAKEFUL, 2 * time + 1, 0, &waiting)]
+        })
+        .collect();
+    rules.push(rule(WAKEFUL, 2 * times, 0, &[json!({ "text": "All have come home." })]));
+    rules.push(rule(ERRAND, 0, delay_ms, &[json!({ "text": "It was a good thought." })]));
+    let relay = json!({ "description": "Wait", "prompt": WAKEFUL, "subagent_type": "general-purpose" });
+    rules.push(rule(RELAYED, 0, 0, &[call("Task", &relay)]));
+    rules.push(rule(RELAYED, 1, 0, &[json!({ "text": "Somebody has waited." })]));
     json!({ "rules": rules })
 }
 

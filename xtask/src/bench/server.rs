@@ -34,9 +34,13 @@ struct Line {
     event: Event,
     /// Microseconds since 1970.
     unix_us: u64,
+    connection: u64,
     /// Of answers.
     #[serde(default)]
     status: u16,
+    /// Of requests: how many replies of the model they hold.
+    #[serde(default)]
+    turn: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -137,6 +141,18 @@ impl Traffic {
         last.map(Duration::from_micros).unwrap_or_default().saturating_sub(self.first_arrival().unwrap_or_default())
     }
 
+    /// From the only answer to each task but the first `n_parents` to the next request of anybody.
+    pub(super) fn wake_ups(&self, n_parents: usize) -> impl Iterator<Item = Duration> {
+        let is_first = |line: &Line| line.event == Event::Request && line.turn == 0;
+        let first = self.lines.iter().enumerate().filter(move |(_, line)| is_first(line)).skip(n_parents);
+        first.filter_map(|(index, first)| {
+            let mut behind = self.lines[index..].iter();
+            let answer = behind.find(|line| line.event == Event::Answer && line.connection == first.connection)?;
+            let next = behind.find(|line| line.event == Event::Request)?;
+            Some(Duration::from_micros(next.unix_us).saturating_sub(Duration::from_micros(answer.unix_us)))
+        })
+    }
+
     /// The most requests that waited for their answers at the same time.
     pub(super) fn max_at_once(&self) -> usize {
         let (mut waiting, mut most) = (0_usize, 0);
@@ -155,12 +171,12 @@ impl Traffic {
 mod tests {
     use super::*;
 
-    const LOG: &str = r#"{"event":"request","unix_us":1000,"turn":0}
-{"event":"answer","unix_us":1500,"status":200}
-{"event":"request","unix_us":2000}
-{"event":"request","unix_us":2100}
-{"event":"answer","unix_us":3000,"status":200}
-{"event":"answer","unix_us":4000,"status":200}
+    const LOG: &str = r#"{"event":"request","unix_us":1000,"turn":0,"connection":1}
+{"event":"answer","unix_us":1500,"status":200,"connection":1}
+{"event":"request","unix_us":2000,"turn":0,"connection":2}
+{"event":"request","unix_us":2100,"turn":1,"connection":1}
+{"event":"answer","unix_us":3000,"status":200,"connection":1}
+{"event":"answer","unix_us":4000,"status":200,"connection":2}
 "#;
 
     #[test]
@@ -169,6 +185,15 @@ mod tests {
         assert_eq!(traffic.first_arrival(), Some(Duration::from_millis(1)));
         assert_eq!(traffic.span(), Duration::from_millis(3));
         assert_eq!(traffic.max_at_once(), 2);
+    }
+
+    #[test]
+    fn a_log_tells_how_long_each_parent_took_to_wake_up() {
+        let woken = r#"{"event":"request","unix_us":6500,"turn":2,"connection":2}
+{"event":"answer","unix_us":7000,"status":200,"connection":2}
+"#;
+        let traffic = Traffic::parse(&format!("{LOG}{woken}")).unwrap().unwrap();
+        assert_eq!(traffic.wake_ups(1).collect::<Vec<_>>(), [Duration::from_micros(2500)]);
     }
 
     #[test]

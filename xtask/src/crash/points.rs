@@ -1,4 +1,4 @@
-//! Every named point of the code, tried with every tool at every passing.
+//! Every named point of the code, tried with every tool, and with all that tasks do together, at every passing.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,15 +8,16 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result};
 
+use super::errand::Errand;
 use super::programs::Programs;
 use super::rounds::{complain, go_on};
+use super::scenario;
 use super::tally::Tally;
-use super::tools;
 use super::workers::{all_good, locked};
-use super::world::{Start, World};
+use super::world::{Life, Start, World};
 
-/// The points, as they are named where they stand.
-const POINTS: &[&str] = &[
+/// The points, as they are named where they stand: in the life of a task and of its calls,
+const ALONE: &[&str] = &[
     // A leg.
     "task.begun",
     "task.before-end",
@@ -38,7 +39,29 @@ const POINTS: &[&str] = &[
     "journal.after-commit",
 ];
 
-/// One kill: while this tool does its work, at this point, when it is passed for the Nth time.
+/// and between tasks. What these leave behind is all in the journal: every step of that is another place to be killed at.
+const TOGETHER: &[&str] = &[
+    "task.begun",
+    "task.before-end",
+    "task.ended",
+    "task.parked",
+    "task.released",
+    "task.adopted",
+    "mail.arrived",
+    "mail.read",
+    "question.asked",
+    "note.posted",
+    "call.started",
+    "call.ran",
+    "call.finished",
+    "journal.after-commit",
+];
+
+fn all_points() -> impl Iterator<Item = &'static str> {
+    ALONE.iter().chain(TOGETHER).copied()
+}
+
+/// One kill: in this run, at this point, when it is passed for the Nth time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Crash {
     tool: String,
@@ -60,8 +83,9 @@ enum Came {
 /// Tries all of them. A point that no run passes is a failure, too.
 pub(super) fn all_survive(programs: &Programs, tally: &Mutex<Tally>) -> Result<bool> {
     let passed = Mutex::new(BTreeSet::new());
-    let pairs = tools::names().flat_map(|tool| POINTS.iter().map(move |&point| (tool, point)));
-    let good = all_good(pairs, |(tool, point)| {
+    let alone = scenario::alone().flat_map(|run| ALONE.iter().map(move |&point| (run, point)));
+    let together = scenario::together().flat_map(|run| TOGETHER.iter().map(move |&point| (run, point)));
+    let good = all_good(alone.chain(together), |(tool, point)| {
         for passing in 1.. {
             match (Crash { tool: tool.to_owned(), point: point.to_owned(), passing }).try_out(programs, tally)? {
                 Came::Through => locked(&passed).insert(point),
@@ -72,7 +96,7 @@ pub(super) fn all_survive(programs: &Programs, tally: &Mutex<Tally>) -> Result<b
         Ok(true)
     })?;
     let passed = locked(&passed);
-    let unseen: Vec<&&str> = POINTS.iter().filter(|point| good && !passed.contains(*point)).collect();
+    let unseen: BTreeSet<&str> = all_points().filter(|point| good && !passed.contains(point)).collect();
     for point in &unseen {
         println!("no run survived a kill at `{point}`, because none came there");
     }
@@ -96,16 +120,18 @@ impl Crash {
     }
 
     fn come(&self, programs: &Programs, tally: &mut Tally) -> Result<Came> {
-        let script = tools::script(&self.tool).with_context(|| format!("no tool {}", self.tool))?;
+        let script = scenario::script(&self.tool).with_context(|| format!("no tool {}", self.tool))?;
         let mut world = World::new(programs, &script)?;
         let replay = format!("--point {self}");
         let choice = format!("{}:{}", self.point, self.passing);
-        let first = world.start(Start::Run, Some(&choice))?.finish()?;
-        let was_killed = first.was_killed();
+        let errands: [Vec<Errand>; 2] =
+            [1, 2].map(|number| script.errand.into_iter().map(|deed| Errand::at_once(deed, number)).collect());
+        let crashing = |start, errands| Life { crash: Some(choice.as_str()), errands, ..Life::whole(start) };
+        let was_killed = world.live(&crashing(Start::Run, &errands[0]))?.was_killed();
         tally.crashes += u64::from(was_killed);
         if was_killed {
             // The same point lies on the way back, too.
-            let again = world.start(Start::Resume, Some(&choice))?.finish()?;
+            let again = world.live(&crashing(Start::Resume, &errands[1]))?;
             tally.crashes += u64::from(again.was_killed());
             if let Err(error) = go_on(&mut world, tally) {
                 complain(world, &[format!("{error:#}")], &replay);
@@ -147,7 +173,7 @@ pub(super) fn strays(root: &Path) -> Result<Vec<String>> {
         let calls = text.split("point(\"").skip(1).filter_map(|rest| rest.split_once('"'));
         named.extend(calls.map(|(name, _)| name.to_owned()));
     }
-    let listed: BTreeSet<String> = POINTS.iter().map(|&point| point.to_owned()).collect();
+    let listed: BTreeSet<String> = all_points().map(str::to_owned).collect();
     let untried = named.difference(&listed).map(|point| format!("the point `{point}` is not on the list of crashes"));
     let absent =
         listed.difference(&named).map(|point| format!("the point `{point}` on the list is nowhere in the code"));

@@ -8,7 +8,7 @@ use crate::process;
 use crate::workspace::{Workspace, cargo};
 
 #[derive(Debug)]
-pub(super) struct Programs {
+pub(crate) struct Programs {
     pub(super) sortie: PathBuf,
     pub(super) server: PathBuf,
     pub(super) checker: PathBuf,
@@ -16,7 +16,7 @@ pub(super) struct Programs {
 
 impl Programs {
     /// `None` when they do not compile.
-    pub(super) fn build(workspace: &Workspace) -> Result<Option<Self>> {
+    pub(crate) fn build(workspace: &Workspace) -> Result<Option<Self>> {
         let target = workspace.target.join("crash");
         let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
         let mut command = cargo();

@@ -1,11 +1,11 @@
 //! Numbers that look random and are the same for the same seed on every machine (`SplitMix64`).
 
 #[derive(Debug, Clone)]
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     /// For one of many sequences: neighbours have nothing in common.
-    pub(super) fn new(seed: u64, sequence: u64) -> Self {
+    pub(crate) fn new(seed: u64, sequence: u64) -> Self {
         let mut random = Self(seed);
         let begin = random.next();
         let mut random = Self(begin ^ sequence.wrapping_mul(0xA24B_AED4_963E_E407));
@@ -21,16 +21,16 @@ impl Random {
     }
 
     /// From 0 up to and without `end`, which is not 0.
-    pub(super) fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end.max(1)
     }
 
     /// One of so many times.
-    pub(super) fn one_in(&mut self, times: u64) -> bool {
+    pub(crate) fn one_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }
 
-    pub(super) fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
+    pub(crate) fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         &choices[self.below(choices.len() as u64) as usize]
     }
 }

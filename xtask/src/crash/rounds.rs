@@ -5,18 +5,23 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
+use super::errand::Errand;
+use super::live::Ended;
+use super::mix;
 use super::options::Options;
 use super::programs::Programs;
 use super::random::Random;
-use super::script::{Agent, Script};
+use super::site::Root;
 use super::tally::Tally;
 use super::workers::{all_good, locked};
-use super::world::{Ended, Root, Start, World};
+use super::world::{Life, Start, World};
 
 const AGENTS: std::ops::Range<u64> = 8..65;
 /// The longest time that a process of a round is let live: a while, and more for more agents.
 const LIFE_MS: u64 = 150;
 const LIFE_MS_PER_AGENT: u64 = 6;
+/// What other processes do while one of a round lives.
+const MAX_ERRANDS: u64 = 2;
 /// Starts that may be in vain before a round is given up.
 const MAX_STARTS: u32 = 20;
 
@@ -39,11 +44,10 @@ pub(super) fn all_survive(programs: &Programs, options: &Options, total: &Mutex<
 fn survives(programs: &Programs, (seed, round): (u64, u64), tally: &mut Tally) -> Result<bool> {
     let mut random = Random::new(seed, round);
     let n_agents = AGENTS.start + random.below(AGENTS.end - AGENTS.start).min(random.below(AGENTS.end - AGENTS.start));
-    let script = script(&mut random, n_agents);
+    let script = mix::script(&mut random, n_agents);
     let mut world = World::new(programs, &script)?;
     let replay = format!("--seed {seed} --round {round}");
-    let played = kill_some(&mut world, &mut random, n_agents, tally).and_then(|()| go_on(&mut world, tally));
-    if let Err(error) = played {
+    if let Err(error) = play(&mut world, &mut random, n_agents, tally) {
         complain(world, &[format!("{error:#}")], &replay);
         return Ok(false);
     }
@@ -57,18 +61,34 @@ fn survives(programs: &Programs, (seed, round): (u64, u64), tally: &mut Tally) -
     Ok(true)
 }
 
+/// A run, killed a few times, to its end; and in some rounds what it has to do once more after that.
+fn play(world: &mut World, random: &mut Random, n_agents: u64, tally: &mut Tally) -> Result<()> {
+    kill_some(world, Start::Run, random, n_agents, tally)?;
+    go_on(world, tally)?;
+    if random.one_in(3) {
+        kill_some(world, Start::FollowUp, random, n_agents, tally)?;
+        go_on(world, tally)?;
+    }
+    Ok(())
+}
+
 /// Starts and kills it, and starts it again, a few times.
-fn kill_some(world: &mut World<'_>, random: &mut Random, n_agents: u64, tally: &mut Tally) -> Result<()> {
-    let mut start = Start::Run;
+fn kill_some(world: &mut World, mut start: Start, random: &mut Random, n_agents: u64, tally: &mut Tally) -> Result<()> {
     for _ in 0..2 + random.below(6) {
-        let life = Duration::from_micros(random.below((LIFE_MS + LIFE_MS_PER_AGENT * n_agents) * 1000));
-        let (race, look) = (random.one_in(8), random.one_in(2));
-        let live = world.start(start, None)?;
-        if race && start == Start::Resume {
+        let time = Duration::from_micros(random.below((LIFE_MS + LIFE_MS_PER_AGENT * n_agents) * 1000));
+        let errands: Vec<Errand> =
+            (0..random.below(MAX_ERRANDS + 1)).map(|_| Errand::draw(random, n_agents - 1, time)).collect();
+        let (race, look, detach) = (random.one_in(8), random.one_in(2), random.one_in(8));
+        let life = Life { start, crash: None, detach, time, errands: &errands };
+        let ended = if race && start == Start::Resume {
             tally.races += 1;
-            refused_or_first(&world.start(start, None)?.kill_after(life)?)?;
-        }
-        let ended = live.kill_after(life)?;
+            let first = world.start(&life)?;
+            refused_or_first(&world.live(&life)?)?;
+            first.kill_after(time)?
+        } else {
+            world.live(&life)?
+        };
+        tally.errands += errands.len() as u64;
         tally.kills += u64::from(ended.was_killed());
         // Half of the time what was killed has no time to go away before it is taken over.
         if look || !ended.was_killed() {
@@ -94,7 +114,7 @@ fn refused_or_first(ended: &Ended) -> Result<()> {
 }
 
 /// Brings the run to its end, from wherever it is.
-pub(super) fn go_on(world: &mut World<'_>, tally: &mut Tally) -> Result<()> {
+pub(super) fn go_on(world: &mut World, tally: &mut Tally) -> Result<()> {
     let mut last = String::new();
     for _ in 0..MAX_STARTS {
         let start = match checked(world, tally)? {
@@ -103,78 +123,22 @@ pub(super) fn go_on(world: &mut World<'_>, tally: &mut Tally) -> Result<()> {
             Root::Ended => return Ok(()),
             Root::Unknown => bail!("N1 nobody knows how far it came"),
         };
-        last = world.start(start, None)?.finish()?.stderr;
+        last = world.live(&Life::whole(start))?.stderr;
     }
     bail!("N11 it does not come to an end, however often it is resumed:\n{last}")
 }
 
 /// Has the checker look at a run that was killed.
-fn checked(world: &World<'_>, tally: &mut Tally) -> Result<Root> {
+fn checked(world: &World, tally: &mut Tally) -> Result<Root> {
     let verdict = world.check(false)?;
     tally.checks += 1;
     if verdict.breaches.is_empty() { Ok(verdict.root) } else { bail!("{}", verdict.breaches.join("\n")) }
 }
 
 /// Says what is wrong, where it can be looked at, and how to see it again.
-pub(super) fn complain(world: World<'_>, breaches: &[String], replay: &str) {
+pub(super) fn complain(world: World, breaches: &[String], replay: &str) {
     let folder = world.keep();
     println!("\n{}", breaches.join("\n"));
     println!("what it left is in {}", folder.display());
     println!("to see it again: cargo xtask crash {replay}\n");
-}
-
-/// A round: a main agent that hands out work to all others, some of whom hand on a part of theirs.
-fn script(random: &mut Random, n_agents: u64) -> Script {
-    let mut script = Script::default();
-    let mut main = script.main_agent();
-    let mut n_left = n_agents.saturating_sub(1);
-    while n_left > 0 {
-        let mut worker = script.worker();
-        n_left -= 1;
-        if n_left >= 2 && random.one_in(5) {
-            for _ in 0..2 {
-                let mut helper = script.worker();
-                n_left -= 1;
-                worker.delegate(&helper);
-                work(&mut helper, random);
-                script.add(helper);
-            }
-            worker.then(random.below(20));
-        }
-        work(&mut worker, random);
-        main.delegate(&worker);
-        script.add(worker);
-    }
-    main.then(0);
-    main.bash("", "");
-    script.add(main);
-    script
-}
-
-/// A few turns of a few calls.
-fn work(agent: &mut Agent, random: &mut Random) {
-    const CALLS: &[fn(&mut Agent)] = &[
-        Agent::read,
-        Agent::grep,
-        Agent::glob,
-        Agent::list,
-        Agent::note_to_do,
-        Agent::write,
-        Agent::write,
-        Agent::edit,
-        Agent::edit,
-        Agent::multi_edit,
-        |agent| agent.bash("", ""),
-        |agent| agent.bash("", ""),
-        |agent| agent.bash("sleep 0.05; ", ""),
-        |agent| agent.bash("", "; sleep 0.05"),
-        Agent::background,
-    ];
-    agent.read();
-    for _ in 0..=random.below(3) {
-        agent.then(random.below(30));
-        for _ in 0..=random.below(3) {
-            random.pick(CALLS)(agent);
-        }
-    }
 }

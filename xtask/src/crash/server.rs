@@ -14,7 +14,8 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn start(program: &Path, folder: &Path, script: &Value) -> Result<Self> {
+    /// Its log has requests whole only with the flag `--bodies`.
+    pub(super) fn start(program: &Path, folder: &Path, script: &Value, flags: &[&str]) -> Result<Self> {
         let script_path = folder.join("script.json");
         std::fs::write(&script_path, script.to_string())?;
         let mut child = Command::new(program)
@@ -22,7 +23,7 @@ impl Server {
             .arg(script_path)
             .arg("--log")
             .arg(folder.join("requests.log"))
-            .arg("--bodies")
+            .args(flags)
             .current_dir("/")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -1,26 +1,14 @@
 //! How much was tried, and how much of it was checked.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::AddAssign;
 
 use serde::Deserialize;
 
-/// What a checker counted in one run.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub(super) struct Count {
-    tasks: u64,
-    events: u64,
-    shown: u64,
-    calls: u64,
-    unknown: u64,
-    effects: u64,
-    /// Changes of files that were told as done, and are there.
-    changes: u64,
-    /// Files that were there before a run.
-    kept: u64,
-    requests: u64,
-    takeovers: u64,
-}
+/// What a checker counted in one run, by its own names.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct Count(BTreeMap<String, u64>);
 
 #[derive(Debug, Default)]
 pub(super) struct Tally {
@@ -31,6 +19,8 @@ pub(super) struct Tally {
     pub(super) crashes: u64,
     /// Times that two processes went on with one task at once.
     pub(super) races: u64,
+    /// What other processes have done with tasks of a run.
+    pub(super) errands: u64,
     pub(super) checks: u64,
     /// Of runs that had come to their end.
     pub(super) count: Count,
@@ -38,16 +28,9 @@ pub(super) struct Tally {
 
 impl AddAssign for Count {
     fn add_assign(&mut self, other: Self) {
-        self.tasks += other.tasks;
-        self.events += other.events;
-        self.shown += other.shown;
-        self.calls += other.calls;
-        self.unknown += other.unknown;
-        self.effects += other.effects;
-        self.changes += other.changes;
-        self.kept += other.kept;
-        self.requests += other.requests;
-        self.takeovers += other.takeovers;
+        for (what, number) in other.0 {
+            *self.0.entry(what).or_default() += number;
+        }
     }
 }
 
@@ -57,6 +40,7 @@ impl AddAssign for Tally {
         self.kills += other.kills;
         self.crashes += other.crashes;
         self.races += other.races;
+        self.errands += other.errands;
         self.checks += other.checks;
         self.count += other.count;
     }
@@ -64,16 +48,20 @@ impl AddAssign for Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Count { tasks, events, shown, calls, unknown, effects, changes, kept, requests, takeovers } = self.count;
+        let Self { rounds, kills, crashes, races, errands, checks, count } = self;
         writeln!(
             f,
-            "{} rounds, {} kills at random instants, {} at named points, {} races of two, {} checks",
-            self.rounds, self.kills, self.crashes, self.races, self.checks
+            "{rounds} rounds, {kills} kills at random instants, {crashes} at named points, {races} races of two, \
+             {errands} errands, {checks} checks"
         )?;
-        write!(
-            f,
-            "{tasks} tasks taken over {takeovers} times, {events} events ({shown} shown before the kill), {calls} calls \
-             ({unknown} told as unknown), {effects} effects, {changes} changed files, {kept} files of before, {requests} requests"
-        )
+        write!(f, "{count}")
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counted: Vec<String> =
+            self.0.iter().map(|(what, number)| format!("{} {number}", what.replace('_', " "))).collect();
+        f.write_str(&counted.join(", "))
     }
 }

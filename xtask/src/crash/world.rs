@@ -1,26 +1,22 @@
 //! One run's world: a workspace, a home, a server, and the program started, killed and looked at in it.
 
 use std::fs::{self, File, Permissions};
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
-use serde::Deserialize;
-use tempfile::TempDir;
+use anyhow::{Context, Result};
+use serde_json::Value;
 
+use super::errand::Errand;
+use super::live::{Ended, Live, PATIENCE};
 use super::programs::Programs;
 use super::script::Script;
-use super::server::Server;
-use super::tally::Count;
-
-/// Far more than any run takes; one that hangs is a finding.
-const PATIENCE: Duration = Duration::from_mins(1);
-/// How often a process is looked at that may end before it is killed.
-const PERIOD: Duration = Duration::from_millis(1);
+use super::site::{Site, Verdict};
 
 /// Files that nobody is asked to touch: their path in the workspace, their content and their mode.
 const KEPT: &[(&str, &[u8], u32)] = &[
@@ -34,41 +30,16 @@ const WORKED_ON: u32 = 0o640;
 
 /// What the main agent is asked.
 pub(super) const PROMPT: &str = "Have all of it done.";
+/// What it is asked when it has reported.
+pub(super) const FOLLOW_UP: &str = "Have a little more of it done.";
+/// Sub-agents at work at the same time, where a script does not say otherwise.
+const MAX_CONCURRENT: u64 = 64;
 
-pub(super) struct World<'a> {
-    programs: &'a Programs,
-    folder: TempDir,
-    server: Server,
-    /// A name of the program that nobody else uses, so that its processes are told from all others.
-    program: PathBuf,
+pub(super) struct World {
+    site: Site,
     flags: &'static [&'static str],
+    max_concurrent: u64,
     n_started: u32,
-}
-
-/// How a process of the program ended.
-#[derive(Debug)]
-pub(super) struct Ended {
-    pub(super) status: ExitStatus,
-    pub(super) stderr: String,
-    took_too_long: bool,
-}
-
-/// What the checker says.
-#[derive(Debug, Deserialize)]
-pub(super) struct Verdict {
-    pub(super) breaches: Vec<String>,
-    pub(super) count: Count,
-    pub(super) root: Root,
-}
-
-/// How far the task without a parent has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Root {
-    Absent,
-    Open,
-    Ended,
-    Unknown,
 }
 
 /// What to start.
@@ -76,73 +47,129 @@ pub(super) enum Root {
 pub(super) enum Start {
     Run,
     Resume,
+    FollowUp,
 }
 
-impl<'a> World<'a> {
-    pub(super) fn new(programs: &'a Programs, script: &Script) -> Result<Self> {
-        // Commands have a `/tmp` of their own, and could not see what lies in the machine's.
-        let folder = tempfile::Builder::new().prefix("sortie-crash-").tempdir_in("/var/tmp")?;
-        let root = folder.path();
-        for directory in ["workspace/.git", "home", "shown"] {
-            fs::create_dir_all(root.join(directory))?;
-        }
+/// One process of a run, and what happens to it.
+#[derive(Debug)]
+pub(super) struct Life<'a> {
+    pub(super) start: Start,
+    /// The point and the passing at which it kills itself.
+    pub(super) crash: Option<&'a str>,
+    /// Whether it is left when nothing but sub-agents in the background works.
+    pub(super) detach: bool,
+    /// After which it is killed.
+    pub(super) time: Duration,
+    /// What other processes do meanwhile.
+    pub(super) errands: &'a [Errand],
+}
+
+impl Life<'_> {
+    /// One that ends by itself.
+    pub(super) fn whole(start: Start) -> Self {
+        Self { start, crash: None, detach: false, time: PATIENCE, errands: &[] }
+    }
+}
+
+impl World {
+    pub(super) fn new(programs: &Programs, script: &Script) -> Result<Self> {
+        let site = Site::new(programs, &script.rules(), &["--bodies"])?;
         let worked_on = script.files.iter().map(|(path, text)| (path.as_str(), text.as_bytes(), WORKED_ON));
         for (path, bytes, mode) in worked_on.chain(KEPT.iter().copied()) {
             // Once for the run, and once for the checker, to see what became of it.
             for folder in ["workspace", "before"] {
-                put(&root.join(folder).join(path), bytes, mode)?;
+                put(&site.path(folder).join(path), bytes, mode)?;
             }
         }
-        let program = root.join("sortie");
-        if fs::hard_link(&programs.sortie, &program).is_err() {
-            fs::copy(&programs.sortie, &program)?;
-        }
-        let server = Server::start(&programs.server, root, &script.rules())?;
-        Ok(Self { programs, server, program, folder, flags: script.flags, n_started: 0 })
+        let max_concurrent = script.max_concurrent.unwrap_or(MAX_CONCURRENT);
+        Ok(Self { site, flags: script.flags, max_concurrent, n_started: 0 })
     }
 
     /// Keeps what is there for whoever looks into a failure.
     pub(super) fn keep(self) -> PathBuf {
-        self.folder.keep()
+        self.site.keep()
     }
 
-    /// Starts the program; `crash` names the point and the passing at which it kills itself.
-    pub(super) fn start(&mut self, start: Start, crash: Option<&str>) -> Result<Live> {
+    /// Starts the program and has it live its life. All that other processes do has ended, too, when this returns.
+    pub(super) fn live(&mut self, life: &Life<'_>) -> Result<Ended> {
+        let live = self.start(life)?;
+        let (world, over) = (&*self, AtomicBool::new(false));
+        let (ended, receipts) = thread::scope(|scope| {
+            let errands: Vec<_> = life.errands.iter().map(|errand| scope.spawn(|| errand.run(world, &over))).collect();
+            let ended = live.kill_after(life.time);
+            over.store(true, Ordering::Relaxed);
+            let receipts = errands.into_iter().map(|errand| errand.join().ok().context("an errand panicked").flatten());
+            (ended, receipts.collect::<Result<Vec<_>>>())
+        });
+        let path = self.site.path("receipts.jsonl");
+        let mut file = File::options().create(true).append(true).open(path)?;
+        for receipt in receipts?.into_iter().flatten() {
+            writeln!(file, "{receipt}")?;
+        }
+        ended
+    }
+
+    /// Starts the program, without a time.
+    pub(super) fn start(&mut self, life: &Life<'_>) -> Result<Live> {
         self.n_started += 1;
-        let root = self.folder.path();
-        let stderr = root.join(format!("stderr-{}", self.n_started));
-        let mut command = Command::new(&self.program);
-        match start {
+        let stderr = self.site.path(&format!("stderr-{}", self.n_started));
+        let mut command = self.program();
+        match life.start {
             Start::Run => command.args(["run", PROMPT]).args(self.flags),
             Start::Resume => command.arg("resume"),
+            Start::FollowUp => {
+                let main = self
+                    .shown("\"depth\":0", |event| event["depth"] == 0)?
+                    .context("nobody has shown the main agent")?;
+                command.args(["resume", &main, FOLLOW_UP])
+            }
+        };
+        // Whoever leaves a run is told so in words.
+        let (told, flags): (_, &[&str]) = if life.detach {
+            (format!("told-{}", self.n_started), &["--detach"])
+        } else {
+            (format!("shown/{}.jsonl", self.n_started), &["--output-format", "stream-json"])
         };
         command
-            .args(["--output-format", "stream-json", "--allow", "Bash", "--permission-mode", "accept-edits"])
-            .args(["--set", "task_tool.max_concurrent=64"])
-            .current_dir(root.join("workspace"))
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", root.join("home"))
-            .env("SORTIE_HOME", root.join("state"))
-            .env("LLM_BASE_URL", &self.server.base_url)
-            .env("LLM_WIRE", "openai-chat")
-            .env("LLM_MODEL_ID", "scripted")
-            .env("LLM_API_KEY", "none")
-            .envs(crash.map(|crash| ("CRASH_OF_SORTIE", crash)))
-            .stdin(Stdio::null())
-            .stdout(File::create(root.join("shown").join(format!("{}.jsonl", self.n_started)))?)
-            .stderr(File::create(&stderr)?);
-        let child = command.spawn().context("cannot run sortie")?;
-        Ok(Live { child, stderr, began: Instant::now() })
+            .args(flags)
+            .args(["--allow", "Bash", "--permission-mode", "accept-edits"])
+            .args(["--set", &format!("task_tool.max_concurrent={}", self.max_concurrent)])
+            .envs(life.crash.map(|crash| ("CRASH_OF_SORTIE", crash)))
+            .stdout(File::create(self.site.path(&told))?);
+        Live::start(&mut command, stderr)
+    }
+
+    /// The program as it is called in this world.
+    pub(super) fn program(&self) -> Command {
+        self.site.program()
+    }
+
+    /// A place for what a process writes.
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.site.path(name)
+    }
+
+    /// The task with this prompt, once some process has shown it.
+    pub(super) fn task_asked(&self, prompt: &str) -> Result<Option<String>> {
+        self.shown(prompt, |event| event["job"]["prompt"] == prompt)
+    }
+
+    /// The task of the first such event that processes have shown; its line has these words.
+    fn shown(&self, words: &str, is_it: impl Fn(&Value) -> bool) -> Result<Option<String>> {
+        for entry in fs::read_dir(self.site.path("shown"))? {
+            let shown = String::from_utf8_lossy(&fs::read(entry?.path())?).into_owned();
+            // The last line of a process that was killed may be torn.
+            let events = shown.lines().filter(|line| line.contains(words)).flat_map(serde_json::from_str);
+            if let Some(event) = events.into_iter().find(|event: &Value| is_it(event)) {
+                return Ok(event["task_id"].as_str().map(str::to_owned));
+            }
+        }
+        Ok(None)
     }
 
     /// Has the checker look at everything.
     pub(super) fn check(&self, ended: bool) -> Result<Verdict> {
-        let mut command = Command::new(&self.programs.checker);
-        command.arg(self.folder.path()).args(ended.then_some("--ended")).current_dir("/");
-        let output = command.stderr(Stdio::inherit()).output().context("cannot run crash-checker")?;
-        serde_json::from_slice(&output.stdout)
-            .with_context(|| format!("the checker gave no verdict ({})", output.status))
+        self.site.check(ended)
     }
 }
 
@@ -150,46 +177,4 @@ fn put(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     fs::create_dir_all(path.parent().context("a file lies in a directory")?)?;
     fs::write(path, bytes)?;
     Ok(fs::set_permissions(path, Permissions::from_mode(mode))?)
-}
-
-/// A process of the program.
-pub(super) struct Live {
-    child: Child,
-    stderr: PathBuf,
-    began: Instant,
-}
-
-impl Live {
-    /// Kills it after this time, unless it ends before.
-    pub(super) fn kill_after(mut self, time: Duration) -> Result<Ended> {
-        while self.began.elapsed() < time {
-            if let Some(status) = self.child.try_wait()? {
-                return self.ended(status);
-            }
-            thread::sleep(PERIOD.min(time.saturating_sub(self.began.elapsed())));
-        }
-        self.child.kill()?;
-        let status = self.child.wait()?;
-        self.ended(status)
-    }
-
-    /// Waits for its end.
-    pub(super) fn finish(self) -> Result<Ended> {
-        let ended = self.kill_after(PATIENCE)?;
-        if ended.took_too_long {
-            bail!("N11 it does not come to an end:\n{}", ended.stderr);
-        }
-        Ok(ended)
-    }
-
-    fn ended(self, status: ExitStatus) -> Result<Ended> {
-        let took_too_long = self.began.elapsed() >= PATIENCE;
-        Ok(Ended { status, stderr: fs::read_to_string(self.stderr)?, took_too_long })
-    }
-}
-
-impl Ended {
-    pub(super) fn was_killed(&self) -> bool {
-        self.status.signal() == Some(9)
-    }
 }

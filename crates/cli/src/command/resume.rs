@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use clap::Args;
 use sortie_engine::{Clock as _, Resumption, SystemClock};
-use sortie_journal::{CommandId, Journal, Position, Scope, TaskHeader, TaskQuery, TaskState};
-use sortie_protocol::{Command, Event, Fact, Failure, Limits, Status, TaskId};
+use sortie_journal::{CommandId, Journal, TaskHeader, TaskQuery, TaskState};
+use sortie_protocol::{Command, Failure, Job, Limits, Status, TaskId};
 
 use super::run::{OutputFormat, VETOED, approver, detachable, display, piped, rejected};
 use super::tasks::{find, parse_id};
@@ -45,7 +45,8 @@ pub(crate) struct ResumeArgs {
     /// Do not wait for sub-agents in the background: end when only they work, which then go on with `sortie resume`
     #[arg(long)]
     detach: bool,
-    /// Take the task from a process that cannot be seen from here, as in another container, because you know that it is gone
+    /// Take the task, and those that it waits for, from processes that cannot be seen from here, as in another container,
+    /// because you know that they are gone
     #[arg(long)]
     take_over: bool,
 
@@ -72,34 +73,39 @@ pub(crate) fn run(args: &ResumeArgs, settings: &Settings, sources: &Sources) -> 
     let prompt = prompt(args, settings)?;
     let header = header(args, &journal, settings)?;
     say_age(&header, settings);
-    let own = in_its_contract(&journal, &header, settings, sources)?;
+    let task = header.task_id;
+    let Job { contract, reach, .. } = journal.beginning(task)?;
+    let own = in_its_contract((task, contract), settings, sources)?;
     // Nobody reads on while the task is written.
     drop(journal);
-    let (task, settings) = (header.task_id, own.as_ref().unwrap_or(settings));
-    let aside = args.show.aside(settings, Root::Main)?;
+    let settings = own.as_ref().unwrap_or(settings);
+    // One that was started with walls keeps them, whatever is said now.
+    let unconfined = settings.unconfined && reach.unconfined;
+    let aside = args.show.aside(settings, Root::Main, unconfined)?;
     let limits = Limits { max_turns: args.max_turns, timeout: args.timeout, ..Limits::default() };
     let resumption = Resumption { prompt, limits, take_over: args.take_over };
     let plan = Plan::new(settings)?;
-    let approver = approver(args.output_format, &aside, settings);
-    let (pace, display) = display(args.output_format, &args.show, aside, settings.unconfined);
+    let approver = approver(args.output_format, &aside, settings, unconfined);
+    let (pace, display) = display(args.output_format, &args.show, aside, unconfined);
     let (detachment, display) = detachable(args.detach, args.output_format, Some(task), display)?;
     let wish = Wish::Resume { task, resumption };
     match drive_or_leave(plan, wish, (pace, display), approver, detachment)? {
         Err(failure) if failure.code == VETOED => rejected(&failure, args.output_format),
-        driven => driven.map_err(refused),
+        driven => driven.map_err(|failure| refused(failure, args.take_over)),
     }
 }
 
 /// Why a task does not go on, and what can be done instead.
-fn refused(failure: Failure) -> CommandError {
+fn refused(failure: Failure, takes_over: bool) -> CommandError {
     let kind = match failure.code.as_str() {
         "no_such_task" => ErrorKind::NotFound,
-        "still_running" | "out_of_sight" | "journal" => ErrorKind::Unready,
+        "still_running" | "out_of_sight" | "waited_for" | "journal" => ErrorKind::Unready,
         _ => ErrorKind::Usage,
     };
     let error = CommandError::new(kind, failure.message);
     match (failure.code.as_str(), failure.details.first()) {
         ("out_of_sight", _) => error.hint("--take-over, if the process is gone"),
+        ("waited_for", Some(root)) if takes_over => error.hint(format!("sortie resume {root} --take-over")),
         ("waited_for", Some(root)) => error.hint(format!("sortie resume {root}")),
         _ => error,
     }
@@ -107,15 +113,11 @@ fn refused(failure: Failure) -> CommandError {
 
 /// The settings in the contract that the task was started in, where those at hand are in another one.
 fn in_its_contract(
-    journal: &dyn Journal,
-    header: &TaskHeader,
+    (task, own): (TaskId, String),
     settings: &Settings,
     sources: &Sources,
 ) -> Result<Option<Settings>, CommandError> {
-    // A tree begins with its root's start, and has one contract.
-    let first = journal.read_after(Scope::Tree(header.root_id), Position::default(), 1)?.pop();
-    let Some((_, Event { fact: Fact::TaskStarted { job }, .. })) = first else { return Ok(None) };
-    let (task, own, here) = (header.task_id, job.contract, settings.contract().name());
+    let here = settings.contract().name();
     if own == here {
         return Ok(None);
     }

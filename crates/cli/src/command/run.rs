@@ -95,7 +95,7 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
     if args.show.verbose() && alone {
         return Err(CommandError::usage("--verbose is for --output-format text; stream-json has every call anyway"));
     }
-    let aside = args.show.aside(settings, Root::Main)?;
+    let aside = args.show.aside(settings, Root::Main, settings.unconfined)?;
     let plan = Plan::new(settings)?;
     if let Some(id) = request::status_of(args, &plan.agents()) {
         let asked = TaskStatusArgs::typed(id, args.output_format != OutputFormat::Text)?;
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
     let request = request::of(args, &plan.agents(), settings)?;
     let told_more = aside.is_text() && args.output_format == OutputFormat::Text;
     let unasked = plan.lacks_model() && args.model.is_none() && told_more;
-    let approver = approver(args.output_format, &aside, settings);
+    let approver = approver(args.output_format, &aside, settings, settings.unconfined);
     let (pace, display) = display(args.output_format, &args.show, aside, settings.unconfined);
     let (detachment, display) = detachable(args.detach, args.output_format, None, display)?;
     let wish = Wish::Start { kind: Kind::Main, request };
@@ -135,9 +135,14 @@ pub(super) fn rejected(failure: &Failure, format: OutputFormat) -> Result<ExitCo
 }
 
 /// A person, where there is one who reads text and can answer; else nobody.
-pub(super) fn approver(format: OutputFormat, aside: &Aside, settings: &Settings) -> Arc<dyn Approver> {
+pub(super) fn approver(
+    format: OutputFormat,
+    aside: &Aside,
+    settings: &Settings,
+    unconfined: bool,
+) -> Arc<dyn Approver> {
     let is_for_people = format == OutputFormat::Text && !matches!(aside, Aside::Events(_));
-    let person = TerminalApprover::find(aside.stage(), settings.places.config.as_deref(), settings.unconfined);
+    let person = TerminalApprover::find(aside.stage(), settings.places.config.as_deref(), unconfined);
     let person = person.filter(|_| is_for_people);
     person.map_or_else(|| Arc::new(NoApprover) as Arc<dyn Approver>, |person| Arc::new(person))
 }

@@ -53,7 +53,7 @@ const JSON_GROWTH: usize = 6;
 const JSON_BESIDES: usize = 64 * 1024;
 
 pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
-    let aside = args.show.aside(settings, Root::SubAgent)?;
+    let aside = args.show.aside(settings, Root::SubAgent, settings.unconfined)?;
     let contract = settings.contract();
     let answering = |arguments: &str| Answering {
         contract: settings.contract(),

@@ -115,9 +115,9 @@ impl Screen {
         }
     }
 
-    /// What its newest leg used itself; once it has ended, with all below it.
+    /// What it has used, with all below it.
     fn usage(&self) -> Usage {
-        self.outcome.as_ref().map_or(self.legs.newest.usage, |outcome| outcome.usage)
+        self.outcome.as_ref().map_or(self.legs.so_far.usage, |outcome| outcome.usage)
     }
 
     fn used(&self) -> String {

@@ -116,7 +116,8 @@ mod tests {
     #[test]
     fn what_agents_and_people_say_is_one_harmless_line() {
         let from = Sender::Task { task: id(0), agent: "ex\u{1b}plore".to_owned() };
-        let message = Fact::MessageArrived { number: 1, from, text: "a\nb\u{1b}[2J".repeat(100), command: None };
+        let message =
+            Fact::MessageArrived { number: 1, from, text: "a\nb\u{1b}[2J".repeat(100), command: None, call: None };
         let line = remark(&message, |_| None).unwrap();
         assert!(line.starts_with("message from ex␛plore agent-aaaaaaaaaaaa: a b␛[2J"), "{line}");
         assert!(width::of(&line) < 200 && !line.contains(char::is_control), "{line}");

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use sortie_journal::{Journal, JournalError, Position, Scope, TaskHeader, TaskState};
-use sortie_protocol::{Event, Fact, Failure, TaskId, TaskOutcome};
+use sortie_journal::{Journal, JournalError, TaskHeader, TaskState};
+use sortie_protocol::{Failure, TaskId, TaskOutcome};
 
 use super::machine::{INTERRUPTED, OutcomeTree, RUNNING};
 
@@ -19,15 +19,8 @@ pub(crate) struct Begun {
 
 impl Begun {
     pub(crate) fn read(journal: &dyn Journal, task: TaskId) -> Result<Self, JournalError> {
-        let branch = journal.tree(task)?;
-        let root = branch.first().map_or(task, |header| header.root_id);
-        // A tree begins with its root's start, and has one contract.
-        let first = journal.read_after(Scope::Tree(root), Position::default(), 1)?.pop();
-        let contract = match first {
-            Some((_, Event { fact: Fact::TaskStarted { job }, .. })) => job.contract,
-            _ => String::new(),
-        };
-        let titles = branch.into_iter().map(|header| (header.task_id, header.title)).collect();
+        let contract = journal.beginning(task)?.contract;
+        let titles = journal.tree(task)?.into_iter().map(|header| (header.task_id, header.title)).collect();
         Ok(Self { task, contract, titles })
     }
 }

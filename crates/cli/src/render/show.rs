@@ -57,8 +57,8 @@ impl ShowArgs {
         self.verbose
     }
 
-    /// What stderr gets.
-    pub(crate) fn aside(&self, settings: &Settings, root: Root) -> Result<Aside, CommandError> {
+    /// What stderr gets. `unconfined`: whether commands of the run have no walls.
+    pub(crate) fn aside(&self, settings: &Settings, root: Root, unconfined: bool) -> Result<Aside, CommandError> {
         if self.verbose && matches!(self.show, Some(Show::Json | Show::Quiet)) {
             let message = "--verbose is for --show blocks, line or boxes; --show json has every call anyway";
             return Err(CommandError::usage(message));
@@ -73,7 +73,7 @@ impl ShowArgs {
             calls_of_main: self.verbose,
             // A block has its calls among its messages.
             calls_of_sub_agents: verbose && show != Show::Blocks,
-            shell_mark: settings.unconfined.then_some(UNCONFINED),
+            shell_mark: unconfined.then_some(UNCONFINED),
         };
         let asked_or_redrawn = self.is_given() || Aside::redraws(smart_terminal);
         let look: Box<dyn Look> = match show {

@@ -7,12 +7,15 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use sortie_tools::TASK_VARIABLE;
+
 use super::env_file;
 use super::value::{Origin, Owner};
 use crate::error::CommandError;
 
 /// Variables that say where things lie and which programs are started: the process's own word alone.
-const RESERVED: [&str; 8] = ["EDITOR", "HOME", "PAGER", "PATH", "SHELL", "SORTIE_HOME", "TERM", "VISUAL"];
+const RESERVED: [&str; 9] =
+    ["EDITOR", "HOME", "PAGER", "PATH", "SHELL", "SORTIE_HOME", TASK_VARIABLE, "TERM", "VISUAL"];
 const RESERVED_PREFIX: &str = "XDG_";
 
 /// Variables of the process, with those of `--env-file` over them and those of a trusted project under them.
@@ -104,6 +107,11 @@ impl Environment {
 
     pub(super) fn path(&self, name: &str) -> Option<PathBuf> {
         self.own.0.get(name).map(|(value, _)| PathBuf::from(value)).filter(|path| !path.as_os_str().is_empty())
+    }
+
+    /// The task whose command this process is, as its environment says.
+    pub(crate) fn task(&self) -> Option<String> {
+        self.own.0.get(TASK_VARIABLE).map(|(value, _)| value.to_string_lossy().into_owned())
     }
 
     /// The user's own directory, by its real path.

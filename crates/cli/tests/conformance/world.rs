@@ -17,7 +17,7 @@ pub(crate) const QUESTION: &str = "QUESTION of the person";
 pub(crate) const DONE: &str = "DONE by the main agent";
 
 /// What only those have who can start sub-agents.
-const FOR_PARENTS: [&str; 4] = ["Task", "TaskList", "TaskOutput", "TaskStop"];
+const FOR_PARENTS: [&str; 3] = ["Task", "TaskOutput", "TaskStop"];
 
 /// A main agent that makes these calls at once and then says [`DONE`]. What its sub-agents say follows in rules of the
 /// test's own.

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use sortie_testkit::{Script, ScriptedServer, reply};
+use sortie_testkit::{Script, ScriptedServer, reply, when};
 
 use crate::background::held;
 use crate::hooks_at_work::with_hook;
@@ -69,6 +69,21 @@ fn a_delegation_in_the_background_that_cannot_be_started_is_refused_like_any_oth
     assert_eq!(refused(true), refused(false));
     assert_eq!(refused(true).0, 1);
     assert!(world.kept_nothing());
+}
+
+#[test]
+fn f55_a_delegation_in_the_background_is_refused_at_once_what_nobody_can_be_asked() {
+    let write = reply::call("Write", json!({"file_path": "notes.md", "content": "hello\n"}));
+    let script = Script::new().on(when::turn(0), reply::calls([write])).otherwise(reply::text("It was refused."));
+    let (world, server) = (World::new(), ScriptedServer::start(script).unwrap());
+    let request = json!({"description": "Write it", "prompt": "CHILD", "run_in_background": true});
+    let ended = world.sortie(["task", "--json", &request.to_string()]).on(&server, "anthropic").run();
+    let task = ended.stdout_json()["task_id"].as_str().unwrap().to_owned();
+    let followed = world.sortie(["tasks", "output", &task, "--follow"]).run();
+    assert!(followed.code == 0 && followed.stdout.ends_with("It was refused.\n"), "{followed:#?}");
+    let told = server.requests().last().unwrap().body.to_string();
+    assert!(told.contains("nobody can be asked here") && told.contains("`Edit(/notes.md)`"), "{told}");
+    assert!(!world.path("workspace/notes.md").exists());
 }
 
 #[test]

@@ -317,7 +317,7 @@ fn half_an_answer_to_a_question_that_was_given_up_reaches_no_shell() {
 }
 
 #[test]
-fn a_sub_agent_in_the_background_asks_at_the_same_terminal_and_does_not_wait_for_ever() {
+fn f55_a_sub_agent_in_the_background_asks_at_the_same_terminal_and_does_not_wait_for_ever() {
     let world = World::new();
     let task = json!({"description": "Write it", "prompt": "CHILD", "run_in_background": true});
     let write = reply::call("Write", json!({"file_path": "notes.md", "content": "hello\n"}));

@@ -93,7 +93,7 @@ fn a_run_says_what_works_in_the_background_and_waits_for_it() {
 }
 
 #[test]
-fn a_run_that_is_left_is_interrupted_and_goes_on_where_it_was() {
+fn f41_a_run_that_is_left_is_interrupted_and_goes_on_where_it_was() {
     let (world, server) = (World::new(), held(true));
     let ended = world.sortie(["run", "--detach", "QUESTION"]).on(&server, "anthropic").run();
     check(
@@ -242,7 +242,7 @@ fn whoever_follows_a_task_sees_what_it_does_and_gets_its_exit_code() {
     let (world, server) = (World::new(), held(true));
     let (live, child) = parked(&world, &server);
     let following = world.sortie(["tasks", "output", &child, "--follow"]).start();
-    let given_up = world.sortie(["tasks", "output", &child, "--follow"]).start();
+    let given_up = world.sortie(["tasks", "output", &child, "--follow"]).hearing_signals().start();
     kill_process(Pid::from_child(&given_up.child), Signal::INT).unwrap();
     assert_eq!(given_up.wait().code, 130);
     server.gate("child").open();
@@ -366,7 +366,7 @@ fn a_question_outlives_the_process_and_so_does_its_answer() {
 }
 
 #[test]
-fn events_come_in_order_and_each_says_whose_it_is() {
+fn k18_events_come_in_order_and_each_says_whose_it_is() {
     let (world, server) = (World::new(), held(true));
     server.gate("child").open();
     server.gate("end").open();
@@ -420,7 +420,14 @@ fn a_task_that_asks_its_parent_says_what_and_how_to_answer() {
         answer   sortie tasks send agent-1___________ "…"
     "#]],
     );
-    assert_eq!(world.sortie(["tasks", "send", &child, "The second one."]).run().code, 0);
+    check(
+        &world.sortie(["tasks", "send", &child, "The second one."]).run(),
+        &expect![[r#"
+        exit 0
+        --- stdout
+        delivered: agent-1___________ takes it as the answer to its question
+    "#]],
+    );
     let ended = live.wait();
     assert_eq!((ended.code, ended.stdout.as_str()), (0, "The person knows.\n\nIt is settled.\n"), "{ended:#?}");
     for line in [

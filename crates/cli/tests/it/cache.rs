@@ -4,6 +4,7 @@ use expect_test::expect;
 use serde_json::json;
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
+use crate::hooks_at_work::with_hook;
 use crate::world::{Ended, World};
 
 /// Runs a main agent that asks for the same search each time. How often the sub-agent's model was asked, what the main agent
@@ -46,6 +47,16 @@ fn a_search_that_was_made_is_answered_from_the_first_and_both_are_told() {
     let (anew, given, _) = search(&world, &[]);
     assert_eq!((anew, given.contains("answered from")), (2, false), "the file has changed");
     assert_eq!(search(&world, &[]).0, 0);
+}
+
+#[test]
+fn no_hook_is_told_of_a_start_that_there_is_not() {
+    let world = with_hook("task_started", "cat >> \"$1\"; echo >> \"$1\"\n", "[task_tool]\ncache = true\n");
+    assert_eq!(search(&world, &[]).0, 2);
+    assert_eq!(search(&world, &[]).0, 0);
+    let told = std::fs::read_to_string(world.path("home/told")).unwrap();
+    let tasks = world.tasks(3).len();
+    assert_eq!((told.lines().count(), tasks), (3, 3), "{told}");
 }
 
 #[test]

@@ -49,14 +49,15 @@ fn a_journal_that_fails_under_a_run_is_a_failure_in_the_runs_own_format() {
     assert_eq!(resumed.code, 0, "{resumed:#?}");
 }
 
-/// Runs it until it says that it waits, then lets go; its exit code and all that it printed.
-fn run_while_locked(invocation: Invocation, lock: rusqlite::Connection) -> (Option<i32>, String) {
+/// Runs it until it says that it waits, has a look, then lets go; its exit code and all that it printed.
+fn run_while_locked(invocation: Invocation, lock: rusqlite::Connection, look: impl FnOnce()) -> (Option<i32>, String) {
     let mut command = invocation.into_command();
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     stderr.read_line(&mut line).unwrap();
     assert!(line.starts_with("note: waiting for the journal"), "{line}");
+    look();
     drop(lock);
     let mut stdout = String::new();
     child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
@@ -72,15 +73,21 @@ fn waiting_for_a_locked_journal_is_said_and_ends_with_the_lock() {
     for args in [["tasks", "list"], ["run", "hello"]] {
         let lock = world.sql();
         lock.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT").unwrap();
-        let (code, stdout) = run_while_locked(world.sortie(args), lock);
+        let (code, stdout) = run_while_locked(world.sortie(args), lock, || {});
         assert_eq!(code, Some(0), "{stdout}");
         assert!(args[0] == "run" || stdout.contains(&ids[0]), "{stdout}");
     }
+}
+
+#[test]
+fn a_model_is_not_asked_before_the_run_is_in_the_journal() {
+    let (world, _) = after_a_run();
     let server = ScriptedServer::start(Script::always(reply::text("done"))).unwrap();
     let lock = world.sql();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
     let run = world.sortie(["run", "hello"]).on(&server, "anthropic");
-    assert_eq!(run_while_locked(run, lock), (Some(0), "done\n".to_owned()));
+    let look = || assert_eq!(server.traffic().calls, 0);
+    assert_eq!(run_while_locked(run, lock, look), (Some(0), "done\n".to_owned()));
 }
 
 #[test]

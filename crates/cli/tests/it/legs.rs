@@ -5,7 +5,7 @@ use rustix::process::Signal;
 use serde_json::json;
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
-use crate::resume::{id, kill, recorded, send};
+use crate::resume::{held_child, id, kill, recorded, send};
 use crate::retention::make_older;
 use crate::world::{World, wait_for};
 
@@ -76,7 +76,7 @@ fn a_later_leg_is_not_told_as_the_one_before_it() {
         workspace  <dir>/workspace
         leg 1      completed · 1 call · <n>k tokens · <t>s
         leg        2
-        so far     1 turn · 1 call · <n>k tokens · <t>s
+        so far     3 turns · 2 calls · <n>k tokens · <t>s
         changed    out.txt
 
         leg 1, completed:
@@ -90,6 +90,37 @@ fn a_later_leg_is_not_told_as_the_one_before_it() {
     assert_eq!((&json["status"], &json["leg"], json.get("text")), (&json!("interrupted"), &json!(2), None));
     assert_eq!((&json["earlier_legs"][0]["leg"], &json["earlier_legs"][0]["text"]), (&json!(1), &json!("Written.")));
     assert_eq!(json["so_far"]["text"], "Looking.");
+    let turns = |told: &serde_json::Value| told["usage"]["turns"].as_u64().unwrap();
+    assert_eq!(
+        (turns(&json["earlier_legs"][0]), turns(&json["so_far"])),
+        (2, 3),
+        "of the whole task, by then and by now"
+    );
+}
+
+#[test]
+fn what_a_task_has_used_so_far_is_told_with_its_sub_agents() {
+    let world = World::new();
+    let server = ScriptedServer::start(held_child(("LS", json!({})))).unwrap();
+    let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls >= 3);
+    recorded(&world, "call_finished");
+    let task = id(&world.tasks(2)[0]);
+    kill(live);
+    let usage = &world.sortie(["tasks", "show", &task, "--json"]).run().stdout_json()["so_far"]["usage"];
+    assert_eq!((&usage["turns"], &usage["tool_calls"]), (&json!(2), &json!(1)), "{usage}");
+    let status = world.sortie(["task-status", &task, "--json"]).run().stdout_json();
+    assert_eq!(
+        (&status["turns"], &status["tool_calls"], &status["tokens"]),
+        (&json!(2), &json!(1), &usage["total_tokens"])
+    );
+    server.gate("child").open();
+    let ended = world.sortie(["resume", "--output-format", "json"]).on(&server, "anthropic").run().stdout_json();
+    assert_eq!(
+        (&ended["usage"]["turns"], &ended["usage"]["tool_calls"]),
+        (&json!(4), &json!(2)),
+        "the same figures, later"
+    );
 }
 
 #[test]

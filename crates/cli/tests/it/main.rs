@@ -30,6 +30,7 @@ mod local;
 mod misfits;
 mod models;
 mod offline_answers;
+mod own_commands;
 mod own_files;
 mod permissions;
 mod project_files;

@@ -10,6 +10,7 @@ use sortie_journal::{Durability, Entry, Journal as _, Position, Scope, SqliteJou
 use sortie_protocol::{Event, Timestamp};
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
+use crate::resume::kill;
 use crate::tasks::after_a_run;
 use crate::world::{World, wait_for};
 
@@ -76,6 +77,23 @@ fn an_output_that_is_not_there_or_not_whole_is_said() {
     .assert_eq(&world.sortie(["tasks", "output", &running]).run().transcript());
     live.child.kill().unwrap();
     live.wait();
+}
+
+#[test]
+fn of_a_task_that_wrote_nothing_it_is_said_how_it_ended_and_why() {
+    let world = World::new();
+    let server = ScriptedServer::start(Script::always(reply::status(400))).unwrap();
+    let failed = world.sortie(["run", "QUESTION", "--output-format", "json"]).on(&server, "anthropic").run();
+    let outcome = failed.stdout_json();
+    assert_eq!((&outcome["status"], &outcome["text"]), (&json!("failed"), &json!("")));
+    let ended = world.sortie(["tasks", "output", outcome["task_id"].as_str().unwrap()]).run();
+    let why = outcome["error"]["message"].as_str().unwrap();
+    let said =
+        format!("error: {} has no report: failed: {why} (model_bad_request)\n", outcome["task_id"].as_str().unwrap());
+    assert_eq!((ended.code, ended.stdout.as_str()), (1, ""), "{ended:#?}");
+    assert!(ended.stderr.starts_with(&said), "{ended:#?}");
+    let json = world.sortie(["tasks", "output", outcome["task_id"].as_str().unwrap(), "--json"]).run();
+    assert_eq!((json.code, &json.stdout_json()["error"]), (0, &outcome["error"]));
 }
 
 #[test]
@@ -203,4 +221,22 @@ fn what_stays_because_it_is_damaged_is_named() {
     assert_eq!(pruned.code, 1, "{pruned:#?}");
     assert_eq!(pruned.stdout_json()["damaged"], json!([tree[0]]));
     assert_eq!(pruned.stdout_json()["removed"], json!([]));
+}
+
+#[test]
+fn an_old_tree_that_nobody_runs_and_that_has_not_ended_is_named_with_what_can_be_done() {
+    let world = World::new();
+    let server = ScriptedServer::start(Script::always(reply::never())).unwrap();
+    let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls >= 1);
+    let task = world.tasks(1)[0]["task_id"].as_str().unwrap().to_owned();
+    let prune = || world.sortie(["tasks", "prune", "--older-than", "0s"]).run();
+    assert_eq!(prune().stderr, "", "somebody runs it");
+    kill(live);
+    let said = format!("note: {task} stays: {task} was interrupted; `sortie tasks stop {task}` ends it\n");
+    let pruned = prune();
+    assert_eq!((pruned.code, pruned.stderr), (0, said));
+    assert_eq!(world.sortie(["tasks", "stop", &task]).run().code, 0);
+    let pruned = prune();
+    assert!(pruned.stdout.starts_with("1 task removed: "), "{pruned:#?}");
 }

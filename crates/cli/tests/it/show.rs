@@ -150,6 +150,19 @@ fn s3_47_boxes_in_typed_announce_several_at_once() {
 }
 
 #[test]
+fn a_task_that_keeps_its_walls_is_not_called_unconfined() {
+    let world = World::new();
+    let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
+    for (flags, is_open) in [(&[][..], false), (&["--unconfined"], true)] {
+        let args = [&["run", "QUESTION", "--output-format", "json"], flags].concat();
+        let started = world.sortie(args).on(&server, "anthropic").run().stdout_json();
+        let args = ["resume", started["task_id"].as_str().unwrap(), "MORE", "--unconfined"];
+        let resumed = world.sortie(args).on(&server, "anthropic").run();
+        assert_eq!((resumed.code, resumed.stderr.contains("[unconfined]")), (0, is_open), "{resumed:#?}");
+    }
+}
+
+#[test]
 fn any_form_can_be_asked_for_in_any_contract() {
     for (form, sign) in [("blocks", "● completed · explore"), ("line", "○ Delegating task"), ("boxes", "┌─ explore · ")]
     {

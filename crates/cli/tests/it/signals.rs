@@ -30,7 +30,7 @@ fn send(live: &Live, signal: Signal) {
 
 /// A run that cannot write its ending before another program lets go of the journal.
 fn kept_from_ending(world: &World, server: &ScriptedServer) -> (Live, rusqlite::Connection) {
-    let live = world.sortie(["run", "QUESTION"]).on(server, "anthropic").start();
+    let live = world.sortie(["run", "QUESTION"]).on(server, "anthropic").hearing_signals().start();
     wait_for(server, |traffic| traffic.calls >= 2);
     assert_eq!(world.tasks(2).len(), 2);
     let other = world.sql();
@@ -43,7 +43,8 @@ fn kept_from_ending(world: &World, server: &ScriptedServer) -> (Live, rusqlite::
 fn the_first_signal_cancels_the_tree_and_its_outcome_is_printed_and_kept() {
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
         let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
-        let live = world.sortie(["run", "--output-format", "json", "QUESTION"]).on(&server, "anthropic").start();
+        let run = world.sortie(["run", "--output-format", "json", "QUESTION"]).on(&server, "anthropic");
+        let live = run.hearing_signals().start();
         wait_for(&server, |traffic| traffic.calls >= 2);
         send(&live, signal);
         let ended = live.wait();
@@ -141,7 +142,7 @@ fn a_terminal_that_is_closed_ends_the_run_in_order() {
     let own = || Stdio::from(guest.try_clone().unwrap());
     let run = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").env("TERM", "xterm");
     // It becomes the terminal's own session, as under a shell.
-    let mut command = run.under("setsid", &["--ctty"]).into_command();
+    let mut command = run.hearing_signals().under("setsid", &["--ctty"]).into_command();
     let mut child = command.stdin(own()).stdout(own()).stderr(own()).spawn().unwrap();
     drop((command, guest));
     wait_for(&server, |traffic| traffic.calls >= 2);
@@ -166,7 +167,7 @@ fn the_text_so_far_is_kept_although_the_terminal_cannot_show_it() {
         let own = || Stdio::from(guest.try_clone().unwrap());
         let args = ["run", "QUESTION"].into_iter().chain(more.iter().copied());
         let run = world.sortie(args).on(&server, "anthropic").env("TERM", "xterm");
-        let mut command = run.under("setsid", &["--ctty"]).into_command();
+        let mut command = run.hearing_signals().under("setsid", &["--ctty"]).into_command();
         let mut child = command.stdin(own()).stdout(own()).stderr(own()).spawn().unwrap();
         drop((command, guest));
         wait_for(&server, |traffic| traffic.calls >= 2);
@@ -183,7 +184,7 @@ fn a_terminal_that_is_closed_with_its_shell_ends_the_run_in_order() {
     let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
     let (host, guest) = terminal();
     let own = || Stdio::from(guest.try_clone().unwrap());
-    let run = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").env("TERM", "dumb");
+    let run = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").env("TERM", "dumb").hearing_signals();
     // An interactive shell, which tells its jobs that the terminal is gone, as the kernel does.
     let script = "set -m; \"$@\"; echo $? > ended";
     let mut command = run.under("setsid", &["--ctty", "bash", "--norc", "-i", "-c", script, "bash"]).into_command();

@@ -114,6 +114,20 @@ fn what_is_damaged_does_not_keep_the_rest_from_ending_and_is_named() {
 }
 
 #[test]
+fn a_stop_that_cannot_be_written_is_no_wrong_usage() {
+    let (world, server) = (World::new(), waiting());
+    let (owner, ids) = begun(&world, &server);
+    kill(owner);
+    for kibibytes in [1, 40] {
+        let ended = world.sortie(["tasks", "stop", &ids[0]]).on_a_disk_of(kibibytes).run();
+        assert_eq!((ended.code, ended.stdout.as_str()), (1, ""), "{ended:#?}");
+        assert!(ended.stderr.starts_with("error: the journal "), "{ended:#?}");
+    }
+    assert_eq!(states(&world), ["interrupted", "interrupted"]);
+    assert_eq!(world.sortie(["tasks", "stop", &ids[0]]).run().code, 0, "once there is room");
+}
+
+#[test]
 fn a_process_that_hangs_is_named() {
     let (world, server) = (World::new(), waiting());
     let (owner, ids) = begun(&world, &server);

@@ -4,6 +4,7 @@ use expect_test::expect;
 use serde_json::Value;
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
+use crate::retention::make_older;
 use crate::run::delegating;
 use crate::world::{World, wait_for};
 
@@ -53,6 +54,21 @@ fn the_list_shows_runs_and_on_request_their_sub_agents() {
     let json = world.sortie(["tasks", "list", "--json"]).run().stdout_json();
     assert_eq!(json[0]["task_id"], ids[0].as_str());
     assert_eq!(json[0]["status"], "completed");
+}
+
+#[test]
+fn how_long_a_task_took_is_listed_without_a_look_at_its_log() {
+    let world = World::new();
+    let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
+    let run = |args: &[&str]| assert_eq!(world.sortie(args).on(&server, "anthropic").run().code, 0);
+    run(&["run", "QUESTION"]);
+    make_older(&world, 9);
+    let task = world.tasks(1)[0]["task_id"].as_str().unwrap().to_owned();
+    run(&["resume", &task, "MORE"]);
+    let listed = world.sortie(["tasks", "list"]).run().stdout;
+    assert!(!listed.contains("216h"), "the days in which nobody ran it do not count: {listed}");
+    assert!(world.sql().execute("DELETE FROM events", []).unwrap() > 0);
+    assert_eq!(world.sortie(["tasks", "list"]).run().stdout, listed);
 }
 
 #[test]
@@ -195,9 +211,8 @@ fn a_run_that_was_killed_is_shown_as_interrupted() {
     let server = ScriptedServer::start(Script::always(reply::never())).unwrap();
     let mut live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
     wait_for(&server, |traffic| traffic.calls >= 1);
-    // What was only ordered, not synced, reaches the disk shortly after the request went out.
-    let listed = || world.sortie(["tasks", "list", "--json"]).run().stdout_json()[0]["status"].clone();
-    assert!((0..100).any(|_| listed() == "running"), "seen by another process while it runs");
+    let listed = world.sortie(["tasks", "list", "--json"]).run().stdout_json();
+    assert_eq!(listed[0]["status"], "running", "seen by another process as soon as its model is asked");
     live.child.kill().unwrap();
     assert_eq!(live.wait().code, 137);
     let list = world.sortie(["tasks", "list", "--json"]).run().stdout_json();

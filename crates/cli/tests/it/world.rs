@@ -156,6 +156,11 @@ impl Invocation {
         self.under("/bin/sh", &["-c", &script, "sh"])
     }
 
+    /// Even where the tests run under `nohup`, or behind a shell's `&`: what is ignored is inherited.
+    pub(crate) fn hearing_signals(self) -> Self {
+        self.under("env", &["--default-signal=HUP,INT"])
+    }
+
     /// Started by another program, which gets these arguments and then the whole command line.
     pub(crate) fn under(mut self, program: &str, args: &[&str]) -> Self {
         let mut outer = Command::new(program);

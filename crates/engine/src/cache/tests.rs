@@ -267,7 +267,13 @@ async fn who_could_delegate_to_other_agents_now_asks_for_something_else() {
 async fn only_a_task_that_did_nothing_but_read_what_is_part_of_the_digest_is_kept() {
     let written = ToolOutput { files_changed: vec!["a.txt".to_owned()], ..ToolOutput::done("", "") };
     let refused = CallOutput { call: "1".into(), output: ToolOutput::failure("no") };
-    let person = || Fact::MessageArrived { number: 1, from: Sender::Person, text: "hurry".to_owned(), command: None };
+    let person = || Fact::MessageArrived {
+        number: 1,
+        from: Sender::Person,
+        text: "hurry".to_owned(),
+        command: None,
+        call: None,
+    };
     let table: Vec<(&str, Vec<Fact>, bool)> = vec![
         ("nothing", Vec::new(), true),
         ("a list and a search", vec![called("LS", "{}"), called("Glob", r#"{"pattern":"**"}"#)], true),

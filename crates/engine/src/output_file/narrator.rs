@@ -55,7 +55,7 @@ impl Narrator {
             Fact::ChildStarted { child, background: true, .. } => line(&format!("+ {child}, in the background")),
             Fact::ChildReleased { child, .. } => line(&format!("+ {child} goes on in the background")),
             Fact::ChildAdopted { child, .. } => line(&format!("+ {child} is now its own")),
-            Fact::ChildEnded { child, .. } => line(&format!("- {child}")),
+            Fact::ChildEnded { child, .. } => line(&format!("- {child} has ended")),
             Fact::TaskParked { waits_for } => line(&format!("… waits for {}", names(waits_for))),
             Fact::Noticed { text } => {
                 self.noticed.push(text.clone());

@@ -195,11 +195,11 @@ fn every_fact_that_a_person_can_do_something_with_has_its_line() {
         (asked(Addressee::Parent), "? asks its parent: Which one?"),
         (asked(Addressee::Person), "? asks the person: Which one?"),
         (
-            Fact::MessageArrived { number: 1, from, text: text("look\nthere"), command: None },
+            Fact::MessageArrived { number: 1, from, text: text("look\nthere"), command: None, call: None },
             "@ main agent-bbbbbbbbbbbb: look there",
         ),
         (
-            Fact::MessageArrived { number: 2, from: Sender::Person, text: text("stop"), command: None },
+            Fact::MessageArrived { number: 2, from: Sender::Person, text: text("stop"), command: None, call: None },
             "@ the person: stop",
         ),
         (Fact::NotePosted { text: text("a finding") }, "# a finding"),
@@ -210,7 +210,7 @@ fn every_fact_that_a_person_can_do_something_with_has_its_line() {
         ),
         (Fact::ChildReleased { call: "1".into(), child: task(2) }, "+ agent-cccccccccccc goes on in the background"),
         (Fact::ChildAdopted { child: task(2), ended_leg: None }, "+ agent-cccccccccccc is now its own"),
-        (Fact::ChildEnded { call: "1".into(), child: task(2), child_leg: 1 }, "- agent-cccccccccccc"),
+        (Fact::ChildEnded { call: "1".into(), child: task(2), child_leg: 1 }, "- agent-cccccccccccc has ended"),
     ];
     for (fact, expected) in table {
         assert_eq!(told(&[fact]), format!("{expected}\n"));
@@ -230,7 +230,7 @@ fn nothing_that_a_terminal_obeys_and_no_line_without_end_is_told() {
         Fact::CallStarted { call: call(evil, &"x".repeat(100_000)), idempotent: true },
         returned(ToolOutput::done("", evil), false),
         Fact::Noticed { text: evil.to_owned() },
-        Fact::MessageArrived { number: 1, from: Sender::Person, text: evil.to_owned(), command: None },
+        Fact::MessageArrived { number: 1, from: Sender::Person, text: evil.to_owned(), command: None, call: None },
         replied(evil, &[]),
         ended(TaskOutcome { notices: vec![format!("2{evil}")], ..outcome(evil) }),
     ]);

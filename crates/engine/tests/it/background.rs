@@ -23,7 +23,7 @@ fn mail(world: &World) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_background_task_is_answered_at_once_and_reported_when_it_ends() {
+async fn f41_a_background_task_is_answered_at_once_and_reported_when_it_ends() {
     let script = Script::new()
         .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", task("FIRST"))]))
         .on(when::prompt_contains("MAIN").turn(1), reply::text("It is on its way."))
@@ -61,40 +61,7 @@ async fn a_background_task_is_answered_at_once_and_reported_when_it_ends() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hundred_that_end_at_once_are_each_reported_once_in_the_order_of_their_starts() {
-    let calls: Vec<_> = (0..100).map(|part| reply::call("Task", task(&format!("PART-{part:02}.")))).collect();
-    let script = Script::new()
-        .on(when::prompt_contains("MAIN").turn(0), reply::calls(calls))
-        .on(when::prompt_contains("MAIN"), reply::text("On."))
-        .otherwise(reply::text("Found.").after_ms(1000));
-    let rules = Rules { max_concurrent: 100, ..Rules::default() };
-    let world = Plan::script(script).rules(rules).build();
-    let outcome = world.run(ask("MAIN")).await;
-    assert_eq!((outcome.status, outcome.usage.turns > 100), (Status::Completed, true));
-    let started: Vec<String> = world.events().iter().filter_map(started).collect();
-    let told = mail(&world).join("\n");
-    let in_mail: Vec<String> = told
-        .match_indices("Your background task ")
-        .map(|(at, head)| told[at + head.len()..][..18].to_owned())
-        .collect();
-    assert_eq!(started.len(), 100);
-    assert_eq!(in_mail.len(), 100, "each once");
-    let mut sorted = in_mail.clone();
-    sorted.sort();
-    sorted.dedup();
-    assert_eq!(sorted.len(), 100);
-    assert!(told.len() < 50_000 * mail(&world).len(), "bounded: {}", told.len());
-}
-
-fn started(event: &Event) -> Option<String> {
-    match &event.fact {
-        Fact::ChildStarted { child, .. } => Some(child.to_string()),
-        _ => None,
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_child_has_background_children_of_its_own_and_waits_for_them() {
+async fn f41_a_child_has_background_children_of_its_own_and_waits_for_them() {
     let middle = json!({"description": "Middle", "prompt": "MIDDLE", "subagent_type": "general-purpose"});
     let script = Script::new()
         .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", middle)]))
@@ -114,7 +81,7 @@ async fn a_child_has_background_children_of_its_own_and_waits_for_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_children_of_one_that_fails_are_its_parents_then() {
+async fn f43_the_children_of_one_that_fails_are_its_parents_then() {
     let middle = json!({"description": "Middle", "prompt": "MIDDLE", "subagent_type": "general-purpose"});
     let script = Script::new()
         .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", middle)]))
@@ -310,4 +277,32 @@ async fn an_answer_is_for_the_oldest_open_question_of_the_one_who_asks() {
     let answers: Vec<(String, String)> = world.events().iter().filter_map(answered).collect();
     let answer = |call: &str, text: &str| (call.to_owned(), text.to_owned());
     assert_eq!(answers, [answer("call_0_1", "The left one."), answer("call_0_2", "At noon.")]);
+}
+
+#[tokio::test]
+async fn of_two_follow_ups_at_once_one_is_refused_and_the_report_of_the_other_is_not_lost() {
+    let first = json!({"description": "Part", "prompt": "FIRST", "subagent_type": "explore"});
+    let more = |in_background: bool| {
+        let arguments = json!({
+            "description": "More",
+            "prompt": "MORE",
+            "resume": "<task 1>",
+            "run_in_background": in_background,
+        });
+        reply::call("Task", arguments)
+    };
+    for second_waits in [false, true] {
+        let script = Script::new()
+            .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", first.clone())]))
+            .on(when::prompt_contains("MAIN").turn(1), reply::calls([more(true), more(!second_waits)]))
+            .on(when::prompt_contains("MAIN"), reply::text("That is all."))
+            .on(when::last_contains("MORE"), reply::text("More done.").after_ms(20))
+            .otherwise(reply::text("Here."));
+        let world = Plan::script(script).build();
+        let outcome = world.run(ask("MAIN")).await;
+        assert_eq!(outcome.status, Status::Completed, "second waits: {second_waits}");
+        let last = format!("{:?}", world.seen_by("MAIN").last());
+        assert_eq!(last.matches("More done.").count(), 1, "second waits: {second_waits}: {last}");
+        assert_eq!(last.matches("No sub-agent was started").count(), 1, "second waits: {second_waits}: {last}");
+    }
 }

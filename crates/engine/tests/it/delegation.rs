@@ -147,7 +147,10 @@ async fn at_the_depth_limit_the_task_tool_is_not_offered_and_not_run() {
         tools("level one"),
         "Read LS Glob Grep TodoWrite WebFetch Write Edit MultiEdit Task TaskOutput TaskStop SendMessage TaskList Ask Note"
     );
-    assert_eq!(tools("level two"), "Read LS Glob Grep TodoWrite WebFetch Write Edit MultiEdit SendMessage Ask Note");
+    assert_eq!(
+        tools("level two"),
+        "Read LS Glob Grep TodoWrite WebFetch Write Edit MultiEdit SendMessage TaskList Ask Note"
+    );
     assert!(world.seen_by("level three").is_empty());
     let refused = world.seen_by("level two")[1].to_string();
     assert!(refused.contains("Task is not available to this task"), "{refused}");

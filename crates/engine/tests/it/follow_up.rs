@@ -204,3 +204,20 @@ async fn a_call_that_goes_on_stays_within_what_is_left_to_its_parent_and_the_set
     let used = resumed.max_tokens.expect("a bound") - 10_000;
     assert!(used > 0 && used < 1_000, "the settings' tokens, beyond the {used} of the first leg");
 }
+
+#[tokio::test]
+async fn who_goes_on_in_the_background_is_announced_without_what_was_said_of_the_leg_before() {
+    let (mut first, mut second) = (task("FIRST"), resume(CHILD, "SECOND"));
+    first["limits"] = json!({"max_turns": 500});
+    second["run_in_background"] = json!(true);
+    let script = Script::new()
+        .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", first)]))
+        .on(when::prompt_contains("MAIN").turn(1), reply::calls([reply::call("Task", second)]))
+        .otherwise(reply::text("Done."));
+    let world = Plan::script(script).build();
+    assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
+    let told = world.transcript();
+    let answers: Vec<&str> = told.lines().filter(|line| line.contains("call_finished")).collect();
+    assert!(answers[0].contains("notice: 500 turns were asked for"), "{answers:?}");
+    assert!(answers[1].contains("running in the background") && !answers[1].contains("500 turns"), "{answers:?}");
+}

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use serde_json::json;
 use sortie_engine::{Asking, Hooks, Resumption, Verdict};
-use sortie_protocol::{Job, Limits, Status, TaskOutcome, TaskRequest};
+use sortie_journal::{Entry, Journal as _};
+use sortie_protocol::{Event, Job, Limits, Status, TaskOutcome, TaskRequest};
 use sortie_testkit::{Script, reply, when};
 use sortie_tools::BoxFuture;
 
+use super::relic::Relic;
 use super::support::{Plan, ask};
 
 /// Remembers what it was told, and is against prompts with BAD; one with SLOW is never decided.
@@ -67,7 +69,8 @@ async fn each_follow_up_is_told_of_with_its_leg_and_with_what_is_asked_now() {
         .on(when::prompt_contains("MAIN").turn(1), reply::calls([reply::call("Task", resume("SECOND"))]))
         .on(when::prompt_contains("MAIN").turn(2), reply::calls([send("THIRD")]))
         .on(when::prompt_contains("MAIN").turn(3), reply::text("Waiting."))
-        .on(when::prompt_contains("MAIN").turn(4), reply::calls([reply::call("Task", resume("BAD")), send("BAD, too")]))
+        .on(when::prompt_contains("MAIN").turn(4), reply::calls([reply::call("Task", resume("BAD"))]))
+        .on(when::prompt_contains("MAIN").turn(5), reply::calls([send("BAD, too")]))
         .otherwise(reply::text("Done."));
     let (listener, plan) = plan(script);
     let world = plan.build();
@@ -98,6 +101,27 @@ async fn each_follow_up_is_told_of_with_its_leg_and_with_what_is_asked_now() {
     );
     let answers = format!("{:?}", world.seen_by("MAIN"));
     assert!(answers.contains("a hook did not let the task start: not this"), "{answers}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leg_that_begins_without_a_word_is_told_of_and_one_that_was_interrupted_is_not_told_of_again() {
+    let (listener, failing) = plan(Script::new().otherwise(reply::status(401)));
+    let world = failing.build();
+    let outcome = world.run(ask("MAIN")).await;
+    assert_eq!(outcome.status, Status::Failed);
+    let running = world.engine.resume(outcome.task_id, Resumption::default()).await.expect("it goes on");
+    running.outcome().await.expect("the journal works");
+    let told = ["main leg 1: MAIN", "main leg 1 has ended: failed", "main leg 2: ", "main leg 2 has ended: failed"];
+    assert_eq!(listener.told(), told);
+
+    let begun = world.journal.read(outcome.task_id).expect("it is there").into_iter().take(3);
+    let entry = |Event { task_id, leg, time, fact, .. }| Entry { task_id, leg, attempt: 1, time, after: None, fact };
+    let relic = Relic::of(&[begun.map(entry).collect()]).await;
+    let (listener, plan) = plan(Script::new().otherwise(reply::text("Done.")));
+    let (engine, _) = plan.engine(world.home.path(), Arc::new(relic));
+    let running = engine.resume(outcome.task_id, Resumption::default()).await.expect("it goes on");
+    assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
+    assert_eq!(listener.told(), ["main leg 1 has ended: completed"]);
 }
 
 #[tokio::test(start_paused = true)]

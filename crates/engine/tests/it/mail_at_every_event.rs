@@ -77,10 +77,7 @@ fn beside(asked: &Asked<'_>) -> ScriptedReply {
 fn question(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("ASKING", false), task("BESIDE", true)]),
-        // A call of which nobody knows whether it was made is made again.
-        ("MAIN", _) if asked.last.contains("Which one?") || asked.last.contains("unknown: ") => {
-            reply::calls([send("<task 1>", "The second one, please.")])
-        }
+        ("MAIN", _) if asked.last.contains("Which one?") => reply::calls([send("<task 1>", "The second one, please.")]),
         ("ASKING", 0) => call("Ask", json!({"question": "Which one?"})).after_ms(20),
         ("BESIDE", 0) => reply::calls([task("BELOW", true), task("BELOW TOO", false)]),
         ("BELOW", 0) => call("LS", json!({})).after_ms(70),
@@ -114,7 +111,20 @@ fn failing(asked: &Asked<'_>) -> ScriptedReply {
     }
 }
 
-const ALL: [(&str, Answer); 4] = [("beside", beside), ("question", question), ("again", again), ("failing", failing)];
+/// One asks its parent, which fails before it could answer.
+fn passed_on(asked: &Asked<'_>) -> ScriptedReply {
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls([task("MIDDLE", false)]),
+        ("MAIN", _) if asked.last.contains("Which one?") => reply::calls([send("<task 2>", "The second one, please.")]),
+        ("MIDDLE", 0) => reply::calls([task("LEAF", true)]),
+        ("MIDDLE", _) => reply::status(401).after_ms(200),
+        ("LEAF", 0) => call("Ask", json!({"question": "Which one?"})).after_ms(20),
+        _ => asked.report(),
+    }
+}
+
+const ALL: [(&str, Answer); 5] =
+    [("beside", beside), ("question", question), ("again", again), ("failing", failing), ("passed on", passed_on)];
 
 /// All that these runs are about happens in them.
 #[tokio::test(start_paused = true)]
@@ -195,6 +205,7 @@ async fn whatever_is_left_goes_on_and_all_is_told_once() {
                 assert_eq!(outcome.status, Status::Completed, "{at}");
                 let told = Told::of(&journal, outcome.task_id);
                 assert_eq!(told.breaches(true), [""; 0], "{at}");
+                assert_eq!(told.n_unsettled(), 0, "{at}: what was sent is known");
                 assert_eq!(outcome.usage.turns, told.n_replies(), "{at}: all that was used is counted, once");
                 assert_eq!(told.unlike(&model.seen()), [""; 0], "{at}");
             }

@@ -24,27 +24,34 @@ fn id(letters: &str) -> TaskId {
 }
 
 /// A journal and an engine over it, in which children are known by name.
-struct Site {
-    _home: TempDir,
-    journal: Arc<Relic>,
-    engine: Engine,
+pub(crate) struct Site {
+    home: TempDir,
+    pub(crate) journal: Arc<Relic>,
+    pub(crate) engine: Engine,
     model: Arc<ScriptedModel>,
 }
 
 impl Site {
-    fn of(plan: Plan, journal: Relic) -> Self {
+    pub(crate) fn of(plan: Plan, journal: Relic) -> Self {
         let home = tempfile::tempdir().expect("a temp directory");
         std::fs::create_dir(home.path().join("workspace")).expect("a fresh directory");
         let journal = Arc::new(journal);
         let (engine, model) = plan.engine(home.path(), Arc::clone(&journal) as Arc<_>);
-        Self { _home: home, journal, engine, model }
+        Self { home, journal, engine, model }
     }
 
-    fn new(plan: Plan) -> Self {
+    pub(crate) fn new(plan: Plan) -> Self {
         Self::of(plan, Relic::default())
     }
 
-    async fn run(&self, request: TaskRequest) -> TaskOutcome {
+    /// The same place as a later process has it.
+    pub(crate) fn later(self, plan: Plan, journal: Relic) -> Self {
+        let journal = Arc::new(journal);
+        let (engine, model) = plan.engine(self.home.path(), Arc::clone(&journal) as Arc<_>);
+        Self { journal, engine, model, ..self }
+    }
+
+    pub(crate) async fn run(&self, request: TaskRequest) -> TaskOutcome {
         let running = self.engine.run(request).await.expect("it starts");
         let ended = tokio::time::timeout(FOR_EVER, running.outcome()).await;
         ended.expect("nobody waits for ever").expect("the journal works")
@@ -57,12 +64,12 @@ impl Site {
         ended.expect("nobody waits for ever").expect("the journal works")
     }
 
-    fn events(&self, task: TaskId) -> Vec<Event> {
+    pub(crate) fn events(&self, task: TaskId) -> Vec<Event> {
         self.journal.read(task).expect("it is there")
     }
 
     /// The outputs that one with this brief has read.
-    fn outputs(&self, who: &str) -> Vec<String> {
+    pub(crate) fn outputs(&self, who: &str) -> Vec<String> {
         let is_meant = |seen: &Seen| format!("{:?}", seen.messages.first()).contains(who);
         let last = self.model.seen().into_iter().rfind(is_meant).expect("it was asked");
         let outputs = last.messages.into_iter().filter_map(|message| match message {
@@ -73,11 +80,11 @@ impl Site {
     }
 }
 
-fn answering(answer: Answer) -> Plan {
+pub(crate) fn answering(answer: Answer) -> Plan {
     Plan::of(ScriptedModel::answering(move |request| answer(&Asked::of(request))))
 }
 
-fn rules(max_concurrent: usize) -> Rules {
+pub(crate) fn rules(max_concurrent: usize) -> Rules {
     Rules { max_concurrent, max_depth: 4, ..Rules::default() }
 }
 
@@ -156,7 +163,7 @@ fn waiting_for_an_asker(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_reaches_one_that_waits_for_the_asker_even_where_one_works_at_a_time() {
+async fn f49_a_question_reaches_one_that_waits_for_the_asker_even_where_one_works_at_a_time() {
     let site = Site::new(answering(waiting_for_an_asker).rules(rules(1)));
     let began = tokio::time::Instant::now();
     let outcome = site.run(ask("MAIN")).await;
@@ -260,7 +267,7 @@ async fn a_deadline_ends_one_that_is_parked_and_what_it_waits_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn children_of_a_main_agent_that_fails_are_stopped_and_told_when_it_goes_on() {
+async fn f41_children_of_a_main_agent_that_fails_are_stopped_and_told_when_it_goes_on() {
     let script = Script::new()
         .on(when::prompt_contains("MAIN").turn(0), reply::calls([task("QUICK", true), task("NEVER", true)]))
         .on(when::prompt_contains("MAIN").last_contains("has ended"), reply::text("On."))
@@ -289,7 +296,7 @@ fn breaking_down(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_children_of_one_that_breaks_down_are_its_parents_then_or_end_with_it() {
+async fn f43_the_children_of_one_that_breaks_down_are_its_parents_then_or_end_with_it() {
     let site = Site::new(answering(breaking_down).rules(rules(20)));
     let outcome = site.run(ask("MAIN")).await;
     assert_eq!(outcome.status, Status::Completed);
@@ -321,7 +328,7 @@ fn adopted(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_has_a_task_since_its_parents_failed_is_its_parent() {
+async fn f43_whoever_has_a_task_since_its_parents_failed_is_its_parent() {
     let site = Site::new(answering(adopted).rules(rules(1)));
     let outcome = site.run(ask("MAIN")).await;
     assert_eq!(outcome.status, Status::Completed);
@@ -366,7 +373,7 @@ fn stopping_what_failed(asked: &Asked<'_>) -> ScriptedReply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stopping_one_that_has_failed_stops_what_it_had_started() {
+async fn f43_stopping_one_that_has_failed_stops_what_it_had_started() {
     let site = Site::new(answering(stopping_what_failed));
     let outcome = site.run(ask("MAIN")).await;
     assert_eq!((outcome.status, outcome.usage.turns), (Status::Completed, 4));
@@ -427,4 +434,6 @@ async fn a_child_that_is_let_go_answers_its_call_and_is_reported_when_it_ends() 
     assert_eq!(outcome.status, Status::Completed);
     assert_eq!(Told::of(&site.journal, outcome.task_id).breaches(true), [""; 0]);
     assert!(site.outputs("MAIN")[0].contains("running in the background"));
+    let has_asked = |seen: &&Seen| format!("{:?}", seen.messages.first()).contains("FIRST");
+    assert_eq!(site.model.seen().iter().filter(has_asked).count(), 1, "it was not begun anew");
 }

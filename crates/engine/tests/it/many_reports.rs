@@ -35,6 +35,7 @@ fn script(meanwhile: ScriptedReply) -> Script {
         .on(when::prompt_contains("MAIN").last_contains("has ended"), reply::text("On."))
         .on(when::prompt_contains("MAIN").turn(1), meanwhile)
         .on(when::prompt_contains("MAIN"), reply::text("On."))
+        .on(when::prompt_contains("AWAITED"), reply::text("Found.").after_ms(5000))
         .otherwise(reply::text("Found.").after_ms(1000))
 }
 
@@ -44,16 +45,19 @@ fn plan(meanwhile: ScriptedReply) -> Plan {
 
 fn started(events: &[Event]) -> Vec<TaskId> {
     let child = |event: &Event| match &event.fact {
-        Fact::ChildStarted { child, .. } => Some(*child),
+        Fact::ChildStarted { child, background: true, .. } => Some(*child),
         _ => None,
     };
     events.iter().filter_map(child).collect()
 }
 
-/// Whose reports the main agent has read, delivery by delivery.
+/// Whose reports were read, delivery by delivery, and those by which a call was answered.
 fn deliveries(events: &[Event]) -> Vec<Vec<TaskId>> {
     let read = |event: &Event| match &event.fact {
         Fact::MailRead { mail, .. } => Some(mail.reports.iter().map(|mark| mark.child).collect()),
+        Fact::CallFinished { output, .. } if !output.output.mail.is_empty() => {
+            Some(output.output.mail.reports.iter().map(|mark| mark.child).collect())
+        }
         _ => None,
     };
     events.iter().filter_map(read).collect()
@@ -82,7 +86,7 @@ async fn go_on(world: &World, task: TaskId) -> TaskOutcome {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hundred_end_while_their_parent_waits_for_its_model() {
+async fn f40_a_hundred_end_while_their_parent_waits_for_its_model() {
     let world = plan(reply::calls([reply::call("LS", json!({}))]).after_ms(5000)).build();
     assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
     all_are_told(&world.events());
@@ -90,14 +94,50 @@ async fn a_hundred_end_while_their_parent_waits_for_its_model() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hundred_end_while_their_parent_is_parked() {
+async fn f40_a_hundred_end_while_their_parent_is_at_a_call() {
+    let awaited = json!({"description": "Part", "prompt": "AWAITED", "subagent_type": "explore"});
+    let world = plan(reply::calls([reply::call("Task", awaited)])).build();
+    assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
+    all_are_told(&world.events());
+    assert_eq!(deliveries(&world.events()).len(), 1, "all at its next turn");
+}
+
+#[tokio::test(start_paused = true)]
+async fn f40_a_hundred_end_while_their_parent_waits_for_one_of_them() {
+    let world = plan(reply::calls([reply::call("TaskOutput", json!({"task_id": "<task 7>"}))])).build();
+    assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
+    all_are_told(&world.events());
+    let (started, deliveries) = (started(&world.events()), deliveries(&world.events()));
+    assert_eq!(deliveries.first(), Some(&vec![started[6]]), "by its call alone");
+}
+
+#[tokio::test(start_paused = true)]
+async fn f40_a_hundred_wake_a_parent_that_is_itself_a_child_however_many_work_at_once() {
+    for at_once in [1, CHILDREN] {
+        let middle = json!({"description": "Middle", "prompt": "MIDDLE", "subagent_type": "general-purpose"});
+        let script = Script::new()
+            .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", middle)]))
+            .on(when::prompt_contains("MIDDLE").turn(0), reply::calls(tasks(CHILDREN)))
+            .on(when::prompt_contains("PART"), reply::text("Found.").after_ms(1000))
+            .otherwise(reply::text("On."));
+        let world = Plan::script(script).rules(Rules { max_concurrent: at_once, ..Rules::default() }).build();
+        assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed, "{at_once} at once");
+        let middle: TaskId = "agent-aaaaaaaaaaab".parse().expect("an id");
+        let (own, others): (Vec<_>, Vec<_>) = world.events().into_iter().partition(|event| event.task_id == middle);
+        all_are_told(&own);
+        assert_eq!(deliveries(&others), Vec::<Vec<TaskId>>::new(), "nobody else is told");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f40_a_hundred_end_while_their_parent_is_parked() {
     let world = plan(reply::text("Waiting.")).build();
     assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
     all_are_told(&world.events());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hundred_have_ended_when_their_parent_is_stopped_and_are_told_when_it_goes_on() {
+async fn f40_a_hundred_have_ended_when_their_parent_is_stopped_and_are_told_when_it_goes_on() {
     let world = plan(reply::never()).build();
     let running = world.start(ask("MAIN")).await;
     let (task, stop) = (running.task, running.stopper());
@@ -115,7 +155,7 @@ async fn a_hundred_have_ended_when_their_parent_is_stopped_and_are_told_when_it_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hundred_are_stopped_with_their_parent_and_are_told_when_it_goes_on() {
+async fn f40_a_hundred_are_stopped_with_their_parent_and_are_told_when_it_goes_on() {
     let world = plan(reply::never()).build();
     let running = world.start(ask("MAIN")).await;
     let (task, stop) = (running.task, running.stopper());
@@ -130,7 +170,7 @@ async fn a_hundred_are_stopped_with_their_parent_and_are_told_when_it_goes_on() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hundred_have_ended_when_the_process_is_killed_and_are_told_when_it_goes_on() {
+async fn f40_a_hundred_have_ended_when_the_process_is_killed_and_are_told_when_it_goes_on() {
     let home = tempfile::tempdir().expect("a temp directory");
     std::fs::create_dir(home.path().join("workspace")).expect("a fresh directory");
     let journal = Arc::new(Relic::default());
@@ -161,7 +201,7 @@ fn bytes_of_mail(seen: &Seen) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fifty_long_reports_are_told_within_a_size_and_can_be_had_whole() {
+async fn f42_fifty_long_reports_are_told_within_a_size_and_can_be_had_whole() {
     let lines: Vec<String> = (0..20_000).map(|number| format!("line {number}\n")).collect();
     let long = lines.concat();
     assert!(long.len() > 200_000);
@@ -213,7 +253,7 @@ impl Hooks for Backwards {
 }
 
 #[tokio::test(start_paused = true)]
-async fn reports_come_in_the_order_of_the_calls_however_the_starts_raced_also_after_a_crash() {
+async fn f40_reports_come_in_the_order_of_the_calls_however_the_starts_raced_also_after_a_crash() {
     let plan = || {
         let script = Script::new()
             .on(when::prompt_contains("MAIN").turn(0), reply::calls(tasks(5)))

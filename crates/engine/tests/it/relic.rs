@@ -11,7 +11,7 @@ use sortie_journal::{
     CommandId, Durability, Entry, Holder, Journal, JournalError, MemoryJournal, Position, Pruned, Scope, Standing,
     TaskHeader, TaskQuery, TaskState,
 };
-use sortie_protocol::{Command, Event, Fact, TaskId, TaskOutcome, Timestamp};
+use sortie_protocol::{Command, Event, Fact, Job, TaskId, TaskOutcome, Timestamp};
 
 type Appended<'a, T> = Pin<Box<dyn Future<Output = Result<T, JournalError>> + Send + 'a>>;
 
@@ -27,8 +27,12 @@ pub(crate) struct Relic {
     lost: HashMap<TaskId, u32>,
     /// Whose ending cannot be written.
     unendable: Option<TaskId>,
-    /// Tasks of which the log cannot be read.
-    damaged: Vec<TaskId>,
+    /// Whether tasks below others are in no list before they have ended.
+    is_late: bool,
+    /// Tasks of which the log cannot be read behind so many events.
+    damaged: HashMap<TaskId, u64>,
+    /// A task that another process has, from so many appends on.
+    held: Option<(TaskId, Holder, usize)>,
 }
 
 impl Relic {
@@ -62,6 +66,15 @@ impl Relic {
         Self { unendable: Some(task), ..self }
     }
 
+    /// What works below others does not show yet.
+    pub(crate) fn late(self) -> Self {
+        Self { is_late: true, ..self }
+    }
+
+    fn shows(&self, header: &TaskHeader) -> bool {
+        !self.is_late || header.parent_id.is_none() || matches!(header.state, TaskState::Ended(_))
+    }
+
     /// Somebody else writes, whom nobody here knows of.
     pub(crate) fn write_unseen(&self, entries: Vec<Entry>) {
         self.inner
@@ -73,8 +86,19 @@ impl Relic {
 
     /// The log of a task is damaged behind its first event.
     pub(crate) fn damage(mut self, task: TaskId) -> Self {
-        self.damaged.push(task);
+        self.damaged.insert(task, 1);
         self
+    }
+
+    /// Nothing of a task's log can be read.
+    pub(crate) fn erase(mut self, task: TaskId) -> Self {
+        self.damaged.insert(task, 0);
+        self
+    }
+
+    /// Another process has a task, as soon as so many appends were made here.
+    pub(crate) fn held(self, task: TaskId, holder: Holder, from: usize) -> Self {
+        Self { held: Some((task, holder, from)), ..self }
     }
 
     pub(crate) fn appends(&self) -> Vec<Vec<Entry>> {
@@ -103,24 +127,31 @@ impl Journal for Relic {
 
     fn standing(&self, task: TaskId) -> Result<Standing, JournalError> {
         let standing = self.inner.standing(task)?;
-        let is_lost = self.lost.get(&task) == Some(&standing.attempt) && standing.state == TaskState::Running;
-        Ok(if is_lost {
-            Standing { state: TaskState::Interrupted, holder: Holder::Nobody, ..standing }
-        } else {
-            standing
+        if self.lost.get(&task) != Some(&standing.attempt) || standing.state != TaskState::Running {
+            return Ok(standing);
+        }
+        let held = self.held.filter(|(held, _, from)| *held == task && self.appends().len() >= *from);
+        Ok(match held {
+            Some((_, holder, _)) => Standing { holder, ..standing },
+            None => Standing { state: TaskState::Interrupted, holder: Holder::Nobody, ..standing },
         })
     }
 
     fn read_each(&self, task: TaskId, from: u64, each: &mut dyn FnMut(Event)) -> Result<(), JournalError> {
-        if self.damaged.contains(&task) {
+        if let Some(&last) = self.damaged.get(&task) {
             self.inner.read_each(task, from, &mut |event| {
-                if event.seq == 1 {
+                if event.seq <= last {
                     each(event);
                 }
             })?;
-            return Err(JournalError::DamagedTask { task, seq: 2, cause: "its checksum does not match".to_owned() });
+            let cause = "its checksum does not match".to_owned();
+            return Err(JournalError::DamagedTask { task, seq: last + 1, cause });
         }
         self.inner.read_each(task, from, each)
+    }
+
+    fn beginning(&self, task: TaskId) -> Result<Job, JournalError> {
+        self.inner.beginning(task)
     }
 
     fn ending(&self, task: TaskId) -> Result<Option<TaskOutcome>, JournalError> {
@@ -144,11 +175,13 @@ impl Journal for Relic {
     }
 
     fn find(&self, prefix: &str) -> Result<Vec<TaskHeader>, JournalError> {
-        self.inner.find(prefix)
+        let mut found = self.inner.find(prefix)?;
+        found.retain(|header| self.shows(header));
+        Ok(found)
     }
 
     fn tree(&self, root: TaskId) -> Result<Vec<TaskHeader>, JournalError> {
-        let headers = self.inner.tree(root)?.into_iter();
+        let headers = self.inner.tree(root)?.into_iter().filter(|header| self.shows(header));
         let told = |header: TaskHeader| Ok(TaskHeader { state: self.standing(header.task_id)?.state, ..header });
         headers.map(told).collect()
     }

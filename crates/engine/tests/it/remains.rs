@@ -17,9 +17,9 @@ use crate::relic::Relic;
 use crate::support::{Plan, ask};
 
 pub(crate) const ROOT: &str = "agent-aaaaaaaaaaaa";
-const CHILD: &str = "agent-aaaaaaaaaaab";
+pub(crate) const CHILD: &str = "agent-aaaaaaaaaaab";
 
-fn id(letters: &str) -> TaskId {
+pub(crate) fn id(letters: &str) -> TaskId {
     letters.parse().expect("an id")
 }
 
@@ -35,7 +35,7 @@ impl Site {
         Self { home }
     }
 
-    fn workspace(&self) -> PathBuf {
+    pub(crate) fn workspace(&self) -> PathBuf {
         self.home.path().join("workspace")
     }
 
@@ -65,7 +65,7 @@ fn write(name: &str) -> Value {
 }
 
 /// A main agent that writes something, and its sub-agent, which does so first.
-fn writing() -> Script {
+pub(crate) fn writing() -> Script {
     let task = json!({"description": "Part", "prompt": "PART", "subagent_type": "general-purpose"});
     Script::new()
         .on(when::last_contains("MORE"), reply::text("And more."))
@@ -82,7 +82,7 @@ pub(crate) async fn resume(engine: &Engine, prompt: Option<&str>) -> TaskOutcome
     running.expect("it goes on").outcome().await.expect("the journal works")
 }
 
-fn facts(journal: &Relic, task: &str) -> Vec<Fact> {
+pub(crate) fn facts(journal: &Relic, task: &str) -> Vec<Fact> {
     journal.read(id(task)).expect("it is there").into_iter().map(|event| event.fact).collect()
 }
 
@@ -261,6 +261,24 @@ async fn a_child_that_is_stopped_while_nobody_runs_its_parent_is_delivered() {
 }
 
 #[tokio::test]
+async fn after_a_stop_of_a_child_and_then_of_its_parent_the_report_reads_like_any_other() {
+    let site = Site::new();
+    let left = left_behind(&site.whole(writing()).await, CHILD, "call_finished");
+    let journal = Arc::new(Relic::of(&left).await);
+    let (engine, model) = site.engine(Plan::script(writing()), &journal);
+    for task in [CHILD, ROOT] {
+        assert_eq!(engine.abandon(id(task)).await.expect("it is ended").len(), 1, "{task}");
+    }
+    let stopped = journal.ending(id(ROOT)).expect("the journal reads").expect("it has ended");
+    assert_eq!(stopped.files_changed, ["part.txt"]);
+    assert_eq!(resume(&engine, Some("MORE")).await.status, Status::Completed);
+    let Message::Outputs { outputs } = &model.seen()[0].messages[2] else { panic!("no outputs: {:?}", model.seen()) };
+    let (head, report) = outputs[0].output.for_model.split_once('\n').expect("lines");
+    assert!(head.starts_with("agent-aaaaaaaaaaab general-purpose cancelled, 1 call, "), "{head}");
+    assert_eq!(report, "[report mark]\nA first word.\n[end mark]");
+}
+
+#[tokio::test]
 async fn a_child_that_waits_for_its_turn_when_it_is_stopped_keeps_what_it_had_written() {
     let task =
         |prompt| reply::call("Task", json!({"description": "Part", "prompt": prompt, "subagent_type": "explore"}));
@@ -372,16 +390,4 @@ async fn what_is_said_to_an_interrupted_task_stands_behind_what_it_had_open() {
         let last = model.seen().pop().expect("it was asked");
         assert_eq!(last.messages.last(), Some(&said), "after {n_left}");
     }
-}
-
-#[tokio::test]
-async fn a_leg_is_as_long_as_all_that_worked_on_it_together() {
-    let site = Site::new();
-    let mut left = left_behind(&site.whole(writing()).await, ROOT, "model_called");
-    // An hour of work, and then nothing for a day.
-    left.last_mut().expect("an append").iter_mut().for_each(|entry| entry.time = Timestamp(3_600_000));
-    let journal = Arc::new(Relic::of(&left).await);
-    let (engine, _) = site.engine(Plan::script(writing()), &journal);
-    let outcome = resume(&engine, None).await;
-    assert!((3_599_000..3_660_000).contains(&outcome.usage.duration_ms), "{}", outcome.usage.duration_ms);
 }

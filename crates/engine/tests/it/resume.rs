@@ -7,9 +7,10 @@ use expect_test::expect;
 use serde_json::json;
 use sortie_engine::Resumption;
 use sortie_llm::{Chosen, ErrorKind, Model, ModelError, Models, UnknownModel};
-use sortie_protocol::{Limit, Limits, ModelChoice, Status, TaskOutcome, TaskRequest};
+use sortie_protocol::{GrantLayer, Limit, Limits, ModelChoice, Status, TaskOutcome, TaskRequest};
 use sortie_testkit::{Script, reply, when};
 
+use super::permissions::{rules, user, usual};
 use super::support::{Plan, World, ask};
 
 fn follow_up(prompt: &str) -> Resumption {
@@ -165,4 +166,18 @@ async fn what_an_earlier_leg_has_written_is_not_told_as_the_result_of_this_one()
     let late = resume(&world, done.task_id, Resumption { limits, ..follow_up("WAIT") }).await;
     let code = late.error.map(|error| error.code);
     assert_eq!((late.status, late.text.as_str(), code.as_deref()), (Status::Failed, "", Some("timeout")));
+}
+
+#[tokio::test]
+async fn a_leg_tells_what_is_to_be_known_of_it_and_not_of_those_before() {
+    let world = Plan::script(Script::always(reply::text("Done."))).build();
+    let limits = Limits { max_turns: Some(500), ..Limits::default() };
+    let first = world.run(TaskRequest { limits, ..ask("Do it.") }).await;
+    assert_eq!(first.notices, ["500 turns were asked for; `main` has 100"]);
+    let layer = GrantLayer { deny: rules(&["LS"]), ..usual() };
+    let narrow = Plan::script(Script::always(reply::text("Done."))).permissions(user(layer)).build_over(&world);
+    let second = resume(&narrow, first.task_id, follow_up("More.")).await;
+    assert_eq!(second.notices, ["no longer granted: LS"]);
+    let third = resume(&world, first.task_id, follow_up("And more.")).await;
+    assert_eq!(third.notices, [""; 0]);
 }

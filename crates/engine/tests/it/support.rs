@@ -19,7 +19,6 @@ use sortie_tools::Tool;
 use tempfile::TempDir;
 
 /// Time advances by one millisecond whenever someone looks.
-#[derive(Default)]
 struct StepClock(AtomicU64);
 
 impl Clock for StepClock {
@@ -66,6 +65,8 @@ pub(crate) struct Plan {
     pub(crate) hooks: Arc<dyn Hooks>,
     /// Directories that are added to the workspace.
     pub(crate) added: Vec<PathBuf>,
+    /// What the clock shows first.
+    pub(crate) now: Timestamp,
 }
 
 impl Plan {
@@ -81,6 +82,7 @@ impl Plan {
             permissions: Permissions::unrestricted(),
             hooks: Arc::new(NoHooks),
             added: Vec::new(),
+            now: Timestamp(0),
         }
     }
 
@@ -168,7 +170,7 @@ impl Plan {
             hooks: self.hooks,
             rules: self.rules,
             permissions: self.permissions,
-            clock: Arc::new(StepClock::default()),
+            clock: Arc::new(StepClock(AtomicU64::new(self.now.0))),
             ids: Arc::new(CountingIds::default()),
         });
         (engine, model)

@@ -1,11 +1,11 @@
 //! What the tasks of a tree were told by others, as their logs have it, and what must hold of that: each report and each
 //! message once, to the one whom it was for, and one output for each call.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 use sortie_journal::{Journal as _, TaskState};
-use sortie_protocol::{CallId, Event, Fact, ReportMark, TaskId};
+use sortie_protocol::{CallId, Event, Fact, ReportMark, Status, TaskId};
 use sortie_testkit::Seen;
 
 use crate::relic::Relic;
@@ -72,7 +72,7 @@ impl Told {
     pub(crate) fn breaches(&self, all_read: bool) -> Vec<String> {
         let mut breaches: Vec<String> = self.open().iter().map(|task| format!("{task} has not ended")).collect();
         breaches.extend(self.sent_too_often());
-        for (task, _, log) in &self.logs {
+        for (task, state, log) in &self.logs {
             let mut messages: HashMap<&str, usize> = HashMap::new();
             let mut outputs: HashMap<&str, usize> = HashMap::new();
             for event in log {
@@ -92,7 +92,8 @@ impl Told {
                     _ => {}
                 }
             }
-            let must_read = all_read || *task == self.root;
+            // Who has failed reads nothing more.
+            let must_read = (all_read || *task == self.root) && *state != TaskState::Ended(Status::Failed);
             for (text, n_came) in messages {
                 let n_told = Self::count(log, text);
                 if n_told > n_came || (must_read && n_told < n_came) {
@@ -143,6 +144,26 @@ impl Told {
         }
         let too_often = counts.into_iter().filter(|(_, (n_sent, n_came))| *n_sent > 0 && n_came > n_sent);
         too_often.map(|(text, counts)| format!("{text:?} was sent and has come so often: {counts:?}")).collect()
+    }
+
+    /// How many messages there are of which their senders do not know whether they arrived.
+    pub(crate) fn n_unsettled(&self) -> usize {
+        let mut n_unsettled = 0;
+        for (_, _, log) in &self.logs {
+            let mut messages = HashSet::new();
+            for event in log {
+                match &event.fact {
+                    Fact::CallStarted { call, .. } if call.tool == "SendMessage" => {
+                        messages.insert(&call.id);
+                    }
+                    Fact::CallFinished { output, .. } if messages.contains(&output.call) => {
+                        n_unsettled += usize::from(output.output.for_model.starts_with("unknown: "));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        n_unsettled
     }
 
     /// In how many logs the end of a leg stands, and how often its report counts as read.

@@ -43,7 +43,7 @@ const REFUSAL: &str = "Write was not run: nobody answered within 7 s, and a task
                        (`permissions.answer_seconds`)";
 
 #[tokio::test(start_paused = true)]
-async fn in_the_background_and_below_it_no_answer_is_a_no_after_a_while() {
+async fn f55_in_the_background_and_below_it_no_answer_is_a_no_after_a_while() {
     let below = ("Task", json!({"description": "Leaf", "prompt": "LEAF", "subagent_type": "general-purpose"}));
     for child in [write(), below] {
         let world = world(true, child);
@@ -94,7 +94,7 @@ impl Approver for Silent {
 }
 
 #[tokio::test(start_paused = true)]
-async fn patience_begins_when_a_question_is_shown_and_then_it_is_the_next_ones_turn() {
+async fn f55_patience_begins_when_a_question_is_shown_and_then_it_is_the_next_ones_turn() {
     let task = |prompt: &str| {
         let arguments = json!({
             "description": "Part", "prompt": prompt, "subagent_type": "general-purpose", "run_in_background": true

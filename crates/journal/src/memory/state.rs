@@ -119,10 +119,7 @@ impl State {
         let tree = self.tree(root);
         let mut evidence = Evidence::default();
         let tasks = tree.iter().filter_map(|header| self.task(header.task_id));
-        tasks
-            .flat_map(|task| &task.events)
-            .filter_map(|at| self.log.get(at))
-            .for_each(|event| evidence.see(&event.fact));
+        tasks.flat_map(|task| &task.events).filter_map(|at| self.log.get(at)).for_each(|event| evidence.see(event));
         let may_go = prune::is_old(&tree, older_than) && evidence.has_all_delivered(&tree);
         may_go.then_some(tree)
     }
@@ -137,14 +134,16 @@ impl State {
             pruned.events += 1;
             pruned.bytes += serde_json::to_string(&event.fact).map_or(0, |body| body.len() as u64);
         }
+        for number in numbers {
+            self.tasks.remove(&number);
+        }
         for header in &tree {
             self.by_id.remove(&header.task_id);
             self.commands.retain(|_, command| command.task() != Some(header.task_id));
         }
-        for number in numbers {
-            pruned.tasks += u64::from(self.tasks.remove(&number).is_some());
-        }
-        tree.into_iter().map(|header| header.task_id).collect()
+        let removed: Vec<TaskId> = tree.iter().map(|header| header.task_id).collect();
+        pruned.tasks.extend(&removed);
+        removed
     }
 }
 

@@ -38,6 +38,8 @@ impl Doing {
             (Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked), _) => JournalError::Locked { path, cause },
             (Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt), _) => JournalError::Damaged { path, cause },
             (Some(ErrorCode::ReadOnly), Self::Opening | Self::Writing) => JournalError::ReadOnly { path },
+            (Some(ErrorCode::DiskFull), _) => JournalError::Write { cause },
+            (Some(ErrorCode::SystemIoFailure), Self::Opening) => JournalError::Read { path, cause },
             (None, _) if is_unreadable_value(&error) => JournalError::Damaged { path, cause },
             (_, Self::Opening) => JournalError::Open { path, cause },
             (_, Self::Reading) => JournalError::Read { path, cause },

@@ -5,7 +5,8 @@
 
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
-use super::row::{TaskTail, status_word};
+use super::row::{TaskTail, status_word, worked_columns};
+use crate::Worked;
 use crate::task::Origin;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +29,11 @@ impl Mark {
 
     /// Of a task's whole row.
     pub(super) fn of_task(task: &TaskTail) -> Self {
+        Self::of_task_in_version_2(task).with(&task.progress.worked)
+    }
+
+    /// Of the same without how long it has worked, which that version did not know.
+    pub(super) fn of_task_in_version_2(task: &TaskTail) -> Self {
         let TaskTail { number, origin_mark, progress, log_sum, going } = task;
         let mut marking = Marking::default();
         marking.number(*number);
@@ -44,6 +50,17 @@ impl Mark {
         marking.number(i64::from(progress.children));
         marking.text(log_sum.bytes());
         marking.number(i64::from(*going));
+        marking.finish()
+    }
+
+    /// Of what this is the mark of, and how long it has worked.
+    pub(super) fn with(self, worked: &Worked) -> Self {
+        let mut marking = Marking(self.0);
+        let (before, admitted, heard) = worked_columns(worked);
+        marking.number(before);
+        marking.number(i64::from(admitted.is_some()));
+        marking.number(admitted.unwrap_or_default());
+        marking.number(heard);
         marking.finish()
     }
 

@@ -14,8 +14,8 @@ use super::totals::Totals;
 use super::writer::Writer;
 use super::{list, row, task_row};
 use crate::owner::Owner;
-use crate::prune::{self, Evidence, Pruned};
-use crate::{JournalError, TaskHeader};
+use crate::prune::{self, Evidence, Kept, Pruned};
+use crate::{JournalError, Standing, TaskHeader};
 
 /// The most events that one step removes.
 const STEP: i64 = 500;
@@ -43,6 +43,8 @@ pub(super) struct Removed {
     bytes: u64,
     /// Nothing is left to do there: all are marked, or all is erased.
     complete: bool,
+    /// It was this step that removed the task; else somebody was quicker.
+    took_task: bool,
 }
 
 /// An old tree.
@@ -93,7 +95,10 @@ struct Pruning<'a> {
 impl Pruning<'_> {
     /// Removes the tree if it may go.
     fn take(&mut self, root: TaskId, older_than: Timestamp) -> Result<(), JournalError> {
-        let Some(tree) = self.reader.ask(|snapshot| old_tree(snapshot, root, older_than))? else { return Ok(()) };
+        let Some(tree) = self.reader.ask(|snapshot| old_tree(snapshot, root, older_than))? else {
+            self.pruned.kept.extend(self.reader.ask(|snapshot| kept(snapshot, root, older_than))?);
+            return Ok(());
+        };
         if self.writer.remove(Removal::Mark(tree.members.clone()))?.complete {
             self.erase(&tree.members)?;
         }
@@ -118,11 +123,11 @@ impl Pruning<'_> {
                 let removed = self.writer.remove(Removal::Erase(*task))?;
                 self.pruned.events += removed.events;
                 self.pruned.bytes += removed.bytes;
+                self.pruned.tasks.extend(removed.took_task.then_some(*task));
                 if removed.complete {
                     break;
                 }
             }
-            self.pruned.tasks += 1;
         }
         Ok(())
     }
@@ -148,7 +153,7 @@ fn marked(snapshot: &Connection) -> Result<Vec<TaskId>, Failure> {
 fn old_roots(snapshot: &Connection, older_than: Timestamp) -> Result<Vec<TaskId>, Failure> {
     let mut statement = snapshot.prepare(
         "SELECT task FROM tasks
-        WHERE parent IS NULL AND going = 0 AND status IS NOT NULL AND updated < ?1 ORDER BY number",
+        WHERE parent IS NULL AND going = 0 AND updated < ?1 ORDER BY number",
     )?;
     let found = statement.query_map([older_than.0.cast_signed()], |row| row::task_id(row, 0))?;
     Ok(found.collect::<Result<_, _>>()?)
@@ -168,6 +173,16 @@ fn old_tree(snapshot: &Connection, root: TaskId, older_than: Timestamp) -> Resul
     Ok(evidence.has_all_delivered(&headers).then_some(Tree { headers, members }))
 }
 
+/// What keeps the tree, if it is old and nobody is seen to run it.
+fn kept(snapshot: &Connection, root: TaskId, older_than: Timestamp) -> Result<Option<Kept>, Failure> {
+    let stands = |row: TaskRow| {
+        let progress = &row.tail.progress;
+        (Standing::new(row.origin.task_id, progress), progress.updated)
+    };
+    let tree: Vec<_> = list::tree(snapshot, root)?.into_iter().map(stands).collect();
+    Ok(prune::kept(&tree, older_than))
+}
+
 fn evidence(snapshot: &Connection, members: &[Seen]) -> Result<Evidence, Failure> {
     let mut evidence = Evidence::default();
     let telling = "WHERE e.task = ?1 AND e.kind IN ('child_started', 'child_ended', 'task_ended') ORDER BY e.seq";
@@ -175,7 +190,7 @@ fn evidence(snapshot: &Connection, members: &[Seen]) -> Result<Evidence, Failure
     for Seen { task, .. } in members {
         let mut rows = statement.query([task.letters()])?;
         while let Some(row) = rows.next()? {
-            evidence.see(&row::event(row)?.fact);
+            evidence.see(&row::event(row)?);
         }
     }
     Ok(evidence)
@@ -232,5 +247,6 @@ fn erase_some(transaction: &Transaction<'_>, task: TaskId) -> Result<Removed, Fa
         totals.tasks -= 1;
         totals.store(transaction)?;
     }
-    Ok(Removed { events: events.cast_unsigned(), bytes: bytes.cast_unsigned(), complete })
+    let (events, bytes) = (events.cast_unsigned(), bytes.cast_unsigned());
+    Ok(Removed { events, bytes, complete, took_task: complete })
 }

@@ -1,7 +1,7 @@
 //! The log of one task: read in pages, each event checked against the one before it.
 
 use rusqlite::{Connection, OptionalExtension};
-use sortie_protocol::{Event, Fact, TaskId, TaskOutcome};
+use sortie_protocol::{Event, Fact, Job, TaskId, TaskOutcome};
 
 use super::failure::{Doing, Failure};
 use super::reader::Reader;
@@ -30,11 +30,18 @@ struct Page {
 }
 
 impl Reader {
-    /// Between two pages nothing is locked: `each` may ask the journal, and others may write.
-    pub(super) fn read_each(&self, task: TaskId, from: u64, each: &mut dyn FnMut(Event)) -> Result<(), JournalError> {
+    /// Between two pages nothing is locked: `each` may ask the journal, and others may write. Where the log should end at
+    /// `last`, a page that finds another end is refused.
+    pub(super) fn read_each(
+        &self,
+        task: TaskId,
+        from: u64,
+        last: Option<u64>,
+        each: &mut dyn FnMut(Event),
+    ) -> Result<(), JournalError> {
         let mut cursor = Cursor { next: from.max(1), previous: None };
         loop {
-            let page = self.ask(|snapshot| read_page(snapshot, task, cursor))?;
+            let page = self.ask(|snapshot| read_page(snapshot, task, last, cursor))?;
             page.events.into_iter().for_each(&mut *each);
             // What was read before a damage is right.
             match page.then.map_err(|failure| Doing::Reading.failed(self.path(), failure))? {
@@ -44,15 +51,21 @@ impl Reader {
         }
     }
 
+    pub(super) fn beginning(&self, task: TaskId) -> Result<Job, JournalError> {
+        self.ask(|snapshot| {
+            task_row::known(snapshot, task)?;
+            match event_at(snapshot, task, 1)?.fact {
+                Fact::TaskStarted { job } => Ok(*job),
+                _ => Err(JournalError::not_the_start(task).into()),
+            }
+        })
+    }
+
     pub(super) fn ending(&self, task: TaskId) -> Result<Option<TaskOutcome>, JournalError> {
         self.ask(|snapshot| {
             let Some(row) = task_row::find(snapshot, task)? else { return Ok(None) };
             let Some(seq) = row.tail.progress.ended_seq.filter(|_| !row.tail.going) else { return Ok(None) };
-            let mut statement =
-                snapshot.prepare_cached(&format!("{} WHERE e.task = ?1 AND e.seq = ?2", row::EVENTS))?;
-            let mut rows = statement.query((task.letters(), seq.cast_signed()))?;
-            let Some(row) = rows.next()? else { return Err(damaged(task, seq, "it is missing")) };
-            match row::event(row)?.fact {
+            match event_at(snapshot, task, seq)?.fact {
                 Fact::TaskEnded { outcome } => Ok(Some(*outcome)),
                 _ => Err(damaged(task, seq, "it is not the ending that it should be")),
             }
@@ -60,8 +73,19 @@ impl Reader {
     }
 }
 
-fn read_page(snapshot: &Connection, task: TaskId, cursor: Cursor) -> Result<Page, Failure> {
+fn event_at(snapshot: &Connection, task: TaskId, seq: u64) -> Result<Event, Failure> {
+    let mut statement = snapshot.prepare_cached(&format!("{} WHERE e.task = ?1 AND e.seq = ?2", row::EVENTS))?;
+    let mut rows = statement.query((task.letters(), seq.cast_signed()))?;
+    let Some(row) = rows.next()? else { return Err(damaged(task, seq, "it is missing")) };
+    row::event(row)
+}
+
+fn read_page(snapshot: &Connection, task: TaskId, last: Option<u64>, cursor: Cursor) -> Result<Page, Failure> {
     let row = task_row::known(snapshot, task)?;
+    let now = row.tail.progress.last_seq;
+    if let Some(read) = last.filter(|last| *last != now) {
+        return Err(JournalError::Stale { task, read, last: now }.into());
+    }
     let mut events = Vec::new();
     let then = fill(snapshot, &row, cursor, &mut events);
     Ok(Page { events, then })

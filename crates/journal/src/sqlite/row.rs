@@ -1,6 +1,8 @@
 //! Rows of the file and the values they stand for. The order of columns is the contract between this file and the
 //! queries that select them.
 
+use std::time::Duration;
+
 use rusqlite::Row;
 use rusqlite::types::{FromSqlError, Type};
 use sortie_protocol::{Event, Status, TaskId, Timestamp, VERSION};
@@ -8,12 +10,20 @@ use sortie_protocol::{Event, Status, TaskId, Timestamp, VERSION};
 use super::failure::Failure;
 use super::mark::Mark;
 use super::sum::Sum;
-use crate::JournalError;
 use crate::owner::Owner;
 use crate::task::{Origin, Progress};
+use crate::{JournalError, Worked};
 
 /// The whole rows of tasks: an origin, then a progress, then what guards both.
 pub(super) const TASKS: &str = "
+    SELECT t.task, t.parent, t.root, t.depth, t.agent, t.title, t.workspace, t.started,
+        t.attempt, t.owner_pid, t.owner_started, t.owner_space, t.leg, t.last_seq, t.updated, t.status, t.ended_seq,
+        t.children, t.log_sum, t.going, t.row_mark, t.number, t.worked,
+        t.admitted, t.heard
+    FROM tasks t";
+
+/// The same in a file of version 2.
+pub(super) const TASKS_IN_VERSION_2: &str = "
     SELECT t.task, t.parent, t.root, t.depth, t.agent, t.title, t.workspace, t.started,
         t.attempt, t.owner_pid, t.owner_started, t.owner_space, t.leg, t.last_seq, t.updated, t.status, t.ended_seq,
         t.children, t.log_sum, t.going, t.mark, t.number
@@ -122,8 +132,8 @@ fn origin(row: &Row<'_>) -> rusqlite::Result<Origin> {
     })
 }
 
-/// The ten columns of a task's progress, from column `first` on.
-fn progress(row: &Row<'_>, first: usize) -> rusqlite::Result<Progress> {
+/// The ten columns of a task's progress, from column `first` on, without how long it has worked.
+fn progress(row: &Row<'_>, first: usize, worked: Worked) -> rusqlite::Result<Progress> {
     Ok(Progress {
         attempt: row.get(first)?,
         owner: Owner {
@@ -137,34 +147,50 @@ fn progress(row: &Row<'_>, first: usize) -> rusqlite::Result<Progress> {
         status: status(row, first + 7)?,
         ended_seq: row.get::<_, Option<i64>>(first + 8)?.map(i64::cast_unsigned),
         children: row.get(first + 9)?,
+        worked,
     })
+}
+
+/// The three columns of how long a task has worked, from column `first` on.
+fn worked(row: &Row<'_>, first: usize) -> rusqlite::Result<Worked> {
+    Ok(Worked {
+        before: Duration::from_millis(row.get::<_, i64>(first)?.cast_unsigned()),
+        admitted: row.get::<_, Option<i64>>(first + 1)?.map(|time| Timestamp(time.cast_unsigned())),
+        last_heard: time(row, first + 2)?,
+    })
+}
+
+/// The values of these columns.
+pub(super) fn worked_columns(worked: &Worked) -> (i64, Option<i64>, i64) {
+    let before = i64::try_from(worked.before.as_millis()).unwrap_or(i64::MAX);
+    (before, worked.admitted.map(|time| time.0.cast_signed()), worked.last_heard.0.cast_signed())
 }
 
 /// A row of [`TASKS`], checked against its mark.
 pub(super) fn task(row: &Row<'_>) -> Result<TaskRow, Failure> {
-    let (task, mark) = task_and_mark(row)?;
-    if row.get::<_, Mark>(20)? != mark {
+    let task = unchecked_task(row, worked(row, 22)?)?;
+    if row.get::<_, Mark>(20)? != Mark::of_task(&task.tail) {
         return Err(Failure::Damage(format!("the header of {} does not match its checksum", task.origin.task_id)));
     }
     Ok(task)
 }
 
-/// The number of a row of [`TASKS`] that has no mark yet, and the mark that it should have.
+/// The number of a row of [`TASKS_IN_VERSION_2`] that has no mark yet, and the mark that it should have there.
 pub(super) fn unmarked_task(row: &Row<'_>) -> rusqlite::Result<(i64, Mark)> {
-    let (task, mark) = task_and_mark(row)?;
-    Ok((task.tail.number, mark))
+    let TaskRow { tail, .. } = unchecked_task(row, Worked::begin(Timestamp(0)))?;
+    Ok((tail.number, Mark::of_task_in_version_2(&tail)))
 }
 
-fn task_and_mark(row: &Row<'_>) -> rusqlite::Result<(TaskRow, Mark)> {
+fn unchecked_task(row: &Row<'_>, worked: Worked) -> rusqlite::Result<TaskRow> {
     let origin = origin(row)?;
     let tail = TaskTail {
         number: row.get(21)?,
         origin_mark: Mark::of_origin(&origin),
-        progress: progress(row, 8)?,
+        progress: progress(row, 8, worked)?,
         log_sum: row.get(18)?,
         going: row.get(19)?,
     };
-    Ok((TaskRow { origin, tail }, Mark::of_task(&tail)))
+    Ok(TaskRow { origin, tail })
 }
 
 /// A row of [`EVENTS`], checked against its sum.

@@ -4,14 +4,17 @@
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::totals;
+use super::{totals, working_time};
 
 /// "SRTJ", in the header of every journal.
 pub(super) const APPLICATION: i32 = i32::from_be_bytes(*b"SRTJ");
 
 /// The steps of all migrations: the one at index `n` leads from version `n` to version `n + 1`. Never edited once shipped.
-pub(super) const STEPS: &[Step] =
-    &[Step { sql: VERSION_1, then: None }, Step { sql: VERSION_2, then: Some(totals::mark_everything) }];
+pub(super) const STEPS: &[Step] = &[
+    Step { sql: VERSION_1, then: None },
+    Step { sql: VERSION_2, then: Some(totals::mark_everything) },
+    Step { sql: VERSION_3, then: Some(working_time::look_up) },
+];
 
 /// What leads from one version to the next: statements, and what they cannot do.
 #[derive(Debug, Clone, Copy)]
@@ -86,6 +89,15 @@ const VERSION_2: &str = "
         mark   INTEGER NOT NULL,
         body   TEXT NOT NULL
     ) STRICT;
+";
+
+/// How long each task has worked, so that a list need not look it up in the logs. A column is renamed for the same reason as
+/// in version 2.
+const VERSION_3: &str = "
+    ALTER TABLE tasks RENAME COLUMN mark TO row_mark;
+    ALTER TABLE tasks ADD COLUMN worked INTEGER NOT NULL DEFAULT 0; -- before the process that had it last got to work
+    ALTER TABLE tasks ADD COLUMN admitted INTEGER; -- when that one did; null if it has not, or if the leg has ended
+    ALTER TABLE tasks ADD COLUMN heard INTEGER NOT NULL DEFAULT 0; -- the last event of whoever had it
 ";
 
 /// What a file turned out to be.

@@ -5,7 +5,7 @@ use sortie_protocol::TaskId;
 
 use super::failure::Failure;
 use super::mark::Mark;
-use super::row::{self, TaskRow, TaskTail, status_word};
+use super::row::{self, TaskRow, TaskTail, status_word, worked_columns};
 use crate::JournalError;
 use crate::task::Origin;
 
@@ -34,10 +34,12 @@ pub(super) fn insert(connection: &Connection, origin: &Origin, tail: &TaskTail) 
     let mut statement = connection.prepare_cached(
         "INSERT INTO tasks (number, task, parent, root, depth, agent, title, workspace, started,
             attempt, owner_pid, owner_started, owner_space, leg, last_seq, updated, status, ended_seq, children,
-            log_sum, going, mark)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
+            log_sum, going, row_mark, worked, admitted, heard)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+            ?23, ?24, ?25)",
     )?;
     let TaskTail { number, progress, log_sum, going, .. } = tail;
+    let (before, admitted, heard) = worked_columns(&progress.worked);
     statement.execute(params![
         number,
         origin.task_id.letters(),
@@ -61,6 +63,9 @@ pub(super) fn insert(connection: &Connection, origin: &Origin, tail: &TaskTail) 
         log_sum,
         going,
         Mark::of_task(tail),
+        before,
+        admitted,
+        heard,
     ])?;
     Ok(())
 }
@@ -68,10 +73,12 @@ pub(super) fn insert(connection: &Connection, origin: &Origin, tail: &TaskTail) 
 pub(super) fn update(connection: &Connection, tail: &TaskTail) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "UPDATE tasks SET attempt = ?2, owner_pid = ?3, owner_started = ?4, leg = ?5, last_seq = ?6, updated = ?7,
-            status = ?8, ended_seq = ?9, children = ?10, log_sum = ?11, going = ?12, mark = ?13, owner_space = ?14
+            status = ?8, ended_seq = ?9, children = ?10, log_sum = ?11, going = ?12, row_mark = ?13, owner_space = ?14,
+            worked = ?15, admitted = ?16, heard = ?17
         WHERE number = ?1",
     )?;
     let TaskTail { number, progress, log_sum, going, .. } = tail;
+    let (before, admitted, heard) = worked_columns(&progress.worked);
     statement.execute(params![
         number,
         progress.attempt,
@@ -87,6 +94,9 @@ pub(super) fn update(connection: &Connection, tail: &TaskTail) -> rusqlite::Resu
         going,
         Mark::of_task(tail),
         progress.owner.space.cast_signed(),
+        before,
+        admitted,
+        heard,
     ])?;
     Ok(())
 }

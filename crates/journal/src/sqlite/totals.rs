@@ -54,11 +54,11 @@ impl Totals {
     }
 }
 
-/// Gives a file of version 1 its totals and each of its tasks a checksum.
+/// Gives a file that was of version 1 its totals and each of its tasks a checksum.
 pub(super) fn mark_everything(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     let mut marks = Vec::new();
     {
-        let mut statement = transaction.prepare(row::TASKS)?;
+        let mut statement = transaction.prepare(row::TASKS_IN_VERSION_2)?;
         let mut rows = statement.query(())?;
         while let Some(row) = rows.next()? {
             marks.push(row::unmarked_task(row)?);

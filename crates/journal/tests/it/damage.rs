@@ -58,7 +58,7 @@ fn sign(sql: &rusqlite::Connection) {
     let columns =
         "number, task, coalesce(parent, ''), root, depth, agent, title, workspace, started, attempt, owner_pid,
         owner_started, leg, last_seq, updated, coalesce(status, ''), coalesce(ended_seq, 0), children, log_sum, going,
-        owner_space";
+        owner_space, worked, coalesce(admitted, 0), heard, admitted IS NOT NULL";
     let query = format!("SELECT {columns} FROM tasks WHERE task = 'aaaaaaaaaaaa'");
     let mark = sql.query_row(&query, (), |row| {
         let number = |column: usize| row.get::<_, i64>(column).unwrap();
@@ -78,10 +78,10 @@ fn sign(sql: &rusqlite::Connection) {
         whole.text(&text(15));
         whole.numbers(&[16, 17].map(number));
         whole.text(&text(18));
-        whole.numbers(&[number(19)]);
+        whole.numbers(&[19, 21, 24, 22, 23].map(number));
         Ok(whole.0.cast_signed())
     });
-    sql.execute("UPDATE tasks SET mark = ?1 WHERE task = 'aaaaaaaaaaaa'", [mark.unwrap()]).unwrap();
+    sql.execute("UPDATE tasks SET row_mark = ?1 WHERE task = 'aaaaaaaaaaaa'", [mark.unwrap()]).unwrap();
 }
 
 #[tokio::test]
@@ -207,7 +207,10 @@ async fn a_change_in_any_column_of_a_task_is_found_by_every_question_about_it() 
         "children = 1",
         "log_sum = zeroblob(16)",
         "going = 1",
-        "mark = 0",
+        "row_mark = 0",
+        "worked = 1",
+        "admitted = 0",
+        "heard = 0",
     ] {
         let place = damaged_by(&format!("UPDATE tasks SET {change} WHERE task = 'bbbbbbbbbbbb'")).await;
         let journal = place.open();
@@ -294,7 +297,7 @@ async fn an_old_tree_that_is_damaged_is_named_and_not_pruned() {
     append(&journal, [started(task('d')), ended(task('d'), Status::Completed)]).await.unwrap();
     sql.execute("UPDATE tasks SET going = 1 WHERE task = 'dddddddddddd'", ()).unwrap();
     let pruned = journal.prune(Timestamp(2_000), &mut |gone| assert_eq!(gone, task('c'))).unwrap();
-    assert_eq!((pruned.tasks, pruned.damaged), (1, vec![task('d'), task('a'), task('b')]));
+    assert_eq!((pruned.tasks.len(), pruned.damaged), (1, vec![task('d'), task('a'), task('b')]));
     assert!(matches!(journal.read(task('a')), Err(JournalError::DamagedTask { .. })), "there is something to rescue");
     assert!(matches!(journal.read(task('c')), Err(JournalError::NoSuchTask { .. })));
 }

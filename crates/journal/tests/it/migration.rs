@@ -1,22 +1,30 @@
 //! Journals of older versions, from files that those versions wrote.
 
 use expect_test::expect;
-use sortie_journal::{Entry, Holder, Journal, SqliteJournal, TaskState};
+use sortie_journal::{Entry, Holder, Journal, SqliteJournal, TaskHeader, TaskState};
 use sortie_protocol::Status;
 
 use crate::support::{Place, append, noticed, render, resumed, task};
 
 /// A journal of version 1 as a plain file.
 fn version_1() -> Place {
+    older(include_str!("../golden/version_1.sql"))
+}
+
+/// The same of version 2.
+fn version_2() -> Place {
+    older(include_str!("../golden/version_2.sql"))
+}
+
+fn older(written: &str) -> Place {
     let place = Place::new();
-    place.sql().execute_batch(include_str!("../golden/version_1.sql")).unwrap();
+    place.sql().execute_batch(written).unwrap();
     place
 }
 
 fn list(journal: &dyn Journal) -> String {
-    let line = |header: sortie_journal::TaskHeader| {
-        format!("{} leg {} {:?} {}\n", header.task_id, header.leg, header.state, header.updated)
-    };
+    let line =
+        |header: TaskHeader| format!("{} leg {} {:?} {}\n", header.task_id, header.leg, header.state, header.updated);
     journal.tasks(10).unwrap().into_iter().map(line).collect()
 }
 
@@ -24,7 +32,7 @@ fn list(journal: &dyn Journal) -> String {
 async fn a_journal_of_version_1_keeps_all_that_it_held_and_is_written_on() {
     let place = version_1();
     let journal = place.open();
-    assert_eq!(journal.format_version().unwrap(), 2);
+    assert_eq!(journal.format_version().unwrap(), 3);
     let (a, b, c) = (task('a'), task('b'), task('c'));
     expect![[r#"
         agent-cccccccccccc leg 1 Interrupted 1970-01-01T00:00:04.000Z
@@ -62,17 +70,42 @@ async fn a_journal_of_version_1_keeps_all_that_it_held_and_is_written_on() {
 fn a_reader_migrates_it_too() {
     let place = version_1();
     assert_eq!(SqliteJournal::open_read_only(&place.path()).unwrap().tasks(10).unwrap().len(), 3);
-    assert_eq!(place.open().format_version().unwrap(), 2);
+    assert_eq!(place.open().format_version().unwrap(), 3);
 }
 
-/// A program of version 1 that has the file open while a newer one migrates it would write rows without checksums.
+#[tokio::test]
+async fn a_journal_of_version_2_learns_how_long_its_tasks_have_worked() {
+    let place = version_2();
+    let journal = place.open();
+    let worked = |header: TaskHeader| format!("{} {:?} {:?}\n", header.task_id, header.state, header.worked.known());
+    let told: String = journal.tasks(10).unwrap().into_iter().map(worked).collect();
+    expect![[r#"
+        agent-cccccccccccc Interrupted 3s
+        agent-bbbbbbbbbbbb Ended(Completed) 1.9s
+        agent-aaaaaaaaaaaa Ended(Failed) 0ns
+    "#]]
+    .assert_eq(&told);
+    append(&journal, [Entry { attempt: 3, ..resumed(task('c'), 1) }]).await.unwrap();
+    assert_eq!(journal.read(task('c')).unwrap().len(), 5);
+}
+
 #[test]
-fn a_program_that_only_knows_version_1_cannot_write_on_in_a_migrated_file() {
-    let place = version_1();
-    let older = place.sql();
-    let update = "UPDATE tasks SET leg = 3, last_seq = 9, last_sum = zeroblob(16) WHERE task = 'aaaaaaaaaaaa'";
-    older.prepare_cached(update).unwrap();
-    drop(place.open());
-    let refused = older.prepare_cached(update).and_then(|mut statement| statement.execute(())).unwrap_err();
-    assert!(refused.to_string().contains("no such column: last_sum"), "{refused}");
+fn what_was_damaged_in_version_2_is_damaged_afterwards() {
+    let place = version_2();
+    place.sql().execute("UPDATE tasks SET title = 'Look at it' WHERE task = 'bbbbbbbbbbbb'", ()).unwrap();
+    let refused = place.open().tasks(10).unwrap_err();
+    assert!(refused.to_string().contains("the header of agent-bbbbbbbbbbbb does not match"), "{refused}");
+}
+
+/// A program of an older version that has the file open while a newer one migrates it would write rows with wrong checksums.
+#[test]
+fn a_program_that_only_knows_an_older_version_cannot_write_on_in_a_migrated_file() {
+    for (place, column) in [(version_1(), "last_sum = zeroblob(16)"), (version_2(), "mark = 7")] {
+        let older = place.sql();
+        let update = format!("UPDATE tasks SET leg = 3, last_seq = 9, {column} WHERE task = 'aaaaaaaaaaaa'");
+        older.prepare_cached(&update).unwrap();
+        drop(place.open());
+        let refused = older.prepare_cached(&update).and_then(|mut statement| statement.execute(())).unwrap_err();
+        assert!(refused.to_string().contains("no such column"), "{refused}");
+    }
 }

@@ -254,6 +254,20 @@ async fn a_command_reaches_the_process_that_runs_the_task() {
 }
 
 #[tokio::test]
+async fn of_two_that_prune_at_once_each_tells_of_what_it_has_removed_itself() {
+    let place = Place::new();
+    let (first, second) = (place.open(), place.open());
+    append(&first, [started(task('a')), ended(task('a'), Status::Completed)]).await.unwrap();
+    let mut by_second = None;
+    // The other one comes when the first has said what goes, and has not removed it yet.
+    let mut come = |_| by_second = Some(second.prune(Timestamp(2_000), &mut |_| {}).unwrap());
+    let by_first = first.prune(Timestamp(2_000), &mut come).unwrap();
+    let by_second = by_second.unwrap();
+    assert_eq!((by_first.tasks, by_second.tasks), (vec![], vec![task('a')]));
+    assert_eq!((by_first.events, by_second.events), (0, 2));
+}
+
+#[tokio::test]
 async fn a_pruning_that_was_killed_half_way_is_finished_by_the_next() {
     let test = "process::a_pruning_that_was_killed_half_way_is_finished_by_the_next";
     if let Some(path) = role() {
@@ -275,7 +289,26 @@ async fn a_pruning_that_was_killed_half_way_is_finished_by_the_next() {
 
     let mut named = Vec::new();
     let pruned = journal.prune(Timestamp(2_000), &mut |task| named.push(task)).unwrap();
-    assert_eq!((pruned.tasks, pruned.events), (1, 2));
+    assert_eq!((pruned.tasks, pruned.events), (vec![task('a')], 2));
     assert_eq!(named, [task('a')], "once more");
     assert_eq!(journal.tasks(10).unwrap().len(), 1);
+}
+
+/// Whoever reads a long log to go on with its task learns of another one's takeover before the end of it.
+#[test]
+fn a_takeover_shows_while_a_long_log_is_read() {
+    let (place, a) = (Place::new(), task('a'));
+    let (reader, other) = (place.open(), place.open());
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let notices = (0..5_000).map(|number| noticed(a, &number.to_string()));
+    runtime.block_on(append(&reader, std::iter::once(started(a)).chain(notices).collect::<Vec<_>>())).unwrap();
+    let (standing, mut read) = (reader.standing(a).unwrap(), 0);
+    let refused = reader.read_standing(&standing, &mut |_| {
+        read += 1;
+        if read == 1 {
+            runtime.block_on(append(&other, [Entry { attempt: 2, ..resumed(a, 1) }])).unwrap();
+        }
+    });
+    assert!(matches!(refused, Err(JournalError::Stale { read: 5_001, last: 5_002, .. })), "{refused:?}");
+    assert!(read < 2_000, "{read} of 5,001 events");
 }

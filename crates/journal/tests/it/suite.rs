@@ -176,6 +176,11 @@ async fn headers_follow_the_task_from_start_to_end(journal: &dyn Journal) {
             state: Running,
             started: 1970-01-01T00:00:05.000Z,
             updated: 1970-01-01T00:00:06.000Z,
+            worked: Worked {
+                before: 0ns,
+                admitted: None,
+                last_heard: 1970-01-01T00:00:06.000Z,
+            },
         }
     "#]]
     .assert_debug_eq(&header);

@@ -171,6 +171,7 @@ fn facts() -> Vec<Fact> {
             from: Sender::Task { task: task(2), agent: "explore".to_owned() },
             text: "Look at b.rs, too.".to_owned(),
             command: Some(12),
+            call: Some(CallId("call_2".to_owned())),
         },
         Fact::MailRead {
             mail: MailMark { reports: vec![ReportMark { child: task(2), leg: 1 }], messages: vec![1] },

@@ -6,18 +6,18 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use sortie_protocol::{CallId, CallOutput, Fact, ToolCall};
+use sortie_protocol::{CallId, CallOutput, Fact, ToolCall, ToolOutput};
 
 use super::{Evidence, Findings, Stage, TaskLog};
 
-/// With which an output begins of which nobody knows how the call went.
-const UNKNOWN: &str = "unknown: ";
-/// What a call is answered with for which there is no turn left.
-const TOO_LATE: &str = "limit was reached";
+/// What an output says of which nobody knows how the call went: its process was killed, or it was stopped.
+const UNKNOWN: [&str; 3] = ["unknown: ", "whether it had an effect is not known", "cancelled before it finished"];
+/// What a call is answered with for which there is no turn left, or no task any more.
+const TOO_LATE: [&str; 2] = ["limit was reached", "the task ended before"];
 /// What a command that leaves a trace has in its line.
 const TRACE: &str = ">> effects.log";
 /// Tools whose calls may not run twice, and that do not find their effect again by themselves.
-const ONCE: &[&str] = &["Bash", "BashOutput", "Edit", "KillShell", "MultiEdit", "Write"];
+const ONCE: &[&str] = &["Bash", "BashOutput", "Edit", "KillShell", "MultiEdit", "Note", "Write"];
 
 /// What the log says of one call.
 #[derive(Default)]
@@ -28,11 +28,21 @@ struct Seen<'a> {
 
 /// How a call ended, as its task was told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
+pub(super) enum Told {
     Nothing,
     Success,
     Failure,
     Unknown,
+}
+
+impl Told {
+    pub(super) fn of(output: &ToolOutput) -> Self {
+        match output {
+            output if !output.failed => Self::Success,
+            output if UNKNOWN.iter().any(|words| output.for_model.contains(words)) => Self::Unknown,
+            _ => Self::Failure,
+        }
+    }
 }
 
 pub(super) fn check(evidence: &Evidence, stage: Stage, findings: &mut Findings) {
@@ -61,7 +71,7 @@ pub(super) fn check(evidence: &Evidence, stage: Stage, findings: &mut Findings) 
     }
 }
 
-fn calls(task: &TaskLog) -> impl Iterator<Item = &ToolCall> {
+pub(super) fn calls(task: &TaskLog) -> impl Iterator<Item = &ToolCall> {
     task.events.iter().flat_map(|event| match &event.fact {
         Fact::ModelReplied { reply, .. } => reply.calls().collect(),
         _ => Vec::new(),
@@ -96,13 +106,9 @@ fn told(call: &ToolCall, seen: Option<&Seen<'_>>, stage: Stage, findings: &mut F
         }
         [(output, refused), ..] => {
             // The scripts ask for nothing that may not be done, but for what comes too late.
-            let is_due = output.output.for_model.contains(TOO_LATE);
+            let is_due = TOO_LATE.iter().any(|words| output.output.for_model.contains(words));
             findings.expect(!refused || is_due, || format!("N3 {} was refused: {}", call.id, output.output.for_model));
-            match &output.output {
-                output if !output.failed => Told::Success,
-                output if output.for_model.contains(UNKNOWN) => Told::Unknown,
-                _ => Told::Failure,
-            }
+            Told::of(&output.output)
         }
     }
 }

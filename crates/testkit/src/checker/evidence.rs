@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use serde_json::Value;
-use sortie_journal::{Journal, JournalError, SqliteJournal, TaskQuery, TaskState};
-use sortie_protocol::{Event, Fact};
+use sortie_journal::{CommandId, Journal, JournalError, SqliteJournal, TaskQuery, TaskState};
+use sortie_protocol::{Command, Event, Fact, Job, TaskId, TaskOutcome};
 
 /// The traces of one run.
 #[derive(Debug, Default)]
@@ -28,6 +28,10 @@ pub struct Evidence {
     pub refusals: Vec<u16>,
     /// Events that the process had shown before it was killed.
     pub shown: Vec<Event>,
+    /// What other processes wished of tasks.
+    pub commands: Vec<(i64, Command)>,
+    /// Messages of the person, and what was told of each: `delivered`, or `kept` until its task goes on.
+    pub receipts: Vec<(String, String)>,
 }
 
 /// One task's log.
@@ -67,7 +71,7 @@ pub enum EvidenceError {
 }
 
 impl Evidence {
-    /// Reads `state/journal.db`, `workspace/`, `workspace/effects.log`, `before/` (the workspace as it was before the run),
+    /// Reads `state/journal.db`, `receipts.jsonl`, `workspace/`, `workspace/effects.log`, `before/` (the workspace as it was before the run),
     /// `requests.log` and `shown/*.jsonl` below a folder.
     pub fn gather(folder: &Path) -> Result<Self, EvidenceError> {
         let journal = SqliteJournal::open_read_only(&folder.join("state/journal.db"))?;
@@ -85,6 +89,8 @@ impl Evidence {
             tasks,
             effects: effects.lines().map(str::to_owned).collect(),
             shown: shown(&folder.join("shown"))?,
+            commands: journal.commands_after(CommandId::default(), usize::MAX)?.into_iter().map(numbered).collect(),
+            receipts: lines::<Value>(&folder.join("receipts.jsonl"))?.iter().map(receipt).collect(),
             ..Self::default()
         };
         evidence.read_traffic(&folder.join("requests.log"))?;
@@ -94,12 +100,43 @@ impl Evidence {
     fn read_traffic(&mut self, path: &Path) -> Result<(), EvidenceError> {
         for line in lines::<Value>(path)? {
             match line["event"].as_str() {
-                Some("request") => self.requests.push(line["body"].clone()),
+                // Where there are too many to keep them whole, they are known by their answers alone.
+                Some("request") => self.requests.extend(line.get("body").cloned()),
                 _ => self.refusals.extend(line["status"].as_u64().filter(|&status| status != 200).map(|it| it as u16)),
             }
         }
         Ok(())
     }
+}
+
+impl TaskLog {
+    pub(super) fn task(&self) -> Option<TaskId> {
+        self.events.first().map(|event| event.task_id)
+    }
+
+    pub(super) fn job(&self) -> Option<&Job> {
+        self.events.first().and_then(|event| match &event.fact {
+            Fact::TaskStarted { job } => Some(&**job),
+            _ => None,
+        })
+    }
+
+    /// How each of its legs has ended.
+    pub(super) fn endings(&self) -> impl DoubleEndedIterator<Item = (u32, &TaskOutcome)> {
+        self.events.iter().filter_map(|event| match &event.fact {
+            Fact::TaskEnded { outcome } => Some((event.leg, &**outcome)),
+            _ => None,
+        })
+    }
+}
+
+fn numbered((number, command): (CommandId, Command)) -> (i64, Command) {
+    (number.0, command)
+}
+
+fn receipt(line: &Value) -> (String, String) {
+    let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
+    (text("text"), text("state"))
 }
 
 /// The files that calls name.

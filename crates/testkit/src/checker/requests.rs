@@ -1,11 +1,11 @@
-//! N7 and N2 at the model's side: every request that left the process was whole, and has each report once.
+//! N7 and N2 at the model's side: every request that left the process was whole, and tells its task what the log says, once.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
-use sortie_protocol::Fact;
+use sortie_protocol::{CallOutput, Fact};
 
-use super::{Evidence, Findings, Stage};
+use super::{Evidence, Findings, Stage, TaskLog};
 
 pub(super) fn check(evidence: &Evidence, stage: Stage, findings: &mut Findings) {
     for status in &evidence.refusals {
@@ -20,7 +20,11 @@ pub(super) fn check(evidence: &Evidence, stage: Stage, findings: &mut Findings) 
         last.insert(prompt(body), body);
     }
     if stage == Stage::Ended {
-        reports(evidence, &last, findings);
+        for log in &evidence.tasks {
+            if let Some(request) = log.job().and_then(|job| last.get(job.prompt.as_str())) {
+                conversation(log, request, findings);
+            }
+        }
     }
 }
 
@@ -59,25 +63,28 @@ fn prompt(body: &Value) -> &str {
     first.and_then(|message| message["content"].as_str()).unwrap_or_default()
 }
 
-/// The last request of each task has the reports of all its children once.
-fn reports(evidence: &Evidence, last: &HashMap<&str, &Value>, findings: &mut Findings) {
-    let jobs = evidence.tasks.iter().filter_map(|task| match task.events.first().map(|event| &event.fact) {
-        Some(Fact::TaskStarted { job }) => Some((job, task)),
-        _ => None,
-    });
-    let prompts: HashMap<_, _> = jobs.clone().map(|(job, _)| (job.task, job.prompt.as_str())).collect();
-    for (job, task) in jobs {
-        let Some(parents_prompt) = job.parent.and_then(|parent| prompts.get(&parent)) else { continue };
-        let report = task.events.iter().rev().find_map(|event| match &event.fact {
-            Fact::TaskEnded { outcome } => Some(outcome.text.as_str()),
-            _ => None,
-        });
-        let (Some(report), Some(request)) = (report, last.get(parents_prompt)) else { continue };
-        let outputs = request["messages"].as_array().into_iter().flatten().filter(|message| message["role"] == "tool");
-        let n_told =
-            outputs.filter(|output| output["content"].as_str().is_some_and(|text| text.contains(report))).count();
+/// The last request of each task has all that the task was told, once and in its place. What was told last may have come too
+/// late for it.
+fn conversation(log: &TaskLog, request: &Value, findings: &mut Findings) {
+    let messages = || request["messages"].as_array().into_iter().flatten();
+    let of = |role: &'static str| messages().filter(move |message| message["role"] == role);
+    let content = |message: &Value| message["content"].as_str().unwrap_or_default().to_owned();
+    let last_reply = log.events.iter().rposition(|event| matches!(event.fact, Fact::ModelReplied { .. }));
+    for event in &log.events[..last_reply.unwrap_or_default()] {
+        let (what, n_told) = match &event.fact {
+            Fact::MailRead { text, .. } => ("mail", of("user").filter(|one| content(one).contains(text)).count()),
+            Fact::TaskResumed { prompt: Some(text), .. } => {
+                ("follow-up", of("user").filter(|one| content(one).contains(text)).count())
+            }
+            Fact::CallFinished { output, .. } => {
+                let CallOutput { call, output } = output;
+                let is_it = |one: &&Value| one["tool_call_id"] == call.0 && content(one).contains(&output.for_model);
+                ("output", of("tool").filter(is_it).count())
+            }
+            _ => continue,
+        };
         findings.expect(n_told == 1, || {
-            format!("N2 the report of {} is {n_told} times in its parent's conversation", job.task)
+            format!("N2 the {what} of event {} of {} is {n_told} times in its conversation", event.seq, event.task_id)
         });
     }
 }

@@ -1,20 +1,23 @@
-//! N1, N2 and N5: what was shown is in the journal, each leg ends once, each child reaches its parent once, and what a tree
-//! has used is what its replies have.
+//! N1, N2 and N5: what was shown is in the journal, each leg ends once, as it should, and what a tree has used is what its
+//! replies have.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use sortie_journal::TaskState;
 use sortie_protocol::{Event, Fact, Status, TaskId};
 
+use super::index::Index;
 use super::{Evidence, Findings, Stage, TaskLog};
 
-pub(super) fn check(evidence: &Evidence, stage: Stage, findings: &mut Findings) {
+/// The failures that the scripts ask for: an answer that is withheld, and a limit without a report.
+const ASKED_FOR: [&str; 2] = ["refusal", "limit_turns"];
+
+pub(super) fn check(evidence: &Evidence, index: &Index<'_>, stage: Stage, findings: &mut Findings) {
     shown(evidence, findings);
     for task in &evidence.tasks {
         findings.count.tasks += 1;
         findings.count.events += task.events.len() as u64;
-        legs(task, stage, findings);
-        children(task, evidence, stage, findings);
+        legs(task, index, stage, findings);
     }
     if stage == Stage::Ended {
         figures(evidence, findings);
@@ -44,19 +47,36 @@ fn json(event: &Event) -> serde_json::Value {
     serde_json::to_value(event).unwrap_or_default()
 }
 
-/// N2: a leg has one ending, and a run that is over has no open leg.
-fn legs(task: &TaskLog, stage: Stage, findings: &mut Findings) {
+/// N2: a leg has one ending, and a run that is over has no open leg. Who was not stopped is not cancelled, and nobody fails
+/// but where the script has it so.
+fn legs(task: &TaskLog, index: &Index<'_>, stage: Stage, findings: &mut Findings) {
     let mut endings: HashMap<u32, u32> = HashMap::new();
     for event in &task.events {
+        let count = &mut findings.count;
         match &event.fact {
             Fact::TaskEnded { outcome } => {
                 *endings.entry(event.leg).or_default() += 1;
-                findings.expect(matches!(outcome.status, Status::Completed | Status::Partial), || {
+                count.stops += u64::from(outcome.status == Status::Cancelled);
+                let is_right = match outcome.status {
+                    Status::Completed | Status::Partial => true,
+                    Status::Cancelled => index.is_stopped(task),
+                    Status::Failed => {
+                        outcome.error.as_ref().is_some_and(|error| ASKED_FOR.contains(&error.code.as_str()))
+                    }
+                    Status::Rejected => false,
+                };
+                findings.expect(is_right, || {
                     let error = outcome.error.as_ref().map(ToString::to_string).unwrap_or_default();
                     format!("N2 {} did not complete: {:?} {error}", event.task_id, outcome.status)
                 });
             }
-            Fact::TaskResumed { .. } => findings.count.takeovers += 1,
+            Fact::TaskResumed { prompt, .. } => {
+                count.takeovers += 1;
+                count.follow_ups += u64::from(prompt.is_some());
+            }
+            Fact::ChildReleased { .. } => count.releases += 1,
+            Fact::ChildAdopted { .. } => count.adoptions += 1,
+            Fact::TaskParked { .. } => count.parked += 1,
             _ => {}
         }
     }
@@ -70,69 +90,39 @@ fn legs(task: &TaskLog, stage: Stage, findings: &mut Findings) {
     });
 }
 
-/// N2: what a child came to stands in its parent's log once, and in the output of the call that it answers.
-fn children(task: &TaskLog, evidence: &Evidence, stage: Stage, findings: &mut Findings) {
-    let started: Vec<_> = task
-        .events
-        .iter()
-        .filter_map(|event| match &event.fact {
-            Fact::ChildStarted { call, child, .. } => Some((call, *child)),
-            _ => None,
-        })
-        .collect();
-    for (call, child) in &started {
-        let same_call = started.iter().filter(|(other, _)| other == call).count();
-        findings.expect(same_call == 1, || format!("N2 {call} was answered by {same_call} children"));
-        let is_delivery = |fact: &Fact| matches!(fact, Fact::ChildEnded { child: ended, .. } if ended == child);
-        let n_delivered = task.events.iter().filter(|event| is_delivery(&event.fact)).count();
-        let endings = endings(evidence, *child);
-        let n_endings = endings.len();
-        findings.expect(n_delivered == n_endings, || {
-            format!("N2 {child} ended {n_endings} times and was delivered {n_delivered} times")
-        });
-        let output = task.events.iter().find_map(|event| match &event.fact {
-            Fact::CallFinished { output, .. } if output.call == **call => Some(&output.output.for_model),
-            _ => None,
-        });
-        match (output, endings.first()) {
-            (Some(output), Some(text)) => findings.expect(output.matches(*text).count() == 1, || {
-                format!("N2 the output of {call} does not hold the report of {child} once: {output:?}")
-            }),
-            (Some(_), None) => findings.breach(format!("N2 {call} has an output before {child} has ended")),
-            (None, _) => findings.expect(stage == Stage::Killed, || format!("N2 {call} has no output")),
-        }
-    }
-}
-
-/// What a task has reported, leg by leg.
-fn endings(evidence: &Evidence, task: TaskId) -> Vec<&str> {
-    let events = evidence.tasks.iter().flat_map(|log| &log.events).filter(|event| event.task_id == task);
-    events
-        .filter_map(|event| match &event.fact {
-            Fact::TaskEnded { outcome } => Some(outcome.text.as_str()),
-            _ => None,
-        })
-        .collect()
-}
-
-/// N5: a tree has used what its recorded replies have, no less and not twice.
+/// N5: a tree has used what its recorded replies have, no less and not twice. A leg that ended while its model was speaking
+/// has paid for a reply that nobody has, as well.
 fn figures(evidence: &Evidence, findings: &mut Findings) {
-    let events = || evidence.tasks.iter().flat_map(|task| &task.events);
-    let (mut tokens, mut turns, mut told) = (0, 0, None);
-    for event in events() {
-        match &event.fact {
-            Fact::ModelReplied { reply, .. } => {
-                tokens += reply.usage.total_tokens();
-                turns += 1;
+    let mut used: HashMap<TaskId, (u64, u64)> = HashMap::new();
+    let mut has_broken_off: HashSet<TaskId> = HashSet::new();
+    for log in &evidence.tasks {
+        let Some(root) = log.job().map(|job| job.root) else { continue };
+        let (tokens, turns) = used.entry(root).or_default();
+        let mut is_asked = false;
+        for event in &log.events {
+            match &event.fact {
+                Fact::ModelCalled { .. } => is_asked = true,
+                Fact::ModelReplied { reply, .. } => {
+                    *tokens += reply.usage.total_tokens();
+                    *turns += 1;
+                    is_asked = false;
+                }
+                Fact::ModelRetried { usage, .. } => *tokens += usage.total_tokens(),
+                Fact::TaskResumed { .. } => is_asked = false,
+                Fact::TaskEnded { .. } if is_asked => {
+                    has_broken_off.insert(root);
+                }
+                _ => {}
             }
-            Fact::ModelRetried { usage, .. } => tokens += usage.total_tokens(),
-            Fact::TaskEnded { outcome } if event.depth == 0 => {
-                told = Some((outcome.usage.total_tokens(), outcome.usage.turns));
-            }
-            _ => {}
         }
     }
-    findings.expect(told == Some((tokens, turns)), || {
-        format!("N5 the tree says that it used {told:?} tokens and turns, its replies say {tokens} and {turns}")
-    });
+    for log in &evidence.tasks {
+        let Some((root, (_, outcome))) = log.task().zip(log.endings().last()) else { continue };
+        let Some(used) = used.get(&root) else { continue };
+        let told = (outcome.usage.total_tokens(), outcome.usage.turns);
+        let is_more = told.0 >= used.0 && told.1 == used.1;
+        findings.expect(told == *used || is_more && has_broken_off.contains(&root), || {
+            format!("N5 a tree says that it used {told:?} tokens and turns, its replies say {used:?}")
+        });
+    }
 }

@@ -13,6 +13,13 @@ pub struct Asked<'a> {
     pub turn: u32,
 }
 
+impl<'a> Asked<'a> {
+    /// The first word of the prompt, as which an agent can speak of itself.
+    pub(crate) fn me(&self) -> &'a str {
+        self.prompt.iter().find_map(|text| text.split_whitespace().next()).unwrap_or_default()
+    }
+}
+
 impl<'a> From<&ModelRequest<'a>> for Asked<'a> {
     fn from(request: &ModelRequest<'a>) -> Self {
         let messages = request.messages;

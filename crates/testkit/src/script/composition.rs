@@ -4,6 +4,8 @@ use sortie_protocol::{CallId, Part, Reasoning, Reply, StopReason, ToolCall, Usag
 
 use super::{Fault, ScriptedPart, ScriptedReply};
 
+const LAST_TASK: &str = "<last task>";
+
 /// Where and to whom a reply is given.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Composition<'a> {
@@ -14,8 +16,10 @@ pub(crate) struct Composition<'a> {
     /// What the ids of calls begin with: `call` or `toolu`.
     pub(crate) id_prefix: &'a str,
     pub(crate) reasoning: fn(&str) -> Reasoning,
-    /// The tasks that the request tells of, in the order in which it first does.
+    /// The tasks that the request tells of, each time that it does.
     pub(crate) tasks: &'a [String],
+    /// The first word of the prompt.
+    pub(crate) me: &'a str,
 }
 
 /// Fills in what the script left open. The faults that are only odd content are applied here, all others are not.
@@ -38,42 +42,53 @@ pub(crate) fn compose(scripted: &ScriptedReply, composition: Composition<'_>) ->
 }
 
 fn compose_part(part: &ScriptedPart, place: usize, composition: Composition<'_>) -> Part {
+    let turn = composition.turn.to_string();
+    let named = |text: &str| text.replace("<me>", composition.me).replace("<turn>", &turn);
     let call = |id: &Option<String>, tool: &str, arguments: String| {
-        let arguments = with_tasks(arguments, composition.tasks);
-        let id = id.clone().unwrap_or_else(|| format!("{}_{}_{}", composition.id_prefix, composition.turn, place + 1));
+        let arguments = with_tasks(named(&arguments), composition.tasks);
+        let made = || format!("{}_{turn}_{}", composition.id_prefix, place + 1);
+        let id = id.as_deref().map_or_else(made, named);
         Part::Call(ToolCall { id: CallId(id), tool: tool.to_owned(), arguments })
     };
     match part {
-        ScriptedPart::Text(text) => Part::Text { text: text.clone() },
+        ScriptedPart::Text(text) => Part::Text { text: named(text) },
         ScriptedPart::Reasoning(text) => Part::Reasoning((composition.reasoning)(text)),
         ScriptedPart::Call(scripted) => call(&scripted.id, &scripted.tool, scripted.arguments.to_string()),
         ScriptedPart::RawCall(scripted) => call(&scripted.id, &scripted.tool, scripted.arguments.clone()),
     }
 }
 
-/// Puts the first task that the request tells of where the script says `<task 1>`, and so on.
+/// Puts the first task that the request tells of where the script says `<task 1>`, and so on, and the one that it tells of
+/// last where that says `<last task>`.
 fn with_tasks(arguments: String, tasks: &[String]) -> String {
-    let places = tasks.iter().enumerate();
-    places.fold(arguments, |text, (place, task)| text.replace(&format!("<task {}>", place + 1), task))
+    let mut named: Vec<&String> = Vec::new();
+    for task in tasks {
+        if !named.contains(&task) {
+            named.push(task);
+        }
+    }
+    let places = named.into_iter().enumerate();
+    let text = places.fold(arguments, |text, (place, task)| text.replace(&format!("<task {}>", place + 1), task));
+    tasks.last().into_iter().fold(text, |text, task| text.replace(LAST_TASK, task))
 }
 
-/// The ids of tasks in a request, each once; none where the reply does not speak of any.
+/// The ids of tasks in a request, each time that it has one; none where the reply does not speak of any.
 pub(crate) fn tasks_for(scripted: &ScriptedReply, request: impl FnOnce() -> String) -> Vec<String> {
+    let speaks_of_tasks = |arguments: &str| arguments.contains("<task ") || arguments.contains(LAST_TASK);
     let speaks_of_tasks = scripted.parts.iter().any(|part| match part {
-        ScriptedPart::Call(call) => call.arguments.to_string().contains("<task "),
-        ScriptedPart::RawCall(call) => call.arguments.contains("<task "),
+        ScriptedPart::Call(call) => speaks_of_tasks(&call.arguments.to_string()),
+        ScriptedPart::RawCall(call) => speaks_of_tasks(&call.arguments),
         ScriptedPart::Text(_) | ScriptedPart::Reasoning(_) => false,
     });
     if !speaks_of_tasks {
         return Vec::new();
     }
     let text = request();
-    let mut tasks: Vec<String> = Vec::new();
+    let mut tasks = Vec::new();
     for (at, prefix) in text.match_indices("agent-") {
         let letters = text[at + prefix.len()..].bytes().take_while(u8::is_ascii_lowercase).count();
-        let task = &text[at..at + prefix.len() + letters];
-        if letters == 12 && !tasks.iter().any(|known| known == task) {
-            tasks.push(task.to_owned());
+        if letters == 12 {
+            tasks.push(text[at..at + prefix.len() + letters].to_owned());
         }
     }
     tasks

@@ -6,7 +6,7 @@ use sortie_protocol::{StopReason, Usage};
 
 use super::{Fault, ScriptedCall, ScriptedPart, ScriptedReply, StatusFault};
 
-/// An answer in words.
+/// An answer in words, among which `<me>` and `<turn>` stand for what they do in [`call`].
 pub fn text(text: impl Into<String>) -> ScriptedReply {
     ScriptedReply::default().text(text)
 }
@@ -22,7 +22,8 @@ pub fn calls(calls: impl IntoIterator<Item = ScriptedPart>) -> ScriptedReply {
 }
 
 /// One call, for [`calls`]. In its arguments `<task 1>` stands for the first task that the request tells of, `<task 2>` for
-/// the second: a script knows no ids.
+/// the second, `<last task>` for the one that it tells of last: a script knows no ids. `<me>` is the first word of the
+/// prompt, `<turn>` how many replies the request already holds.
 pub fn call(tool: impl Into<String>, arguments: Value) -> ScriptedPart {
     ScriptedPart::Call(ScriptedCall { tool: tool.into(), arguments, id: None })
 }

@@ -151,6 +151,7 @@ fn composition<'a>(
         id_prefix: dialect.id_prefix(),
         reasoning: |text| Reasoning { wire: String::new(), item: Value::from(text) },
         tasks,
+        me: asked.me(),
     }
 }
 

@@ -2,23 +2,14 @@
 
 use serde_json::{Value, json};
 use sortie_journal::{SqliteJournal, TaskState};
-use sortie_protocol::{
-    AgentConfig, CallId, CallOutput, Event, Fact, Grant, Job, Limits, ModelChoice, Part, Reach, Reply, Status,
-    StopReason, TaskId, TaskOutcome, Timestamp, ToolCall, ToolOutput, Usage, VERSION,
-};
-use sortie_testkit::checker::{Evidence, Kept, Stage, TaskLog, Version, check, left_below};
+use sortie_protocol::{Event, Fact, Part, Timestamp, ToolCall, ToolOutput};
+use sortie_testkit::checker::{Evidence, Kept, Stage, Version, check, left_below};
+
+use crate::relics::{self, call, ended, finished, id, job, log, replied};
 
 const PROMPT: &str = "Have it done.";
 const REPORT: &str = "This is the report of w001.";
 const UNKNOWN: &str = "unknown: the program was stopped while this call ran.";
-
-fn id(letter: u8) -> TaskId {
-    TaskId::from_random([letter; 12])
-}
-
-fn call(id: &str, tool: &str, arguments: &Value) -> ToolCall {
-    ToolCall { id: CallId(id.to_owned()), tool: tool.to_owned(), arguments: arguments.to_string() }
-}
 
 /// What the main agent calls in its one turn with calls.
 fn calls() -> [ToolCall; 3] {
@@ -27,74 +18,6 @@ fn calls() -> [ToolCall; 3] {
         call("main-0-1", "Edit", &json!({"file_path": "a.txt", "old_string": "open", "new_string": "by main-0-1"})),
         call("main-0-2", "Task", &json!({"prompt": "Do a part."})),
     ]
-}
-
-fn job(task: TaskId, parent: Option<TaskId>, prompt: &str) -> Fact {
-    let config = AgentConfig {
-        agent: "main".to_owned(),
-        model: ModelChoice { route: "main".to_owned(), id: "scripted".to_owned() },
-        system: String::new(),
-        tools: Vec::new(),
-        grant: Grant::default(),
-        limits: Limits::default(),
-        depth: u32::from(parent.is_some()),
-        chain: Vec::new(),
-    };
-    let job = Job {
-        task,
-        parent,
-        root: parent.unwrap_or(task),
-        title: String::new(),
-        prompt: prompt.to_owned(),
-        workspace: "/w".to_owned(),
-        contract: "sortie".to_owned(),
-        report_cap_bytes: None,
-        report_cap_characters: None,
-        report_cap_lines: None,
-        report_cap_json_bytes: None,
-        reach: Reach::default(),
-        notices: Vec::new(),
-        config,
-    };
-    Fact::TaskStarted { job: Box::new(job) }
-}
-
-fn replied(turn: u32, parts: Vec<Part>) -> Fact {
-    let usage = Usage { output_tokens: 10, turns: 1, ..Usage::default() };
-    Fact::ModelReplied { turn, reply: Reply { parts, stop: StopReason::End, usage, model: "scripted".to_owned() } }
-}
-
-fn finished(call: &ToolCall, output: ToolOutput) -> Fact {
-    Fact::CallFinished { output: CallOutput { call: call.id.clone(), output }, refused: false }
-}
-
-fn ended(task: TaskId, text: &str, turns: u64) -> Fact {
-    let outcome = TaskOutcome {
-        task_id: task,
-        agent: "main".to_owned(),
-        status: Status::Completed,
-        reason: None,
-        text: text.to_owned(),
-        files_changed: Vec::new(),
-        tool_summary: Vec::new(),
-        model: ModelChoice { route: "main".to_owned(), id: "scripted".to_owned() },
-        usage: Usage { output_tokens: 10 * turns, turns, ..Usage::default() },
-        truncated: false,
-        full_text_path: None,
-        truncation: None,
-        deadline_ms: None,
-        notices: Vec::new(),
-        error: None,
-    };
-    Fact::TaskEnded { outcome: Box::new(outcome) }
-}
-
-fn log(task: TaskId, depth: u32, facts: Vec<Fact>) -> TaskLog {
-    let events = (1..).zip(facts).map(|(seq, fact)| {
-        let time = Timestamp(seq * 1000);
-        Event { v: VERSION, seq, task_id: task, parent_id: None, depth, leg: 1, time, fact }
-    });
-    TaskLog { state: TaskState::Ended(Status::Completed), events: events.collect() }
 }
 
 /// A file that was there before.
@@ -125,7 +48,8 @@ fn good() -> Evidence {
         ended(child, REPORT, 1),
     ];
     let asked = calls.iter().map(|call| json!({"id": call.id})).collect::<Vec<_>>();
-    let outputs = [("main-0-0", "no output"), ("main-0-1", "edited"), ("main-0-2", REPORT)];
+    let told = format!("It said: {REPORT}");
+    let outputs = [("main-0-0", "no output"), ("main-0-1", "edited"), ("main-0-2", told.as_str())];
     let outputs = outputs.map(|(id, content)| json!({"role": "tool", "tool_call_id": id, "content": content}));
     let mut messages =
         vec![json!({"role": "user", "content": PROMPT}), json!({"role": "assistant", "tool_calls": asked})];
@@ -144,10 +68,7 @@ fn good() -> Evidence {
 
 /// The invariants that a good run breaks after something was done to it.
 fn broken(harm: impl FnOnce(&mut Evidence)) -> Vec<String> {
-    let mut evidence = good();
-    harm(&mut evidence);
-    let breaches = check(&evidence, Stage::Ended).breaches;
-    breaches.iter().map(|breach| breach.split(' ').next().unwrap().to_owned()).collect()
+    relics::broken(good(), harm)
 }
 
 /// Removes the events of the main agent that are of this kind.
@@ -170,6 +91,11 @@ fn answer(evidence: &mut Evidence, call: &str, text: &str) {
         match &mut event.fact {
             Fact::CallFinished { output, .. } if output.call.0 == call => output.output = ToolOutput::failure(text),
             _ => {}
+        }
+    }
+    for message in evidence.requests[0]["messages"].as_array_mut().unwrap() {
+        if message["tool_call_id"] == call {
+            message["content"] = json!(text);
         }
     }
 }
@@ -198,7 +124,7 @@ fn a_leg_ends_once_and_a_child_is_delivered_once() {
     assert_eq!(broken(|run| repeat(run, "child_ended")), ["N2"]);
     assert_eq!(broken(|run| forget(run, "child_ended")), ["N2"]);
     assert_eq!(broken(|run| run.tasks[1].state = TaskState::Interrupted), ["N2"]);
-    assert_eq!(broken(|run| repeat(run, "child_started")), ["N2", "N2"]);
+    assert_eq!(broken(|run| repeat(run, "child_started")), ["N2"]);
     assert_eq!(broken(|run| answer(run, "main-0-2", "it said nothing")), ["N2"]);
     assert_eq!(broken(|run| run.requests[0]["messages"][4]["content"] = json!("nothing")), ["N2"]);
 }
@@ -231,7 +157,9 @@ fn a_process_that_works_in_a_folder_is_found_until_it_has_ended() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap();
     let mut child = std::process::Command::new("sleep").arg("60").current_dir(&path).spawn().unwrap();
-    assert_eq!(left_below(&path), [format!("{} sleep 60 ", child.id())]);
+    let found = left_below(&path);
+    // Its words may not be there yet.
+    assert!(found.len() == 1 && found[0].starts_with(&format!("{} ", child.id())), "{found:?}");
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(left_below(&path), [""; 0]);
@@ -245,7 +173,7 @@ fn every_call_has_one_output_in_its_place() {
         change(run.requests[0]["messages"].as_array_mut().unwrap());
     };
     assert_eq!(broken(|run| messages(run, |all| all.swap(2, 3))), ["N7"]);
-    assert_eq!(broken(|run| messages(run, |all| drop(all.remove(3)))), ["N7"]);
+    assert_eq!(broken(|run| messages(run, |all| drop(all.remove(3)))), ["N7", "N2"], "and so it is not told");
     assert_eq!(broken(|run| messages(run, |all| all.insert(3, json!({"role": "user", "content": "?"})))), ["N7"]);
     assert_eq!(broken(|run| messages(run, |all| all.push(json!({"role": "assistant"})))), ["N7"]);
 }

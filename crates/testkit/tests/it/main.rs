@@ -4,11 +4,13 @@
 
 mod binary;
 mod checker;
+mod checker_mail;
 mod client;
 mod edit;
 mod fault;
 mod model;
 mod model_fault;
+mod relics;
 mod render;
 mod script;
 mod sdk;

@@ -76,6 +76,18 @@ async fn a_call_names_tasks_that_the_request_tells_of() {
 }
 
 #[tokio::test]
+async fn one_rule_speaks_for_many_agents() {
+    let calls = [reply::call("SendMessage", json!({"to": "<last task>", "message": "I am <me>."}))];
+    let model = ScriptedModel::new(Script::always(reply::text("<me> is here, turn <turn>.").calls(calls)));
+    let told = "w07 knows agent-bbbbbbbbbbbb, agent-aaaaaaaaaaaa and agent-bbbbbbbbbbbb";
+    let (reply, _) = call(&model, &[Message::user(told)]).await;
+    let reply = reply.unwrap();
+    assert_eq!(reply.text(), "w07 is here, turn 0.");
+    let arguments: Vec<&str> = reply.calls().map(|call| call.arguments.as_str()).collect();
+    assert_eq!(arguments, [r#"{"message":"I am w07.","to":"agent-bbbbbbbbbbbb"}"#]);
+}
+
+#[tokio::test]
 async fn what_the_model_saw_renders_one_line_for_each_part() {
     let model = ScriptedModel::new(Script::always(reply::text("ok")));
     let failed = CallOutput { call: "call_0_2".into(), output: ToolOutput::failure("no such file") };

@@ -23,6 +23,10 @@ impl Kin for Alone {
         Box::pin(async { Ok(Vec::new()) })
     }
 
+    fn siblings(&self) -> BoxFuture<'_, Result<Vec<Glance>, Failure>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
     fn page<'a>(&'a self, _: &'a str, _: usize, _: usize) -> BoxFuture<'a, Result<ReportPage, Failure>> {
         nobody()
     }

@@ -141,8 +141,8 @@ async fn started(
         started = &mut starting => started,
         () = call_cancel.cancelled() => {
             cancel.cancel();
-            // If it has begun after all, dropping it ends it.
-            starting.await.map(|_| Err(Problem::new(None, "cancelled before it began")))
+            // One that has begun after all is told: it may have done something before it ends now.
+            starting.await
         }
     };
     started.unwrap_or_else(went_wrong)

@@ -28,6 +28,9 @@ use crate::problem::Problem;
 /// Where a command finds its proxy, in a network that it has for itself.
 const PROXY_PORT: u16 = 3128;
 
+/// Names the task whose command it is in the environment of each command.
+pub const TASK_VARIABLE: &str = "SORTIE_TASK";
+
 /// Notices that are kept of one task.
 const MAX_NOTICES: usize = 50;
 
@@ -37,6 +40,7 @@ pub(super) struct Launcher {
     pub(super) reach: Arc<dyn ShellReach>,
     pub(super) changes: Arc<Changes>,
     pub(super) owner: Owner,
+    task: TaskId,
     /// For long outputs, in the task's name.
     spill: SpillDir,
     redactor: Arc<Redactor>,
@@ -78,7 +82,7 @@ impl Launcher {
         task: TaskId,
     ) -> Self {
         let (owner, spill) = (changes.owner(), setup.spill.of(task));
-        Self { setup, reach, changes, owner, spill, redactor, notices: Mutex::default() }
+        Self { setup, reach, changes, owner, task, spill, redactor, notices: Mutex::default() }
     }
 
     pub(super) fn notices(&self) -> Vec<String> {
@@ -148,6 +152,7 @@ impl Launcher {
         cancel: &CancellationToken,
     ) -> Result<Running, Problem> {
         let mut environment = self.setup.environment.clone();
+        environment.set(TASK_VARIABLE, self.task.to_string());
         if let Network::Proxy { port } = walls.network {
             for (name, value) in proxy::variables(port, self.reach.as_ref(), &self.setup.web) {
                 environment.set(name, value);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
+use sortie_engine::usage_so_far;
 use sortie_journal::{Journal, JournalError, TaskHeader, TaskState};
 use sortie_protocol::{Event, Fact, ModelChoice, TaskOutcome, Timestamp, Usage};
 
@@ -15,21 +16,20 @@ pub(in crate::command) struct Legs {
     pub(super) model: Option<ModelChoice>,
     /// Those that have ended, the oldest first, each with its number.
     pub(in crate::command) ended: Vec<(u32, TaskOutcome)>,
-    /// What the newest one has done, whether it has ended or not.
-    pub(in crate::command) newest: Deeds,
+    /// What has been done so far, whether the newest one has ended or not.
+    pub(in crate::command) so_far: Deeds,
     /// What the newest one does.
     pub(in crate::command) stand: Stand,
     leg: u32,
-    last_heard: Option<Timestamp>,
 }
 
-/// What a leg has done, without its sub-agents.
+/// What a task has done, over all its legs.
 #[derive(Debug, Default)]
 pub(in crate::command) struct Deeds {
-    /// With the time that it has worked, as far as events tell.
+    /// With its descendants, as an outcome has it.
     pub(in crate::command) usage: Usage,
     pub(super) files_changed: BTreeSet<String>,
-    /// What its model said last.
+    /// What its model said last, in the newest leg.
     pub(super) text: String,
 }
 
@@ -43,46 +43,35 @@ impl Legs {
     ) -> (Self, Result<(), JournalError>) {
         let mut legs = Self::default();
         let read = journal.read_each(header.task_id, 1, &mut |event| legs.take(event));
-        if header.state == TaskState::Running {
-            legs.newest.usage.duration_ms += legs.since_last_heard(now);
+        if !matches!(header.state, TaskState::Ended(_)) {
+            // Of a log that cannot be read at all the damage is told.
+            let usage = usage_so_far(journal, header.task_id).unwrap_or_default();
+            legs.so_far.usage = Usage { duration_ms: worked_ms(header, now), ..usage };
         }
         (legs, read)
     }
 
     fn take(&mut self, event: Event) {
         if event.leg > self.leg {
-            (self.leg, self.newest, self.stand) = (event.leg, Deeds::default(), Stand::default());
+            (self.leg, self.stand) = (event.leg, Stand::default());
+            self.so_far.text.clear();
         }
         self.stand.see(&event.fact);
-        // Between the end of one process and the next one's taking over nobody worked.
-        if !matches!(event.fact, Fact::TaskResumed { .. }) {
-            self.newest.usage.duration_ms += self.since_last_heard(event.time);
-        }
-        self.last_heard = Some(event.time);
         match event.fact {
             Fact::TaskStarted { job } => self.model = Some(job.config.model),
             Fact::TaskResumed { config, .. } => self.model = Some(config.model),
             Fact::ModelReplied { reply, .. } => {
-                self.newest.usage += Usage { turns: 1, tool_calls: 0, ..reply.usage };
                 let text = reply.text();
                 if !text.trim().is_empty() {
-                    self.newest.text = text;
+                    self.so_far.text = text;
                 }
             }
-            Fact::ModelRetried { usage, .. } | Fact::Assisted { usage, .. } => {
-                self.newest.usage += Usage { turns: 0, tool_calls: 0, ..usage };
-            }
             Fact::CallFinished { output, refused: false } if !output.output.did_not_run => {
-                self.newest.usage += Usage { tool_calls: 1, ..Usage::default() };
-                self.newest.files_changed.extend(output.output.files_changed);
+                self.so_far.files_changed.extend(output.output.files_changed);
             }
             Fact::TaskEnded { outcome } => self.ended.push((event.leg, *outcome)),
             _ => {}
         }
-    }
-
-    fn since_last_heard(&self, now: Timestamp) -> u64 {
-        self.last_heard.map_or(0, |last| now.0.saturating_sub(last.0))
     }
 }
 
@@ -98,15 +87,7 @@ impl Deeds {
     }
 }
 
-/// For how long its newest leg has worked: the time in which nobody ran it is not counted.
-pub(super) fn worked_ms(journal: &dyn Journal, header: &TaskHeader, now: Timestamp) -> u64 {
-    let known = match header.state {
-        TaskState::Ended(_) => journal.ending(header.task_id).ok().flatten().map(|ended| ended.usage.duration_ms),
-        TaskState::Running | TaskState::Interrupted => {
-            let (legs, read) = Legs::read(journal, header, now);
-            read.is_ok().then_some(legs.newest.usage.duration_ms)
-        }
-    };
-    // Of a damaged log nothing better is known.
-    known.unwrap_or_else(|| header.updated.0.saturating_sub(header.started.0))
+/// For how long a task has worked, in whole milliseconds.
+pub(super) fn worked_ms(header: &TaskHeader, now: Timestamp) -> u64 {
+    u64::try_from(header.worked_by(now).as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! The list: headers, and of the log only what says how long it took.
+//! The list: headers, and nothing of the logs.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -31,7 +31,7 @@ pub(super) fn run(
     if json {
         print_json(&headers.iter().map(|header| object(header, contract)).collect::<Value>())?;
     } else {
-        io::stdout().lock().write_all(table(journal, &headers, contract, more).as_bytes())?;
+        io::stdout().lock().write_all(table(&headers, contract, more).as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -41,7 +41,7 @@ fn newest(journal: &dyn Journal, limit: usize, all: bool) -> Result<Vec<TaskHead
     journal.list(&TaskQuery { roots_only: !all, limit, ..TaskQuery::default() })
 }
 
-fn table(journal: &dyn Journal, headers: &[TaskHeader], contract: &dyn Contract, more: bool) -> String {
+fn table(headers: &[TaskHeader], contract: &dyn Contract, more: bool) -> String {
     if headers.is_empty() {
         return "there are no tasks yet\n".to_owned();
     }
@@ -55,7 +55,7 @@ fn table(journal: &dyn Journal, headers: &[TaskHeader], contract: &dyn Contract,
     let state_columns = states.iter().map(String::len).fold(LONGEST_STATE, usize::max);
     let (now, mut text) = (SystemClock.now(), String::new());
     for (((_, header), id), state) in lines.iter().zip(ids).zip(states) {
-        let took = words::elapsed(worked_ms(journal, header, now));
+        let took = words::elapsed(worked_ms(header, now));
         let _infallible = writeln!(
             text,
             "{id:id_columns$}  {state:state_columns$}  {:agent_columns$}  {}  {took:>7}  {}",

@@ -44,8 +44,18 @@ pub(super) fn run(
         let text = neutral::block(&outcome.text);
         let end = if text.ends_with('\n') { "" } else { "\n" };
         write!(io::stdout().lock(), "{text}{end}")?;
+    } else {
+        return Err(without_text(&outcome, &state_in(contract, &header)));
     }
     Ok(code)
+}
+
+/// What there is to say of a task that has ended before it wrote anything.
+fn without_text(outcome: &TaskOutcome, state: &str) -> CommandError {
+    let task = outcome.task_id;
+    let why = outcome.error.as_ref().map(|failure| format!(": {} ({})", failure.message, failure.code));
+    let message = format!("{task} has no report: {state}{}", why.unwrap_or_default());
+    CommandError::new(ErrorKind::NotFound, message).hint(format!("`sortie tasks show {task}` shows what it has done"))
 }
 
 /// Puts the whole report in the place of what was kept of it.

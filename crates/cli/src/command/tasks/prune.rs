@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
-use sortie_journal::{Journal, Pruned, SqliteJournal, TaskHeader};
+use sortie_journal::{Holder, Journal, Kept, Pruned, SqliteJournal, TaskHeader};
 use sortie_protocol::TaskId;
 
 use crate::args::parse_age;
@@ -29,7 +29,7 @@ pub(super) struct PruneArgs {
     #[arg(long)]
     dry_run: bool,
 
-    /// Print JSON: how much went, and the ids of what went and of what stays because it is damaged
+    /// Print JSON: how much went, and the ids of what went and of what stays because it is damaged or has not ended
     #[arg(long)]
     json: bool,
 }
@@ -68,33 +68,50 @@ fn tell_prunable(headers: &[TaskHeader], json: bool) -> Result<ExitCode, Command
         let (agent, title) = (neutral::line(&header.agent), words::title(&header.title));
         let _infallible = writeln!(text, "{}  {}  {agent}  {title}", header.task_id, state(header));
     }
-    let _infallible = writeln!(text, "{} would be removed", tasks(headers.len() as u64));
+    let _infallible = writeln!(text, "{} would be removed", tasks(headers.len()));
     io::stdout().lock().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn tell(removed: &Removed, json: bool) -> Result<ExitCode, CommandError> {
-    let Removed { pruned, tasks: gone, left } = removed;
+    let Removed { pruned, left } = removed;
+    let Pruned { tasks: gone, events, bytes, damaged, kept } = pruned;
     if json {
         let ids = |tasks: &[TaskId]| tasks.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let Pruned { tasks, events, bytes, damaged } = pruned;
         print_json(&json!({
-            "tasks": tasks, "events": events, "bytes": bytes,
+            "tasks": gone.len(), "events": events, "bytes": bytes,
             "removed": ids(gone), "damaged": ids(damaged), "left": left,
+            "kept": kept.iter().map(|kept| kept.root.to_string()).collect::<Vec<_>>(),
         }))?;
     } else {
-        let text = format!("{} removed: {} events, {} bytes\n", tasks(pruned.tasks), pruned.events, pruned.bytes);
+        let text = format!("{} removed: {events} events, {bytes} bytes\n", tasks(gone.len()));
         io::stdout().lock().write_all(text.as_bytes())?;
     }
-    for task in &pruned.damaged {
+    for task in damaged {
         error::warn(&format!("{task} stays: its log is damaged"));
     }
     for why in left {
         error::warn(why);
     }
-    Ok(if pruned.damaged.is_empty() && left.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    for kept in kept {
+        error::note(&why_kept(kept));
+    }
+    Ok(if damaged.is_empty() && left.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-fn tasks(count: u64) -> String {
+/// Why an old tree stays, and what can be done.
+fn why_kept(Kept { root, task, holder }: &Kept) -> String {
+    match holder {
+        Holder::OutOfSight { pid } => format!(
+            "{root} stays: process {pid} has {task}, and cannot be seen from here, as in another container; if it is gone, \
+             `sortie resume {task} --take-over` goes on with it"
+        ),
+        Holder::Nobody | Holder::ThisProcess | Holder::Other { .. } => {
+            format!("{root} stays: {task} was interrupted; `sortie tasks stop {task}` ends it")
+        }
+    }
+}
+
+fn tasks(count: usize) -> String {
     if count == 1 { "1 task".to_owned() } else { format!("{count} tasks") }
 }

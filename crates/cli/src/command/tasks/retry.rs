@@ -5,14 +5,14 @@ use std::process::ExitCode;
 use clap::Args;
 use sortie_engine::Kind;
 use sortie_journal::Journal;
-use sortie_protocol::{Event, Fact, Job, TaskId, TaskRequest};
+use sortie_protocol::TaskRequest;
 
 use super::parse_id;
 use super::show::find;
 use crate::args::with_exit_codes;
 use crate::command::run::{OutputFormat, approver, display};
 use crate::drive::{Wish, drive};
-use crate::error::{CommandError, ErrorKind};
+use crate::error::CommandError;
 use crate::render::{Root, ShowArgs};
 use crate::settings::Settings;
 use crate::wiring::Plan;
@@ -46,7 +46,7 @@ Examples:
   sortie tasks retry kvbq --model opus";
 
 pub(super) fn run(args: &RetryArgs, journal: &dyn Journal, settings: &Settings) -> Result<ExitCode, CommandError> {
-    let job = job(journal, find(journal, &args.id)?.task_id)?;
+    let job = journal.beginning(find(journal, &args.id)?.task_id)?;
     let here = settings.places.workspace.display().to_string();
     if job.workspace != here {
         let message = format!("{} worked in {}, not in {here}", job.task, job.workspace);
@@ -59,7 +59,7 @@ pub(super) fn run(args: &RetryArgs, journal: &dyn Journal, settings: &Settings) 
     };
     // Where no call may choose its model, the old one did not, either.
     let same = Some(job.config.model.id).filter(|_| kind == Kind::Main || settings.rules().allow_model_override);
-    let aside = args.show.aside(settings, root)?;
+    let aside = args.show.aside(settings, root, settings.unconfined)?;
     let request = TaskRequest {
         title: job.title,
         prompt: job.prompt,
@@ -68,24 +68,7 @@ pub(super) fn run(args: &RetryArgs, journal: &dyn Journal, settings: &Settings) 
         limits: job.config.limits,
         ..TaskRequest::default()
     };
-    let approver = approver(args.output_format, &aside, settings);
+    let approver = approver(args.output_format, &aside, settings, settings.unconfined);
     let (pace, display) = display(args.output_format, &args.show, aside, settings.unconfined);
     Ok(drive(Plan::new(settings)?, Wish::Start { kind, request }, pace, display, approver)??)
-}
-
-/// A task as it was asked for.
-fn job(journal: &dyn Journal, task: TaskId) -> Result<Job, CommandError> {
-    let mut first = None;
-    let mut look = |event: Event| {
-        if let Fact::TaskStarted { job } = event.fact {
-            first.get_or_insert(*job);
-        }
-    };
-    let read = journal.read_each(task, 1, &mut look);
-    // Whatever is damaged behind its start does not matter here.
-    let Some(job) = first else {
-        read?;
-        return Err(CommandError::new(ErrorKind::Unready, format!("the log of {task} does not begin with its start")));
-    };
-    Ok(job)
 }

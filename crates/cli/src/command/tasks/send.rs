@@ -1,4 +1,4 @@
-//! `tasks send`: a person's words to a task, whoever runs it.
+//! `tasks send`: words to a task, whoever runs it: a person's, or an agent's if one of its commands sends them.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -6,10 +6,13 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 use sortie_journal::{Journal, TaskHeader, TaskState};
-use sortie_protocol::{Command, Fact, Sender};
+use sortie_protocol::{Command, Fact, Sender, TaskId};
+use sortie_sandbox::process::is_below_a_command;
+use sortie_tools::TASK_VARIABLE;
 
 use super::post::{self, Bookmark, Fate};
 use super::show::find;
+use super::stand::{Question, Stand};
 use super::{parse_id, state};
 use crate::command::run::piped;
 use crate::error::{CommandError, ErrorKind};
@@ -48,8 +51,10 @@ pub(super) fn run(args: &SendArgs, journal: &dyn Journal, settings: &Settings) -
         return Err(ended(&header, "has ended"));
     }
     let text = text(args, settings)?;
+    let from = sender(journal, settings)?;
+    let answers = from == Sender::Person && asks(journal, &header)?;
     let bookmark = Bookmark::at_the_end(journal, header.task_id)?;
-    let number = post::leave(settings, Command::Send { task: header.task_id, from: Sender::Person, text })?;
+    let number = post::leave(settings, Command::Send { task: header.task_id, from, text })?;
     let arrived =
         |fact: &Fact| matches!(fact, Fact::MessageArrived { command: Some(command), .. } if *command == number.0);
     let fate = bookmark.wait(journal, arrived)?;
@@ -58,8 +63,15 @@ pub(super) fn run(args: &SendArgs, journal: &dyn Journal, settings: &Settings) -
         let is_well = matches!(fate, Fate::Done | Fate::Open(TaskState::Interrupted));
         return Ok(ExitCode::from(u8::from(!is_well)));
     }
-    io::stdout().lock().write_all(receipt(&header, fate)?.as_bytes())?;
+    io::stdout().lock().write_all(receipt(&header, fate, answers)?.as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a task waits with a question of its own.
+fn asks(journal: &dyn Journal, header: &TaskHeader) -> Result<bool, CommandError> {
+    let mut stand = Stand::default();
+    journal.read_each(header.task_id, 1, &mut |event| stand.see(&event.fact))?;
+    Ok(matches!(stand.question, Some(Question::Open { .. })))
 }
 
 fn text(args: &SendArgs, settings: &Settings) -> Result<String, CommandError> {
@@ -75,6 +87,24 @@ fn text(args: &SendArgs, settings: &Settings) -> Result<String, CommandError> {
     Ok(text)
 }
 
+/// Who writes. What an agent has a command do is the agent's word, never the person's.
+fn sender(journal: &dyn Journal, settings: &Settings) -> Result<Sender, CommandError> {
+    match settings.environment.task() {
+        None if is_below_a_command() => {
+            let message = format!("an agent's command sends this, and {TASK_VARIABLE}, which says whose, is not there");
+            Err(CommandError::new(ErrorKind::Unready, message).hint("leave the environment of commands as it is"))
+        }
+        None => Ok(Sender::Person),
+        Some(mark) => {
+            let no_id = |_| CommandError::usage(format!("{TASK_VARIABLE} is `{mark}`, which is no task's id"));
+            let task: TaskId = mark.parse().map_err(no_id)?;
+            // A task of another journal has a name that nobody knows here.
+            let agent = journal.find(task.letters())?.pop().map_or_else(|| "agent".to_owned(), |header| header.agent);
+            Ok(Sender::Task { task, agent })
+        }
+    }
+}
+
 fn word(fate: Fate) -> &'static str {
     match fate {
         Fate::Done => "delivered",
@@ -84,9 +114,10 @@ fn word(fate: Fate) -> &'static str {
     }
 }
 
-fn receipt(header: &TaskHeader, fate: Fate) -> Result<String, CommandError> {
+fn receipt(header: &TaskHeader, fate: Fate, answers: bool) -> Result<String, CommandError> {
     let (task, root) = (header.task_id, header.root_id);
     match fate {
+        Fate::Done if answers => Ok(format!("delivered: {task} takes it as the answer to its question\n")),
         Fate::Done => Ok(format!("delivered: {task} reads it at its next turn\n")),
         Fate::Open(TaskState::Interrupted) => {
             Ok(format!("kept: {task} was interrupted, and reads it when it goes on: sortie resume {root}\n"))

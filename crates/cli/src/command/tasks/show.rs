@@ -41,7 +41,7 @@ pub(super) fn run(
         let mut text = describe(contract, &header, &told, &changed(journal, &told, &branch));
         if branch.len() > 1 {
             text.push('\n');
-            text.push_str(&tree(journal, contract, &branch));
+            text.push_str(&tree(contract, &branch));
         }
         text.push_str(&said(&told));
         io::stdout().lock().write_all(neutral::block(&text).as_bytes())?;
@@ -106,7 +106,7 @@ impl Told {
             object["earlier_legs"] = self.legs.ended.iter().map(leg).collect();
         }
         if self.outcome.is_none() {
-            object["so_far"] = self.legs.newest.object();
+            object["so_far"] = self.legs.so_far.object();
         }
     }
 }
@@ -114,7 +114,7 @@ impl Told {
 /// The files that the task and those below it have changed, as far as endings tell.
 fn changed(journal: &dyn Journal, told: &Told, branch: &[TaskHeader]) -> BTreeSet<String> {
     let ended = branch.iter().filter_map(|header| journal.ending(header.task_id).ok().flatten());
-    ended.flat_map(|outcome| outcome.files_changed).chain(told.legs.newest.files_changed.iter().cloned()).collect()
+    ended.flat_map(|outcome| outcome.files_changed).chain(told.legs.so_far.files_changed.iter().cloned()).collect()
 }
 
 fn describe(contract: &dyn Contract, header: &TaskHeader, told: &Told, changed: &BTreeSet<String>) -> String {
@@ -140,7 +140,7 @@ fn describe(contract: &dyn Contract, header: &TaskHeader, told: &Told, changed: 
     }
     match &told.outcome {
         Some(outcome) => ending(outcome, &mut field),
-        None => field("so far", &told.legs.newest.in_words()),
+        None => field("so far", &told.legs.so_far.in_words()),
     }
     if let Some(files) = words::files(changed) {
         field("changed", &files);
@@ -166,12 +166,12 @@ fn ending(outcome: &TaskOutcome, field: &mut impl FnMut(&str, &str)) {
 }
 
 /// A line for each task of the branch, below its parent and to the right of it.
-fn tree(journal: &dyn Journal, contract: &dyn Contract, branch: &[TaskHeader]) -> String {
+fn tree(contract: &dyn Contract, branch: &[TaskHeader]) -> String {
     let (now, mut text) = (SystemClock.now(), String::new());
     for (level, header) in as_tree(branch.iter().rev()) {
         let (agent, title) = (neutral::line(&header.agent), words::title(&header.title));
         let (indent, state) = ("  ".repeat(level), state_in(contract, header));
-        let took = words::elapsed(worked_ms(journal, header, now));
+        let took = words::elapsed(worked_ms(header, now));
         let _infallible = writeln!(text, "{indent}{agent} {} {state} · {took} · {title}", header.task_id);
     }
     text
@@ -192,6 +192,6 @@ fn said(told: &Told) -> String {
     for (leg, outcome) in &told.legs.ended {
         say(&format!("leg {leg}, {}:\n", outcome.status), &outcome.text);
     }
-    say("so far:\n", &told.legs.newest.text);
+    say("so far:\n", &told.legs.so_far.text);
     text
 }

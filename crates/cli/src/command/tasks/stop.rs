@@ -218,6 +218,7 @@ fn receipt(tree: &[TaskHeader], stopped: &[&TaskHeader], was_open: bool) -> Stri
 
 #[cfg(test)]
 mod tests {
+    use sortie_journal::Worked;
     use sortie_protocol::Timestamp;
 
     use super::*;
@@ -236,6 +237,7 @@ mod tests {
             state: TaskState::Ended(status),
             started: Timestamp(0),
             updated: Timestamp(0),
+            worked: Worked::begin(Timestamp(0)),
         }
     }
 

@@ -2,13 +2,15 @@
 
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
 use sortie_protocol::nearest;
+use sortie_tools::TASK_VARIABLE;
 
 use super::meaning::{self, Entry, Meaning};
 use super::{KEYS, Key};
 
 const LIGHT_PREFIX: &str = "LIGHT_";
 const OWN_PREFIX: &str = "SORTIE_";
-/// Variables of ours that are no settings: where things are kept, and what the project's own tests set.
+/// Variables of ours that are no settings: where things are kept, whose command this is, and what the project's own tests
+/// set.
 const HOME: &str = "SORTIE_HOME";
 const OF_TESTS: [&str; 2] = ["SORTIE_TEST_", "SORTIE_JOURNAL_TEST_"];
 
@@ -27,7 +29,7 @@ pub(in crate::settings) fn meaning(name: &str) -> Option<(Form, Meaning)> {
         return Some((Form::Shared, Meaning::Setting(entry)));
     }
     let path = name.strip_prefix(OWN_PREFIX)?;
-    if name == HOME || OF_TESTS.iter().any(|prefix| name.starts_with(prefix)) {
+    if [HOME, TASK_VARIABLE].contains(&name) || OF_TESTS.iter().any(|prefix| name.starts_with(prefix)) {
         return None;
     }
     let meaning = if path.contains("__") {

@@ -25,7 +25,7 @@ fn shown(run: &Run) -> String {
 }
 
 #[test]
-fn s1_33_s1_46_a_block_tells_name_and_status_from_its_beginning_and_the_last_two_messages() {
+fn k18_s1_33_s1_46_a_block_tells_name_and_status_from_its_beginning_and_the_last_two_messages() {
     let run = Run::of(&with_agents(), "result", "anthropic", talkative());
     expect![[r#"
         ○ initializing · code-reviewer agent-1___________

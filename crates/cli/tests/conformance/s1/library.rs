@@ -133,7 +133,7 @@ fn s1_28_people_list_and_match_on_the_command_line() {
 }
 
 #[tokio::test]
-async fn s1_29_s1_30_s1_31_s1_32_a_call_of_the_tool_is_told_when_it_begins_and_at_every_message() {
+async fn k18_s1_29_s1_30_s1_31_s1_32_a_call_of_the_tool_is_told_when_it_begins_and_at_every_message() {
     let library = Library::over(reviewer());
     let observation = library.subagents.observe(Notebook::default()).unwrap();
     library.ask().await;
@@ -154,7 +154,7 @@ async fn s1_29_s1_30_s1_31_s1_32_a_call_of_the_tool_is_told_when_it_begins_and_a
 }
 
 #[tokio::test]
-async fn s1_31_what_is_told_as_added_is_on_record_before_the_first_request() {
+async fn k18_s1_31_what_is_told_as_added_is_on_record_before_the_first_request() {
     let library = Library::over(reviewer());
     library.ask().await;
     assert_eq!(library.facts()[..3], ["task_started", "task_admitted", "model_called"]);
@@ -202,7 +202,7 @@ struct Deaf;
 impl SubagentObserver for Deaf {}
 
 #[tokio::test]
-async fn s1_34_an_observer_that_panics_is_slow_or_absent_disturbs_nothing() {
+async fn k18_s1_34_an_observer_that_panics_is_slow_or_absent_disturbs_nothing() {
     let library = Library::over(reviewer());
     let (entered, has_entered) = channel();
     let (let_go, go_on) = channel();

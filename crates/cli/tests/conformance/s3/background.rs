@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedPart, ScriptedServer, reply, when};
 
@@ -31,9 +32,7 @@ fn start(world: &World, server: &ScriptedServer, wire: &str) -> Live {
 /// The run, which went well.
 fn ended(live: Live, server: ScriptedServer) -> Run {
     let run = Run { ended: live.wait(), server };
-    // Once for each time that it had no more to do.
-    let mut said = run.ended.stdout.trim_end().split("\n\n");
-    assert!(run.ended.code == 0 && said.all(|word| word == DONE), "{:#?}", run.ended);
+    assert_eq!((run.ended.code, run.ended.stdout.trim_end()), (0, DONE), "{:#?}", run.ended);
     run
 }
 
@@ -43,7 +42,7 @@ fn told(run: &Run, words: &str) -> usize {
 }
 
 #[test]
-fn s3_14_s3_32_a_call_returns_at_once_and_the_report_comes_later_once() {
+fn k13_s3_14_s3_32_a_call_returns_at_once_and_the_report_comes_later_once() {
     for wire in WIRES {
         let world = World::new();
         let script = main_agent_calls([started("CHILD looks")])
@@ -81,7 +80,7 @@ fn s3_32_where_it_is_switched_off_a_call_is_refused_by_name() {
 }
 
 #[test]
-fn s3_33_polling_tells_where_a_task_stands_and_never_what_it_said() {
+fn k13_s3_33_polling_tells_where_a_task_stands_and_never_what_it_said() {
     let poll = json!({"task_id": "<task 1>", "block": false});
     let script = asking(&["CHILD looks"], "TaskOutput", poll)
         .on(when::turn(0), reply::calls([reply::call("LS", json!({}))]).text("Secret thoughts."))
@@ -98,7 +97,7 @@ fn s3_33_polling_tells_where_a_task_stands_and_never_what_it_said() {
 }
 
 #[test]
-fn s3_33_waiting_gives_the_report_which_is_not_delivered_again() {
+fn k13_s3_33_waiting_gives_the_report_which_is_not_delivered_again() {
     for wire in WIRES {
         let wait = json!({"task_id": "<task 1>"});
         let script = asking(&["CHILD looks"], "TaskOutput", wait).otherwise(reply::text("The report.").held_by("end"));
@@ -114,7 +113,7 @@ fn s3_33_waiting_gives_the_report_which_is_not_delivered_again() {
 }
 
 #[test]
-fn s3_33_waiting_ends_with_its_time() {
+fn k13_s3_33_waiting_ends_with_its_time() {
     let wait = json!({"task_id": "<task 1>", "timeout": 1});
     let script = asking(&["CHILD looks"], "TaskOutput", wait).otherwise(reply::text("The report.").held_by("end"));
     let (world, server) = (World::new(), ScriptedServer::start(script).unwrap());
@@ -129,7 +128,7 @@ fn s3_33_waiting_ends_with_its_time() {
 }
 
 #[test]
-fn s3_33_an_unknown_id_is_an_error_and_spoils_no_other() {
+fn k13_s3_33_an_unknown_id_is_an_error_and_spoils_no_other() {
     let both = json!({"task_ids": ["<task 1>", "agent-zzzzzzzzzzzz"]});
     let script = asking(&["CHILD looks"], "TaskOutput", both).otherwise(reply::text("The report."));
     let run = Run::of(&World::new(), "typed", "anthropic", script);
@@ -178,7 +177,7 @@ fn s3_14_s3_34_a_command_tells_the_status_by_an_id_with_or_without_its_prefix() 
 }
 
 #[test]
-fn s3_35_the_one_who_started_a_task_stops_it() {
+fn k13_s3_35_the_one_who_started_a_task_stops_it() {
     let script = asking(&["CHILD looks"], "TaskStop", json!({"task_id": "<task 1>"})).otherwise(reply::never());
     let (world, server) = (World::new(), ScriptedServer::start(script).unwrap());
     let run = ended(start(&world, &server, "anthropic"), server);
@@ -225,7 +224,7 @@ fn s3_37_what_is_over_is_cleaned_up_with_its_file_and_what_runs_is_kept() {
 }
 
 #[test]
-fn s3_32_three_that_end_together_are_each_told_once_to_one_who_had_ended_its_turn() {
+fn k13_s3_32_three_that_end_together_are_each_told_once_to_one_who_had_ended_its_turn() {
     for wire in WIRES {
         let prompts = ["CHILD a", "CHILD b", "CHILD c"];
         let script = prompts.iter().fold(main_agent_calls(prompts.map(started)), |script, prompt| {
@@ -244,7 +243,7 @@ fn s3_32_three_that_end_together_are_each_told_once_to_one_who_had_ended_its_tur
 }
 
 #[test]
-fn s3_32_what_a_sub_agent_left_at_work_is_told_to_the_one_above_it() {
+fn k13_s3_32_what_a_sub_agent_left_at_work_is_told_to_the_one_above_it() {
     let world = World::new();
     let script = main_agent_calls([reply::call("Task", arguments("general-purpose", "PARENT delegates"))])
         .on(when::prompt_contains("PARENT").turn(0), reply::calls([started("CHILD looks")]))
@@ -260,6 +259,23 @@ fn s3_32_what_a_sub_agent_left_at_work_is_told_to_the_one_above_it() {
 }
 
 #[test]
+fn k13_s3_32_s3_40_a_report_is_told_once_although_the_program_was_gone_meanwhile() {
+    for wire in WIRES {
+        let script = main_agent_calls([started("CHILD looks")]).otherwise(reply::text("The report.").held_by("end"));
+        let (world, server) = (World::new(), ScriptedServer::start(script).unwrap());
+        let live = start(&world, &server, wire);
+        wait_for(&server, |traffic| traffic.calls >= 3);
+        kill_process(Pid::from_child(&live.child), Signal::KILL).unwrap();
+        assert_eq!(live.wait().code, 137);
+        server.gate("end").open();
+        let again = world.sortie(["resume", "--contract", "typed"]).on(&server, wire).start();
+        let run = ended(again, server);
+        assert_eq!(told(&run, "The report."), 1, "{:#?}", run.main_agent().last());
+        assert_eq!(world.tasks(2)[1]["status"], "completed");
+    }
+}
+
+#[test]
 fn s3_55_types_filters_isolation_background_and_resume_hold_together() {
     let world = World::new();
     let script = main_agent_calls([started("CHILD finds"), reply::call("Task", arguments("Plan", "CHILD plans"))])
@@ -267,8 +283,7 @@ fn s3_55_types_filters_isolation_background_and_resume_hold_together() {
         .on(when::prompt_contains("finds"), reply::text("src/auth.rs and src/main.rs"))
         .otherwise(reply::text("First this, then that."));
     let run = Run::of(&world, "typed", "anthropic", script);
-    let mut said = run.ended.stdout.trim_end().split("\n\n");
-    assert!(said.all(|word| word == DONE), "{:#?}", run.ended);
+    assert_eq!(run.ended.stdout.trim_end(), DONE, "{:#?}", run.ended);
     let (finds, plans) = (run.sub_agent("CHILD finds"), run.sub_agent("CHILD plans"));
     assert!(finds[1].results[0].text.contains("src/auth.rs"), "{:#?}", finds[1].results);
     assert!(!finds[0].offers("Write") && !plans[0].offers("Write") && plans[0].offers("TodoWrite"));

@@ -49,7 +49,7 @@ fn s3_18_general_purpose_has_all_tools_of_its_parent_but_delegation() {
         let one_deeper = ["--set", "task_tool.max_depth=2"];
         let script = main_agent_calls([task("general-purpose", "CHILD works")]).otherwise(reply::text("Done."));
         let run = Run::with(&World::new(), "typed", wire, script, &one_deeper);
-        for tool in ["Task", "TaskOutput", "TaskStop", "TaskList"] {
+        for tool in ["Task", "TaskOutput", "TaskStop"] {
             assert!(run.sub_agents()[0].offers(tool), "{tool}, where the depth allows it");
         }
     }

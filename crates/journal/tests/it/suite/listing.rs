@@ -1,11 +1,12 @@
 //! Which tasks a list has.
 
 use sortie_journal::{Entry, Journal, JournalError, MemoryJournal, TaskQuery, TaskState};
-use sortie_protocol::{Fact, Status, TaskId};
+use sortie_protocol::{Fact, Status, TaskId, Timestamp};
 
-use crate::support::{Place, append, ended, started, started_by, task};
+use crate::support::{Place, append, ended, entry, noticed, resumed, started, started_by, task};
 
 over_every_journal![
+    a_header_says_how_long_its_task_has_worked,
     a_list_can_be_narrowed_by_state_workspace_and_place_in_the_tree,
     a_list_can_be_read_page_by_page,
     a_page_behind_a_task_that_is_unknown_is_an_error,
@@ -23,6 +24,23 @@ fn elsewhere(task: TaskId) -> Entry {
         "/elsewhere".clone_into(&mut job.workspace);
     }
     entry
+}
+
+async fn a_header_says_how_long_its_task_has_worked(journal: &dyn Journal) {
+    let a = task('a');
+    let at = |seconds: u64, entry: Entry| Entry { time: Timestamp(seconds * 1_000), ..entry };
+    let worked = |seconds: u64| journal.find("a").unwrap()[0].worked_by(Timestamp(seconds * 1_000)).as_secs();
+    append(journal, [started(a), at(10, entry(a, Fact::TaskAdmitted)), at(12, noticed(a, "at work"))]).await.unwrap();
+    assert_eq!(worked(15), 5, "it runs");
+    let second = |entry: Entry| Entry { attempt: 2, ..entry };
+    append(journal, [at(14, second(resumed(a, 1))), at(900, second(entry(a, Fact::TaskAdmitted)))]).await.unwrap();
+    assert_eq!(worked(901), 5, "the time in which nobody ran it is not counted");
+    let mut ending = ended(a, Status::Completed);
+    if let Fact::TaskEnded { outcome } = &mut ending.fact {
+        outcome.usage.duration_ms = 7_000;
+    }
+    append(journal, [at(902, second(ending))]).await.unwrap();
+    assert_eq!(worked(5_000), 7, "as its outcome says");
 }
 
 async fn a_list_can_be_narrowed_by_state_workspace_and_place_in_the_tree(journal: &dyn Journal) {

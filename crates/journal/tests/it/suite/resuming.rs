@@ -15,6 +15,7 @@ over_every_journal![
     a_task_that_runs_is_not_given_away,
     a_log_is_read_from_any_number_on,
     a_long_log_is_read_whole_and_the_journal_can_be_asked_meanwhile,
+    a_log_in_which_others_have_written_is_not_read_as_it_stood,
     commands_are_read_in_the_order_of_sending,
     a_command_for_nobody_is_refused,
     old_commands_go_when_their_task_has_ended,
@@ -141,6 +142,17 @@ async fn a_long_log_is_read_whole_and_the_journal_can_be_asked_meanwhile(journal
 
 fn stop(task: TaskId) -> Command {
     Command::Stop { task }
+}
+
+async fn a_log_in_which_others_have_written_is_not_read_as_it_stood(journal: &dyn Journal) {
+    let a = task('a');
+    append(journal, [started(a), ended(a, Status::Completed)]).await.unwrap();
+    let (standing, mut read) = (journal.standing(a).unwrap(), 0);
+    journal.read_standing(&standing, &mut |_| read += 1).unwrap();
+    assert_eq!(read, 2);
+    append(journal, [Entry { attempt: 2, ..resumed(a, 2) }]).await.unwrap();
+    let refused = journal.read_standing(&standing, &mut |event| panic!("{event:?} was read"));
+    assert!(matches!(refused, Err(JournalError::Stale { read: 2, last: 3, .. })), "{refused:?}");
 }
 
 async fn commands_are_read_in_the_order_of_sending(journal: &dyn Journal) {

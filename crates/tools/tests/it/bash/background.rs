@@ -1,10 +1,18 @@
 //! Commands that go on while their task does other things.
 
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::{Mutex, mpsc};
+
+use futures_util::poll;
 use serde_json::{Value, json};
 use sortie_protocol::{Fault, ToolOutput};
+use sortie_sandbox::Workspace;
+use sortie_sandbox::process::Walls;
+use sortie_tools::{NetworkReach, Repositories, ShellReach, Writable};
 
 use super::life::{is_alive, marker, until};
-use super::shell::{command, in_background, project, wait_for};
+use super::shell::{Reach, command, in_background, project, setup, shells_of, wait_for};
 use crate::project::Project;
 
 async fn start(project: &Project, line: &str) -> String {
@@ -89,9 +97,10 @@ async fn an_output_that_nobody_reads_is_bounded_and_what_is_gone_is_told() {
     let name = start(&project, "yes 0123456 | head -c 2000000; touch begun").await;
     until(|| project.path("begun").exists()).await;
     let (seen, output) = see_through(&project, json!({"bash_id": name})).await;
+    // Told more than once where the last of it came after the first look.
     let gone =
-        seen.notes.iter().find_map(|note| note.strip_suffix(" bytes before this were not read in time and are gone"));
-    let n_gone: usize = gone.unwrap().replace(',', "").parse().unwrap();
+        seen.notes.iter().filter_map(|note| note.strip_suffix(" bytes before this were not read in time and are gone"));
+    let n_gone: usize = gone.map(|count| count.replace(',', "").parse::<usize>().unwrap()).sum();
     assert!(n_gone > 800_000, "no more than a pipe could have been left: {n_gone}");
     assert_eq!(seen.text.len() + n_gone, 2_000_000);
     assert!(seen.notes.iter().any(|note| note.ends_with(" more are there; call again")), "it comes in pages");
@@ -121,6 +130,56 @@ async fn whoever_ends_a_command_gets_what_nobody_has_read_of_it() {
     project.done("Bash", command(&wait_for("made"))).await;
     let text = project.done("KillShell", json!({"shell_id": "bash_1"})).await;
     assert_eq!(text, "one\n[bash_1 was ended; changed: made]");
+}
+
+/// Lets no command be started before the test does so, once it has begun.
+struct Late {
+    has_begun: mpsc::Sender<()>,
+    goes_on: Mutex<mpsc::Receiver<()>>,
+}
+
+impl ShellReach for Late {
+    fn writable(&self, workspace: &Workspace) -> Writable {
+        Reach::default().writable(workspace)
+    }
+
+    fn walls(&self, workspace: &Workspace, writable: &[PathBuf], in_it: &Repositories) -> Result<Walls, String> {
+        Reach::default().walls(workspace, writable, in_it)
+    }
+
+    /// Asked for when the command has begun.
+    fn reads_only(&self) -> Option<String> {
+        self.has_begun.send(()).unwrap();
+        self.goes_on.lock().unwrap().recv().unwrap();
+        None
+    }
+
+    fn network(&self) -> NetworkReach {
+        NetworkReach::None
+    }
+
+    fn may_reach(&self, host: &str) -> Result<(), String> {
+        Reach::default().may_reach(host)
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_has_begun_when_its_call_is_cancelled_is_told_and_ends() {
+    let mut project = Project::new(&[]);
+    let (has_begun, begun) = mpsc::channel();
+    let (go_on, goes_on) = mpsc::channel();
+    let reach = Late { has_begun, goes_on: Mutex::new(goes_on) };
+    project.shells = Some(shells_of(setup(&project), reach));
+    let marker = marker();
+    let mut call = pin!(project.run("Bash", in_background(&format!("sleep {marker}"))));
+    assert!(poll!(&mut call).is_pending());
+    begun.recv().unwrap();
+    project.cancel.cancel();
+    assert!(poll!(&mut call).is_pending(), "whether it has begun is known when it is started");
+    go_on.send(()).unwrap();
+    assert_eq!(call.await.for_model, "bash_1 runs in the background");
+    project.shells.as_ref().unwrap().close().await;
+    assert!(!is_alive(&marker));
 }
 
 #[tokio::test]

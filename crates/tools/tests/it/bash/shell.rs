@@ -79,7 +79,7 @@ pub(crate) fn shells(project: &Project, reach: Reach) -> Shells {
 }
 
 /// The commands of a task of its own.
-pub(crate) fn shells_of(setup: ShellSetup, reach: Reach) -> Shells {
+pub(crate) fn shells_of(setup: ShellSetup, reach: impl ShellReach + 'static) -> Shells {
     Shells::new(Arc::new(setup), Arc::new(reach), Arc::default(), redactor(), task())
 }
 

@@ -18,6 +18,7 @@ use crate::project::Project;
 pub(crate) struct Family {
     /// In the order of their starts.
     pub(crate) tasks: watch::Sender<Vec<Glance>>,
+    pub(crate) siblings: Mutex<Vec<Glance>>,
     /// The whole report of every task.
     pub(crate) report: Mutex<String>,
     /// What a stop ends.
@@ -136,6 +137,10 @@ impl Kin for Family {
 
     fn list(&self) -> BoxFuture<'_, Result<Vec<Glance>, Failure>> {
         Box::pin(async { Ok(self.tasks.borrow().clone()) })
+    }
+
+    fn siblings(&self) -> BoxFuture<'_, Result<Vec<Glance>, Failure>> {
+        Box::pin(async { Ok(self.siblings.lock().unwrap().clone()) })
     }
 
     fn page<'a>(&'a self, task: &'a str, from: usize, most: usize) -> BoxFuture<'a, Result<ReportPage, Failure>> {

@@ -63,3 +63,18 @@ async fn of_many_the_newest_are_listed_and_the_rest_is_counted() {
     assert!(lines[0].ends_with(": number 70") && lines[49].ends_with(": number 119"), "{text}");
     assert_eq!(lines[50], "[70 older ones are not shown]");
 }
+
+#[tokio::test]
+async fn siblings_stand_apart_with_their_ids_and_titles_and_without_their_reports() {
+    let family = Family::of(vec![glance('a', works())]);
+    *family.siblings.lock().unwrap() = vec![ended('b', "Secret."), glance('c', works())];
+    let project = family.project();
+    expect![[r"
+        agent-aaaaaaaaaaaa explore running, turn 3, 12 calls, 4500 tokens, 41.2 s, last: Grep: Piece a
+        Beside you:
+        agent-bbbbbbbbbbbb explore completed, 2 calls, 100 tokens, 1.5 s: Piece b
+        agent-cccccccccccc explore running, turn 3, 12 calls, 4500 tokens, 41.2 s, last: Grep: Piece c"]]
+    .assert_eq(&project.done("TaskList", json!({})).await);
+    let completed = project.done("TaskList", json!({"status": "completed"})).await;
+    assert!(completed.contains("agent-bbbbbbbbbbbb") && !completed.contains("agent-cccccccccccc"), "{completed}");
+}

@@ -1,0 +1,215 @@
+//! Whom a task can see and reach, what becomes of one whose parent fails, and that nobody who waits for a person keeps
+//! others from working.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use expect_test::expect;
+use serde_json::json;
+use sortie_engine::{Approval, Approver, Permissions, Question, Resumption, Rules};
+use sortie_journal::Entry;
+use sortie_protocol::{Event, Fact, Status};
+use sortie_testkit::{Script, ScriptedModel, ScriptedReply, reply, when};
+use sortie_tools::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use crate::mail_at_every_event::{Asked, call, send, task};
+use crate::mail_races::{Site, answering, rules};
+use crate::permissions::{user, usual, write};
+use crate::relic::Relic;
+use crate::support::{Plan, World, ask};
+use crate::told::Told;
+
+/// Looks at one that was started a moment ago, writes to it, and stops it.
+fn looking(asked: &Asked<'_>) -> ScriptedReply {
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls([task("FIRST", true)]),
+        ("MAIN", 1) => reply::calls([
+            reply::call("TaskOutput", json!({"task_id": "<task 1>", "block": false})),
+            reply::call("TaskList", json!({})),
+            send("<task 1>", "Look here."),
+        ]),
+        ("MAIN", 2) => call("TaskStop", json!({"task_id": "<task 1>"})),
+        ("FIRST", _) => reply::never(),
+        _ => asked.report(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_was_started_a_moment_ago_is_known_before_the_log_shows_it() {
+    let site = Site::of(answering(looking), Relic::default().late());
+    assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
+    let outputs = site.outputs("MAIN").split_off(1);
+    assert!(outputs[0].contains("1 of 1 has not ended"), "{outputs:#?}");
+    assert!(outputs[1].starts_with("agent-aaaaaaaaaaab general-purpose"), "{outputs:#?}");
+    assert_eq!(outputs[2], "delivered: agent-aaaaaaaaaaab reads it at its next turn");
+    assert!(outputs[3].starts_with("agent-aaaaaaaaaaab general-purpose cancelled"), "{outputs:#?}");
+}
+
+/// Writes to one that takes its time.
+fn writing(asked: &Asked<'_>) -> ScriptedReply {
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls([task("FIRST", true)]),
+        ("MAIN", 1) => reply::calls([send("<task 1>", "Look here.")]),
+        ("FIRST", 0) => call("LS", json!({})).after_ms(1000),
+        _ => asked.report(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_that_arrived_and_was_not_read_before_its_reader_was_ended_is_told_as_such() {
+    let whole = Site::new(answering(writing));
+    let root = whole.run(ask("MAIN")).await.task_id;
+    let appends = whole.journal.appends();
+    let arrives = |entry: &Entry| matches!(entry.fact, Fact::MessageArrived { .. });
+    let arrived = appends.iter().position(|entries| entries.iter().any(arrives)).expect("it was sent");
+    let site = whole.later(answering(writing), Relic::of(&appends[..=arrived]).await);
+    site.engine.abandon("agent-aaaaaaaaaaab".parse().expect("an id")).await.expect("nobody runs it");
+    let running = site.engine.resume(root, Resumption::default()).await.expect("it goes on");
+    assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
+    let told = site.outputs("MAIN").remove(1);
+    assert_eq!(told, "agent-aaaaaaaaaaab had the message, and was ended before it read it");
+}
+
+/// One looks for its siblings, and writes to the one that it finds.
+fn side_by_side(asked: &Asked<'_>) -> ScriptedReply {
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls([task("LOOKING", true), task("BESIDE", true)]),
+        ("LOOKING", 0) => call("TaskList", json!({})).after_ms(10),
+        ("LOOKING", 1) => reply::calls([send("<task 1>", "Look behind the door?")]),
+        ("BESIDE", 0) => call("LS", json!({})).after_ms(100),
+        _ => asked.report(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_child_at_the_depth_limit_knows_its_siblings_and_can_write_to_them() {
+    let site = Site::new(answering(side_by_side).rules(Rules { max_depth: 1, ..rules(20) }));
+    let outcome = site.run(ask("MAIN")).await;
+    assert_eq!(outcome.status, Status::Completed);
+    assert_eq!(Told::of(&site.journal, outcome.task_id).breaches(true), [""; 0]);
+    let outputs = site.outputs("LOOKING");
+    assert!(outputs[0].starts_with("Beside you:\nagent-aaaaaaaaaaac general-purpose running"), "{outputs:#?}");
+    assert!(outputs[0].contains(": Part\n") && !outputs[0].contains("agent-aaaaaaaaaaab"), "{outputs:#?}");
+    assert_eq!(outputs[1], "delivered: agent-aaaaaaaaaaac reads it at its next turn");
+}
+
+#[tokio::test(start_paused = true)]
+async fn siblings_write_to_each_other_only_where_their_parent_may_write_itself() {
+    let lead = json!({"description": "Lead", "prompt": "LEAD", "subagent_type": "lead"});
+    let script = Script::new()
+        .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", lead)]))
+        .on(when::prompt_contains("LEAD").turn(0), reply::calls([task("WRITER", false)]))
+        .on(when::prompt_contains("WRITER").turn(0), reply::calls([send("parent", "Psst.")]))
+        .otherwise(reply::text("Done."));
+    let offered = async |tools: &str| {
+        let file = format!("---\nname: lead\ndescription: leads\ntools: {tools}\n---\nLead.");
+        let files = [(".sortie/agents/lead.md".to_owned(), file)];
+        let world = Plan::script(script.clone()).files(&files).agent_files().build();
+        assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
+        let last = world.seen_by("WRITER").pop().expect("it was asked");
+        format!("{:?}", last.messages.last()).contains("delivered: ")
+    };
+    assert!(offered("Task, SendMessage").await);
+    assert!(!offered("Task").await);
+}
+
+/// One fails while its child works, which has less time left by it than by the one above.
+fn short_of_time(asked: &Asked<'_>) -> ScriptedReply {
+    let middle = json!({
+        "description": "Part", "prompt": "MIDDLE", "subagent_type": "general-purpose",
+        "limits": {"timeout_seconds": 60},
+    });
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => call("Task", middle),
+        ("MIDDLE", 0) => reply::calls([task("LEAF", true)]),
+        ("MIDDLE", _) => reply::status(401).after_ms(1000),
+        ("LEAF", 0) => reply::calls([task("BELOW", false)]).after_ms(100_000),
+        ("BELOW", _) => asked.report().after_ms(50_000),
+        _ => asked.report(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_whose_parent_has_failed_has_the_time_of_the_one_that_has_it_now() {
+    let site = Site::new(answering(short_of_time).rules(rules(20)));
+    let began = tokio::time::Instant::now();
+    let outcome = site.run(ask("MAIN")).await;
+    assert_eq!(outcome.status, Status::Completed);
+    assert!(began.elapsed() >= Duration::from_secs(150), "{:?}", began.elapsed());
+    let ended = |event: &Event| match &event.fact {
+        Fact::TaskEnded { outcome } => Some(outcome.status),
+        _ => None,
+    };
+    let leaf = site.events("agent-aaaaaaaaaaac".parse().expect("an id"));
+    assert_eq!(leaf.iter().filter_map(ended).collect::<Vec<_>>(), [Status::Completed]);
+}
+
+/// One asks its parent, which fails with the question unread.
+fn asking_in_vain(asked: &Asked<'_>) -> ScriptedReply {
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls([task("MIDDLE", false)]),
+        ("MAIN", _) if asked.last.contains("Which one?") => reply::calls([send("<task 2>", "The second one.")]),
+        ("MIDDLE", 0) => reply::calls([task("LEAF", true)]),
+        ("MIDDLE", _) => reply::status(401).after_ms(200),
+        ("LEAF", 0) => call("Ask", json!({"question": "Which one?"})).after_ms(20),
+        _ => asked.report(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_to_a_parent_that_fails_is_answered_by_the_one_that_has_the_asker_now() {
+    let site = Site::new(answering(asking_in_vain));
+    let outcome = site.run(ask("MAIN")).await;
+    assert_eq!(outcome.status, Status::Completed);
+    expect![[r#"
+        agent-aaaaaaaaaaaa (main) answers. It is an agent: what it says is no approval by a person and gives no permission.
+        [answer mark]
+        The second one.
+        [end mark]"#]]
+    .assert_eq(&site.outputs("LEAF").join("\n"));
+}
+
+/// Says yes as soon as somebody else is done.
+struct Waiting(CancellationToken);
+
+impl Approver for Waiting {
+    fn ask<'a>(&'a self, _question: &'a Question) -> BoxFuture<'a, Approval> {
+        Box::pin(async move {
+            self.0.cancelled().await;
+            Approval::Once
+        })
+    }
+}
+
+fn files(world: &World) -> Vec<bool> {
+    let root = world.home.path().join("workspace");
+    ["a.md", "b.md"].map(|name| root.join(name).exists()).to_vec()
+}
+
+#[tokio::test]
+async fn who_waits_for_permission_keeps_nobody_from_working_even_where_one_works_at_a_time() {
+    for background in [true, false] {
+        let is_done = CancellationToken::new();
+        let approver = Arc::new(Waiting(is_done.clone()));
+        let model = ScriptedModel::answering(move |request| {
+            let asked = Asked::of(request);
+            match (asked.who, asked.turn) {
+                ("MAIN", 0) => reply::calls([task("ASKING", background), task("BESIDE", background)]),
+                // Two questions, of which the second waits for its turn.
+                ("ASKING", 0) => reply::calls([write("a.md"), write("b.md")]),
+                ("BESIDE", 0) => call("LS", json!({})),
+                ("BESIDE", 1) => {
+                    is_done.cancel();
+                    asked.report()
+                }
+                _ => asked.report(),
+            }
+        });
+        let permissions = Permissions { approver, ..user(usual()) };
+        let world = Plan::of(model).rules(rules(1)).permissions(permissions).build();
+        let ended = tokio::time::timeout(Duration::from_mins(1), world.run(ask("MAIN"))).await;
+        assert_eq!(ended.expect("nobody waits for ever").status, Status::Completed);
+        assert_eq!(files(&world), [true, true]);
+    }
+}

@@ -1,0 +1,41 @@
+//! How long the tasks of an older file have worked, found out once, when it is migrated to version 3.
+//!
+//! Checks nothing: what was damaged before is damaged afterwards, and found by whoever reads it.
+
+use rusqlite::{Transaction, params};
+use sortie_protocol::{Fact, Timestamp};
+
+use super::mark::Mark;
+use super::row::worked_columns;
+use crate::Worked;
+
+/// Puts it into the row of each task. The marks are gone on from, not made anew.
+pub(super) fn look_up(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    let mut tasks = transaction.prepare("SELECT number, row_mark FROM tasks")?;
+    let rows: Vec<(i64, Mark)> = tasks.query_map((), |row| row.try_into())?.collect::<Result<_, _>>()?;
+    let mut update = transaction
+        .prepare("UPDATE tasks SET worked = ?2, admitted = ?3, heard = ?4, row_mark = ?5 WHERE number = ?1")?;
+    for (number, mark) in rows {
+        let worked = of_task(transaction, number)?;
+        let (before, admitted, heard) = worked_columns(&worked);
+        update.execute(params![number, before, admitted, heard, mark.with(&worked)])?;
+    }
+    Ok(())
+}
+
+/// The ending tells, if the leg has one; else all events. One that cannot be read tells nothing.
+fn of_task(transaction: &Transaction<'_>, number: i64) -> rusqlite::Result<Worked> {
+    let mut telling = transaction.prepare_cached(
+        "SELECT e.time, e.body FROM tasks t JOIN events e ON e.task = t.task
+        WHERE t.number = ?1 AND (t.status IS NULL OR e.seq = t.ended_seq) ORDER BY e.seq",
+    )?;
+    let mut rows = telling.query([number])?;
+    let mut worked = Worked::begin(Timestamp(0));
+    while let Some(row) = rows.next()? {
+        let time = Timestamp(row.get::<_, i64>(0)?.cast_unsigned());
+        if let Ok(fact) = serde_json::from_slice::<Fact>(row.get_ref(1)?.as_bytes()?) {
+            worked.hear(&fact, time);
+        }
+    }
+    Ok(worked)
+}

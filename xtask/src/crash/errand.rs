@@ -1,0 +1,92 @@
+//! What other processes do with the tasks of a run: while it runs, or after it was killed.
+
+use std::fs::{self, File};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use serde_json::{Value, json};
+
+use super::live::{Live, PATIENCE};
+use super::random::Random;
+use super::script::prompt_of;
+use super::world::World;
+
+/// How often it is looked whether a task is there.
+const PERIOD: Duration = Duration::from_millis(2);
+/// One in so many is killed itself, within this time.
+const KILLED_ONE_IN: u64 = 5;
+const KILLED_WITHIN_MS: u64 = 80;
+
+/// A word about a task of somebody else's process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Deed {
+    Send,
+    Release,
+    Stop,
+}
+
+#[derive(Debug)]
+pub(super) struct Errand {
+    deed: Deed,
+    /// By its number, the worker whose task is meant.
+    worker: u64,
+    /// Tells it from all others.
+    number: u64,
+    /// How long after the start of the run.
+    after: Duration,
+    /// Whether a worker that is not there yet is waited for.
+    waits: bool,
+    /// After which it is killed.
+    life: Duration,
+}
+
+impl Errand {
+    /// Some errand, about as long after the start of a run as that lives.
+    pub(super) fn draw(random: &mut Random, n_workers: u64, within: Duration) -> Self {
+        let deed = *random.pick(&[Deed::Send, Deed::Send, Deed::Release, Deed::Stop]);
+        let (worker, number) = (1 + random.below(n_workers), random.below(u64::MAX));
+        let after = Duration::from_micros(random.below(within.as_micros() as u64 * 6 / 5));
+        let (is_killed, life) = (random.one_in(KILLED_ONE_IN), random.below(KILLED_WITHIN_MS));
+        let life = if is_killed { Duration::from_millis(life) } else { PATIENCE };
+        Self { deed, worker, number, after, waits: false, life }
+    }
+
+    /// One that is done as soon as the first worker is there.
+    pub(super) fn at_once(deed: Deed, number: u64) -> Self {
+        Self { deed, worker: 1, number, after: Duration::ZERO, waits: true, life: PATIENCE }
+    }
+
+    /// Does it, unless there is nobody to do it with. Returns what its sender was told of a message.
+    pub(super) fn run(&self, world: &World, is_over: &AtomicBool) -> Result<Option<Value>> {
+        thread::sleep(self.after);
+        let task = loop {
+            match world.task_asked(&prompt_of(self.worker))? {
+                Some(task) => break task,
+                None if !self.waits || is_over.load(Ordering::Relaxed) => return Ok(None),
+                None => thread::sleep(PERIOD),
+            }
+        };
+        let words = format!("A word of the person: {}.", self.number);
+        let (verb, words) = match self.deed {
+            Deed::Send => ("send", Some(&words)),
+            Deed::Release => ("release", None),
+            Deed::Stop => ("stop", None),
+        };
+        let mut command = world.program();
+        let stdout = world.file(&format!("told-{}", self.number));
+        command.args(["tasks", verb, &task]).args(words).arg("--json").stdout(File::create(&stdout)?);
+        let ended =
+            Live::start(&mut command, world.file(&format!("complaint-{}", self.number)))?.kill_after(self.life)?;
+        if ended.was_killed() {
+            return Ok(None);
+        }
+        if self.deed == Deed::Stop && !ended.status.success() {
+            bail!("N11 {task} was not stopped: {}", ended.stderr);
+        }
+        let Some(words) = words.filter(|_| ended.status.success()) else { return Ok(None) };
+        let told: Value = serde_json::from_str(&fs::read_to_string(stdout)?)?;
+        Ok(Some(json!({ "text": words, "state": told["state"] })))
+    }
+}

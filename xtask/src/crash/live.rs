@@ -1,0 +1,68 @@
+//! One process of the program: waited for, or killed.
+
+use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+/// Far more than any run takes; one that hangs is a finding.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+/// How often a process is looked at that may end before it is killed.
+const PERIOD: Duration = Duration::from_millis(1);
+
+/// How a process of the program ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) status: ExitStatus,
+    pub(crate) stderr: String,
+}
+
+/// A process of the program.
+pub(crate) struct Live {
+    child: Child,
+    stderr: PathBuf,
+    began: Instant,
+}
+
+impl Live {
+    /// Starts a process whose complaints go to a file.
+    pub(crate) fn start(command: &mut Command, stderr: PathBuf) -> Result<Self> {
+        let child = command.stderr(File::create(&stderr)?).spawn().context("cannot run sortie")?;
+        Ok(Self { child, stderr, began: Instant::now() })
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Kills it after this time, unless it ends before. One that is given all the time there is has to.
+    pub(crate) fn kill_after(mut self, time: Duration) -> Result<Ended> {
+        while self.began.elapsed() < time {
+            if let Some(status) = self.child.try_wait()? {
+                return self.ended(status);
+            }
+            thread::sleep(PERIOD.min(time.saturating_sub(self.began.elapsed())));
+        }
+        self.child.kill()?;
+        let status = self.child.wait()?;
+        let ended = self.ended(status)?;
+        if time >= PATIENCE {
+            bail!("N11 it does not come to an end:\n{}", ended.stderr);
+        }
+        Ok(ended)
+    }
+
+    fn ended(self, status: ExitStatus) -> Result<Ended> {
+        Ok(Ended { status, stderr: fs::read_to_string(self.stderr)? })
+    }
+}
+
+impl Ended {
+    pub(crate) fn was_killed(&self) -> bool {
+        self.status.signal() == Some(9)
+    }
+}
