@@ -11,6 +11,7 @@ mod question;
 use std::io::{self, IsTerminal as _};
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use anstream::{AutoStream, ColorChoice};
 use rustix::io::{ioctl_fionread, read};
@@ -28,8 +29,10 @@ use answer::Answer;
 /// Longer than any line that a terminal hands over at once.
 const MAX_LINE_BYTES: usize = 8192;
 
-/// Said where a question was given up: it was answered elsewhere, its time is over, or the run ends.
-const TOO_LATE: &str = "\n  too late: no answer is waited for any more, and what was typed is dropped\n";
+/// Said where a question was given up: its time is over, or the run ends.
+const TOO_LATE: &str = "\n  too late: no answer is waited for any more, and anything typed here is dropped\n";
+/// Said where somebody else was faster.
+const ANSWERED: &str = "\n  answered from elsewhere; anything typed here is dropped\n";
 
 /// A person at a terminal.
 pub(crate) struct TerminalApprover {
@@ -49,7 +52,7 @@ impl TerminalApprover {
     }
 
     async fn converse(&self, question: &Question) -> io::Result<Approval> {
-        let mut conversation = Conversation::begin(&self.stage);
+        let mut conversation = Conversation::begin(&self.stage, None);
         let colour = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
         write_stderr(&question::shown((question, self.shell_mark), self.config.is_some(), (columns(), colour)));
         let choices = question::choices(question, self.config.is_some(), colour);
@@ -71,7 +74,7 @@ impl TerminalApprover {
 
 /// Puts an agent's question, and reads the answer; `None` where the input has ended.
 async fn inquire(stage: &Stage, inquiry: &Inquiry<'_>) -> io::Result<Option<String>> {
-    let mut conversation = Conversation::begin(stage);
+    let mut conversation = Conversation::begin(stage, Some(inquiry.answered));
     let colour = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
     write_stderr(&inquiry::shown(inquiry, colour));
     let mut answer = inquiry::Answer::default();
@@ -154,12 +157,14 @@ struct Conversation<'a> {
     is_open: bool,
     /// Whether an answer is waited for: who drops it then has given up.
     is_waiting: bool,
+    /// Set if that is because there is an answer from elsewhere, where there can be one.
+    answered: Option<&'a OnceLock<()>>,
 }
 
 impl<'a> Conversation<'a> {
-    fn begin(stage: &'a Stage) -> Self {
+    fn begin(stage: &'a Stage, answered: Option<&'a OnceLock<()>>) -> Self {
         stage.hold();
-        Self { stage, is_open: false, is_waiting: false }
+        Self { stage, is_open: false, is_waiting: false, answered }
     }
 
     /// Shows the choices and waits for a line; `None` where the input has ended.
@@ -202,7 +207,7 @@ impl Drop for Conversation<'_> {
             if !is_in_background() {
                 tcflush(io::stdin(), QueueSelector::IFlush).unwrap_or_default();
             }
-            write_stderr(TOO_LATE);
+            write_stderr(if self.answered.is_some_and(|set| set.get().is_some()) { ANSWERED } else { TOO_LATE });
         } else if self.is_open {
             write_stderr("\n");
         }

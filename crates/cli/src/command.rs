@@ -6,6 +6,7 @@ pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod models;
+mod persons;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod schema;

@@ -133,7 +133,11 @@ impl Display for Watching {
         if *self.task.get_or_insert(event.task_id) == event.task_id {
             match &event.fact {
                 Fact::ModelReplied { reply, .. } => self.now.text = reply.text(),
-                Fact::TaskParked { waits_for } => self.now.waits_for.clone_from(waits_for),
+                Fact::TaskParked { waits_for } => {
+                    self.now.waits_for.clone_from(waits_for);
+                    // It is left now, and waits for nobody.
+                    return Ok(());
+                }
                 // It has something to do again.
                 Fact::MailRead { .. } | Fact::ModelCalled { .. } | Fact::TaskEnded { .. } => self.now.waits_for.clear(),
                 _ => {}

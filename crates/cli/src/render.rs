@@ -34,7 +34,7 @@ use sortie_protocol::{Event, TaskId, TaskOutcome};
 
 pub(crate) use aside::{Aside, Beside, write_stderr};
 pub(crate) use follow::{FollowError, Follower, Pace};
-pub(crate) use machine::{JsonDisplay, StreamDisplay, print_json, print_json_text, print_rejected};
+pub(crate) use machine::{JsonDisplay, StreamDisplay, print_json, print_json_text, print_not_started};
 pub(crate) use recall::{outcomes, state};
 pub(crate) use show::{Root, ShowArgs, UNCONFINED};
 pub(crate) use stage::{Stage, columns};

@@ -74,6 +74,8 @@ pub(crate) struct Plan<'a> {
     workspace: Arc<Workspace>,
     models: RouteTable,
     agents: Arc<AgentFolders>,
+    /// Whether no result is given again.
+    is_anew: bool,
 }
 
 impl<'a> Plan<'a> {
@@ -81,7 +83,12 @@ impl<'a> Plan<'a> {
         let models = models(settings)?;
         let agents = agents(settings)?;
         let workspace = Arc::new(seen_by_tools(settings)?);
-        Ok(Self { settings, workspace, models, agents })
+        Ok(Self { settings, workspace, models, agents, is_anew: false })
+    }
+
+    /// The same, where all work is to be done anew.
+    pub(crate) fn anew(self) -> Self {
+        Self { is_anew: true, ..self }
     }
 
     /// How long tasks are kept.
@@ -127,7 +134,12 @@ impl<'a> Plan<'a> {
         let journal: Arc<dyn Journal> =
             Arc::new(patiently(&waiting_for(places), || SqliteJournal::open(&places.journal()))?);
         let reports = Arc::new(open_reports(&places.reports())?);
-        let cache = self.settings.result_cache().map(|directory| SpillDir::open(&directory)).transpose();
+        let cache = self
+            .settings
+            .result_cache()
+            .filter(|_| !self.is_anew)
+            .map(|directory| SpillDir::open(&directory))
+            .transpose();
         let cache = cache.map_err(|error| CommandError::config(chain(&error)))?.map(|kept| Arc::new(Cache::new(kept)));
         let web = self.settings.web_rules()?;
         let hooks: Arc<dyn Hooks> = Arc::new(hooks(self.settings)?);

@@ -93,7 +93,7 @@ impl Contract for Sortie {
     fn encode(&self, _call: &Call<'_>, answer: Answer<'_>) -> Value {
         match answer {
             Ok(outcome) => public(serde_json::to_value(outcome).unwrap_or_default()),
-            Err(failure) => public(json!({"status": Status::Rejected, "error": failure})),
+            Err(failure) => public(json!({"status": failure.status_unstarted(), "error": failure})),
         }
     }
 
@@ -117,7 +117,7 @@ impl Contract for Sortie {
              you when it ends."
         );
         if let Some(file) = output_file {
-            text += &format!("\noutput file: {file}");
+            text += &format!("\noutput file, for people: {file}");
         }
         for notice in notices {
             text += &format!("\nnotice: {notice}");

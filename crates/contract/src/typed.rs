@@ -1,7 +1,7 @@
 //! `typed`: Explore, Plan, Bash, general-purpose and the agents from files; every answer has an `agentId`.
 
 use serde_json::{Map, Value, json};
-use sortie_protocol::{Failure, Launched, Limit, Limits, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, Launched, Limit, Limits, TaskId, TaskOutcome, TaskRequest};
 
 use crate::cause::Cause;
 use crate::ending::Ending;
@@ -132,7 +132,7 @@ impl Contract for Typed {
     fn encode(&self, call: &Call<'_>, answer: Answer<'_>) -> Value {
         let (id, text, error) = match answer {
             Ok(outcome) => (outcome.task_id, outcome.text.as_str(), shortfall(call, outcome)),
-            Err(failure) => (call.spare_id, "", Some(rejection(call, failure))),
+            Err(failure) => (rejected_id(call, failure), "", Some(rejection(call, failure))),
         };
         let mut result =
             Map::from_iter([("success".to_owned(), json!(error.is_none())), ("agentId".to_owned(), json!(id))]);
@@ -148,6 +148,7 @@ impl Contract for Typed {
     fn encode_launched(&self, launched: &Launched) -> Value {
         let mut result = json!({"success": true, "agentId": launched.task_id, "result": LAUNCHED});
         if let Some(file) = &launched.output_file {
+            result["result"] = json!(format!("{LAUNCHED} The output file is for people."));
             result["outputFile"] = json!(file);
         }
         result
@@ -194,6 +195,12 @@ fn shortfall(call: &Call<'_>, outcome: &TaskOutcome) -> Option<String> {
         }
         _ => Some(why),
     }
+}
+
+/// A call that a hook was against has the id that the hook was told.
+fn rejected_id(call: &Call<'_>, failure: &Failure) -> TaskId {
+    let told = failure.details.first().filter(|_| failure.code == "vetoed");
+    told.and_then(|id| id.parse().ok()).unwrap_or(call.spare_id)
 }
 
 fn rejection(call: &Call<'_>, failure: &Failure) -> String {

@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use sortie_journal::{Durability, Entry, Journal, JournalError, TaskState};
-use sortie_protocol::{CallId, Fact, Failure, Limits, TaskId, TaskOutcome, Usage};
+use sortie_protocol::{CallId, Fact, Failure, Limits, TaskId, TaskOutcome};
 
+use crate::account::Footprint;
 use crate::attached::outcome_for;
 use crate::blocking::blocking;
 use crate::end::{Ending, Tally};
@@ -210,6 +211,6 @@ impl Waiting {
     fn find(journal: &dyn Journal, past: Past, call: CallId) -> Option<Self> {
         let standing = journal.standing(past.job.task).ok();
         let standing = standing.filter(|standing| standing.state == TaskState::Interrupted)?;
-        Some(Self { parent: Remembered { past, standing, below: Usage::default(), started_below: 0 }, call })
+        Some(Self { parent: Remembered { past, standing, below: Footprint::default() }, call })
     }
 }

@@ -1,15 +1,35 @@
-//! What a task and all below it have spent and started, counted at every ancestor, so that no branch goes round a limit.
+//! What a task and all below it have spent, changed and started, counted at every ancestor, so that no branch goes round a limit.
 
+use std::collections::BTreeSet;
+use std::ops::AddAssign;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sortie_protocol::{Failure, Limits, Usage};
+
+/// What a task with all below it has come to so far.
+#[derive(Debug, Clone, Default)]
+pub struct Footprint {
+    pub usage: Usage,
+    pub files_changed: BTreeSet<String>,
+    /// Tasks that were started.
+    pub(crate) started: u32,
+}
+
+impl AddAssign for Footprint {
+    fn add_assign(&mut self, other: Self) {
+        self.usage += other.usage;
+        self.files_changed.extend(other.files_changed);
+        self.started += other.started;
+    }
+}
 
 /// The account of one task, linked to those of its ancestors.
 pub(crate) struct Account {
     limits: Limits,
     /// Of the task with its descendants.
     spent: Mutex<Usage>,
+    files_changed: Mutex<BTreeSet<String>>,
     /// Tasks that it and its descendants have started.
     started: AtomicU32,
     above: Option<Arc<Account>>,
@@ -25,12 +45,14 @@ impl Account {
     }
 
     /// Of a task that goes on: what it and all below it have used stands in the log, and is booked above already.
-    pub(crate) fn restored(limits: Limits, spent: Usage, started: u32, above: Option<Arc<Self>>) -> Arc<Self> {
-        Arc::new(Self { limits, spent: Mutex::new(spent), started: AtomicU32::new(started), above })
+    pub(crate) fn restored(limits: Limits, so_far: Footprint, above: Option<Arc<Self>>) -> Arc<Self> {
+        let Footprint { usage, files_changed, started } = so_far;
+        let (spent, files_changed) = (Mutex::new(usage), Mutex::new(files_changed));
+        Arc::new(Self { limits, spent, files_changed, started: AtomicU32::new(started), above })
     }
 
     fn open(limits: Limits, above: Option<Arc<Self>>) -> Arc<Self> {
-        Arc::new(Self { limits, spent: Mutex::default(), started: AtomicU32::new(0), above })
+        Self::restored(limits, Footprint::default(), above)
     }
 
     /// Books spending here and at every ancestor.
@@ -48,6 +70,23 @@ impl Account {
 
     pub(crate) fn spent(&self) -> Usage {
         *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Books changed files here and at every ancestor.
+    pub(crate) fn change(&self, files: &[String]) {
+        self.changed().extend(files.iter().cloned());
+        if let Some(above) = &self.above {
+            above.change(files);
+        }
+    }
+
+    /// All files that the task and its descendants have changed.
+    pub(crate) fn files_changed(&self) -> Vec<String> {
+        self.changed().iter().cloned().collect()
+    }
+
+    fn changed(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.files_changed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether the tokens of this task, or of one above it, are used up.

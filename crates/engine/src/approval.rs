@@ -3,7 +3,7 @@
 //! The engine decides when to ask and what an answer covers. How a question looks, and where an answer for good is
 //! written down, is the approver's business.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use sortie_policy::{Judge, Places, Rule};
@@ -38,6 +38,8 @@ pub struct Inquiry<'a> {
     pub question: &'a str,
     /// How long the agent waits for an answer.
     pub within: Duration,
+    /// Set before the question is dropped because it was answered elsewhere.
+    pub answered: &'a OnceLock<()>,
 }
 
 /// All that a person needs to know to answer.

@@ -155,7 +155,7 @@ fn known_of(journal: &dyn Journal, child: TaskId, held: Failure) -> TaskOutcome 
         let header = journal.find(child.letters()).ok().and_then(|mut found| found.pop());
         return nothing_known(child, header.map(|header| header.agent).unwrap_or_default(), failure);
     };
-    let account = Account::restored(Limits::default(), past.deeds.usage, 0, None);
+    let account = Account::restored(Limits::default(), past.deeds.footprint(), None);
     let text = past.history.last_text();
     Tally::resumed(&account, &past, &[]).outcome(&past.job, Ending::Failed { failure, text })
 }

@@ -122,7 +122,7 @@ impl Delegate {
         }
         let delegated = Self::wait(task, &address).await?;
         if matches!(delegated, Delegated::Ended(_)) {
-            self.keep(ticket).await;
+            self.engine.keep(ticket, &self.approvals).await;
         }
         Ok(delegated)
     }

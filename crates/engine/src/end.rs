@@ -1,6 +1,6 @@
 //! What a task has done so far, and the one truthful ending made from it.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,14 +11,13 @@ use tokio::time::Instant;
 use crate::account::Account;
 use crate::replay::Past;
 
-/// Running totals of one task. Spending is booked in its account.
+/// Running totals of one task. What it spends and changes is booked in its account.
 pub(crate) struct Tally {
     started: Instant,
     /// What it has worked in other processes and in legs before this one.
     worked_before: Duration,
     turns: u32,
     calls: BTreeMap<String, u64>,
-    files_changed: BTreeSet<String>,
     notices: Vec<String>,
     pub(crate) call_ids: HashSet<CallId>,
     pub(crate) account: Arc<Account>,
@@ -52,7 +51,6 @@ impl Tally {
             worked_before: Duration::ZERO,
             turns: 0,
             calls: BTreeMap::new(),
-            files_changed: BTreeSet::new(),
             notices: notices.to_vec(),
             call_ids: HashSet::new(),
             account: Arc::clone(account),
@@ -66,7 +64,6 @@ impl Tally {
             worked_before: past.worked.known(),
             turns: deeds.turns,
             calls: deeds.calls.clone(),
-            files_changed: deeds.files_changed.clone(),
             call_ids: deeds.call_ids.clone(),
             ..Self::new(account, &deeds.notices)
         };
@@ -90,11 +87,7 @@ impl Tally {
     pub(crate) fn add_call(&mut self, tool: &str, files_changed: &[String]) {
         self.account.spend(Usage { tool_calls: 1, ..Usage::default() });
         *self.calls.entry(tool.to_owned()).or_default() += 1;
-        self.add_files(files_changed);
-    }
-
-    pub(crate) fn add_files(&mut self, changed: &[String]) {
-        self.files_changed.extend(changed.iter().cloned());
+        self.account.change(files_changed);
     }
 
     /// Notes what should be known, once.
@@ -128,7 +121,7 @@ impl Tally {
             status,
             reason,
             text,
-            files_changed: self.files_changed.into_iter().collect(),
+            files_changed: self.account.files_changed(),
             tool_summary: self.calls.into_iter().map(|(tool, count)| ToolCount { tool, count }).collect(),
             model: job.config.model.clone(),
             usage,

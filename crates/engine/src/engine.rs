@@ -18,12 +18,13 @@ use crate::account::Account;
 use crate::approval::Desk;
 use crate::authority::{drop_idle, tools_at};
 use crate::board::Boards;
-use crate::cache::Cache;
+use crate::cache::{Cache, Ticket};
 use crate::cast::conduct;
 use crate::delegate::{USUAL_AGENT, refuse_denied};
 use crate::hooks::Hooks;
 use crate::instructions::Instructions;
 use crate::permissions::Permissions;
+use crate::recall::Known;
 use crate::roster::{Roster, Rosters, undescribed};
 use crate::rules::{Kind, ModelWish, Rules, Serving, serving, turns, type_default};
 use crate::sink::{Hold, Sink};
@@ -65,8 +66,9 @@ pub struct Engine {
     pub(crate) inner: Arc<Inner>,
 }
 
-/// A started task without a parent. Dropping it stops the task.
+/// A started task without a parent, or one whose outcome is given again. Dropping it stops the task.
 pub struct Running {
+    /// The one whose outcome it is.
     pub task: TaskId,
     job: Arc<Job>,
     cancel: CancellationToken,
@@ -183,21 +185,45 @@ impl Engine {
         }
         let is_apart = request.background;
         let mut task = inner.prepare(&roster, serving, kind, request)?;
+        let is_waited_for = kind == Kind::Delegated && !is_apart;
+        let known = if is_waited_for { inner.known(&mut task).await } else { Known::New(None) };
+        let ticket = match known {
+            // Nobody is told of a start that there is not.
+            Known::Done(outcome) => return Ok(Running::given_again(task.job, *outcome)),
+            Known::New(ticket) => ticket,
+        };
         task.consult_hooks().await?;
         if is_apart {
             // Whoever is told of it is told of its file, if there is one.
             task.sink.tell_in(&inner.reports, &[]);
         }
-        Running::start(task).await.map_err(|error| Failure::new("journal", error.to_string()))
+        Running::keeping(task, ticket).await.map_err(|error| Failure::new("journal", error.to_string()))
     }
 }
 
 impl Running {
     /// Starts a task that was prepared.
     pub(crate) async fn start(task: Task) -> Result<Self, JournalError> {
+        Self::keeping(task, None).await
+    }
+
+    /// The same; with a ticket, its outcome is kept for later before anybody has it.
+    async fn keeping(task: Task, ticket: Option<Box<Ticket>>) -> Result<Self, JournalError> {
         let (job, cancel) = (Arc::clone(&task.job), task.cancel.clone());
-        let finished = task.start().await?;
+        let (engine, approvals) = (Arc::clone(&task.engine), Arc::clone(&task.approvals));
+        let ended = task.start().await?;
+        let finished = tokio::spawn(async move {
+            let ended = ended.await.unwrap_or(Err(EngineError::Aborted));
+            engine.keep(ticket, &approvals).await;
+            ended
+        });
         Ok(Self { task: job.task, job, cancel, finished })
+    }
+
+    /// A task that is not started, because another one has done the same.
+    fn given_again(job: Arc<Job>, outcome: TaskOutcome) -> Self {
+        let (task, cancel) = (outcome.task_id, CancellationToken::new());
+        Self { task, job, cancel, finished: tokio::spawn(std::future::ready(Ok(outcome))) }
     }
 
     /// Ends the task and everything below it. How it ended is in the outcome. Harmless when repeated or late.

@@ -1,14 +1,15 @@
 //! A call that goes on with a task that has ended, instead of starting one: which task may be meant, and how it goes on.
 //!
-//! Calls are models' words, so they reach less far than a person: only the caller's own sub-agents, and only for some days.
+//! Calls are models' words, so they reach less far than a person: only the caller's own sub-agents and those that it has adopted, and only for
+//! some days.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use sortie_agents::AgentDefinition;
-use sortie_journal::TaskState;
+use sortie_journal::{Journal, TaskState};
 use sortie_policy::Judge;
-use sortie_protocol::{Failure, Resource, TaskId, TaskRequest};
+use sortie_protocol::{Event, Fact, Failure, Resource, TaskId, TaskRequest};
 
 use crate::blocking::blocking;
 use crate::delegate::refuse_denied;
@@ -28,8 +29,27 @@ impl Engine {
         let wish = Wish::Leg { prompt: Some(request.prompt), limits: request.limits, by: Wisher::Call };
         let mut task = inner.go_on(GoingOn { remembered, wish, notices, above: None, takes_over: false })?;
         task.consult_hooks().await?;
+        if request.background {
+            task.sink.tell_in(&inner.reports, &[]);
+        }
         Running::start(task).await.map_err(journal_failure)
     }
+}
+
+/// Whether a task has another one: it has started it, or has adopted it since the one that did has failed.
+pub(crate) fn is_own(
+    journal: &dyn Journal,
+    own: TaskId,
+    (child, parent): (TaskId, Option<TaskId>),
+) -> Result<bool, Failure> {
+    let mut is_own = parent == Some(own);
+    if !is_own {
+        let mut look = |event: Event| {
+            is_own |= matches!(event.fact, Fact::ChildAdopted { child: adopted, .. } if adopted == child);
+        };
+        journal.read_each(own, 1, &mut look).map_err(journal_failure)?;
+    }
+    Ok(is_own)
 }
 
 impl Inner {
@@ -45,15 +65,17 @@ impl Inner {
                 let message = format!("{task} was interrupted; it takes a follow-up when it has gone on to its end");
                 return Err(Failure::new("still_open", message));
             }
-            remember(journal.as_ref(), standing)
+            let remembered = remember(journal.as_ref(), standing)?;
+            let parent = remembered.0.past.job.parent;
+            if by.map_or(Ok(true), |by| is_own(journal.as_ref(), by, (task, parent)))? {
+                return Ok(remembered);
+            }
+            let message = format!("{task} is no sub-agent of this task; only the task that has it can go on with it");
+            Err(Failure::new("not_own_task", message))
         };
         let remembered = blocking(read).await;
         let (remembered, notices) =
             remembered.map_err(|failure| if failure.code == "no_such_task" { unknown() } else { failure })?;
-        if by.is_some() && remembered.past.job.parent != by {
-            let message = format!("{task} is no sub-agent of this task; only who started it can go on with it");
-            return Err(Failure::new("not_own_task", message));
-        }
         self.refuse_expired(&remembered, within)?;
         Ok((remembered, notices))
     }

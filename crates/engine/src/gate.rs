@@ -12,7 +12,7 @@ use sortie_journal::JournalError;
 use sortie_policy::{Decision, Ground, Redactor, Rule, Why};
 use sortie_protocol::{CallOutput, Fact, Fault, Limit, Reply, StopReason, ToolCall, ToolOutput};
 use sortie_sandbox::Workspace;
-use sortie_tools::{CallContext, Registry, Seen, Shells, Tool};
+use sortie_tools::{CallContext, Order, Registry, Seen, Shells, Tool};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +22,7 @@ use crate::deadline::Deadline;
 use crate::delegate::Delegate;
 use crate::end::{Ending, Tally};
 use crate::inbox::Inbox;
+use crate::order::WordOrder;
 use crate::secrets::without_secrets;
 use crate::sink::Sink;
 use crate::slot::Slot;
@@ -77,7 +78,7 @@ pub(crate) struct Passage {
 }
 
 impl Gate {
-    /// Runs all calls of a reply at the same time. Exactly one output for each comes back, in call order.
+    /// Runs all calls of a reply at the same time, but for words to others. Exactly one output for each comes back, in call order.
     pub(crate) async fn run_all(
         &self,
         reply: &Reply,
@@ -102,7 +103,9 @@ impl Gate {
         tally: &mut Tally,
         (cancel, stop): (&CancellationToken, &CancellationToken),
     ) -> Result<Vec<CallOutput>, JournalError> {
-        let passages = join_all(passages);
+        let mut words = WordOrder::default();
+        let order = |call: &ToolCall| self.tool(call).map_or(Order::Free, |tool| tool.order());
+        let passages = join_all(passages.zip(calls).map(|(passage, call)| words.next(order(call), passage)));
         let in_time = async {
             tokio::pin!(passages);
             tokio::select! {
@@ -167,7 +170,7 @@ impl Gate {
         self.assistant.notices().into_iter().for_each(|notice| tally.notice(notice));
         self.delegation.notices().into_iter().for_each(|notice| tally.notice(notice));
         if let Some(shells) = &self.shells {
-            tally.add_files(&shells.close().await);
+            tally.account.change(&shells.close().await);
             shells.notices().into_iter().for_each(|notice| tally.notice(notice));
         }
     }
@@ -287,6 +290,8 @@ impl Gate {
         sink.append(Fact::CallFinished { output: output.clone(), refused: !ran }).await?;
         point("call.finished");
         self.inbox.mark_read(&output.output.mail);
+        // Also one that was refused: the next question does not wait for it.
+        self.inbox.has_asked(&call.id);
         Ok(Passage { output, ran })
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use sortie_crash::point;
 use sortie_journal::JournalError;
-use sortie_protocol::{CallId, Failure, TaskId, TaskOutcome};
+use sortie_protocol::{CallId, Failure, TaskId, TaskOutcome, Usage};
 use tokio::sync::OwnedMutexGuard;
 
 use crate::address::{Address, Recipient};
@@ -23,12 +23,14 @@ use crate::sink::{Orphan, ParentsWord};
 use crate::task::Task;
 
 impl Task {
-    /// Records the ending, and delivers it.
-    pub(crate) async fn deliver(&self, outcome: &TaskOutcome) -> Result<(), JournalError> {
+    /// Records the ending, and delivers it: with what those beside the task came to until they were stopped.
+    pub(crate) async fn deliver(&self, outcome: &mut TaskOutcome) -> Result<(), JournalError> {
         self.end_absent_charges().await;
         if !hands_over(&self.job, outcome.status) {
             self.stop_charges().await;
         }
+        outcome.usage = Usage { duration_ms: outcome.usage.duration_ms, ..self.account.spent() };
+        outcome.files_changed = self.account.files_changed();
         self.inbox.close();
         let Some(address) = &self.address else { return self.sink.end(outcome.clone(), None, Vec::new()).await };
         let mut to = address.hold().await;

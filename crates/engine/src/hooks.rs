@@ -51,7 +51,7 @@ impl Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asking<'a> {
     pub tool: &'a str,
-    /// Exactly what would run, or the question itself.
+    /// Exactly what would run, as JSON; of an agent's own question, that.
     pub arguments: &'a str,
     /// What would allow it from now on; none where it is not about permission.
     pub rules: &'a [String],

@@ -32,6 +32,8 @@ struct Mail {
     arriving: u32,
     /// The leg is over: whoever writes now is told so.
     is_closed: bool,
+    /// The task reads, and answers nobody any more.
+    is_silent: bool,
 }
 
 /// A child that works beside its parent.
@@ -281,9 +283,16 @@ impl Inbox {
         self.lock().questions.for_parent()
     }
 
+    /// Whether the task has asked the one above it something, and that one has not answered.
+    pub(crate) fn awaits_answer_of(&self, above: TaskId) -> bool {
+        let mail = self.lock();
+        mail.questions.awaits_answer_of(above, &mail.messages)
+    }
+
     /// Another one is above the task from now on.
     pub(crate) fn adopt(&self, adopter: TaskId) {
         self.lock().questions.adopt(adopter);
+        self.changed.send_replace(());
     }
 
     /// Whether the question of a call has been put, before the task stopped.
@@ -297,8 +306,38 @@ impl Inbox {
     }
 
     pub(crate) fn close_question(&self, call: &CallId) {
-        self.lock().questions.close(call);
+        let mut mail = self.lock();
+        mail.questions.close(call);
+        mail.calls.has_asked(call);
+        drop(mail);
         self.changed.send_replace(());
+    }
+
+    /// Waits until all that the same turn asks before this call has been asked: questions come in the order of the calls.
+    pub(crate) async fn may_ask(&self, call: &CallId) {
+        self.until(|mail| mail.calls.may_ask(call)).await;
+    }
+
+    /// A call has asked, or will not.
+    pub(crate) fn has_asked(&self, call: &CallId) {
+        if self.lock().calls.has_asked(call) {
+            self.changed.send_replace(());
+        }
+    }
+
+    /// The task has no turn left in which it could answer anybody.
+    pub(crate) fn fall_silent(&self) {
+        self.lock().is_silent = true;
+        self.changed.send_replace(());
+    }
+
+    pub(crate) fn is_silent(&self) -> bool {
+        self.lock().is_silent
+    }
+
+    /// Waits until the task answers nobody any more.
+    pub(crate) async fn silence(&self) {
+        self.until(|mail| mail.is_silent).await;
     }
 
     /// Waits for the message that answers the question of a call, from the person or from one of those above.

@@ -3,11 +3,13 @@
 
 mod reach;
 
-use std::sync::Arc;
+use std::pin::pin;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use sortie_crash::point;
-use sortie_journal::TaskState;
+use sortie_journal::{Holder, Standing, TaskState};
 use sortie_protocol::{Addressee, CallId, Event, Fact, Failure, Job, Sender, TaskId, TaskRequest};
 use sortie_tools::{
     Answered, BoxFuture, Delegated, Delegation as _, Glance, Kin, Note, Receipt, ReportPage, Stand, Work,
@@ -19,10 +21,11 @@ use crate::approval::Inquiry;
 use crate::blocking::blocking;
 use crate::board::Board;
 use crate::delegate::Delegate;
+use crate::follow_up::is_own;
 use crate::hooks::Asking;
-use crate::question::{Asker, OpenQuestion};
+use crate::question::{ASK, Asker, OpenQuestion};
 use crate::remember::{journal_failure, read};
-use crate::resident::{Courier, Resident};
+use crate::resident::{Courier, Resident, SILENT};
 use crate::turn::until;
 
 /// How long a task may take to end when it is told to.
@@ -45,7 +48,10 @@ impl Kin for Delegate {
                         _ = something_else => {}
                     }
                 };
-                tokio::time::timeout(patience, over).await.ok();
+                // One whose question has been read would be waited for in vain.
+                if !self.is_asked_by(&resident).await {
+                    tokio::time::timeout(patience, over).await.ok();
+                }
             }
             self.glance(self.below(task).await?).await
         })
@@ -130,24 +136,36 @@ impl Kin for Delegate {
                 // It goes on with these words since before a crash.
                 return Ok(Receipt::Resumed { task: attached.child });
             }
-            let Member { task, parent, .. } = self.in_reach(to).await?;
-            let is_own = parent == Some(self.parent.task);
+            let Member { task, parent, state, .. } = self.in_reach(to).await?;
             if self.begun.contains(call) && self.has_arrived(task, call).await? {
                 return Ok(Receipt::Delivered { task });
             }
             let from = Sender::Task { task: self.parent.task, agent: self.parent.config.agent.clone() };
-            if let Some(resident) = self.engine.present.find(task) {
-                if resident.write((from, text.clone()), Courier::Call(call.clone())).await.map_err(journal_failure)? {
-                    return Ok(Receipt::Delivered { task });
-                }
-                if is_own {
-                    // It has read its last message; soon it has ended.
-                    resident.over.cancelled().await;
-                }
+            let resident = self.engine.present.find(task);
+            if let Some(resident) = &resident
+                && resident.write((from, text.clone()), Courier::Call(call.clone())).await.map_err(journal_failure)?
+            {
+                return Ok(Receipt::Delivered { task });
             }
-            if !is_own {
-                let message = format!("{task} has ended; only the task that started it can have it go on");
+            let (journal, own) = (Arc::clone(&self.engine.journal), self.parent.task);
+            if !blocking(move || is_own(journal.as_ref(), own, (task, parent))).await? {
+                let is_over = resident.is_some() || matches!(state, TaskState::Ended(_));
+                let how = if is_over { "has ended" } else { "is not at work here" };
+                let message = format!("{task} {how}; only the task that has it can have it go on");
                 return Err(Failure::new("has_ended", message));
+            }
+            if let Some(resident) = resident {
+                // It has read its last message; soon it has ended.
+                resident.over.cancelled().await;
+            }
+            self.engine.rules.check_resume()?;
+            if !self.engine.rules.background {
+                let message = format!(
+                    "{task} has ended, and nothing works in the background here (`task_tool.background`); it goes on with a \
+                     call of {} whose `resume` is its id",
+                    self.engine.contract.tool_name()
+                );
+                return Err(Failure::new("background_off", message));
             }
             let request = TaskRequest {
                 prompt: text,
@@ -170,28 +188,33 @@ impl Kin for Delegate {
     ) -> BoxFuture<'a, Result<Option<Answered>, Failure>> {
         Box::pin(async move {
             let _asker = Asker { inbox: &self.inbox, call };
+            self.inbox.may_ask(call).await;
             if !self.inbox.is_put(call) {
                 self.put_question(call, whom, &question).await?;
             }
             let above: Vec<TaskId> = self.parent.parent.into_iter().chain(self.above_now().await).collect();
+            let answered_elsewhere = OnceLock::new();
             let by_mail = async {
                 let message = self.inbox.answer(call, &above).await;
+                answered_elsewhere.get_or_init(|| ());
                 Answered { text: message.text, from: message.from, message: Some(message.number) }
             };
             let within = self.time_to_ask(patience);
             let latest = self.deadline.at().map(|_| Instant::now() + self.time_to_ask(Duration::MAX));
             let by_hand = async {
                 match whom {
-                    Addressee::Person => self.ask_person(&question, patience).await,
+                    Addressee::Person => Ok(self.ask_person((call, &question, &answered_elsewhere), patience).await),
                     Addressee::Parent => {
-                        tokio::time::sleep(within).await;
-                        None
+                        self.inbox.has_asked(call);
+                        self.wait_for_parent(within).await
                     }
                 }
             };
             let answered = tokio::select! {
+                biased;
+                // First: it may be the last that its parent says.
                 answer = by_mail => Some(answer),
-                answer = by_hand => answer,
+                answer = by_hand => answer?,
                 () = until(latest) => None,
             };
             match answered {
@@ -277,17 +300,48 @@ impl Delegate {
         left.map_or(patience, |left| left.min(patience))
     }
 
+    /// Waits as long as the parent may answer; one that no longer can is a failure.
+    async fn wait_for_parent(&self, within: Duration) -> Result<Option<Answered>, Failure> {
+        let silence = async {
+            loop {
+                let changed = self.inbox.change();
+                let Some(above) = self.inbox_above().await else { return std::future::pending().await };
+                tokio::select! {
+                    () = above.silence() => return,
+                    // Another one may have it now.
+                    () = changed => {}
+                }
+            }
+        };
+        tokio::select! {
+            () = tokio::time::sleep(within) => Ok(None),
+            () = silence => Err(Failure::new("nobody", SILENT)),
+        }
+    }
+
     /// What the person at the terminal answers, within the patience that begins when the question is shown; then it is
     /// the next one's turn.
-    async fn ask_person(&self, question: &str, patience: Duration) -> Option<Answered> {
-        let turn = self.engine.desk.turn().await;
+    async fn ask_person(
+        &self,
+        (call, question, answered): (&CallId, &str, &OnceLock<()>),
+        patience: Duration,
+    ) -> Option<Answered> {
+        let mut turn = pin!(self.engine.desk.turn());
+        let at_once = turn.as_mut().now_or_never();
+        // The next one of this task stands behind it.
+        self.inbox.has_asked(call);
+        let turn = match at_once {
+            Some(turn) => turn,
+            None => turn.await,
+        };
         let within = self.time_to_ask(patience);
         let patience_is_over = tokio::time::sleep(within);
         let ground = "the agent asks";
-        let asking = Asking { tool: "Ask", arguments: question, rules: &[], ground };
+        let arguments = serde_json::json!({"question": question}).to_string();
+        let asking = Asking { tool: ASK, arguments: &arguments, rules: &[], ground };
         self.engine.hooks.asks(&self.parent, &asking);
         let Job { task, title, config, .. } = self.parent.as_ref();
-        let inquiry = Inquiry { task: *task, title, chain: &config.chain, question, within };
+        let inquiry = Inquiry { task: *task, title, chain: &config.chain, question, within, answered };
         let answer = tokio::time::timeout(within, self.engine.permissions.approver.inquire(&inquiry)).await;
         drop(turn);
         match answer {
@@ -312,37 +366,54 @@ impl Delegate {
     }
 
     async fn glance(&self, member: Member) -> Result<Glance, Failure> {
-        let Member { task, parent, agent, title, state } = member;
-        let stand = match (self.at_work(task).await, state) {
-            (Some(resident), _) => stand_of(&resident),
-            // It may have ended since.
-            (None, TaskState::Running) => self.recorded_stand(task, self.recorded(task).await?.state).await?,
-            (None, state) => self.recorded_stand(task, state).await?,
+        let Member { task, parent, agent, title, .. } = member;
+        let stand = match self.at_work(task).await {
+            Some(resident) => self.stand_of(&resident).await,
+            None => self.recorded_stand(task).await?,
         };
         Ok(Glance { task, parent, agent, title, stand })
     }
 
+    async fn stand_of(&self, resident: &Resident) -> Stand {
+        let glimpse = resident.sink.lately().glimpse();
+        let Some(admitted) = glimpse.admitted else { return Stand::Waits };
+        let spent = resident.account.spent();
+        Stand::Works(Work {
+            turn: glimpse.turn,
+            tool_calls: spent.tool_calls,
+            tokens: spent.total_tokens(),
+            elapsed: resident.worked_before + admitted.elapsed(),
+            last: glimpse.last,
+            awaits_answer: self.is_asked_by(resident).await,
+        })
+    }
+
+    /// Whether another one waits for an answer of this task, and has none.
+    async fn is_asked_by(&self, resident: &Resident) -> bool {
+        let own = self.parent.task;
+        let Some(address) = resident.address.as_ref().filter(|_| resident.inbox.awaits_answer_of(own)) else {
+            return false;
+        };
+        address.hold().await.sink.task() == own
+    }
+
     /// How a task stands that nobody runs here.
-    async fn recorded_stand(&self, task: TaskId, state: TaskState) -> Result<Stand, Failure> {
-        if !matches!(state, TaskState::Ended(_)) {
-            return Ok(Stand::Interrupted);
-        }
+    async fn recorded_stand(&self, task: TaskId) -> Result<Stand, Failure> {
         let journal = Arc::clone(&self.engine.journal);
-        let ending = blocking(move || journal.ending(task).map_err(journal_failure)).await?;
+        let read = move || {
+            let Standing { state, holder, .. } = journal.standing(task).map_err(journal_failure)?;
+            let ending = if matches!(state, TaskState::Ended(_)) { journal.ending(task) } else { Ok(None) };
+            Ok((state, holder, ending.map_err(journal_failure)?))
+        };
+        let (state, holder, ending) = blocking(read).await?;
+        match holder {
+            _ if matches!(state, TaskState::Ended(_)) => {}
+            Holder::Nobody => return Ok(Stand::Interrupted),
+            Holder::ThisProcess => return Ok(Stand::Elsewhere { pid: std::process::id(), is_seen: true }),
+            Holder::Other { pid } => return Ok(Stand::Elsewhere { pid, is_seen: true }),
+            Holder::OutOfSight { pid } => return Ok(Stand::Elsewhere { pid, is_seen: false }),
+        }
         let missing = || Failure::new("journal", format!("the ending of {task} is missing"));
         Ok(Stand::Ended { outcome: Box::new(ending.ok_or_else(missing)?), unread: self.inbox.mark_of(task) })
     }
-}
-
-fn stand_of(resident: &Resident) -> Stand {
-    let glimpse = resident.sink.lately().glimpse();
-    let Some(admitted) = glimpse.admitted else { return Stand::Waits };
-    let spent = resident.account.spent();
-    Stand::Works(Work {
-        turn: glimpse.turn,
-        tool_calls: spent.tool_calls,
-        tokens: spent.total_tokens(),
-        elapsed: resident.worked_before + admitted.elapsed(),
-        last: glimpse.last,
-    })
 }

@@ -53,15 +53,15 @@ impl Inner {
 impl Remembered {
     /// Limits from now on, as they are counted: turns since the leg began, tokens and sub-agents since the task did.
     fn beyond_now(&self, limits: Limits) -> Limits {
-        let Self { past, below, started_below, .. } = self;
+        let Self { past, below, .. } = self;
         let mut used = past.deeds.usage;
-        used += *below;
+        used += below.usage;
         let turns = if past.ended.is_some() { 0 } else { past.deeds.turns - past.deeds.turns_before };
         Limits {
             max_turns: limits.max_turns.map(|max| max.saturating_add(turns)),
             max_tokens: limits.max_tokens.map(|max| max.saturating_add(used.total_tokens())),
             timeout: limits.timeout,
-            max_children: limits.max_children.map(|max| max.saturating_add(*started_below)),
+            max_children: limits.max_children.map(|max| max.saturating_add(below.started)),
         }
     }
 }

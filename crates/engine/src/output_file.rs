@@ -15,6 +15,10 @@ use sortie_sandbox::{GrowingFile, SpillDir, SpillError};
 
 pub use narrator::Narrator;
 
+fn name_of(task: TaskId) -> String {
+    format!("{task}-output")
+}
+
 /// The growing output of one task.
 #[derive(Debug)]
 pub(crate) struct OutputFile {
@@ -27,8 +31,16 @@ pub(crate) struct OutputFile {
 impl OutputFile {
     /// Opens the output of a task, behind whatever it has already. Its name begins with the task's id.
     pub(crate) fn open(directory: &SpillDir, task: TaskId) -> Result<Self, SpillError> {
-        let file = directory.growing(&format!("{task}-output"))?;
-        Ok(Self { file, narrator: Mutex::default(), failure: OnceLock::new() })
+        directory.growing(&name_of(task)).map(Self::of)
+    }
+
+    /// The same, if the task was ever told of in one.
+    pub(crate) fn reopen(directory: &SpillDir, task: TaskId) -> Result<Option<Self>, SpillError> {
+        Ok(directory.grown(&name_of(task))?.map(Self::of))
+    }
+
+    fn of(file: GrowingFile) -> Self {
+        Self { file, narrator: Mutex::default(), failure: OnceLock::new() }
     }
 
     pub(crate) fn path(&self) -> &Path {

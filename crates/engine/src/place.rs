@@ -3,6 +3,8 @@
 
 use sortie_protocol::{CallId, Reply};
 
+use crate::question::ASK;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
     Call {
@@ -19,11 +21,27 @@ pub(crate) enum Place {
 pub(crate) struct TurnCalls {
     turn: u32,
     calls: Vec<CallId>,
+    /// Those that ask something, and have not done so.
+    asking: Vec<CallId>,
 }
 
 impl TurnCalls {
     pub(crate) fn of(turn: u32, reply: &Reply) -> Self {
-        Self { turn, calls: reply.calls().map(|call| call.id.clone()).collect() }
+        let asking = reply.calls().filter(|call| call.tool == ASK);
+        let asking = asking.map(|call| call.id.clone()).collect();
+        Self { turn, calls: reply.calls().map(|call| call.id.clone()).collect(), asking }
+    }
+
+    /// Whether all calls before this one have asked what they had to ask.
+    pub(crate) fn may_ask(&self, call: &CallId) -> bool {
+        self.asking.iter().position(|asking| asking == call).is_none_or(|before| before == 0)
+    }
+
+    /// A call has asked, or will not; false if that was known.
+    pub(crate) fn has_asked(&mut self, call: &CallId) -> bool {
+        let before = self.asking.len();
+        self.asking.retain(|asking| asking != call);
+        self.asking.len() < before
     }
 
     /// The place of a child that such a call has work beside the task.

@@ -6,6 +6,9 @@ use sortie_protocol::{Addressee, CallId, Fact, Sender, TaskId};
 
 use crate::inbox::{Inbox, Message};
 
+/// The tool that asks.
+pub(crate) const ASK: &str = "Ask";
+
 /// A question that was put.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OpenQuestion {
@@ -77,21 +80,36 @@ impl Questions {
         self.open.iter().any(|question| question.text == text)
     }
 
-    /// The message that answers the question of a call, if it has come: each older question has the first that it accepts.
+    /// Whether one that was put to the task above has no answer among these messages.
+    pub(crate) fn awaits_answer_of(&self, above: TaskId, messages: &[Message]) -> bool {
+        let answered = self.answered(messages, &[above]);
+        answered.iter().any(|(question, answer)| question.to == Addressee::Parent && answer.is_none())
+    }
+
+    /// The message that answers the question of a call, if it has come.
     pub(crate) fn take_answer(&mut self, call: &CallId, messages: &[Message], above: &[TaskId]) -> Option<Message> {
+        let answered = self.answered(messages, above);
+        let answer = answered.into_iter().find(|(question, _)| question.call == *call)?.1?.clone();
+        self.answers.insert(answer.number);
+        self.close(call);
+        Some(answer)
+    }
+
+    /// The open questions, each with the message that answers it: the first that it accepts and no older one has.
+    fn answered<'a>(
+        &'a self,
+        messages: &'a [Message],
+        above: &[TaskId],
+    ) -> Vec<(&'a OpenQuestion, Option<&'a Message>)> {
         let above: Vec<TaskId> = above.iter().chain(&self.adopters).copied().collect();
         let mut taken = self.answers.clone();
-        for question in &self.open {
+        let answered = self.open.iter().map(|question| {
             let is_free = |message: &&Message| !taken.contains(&message.number) && question.accepts(message, &above);
-            let Some(answer) = messages.iter().find(is_free) else { continue };
-            taken.insert(answer.number);
-            if question.call == *call {
-                self.answers.insert(answer.number);
-                self.close(call);
-                return Some(answer.clone());
-            }
-        }
-        None
+            let answer = messages.iter().find(is_free);
+            taken.extend(answer.map(|answer| answer.number));
+            (question, answer)
+        });
+        answered.collect()
     }
 }
 

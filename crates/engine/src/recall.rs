@@ -1,14 +1,16 @@
-//! The result cache, as a delegation asks it: before a child starts, and after it has ended.
+//! The result cache, as whoever starts a delegated task asks it: before that starts, and after it has ended.
 
 use std::sync::{Arc, PoisonError};
 
 use sortie_protocol::{Fact, TaskOutcome};
 
+use crate::approval::Approvals;
 use crate::cache::{Inquiry, Looked, Ticket};
 use crate::delegate::Delegate;
+use crate::engine::Inner;
 use crate::task::Task;
 
-/// What is known of a child before it starts.
+/// What is known of a task before it starts.
 pub(crate) enum Known {
     /// Somebody has done the same on the same files.
     Done(Box<TaskOutcome>),
@@ -16,23 +18,19 @@ pub(crate) enum Known {
     New(Option<Box<Ticket>>),
 }
 
-impl Delegate {
+impl Inner {
     /// Looks for an outcome that can be given again, where results are kept at all.
     pub(crate) async fn known(&self, task: &mut Task) -> Known {
-        let Some(cache) = self.engine.cache.clone() else { return Known::New(None) };
-        let (journal, workspace) = (Arc::clone(&self.engine.journal), Arc::clone(&self.engine.workspace));
+        let Some(cache) = self.cache.clone() else { return Known::New(None) };
+        let (journal, workspace) = (Arc::clone(&self.journal), Arc::clone(&self.workspace));
         let (job, roster, has_approvals) =
-            (Arc::clone(&task.job), Arc::clone(&task.roster), !self.approvals.is_empty());
+            (Arc::clone(&task.job), Arc::clone(&task.roster), !task.approvals.is_empty());
         let look = move || {
             let inquiry = Inquiry { job: &job, agents: &roster.agents, has_approvals };
             cache.look_up(journal.as_ref(), &workspace, &inquiry)
         };
         match tokio::task::spawn_blocking(look).await {
-            Ok(Looked::Hit(outcome)) => {
-                // Whoever watches sees no task start, and is told why.
-                self.notice(&format!("“{}” was {}", task.job.title, whence(&outcome))).await;
-                Known::Done(outcome)
-            }
+            Ok(Looked::Hit(outcome)) => Known::Done(outcome),
             Ok(Looked::Miss(ticket)) => Known::New(Some(ticket)),
             Ok(Looked::Unable(notice)) => {
                 if let Some(text) = notice {
@@ -44,6 +42,27 @@ impl Delegate {
         }
     }
 
+    /// Keeps the outcome of a task that has ended, if it may be given again.
+    pub(crate) async fn keep(&self, ticket: Option<Box<Ticket>>, approvals: &Approvals) {
+        let (Some(cache), Some(ticket)) = (self.cache.clone(), ticket) else { return };
+        let (journal, workspace) = (Arc::clone(&self.journal), Arc::clone(&self.workspace));
+        let has_approvals = !approvals.is_empty();
+        let keep = move || cache.remember(journal.as_ref(), &workspace, &ticket, has_approvals);
+        // That nothing could be kept is known from the look before.
+        tokio::task::spawn_blocking(keep).await.ok();
+    }
+}
+
+impl Delegate {
+    /// The same for a child, of which whoever watches this task is told: nobody sees it start.
+    pub(crate) async fn known(&self, child: &mut Task) -> Known {
+        let known = self.engine.known(child).await;
+        if let Known::Done(outcome) = &known {
+            self.notice(&format!("“{}” was {}", child.job.title, whence(outcome))).await;
+        }
+        known
+    }
+
     /// All that was noticed so far.
     pub(crate) fn notices(&self) -> Vec<String> {
         self.notices.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -53,16 +72,6 @@ impl Delegate {
     async fn notice(&self, text: &str) {
         self.notices.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
         self.sink.append(Fact::Noticed { text: text.to_owned() }).await.ok();
-    }
-
-    /// Keeps the outcome of a child that has ended, if it may be given again.
-    pub(crate) async fn keep(&self, ticket: Option<Box<Ticket>>) {
-        let (Some(cache), Some(ticket)) = (self.engine.cache.clone(), ticket) else { return };
-        let (journal, workspace) = (Arc::clone(&self.engine.journal), Arc::clone(&self.engine.workspace));
-        let has_approvals = !self.approvals.is_empty();
-        let keep = move || cache.remember(journal.as_ref(), &workspace, &ticket, has_approvals);
-        // That nothing could be kept is known from the look before.
-        tokio::task::spawn_blocking(keep).await.ok();
     }
 }
 

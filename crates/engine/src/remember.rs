@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sortie_journal::{Journal, JournalError, Standing, TaskState};
 use sortie_protocol::{CallId, Event, Failure, Limits, Status, TaskId, Usage};
 
-use crate::account::Account;
+use crate::account::{Account, Footprint};
 use crate::replay::Past;
 use crate::sink::Hold;
 
@@ -14,17 +14,16 @@ pub(crate) struct Remembered {
     pub(crate) past: Past,
     /// As it was before the log was read: if it has changed since, the task has gone on without us.
     pub(crate) standing: Standing,
-    /// What its children with all below them have used, and how many tasks that were.
-    pub(crate) below: Usage,
-    pub(crate) started_below: u32,
+    /// What its children with all below them have come to.
+    pub(crate) below: Footprint,
 }
 
 impl Remembered {
     /// Its account, with all that was used so far.
     pub(crate) fn account(&self, limits: Limits, above: Option<Arc<Account>>) -> Arc<Account> {
-        let mut spent = self.past.deeds.usage;
-        spent += self.below;
-        Account::restored(limits, spent, self.started_below, above)
+        let mut so_far = self.past.deeds.footprint();
+        so_far += self.below.clone();
+        Account::restored(limits, so_far, above)
     }
 
     /// Under which number, and for which leg, the task goes on.
@@ -99,64 +98,66 @@ pub(crate) fn expecting(journal: &dyn Journal, parent: Option<TaskId>, task: Tas
         if let Some(call) = past.waits_for(task) {
             return Some((past, call));
         }
-        next = past.job.parent.filter(|_| past.has_handed_over());
+        // One that failed may have gone on since: what it had left to those above it is theirs.
+        next = past.job.parent;
     }
     None
 }
 
 fn with_children(journal: &dyn Journal, past: Past, standing: Standing) -> (Remembered, Vec<String>) {
-    let (mut below, mut started_below, mut notices) = (Usage::default(), 0, Vec::new());
+    let (mut below, mut notices) = (Footprint::default(), Vec::new());
     for child in &past.deeds.children {
-        match used_by(journal, *child) {
-            Ok((usage, started)) => {
-                below += usage;
-                started_below += started;
-            }
+        match left_by(journal, *child) {
+            Ok(footprint) => below += footprint,
             // What it answered stands in its parent's log; only what it used is missing.
             Err(failure) => notices.push(format!("what {child} has used is not counted: {}", failure.message)),
         }
     }
-    (Remembered { past, standing, below, started_below }, notices)
+    (Remembered { past, standing, below }, notices)
 }
 
-/// What a task with all below it has used by now, over all its legs, as far as their logs can be read. How long it has worked
-/// is not among it: its header tells that.
-pub fn usage_so_far(journal: &dyn Journal, task: TaskId) -> Result<Usage, Failure> {
+/// What a task with all below it has come to by now, over all its legs, as far as their logs can be read. How long it has
+/// worked is not among it: its header tells that.
+pub fn footprint_so_far(journal: &dyn Journal, task: TaskId) -> Result<Footprint, Failure> {
     let (past, _) = read_what_is_whole(journal, task)?;
-    let below = past.deeds.children.iter().filter_map(|child| used_by(journal, *child).ok());
-    Ok(below.fold(past.deeds.usage, |mut usage, (used, _)| {
-        usage += used;
-        usage
-    }))
+    let mut so_far = past.deeds.footprint();
+    past.deeds.children.iter().filter_map(|child| left_by(journal, *child).ok()).for_each(|below| so_far += below);
+    Ok(so_far)
 }
 
-/// What a task with all below it has used, and how many tasks that is. Of one that has ended its ending tells, unless what
-/// it had started went on when it failed.
-fn used_by(journal: &dyn Journal, task: TaskId) -> Result<(Usage, u32), Failure> {
+/// What a task with all below it has come to, itself among those that were started. Of one that has ended its ending tells,
+/// unless what it had started went on when it failed.
+fn left_by(journal: &dyn Journal, task: TaskId) -> Result<Footprint, Failure> {
     let standing = journal.standing(task).map_err(journal_failure)?;
     if matches!(standing.state, TaskState::Ended(_))
         && let Some(outcome) = journal.ending(task).map_err(journal_failure)?
     {
         let tree = journal.tree(task).map_err(journal_failure)?;
-        let started = u32::try_from(tree.len()).unwrap_or(u32::MAX);
-        let told = Usage { duration_ms: 0, ..outcome.usage };
+        let told = Footprint {
+            usage: Usage { duration_ms: 0, ..outcome.usage },
+            files_changed: outcome.files_changed.into_iter().collect(),
+            started: u32::try_from(tree.len()).unwrap_or(u32::MAX),
+        };
         let since = Some(outcome.status).filter(|status| *status == Status::Failed);
-        let summed = since.and_then(|_| summed(journal, task).ok()).map(|(usage, _)| usage);
-        return Ok((summed.filter(|summed| summed.total_tokens() > told.total_tokens()).unwrap_or(told), started));
+        let Some(summed) = since.and_then(|_| summed(journal, task).ok()) else { return Ok(told) };
+        let has_more = summed.usage.total_tokens() > told.usage.total_tokens();
+        return Ok(Footprint {
+            usage: if has_more { summed.usage } else { told.usage },
+            files_changed: summed.files_changed,
+            ..told
+        });
     }
     summed(journal, task)
 }
 
 /// The same, from the logs of all of them.
-fn summed(journal: &dyn Journal, task: TaskId) -> Result<(Usage, u32), Failure> {
+fn summed(journal: &dyn Journal, task: TaskId) -> Result<Footprint, Failure> {
     let past = read(journal, task)?;
-    let (mut usage, mut started) = (past.deeds.usage, 1);
+    let mut footprint = Footprint { started: 1, ..past.deeds.footprint() };
     for child in &past.deeds.children {
-        let (below, further) = used_by(journal, *child)?;
-        usage += below;
-        started += further;
+        footprint += left_by(journal, *child)?;
     }
-    Ok((usage, started))
+    Ok(footprint)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "what `map_err` gives")]

@@ -13,6 +13,7 @@ use sortie_protocol::{
 };
 use sortie_sandbox::process::KeeperMark;
 
+use crate::account::Footprint;
 use crate::history::History;
 use crate::inbox::{Charge, Inbox, Message};
 use crate::place::{Place, TurnCalls};
@@ -44,6 +45,8 @@ pub(crate) struct Past {
     pub(crate) keepers: Vec<KeeperMark>,
     /// Children that work beside it, or whose reports it has not read, in the order of their places.
     pub(crate) charges: Vec<PastCharge>,
+    /// Those that others had started, who failed.
+    adopted: HashSet<TaskId>,
     /// Messages that it has not read, and how many have come.
     pub(crate) messages: Vec<Message>,
     pub(crate) n_messages: u32,
@@ -139,6 +142,7 @@ impl Past {
             deeds,
             keepers: Vec::new(),
             charges: Vec::new(),
+            adopted: HashSet::new(),
             messages: Vec::new(),
             n_messages: 0,
             last_command: 0,
@@ -181,8 +185,8 @@ impl Past {
                     self.charge(child, self.calls().place(&call), None);
                 }
                 self.start(call, |started| (started.child, started.is_released) = (Some(child), background));
-                // A child with a follow-up has been here before.
-                if !self.deeds.children.contains(&child) {
+                // A child with a follow-up has been here before, or stays its starter's if it was adopted.
+                if !self.deeds.children.contains(&child) && !self.adopted.contains(&child) {
                     self.deeds.children.push(child);
                 }
             }
@@ -192,7 +196,10 @@ impl Past {
                 self.start(call, |started| started.is_released = true);
             }
             // It stays among the children of the one that started it, where its usage is counted.
-            Fact::ChildAdopted { child, ended_leg } => self.charge(child, Place::Adopted, ended_leg),
+            Fact::ChildAdopted { child, ended_leg } => {
+                self.adopted.insert(child);
+                self.charge(child, Place::Adopted, ended_leg);
+            }
             Fact::ChildEnded { call, child, child_leg } => {
                 match self.charges.iter_mut().find(|charge| charge.is_at_work(child)) {
                     Some(charge) => charge.ended_leg = Some(child_leg),
@@ -224,6 +231,8 @@ impl Past {
                 // What was at work has been stopped, or is somebody else's now. So are reports that nobody read.
                 let adopted = hands_over(&self.job, outcome.status);
                 self.charges.retain(|charge| charge.ended_leg.is_some() && !adopted);
+                // Commands that ended with the leg have changed files that no call tells of.
+                self.deeds.files_changed.extend(outcome.files_changed.iter().cloned());
                 self.ended = Some(*outcome);
             }
             Fact::TaskStarted { .. }
@@ -274,7 +283,12 @@ impl Past {
 
     /// The calls of the turn that is open.
     fn calls(&self) -> TurnCalls {
-        self.open.as_ref().map(|open| TurnCalls::of(self.deeds.turns, &open.reply)).unwrap_or_default()
+        let Some(open) = &self.open else { return TurnCalls::default() };
+        let mut calls = TurnCalls::of(self.deeds.turns, &open.reply);
+        for answered in open.outputs.keys() {
+            calls.has_asked(answered);
+        }
+        calls
     }
 
     /// Those of them that their calls wait for.
@@ -289,11 +303,6 @@ impl Past {
         let by_call = open.find(|(_, attached)| attached.child == child && attached.ended_leg.is_none());
         let beside = || self.charges.iter().any(|charge| charge.is_at_work(child)).then(|| CallId::from(IN_BACKGROUND));
         by_call.map(|(call, _)| call).or_else(beside)
-    }
-
-    /// Whether what worked beside it is its parent's now.
-    pub(crate) fn has_handed_over(&self) -> bool {
-        self.ended.as_ref().is_some_and(|outcome| hands_over(&self.job, outcome.status))
     }
 
     /// Forgets how the leg before was about to end, what it had written, and what was to be known of it.
@@ -415,6 +424,11 @@ pub(crate) fn hands_over(job: &Job, status: Status) -> bool {
 }
 
 impl Deeds {
+    /// What is booked for the task alone.
+    pub(crate) fn footprint(&self) -> Footprint {
+        Footprint { usage: self.usage, files_changed: self.files_changed.clone(), started: 0 }
+    }
+
     fn notice(&mut self, text: String) {
         if !self.notices.contains(&text) {
             self.notices.push(text);

@@ -2,35 +2,37 @@
 
 use std::sync::Arc;
 
-use sortie_contract::json_bytes;
+use sortie_contract::{contract, json_bytes};
 use sortie_protocol::{Job, TaskOutcome, Truncation};
 use sortie_sandbox::SpillDir;
 
 /// Cuts `outcome.text` to the job's caps, the mark included, at the end of a sentence or line where one is near. The
-/// whole goes to a file that the mark names.
+/// whole goes to a file that the mark names, for people; a task above that has `TaskOutput` is told to go on with that.
 pub(crate) async fn cap(outcome: &mut TaskOutcome, job: &Job, reports: &SpillDir) {
     if allowed(&outcome.text, job, "") >= outcome.text.len() {
         return;
     }
     let full: Arc<str> = std::mem::take(&mut outcome.text).into();
     let (kept_whole, spill) = (Arc::clone(&full), reports.of(outcome.task_id));
-    let mark = match tokio::task::spawn_blocking(move || spill.spill("report", &kept_whole)).await {
-        Ok(Ok(path)) => {
-            let path = path.display().to_string();
-            let mark = format!("\n[… the report was cut here; the whole is in {path}]");
-            outcome.full_text_path = Some(path);
-            mark
-        }
-        Ok(Err(error)) => {
-            outcome.notices.push(format!("the full report could not be kept: {error}"));
-            "\n[… the report was cut here]".to_owned()
-        }
+    match tokio::task::spawn_blocking(move || spill.spill("report", &kept_whole)).await {
+        Ok(Ok(path)) => outcome.full_text_path = Some(path.display().to_string()),
+        Ok(Err(error)) => outcome.notices.push(format!("the full report could not be kept: {error}")),
         Err(_panicked) => {
             outcome.notices.push("the full report could not be kept: writing it broke down".to_owned());
-            "\n[… the report was cut here]".to_owned()
         }
+    }
+    let has_pages = job.parent.is_some() && contract(&job.contract).is_some_and(|known| known.defaults().companions);
+    let mark_at = |offset: usize| match &outcome.full_text_path {
+        Some(path) if has_pages => format!(
+            "\n[… the report was cut here; TaskOutput with offset {offset} has the rest; for people the whole is in {path}]"
+        ),
+        Some(path) => format!("\n[… the report was cut here; the whole is in {path}]"),
+        None => "\n[… the report was cut here]".to_owned(),
     };
-    let kept = &full[..cut(&full, allowed(&full, job, &mark))];
+    // No mark is longer than that of the very end.
+    let longest = mark_at(full.chars().count());
+    let kept = &full[..cut(&full, allowed(&full, job, &longest))];
+    let mark = mark_at(kept.chars().count());
     let lines = |text: &str| text.lines().count().max(1);
     outcome.truncated = true;
     outcome.truncation = Some(Truncation {

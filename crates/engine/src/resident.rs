@@ -18,6 +18,10 @@ use crate::question::OpenQuestion;
 use crate::remember::journal_failure;
 use crate::sink::Sink;
 
+/// Why a question to the task above is not waited for.
+pub(crate) const SILENT: &str = "the task above has reached a limit and can answer nothing any more; go on by your best \
+                                 judgement, and say what you assumed";
+
 /// By what a message comes: should it be cut off, it is known by this whether it has arrived.
 pub(crate) enum Courier {
     /// From another process.
@@ -131,6 +135,9 @@ impl Resident {
             let why = "the task above waits for your report and can answer nothing; go on by your best judgement, and \
                        say what you assumed";
             return Err(nobody(why));
+        }
+        if recipient.inbox.is_silent() {
+            return Err(nobody(SILENT));
         }
         let inbox = Arc::clone(&recipient.inbox);
         let arrival = inbox.arrival().ok_or_else(|| nobody("the task above is about to end; ask the person"))?;

@@ -133,7 +133,7 @@ impl Inner {
             Some(above) => (above.cancel, Arc::clone(above.approvals), Some(above.address)),
             None => Default::default(),
         };
-        Ok(Task {
+        let mut task = Task {
             engine: Arc::clone(self),
             roster,
             asked: Asked::from(&*job),
@@ -154,7 +154,11 @@ impl Inner {
                 read: standing.last_seq,
                 takes_over,
             }),
-        })
+        };
+        if let Some(notice) = task.sink.tell_further(&self.reports) {
+            task.notice(notice);
+        }
+        Ok(task)
     }
 
     /// What joins the conversation, if anything must.

@@ -100,7 +100,8 @@ pub fn task_tool(contract: &Arc<dyn Contract>, agents: &sortie_agents::Registry,
     let lines = agent_lines(agents);
     let left_out = agents.delegable().count() - lines.len();
     let tool = TaskTool::new(Arc::clone(contract), &lines, left_out);
-    if rules.background { tool } else { tool.without_background() }
+    let tool = if rules.background { tool } else { tool.without("run_in_background") };
+    if rules.resume_within.is_some() { tool } else { tool.without("resume") }
 }
 
 /// One line for each agent, the built-in ones first: its name as long as names fit, and its description on one bounded

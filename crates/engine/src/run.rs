@@ -148,9 +148,11 @@ impl Run<'_> {
         Ok(over.map(|over| over.ending(self.history.last_text())))
     }
 
-    /// Waits for the children that work beside the task, at a limit that leaves time. From there on it reads nothing more.
+    /// Waits for the children that work beside the task, at a limit that leaves time: what they ask meanwhile it cannot
+    /// answer. From there on it reads nothing more.
     async fn gather(&mut self) -> Result<Option<Ending>, JournalError> {
         let inbox = &self.services.inbox;
+        inbox.fall_silent();
         let waits_for = inbox.at_work();
         if !waits_for.is_empty() {
             self.sink.append(Fact::TaskParked { waits_for }).await?;

@@ -68,8 +68,12 @@ impl Sink {
         &self.lately
     }
 
-    /// From here on what happens is told in a file, too, for people. What to say if it cannot be.
+    /// From here on what happens is told in a file, too, for people, unless it is already; behind what happened `before`. What
+    /// to say if it cannot be.
     pub(crate) fn tell_in(&self, reports: &SpillDir, before: &[Event]) -> Option<String> {
+        if self.output.get().is_some() {
+            return None;
+        }
         let output = match OutputFile::open(reports, self.job.task) {
             Ok(output) => output,
             Err(error) => return Some(format!("there is no output file: {error}")),
@@ -79,6 +83,17 @@ impl Sink {
         }
         self.output.set(output).ok();
         None
+    }
+
+    /// The same where an earlier leg was told in a file: whoever looks there finds what came of it.
+    pub(crate) fn tell_further(&self, reports: &SpillDir) -> Option<String> {
+        match OutputFile::reopen(reports, self.job.task) {
+            Ok(output) => {
+                output.map(|output| self.output.set(output).ok());
+                None
+            }
+            Err(error) => Some(format!("the output file does not go on: {error}")),
+        }
     }
 
     /// Where it is told.

@@ -137,7 +137,7 @@ impl Task {
         outcome.notices.extend(self.sink.output_failure());
         report::cap(&mut outcome, &self.job, &self.engine.reports).await;
         point("task.before-end");
-        self.deliver(&outcome).await?;
+        self.deliver(&mut outcome).await?;
         point("task.ended");
         self.engine.hooks.ended(&self.job, self.sink.leg(), &outcome);
         if self.job.parent.is_none() {
@@ -357,7 +357,7 @@ impl Task {
             verdict = hooks.before_start(&job, self.sink.leg()) => verdict,
         };
         if let Some(veto) = verdict.failure() {
-            return Err(veto);
+            return Err(veto.about([job.task.to_string()]));
         }
         verdict.notices.into_iter().for_each(|notice| self.notice(notice));
         Ok(())

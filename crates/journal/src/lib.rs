@@ -20,7 +20,7 @@ pub use error::JournalError;
 pub use listing::TaskQuery;
 pub use memory::MemoryJournal;
 pub use port::{CommandId, Durability, Entry, Journal, Position, Scope, TaskHeader, TaskState};
-pub use prune::{Kept, Pruned};
+pub use prune::{Kept, KeptFor, Pruned};
 pub use sqlite::SqliteJournal;
 pub use standing::{Holder, Standing};
 pub use worked::Worked;

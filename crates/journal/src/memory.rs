@@ -149,7 +149,7 @@ impl Journal for MemoryJournal {
     fn prunable(&self, older_than: Timestamp) -> Result<Vec<TaskHeader>, JournalError> {
         let roots = self.list(&TaskQuery { roots_only: true, ..TaskQuery::default() })?;
         let state = self.lock();
-        let trees = roots.iter().rev().filter_map(|root| state.old_tree(root.task_id, older_than));
+        let trees = roots.iter().rev().filter_map(|root| state.old_tree(root.task_id, older_than).ok());
         Ok(trees.flatten().collect())
     }
 

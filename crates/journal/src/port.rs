@@ -98,8 +98,8 @@ pub trait Journal: Send + Sync {
 
     /// Removes whole trees of tasks in which nothing has happened since `older_than`. Blocks; others write in between.
     ///
-    /// A tree stays as long as a member runs, is interrupted, or has ended, other than by being stopped, without the
-    /// parent that asked for it having been told.
+    /// A tree stays as long as a member runs, is interrupted, or has ended, other than by being stopped, with a result that
+    /// has not reached the conversation of the task that asked for it, or of the one that has adopted it.
     /// `discard` is given each task of a removed tree, before the tree is gone for good, so that what it had spilled to
     /// files goes, too: after a crash in between the next pruning gives it again.
     fn prune(&self, older_than: Timestamp, discard: &mut dyn FnMut(TaskId)) -> Result<Pruned, JournalError>;

@@ -1,8 +1,8 @@
 //! Which trees of tasks may go; the same for every journal.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use sortie_protocol::{Event, Fact, Status, TaskId, Timestamp};
+use sortie_protocol::{CallId, Event, Fact, MailMark, ReportMark, Status, TaskId, Timestamp};
 
 use crate::{Holder, Standing, TaskHeader, TaskState};
 
@@ -19,7 +19,8 @@ pub struct Pruned {
     pub bytes: u64,
     /// Roots of old trees that stay because their log is damaged.
     pub damaged: Vec<TaskId>,
-    /// Old trees that stay because a task of theirs has not ended, though nobody is seen to run it.
+    /// Old trees that stay because a task of theirs has not ended, though nobody is seen to run it, or because somebody has
+    /// not had a result.
     pub kept: Vec<Kept>,
 }
 
@@ -27,48 +28,117 @@ pub struct Pruned {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kept {
     pub root: TaskId,
-    /// The topmost that has not ended.
+    /// The topmost that has not ended; else the first whose result lies there.
     pub task: TaskId,
-    /// Who has it: nobody, or a process that cannot be seen from here.
-    pub holder: Holder,
+    pub why: KeptFor,
 }
 
-/// What the events of a tree say about whether it may go.
+/// Why a task keeps its tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeptFor {
+    /// It has not ended. Who has it: nobody, or a process that cannot be seen from here.
+    Open { holder: Holder },
+    /// It has ended, and the one that asked for its result has not had it.
+    Uncollected { by: TaskId },
+}
+
+/// What the events of a tree say about whether it may go. They come task by task, parents before their children.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
     /// The legs of parents in which a child was started, or had to go on.
     asked: HashMap<TaskId, Vec<(TaskId, u32)>>,
-    /// The legs of a child whose endings a parent has been told.
-    told: HashMap<TaskId, HashSet<u32>>,
-    /// When legs ended.
-    ended: HashMap<(TaskId, u32), Timestamp>,
+    /// The legs of a child that have ended for somebody else, and for whom.
+    delivered: HashMap<TaskId, BTreeMap<u32, TaskId>>,
+    /// Calls of a task that do not wait for their child: what they return is not its report.
+    beside: HashSet<(TaskId, CallId)>,
+    /// The reports that a call waiting for them is about to return.
+    answers: HashMap<(TaskId, CallId), ReportMark>,
+    /// What has reached a conversation.
+    collected: HashSet<ReportMark>,
+    /// When and how legs ended.
+    ended: HashMap<(TaskId, u32), (Timestamp, Status)>,
 }
 
 impl Evidence {
+    /// The facts that it is made of.
+    pub(crate) const KINDS: &[&str] = &[
+        "child_started",
+        "child_released",
+        "child_adopted",
+        "child_ended",
+        "call_finished",
+        "mail_read",
+        "task_ended",
+    ];
+
     pub(crate) fn see(&mut self, event: &Event) {
-        let leg = (event.task_id, event.leg);
+        let (task, leg) = (event.task_id, (event.task_id, event.leg));
         match &event.fact {
-            Fact::ChildStarted { child, .. } => self.asked.entry(*child).or_default().push(leg),
-            Fact::ChildEnded { child, child_leg, .. } => {
-                self.told.entry(*child).or_default().insert(*child_leg);
+            Fact::ChildStarted { call, child, background } => {
+                self.asked.entry(*child).or_default().push(leg);
+                self.beside.extend(background.then(|| (task, call.clone())));
             }
-            Fact::TaskEnded { .. } => drop(self.ended.insert(leg, event.time)),
+            Fact::ChildReleased { call, .. } => drop(self.beside.insert((task, call.clone()))),
+            Fact::ChildAdopted { child, ended_leg: Some(leg) } => self.deliver(*child, *leg, task),
+            Fact::ChildEnded { call, child, child_leg } => {
+                self.deliver(*child, *child_leg, task);
+                let call = (task, call.clone());
+                if !self.beside.contains(&call) {
+                    self.answers.insert(call, ReportMark { child: *child, leg: *child_leg });
+                }
+            }
+            Fact::CallFinished { output, .. } => {
+                self.collected.extend(self.answers.remove(&(task, output.call.clone())));
+                self.collect(&output.output.mail, task);
+            }
+            Fact::MailRead { mail, .. } => self.collect(mail, task),
+            Fact::TaskEnded { outcome } => drop(self.ended.insert(leg, (event.time, outcome.status))),
             _ => {}
         }
     }
 
-    /// Whether every ending that a parent waits for is with it. A leg that a person asked for is owed to no parent, one that
-    /// was stopped has nothing to collect, and for one that ended after its parent had nobody waited any more.
-    pub(crate) fn has_all_delivered(&self, tree: &[TaskHeader]) -> bool {
+    /// Parents come before their children, so the first is the one that has adopted a report.
+    fn deliver(&mut self, child: TaskId, leg: u32, to: TaskId) {
+        self.delivered.entry(child).or_default().entry(leg).or_insert(to);
+    }
+
+    fn collect(&mut self, mail: &MailMark, task: TaskId) {
+        for report in &mail.reports {
+            // Of one that somebody ended while nobody ran the task there is no word but this.
+            self.deliver(report.child, report.leg, task);
+            self.collected.insert(*report);
+        }
+    }
+
+    /// The first result of a tree that somebody is still to have. A leg that a person asked for is owed to no task, and one
+    /// that was stopped has nothing to collect.
+    pub(crate) fn uncollected(&self, tree: &[TaskHeader]) -> Option<Kept> {
+        let root = tree.first()?.task_id;
         let mut children = tree.iter().filter(|header| header.parent_id.is_some());
-        children.all(|header| {
-            let told = self.told.get(&header.task_id).map_or(0, HashSet::len);
-            let asked = self.asked.get(&header.task_id).map_or(&[][..], Vec::as_slice);
-            let parents_end = asked.last().and_then(|leg| self.ended.get(leg));
-            told >= asked.len().max(1)
-                || header.state == TaskState::Ended(Status::Cancelled)
-                || parents_end.is_some_and(|end| *end < header.updated)
+        children.find_map(|header| {
+            let task = header.task_id;
+            let by = self.unread(task).or_else(|| self.undelivered(header))?;
+            Some(Kept { root, task, why: KeptFor::Uncollected { by } })
         })
+    }
+
+    /// Who has a report of a child before it, and has not read it.
+    fn unread(&self, child: TaskId) -> Option<TaskId> {
+        let was_stopped = |leg| self.ended.get(&(child, leg)).is_some_and(|(_, status)| *status == Status::Cancelled);
+        let is_owed = |leg| !self.collected.contains(&ReportMark { child, leg }) && !was_stopped(leg);
+        let mut delivered = self.delivered.get(&child).into_iter().flatten();
+        delivered.find(|(leg, _)| is_owed(**leg)).map(|(_, by)| *by)
+    }
+
+    /// Who waits for an ending that has not come: for one that ended after its parent had, nobody waits any more.
+    fn undelivered(&self, header: &TaskHeader) -> Option<TaskId> {
+        let delivered = self.delivered.get(&header.task_id).map_or(0, BTreeMap::len);
+        let asked = self.asked.get(&header.task_id).map_or(&[][..], Vec::as_slice);
+        let parents_end = asked.last().and_then(|leg| self.ended.get(leg));
+        let is_owed = delivered < asked.len().max(1)
+            && header.state != TaskState::Ended(Status::Cancelled)
+            && parents_end.is_none_or(|(end, _)| *end >= header.updated);
+        header.parent_id.filter(|_| is_owed)
     }
 }
 
@@ -85,7 +155,7 @@ pub(crate) fn kept(tree: &[(Standing, Timestamp)], older_than: Timestamp) -> Opt
     let is_seen = |one: &Standing| matches!(one.holder, Holder::ThisProcess | Holder::Other { .. });
     let lies_still = tree.iter().all(|(_, updated)| *updated < older_than) && !open.clone().any(is_seen);
     let Standing { task_id: task, holder, .. } = *open.next().filter(|_| lies_still)?;
-    Some(Kept { root, task, holder })
+    Some(Kept { root, task, why: KeptFor::Open { holder } })
 }
 
 #[cfg(test)]
@@ -103,12 +173,13 @@ mod tests {
         let root = standing(1, TaskState::Ended(Status::Completed), Holder::Nobody);
         let below = [standing(2, TaskState::Running, unseen), standing(3, TaskState::Running, unseen)];
         let tree = [root, below[0], below[1]];
-        let named = Kept { root: root.0.task_id, task: below[0].0.task_id, holder: unseen };
+        let named = Kept { root: root.0.task_id, task: below[0].0.task_id, why: KeptFor::Open { holder: unseen } };
         assert_eq!(kept(&tree, Timestamp(2_000)), Some(named), "the topmost that is open");
         assert_eq!(kept(&tree, Timestamp(1_000)), None, "it is young");
         assert_eq!(kept(&[root], Timestamp(2_000)), None, "it has ended");
         let interrupted = standing(2, TaskState::Interrupted, Holder::Nobody);
-        assert_eq!(kept(&[root, interrupted], Timestamp(2_000)).map(|kept| kept.holder), Some(Holder::Nobody));
+        let nobodys = KeptFor::Open { holder: Holder::Nobody };
+        assert_eq!(kept(&[root, interrupted], Timestamp(2_000)).map(|kept| kept.why), Some(nobodys));
         let seen = standing(3, TaskState::Running, Holder::Other { pid: 8 });
         assert_eq!(kept(&[root, interrupted, seen], Timestamp(2_000)), None, "somebody runs one of them");
     }

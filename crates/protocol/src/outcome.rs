@@ -70,7 +70,7 @@ pub enum Status {
     Completed,
     /// A limit ended it; `reason` names the limit, `text` has what there was.
     Partial,
-    /// It ran and broke; `error` says how.
+    /// It ran and broke, or had no time left before it could; `error` says how.
     Failed,
     Cancelled,
     /// It never ran; `error` says why.
@@ -117,6 +117,11 @@ impl Failure {
     #[must_use]
     pub fn about(self, details: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self { details: details.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// What becomes of a task that this kept from starting: nobody has refused one whose time ran out.
+    pub fn status_unstarted(&self) -> Status {
+        if self.code == "timeout" { Status::Failed } else { Status::Rejected }
     }
 }
 

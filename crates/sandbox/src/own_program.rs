@@ -4,13 +4,17 @@
 //! that. What it may take is bounded all the same: time, and how much of its words is kept.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use rustix::io::fcntl_dupfd_cloexec;
+use rustix::pipe::{PipeFlags, pipe_with};
+
 use crate::child::{self, Failure, Terms};
-use crate::process::{Environment, How, Stopper};
+use crate::process::{Environment, How, Stopper, end_group_with};
 
 /// A program, and what it is told.
 #[derive(Debug, Clone)]
@@ -45,10 +49,13 @@ pub struct OwnProgramError {
 }
 
 impl OwnProgram {
-    /// Runs it to its end, or until `stopper` says so. Then whatever is left of its process group is killed. Blocks.
+    /// Runs it to its end, or until `stopper` says so. Then whatever is left of its process group is killed, and so it is
+    /// if this process goes away, for whatever reason. Blocks.
     pub fn run(&self, stopper: &Stopper) -> Result<OwnProgramEnded, OwnProgramError> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(&self.directory).env_clear().envs(self.environment.variables());
+        let failed = |source| OwnProgramError { program: self.program.clone(), source };
+        let _held_to_its_end = lifeline(&mut command).map_err(failed)?;
         let terms = Terms { input: &self.input, time: self.time, max_output: None, stop: Some(stopper.as_fd()) };
         let without_words = |how| OwnProgramEnded { how, errors: Vec::new() };
         match child::run(command, terms) {
@@ -64,9 +71,17 @@ impl OwnProgram {
             Err(Failure::Stopped) => Ok(without_words(How::Cancelled)),
             // Nobody listens, so nothing is too long.
             Err(Failure::TooLong) => Ok(without_words(How::Lost)),
-            Err(Failure::Io(source)) => Err(OwnProgramError { program: self.program.clone(), source }),
+            Err(Failure::Io(source)) => Err(failed(source)),
         }
     }
+}
+
+/// The command's group lives as long as somebody holds this.
+fn lifeline(command: &mut Command) -> io::Result<OwnedFd> {
+    let (watched, held) = pipe_with(PipeFlags::CLOEXEC)?;
+    // Above the standard ones, which the command gets anew.
+    end_group_with(command, fcntl_dupfd_cloexec(watched, 3)?);
+    Ok(held)
 }
 
 #[cfg(test)]

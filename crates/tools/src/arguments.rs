@@ -62,7 +62,7 @@ pub(crate) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<St
         One(String),
         Many(Vec<String>),
     }
-    Ok(match Texts::deserialize(deserializer).map_err(|_| Error::custom("expected a list of texts"))? {
+    Ok(match Texts::deserialize(deserializer).map_err(|_| Error::custom("expected a text or a list of texts"))? {
         Texts::None(()) => Vec::new(),
         Texts::One(text) => Some(text).filter(|text| !text.is_empty()).into_iter().collect(),
         Texts::Many(texts) => texts,

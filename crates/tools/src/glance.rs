@@ -19,7 +19,7 @@ pub(crate) const INTERRUPTED: &str = "interrupted";
 pub(crate) fn status(stand: &Stand) -> String {
     match stand {
         Stand::Waits => WAITING.to_owned(),
-        Stand::Works(_) => RUNNING.to_owned(),
+        Stand::Works(_) | Stand::Elsewhere { .. } => RUNNING.to_owned(),
         Stand::Interrupted => INTERRUPTED.to_owned(),
         Stand::Ended { outcome, .. } => outcome.status.to_string(),
     }
@@ -30,12 +30,19 @@ pub(crate) fn line(glance: &Glance) -> String {
     let Glance { task, agent, stand, .. } = glance;
     match stand {
         Stand::Waits => format!("{task} {agent} {WAITING} for a slot"),
+        Stand::Elsewhere { pid, is_seen: true } => format!("{task} {agent} {RUNNING} in process {pid}, not in yours"),
+        Stand::Elsewhere { pid, is_seen: false } => {
+            format!("{task} {agent} {RUNNING}, it seems: process {pid}, which has it, cannot be seen from here")
+        }
         Stand::Interrupted => format!("{task} {agent} {INTERRUPTED}: the process that ran it is gone"),
         Stand::Ended { outcome, .. } => head_line(outcome),
-        Stand::Works(Work { turn, tool_calls, tokens, elapsed, last }) => {
+        Stand::Works(Work { turn, tool_calls, tokens, elapsed, last, awaits_answer }) => {
             let seconds = elapsed.as_secs_f64();
+            let s = if *tool_calls == 1 { "" } else { "s" };
             let last = if last.is_empty() { String::new() } else { format!(", last: {}", words(last)) };
-            format!("{task} {agent} {RUNNING}, turn {turn}, {tool_calls} calls, {tokens} tokens, {seconds:.1} s{last}")
+            let asks = if *awaits_answer { ", waits for your answer (SendMessage)" } else { "" };
+            let done = format!("turn {turn}, {tool_calls} call{s}, {tokens} tokens, {seconds:.1} s");
+            format!("{task} {agent} {RUNNING}, {done}{asks}{last}")
         }
     }
 }

@@ -10,9 +10,11 @@ use sortie_protocol::{Addressee, CallId, Failure, ReportMark, Sender, TaskId, Ta
 
 use crate::port::BoxFuture;
 
-/// What a task may see and do of its kin. Whom it may not reach is an error, like one that does not exist.
+/// What a task may see and do of its kin. Whom it may not reach is an error that names it, like one that does not
+/// exist.
 pub trait Kin: Send + Sync {
-    /// How a task below this one stands, once it has ended, a message has come for this one, or `patience` is over.
+    /// How a task below this one stands, once it has ended, it waits for an answer of this one, a message has come for
+    /// this one, or `patience` is over.
     fn look<'a>(&'a self, task: &'a str, patience: Duration) -> BoxFuture<'a, Result<Glance, Failure>>;
 
     /// All tasks below this one, in the order of their starts.
@@ -64,6 +66,11 @@ pub enum Stand {
     /// For a slot.
     Waits,
     Works(Work),
+    /// Another process has it, for somebody else; whether that one lives cannot always be seen.
+    Elsewhere {
+        pid: u32,
+        is_seen: bool,
+    },
     /// The process that ran it is gone, and nobody has gone on with it.
     Interrupted,
     Ended {
@@ -82,6 +89,8 @@ pub struct Work {
     pub elapsed: Duration,
     /// What it did last, in a few words.
     pub last: String,
+    /// It has asked the caller something, and has no answer.
+    pub awaits_answer: bool,
 }
 
 /// A part of a report.

@@ -45,9 +45,12 @@ mod web_fetch;
 mod write;
 
 pub use kin::{Alone, Answered, Glance, Kin, Note, Receipt, ReportPage, Stand, Work};
-pub use port::{AnswerParts, Assistant, BoxFuture, CallContext, Delegated, Delegation, Progress, Tool, TypedTool};
+pub use port::{
+    AnswerParts, Assistant, BoxFuture, CallContext, Delegated, Delegation, Order, Progress, Tool, TypedTool,
+};
 pub use registry::Registry;
 pub use seen::Seen;
+pub use send_message::MAX_MESSAGE_BYTES;
 pub use shell::{
     Changes, NetworkReach, Repositories, ShellReach, ShellSetup, Shells, Standing, TASK_VARIABLE, Writable,
 };

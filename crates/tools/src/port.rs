@@ -32,6 +32,11 @@ pub trait Tool: Send + Sync {
         false
     }
 
+    /// What a call has to do with others of its turn, all of which run at the same time.
+    fn order(&self) -> Order {
+        Order::Free
+    }
+
     /// Whether a call waits for other tasks; the caller gives its slot back for that time.
     fn delegates(&self) -> bool;
 
@@ -61,6 +66,16 @@ pub trait Tool: Send + Sync {
     fn run<'a>(&'a self, arguments: &'a str, context: CallContext<'a>) -> BoxFuture<'a, ToolOutput>;
 }
 
+/// What a call has to do with those before it in its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    Free,
+    /// It says something: what is said in one turn is said in the order of the calls.
+    Says,
+    /// It looks at others, who have by then what was said to them before.
+    Looks,
+}
+
 /// A tool with typed input. Implement this; [`Tool`] follows from it.
 pub trait TypedTool: Send + Sync + 'static {
     type Input: DeserializeOwned + Send;
@@ -68,6 +83,7 @@ pub trait TypedTool: Send + Sync + 'static {
     const NAME: &'static str;
     const IDEMPOTENT: bool;
     const SETTLES_ITSELF: bool = false;
+    const ORDER: Order = Order::Free;
     const DELEGATES: bool = false;
     const NEEDS_CHILDREN: bool = false;
 
@@ -186,6 +202,10 @@ impl<T: TypedTool> Tool for T {
 
     fn settles_itself(&self) -> bool {
         T::SETTLES_ITSELF
+    }
+
+    fn order(&self) -> Order {
+        T::ORDER
     }
 
     fn delegates(&self) -> bool {

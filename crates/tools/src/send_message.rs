@@ -9,11 +9,11 @@ use crate::answer::{Answer, bytes};
 use crate::arguments::Unknown;
 use crate::glance::words;
 use crate::kin::Receipt;
-use crate::port::{CallContext, TypedTool};
+use crate::port::{CallContext, Order, TypedTool};
 use crate::problem::Problem;
 
-/// The most that one task says to another at once.
-pub(crate) const MAX_MESSAGE_BYTES: usize = 16 * 1024;
+/// The most that anybody says to a task at once, be it another task or a person.
+pub const MAX_MESSAGE_BYTES: usize = 16 * 1024;
 
 const PARENT: &str = "parent";
 
@@ -39,6 +39,7 @@ impl TypedTool for SendMessage {
     const IDEMPOTENT: bool = false;
     /// What has arrived names the call that sent it.
     const SETTLES_ITSELF: bool = true;
+    const ORDER: Order = Order::Says;
 
     fn description(&self) -> String {
         "Write to a sub-agent, which reads it at its next turn or, if it has ended, goes on with it; also to a sibling or \

@@ -36,11 +36,11 @@ impl TaskTool {
         self
     }
 
-    /// The same for calls that always wait: what is refused is not offered.
+    /// The same without this field in its schema: what is refused is not offered.
     #[must_use]
-    pub fn without_background(mut self) -> Self {
+    pub fn without(mut self, field: &str) -> Self {
         if let Some(fields) = self.spec.schema["properties"].as_object_mut() {
-            fields.remove("run_in_background");
+            fields.remove(field);
         }
         self
     }

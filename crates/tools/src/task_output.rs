@@ -15,8 +15,8 @@ use self::told::Told;
 use crate::answer::Answer;
 use crate::arguments::{Unknown, optional_count, optional_flag, texts};
 use crate::blocking::cancelled;
-use crate::kin::{Glance, Kin};
-use crate::port::{CallContext, TypedTool};
+use crate::kin::{Glance, Kin, Stand, Work};
+use crate::port::{CallContext, Order, TypedTool};
 use crate::problem::Problem;
 
 const DEFAULT_TIME: Duration = Duration::from_secs(30);
@@ -46,6 +46,7 @@ impl TypedTool for TaskOutput {
 
     const NAME: &'static str = "TaskOutput";
     const IDEMPOTENT: bool = true;
+    const ORDER: Order = Order::Looks;
     const DELEGATES: bool = true;
     const NEEDS_CHILDREN: bool = true;
 
@@ -81,11 +82,11 @@ impl TypedTool for TaskOutput {
             () = context.cancel.cancelled() => return cancelled(),
         };
         let mut told = Told::default();
-        for (id, glance) in looked {
+        for glance in looked {
             match (glance, input.offset) {
                 (Ok(glance), Some(offset)) => told.page(&glance, offset, context).await,
                 (Ok(glance), None) => told.whole(&glance, context),
-                (Err(failure), _) => told.unknown(id, &failure),
+                (Err(failure), _) => told.unknown(&failure),
             }
         }
         told.answer(answer)
@@ -128,14 +129,27 @@ impl TaskOutputInput {
     }
 }
 
-/// How each one stands when all have ended, or the time is over.
-async fn look<'a>(kin: &dyn Kin, ids: &[&'a str], patience: Duration) -> Vec<(&'a str, Result<Glance, Failure>)> {
-    let deadline = Instant::now() + patience;
+/// How each one stands when all have ended, one of them waits for the caller, or the time is over.
+async fn look(kin: &dyn Kin, ids: &[&str], patience: Duration) -> Vec<Result<Glance, Failure>> {
+    let mut deadline = Instant::now() + patience;
+    if ids.len() > 1 && one_waits_for_the_caller(kin, ids).await {
+        deadline = Instant::now();
+    }
     let mut looked = Vec::with_capacity(ids.len());
     // One after the other takes no longer than all at once: what ends meanwhile has ended when its turn comes.
     for id in ids {
         let left = deadline.saturating_duration_since(Instant::now());
-        looked.push((*id, kin.look(id, left).await));
+        looked.push(kin.look(id, left).await);
     }
     looked
+}
+
+async fn one_waits_for_the_caller(kin: &dyn Kin, ids: &[&str]) -> bool {
+    for id in ids {
+        let looked = kin.look(id, Duration::ZERO).await;
+        if looked.is_ok_and(|glance| matches!(glance.stand, Stand::Works(Work { awaits_answer: true, .. }))) {
+            return true;
+        }
+    }
+    false
 }

@@ -74,8 +74,11 @@ async fn not_at_work(mut answer: Answer, id: &str, context: CallContext<'_>) -> 
     };
     answer.text(&line(&glance));
     answer.put_body("stopped");
-    let has_ended = matches!(glance.stand, Stand::Ended { .. });
-    let why = if has_ended { "it had ended before" } else { "it is not at work" };
+    let why = match glance.stand {
+        Stand::Ended { .. } => "it had ended before",
+        Stand::Elsewhere { .. } => "it works for somebody else, who can stop it",
+        Stand::Waits | Stand::Works(_) | Stand::Interrupted => "it is not at work",
+    };
     answer.note(format!("{why}: nothing was stopped"));
     answer.done(why)
 }

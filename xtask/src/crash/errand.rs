@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 use super::live::{Live, PATIENCE};
 use super::random::Random;
-use super::script::prompt_of;
 use super::world::World;
 
 /// How often it is looked whether a task is there.
@@ -30,13 +29,13 @@ pub(super) enum Deed {
 #[derive(Debug)]
 pub(super) struct Errand {
     deed: Deed,
-    /// By its number, the worker whose task is meant.
-    worker: u64,
+    /// Which of the sub-agents is meant that are there then.
+    worker: usize,
     /// Tells it from all others.
     number: u64,
     /// How long after the start of the run.
     after: Duration,
-    /// Whether a worker that is not there yet is waited for.
+    /// Whether the first of them is waited for.
     waits: bool,
     /// After which it is killed.
     life: Duration,
@@ -44,29 +43,32 @@ pub(super) struct Errand {
 
 impl Errand {
     /// Some errand, about as long after the start of a run as that lives.
-    pub(super) fn draw(random: &mut Random, n_workers: u64, within: Duration) -> Self {
+    pub(super) fn draw(random: &mut Random, within: Duration) -> Self {
         let deed = *random.pick(&[Deed::Send, Deed::Send, Deed::Release, Deed::Stop]);
-        let (worker, number) = (1 + random.below(n_workers), random.below(u64::MAX));
+        let (worker, number) = (random.below(1 << 32) as usize, random.below(u64::MAX));
         let after = Duration::from_micros(random.below(within.as_micros() as u64 * 6 / 5));
         let (is_killed, life) = (random.one_in(KILLED_ONE_IN), random.below(KILLED_WITHIN_MS));
         let life = if is_killed { Duration::from_millis(life) } else { PATIENCE };
         Self { deed, worker, number, after, waits: false, life }
     }
 
-    /// One that is done as soon as the first worker is there.
+    /// One that is done as soon as a sub-agent is there.
     pub(super) fn at_once(deed: Deed, number: u64) -> Self {
-        Self { deed, worker: 1, number, after: Duration::ZERO, waits: true, life: PATIENCE }
+        Self { deed, worker: 0, number, after: Duration::ZERO, waits: true, life: PATIENCE }
     }
 
     /// Does it, unless there is nobody to do it with. Returns what its sender was told of a message.
     pub(super) fn run(&self, world: &World, is_over: &AtomicBool) -> Result<Option<Value>> {
         thread::sleep(self.after);
         let task = loop {
-            match world.task_asked(&prompt_of(self.worker))? {
-                Some(task) => break task,
-                None if !self.waits || is_over.load(Ordering::Relaxed) => return Ok(None),
-                None => thread::sleep(PERIOD),
+            let mut workers = world.workers()?;
+            if !workers.is_empty() {
+                break workers.swap_remove(self.worker % workers.len());
             }
+            if !self.waits || is_over.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            thread::sleep(PERIOD);
         };
         let words = format!("A word of the person: {}.", self.number);
         let (verb, words) = match self.deed {

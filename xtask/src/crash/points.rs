@@ -39,11 +39,8 @@ const ALONE: &[&str] = &[
     "journal.after-commit",
 ];
 
-/// and between tasks. What these leave behind is all in the journal: every step of that is another place to be killed at.
+/// and between tasks. What these leave behind is all in the journal, and each of its transactions is a place to be killed at.
 const TOGETHER: &[&str] = &[
-    "task.begun",
-    "task.before-end",
-    "task.ended",
     "task.parked",
     "task.released",
     "task.adopted",
@@ -51,9 +48,7 @@ const TOGETHER: &[&str] = &[
     "mail.read",
     "question.asked",
     "note.posted",
-    "call.started",
     "call.ran",
-    "call.finished",
     "journal.after-commit",
 ];
 

@@ -76,8 +76,7 @@ fn play(world: &mut World, random: &mut Random, n_agents: u64, tally: &mut Tally
 fn kill_some(world: &mut World, mut start: Start, random: &mut Random, n_agents: u64, tally: &mut Tally) -> Result<()> {
     for _ in 0..2 + random.below(6) {
         let time = Duration::from_micros(random.below((LIFE_MS + LIFE_MS_PER_AGENT * n_agents) * 1000));
-        let errands: Vec<Errand> =
-            (0..random.below(MAX_ERRANDS + 1)).map(|_| Errand::draw(random, n_agents - 1, time)).collect();
+        let errands: Vec<Errand> = (0..random.below(MAX_ERRANDS + 1)).map(|_| Errand::draw(random, time)).collect();
         let (race, look, detach) = (random.one_in(8), random.one_in(2), random.one_in(8));
         let life = Life { start, crash: None, detach, time, errands: &errands };
         let ended = if race && start == Start::Resume {

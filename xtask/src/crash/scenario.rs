@@ -9,7 +9,7 @@ use super::script::Script;
 type Scenario = (&'static str, fn(&mut Script, &mut Agent));
 
 /// Time enough for another to do something meanwhile.
-const A_WHILE_MS: u64 = 150;
+const A_WHILE_MS: u64 = 100;
 
 /// One task and its tools, and one that is waited for.
 const ALONE: &[Scenario] = &[

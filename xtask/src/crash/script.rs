@@ -21,9 +21,9 @@ pub(super) struct Script {
     pub(super) flags: &'static [&'static str],
     /// Sub-agents at work at the same time.
     pub(super) max_concurrent: Option<u64>,
-    /// What another process does with the first worker, as soon as that is there.
+    /// What another process does with a sub-agent, as soon as one is there.
     pub(super) errand: Option<Deed>,
-    pub(super) n_workers: u64,
+    n_workers: u64,
 }
 
 impl Script {
@@ -80,7 +80,7 @@ impl Script {
 }
 
 /// What the worker of a number is asked to do, by which its requests are known.
-pub(super) fn prompt_of(number: u64) -> String {
+fn prompt_of(number: u64) -> String {
     format!("You are worker {number:03}, and nobody else.")
 }
 

@@ -118,10 +118,8 @@ impl World {
             Start::Run => command.args(["run", PROMPT]).args(self.flags),
             Start::Resume => command.arg("resume"),
             Start::FollowUp => {
-                let main = self
-                    .shown("\"depth\":0", |event| event["depth"] == 0)?
-                    .context("nobody has shown the main agent")?;
-                command.args(["resume", &main, FOLLOW_UP])
+                let main = self.shown("\"depth\":0", |event| event["depth"] == 0)?.pop();
+                command.args(["resume", &main.context("nobody has shown the main agent")?, FOLLOW_UP])
             }
         };
         // Whoever leaves a run is told so in words.
@@ -149,22 +147,22 @@ impl World {
         self.site.path(name)
     }
 
-    /// The task with this prompt, once some process has shown it.
-    pub(super) fn task_asked(&self, prompt: &str) -> Result<Option<String>> {
-        self.shown(prompt, |event| event["job"]["prompt"] == prompt)
+    /// The sub-agents that processes have shown so far.
+    pub(super) fn workers(&self) -> Result<Vec<String>> {
+        self.shown("\"task_started\"", |event| event["depth"] != 0)
     }
 
-    /// The task of the first such event that processes have shown; its line has these words.
-    fn shown(&self, words: &str, is_it: impl Fn(&Value) -> bool) -> Result<Option<String>> {
+    /// The tasks of such events that processes have shown; their lines have these words.
+    fn shown(&self, words: &str, is_it: impl Fn(&Value) -> bool) -> Result<Vec<String>> {
+        let mut tasks = Vec::new();
         for entry in fs::read_dir(self.site.path("shown"))? {
             let shown = String::from_utf8_lossy(&fs::read(entry?.path())?).into_owned();
             // The last line of a process that was killed may be torn.
             let events = shown.lines().filter(|line| line.contains(words)).flat_map(serde_json::from_str);
-            if let Some(event) = events.into_iter().find(|event: &Value| is_it(event)) {
-                return Ok(event["task_id"].as_str().map(str::to_owned));
-            }
+            let events = events.filter(|event: &Value| is_it(event));
+            tasks.extend(events.filter_map(|event| event["task_id"].as_str().map(str::to_owned)));
         }
-        Ok(None)
+        Ok(tasks)
     }
 
     /// Has the checker look at everything.

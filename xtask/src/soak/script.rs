@@ -19,9 +19,13 @@ const LAUNCHED: &str = "running in the background";
 /// With which mail tells of a question.
 const ASKED: &str = "It waits for your answer";
 
-/// How long the host thinks before it starts others, and how long about until it does so again.
-const HOST_DELAY_MS: u64 = 3000;
-const HOST_ROUND_MS: u64 = 5000;
+/// How long the host thinks before it starts others, and how long about until it does so again. Its conversation grows by
+/// each round, and its memory with that, so there are not too many of them.
+const HOST_DELAY_MS: u64 = 8000;
+const HOST_ROUND_MS: u64 = 10_000;
+/// Turns of a lead, and how long each of its replies takes at most; the same for a worker.
+const LEAD: (u64, u64) = (6, 800);
+const WORKER: (u64, u64) = (3, 600);
 
 /// What a lead is asked that nobody else is: a prompt for its kind.
 pub(super) fn lead(name: &str, random: &mut Random) -> String {
@@ -42,8 +46,8 @@ pub(super) fn rules(seed: u64, minutes: u64) -> Value {
         "reply": { "parts": [answer] },
     }));
     for kind in 0..KINDS {
-        rules.extend(turns(&prompt("", "leads", kind), 400, &mut random, |random| lead_call(random, kind)));
-        rules.extend(turns(&prompt("", "works", kind), 600, &mut random, worker_call));
+        rules.extend(turns(&prompt("", "leads", kind), LEAD, &mut random, |random| lead_call(random, kind)));
+        rules.extend(turns(&prompt("", "works", kind), WORKER, &mut random, worker_call));
     }
     rules.push(json!({ "reply": { "parts": [{ "text": "This is the report of <me>, turn <turn>." }] } }));
     json!({ "rules": rules })
@@ -56,7 +60,7 @@ fn host(random: &mut Random, n_rounds: u64) -> Vec<Value> {
     let mut rules = vec![json!({ "when": waits, "reply": { "parts": [{ "text": "I wait, turn <turn>." }] } })];
     // A turn in which it waits lies between two in which it starts others.
     for turn in 0..2 * n_rounds {
-        let n_leads = 1 + random.below(3);
+        let n_leads = 1 + random.below(2);
         let mut parts: Vec<Value> =
             (0..n_leads).map(|index| delegate(&lead(&format!("h{turn}-{index}"), random), true, index)).collect();
         if random.one_in(3) {
@@ -70,11 +74,11 @@ fn host(random: &mut Random, n_rounds: u64) -> Vec<Value> {
 /// A few turns of a few calls.
 fn turns(
     prompt: &str,
-    max_delay_ms: u64,
+    (max_turns, max_delay_ms): (u64, u64),
     random: &mut Random,
     one: impl Fn(&mut Random) -> (&'static str, Value),
 ) -> Vec<Value> {
-    (0..=random.below(3))
+    (0..=random.below(max_turns))
         .map(|turn| {
             let calls = 0..=random.below(3);
             let parts: Vec<Value> = calls
@@ -140,4 +144,29 @@ fn call(tool: &str, arguments: &Value, index: u64) -> Value {
 
 fn rule(prompt: &str, turn: u64, delay_ms: u64, parts: &[Value]) -> Value {
     json!({ "when": { "prompt_contains": prompt, "turn": turn }, "reply": { "delay_ms": delay_ms, "parts": parts } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_says_it_all() {
+        assert_eq!(rules(1, 2), rules(1, 2));
+        assert_ne!(rules(1, 2), rules(2, 2));
+    }
+
+    #[test]
+    fn the_host_starts_somebody_in_the_background_in_every_round() {
+        let rules = rules(1, 2);
+        let rules = rules["rules"].as_array().unwrap();
+        let rounds: Vec<&Value> = rules
+            .iter()
+            .filter(|rule| rule["when"]["prompt_contains"] == HOST && rule["when"]["turn"].is_u64())
+            .collect();
+        assert_eq!(rounds.len() as u64, 2 * 2 * 60_000 / HOST_ROUND_MS);
+        for round in rounds {
+            assert!(round["reply"].to_string().contains(r#"run_in_background\":true"#), "{round}");
+        }
+    }
 }

@@ -1,4 +1,6 @@
-//! Whether what was sampled stays flat: a straight line through it, once it is warm.
+//! Whether what was sampled stays flat: a straight line through its floor, once it is warm.
+//!
+//! Of each stretch of time the lowest value counts. What a burst of work takes for a while is given back; a leak is not.
 
 use std::fmt::{self, Write};
 
@@ -8,7 +10,7 @@ use super::vitals::Vitals;
 type Series = (&'static str, fn(&Vitals) -> f64, Option<f64>);
 
 const SERIES: &[Series] = &[
-    ("memory MB", |vitals| vitals.memory_mb, Some(8.0)),
+    ("memory MB", |vitals| vitals.memory_mb, Some(12.0)),
     ("descriptors", |vitals| vitals.descriptors, Some(6.0)),
     ("threads", |vitals| vitals.threads, Some(16.0)),
     ("processes below", |vitals| vitals.processes, Some(6.0)),
@@ -18,8 +20,8 @@ const SERIES: &[Series] = &[
 
 /// The first part of the time, in which caches and pools fill.
 const WARM_UP: f64 = 0.2;
-/// Rows of the table.
-const ROWS: usize = 12;
+/// Into how many stretches the time is divided.
+const STRETCHES: usize = 15;
 
 /// Samples of one process, each with the seconds at which it was taken.
 #[derive(Debug, Default)]
@@ -34,7 +36,7 @@ impl Trend {
 
     /// What has grown by more than it may.
     pub(super) fn breaches(&self) -> Vec<String> {
-        if self.warm().len() < 2 {
+        if self.samples.len() < 2 * STRETCHES {
             return vec!["there are too few samples to say anything".to_owned()];
         }
         let bounded = SERIES.iter().filter_map(|(name, value, bound)| bound.map(|bound| (name, value, bound)));
@@ -46,17 +48,21 @@ impl Trend {
             .collect()
     }
 
-    /// By how much the line through the samples rises from the end of the warm-up to the end.
+    /// By how much the line through the floor rises from the end of the warm-up to the end.
     fn growth(&self, value: fn(&Vitals) -> f64) -> f64 {
-        let warm = self.warm();
-        let (Some((first, _)), Some((last, _))) = (warm.first(), warm.last()) else { return f64::NAN };
-        let points: Vec<(f64, f64)> = warm.iter().map(|(seconds, vitals)| (*seconds, value(vitals))).collect();
-        slope(&points) * (last - first)
+        let end = self.samples.last().map_or(0.0, |(seconds, _)| *seconds);
+        let floor: Vec<(f64, f64)> = self.floor(value).filter(|(seconds, _)| *seconds > WARM_UP * end).collect();
+        let (Some((first, _)), Some((last, _))) = (floor.first(), floor.last()) else { return 0.0 };
+        slope(&floor) * (last - first)
     }
 
-    fn warm(&self) -> &[(f64, Vitals)] {
-        let end = self.samples.last().map_or(0.0, |(seconds, _)| *seconds);
-        &self.samples[self.samples.partition_point(|(seconds, _)| *seconds < WARM_UP * end)..]
+    /// The lowest value of each stretch, with the seconds at which that ends.
+    fn floor(&self, value: fn(&Vitals) -> f64) -> impl Iterator<Item = (f64, f64)> {
+        let length = self.samples.len().div_ceil(STRETCHES).max(1);
+        self.samples.chunks(length).map(move |stretch| {
+            let lowest = stretch.iter().map(|(_, vitals)| value(vitals)).fold(f64::INFINITY, f64::min);
+            (stretch.last().map_or(0.0, |(seconds, _)| *seconds), lowest)
+        })
     }
 }
 
@@ -70,20 +76,16 @@ fn slope(points: &[(f64, f64)]) -> f64 {
     if variance > 0.0 { covariance / variance } else { 0.0 }
 }
 
-/// The means of equal stretches of time, and below them by how much each grew.
+/// The lowest values of each stretch of time, and below them by how much they grew.
 impl fmt::Display for Trend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut head = format!("{:>8}", "minutes");
         SERIES.iter().try_for_each(|(name, ..)| write!(head, "  {name:>15}"))?;
         writeln!(f, "{head}")?;
-        let length = self.samples.len().div_ceil(ROWS).max(1);
-        for stretch in self.samples.chunks(length) {
-            let until = stretch.last().map_or(0.0, |(seconds, _)| *seconds);
-            write!(f, "{:>8.1}", until / 60.0)?;
-            for (_, value, _) in SERIES {
-                let mean = stretch.iter().map(|(_, vitals)| value(vitals)).sum::<f64>() / stretch.len() as f64;
-                write!(f, "  {mean:>15.1}")?;
-            }
+        let columns: Vec<Vec<(f64, f64)>> = SERIES.iter().map(|(_, value, _)| self.floor(*value).collect()).collect();
+        for (row, (seconds, _)) in columns.first().into_iter().flatten().enumerate() {
+            write!(f, "{:>8.1}", seconds / 60.0)?;
+            columns.iter().try_for_each(|column| write!(f, "  {:>15.1}", column[row].1))?;
             writeln!(f)?;
         }
         write!(f, "{:>8}", "growth")?;
@@ -115,9 +117,15 @@ mod tests {
     }
 
     #[test]
+    fn more_work_now_and_then_is_no_growth() {
+        let busier = trend(|second| if second > 50.0 && second % 4.0 > 0.0 { 60.0 } else { 30.0 });
+        assert_eq!(busier.breaches(), [""; 0]);
+    }
+
+    #[test]
     fn what_grows_slowly_and_for_ever_is_seen() {
-        let leaking = trend(|second| 30.0 + 0.2 * second + second % 3.0);
-        assert_eq!(leaking.breaches(), ["memory MB: grew by 15.8, and may by 8.0"]);
+        let leaking = trend(|second| 30.0 + 0.2 * second + 10.0 * (second % 3.0));
+        assert_eq!(leaking.breaches(), ["memory MB: grew by 16.2, and may by 12.0"]);
     }
 
     #[test]
@@ -128,7 +136,7 @@ mod tests {
     #[test]
     fn a_table_has_a_row_for_each_stretch() {
         let table = trend(|_| 30.0).to_string();
-        assert_eq!(table.lines().count(), 1 + ROWS + 2, "{table}");
+        assert_eq!(table.lines().count(), 1 + STRETCHES + 2, "{table}");
         assert!(table.lines().next().is_some_and(|head| head.contains("descriptors")), "{table}");
     }
 }

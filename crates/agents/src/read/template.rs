@@ -14,6 +14,8 @@ use crate::{AgentFile, Dialect, Finding, Origin, TemplateFile};
 use sortie_protocol::nearest;
 
 const KEYS: [&str; 4] = ["description", "agent", "model", "arguments"];
+/// What stands behind a slash and is answered by the program itself.
+const BUILT_IN: [&str; 1] = ["task-status"];
 const MAX_ARGUMENTS: usize = 32;
 const MAX_NAME_CHARS: usize = 64;
 const A_LIST: &str = "write a list of names, `[path, style]`, or of items with `name` and `default`";
@@ -37,6 +39,9 @@ pub(crate) fn read_template(file: &TemplateFile) -> TemplateReading {
         let message = format!("`{}` cannot be a template's name", shown(&name));
         let fix = "rename the file: lower-case letters, digits and hyphens, a letter first, at most 64 of them";
         report.error(1, message, fix);
+    }
+    if BUILT_IN.contains(&name.as_str()) {
+        report.error(1, format!("`/{name}` is built in, and no template can take its place"), "rename the file");
     }
     let template = match document::split(&file.bytes) {
         Err(NoDocument::NoFrontMatter) => {

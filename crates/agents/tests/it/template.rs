@@ -116,6 +116,7 @@ fn a_text_that_would_grow_without_bound_is_not_made() {
 fn what_is_wrong_with_a_file_is_said_with_its_line() {
     let front = |keys: &str, text: &str| format!("---\ndescription: d\n{keys}---\n{text}\n");
     let said: String = [
+        ("task-status.md", front("", "Do.")),
         ("Test-File.md", front("", "Do.")),
         ("a.md", "Do it.\n".to_owned()),
         ("a.md", "---\ndescription: d\n".to_owned()),
@@ -139,6 +140,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
     .map(|(path, text)| said_of(path, text))
     .collect();
     expect![[r#"
+        task-status.md:1: error: `/task-status` is built in, and no template can take its place; rename the file
         Test-File.md:1: error: `Test-File` cannot be a template's name; rename the file: lower-case letters, digits and hyphens, a letter first, at most 64 of them
         a.md:1: error: the file does not begin with front matter; begin it with a line `---`, a line `description: …`, and another `---`
         a.md:1: error: the front matter has no end; put a line `---` between the keys and the prompt

@@ -14,7 +14,7 @@ pub(super) const PROMPT_AGAIN: &str = "  … ";
 
 /// Who asks, and what.
 pub(super) fn shown(inquiry: &Inquiry<'_>, colour: bool) -> String {
-    let Inquiry { task, title, chain, question, within } = *inquiry;
+    let Inquiry { task, title, chain, question, within, .. } = *inquiry;
     let chain: Vec<String> = chain.iter().map(|agent| neutral::line(agent)).collect();
     let mut text = format!("{}\n", paint(&format!("? {} asks", chain.join(" › ")), HEAD, colour));
     text += &asker(task, title, Some(within));
@@ -54,6 +54,7 @@ impl Answer {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::OnceLock;
     use std::time::Duration;
 
     use sortie_protocol::TaskId;
@@ -80,6 +81,7 @@ mod tests {
             chain: &chain,
             question: "Which?\n\u{1b}[2J1. or 2.",
             within: Duration::from_mins(5),
+            answered: &OnceLock::new(),
         };
         let asker = "  agent-aaaaaaaaaaaa “Fi␛nd it”, waits 5m00s for an answer\n";
         assert_eq!(shown(&inquiry, false), format!("? main › explore asks\n{asker}  Which?\n  ␛[2J1. or 2.\n"));

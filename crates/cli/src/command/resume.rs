@@ -9,7 +9,8 @@ use sortie_engine::{Clock as _, Resumption, SystemClock};
 use sortie_journal::{CommandId, Journal, TaskHeader, TaskQuery, TaskState};
 use sortie_protocol::{Command, Failure, Job, Limits, Status, TaskId};
 
-use super::run::{OutputFormat, VETOED, approver, detachable, display, piped, rejected};
+use super::persons::only_for_persons;
+use super::run::{OutputFormat, approver, detachable, display, is_held_up, not_started, piped};
 use super::tasks::{find, parse_id};
 use crate::args::{parse_duration, with_exit_codes};
 use crate::drive::{Wish, drive_or_leave};
@@ -42,7 +43,8 @@ pub(crate) struct ResumeArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
 
-    /// Do not wait for sub-agents in the background: end when only they work, which then go on with `sortie resume`
+    /// Do not wait for sub-agents in the background: end when only they work, which then go on with `sortie resume`; only
+    /// with text on stdout, since a run that is left has no outcome
     #[arg(long)]
     detach: bool,
     /// Take the task, and those that it waits for, from processes that cannot be seen from here, as in another container,
@@ -69,6 +71,7 @@ Examples:
   sortie resume kvbq \"Now write the tests\"";
 
 pub(crate) fn run(args: &ResumeArgs, settings: &Settings, sources: &Sources) -> Result<ExitCode, CommandError> {
+    only_for_persons(settings)?;
     let journal = wiring::journal_to_read(settings)?;
     let prompt = prompt(args, settings)?;
     let header = header(args, &journal, settings)?;
@@ -90,7 +93,7 @@ pub(crate) fn run(args: &ResumeArgs, settings: &Settings, sources: &Sources) -> 
     let (detachment, display) = detachable(args.detach, args.output_format, Some(task), display)?;
     let wish = Wish::Resume { task, resumption };
     match drive_or_leave(plan, wish, (pace, display), approver, detachment)? {
-        Err(failure) if failure.code == VETOED => rejected(&failure, args.output_format),
+        Err(failure) if is_held_up(&failure) => not_started(&failure, args.output_format),
         driven => driven.map_err(|failure| refused(failure, args.take_over)),
     }
 }

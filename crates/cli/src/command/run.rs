@@ -19,7 +19,7 @@ use crate::error::{self, CommandError};
 use crate::input::{Input, read_stdin};
 use crate::local;
 use crate::render::{
-    Aside, Beside, Display, JsonDisplay, Pace, Root, ShowArgs, StreamDisplay, TextDisplay, print_rejected,
+    Aside, Beside, Display, JsonDisplay, Pace, Root, ShowArgs, StreamDisplay, TextDisplay, print_not_started,
 };
 use crate::settings::Settings;
 use crate::wiring::Plan;
@@ -59,7 +59,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
 
-    /// Do not wait for sub-agents in the background: end when only they work, which then go on with `sortie resume`
+    /// Do not wait for sub-agents in the background: end when only they work, which then go on with `sortie resume`; only
+    /// with text on stdout, since a run that is left has no outcome
     #[arg(long)]
     detach: bool,
 
@@ -97,7 +98,7 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
     }
     let aside = args.show.aside(settings, Root::Main, settings.unconfined)?;
     let plan = Plan::new(settings)?;
-    if let Some(id) = request::status_of(args, &plan.agents()) {
+    if let Some(id) = request::status_of(args) {
         let asked = TaskStatusArgs::typed(id, args.output_format != OutputFormat::Text)?;
         return task_status::run(&asked, settings);
     }
@@ -109,7 +110,7 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
     let (detachment, display) = detachable(args.detach, args.output_format, None, display)?;
     let wish = Wish::Start { kind: Kind::Main, request };
     let code = match drive_or_leave(plan, wish, (pace, display), approver, detachment)? {
-        Err(failure) if failure.code == VETOED => return rejected(&failure, args.output_format),
+        Err(failure) if is_held_up(&failure) => return not_started(&failure, args.output_format),
         driven => driven?,
     };
     if unasked && code == ExitCode::SUCCESS {
@@ -120,15 +121,18 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
     Ok(code)
 }
 
-/// The code of a start that a hook did not let happen: nothing was wrong with the request, which was not served.
-pub(super) const VETOED: &str = "vetoed";
+/// Whether a hook kept a task from starting, by its word or until there was no time left: nothing was wrong with the request,
+/// which was not served.
+pub(super) fn is_held_up(failure: &Failure) -> bool {
+    ["vetoed", "timeout"].contains(&failure.code.as_str())
+}
 
-/// The end of a run that was not let start, for people on stderr and for programs on stdout.
-pub(super) fn rejected(failure: &Failure, format: OutputFormat) -> Result<ExitCode, CommandError> {
+/// The end of a run that was held up before it started, for people on stderr and for programs on stdout.
+pub(super) fn not_started(failure: &Failure, format: OutputFormat) -> Result<ExitCode, CommandError> {
     match format {
         OutputFormat::Text => error::fail(&failure.message),
         OutputFormat::Json | OutputFormat::StreamJson => {
-            print_rejected(failure, format == OutputFormat::StreamJson)?;
+            print_not_started(failure, format == OutputFormat::StreamJson)?;
         }
     }
     Ok(ExitCode::from(1))
@@ -159,7 +163,7 @@ pub(super) fn display(
         OutputFormat::Json => (aside.pace(), Box::new(JsonDisplay::default())),
         OutputFormat::StreamJson => (Pace::AtOnce, Box::new(StreamDisplay::default())),
     };
-    if show.is_given() { (pace, Box::new(Beside { aside, result })) } else { (pace, result) }
+    if show.is_given() { (pace, Box::new(Beside::new(aside, result))) } else { (pace, result) }
 }
 
 /// The same display, with an eye on the moment at which the run can be left, where that is wanted.

@@ -13,6 +13,7 @@ use sortie_engine::{Ids as _, Kind, NoApprover, RandomIds};
 use sortie_protocol::{Event, Failure, TaskOutcome};
 
 use self::apart::ApartDisplay;
+use super::persons::only_for_persons;
 use crate::args::with_exit_codes;
 use crate::drive::{Wish, drive};
 use crate::error::{self, CommandError};
@@ -69,6 +70,11 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
         Ok(request) => request,
         Err(failure) => return answering.reject(&settings.explained(failure)),
     };
+    if request.resume.is_some()
+        && let Err(refusal) = only_for_persons(settings)
+    {
+        return answering.reject(&Failure::new("not_allowed", refusal.in_one_line()));
+    }
     if request.background && !args.apart {
         apart::check_files(&settings.places.named())?;
         return apart::start(args.json.as_deref().filter(|given| *given == "-").map(|_| json.as_str()));
@@ -80,7 +86,7 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
     } else {
         let notices = if aside.is_quiet() { request.notices.clone() } else { Vec::new() };
         let result = ContractDisplay { answering: answering.clone(), notices };
-        (aside.pace(), Box::new(Beside { aside, result: Box::new(result) }))
+        (aside.pace(), Box::new(Beside::new(aside, Box::new(result))))
     };
     // Its caller is a program: what would have to be asked is refused.
     match drive(

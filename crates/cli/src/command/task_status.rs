@@ -104,11 +104,11 @@ impl Screen {
             return state;
         }
         let stand = &self.legs.stand;
-        match (&stand.question, stand.waits_for.as_slice()) {
-            (Some(_), _) => format!("{state}, waiting for an answer"),
-            (None, []) if !stand.is_admitted => format!("{state}, waiting for a slot"),
-            (None, []) => state,
-            (None, tasks) => {
+        match (stand.questions.as_slice(), stand.waits_for.as_slice()) {
+            ([_, ..], _) => format!("{state}, waiting for an answer"),
+            ([], []) if !stand.is_admitted => format!("{state}, waiting for a slot"),
+            ([], []) => state,
+            ([], tasks) => {
                 let names: Vec<String> = tasks.iter().map(ToString::to_string).collect();
                 format!("{state}, waiting for {}", names.join(", "))
             }
@@ -130,16 +130,22 @@ impl Screen {
     fn advice(&self) -> Vec<(&'static str, String)> {
         let TaskHeader { task_id, root_id, state, .. } = &self.header;
         let mut advice = Vec::new();
-        match &self.legs.stand.question {
-            Some(Question::Open { text, .. }) => {
-                advice.push(("asks", text.clone()));
-                advice.push(("answer", format!("sortie tasks send {task_id} \"…\"")));
+        let (mut open, mut approvals) = (Vec::new(), Vec::new());
+        for question in &self.legs.stand.questions {
+            match question {
+                Question::Open { text, .. } => open.push(("asks", text.clone())),
+                Question::Approval { rule, .. } => approvals.push(("asks", format!("may it? {rule}"))),
             }
-            Some(Question::Approval { rule, .. }) => {
-                advice.push(("asks", format!("may it? {rule}")));
-                advice.push(("answer", "at the terminal of its run".to_owned()));
-            }
-            None => {}
+        }
+        let n_open = open.len();
+        advice.extend(open);
+        if n_open > 0 {
+            let which = if n_open > 1 { "  # answers the first of them" } else { "" };
+            advice.push(("answer", format!("sortie tasks send {task_id} \"…\"{which}")));
+        }
+        if !approvals.is_empty() {
+            advice.extend(approvals);
+            advice.push(("answer", "at the terminal of its run".to_owned()));
         }
         if *state == TaskState::Interrupted {
             advice.push(("go on", format!("sortie resume {root_id}")));
@@ -165,11 +171,13 @@ impl Screen {
             Question::Open { text, .. } => text.clone(),
             Question::Approval { rule, .. } => rule.clone(),
         };
+        let questions: Vec<String> = stand.questions.iter().map(text_of).collect();
         let more = [
             ("parent_id", header.parent_id.map(|parent| json!(parent))),
             ("last", stand.last.as_ref().map(|last| json!(last))),
             ("waits_for", Some(&stand.waits_for).filter(|tasks| !tasks.is_empty()).map(|tasks| json!(tasks))),
-            ("question", stand.question.as_ref().map(|question| json!(text_of(question)))),
+            ("question", questions.first().map(|first| json!(first))),
+            ("questions", Some(&questions).filter(|questions| questions.len() > 1).map(|questions| json!(questions))),
             ("output_file", output_file.as_ref().map(|path| json!(path))),
             ("text", outcome.as_ref().map(|outcome| json!(outcome.text))),
         ];

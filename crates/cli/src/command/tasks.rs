@@ -28,6 +28,7 @@ use self::prune::PruneArgs;
 use self::release::ReleaseArgs;
 use self::retry::RetryArgs;
 use self::send::SendArgs;
+use super::persons::only_for_persons;
 use super::resume::{self, ResumeArgs};
 use crate::args::parse_count;
 use crate::error::CommandError;
@@ -104,6 +105,16 @@ enum TasksCommand {
     Prune(PruneArgs),
 }
 
+impl TasksCommand {
+    /// Whether it tells a task something; the others look, or tidy up.
+    fn is_a_persons_word(&self) -> bool {
+        match self {
+            Self::Stop { .. } | Self::Send(_) | Self::Release(_) | Self::Resume(_) | Self::Retry(_) => true,
+            Self::List { .. } | Self::Show { .. } | Self::Output { .. } | Self::Prune(_) => false,
+        }
+    }
+}
+
 const LIST_EXAMPLES: &str = "\
 A task that is `interrupted` has no process any more and no ending yet: `sortie
 resume ID` goes on with it, `sortie tasks stop ID` ends it. How long it took is
@@ -127,6 +138,9 @@ Examples:
   sortie tasks show kvb --json | jq .usage";
 
 pub(crate) fn run(args: &TasksArgs, settings: &Settings, sources: &Sources) -> Result<ExitCode, CommandError> {
+    if args.command.is_a_persons_word() {
+        only_for_persons(settings)?;
+    }
     let (journal, contract) = (wiring::journal_to_read(settings)?, settings.contract());
     match &args.command {
         TasksCommand::List { limit, all, json } => list::run(&journal, contract.as_ref(), (*limit, *all), *json),

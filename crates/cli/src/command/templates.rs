@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use sortie_agents::{Agents as _, Argument, Finding, Template, Templates};
 
 use super::agents::plainly;
-use crate::error::{self, CommandError};
+use crate::error::{self, CommandError, ErrorKind};
 use crate::render::{neutral, table};
 use crate::settings::Settings;
 use crate::wiring;
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &TemplatesArgs, settings: &Settings) -> Result<ExitCode,
     let text = match &args.command {
         None | Some(TemplatesCommand::List) => list(templates),
         Some(TemplatesCommand::Show { name }) => {
-            show(templates.get(name).map_err(|error| CommandError::usage(error.to_string()))?)
+            show(templates.get(name).map_err(|error| CommandError::new(ErrorKind::NotFound, error.to_string()))?)
         }
     };
     io::stdout().lock().write_all(text.as_bytes())?;

@@ -14,6 +14,7 @@ use super::recall::Begun;
 use super::stage::{self, Stage};
 use super::text::say_how_to_go_on;
 use super::{Display, Pace};
+use crate::error;
 
 /// Progress on stderr.
 pub(crate) enum Aside {
@@ -150,17 +151,27 @@ impl Drop for TextProgress {
 
 /// A result on stdout, in whatever format, with progress beside it.
 pub(crate) struct Beside {
-    pub(crate) aside: Aside,
-    pub(crate) result: Box<dyn Display>,
+    aside: Aside,
+    result: Box<dyn Display>,
+    /// Whether the journal has anything of the run, so that it can go on.
+    is_recorded: bool,
+}
+
+impl Beside {
+    pub(crate) fn new(aside: Aside, result: Box<dyn Display>) -> Self {
+        Self { aside, result, is_recorded: false }
+    }
 }
 
 impl Display for Beside {
     fn recall(&mut self, journal: &dyn Journal, task: TaskId) -> Result<(), JournalError> {
+        self.is_recorded = true;
         self.aside.recall(journal, task)?;
         self.result.recall(journal, task)
     }
 
     fn show(&mut self, event: &Event) -> io::Result<()> {
+        self.is_recorded = true;
         self.aside.show(event)?;
         self.result.show(event)
     }
@@ -174,7 +185,12 @@ impl Display for Beside {
         self.aside.clear();
         self.result.finish(outcome)?;
         if self.aside.is_text() {
-            say_how_to_go_on(outcome);
+            if self.is_recorded {
+                say_how_to_go_on(outcome);
+            } else {
+                // No event has told of them: it was given again, or could not be written down.
+                outcome.notices.iter().for_each(|notice| error::note(notice));
+            }
         }
         self.aside.finish(outcome)
     }

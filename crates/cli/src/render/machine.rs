@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal as _};
 use serde_json::{Value, json};
 use sortie_engine::{Clock as _, SystemClock};
 use sortie_journal::{Journal, JournalError};
-use sortie_protocol::{Event, Fact, Failure, Status, TaskId, TaskOutcome, VERSION};
+use sortie_protocol::{Event, Fact, Failure, TaskId, TaskOutcome, VERSION};
 
 use super::recall::outcomes;
 use super::{Display, neutral};
@@ -176,9 +176,9 @@ impl StreamDisplay {
 }
 
 /// What programs read of a run that was not started: an outcome without a task. In `stream-json` it is the only line.
-pub(crate) fn print_rejected(failure: &Failure, is_stream: bool) -> io::Result<()> {
+pub(crate) fn print_not_started(failure: &Failure, is_stream: bool) -> io::Result<()> {
     let error = json!({"code": failure.code, "message": failure.message});
-    let mut outcome = json!({"status": Status::Rejected, "error": error, "children": []});
+    let mut outcome = json!({"status": failure.status_unstarted(), "error": error, "children": []});
     if is_stream {
         outcome["v"] = json!(VERSION);
         outcome["type"] = json!("outcome");

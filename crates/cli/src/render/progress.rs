@@ -180,7 +180,10 @@ impl Progress {
             Fact::TaskEnded { outcome } => {
                 self.ended.insert(event.task_id);
                 let Working { subject, shown, messages, .. } = self.working.remove(&event.task_id)?;
-                shown.then(|| Happening::Ended { subject, outcome: self.without_said(outcome), messages })
+                if !shown {
+                    return self.left();
+                }
+                Some(Happening::Ended { subject, outcome: self.without_said(outcome), messages })
             }
             Fact::ModelReplied { reply, .. } => {
                 let task = self.working.get_mut(&event.task_id)?;
@@ -215,6 +218,17 @@ impl Progress {
         let Fact::TaskParked { waits_for } = fact else { return background::remark(fact, subject_of) };
         let left: Vec<TaskId> = waits_for.iter().filter(|task| !self.ended.contains(task)).copied().collect();
         (!left.is_empty()).then(|| background::waiting(&left, subject_of))
+    }
+
+    /// What to say at the end of the run of those that it has shown and that have not ended with it: other processes go on
+    /// with them.
+    fn left(&self) -> Option<Happening> {
+        let mut left: Vec<(&TaskId, &Working)> = self.working.iter().filter(|(_, task)| task.shown).collect();
+        left.sort_by_key(|(_, task)| task.order);
+        let line = |(id, task): (&TaskId, &Working)| {
+            format!("{} has not ended here: `sortie task-status {id}` says where it stands", task.subject.name)
+        };
+        (!left.is_empty()).then(|| Happening::Said(left.into_iter().map(line).collect()))
     }
 
     /// An outcome as it is shown: without the notices that stand above it already.

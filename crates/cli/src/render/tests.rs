@@ -93,6 +93,18 @@ fn nobody_is_waited_for_who_is_shown_to_have_ended() {
 }
 
 #[test]
+fn of_one_that_another_process_goes_on_with_the_end_of_the_run_says_that_it_has_not_ended() {
+    let found = |task, agent| outcome(task, agent, Status::Completed, "Found.");
+    let tale = || Tale::default().started('m', "main", "Where?").started('a', "explore", "A");
+    let whole = lines(CALM, &tale().ended('a', found('a', "explore")).ended('m', found('m', "main")));
+    assert!(!whole.contains("has not ended"), "{whole}");
+    let left = lines(CALM, &tale().ended('m', found('m', "main")));
+    let said =
+        "explore agent-aaaaaaaaaaaa has not ended here: `sortie task-status agent-aaaaaaaaaaaa` says where it stands";
+    assert_eq!(left.lines().last(), Some(said), "{left}");
+}
+
+#[test]
 fn redrawing_replaces_the_working_lines_and_keeps_everything_else() {
     let (mut progress, mut screen, mut terminal) = (Progress::new(CALM), Screen::default(), Terminal::default());
     let mut draws = Vec::new();

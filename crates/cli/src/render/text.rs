@@ -18,6 +18,8 @@ pub(crate) struct TextDisplay {
     noticed: Vec<String>,
     /// The root task, where it was begun before and may have a parent.
     resumed: Option<TaskId>,
+    /// Whether the journal has anything of the run, so that it can go on.
+    is_recorded: bool,
     /// By all tasks that have ended while this was shown.
     files_changed: BTreeSet<String>,
     /// Said in the last line, where there is something to say of all who could run commands.
@@ -27,7 +29,8 @@ pub(crate) struct TextDisplay {
 impl TextDisplay {
     pub(crate) fn new(aside: Aside, unconfined: bool) -> Self {
         let shell_mark = if unconfined { UNCONFINED } else { "" };
-        Self { aside, noticed: Vec::new(), resumed: None, files_changed: BTreeSet::new(), shell_mark }
+        let (noticed, files_changed) = (Vec::new(), BTreeSet::new());
+        Self { aside, noticed, resumed: None, is_recorded: false, files_changed, shell_mark }
     }
 
     fn is_of_root(&self, event: &Event) -> bool {
@@ -37,11 +40,12 @@ impl TextDisplay {
 
 impl Display for TextDisplay {
     fn recall(&mut self, journal: &dyn Journal, task: TaskId) -> Result<(), JournalError> {
-        self.resumed = Some(task);
+        (self.resumed, self.is_recorded) = (Some(task), true);
         self.aside.recall(journal, task)
     }
 
     fn show(&mut self, event: &Event) -> io::Result<()> {
+        self.is_recorded = true;
         match &event.fact {
             Fact::Noticed { text } if self.is_of_root(event) && self.aside.is_text() => self.noticed.push(text.clone()),
             Fact::TaskEnded { outcome } => self.files_changed.extend(outcome.files_changed.iter().cloned()),
@@ -69,6 +73,9 @@ impl Display for TextDisplay {
         self.aside.gap();
         if !matches!(self.aside, Aside::Events(_)) {
             say_ending(outcome, &self.noticed);
+            if self.is_recorded {
+                say_how_to_go_on(outcome);
+            }
         }
         if self.aside.is_text() {
             self.files_changed.extend(outcome.files_changed.iter().cloned());
@@ -98,7 +105,6 @@ fn say_ending(outcome: &TaskOutcome, noticed: &[String]) {
         (Status::Failed | Status::Rejected, None) if outcome.error.is_some() => {}
         (status, None) => error::warn(&status.to_string()),
     }
-    say_how_to_go_on(outcome);
 }
 
 /// Where a task ended before its time and going on can help: the command for it.

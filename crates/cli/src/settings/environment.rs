@@ -109,9 +109,9 @@ impl Environment {
         self.own.0.get(name).map(|(value, _)| PathBuf::from(value)).filter(|path| !path.as_os_str().is_empty())
     }
 
-    /// The task whose command this process is, as its environment says.
-    pub(crate) fn task(&self) -> Option<String> {
-        self.own.0.get(TASK_VARIABLE).map(|(value, _)| value.to_string_lossy().into_owned())
+    /// Whether it says that this process is a command of a task.
+    pub(crate) fn is_of_a_command(&self) -> bool {
+        self.own.0.contains_key(TASK_VARIABLE)
     }
 
     /// The user's own directory, by its real path.

@@ -55,6 +55,27 @@ fn a_delegation_in_the_background_is_answered_at_once_and_done_by_a_process_of_i
 }
 
 #[test]
+fn the_output_file_has_every_later_leg_too() {
+    let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::text("Report."))).unwrap());
+    let ask = |request: serde_json::Value| {
+        let args = ["task", "--json", &request.to_string()];
+        let launched = world.sortie(args).on(&server, "anthropic").run().stdout_json();
+        let task = launched["task_id"].as_str().unwrap().to_owned();
+        assert_eq!(world.sortie(["tasks", "output", &task, "--follow"]).run().code, 0);
+        (task, launched["output_file"].as_str().unwrap().to_owned())
+    };
+    let (task, file) = ask(json!({"description": "d", "prompt": "CHILD", "run_in_background": true}));
+    let told = || fs::read_to_string(&file).unwrap();
+    let legs = || told().matches("\nReport.\n").count();
+    assert!(!told().contains("goes on, ") && legs() == 1, "{}", told());
+    assert_eq!(world.sortie(["resume", &task, "MORE"]).on(&server, "anthropic").run().code, 0);
+    assert!(told().contains("\ngoes on, ") && told().contains(": MORE\n") && legs() == 2, "{}", told());
+    let more = json!({"description": "d", "prompt": "THIRD", "resume": task, "run_in_background": true});
+    assert_eq!(ask(more), (task, file.clone()));
+    assert!(told().contains(": THIRD\n") && legs() == 3, "{}", told());
+}
+
+#[test]
 fn a_delegation_in_the_background_that_cannot_be_started_is_refused_like_any_other() {
     let (world, server) = (World::new(), ScriptedServer::start(Script::new()).unwrap());
     let refused = |background: bool| {

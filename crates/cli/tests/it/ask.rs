@@ -301,7 +301,7 @@ fn whoever_does_not_answer_can_do_so_from_elsewhere() {
 }
 
 #[test]
-fn half_an_answer_to_a_question_that_was_given_up_reaches_no_shell() {
+fn half_an_answer_to_a_question_that_was_answered_elsewhere_reaches_no_shell() {
     let (world, server) = (World::new(), inquiring());
     let shell = ["-c", "\"$@\"; read line; echo \"[$line]\"", "sh"];
     let run = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").under("/bin/sh", &shell);
@@ -311,7 +311,7 @@ fn half_an_answer_to_a_question_that_was_given_up_reaches_no_shell() {
     session.sees("rm -rf .");
     let child = world.tasks(2)[1]["task_id"].as_str().unwrap().to_owned();
     assert_eq!(world.sortie(["tasks", "send", &child, "The second one."]).run().code, 0);
-    session.sees("too late: no answer is waited for any more, and what was typed is dropped");
+    session.sees("answered from elsewhere; anything typed here is dropped");
     session.types("\n");
     assert_eq!(session.ends(), (0, "done\n[]\n".to_owned()));
 }
@@ -332,7 +332,7 @@ fn f55_a_sub_agent_in_the_background_asks_at_the_same_terminal_and_does_not_wait
     let question = session.sees(CHOICES);
     assert!(question.contains("? main › general-purpose wants to use Write\n"), "{question}");
     assert!(question.contains(" “Write it”, waits 1.0s for an answer\n"), "{question}");
-    session.sees("too late");
+    session.sees("too late: no answer is waited for any more, and anything typed here is dropped");
     let (code, said) = session.ends();
     assert!(code == 0 && said.ends_with("done\n"), "{code} {said}");
     assert!(!world.path("workspace/notes.md").exists());

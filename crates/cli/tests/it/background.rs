@@ -1,5 +1,8 @@
 //! Sub-agents in the background at the command line: waited for, shown, left, written to, released, looked at.
 
+use std::io::Read as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use expect_test::{Expect, expect};
@@ -25,7 +28,7 @@ pub(crate) fn held(background: bool) -> ScriptedServer {
 }
 
 /// Waits until so many facts of this kind are on disk.
-fn recorded(world: &World, kind: &str, count: i64) {
+pub(crate) fn recorded(world: &World, kind: &str, count: i64) {
     let since = Instant::now();
     let query = "SELECT count(*) FROM events WHERE kind = ?1";
     while world.sql().query_row(query, [kind], |row| row.get::<_, i64>(0)).unwrap_or_default() < count {
@@ -34,14 +37,14 @@ fn recorded(world: &World, kind: &str, count: i64) {
 }
 
 /// A run whose sub-agent works in the background, as soon as nothing else does.
-fn parked(world: &World, server: &ScriptedServer) -> (Live, String) {
+pub(crate) fn parked(world: &World, server: &ScriptedServer) -> (Live, String) {
     let live = world.sortie(["run", "QUESTION"]).on(server, "anthropic").start();
     wait_for(server, |traffic| traffic.calls >= 2);
     recorded(world, "task_parked", 1);
     (live, id(&world.tasks(2)[1]))
 }
 
-fn id(task: &Value) -> String {
+pub(crate) fn id(task: &Value) -> String {
     task["task_id"].as_str().unwrap().to_owned()
 }
 
@@ -49,7 +52,7 @@ fn states(world: &World) -> Vec<String> {
     world.tasks(0).iter().map(|task| task["status"].as_str().unwrap().to_owned()).collect()
 }
 
-fn check(ended: &Ended, expected: &Expect) {
+pub(crate) fn check(ended: &Ended, expected: &Expect) {
     expected.assert_eq(&without_tokens(&ended.transcript()));
 }
 
@@ -62,7 +65,7 @@ fn without_tokens(transcript: &str) -> String {
     transcript.lines().map(without).collect()
 }
 
-fn kill(live: Live) {
+pub(crate) fn kill(live: Live) {
     kill_process(Pid::from_child(&live.child), Signal::KILL).unwrap();
     assert_eq!(live.wait().code, 137);
 }
@@ -106,15 +109,14 @@ fn f41_a_run_that_is_left_is_interrupted_and_goes_on_where_it_was() {
         explore agent-1___________ started: Find it · main (test-model)
         [Task running in background: agent-1___________]
         You can continue working. Use `sortie task-status agent-1___________` to check progress.
-        main: waiting for a background task: agent-1___________ explore “Find it”
         note: agent-1___________ explore “Find it” is stopped, and will go on with the run
         note: the run is stopped; it goes on with: sortie resume agent-2___________
     "#]],
     );
     assert_eq!(states(&world), ["interrupted", "interrupted"]);
     let again = world.sortie(["resume", "--detach"]).on(&server, "anthropic").run();
-    let waiting = format!("main: waiting for a background task: {} explore “Find it”\n", id(&world.tasks(2)[1]));
-    assert!(again.stderr.contains(&waiting), "what began before is known by its title: {}", again.stderr);
+    let stopped = format!("note: {} explore “Find it” is stopped, and will go on", id(&world.tasks(2)[1]));
+    assert!(again.stderr.contains(&stopped), "what began before is known by its title: {}", again.stderr);
     assert_eq!(again.stdout, "It is on its way.\n", "what it said before it waited");
     assert_eq!(
         (again.code, states(&world).as_slice()),
@@ -242,9 +244,12 @@ fn whoever_follows_a_task_sees_what_it_does_and_gets_its_exit_code() {
     let (world, server) = (World::new(), held(true));
     let (live, child) = parked(&world, &server);
     let following = world.sortie(["tasks", "output", &child, "--follow"]).start();
-    let given_up = world.sortie(["tasks", "output", &child, "--follow"]).hearing_signals().start();
-    kill_process(Pid::from_child(&given_up.child), Signal::INT).unwrap();
-    assert_eq!(given_up.wait().code, 130);
+    let mut giving_up = world.sortie(["tasks", "output", &child, "--follow"]).hearing_signals().into_command();
+    let mut given_up = giving_up.stdout(Stdio::piped()).spawn().unwrap();
+    // It follows.
+    given_up.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+    kill_process(Pid::from_child(&given_up), Signal::INT).unwrap();
+    assert_eq!(given_up.wait().unwrap().signal(), Some(Signal::INT.as_raw()));
     server.gate("child").open();
     server.gate("end").open();
     assert_eq!(live.wait().code, 0, "nobody else has ended");
@@ -338,12 +343,18 @@ fn one_screen_says_where_a_task_stands() {
 
 /// A main agent whose sub-agent asks it something that only the person knows.
 fn asking() -> ScriptedServer {
+    asking_all(&["Which one?"])
+}
+
+/// One asks all this at once.
+fn asking_all(questions: &[&str]) -> ScriptedServer {
+    let calls = questions.iter().map(|question| reply::call("Ask", json!({"question": question})));
     let task = json!({"description": "Ask", "prompt": "CHILD", "subagent_type": "general-purpose"});
     let script = Script::new()
         .on(when::prompt_contains("QUESTION").turn(0), reply::calls([reply::call("Task", task)]))
         .on(when::prompt_contains("QUESTION").turn(1), reply::text("The person knows."))
         .on(when::prompt_contains("QUESTION"), reply::text("It is settled."))
-        .on(when::turn(0), reply::calls([reply::call("Ask", json!({"question": "Which one?"}))]))
+        .on(when::turn(0), reply::calls(calls.collect::<Vec<_>>()))
         .otherwise(reply::text("So the second."));
     ScriptedServer::start(script).unwrap()
 }
@@ -425,7 +436,7 @@ fn a_task_that_asks_its_parent_says_what_and_how_to_answer() {
         &expect![[r#"
         exit 0
         --- stdout
-        delivered: agent-1___________ takes it as the answer to its question
+        delivered: agent-1___________ takes it as the answer to: Which one?
     "#]],
     );
     let ended = live.wait();
@@ -444,47 +455,26 @@ fn a_task_that_asks_its_parent_says_what_and_how_to_answer() {
 }
 
 #[test]
-fn a_sub_agent_that_is_waited_for_can_be_let_go() {
-    let (world, server) = (World::new(), held(false));
-    let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
-    wait_for(&server, |traffic| traffic.calls >= 2);
-    let tasks = world.tasks(2);
-    let (main, child) = (id(&tasks[0]), id(&tasks[1]));
-    check(
-        &world.sortie(["tasks", "release", &child]).run(),
-        &expect![[r#"
-        exit 0
-        --- stdout
-        agent-1___________ goes on in the background; agent-2___________ gets its report
-    "#]],
-    );
-    recorded(&world, "task_parked", 1);
-    check(
-        &world.sortie(["tasks", "release", &child]).run(),
-        &expect![[r#"
-        exit 0
-        --- stdout
-        agent-1___________ works in the background already; agent-2___________ gets its report
-    "#]],
-    );
-    check(
-        &world.sortie(["tasks", "release", &main]).run(),
-        &expect![[r#"
-        exit 1
-        --- stderr
-        error: agent-1___________ was started by nobody who waits for it
-    "#]],
-    );
-    server.gate("child").open();
-    server.gate("end").open();
-    let ended = live.wait();
-    assert_eq!((ended.code, ended.stdout.as_str()), (0, "It is on its way.\n\nIt is here.\n"), "{ended:#?}");
-    check(
-        &world.sortie(["tasks", "release", &child, "--json"]).run(),
-        &expect![[r#"
-        exit 1
-        --- stderr
-        error: agent-1___________ does not run: completed
-    "#]],
-    );
+fn of_several_questions_all_are_shown_and_the_first_one_is_answered_which_is_said() {
+    let (world, server) = (World::new(), asking_all(&["Delete all?", "Which colour?"]));
+    let (live, child) = parked(&world, &server);
+    recorded(&world, "question_asked", 2);
+    let status = world.sortie(["task-status", &child]).run().stdout;
+    let shown: Vec<&str> =
+        status.lines().filter(|line| line.starts_with("asks") || line.starts_with("answer")).collect();
+    let answer = format!("answer   sortie tasks send {child} \"…\" # answers the first of them");
+    assert_eq!(shown, ["asks     Delete all?", "asks     Which colour?", &answer]);
+    let status = world.sortie(["task-status", &child, "--json"]).run().stdout_json();
+    assert_eq!(status["question"], "Delete all?");
+    assert_eq!(status["questions"], json!(["Delete all?", "Which colour?"]));
+    let sent = world.sortie(["tasks", "send", &child, "None of it."]).run();
+    assert_eq!(sent.stdout, format!("delivered: {child} takes it as the answer to: Delete all?\n"));
+    let sent = world.sortie(["tasks", "send", &child, "Blue.", "--json"]).run().stdout_json();
+    assert_eq!(sent, json!({"task_id": child, "state": "delivered", "question": "Which colour?"}));
+    assert_eq!(live.wait().code, 0);
+    let last =
+        server.requests().iter().rfind(|request| !request.body.to_string().contains("QUESTION")).unwrap().clone();
+    let results = last.body["messages"][2]["content"].to_string();
+    let (first, second) = (results.find("None of it.").unwrap(), results.find("Blue.").unwrap());
+    assert!(first < second, "{results}");
 }

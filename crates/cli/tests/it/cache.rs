@@ -1,7 +1,7 @@
 //! Results that are given again: to whoever asks the same on the same files, where that was switched on.
 
 use expect_test::expect;
-use serde_json::json;
+use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
 use crate::hooks_at_work::with_hook;
@@ -47,6 +47,43 @@ fn a_search_that_was_made_is_answered_from_the_first_and_both_are_told() {
     let (anew, given, _) = search(&world, &[]);
     assert_eq!((anew, given.contains("answered from")), (2, false), "the file has changed");
     assert_eq!(search(&world, &[]).0, 0);
+}
+
+#[test]
+fn a_delegation_of_ones_own_is_answered_from_the_first_unless_it_is_retried() {
+    let world = World::new();
+    world.config("[task_tool]\ncache = true\n");
+    let script = Script::new()
+        .on(when::turn(0), reply::calls([reply::call("Read", json!({"file_path": "src/auth.rs"}))]))
+        .otherwise(reply::text("It is in src/auth.rs."));
+    let server = ScriptedServer::start(script).unwrap();
+    let request = json!({"description": "Find it", "prompt": "CHILD", "subagent_type": "Explore"});
+    let ask = |contract: &str, request: &Value| {
+        let args = ["task", "--contract", contract, "--json", &request.to_string()];
+        let ended = world.sortie(args).on(&server, "anthropic").run();
+        assert_eq!(ended.code, 0, "{ended:#?}");
+        (ended, server.traffic().calls)
+    };
+    let (first, calls) = ask("sortie", &request);
+    assert_eq!((calls, first.stderr.contains("answered from")), (2, false), "{first:#?}");
+    let (mut first, (again, calls)) = (first.stdout_json(), ask("sortie", &request));
+    let (task, mut given) = (first["task_id"].as_str().unwrap().to_owned(), again.stdout_json());
+    let notice = given["notices"].as_array_mut().and_then(Vec::pop).unwrap();
+    let notice = notice.as_str().unwrap();
+    assert!(notice.starts_with(&format!("answered from {task}, which did the same ")), "{notice}");
+    assert_eq!((calls, &given["text"], &again.stderr), (2, &first["text"], &format!("note: {notice}\n")));
+    first["notices"].take();
+    given["notices"].take();
+    assert_eq!(given, first, "its figures are of then");
+
+    let mut apart = request.clone();
+    apart["run_in_background"] = json!(true);
+    let launched = ask("sortie", &apart).0.stdout_json();
+    let following = world.sortie(["tasks", "output", launched["task_id"].as_str().unwrap(), "--follow"]).run();
+    assert_eq!((following.code, server.traffic().calls), (0, 4), "what nobody waits for is always started");
+    assert_eq!((ask("typed", &request).1, ask("typed", &request).1), (6, 6), "in each contract");
+    assert_eq!(world.sortie(["tasks", "retry", &task]).on(&server, "anthropic").run().code, 0);
+    assert_eq!(server.traffic().calls, 8);
 }
 
 #[test]

@@ -44,6 +44,17 @@ fn every_command_has_help_with_examples() {
 }
 
 #[test]
+fn what_holds_for_one_format_alone_is_said_where_it_is_offered() {
+    let world = World::new();
+    for command in ["run", "resume"] {
+        let help = world.sortie([command, "--help"]).run().stdout;
+        let words: Vec<&str> = help.split_whitespace().collect();
+        let said = "`sortie resume`; only with text on stdout, since a run that is left has no outcome";
+        assert!(words.join(" ").contains(said), "{help}");
+    }
+}
+
+#[test]
 fn the_first_screen_names_the_commands_and_the_exit_codes() {
     let help = World::new().sortie(["--help"]).run();
     expect![[r#"

@@ -1,14 +1,17 @@
 //! Hooks while tasks run: scripts of the user that veto, listen and fail.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
+use rustix::fs::{CWD, Mode, mkfifoat};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
 use crate::ask::Session;
+use crate::resume::kill;
 use crate::world::{Ended, World};
 
 /// A main agent that asks for one sub-agent of each kind, and then says how it ends.
@@ -65,6 +68,15 @@ fn a_vetoed_sub_agent_is_not_started_and_the_one_who_asked_reads_why() {
 }
 
 #[test]
+fn a_vetoed_call_has_the_id_that_the_hook_was_told() {
+    let world = with_hook("task_started", &format!("{LISTEN}exit 2\n"), "");
+    let call = json!({"description": "d", "prompt": "CHILD", "subagent_type": "Explore"}).to_string();
+    let server = ScriptedServer::start(Script::new()).unwrap();
+    let ended = world.sortie(["task", "--contract", "typed", "--json", &call]).on(&server, "anthropic").run();
+    assert_eq!((ended.code, &ended.stdout_json()["agentId"]), (1, &told(&world)[0]["task_id"]), "{ended:#?}");
+}
+
+#[test]
 fn a_vetoed_sub_agent_in_the_background_is_refused_at_once() {
     let world = with_hook("task_started", "exit 2\n", "agents = [\"explore\"]");
     let task = json!({
@@ -101,6 +113,28 @@ fn a_vetoed_run_is_rejected_for_people_and_for_programs() {
     let task = world.sortie(["task", "--json", &request]).on(&server, "anthropic").run();
     let error = json!({"code": "vetoed", "message": "a hook did not let the task start: not on Sundays"});
     assert_eq!((task.code, task.stdout_json()), (1, json!({"status": "rejected", "error": error})));
+    assert_eq!((server.traffic().calls, world.tasks(0)), (0, Vec::new()));
+}
+
+#[test]
+fn a_run_whose_time_goes_by_in_a_hook_has_failed_for_people_and_for_programs() {
+    let world = with_hook("task_started", "sleep 600\n", "timeout_seconds = 60");
+    let server = delegating(&[]);
+    let message = "the time ran out before a hook let the task start";
+    let ended = run(&world, &server, &["--timeout", "1"]);
+    assert_eq!((ended.code, ended.stdout, ended.stderr), (1, String::new(), format!("error: {message}\n")));
+    let (status, error) = ("failed", json!({"code": "timeout", "message": message}));
+    for (format, mut expected) in [("json", json!({})), ("stream-json", json!({"type": "outcome", "v": 1}))] {
+        let ended = run(&world, &server, &["--timeout", "1", "--output-format", format]);
+        for (key, value) in [("children", json!([])), ("error", error.clone()), ("status", json!(status))] {
+            expected[key] = value;
+        }
+        assert_eq!((ended.code, ended.stdout_json()), (1, expected));
+    }
+    let request = json!({"description": "d", "prompt": "CHILD", "subagent_type": "explore"}).to_string();
+    let short = ["task", "--set", "task_tool.default_timeout_seconds=1", "--json", &request];
+    let task = world.sortie(short).on(&server, "anthropic").run();
+    assert_eq!((task.code, task.stdout_json()), (1, json!({"status": status, "error": error})));
     assert_eq!((server.traffic().calls, world.tasks(0)), (0, Vec::new()));
 }
 
@@ -160,6 +194,22 @@ fn nobody_has_to_wait_for_a_hook_that_takes_its_time_over_a_start() {
 }
 
 #[test]
+fn a_hook_ends_with_a_run_that_is_killed_and_so_does_all_that_it_started() {
+    let world = with_hook("task_started", "exec 9> \"$1\"; echo runs >&9; sleep 20; echo late >&9\n", "");
+    mkfifoat(CWD, world.path("home/told"), Mode::RUSR | Mode::WUSR).unwrap();
+    let live = world.sortie(["run", "QUESTION"]).on(&delegating(&[]), "anthropic").start();
+    let mut told = BufReader::new(File::open(world.path("home/told")).unwrap());
+    let mut line = String::new();
+    told.read_line(&mut line).unwrap();
+    assert_eq!(line, "runs\n");
+    kill(live);
+    // It ends when nobody is left who could write.
+    let mut rest = String::new();
+    told.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "");
+}
+
+#[test]
 fn a_question_for_a_person_is_told_while_it_is_asked() {
     let world = with_hook("task_asks", LISTEN, "");
     let write = reply::call("Write", json!({"file_path": "notes.md", "content": "hello\n"}));
@@ -174,4 +224,22 @@ fn a_question_for_a_person_is_told_while_it_is_asked() {
     assert_eq!((&told[0]["event"], &told[0]["tool"]), (&json!("task_asks"), &json!("Write")));
     assert_eq!(told[0]["arguments"]["file_path"], "notes.md");
     assert!(told[0]["rules"].to_string().contains("notes.md"), "{}", told[0]);
+}
+
+#[test]
+fn an_agents_own_question_is_told_as_an_object_like_any_other_call() {
+    let world = with_hook("task_asks", LISTEN, "");
+    let task = reply::call("Task", json!({"description": "Ask", "prompt": "CHILD"}));
+    let ask = reply::call("Ask", json!({"question": "42", "to": "person"}));
+    let script = Script::new()
+        .on(when::prompt_contains("QUESTION").turn(0), reply::calls([task]))
+        .on(when::prompt_contains("CHILD").turn(0), reply::calls([ask]))
+        .otherwise(reply::text("done"));
+    let server = ScriptedServer::start(script).unwrap();
+    let mut session = Session::start(world.sortie(["run", "QUESTION"]).on(&server, "anthropic"));
+    session.sees("Ctrl-D: no answer) ");
+    session.types("yes\n");
+    assert_eq!(session.ends().0, 0);
+    let told = told(&world);
+    assert_eq!((&told[0]["tool"], &told[0]["arguments"]), (&json!("Ask"), &json!({"question": "42"})));
 }

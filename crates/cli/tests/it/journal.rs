@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Stdio;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply};
 
 use crate::tasks::after_a_run;
@@ -47,6 +47,22 @@ fn a_journal_that_fails_under_a_run_is_a_failure_in_the_runs_own_format() {
     assert!(ended.stderr.contains(&format!("hint: `sortie resume {task}` goes on\n")), "{}", ended.stderr);
     let resumed = world.sortie(["resume"]).on(&server, "anthropic").run();
     assert_eq!(resumed.code, 0, "{resumed:#?}");
+}
+
+#[test]
+fn a_run_of_which_nothing_could_be_written_is_not_offered_to_go_on() {
+    let (world, server) = (World::new(), ScriptedServer::start(Script::always(reply::text("x"))).unwrap());
+    assert_eq!(world.sortie(["run", "x"]).on(&server, "anthropic").run().code, 0);
+    // Its beginning, with the whole prompt, does not fit.
+    let long = "x".repeat(300 << 10);
+    let task = ["task", "--json", "-"];
+    for (args, stdin) in
+        [(&["run", "-"][..], long.clone()), (&task, json!({"description": "d", "prompt": long}).to_string())]
+    {
+        let ended = world.sortie(args).stdin(stdin).on(&server, "anthropic").on_a_disk_of(SMALL).run();
+        assert_eq!((ended.code, world.tasks(0).len()), (1, 1), "{ended:#?}");
+        assert!(!ended.stderr.contains("goes on"), "{}", ended.stderr);
+    }
 }
 
 /// Runs it until it says that it waits, has a look, then lets go; its exit code and all that it printed.

@@ -96,6 +96,9 @@ fn a_later_leg_is_not_told_as_the_one_before_it() {
         (2, 3),
         "of the whole task, by then and by now"
     );
+    let newest = world.sortie(["tasks", "output", &task]).run();
+    let note = format!("note: leg 2 of {task} is interrupted; this is what leg 1 ended with\n");
+    assert_eq!((newest.code, newest.stdout.as_str(), newest.stderr), (0, "Written.\n", note));
 }
 
 #[test]

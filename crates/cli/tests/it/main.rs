@@ -49,4 +49,5 @@ mod templates;
 mod terminal;
 mod transcript;
 mod trust;
+mod wishes;
 mod world;

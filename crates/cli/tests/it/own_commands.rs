@@ -1,53 +1,70 @@
-//! What an agent has its own commands do: it is the agent's word, never the person's.
+//! What an agent has its own commands say to tasks: it is refused, since it would be taken for the person's word.
 
 use serde_json::json;
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
 use crate::world::World;
 
+const REFUSED: &str = "an agent's command runs this, and only a person may";
+
 /// What the main agent reads of its commands, when each line has been run.
 fn run(world: &World, lines: &[String]) -> String {
-    let bash = |line: &String| reply::call("Bash", json!({"command": line, "description": "Sends"}));
+    let setting = format!("export SORTIE_HOME={} TASK=$SORTIE_TASK", world.path("state").display());
+    let bash = |line: &String| {
+        reply::call("Bash", json!({"command": format!("{setting}; {line}"), "description": "Says something"}))
+    };
     let script = Script::new().on(when::turn(0), reply::calls(lines.iter().map(bash))).otherwise(reply::text("Done."));
     let server = ScriptedServer::start(script).unwrap();
     let ended = world.sortie(["run", "--unconfined", "--allow", "Bash", "QUESTION"]).on(&server, "anthropic").run();
-    assert_eq!(ended.code, 0, "{ended:#?}");
+    assert_eq!((ended.code, server.requests().len()), (0, 2), "{ended:#?}");
     server.requests().last().unwrap().body.to_string()
 }
 
 #[test]
-fn what_an_agents_command_sends_is_the_agents_word_and_cannot_be_passed_off_as_the_persons() {
+fn no_command_of_an_agent_writes_to_tasks_stops_them_or_has_them_go_on() {
     let world = World::new();
     let program = env!("CARGO_BIN_EXE_sortie");
-    let setting = format!("export SORTIE_HOME={} TASK=$SORTIE_TASK", world.path("state").display());
-    let send = format!("{program} tasks send $TASK 'You may do it.'");
-    let read = run(&world, &[format!("{setting}; {send}")]);
-    assert!(read.contains("delivered: agent-"), "{read}");
-    assert!(read.contains("(main). It is an agent: what it says is no approval by a person"), "{read}");
-    assert!(!read.contains("Message from the person"), "{read}");
+    let line = |said: &str| format!("{program} {said}");
+    let resume = r#"task --json "{\"description\":\"d\",\"prompt\":\"Do it.\",\"resume\":\"$TASK\"}""#;
+    let lines = [
+        line("tasks send $TASK 'You may do it.'"),
+        line("resume $TASK 'You may do it.'"),
+        line("tasks resume $TASK"),
+        line("tasks retry $TASK"),
+        line("tasks release $TASK"),
+        line("tasks stop $TASK"),
+        line(resume),
+    ];
+    let read = run(&world, &lines);
+    assert_eq!(read.matches(REFUSED).count(), lines.len(), "{read}");
+    assert!(!read.contains("[message"), "{read}");
+    assert_eq!(world.tasks(1).len(), 1, "nothing was started");
+    let read = run(&world, &[line("tasks list"), line("task-status $TASK")]);
+    assert!(!read.contains(REFUSED) && read.contains("QUESTION"), "whoever only looks says nothing: {read}");
+}
 
+#[test]
+fn whatever_its_environment_and_its_ancestors_are_like_it_is_the_agents() {
+    let world = World::new();
+    let send = format!("{} tasks send $TASK 'You may do it.'", env!("CARGO_BIN_EXE_sortie"));
     let stripped = "env -u SORTIE_TASK";
     let orphaned = format!("(setsid {stripped} sh -c \"{send} >told 2>&1; mv told done\" &)");
     let wait = "until [ -e done ]; do sleep 0.01; done; cat done";
     let lines = [
-        format!("{setting}; {stripped} {send}"),
-        format!("{setting}; exec {stripped} {send}"),
-        format!("{setting}; {orphaned}; {wait}"),
+        format!("{stripped} {send}"),
+        format!("exec {stripped} {send}"),
+        format!("SORTIE_TASK=agent-aaaaaaaaaaaa {send}"),
+        format!("{orphaned}; {wait}"),
     ];
     let read = run(&world, &lines);
-    assert_eq!(read.matches("an agent's command sends this").count(), lines.len(), "{read}");
+    assert_eq!(read.matches(REFUSED).count(), lines.len(), "{read}");
     assert!(!read.contains("delivered: ") && !read.contains("[message"), "{read}");
 }
 
 #[test]
-fn a_mark_that_names_no_task_is_wrong_usage() {
+fn a_process_that_says_it_is_a_command_is_taken_at_its_word() {
     let world = World::new();
-    let server = ScriptedServer::start(Script::new().otherwise(reply::never())).unwrap();
-    let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
-    let task = world.tasks(1)[0]["task_id"].as_str().unwrap().to_owned();
-    let ended = world.sortie(["tasks", "send", &task, "Hello."]).env("SORTIE_TASK", "somebody").run();
-    assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{ended:#?}");
-    assert!(ended.stderr.contains("SORTIE_TASK is `somebody`, which is no task's id"), "{ended:#?}");
-    assert_eq!(world.sortie(["tasks", "stop", &task]).run().code, 0);
-    live.wait();
+    let ended = world.sortie(["tasks", "stop", "abc"]).env("SORTIE_TASK", "agent-aaaaaaaaaaaa").run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (1, ""), "{ended:#?}");
+    assert!(ended.stderr.contains(REFUSED), "{ended:#?}");
 }

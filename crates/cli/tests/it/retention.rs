@@ -5,12 +5,13 @@ use std::os::unix::fs::symlink;
 use std::time::{Duration, SystemTime};
 
 use expect_test::expect;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use sortie_journal::{Durability, Entry, Journal as _, Position, Scope, SqliteJournal};
 use sortie_protocol::{Event, Timestamp};
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
-use crate::resume::kill;
+use crate::resume::{id, kill, recorded, send};
 use crate::tasks::after_a_run;
 use crate::world::{World, wait_for};
 
@@ -239,4 +240,38 @@ fn an_old_tree_that_nobody_runs_and_that_has_not_ended_is_named_with_what_can_be
     assert_eq!(world.sortie(["tasks", "stop", &task]).run().code, 0);
     let pruned = prune();
     assert!(pruned.stdout.starts_with("1 task removed: "), "{pruned:#?}");
+}
+
+#[test]
+fn a_report_that_nobody_has_read_keeps_its_tree_and_is_named() {
+    let world = World::new();
+    let task = json!({
+        "description": "Find it", "prompt": "CHILD", "subagent_type": "explore", "run_in_background": true
+    });
+    let script = Script::new()
+        .on(when::prompt_contains("QUESTION").turn(0), reply::calls([reply::call("Task", task)]))
+        .on(when::prompt_contains("QUESTION").turn(1), reply::never())
+        .otherwise(reply::text("The child's report.").held_by("child"));
+    let server = ScriptedServer::start(script).unwrap();
+    let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls >= 3);
+    server.gate("child").open();
+    recorded(&world, "child_ended");
+    send(&live, Signal::INT);
+    live.wait();
+    let ids: Vec<String> = world.tasks(2).iter().map(id).collect();
+    let pruned = world.sortie(["tasks", "prune", "--older-than", "0s"]).run();
+    expect![[r#"
+        exit 0
+        --- stdout
+        0 tasks removed: 0 events, 0 bytes
+        --- stderr
+        note: agent-1___________ stays: agent-1___________ ended before it had the report of agent-2___________; `sortie resume agent-1___________` has it read, `sortie tasks output agent-2___________` prints it
+    "#]]
+    .assert_eq(&pruned.transcript());
+    let server = ScriptedServer::start(Script::always(reply::text("It is here."))).unwrap();
+    assert_eq!(world.sortie(["resume", &ids[0]]).on(&server, "anthropic").run().code, 0);
+    assert!(server.requests()[0].body.to_string().contains("The child's report."));
+    let pruned = world.sortie(["tasks", "prune", "--older-than", "0s", "--json"]).run().stdout_json();
+    assert_eq!((&pruned["tasks"], &pruned["kept"]), (&json!(2), &json!([])));
 }

@@ -142,7 +142,7 @@ fn what_the_model_is_told_of_templates_is_bounded() {
 }
 
 #[test]
-fn what_does_not_fit_is_wrong_usage() {
+fn what_does_not_fit_is_wrong_usage_and_what_is_not_there_is_not_found() {
     let world = world();
     world.write("workspace/.sortie/templates/broken.md", "---\ndescription: d\n---\n{{what}}\n");
     let tries: [&[&str]; 9] = [
@@ -174,7 +174,7 @@ fn what_does_not_fit_is_wrong_usage() {
         exit 2: error: unknown template `broken` (its file does not count: .sortie/templates/broken.md:4: error: `{{what}}` is no argument; name it in `arguments`, or write `\{{what}}` where braces are meant); there are test-file
         exit 2: error: the prompt is one argument, and here are more
         hint: put it in quotes
-        exit 2: error: unknown template `testfile`; there are test-file
+        exit 1: error: unknown template `testfile`; there are test-file
     "#]].assert_eq(&said.concat());
     assert!(world.kept_nothing());
     let small = world.sortie(["run", "--set", "task_tool.max_prompt_bytes=28", "--template", "test-file", "path=a.rs"]);
@@ -185,6 +185,19 @@ fn what_does_not_fit_is_wrong_usage() {
         "{}",
         small.stderr
     );
+}
+
+#[test]
+fn no_project_takes_the_place_of_what_is_built_in() {
+    let world = World::new();
+    world.write("workspace/.sortie/templates/task-status.md", "---\ndescription: d\n---\nMINE.\n");
+    let server = ScriptedServer::start(Script::always(reply::text("ok"))).unwrap();
+    let ended = world.sortie(["run", "/task-status zzzz"]).on(&server, "anthropic").run();
+    assert_eq!((ended.code, server.traffic().calls), (1, 0), "{ended:#?}");
+    let listed = world.sortie(["templates"]).run();
+    let said =
+        "task-status.md is not used: line 1: `/task-status` is built in, and no template can take its place; rename";
+    assert!(listed.stderr.contains(said) && listed.stdout.starts_with("There are none."), "{listed:#?}");
 }
 
 #[test]

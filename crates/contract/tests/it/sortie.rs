@@ -175,7 +175,7 @@ fn a_task_in_the_background_is_running_and_the_model_is_told_not_to_poll() {
         .assert_eq(&Sortie.encode_launched(&launched).to_string());
     expect![[r"
         agent-aaaaaaaaaaaa explore running in the background. Go on with other work; do not poll. Its report is delivered to you when it ends.
-        output file: /state/reports/x-output.log
+        output file, for people: /state/reports/x-output.log
         notice: something odd"]].assert_eq(&Sortie.encode_launched_for_model(&launched));
 }
 

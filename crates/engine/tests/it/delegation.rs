@@ -301,7 +301,11 @@ async fn a_long_report_is_cut_marked_and_kept_in_full() {
         .expect("the child ended");
     assert!(child.truncated && child.text.len() <= 8000, "{} bytes", child.text.len());
     let path = child.full_text_path.expect("the whole is in a file");
-    let end = format!("A sentence with ä.\n[… the report was cut here; the whole is in {path}]");
+    let kept = child.text.rsplit_once('\n').expect("a mark in a line of its own").0.chars().count();
+    let end = format!(
+        "A sentence with ä.\n[… the report was cut here; TaskOutput with offset {kept} has the rest; for people the whole is \
+         in {path}]"
+    );
     assert!(child.text.ends_with(&end), "{}", &child.text[7000..]);
     assert_eq!(std::fs::read_to_string(&path).expect("the file is there"), report);
     assert!(std::path::Path::new(&path).starts_with(world.home.path()));

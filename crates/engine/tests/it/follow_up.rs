@@ -108,7 +108,26 @@ async fn a_task_of_another_tree_is_not_gone_on_with() {
     let alone = world.engine.task(request).await.expect("it starts").outcome().await.expect("the journal works");
     assert_eq!(alone.task_id.to_string(), "agent-aaaaaaaaaaaa");
     world.run(ask("MAIN")).await;
-    expect!["No sub-agent was started (not_own_task): agent-aaaaaaaaaaaa is no sub-agent of this task; only who started it can go on with it"].assert_eq(&answers(&world)[0]);
+    expect!["No sub-agent was started (not_own_task): agent-aaaaaaaaaaaa is no sub-agent of this task; only the task that has it can go on with it"].assert_eq(&answers(&world)[0]);
+}
+
+#[tokio::test]
+async fn a_message_to_a_child_that_has_ended_says_what_else_to_do_where_nothing_works_in_the_background() {
+    let send = json!({"to": CHILD, "message": "SECOND"});
+    let script = Script::new()
+        .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", task("FIRST"))]))
+        .on(when::prompt_contains("MAIN").turn(1), reply::calls([reply::call("SendMessage", send)]))
+        .otherwise(reply::text("Done."));
+    let refused = async |rules: Rules| {
+        let world = Plan::script(script.clone()).rules(rules).build();
+        assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
+        assert!(world.seen_by("SECOND").is_empty(), "nobody was asked");
+        answers(&world).remove(0)
+    };
+    let waiting = Rules { background: false, ..Rules::default() };
+    expect!["agent-aaaaaaaaaaab has ended, and nothing works in the background here (`task_tool.background`); it goes on with a call of Task whose `resume` is its id"].assert_eq(&refused(waiting.clone()).await);
+    let neither = refused(Rules { resume_within: None, ..waiting }).await;
+    assert!(neither.contains("`task_tool.resume` is false"), "{neither}");
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use expect_test::expect;
 use serde_json::json;
 use sortie_engine::{Approval, Approver, Permissions, Question, Resumption, Rules};
-use sortie_journal::Entry;
+use sortie_journal::{Entry, Holder};
 use sortie_protocol::{Event, Fact, Status};
 use sortie_testkit::{Script, ScriptedModel, ScriptedReply, reply, when};
 use sortie_tools::BoxFuture;
@@ -69,6 +69,71 @@ async fn a_message_that_arrived_and_was_not_read_before_its_reader_was_ended_is_
     assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
     let told = site.outputs("MAIN").remove(1);
     assert_eq!(told, "agent-aaaaaaaaaaab had the message, and was ended before it read it");
+}
+
+/// Looks at one that has ended, again when it has been told to go on.
+fn looking_twice(asked: &Asked<'_>) -> ScriptedReply {
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls([task("FIRST", false)]),
+        ("MAIN", 2) => reply::calls([
+            reply::call("TaskOutput", json!({"task_id": "<task 1>"})),
+            reply::call("TaskList", json!({"status": "running"})),
+            reply::call("TaskStop", json!({"task_id": "<task 1>"})),
+            send("<task 1>", "Look here."),
+        ]),
+        _ => asked.report(),
+    }
+}
+
+/// What one is told of a child that a person in another process has had go on, which has it still, or has been killed.
+async fn told_of_one_elsewhere(holder: Option<Holder>) -> String {
+    let whole = Site::new(answering(looking_twice));
+    let root = whole.run(ask("MAIN")).await.task_id;
+    let mut appends = whole.journal.appends();
+    let entries: Vec<&Entry> = appends.iter().flatten().filter(|entry| entry.task_id != root).collect();
+    let config = entries.iter().find_map(|entry| match &entry.fact {
+        Fact::TaskStarted { job } => Some(Box::new(job.config.clone())),
+        _ => None,
+    });
+    let last = entries.last().copied().expect("it has ended").clone();
+    let fact = Fact::TaskResumed { prompt: None, config: config.expect("a start"), notices: Vec::new() };
+    appends.push(vec![Entry { leg: 2, attempt: 2, fact, ..last.clone() }]);
+    let relic = Relic::of(&appends).await;
+    let relic = match holder {
+        Some(holder) => relic.held(last.task_id, holder, 0),
+        None => relic,
+    };
+    let site = whole.later(answering(looking_twice), relic);
+    let resumption = Resumption { prompt: Some("And now?".to_owned()), ..Resumption::default() };
+    let running = site.engine.resume(root, resumption).await.expect("it goes on");
+    assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
+    site.outputs("MAIN").split_off(1).join("\n")
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_a_child_that_runs_elsewhere_it_is_said_where_and_that_its_report_does_not_come() {
+    expect![[r#"
+        agent-aaaaaaaaaaab general-purpose running in process 7, not in yours
+        [agent-aaaaaaaaaaab works for somebody else: its report is not delivered to you; TaskOutput has it when it has ended]
+        agent-aaaaaaaaaaab general-purpose running in process 7, not in yours: Part
+        agent-aaaaaaaaaaab general-purpose running in process 7, not in yours
+        [it works for somebody else, who can stop it: nothing was stopped]
+        agent-aaaaaaaaaaab is still running, in process 7; wait for it, or stop it first"#]].assert_eq(&told_of_one_elsewhere(Some(Holder::Other { pid: 7 })).await);
+    expect![[r#"
+        agent-aaaaaaaaaaab general-purpose running, it seems: process 7, which has it, cannot be seen from here
+        [agent-aaaaaaaaaaab works for somebody else: its report is not delivered to you; TaskOutput has it when it has ended]
+        agent-aaaaaaaaaaab general-purpose running, it seems: process 7, which has it, cannot be seen from here: Part
+        agent-aaaaaaaaaaab general-purpose running, it seems: process 7, which has it, cannot be seen from here
+        [it works for somebody else, who can stop it: nothing was stopped]
+        agent-aaaaaaaaaaab may still be running: process 7, which has it, cannot be seen from here (another container, or no /proc); stop it there, or take the task over if you know that it is gone"#]].assert_eq(&told_of_one_elsewhere(Some(Holder::OutOfSight { pid: 7 })).await);
+    expect![[r#"
+        agent-aaaaaaaaaaab general-purpose interrupted: the process that ran it is gone
+        [nobody runs agent-aaaaaaaaaaab: no report of it comes, unless a person has it go on]
+        [no sub-agent is running]
+        agent-aaaaaaaaaaab general-purpose interrupted: the process that ran it is gone
+        [it is not at work: nothing was stopped]
+        agent-aaaaaaaaaaab was interrupted; it takes a follow-up when it has gone on to its end"#]]
+    .assert_eq(&told_of_one_elsewhere(None).await);
 }
 
 /// One looks for its siblings, and writes to the one that it finds.

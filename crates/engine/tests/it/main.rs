@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test says what it relies on")]
 
+mod adopted;
 mod agent_files;
 mod assistant;
 mod background;
@@ -12,6 +13,7 @@ mod delegation;
 mod endings;
 mod endurance;
 mod every_event;
+mod files_changed;
 mod follow_up;
 mod gate;
 mod hooks;
@@ -24,6 +26,7 @@ mod mail_races;
 mod many_reports;
 mod models;
 mod permissions;
+mod questions;
 mod refusals;
 mod relic;
 mod remains;
@@ -36,5 +39,6 @@ mod taken_over;
 mod told;
 mod turns;
 mod unanswered;
+mod word_order;
 mod wording;
 mod working_time;

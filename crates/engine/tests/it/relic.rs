@@ -23,6 +23,8 @@ pub(crate) struct Relic {
     /// Told how many appends there were, before each.
     on_append: Option<Box<dyn Fn(usize) + Send + Sync>>,
     refuses: bool,
+    /// What takes its time to be written.
+    is_slow: Option<fn(&Fact) -> bool>,
     /// Tasks that a process had which is gone, and under which number it wrote last.
     lost: HashMap<TaskId, u32>,
     /// Whose ending cannot be written.
@@ -54,6 +56,11 @@ impl Relic {
     /// The same of what a process left.
     pub(crate) fn told(self, on_append: impl Fn(usize) + Send + Sync + 'static) -> Self {
         Self { on_append: Some(Box::new(on_append)), ..self }
+    }
+
+    /// Facts of a kind take a second to be written.
+    pub(crate) fn slow(self, is_slow: fn(&Fact) -> bool) -> Self {
+        Self { is_slow: Some(is_slow), ..self }
     }
 
     /// Others are always faster.
@@ -121,6 +128,13 @@ impl Journal for Relic {
         let refuses = self.refuses || entries.iter().any(is_end);
         if let (true, Some(&Entry { task_id: task, attempt: ours, .. })) = (refuses, entries.first()) {
             return Box::pin(async move { Err(JournalError::Fenced { task, ours, current: ours + 1 }) });
+        }
+        if self.is_slow.is_some_and(|is_slow| entries.iter().any(|entry| is_slow(&entry.fact))) {
+            return Box::pin(async move {
+                // Sleeps on purpose: by the paused clock, so that all others come first.
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                self.inner.append(entries, durability).await
+            });
         }
         self.inner.append(entries, durability)
     }

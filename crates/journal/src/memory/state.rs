@@ -6,7 +6,7 @@ use sortie_protocol::{Command, Event, TaskId, Timestamp, VERSION};
 
 use crate::owner::Owner;
 use crate::plan::plan;
-use crate::prune::{self, COMMANDS_KEPT, Evidence, Pruned};
+use crate::prune::{self, COMMANDS_KEPT, Evidence, Kept, Pruned};
 use crate::task::{Origin, Progress};
 use crate::{CommandId, Entry, JournalError, Position, TaskHeader};
 
@@ -114,19 +114,28 @@ impl State {
         headers
     }
 
-    /// The tree below the root, if it may go.
-    pub(super) fn old_tree(&self, root: TaskId, older_than: Timestamp) -> Option<Vec<TaskHeader>> {
+    /// The tree below the root, if it may go; else, where that needs a word, why not.
+    pub(super) fn old_tree(&self, root: TaskId, older_than: Timestamp) -> Result<Vec<TaskHeader>, Option<Kept>> {
         let tree = self.tree(root);
+        if !prune::is_old(&tree, older_than) {
+            return Err(None);
+        }
         let mut evidence = Evidence::default();
         let tasks = tree.iter().filter_map(|header| self.task(header.task_id));
         tasks.flat_map(|task| &task.events).filter_map(|at| self.log.get(at)).for_each(|event| evidence.see(event));
-        let may_go = prune::is_old(&tree, older_than) && evidence.has_all_delivered(&tree);
-        may_go.then_some(tree)
+        let uncollected = evidence.uncollected(&tree);
+        if uncollected.is_some() { Err(uncollected) } else { Ok(tree) }
     }
 
     /// Removes the tree if it may go, and returns its tasks.
     pub(super) fn remove(&mut self, root: TaskId, older_than: Timestamp, pruned: &mut Pruned) -> Vec<TaskId> {
-        let Some(tree) = self.old_tree(root, older_than) else { return Vec::new() };
+        let tree = match self.old_tree(root, older_than) {
+            Ok(tree) => tree,
+            Err(kept) => {
+                pruned.kept.extend(kept);
+                return Vec::new();
+            }
+        };
         let numbers: Vec<u64> = tree.iter().filter_map(|header| self.by_id.get(&header.task_id).copied()).collect();
         let positions: Vec<Position> =
             numbers.iter().filter_map(|number| self.tasks.get(number)).flat_map(|task| task.events.clone()).collect();

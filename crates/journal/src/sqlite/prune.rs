@@ -47,10 +47,14 @@ pub(super) struct Removed {
     took_task: bool,
 }
 
-/// An old tree.
-struct Tree {
-    headers: Vec<TaskHeader>,
-    members: Vec<Seen>,
+/// What becomes of a tree.
+enum Fate {
+    Goes {
+        headers: Vec<TaskHeader>,
+        members: Vec<Seen>,
+    },
+    /// With a word on why, if it needs one.
+    Stays(Option<Kept>),
 }
 
 pub(super) fn prune(
@@ -75,9 +79,11 @@ pub(super) fn prune(
 pub(super) fn prunable(reader: &Reader, older_than: Timestamp) -> Result<Vec<TaskHeader>, JournalError> {
     let mut headers = Vec::new();
     for root in reader.ask(|snapshot| old_roots(snapshot, older_than))? {
-        match reader.ask(|snapshot| old_tree(snapshot, root, older_than)) {
-            Ok(tree) => headers.extend(tree.into_iter().flat_map(|tree| tree.headers)),
-            Err(JournalError::NoSuchTask { .. } | JournalError::DamagedTask { .. } | JournalError::Damaged { .. }) => {}
+        match reader.ask(|snapshot| fate(snapshot, root, older_than)) {
+            Ok(Fate::Goes { headers: tree, .. }) => headers.extend(tree),
+            Ok(Fate::Stays(_))
+            | Err(JournalError::NoSuchTask { .. } | JournalError::DamagedTask { .. } | JournalError::Damaged { .. }) => {
+            }
             Err(error) => return Err(error),
         }
     }
@@ -95,12 +101,13 @@ struct Pruning<'a> {
 impl Pruning<'_> {
     /// Removes the tree if it may go.
     fn take(&mut self, root: TaskId, older_than: Timestamp) -> Result<(), JournalError> {
-        let Some(tree) = self.reader.ask(|snapshot| old_tree(snapshot, root, older_than))? else {
-            self.pruned.kept.extend(self.reader.ask(|snapshot| kept(snapshot, root, older_than))?);
-            return Ok(());
-        };
-        if self.writer.remove(Removal::Mark(tree.members.clone()))?.complete {
-            self.erase(&tree.members)?;
+        match self.reader.ask(|snapshot| fate(snapshot, root, older_than))? {
+            Fate::Stays(kept) => self.pruned.kept.extend(kept),
+            Fate::Goes { members, .. } => {
+                if self.writer.remove(Removal::Mark(members.clone()))?.complete {
+                    self.erase(&members)?;
+                }
+            }
         }
         Ok(())
     }
@@ -159,33 +166,26 @@ fn old_roots(snapshot: &Connection, older_than: Timestamp) -> Result<Vec<TaskId>
     Ok(found.collect::<Result<_, _>>()?)
 }
 
-/// The tree below the root, if it may go.
-fn old_tree(snapshot: &Connection, root: TaskId, older_than: Timestamp) -> Result<Option<Tree>, Failure> {
+/// Whether the tree below the root may go.
+fn fate(snapshot: &Connection, root: TaskId, older_than: Timestamp) -> Result<Fate, Failure> {
     let rows = list::tree(snapshot, root)?;
+    let stands = |row: &TaskRow| (Standing::new(row.origin.task_id, &row.tail.progress), row.tail.progress.updated);
+    let kept = prune::kept(&rows.iter().map(stands).collect::<Vec<_>>(), older_than);
     let seen = |row: &TaskRow| Seen { task: row.origin.task_id, last_seq: row.tail.progress.last_seq };
     let members: Vec<Seen> = rows.iter().map(seen).collect();
     let headers: Vec<TaskHeader> =
         rows.into_iter().map(|row| row.origin.header(&row.tail.progress, Owner::is_alive)).collect();
     if !prune::is_old(&headers, older_than) {
-        return Ok(None);
+        return Ok(Fate::Stays(kept));
     }
-    let evidence = evidence(snapshot, &members)?;
-    Ok(evidence.has_all_delivered(&headers).then_some(Tree { headers, members }))
-}
-
-/// What keeps the tree, if it is old and nobody is seen to run it.
-fn kept(snapshot: &Connection, root: TaskId, older_than: Timestamp) -> Result<Option<Kept>, Failure> {
-    let stands = |row: TaskRow| {
-        let progress = &row.tail.progress;
-        (Standing::new(row.origin.task_id, progress), progress.updated)
-    };
-    let tree: Vec<_> = list::tree(snapshot, root)?.into_iter().map(stands).collect();
-    Ok(prune::kept(&tree, older_than))
+    let uncollected = evidence(snapshot, &members)?.uncollected(&headers);
+    Ok(if uncollected.is_some() { Fate::Stays(uncollected) } else { Fate::Goes { headers, members } })
 }
 
 fn evidence(snapshot: &Connection, members: &[Seen]) -> Result<Evidence, Failure> {
     let mut evidence = Evidence::default();
-    let telling = "WHERE e.task = ?1 AND e.kind IN ('child_started', 'child_ended', 'task_ended') ORDER BY e.seq";
+    let kinds = Evidence::KINDS.join("', '");
+    let telling = format!("WHERE e.task = ?1 AND e.kind IN ('{kinds}') ORDER BY e.seq");
     let mut statement = snapshot.prepare_cached(&format!("{} {telling}", row::EVENTS))?;
     for Seen { task, .. } in members {
         let mut rows = statement.query([task.letters()])?;

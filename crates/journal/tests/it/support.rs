@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 
 use sortie_journal::{Durability, Entry, Journal, JournalError, SqliteJournal};
 use sortie_protocol::{
-    AgentConfig, CallId, Event, Fact, Grant, Job, Limits, ModelChoice, Reach, Status, TaskId, TaskOutcome, Timestamp,
-    Usage,
+    AgentConfig, CallId, CallOutput, Event, Fact, Grant, Job, Limits, ModelChoice, Reach, Status, TaskId, TaskOutcome,
+    Timestamp, ToolOutput, Usage,
 };
 use tempfile::TempDir;
 
@@ -68,6 +68,12 @@ pub(crate) fn child_started(parent: TaskId, child: TaskId) -> Entry {
 
 pub(crate) fn child_ended(parent: TaskId, child: TaskId) -> Entry {
     entry(parent, Fact::ChildEnded { call: CallId::from("call_1"), child, child_leg: 1 })
+}
+
+/// The call that waits for a child returns what that has reported.
+pub(crate) fn call_finished(parent: TaskId) -> Entry {
+    let output = CallOutput { call: CallId::from("call_1"), output: ToolOutput::done("done", "done") };
+    entry(parent, Fact::CallFinished { output, refused: false })
 }
 
 pub(crate) fn ended(task: TaskId, status: Status) -> Entry {

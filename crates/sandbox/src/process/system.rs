@@ -6,6 +6,8 @@ use std::ffi::{CStr, c_long};
 use std::io;
 use std::mem;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::time::Duration;
 
 use rustix::process::Pid;
@@ -120,6 +122,68 @@ pub(super) fn landlock_version() -> u32 {
         libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0_usize, CREATE_RULESET_VERSION)
     };
     u32::try_from(version).unwrap_or(0)
+}
+
+/// Has the whole process group that a command leads killed as soon as nobody holds the other end of this pipe, so that it
+/// ends with its program also where that is killed. A second process waits for that in the group. It is nobody's child whom
+/// the command would have to wait for, and it ends with the group.
+pub(crate) fn end_group_with(command: &mut Command, lifeline: OwnedFd) {
+    let watched = move || match fork_raw() {
+        -1 => Err(io::Error::last_os_error()),
+        0 => exit(i32::from(!leave_watcher(&lifeline))),
+        child => await_success(child),
+    };
+    // SAFETY: between fork and exec it only makes system calls, on plain numbers: it takes no lock and allocates nothing.
+    unsafe { command.pre_exec(watched) };
+}
+
+/// Forks the watcher. True if it waits, with nothing open but the lifeline.
+fn leave_watcher(lifeline: &OwnedFd) -> bool {
+    let lifeline = lifeline.as_raw_fd();
+    // SAFETY: this process was forked for the watcher alone, and nothing else that is open is used in it.
+    let are_closed = unsafe {
+        libc::syscall(libc::SYS_close_range, 0, lifeline - 1, 0) == 0
+            && libc::syscall(libc::SYS_close_range, lifeline + 1, u32::MAX, 0) == 0
+    };
+    // SAFETY: neither call looks at memory.
+    if !are_closed || unsafe { libc::getpgrp() != libc::getppid() } {
+        return false;
+    }
+    match fork_raw() {
+        0 => watch(lifeline),
+        child => child > 0,
+    }
+}
+
+fn watch(lifeline: i32) -> ! {
+    let mut byte = 0_u8;
+    loop {
+        // SAFETY: the byte outlives the call. A signal that was meant for all of the group interrupts it.
+        let read = unsafe { libc::read(lifeline, (&raw mut byte).cast(), 1) };
+        if read == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::EINTR) {
+            break;
+        }
+    }
+    // SAFETY: this process belongs to the group, whose number is no other's as long as it lives.
+    unsafe { libc::kill(0, libc::SIGKILL) };
+    exit(0)
+}
+
+fn await_success(child: i32) -> io::Result<()> {
+    let mut status = 0;
+    // SAFETY: the status outlives the call.
+    while unsafe { libc::waitpid(child, &raw mut status, 0) } < 0 {
+        let error = io::Error::last_os_error();
+        if error.raw_os_error() != Some(libc::EINTR) {
+            return Err(error);
+        }
+    }
+    if status == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::EAGAIN)) }
+}
+
+fn fork_raw() -> i32 {
+    // SAFETY: called where only system calls follow, in a process that has been forked and so has one thread.
+    unsafe { libc::fork() }
 }
 
 fn check(answer: c_long) -> io::Result<()> {

@@ -40,14 +40,23 @@ impl SpillDir {
     /// Opens the file of this name to add to it, or makes it. `name` must be made of ASCII letters, digits, `-` and `_`.
     /// What stands there and is not an own, private and ordinary file is refused, and so is a link.
     pub fn growing(&self, name: &str) -> Result<GrowingFile, SpillError> {
+        let gone = || unusable(&self.path.join(format!("{name}{ENDING}")), "its directory is gone");
+        self.open_growing(name, OFlags::CREATE)?.ok_or_else(gone)
+    }
+
+    /// The same, if there is such a file already.
+    pub fn grown(&self, name: &str) -> Result<Option<GrowingFile>, SpillError> {
+        self.open_growing(name, OFlags::empty())
+    }
+
+    fn open_growing(&self, name: &str, how: OFlags) -> Result<Option<GrowingFile>, SpillError> {
         let file_name = format!("{name}{ENDING}");
         let path = self.path.join(&file_name);
         if !is_harmless(name) {
             return Err(unusable(&path, "that is no name for it"));
         }
-        let opened = self.open_known(&file_name, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)?;
-        let (file, found) = opened.ok_or_else(|| unusable(&path, "its directory is gone"))?;
-        Ok(GrowingFile { path, growth: Mutex::new(Growth { file, size: found.len() }) })
+        let opened = self.open_known(&file_name, OFlags::WRONLY | OFlags::APPEND | how)?;
+        Ok(opened.map(|(file, found)| GrowingFile { path, growth: Mutex::new(Growth { file, size: found.len() }) }))
     }
 }
 

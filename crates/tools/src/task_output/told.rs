@@ -5,7 +5,7 @@ use sortie_protocol::{Failure, Fault, MailMark, ReportMark, TaskId, TaskOutcome,
 
 use crate::answer::{Answer, grouped};
 use crate::cut;
-use crate::glance::{line, words};
+use crate::glance::line;
 use crate::kin::{Glance, ReportPage, Stand};
 use crate::port::CallContext;
 use crate::problem::Problem;
@@ -23,13 +23,17 @@ pub(super) struct Told {
     /// Characters of the reports so far.
     n_chars: usize,
     n_ended: usize,
+    n_unknown: usize,
+    /// Tasks that have not ended, and do not work for the caller: what to say of each.
+    lacks: Vec<String>,
     has_cut: bool,
 }
 
 impl Told {
-    /// A task of which nothing can be said.
-    pub(super) fn unknown(&mut self, id: &str, failure: &Failure) {
-        self.pieces.push(format!("{}: {failure}", words(id)));
+    /// A task of which nothing can be said; the failure names it.
+    pub(super) fn unknown(&mut self, failure: &Failure) {
+        self.n_unknown += 1;
+        self.pieces.push(failure.to_string());
     }
 
     /// A task, with its report if that fits beside the others.
@@ -38,7 +42,7 @@ impl Told {
             return;
         }
         self.tasks.push(glance.task);
-        let Stand::Ended { outcome, unread } = &glance.stand else { return self.pieces.push(line(glance)) };
+        let Stand::Ended { outcome, unread } = &glance.stand else { return self.open(glance) };
         self.n_ended += 1;
         let report = compact_report(outcome, &context.delegation.answer_parts().mark);
         let n_chars = report.chars().count();
@@ -57,13 +61,28 @@ impl Told {
         self.read.extend(unread);
     }
 
+    /// A task that has not ended. Of one that does not work for the caller no report comes by itself.
+    fn open(&mut self, glance: &Glance) {
+        self.pieces.push(line(glance));
+        let task = glance.task;
+        self.lacks.extend(match glance.stand {
+            Stand::Waits | Stand::Works(_) | Stand::Ended { .. } => None,
+            Stand::Elsewhere { .. } => Some(format!(
+                "{task} works for somebody else: its report is not delivered to you; TaskOutput has it when it has ended"
+            )),
+            Stand::Interrupted => {
+                Some(format!("nobody runs {task}: no report of it comes, unless a person has it go on"))
+            }
+        });
+    }
+
     /// A task, with the part of its full report that begins at this character.
     pub(super) async fn page(&mut self, glance: &Glance, offset: u64, context: CallContext<'_>) {
         let Stand::Ended { outcome, unread } = &glance.stand else { return self.whole(glance, context) };
         let (id, from) = (glance.task.to_string(), usize::try_from(offset).unwrap_or(usize::MAX));
         let ReportPage { text, from, whole } = match context.kin.page(&id, from, PAGE_CHARS).await {
             Ok(page) => page,
-            Err(failure) => return self.unknown(&id, &failure),
+            Err(failure) => return self.unknown(&failure),
         };
         self.tasks.push(glance.task);
         self.n_ended += 1;
@@ -88,13 +107,15 @@ impl Told {
         if self.tasks.is_empty() {
             return answer.failed(&Problem::new(Fault::NotFound, text));
         }
-        let (n_tasks, n_open) = (self.tasks.len(), self.tasks.len() - self.n_ended);
+        let n_tasks = self.tasks.len() + self.n_unknown;
+        let n_open = self.tasks.len() - self.n_ended - self.lacks.len();
         answer.text(&text);
         answer.put_body("tasks");
         if self.has_cut {
             answer.note("a report was cut: with offset 0 you page it in full");
         }
         self.notes.into_iter().for_each(|note| answer.note(note));
+        self.lacks.into_iter().for_each(|lack| answer.note_lack(lack));
         if n_open > 0 {
             let have = if n_open == 1 { "has" } else { "have" };
             answer.note_lack(format!(

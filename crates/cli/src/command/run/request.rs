@@ -35,12 +35,12 @@ pub(super) fn of(args: &RunArgs, agents: &Registry, settings: &Settings) -> Resu
     Ok(opened(request, is_asked, agents))
 }
 
-/// The task that a prompt asks about in the words of document 003, `/task-status ID`. A template of this name comes first.
-pub(super) fn status_of<'a>(args: &'a RunArgs, agents: &Registry) -> Option<&'a str> {
+/// The task that a prompt asks about in the words of document 003, `/task-status ID`. No template has this name.
+pub(super) fn status_of(args: &RunArgs) -> Option<&str> {
     const COMMAND: &str = "task-status";
     let rest = args.prompt.as_deref()?.trim().strip_prefix('/')?.strip_prefix(COMMAND)?;
     let is_whole = rest.is_empty() || rest.starts_with(char::is_whitespace);
-    let is_meant = args.template.is_none() && args.arguments.is_empty() && agents.templates().get(COMMAND).is_err();
+    let is_meant = args.template.is_none() && args.arguments.is_empty();
     (is_whole && is_meant).then(|| rest.trim())
 }
 

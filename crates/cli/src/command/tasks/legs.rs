@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use sortie_engine::usage_so_far;
+use sortie_engine::footprint_so_far;
 use sortie_journal::{Journal, JournalError, TaskHeader, TaskState};
 use sortie_protocol::{Event, Fact, ModelChoice, TaskOutcome, Timestamp, Usage};
 
@@ -28,6 +28,7 @@ pub(in crate::command) struct Legs {
 pub(in crate::command) struct Deeds {
     /// With its descendants, as an outcome has it.
     pub(in crate::command) usage: Usage,
+    /// So are these.
     pub(super) files_changed: BTreeSet<String>,
     /// What its model said last, in the newest leg.
     pub(super) text: String,
@@ -45,8 +46,9 @@ impl Legs {
         let read = journal.read_each(header.task_id, 1, &mut |event| legs.take(event));
         if !matches!(header.state, TaskState::Ended(_)) {
             // Of a log that cannot be read at all the damage is told.
-            let usage = usage_so_far(journal, header.task_id).unwrap_or_default();
-            legs.so_far.usage = Usage { duration_ms: worked_ms(header, now), ..usage };
+            let so_far = footprint_so_far(journal, header.task_id).unwrap_or_default();
+            legs.so_far.usage = Usage { duration_ms: worked_ms(header, now), ..so_far.usage };
+            legs.so_far.files_changed.extend(so_far.files_changed);
         }
         (legs, read)
     }

@@ -1,4 +1,4 @@
-//! `tasks output`: the report of a task's newest leg, whole, and nothing else.
+//! `tasks output`: the newest report of a task, whole, and nothing else. While a leg is under way it is that of the one before.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -21,16 +21,15 @@ pub(super) fn run(
 ) -> Result<ExitCode, CommandError> {
     let header = find(journal, id)?;
     let task = header.task_id;
-    let ending = match header.state {
-        TaskState::Ended(_) => journal.ending(task)?,
-        // A leg before this one may have ended; that report is not the newest word.
-        TaskState::Running | TaskState::Interrupted => None,
-    };
-    let Some(mut outcome) = ending else {
+    let Some(mut outcome) = journal.ending(task)? else {
         let message = format!("{task} has no report: {}", state_in(contract, &header));
         let hint = format!("`sortie tasks show {task}` shows what it has done so far");
         return Err(CommandError::new(ErrorKind::NotFound, message).hint(hint));
     };
+    if !matches!(header.state, TaskState::Ended(_)) {
+        let (state, leg) = (state_in(contract, &header), header.leg);
+        error::note(&format!("leg {leg} of {task} is {state}; this is what leg {} ended with", leg.saturating_sub(1)));
+    }
     let code = match restore(&mut outcome) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {

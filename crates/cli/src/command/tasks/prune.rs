@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
-use sortie_journal::{Holder, Journal, Kept, Pruned, SqliteJournal, TaskHeader};
+use sortie_journal::{Holder, Journal, Kept, KeptFor, Pruned, SqliteJournal, TaskHeader};
 use sortie_protocol::TaskId;
 
 use crate::args::parse_age;
@@ -29,7 +29,7 @@ pub(super) struct PruneArgs {
     #[arg(long)]
     dry_run: bool,
 
-    /// Print JSON: how much went, and the ids of what went and of what stays because it is damaged or has not ended
+    /// Print JSON: how much went, and the ids of what went and of what stays because it is damaged, has not ended or was not collected
     #[arg(long)]
     json: bool,
 }
@@ -100,15 +100,19 @@ fn tell(removed: &Removed, json: bool) -> Result<ExitCode, CommandError> {
 }
 
 /// Why an old tree stays, and what can be done.
-fn why_kept(Kept { root, task, holder }: &Kept) -> String {
-    match holder {
-        Holder::OutOfSight { pid } => format!(
+fn why_kept(Kept { root, task, why }: &Kept) -> String {
+    match why {
+        KeptFor::Open { holder: Holder::OutOfSight { pid } } => format!(
             "{root} stays: process {pid} has {task}, and cannot be seen from here, as in another container; if it is gone, \
              `sortie resume {task} --take-over` goes on with it"
         ),
-        Holder::Nobody | Holder::ThisProcess | Holder::Other { .. } => {
+        KeptFor::Open { holder: Holder::Nobody | Holder::ThisProcess | Holder::Other { .. } } => {
             format!("{root} stays: {task} was interrupted; `sortie tasks stop {task}` ends it")
         }
+        KeptFor::Uncollected { by } => format!(
+            "{root} stays: {by} ended before it had the report of {task}; `sortie resume {by}` has it read, `sortie tasks \
+             output {task}` prints it"
+        ),
     }
 }
 

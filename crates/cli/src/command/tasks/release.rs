@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::json;
+use sortie_contract::contract;
 use sortie_journal::{Journal, TaskHeader, TaskState};
 use sortie_protocol::{Command, Event, Fact, TaskId};
 
@@ -32,9 +33,11 @@ pub(super) fn run(args: &ReleaseArgs, journal: &dyn Journal, settings: &Settings
     let header = find(journal, &args.id)?;
     let task = header.task_id;
     let parent = waited_for_by(&header)?;
-    if is_in_background(journal, parent, task)? {
+    let call = Call::of(journal, parent, task)?;
+    if call.is_answered {
         return tell(args, (parent, task), "works in the background already");
     }
+    call.check_background(task, settings)?;
     let bookmark = Bookmark::at_the_end(journal, parent)?;
     post::leave(settings, Command::Release { task })?;
     match bookmark.wait(journal, |fact| matches!(fact, Fact::ChildReleased { child, .. } if *child == task))? {
@@ -53,16 +56,39 @@ fn waited_for_by(header: &TaskHeader) -> Result<TaskId, CommandError> {
     }
 }
 
-/// Whether the parent has ceased to wait, or never did.
-fn is_in_background(journal: &dyn Journal, parent: TaskId, task: TaskId) -> Result<bool, CommandError> {
-    let mut released = false;
-    let mut look = |event: Event| match event.fact {
-        Fact::ChildStarted { child, background, .. } if child == task => released = background,
-        Fact::ChildReleased { child, .. } if child == task => released = true,
-        _ => {}
-    };
-    journal.read_each(parent, 1, &mut look)?;
-    Ok(released)
+/// The call of a parent by which a task was started.
+#[derive(Default)]
+struct Call {
+    contract: String,
+    /// Whether the parent has ceased to wait, or never did.
+    is_answered: bool,
+}
+
+impl Call {
+    fn of(journal: &dyn Journal, parent: TaskId, task: TaskId) -> Result<Self, CommandError> {
+        let mut call = Self::default();
+        let mut look = |event: Event| match event.fact {
+            Fact::TaskStarted { job } => call.contract = job.contract,
+            Fact::ChildStarted { child, background, .. } if child == task => call.is_answered = background,
+            Fact::ChildReleased { child, .. } if child == task => call.is_answered = true,
+            _ => {}
+        };
+        journal.read_each(parent, 1, &mut look)?;
+        Ok(call)
+    }
+
+    /// Whether it could be answered before the task ends, as far as that can be known here.
+    fn check_background(&self, task: TaskId, settings: &Settings) -> Result<(), CommandError> {
+        let not = |why: &str| CommandError::new(ErrorKind::NotFound, format!("{task} cannot be let go: {why}"));
+        if contract(&self.contract).is_some_and(|known| !known.defaults().companions) {
+            return Err(not(&format!("nothing works in the background in its contract, `{}`", self.contract)));
+        }
+        if !settings.rules().background {
+            let why = "nothing works in the background here (`task_tool.background`)";
+            return Err(not(&settings.with_origins(why.to_owned())));
+        }
+        Ok(())
+    }
 }
 
 fn not_released(header: &TaskHeader) -> CommandError {
@@ -72,7 +98,7 @@ fn not_released(header: &TaskHeader) -> CommandError {
     }
     let message = format!("{task} was not let go within {} s", post::PATIENCE.as_secs());
     CommandError::new(ErrorKind::Internal, message)
-        .hint("its run may have no work in the background: contract `typed` or `sortie`, `task_tool.background`")
+        .hint("its run may have been started with `task_tool.background` off")
 }
 
 fn tell(args: &ReleaseArgs, (parent, task): (TaskId, TaskId), how: &str) -> Result<ExitCode, CommandError> {

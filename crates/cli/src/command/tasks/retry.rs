@@ -10,7 +10,7 @@ use sortie_protocol::TaskRequest;
 use super::parse_id;
 use super::show::find;
 use crate::args::with_exit_codes;
-use crate::command::run::{OutputFormat, approver, display};
+use crate::command::run::{OutputFormat, approver, display, is_held_up, not_started};
 use crate::drive::{Wish, drive};
 use crate::error::CommandError;
 use crate::render::{Root, ShowArgs};
@@ -39,7 +39,8 @@ pub(super) struct RetryArgs {
 
 const EXAMPLES: &str = "\
 The new task has the same agent, prompt, model and limits, and what is granted
-now. The old one stays as it is; `sortie resume` goes on with that one instead.
+now; no result is taken from the cache. The old one stays as it is; `sortie
+resume` goes on with that one instead.
 
 Examples:
   sortie tasks retry kvbq
@@ -70,5 +71,10 @@ pub(super) fn run(args: &RetryArgs, journal: &dyn Journal, settings: &Settings) 
     };
     let approver = approver(args.output_format, &aside, settings, settings.unconfined);
     let (pace, display) = display(args.output_format, &args.show, aside, settings.unconfined);
-    Ok(drive(Plan::new(settings)?, Wish::Start { kind, request }, pace, display, approver)??)
+    // What was answered before is not wanted once more.
+    let plan = Plan::new(settings)?.anew();
+    match drive(plan, Wish::Start { kind, request }, pace, display, approver)? {
+        Err(failure) if is_held_up(&failure) => not_started(&failure, args.output_format),
+        driven => Ok(driven?),
+    }
 }

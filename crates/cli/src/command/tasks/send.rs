@@ -1,5 +1,6 @@
-//! `tasks send`: words to a task, whoever runs it: a person's, or an agent's if one of its commands sends them.
+//! `tasks send`: a person's words to a task, whoever runs it.
 
+use std::cell::Cell;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -7,15 +8,14 @@ use clap::Args;
 use serde_json::json;
 use sortie_journal::{Journal, TaskHeader, TaskState};
 use sortie_protocol::{Command, Fact, Sender, TaskId};
-use sortie_sandbox::process::is_below_a_command;
-use sortie_tools::TASK_VARIABLE;
+use sortie_tools::MAX_MESSAGE_BYTES;
 
 use super::post::{self, Bookmark, Fate};
 use super::show::find;
-use super::stand::{Question, Stand};
+use super::stand::{Question, Stand, short};
 use super::{parse_id, state};
-use crate::command::run::piped;
 use crate::error::{CommandError, ErrorKind};
+use crate::input::{Input, read_stdin};
 use crate::render::print_json;
 use crate::settings::Settings;
 
@@ -27,7 +27,7 @@ pub(super) struct SendArgs {
     #[arg(value_parser = parse_id)]
     id: String,
 
-    /// What to tell it, or the answer to its question; `-` reads it from stdin
+    /// What to tell it, or the answer to its question, in at most 16 KiB; `-` reads it from stdin
     message: String,
 
     /// Print the receipt as JSON: `delivered`, `kept` until it goes on, `missed` if it has just ended, or `left` if its
@@ -50,20 +50,33 @@ pub(super) fn run(args: &SendArgs, journal: &dyn Journal, settings: &Settings) -
     if matches!(header.state, TaskState::Ended(_)) {
         return Err(ended(&header, "has ended"));
     }
-    let text = text(args, settings)?;
-    let from = sender(journal, settings)?;
-    let answers = from == Sender::Person && asks(journal, &header)?;
+    let text = text(args)?;
+    let answers = asks(journal, &header)?;
     let bookmark = Bookmark::at_the_end(journal, header.task_id)?;
-    let number = post::leave(settings, Command::Send { task: header.task_id, from, text })?;
-    let arrived =
-        |fact: &Fact| matches!(fact, Fact::MessageArrived { command: Some(command), .. } if *command == number.0);
+    let command = post::leave(settings, Command::Send { task: header.task_id, from: Sender::Person, text })?;
+    let message = Cell::new(None);
+    let arrived = |fact: &Fact| match fact {
+        Fact::MessageArrived { number, command: Some(by), .. } if *by == command.0 => {
+            message.set(Some(*number));
+            true
+        }
+        _ => false,
+    };
     let fate = bookmark.wait(journal, arrived)?;
+    let answered = match message.get().filter(|_| answers) {
+        Some(message) => answered(journal, (header.task_id, bookmark), message)?,
+        None => None,
+    };
     if args.json {
-        print_json(&json!({"task_id": header.task_id, "state": word(fate)}))?;
+        let mut object = json!({"task_id": header.task_id, "state": word(fate)});
+        if let Some(question) = answered {
+            object["question"] = json!(question);
+        }
+        print_json(&object)?;
         let is_well = matches!(fate, Fate::Done | Fate::Open(TaskState::Interrupted));
         return Ok(ExitCode::from(u8::from(!is_well)));
     }
-    io::stdout().lock().write_all(receipt(&header, fate, answers)?.as_bytes())?;
+    io::stdout().lock().write_all(receipt(&header, fate, answered.as_deref())?.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -71,38 +84,58 @@ pub(super) fn run(args: &SendArgs, journal: &dyn Journal, settings: &Settings) -
 fn asks(journal: &dyn Journal, header: &TaskHeader) -> Result<bool, CommandError> {
     let mut stand = Stand::default();
     journal.read_each(header.task_id, 1, &mut |event| stand.see(&event.fact))?;
-    Ok(matches!(stand.question, Some(Question::Open { .. })))
+    Ok(stand.questions.iter().any(|question| matches!(question, Question::Open { .. })))
 }
 
-fn text(args: &SendArgs, settings: &Settings) -> Result<String, CommandError> {
-    let text = if args.message == "-" { piped(settings)? } else { args.message.clone() };
-    let most_bytes = settings.max_prompt_bytes();
+/// The question that a message has answered, as the log tells it as soon as the task has read the message.
+fn answered(
+    journal: &dyn Journal,
+    (task, bookmark): (TaskId, Bookmark),
+    message: u32,
+) -> Result<Option<String>, CommandError> {
+    let answered_call = |fact: &Fact| match fact {
+        Fact::CallFinished { output, .. } => {
+            Some(output.call.clone()).filter(|_| output.output.mail.messages.contains(&message))
+        }
+        _ => None,
+    };
+    let is_read = |fact: &Fact| match fact {
+        Fact::MailRead { mail, .. } => mail.messages.contains(&message),
+        fact => answered_call(fact).is_some(),
+    };
+    bookmark.wait(journal, is_read)?;
+    let (mut asked, mut answered) = (Vec::new(), None);
+    journal.read_each(task, 1, &mut |event| match event.fact {
+        Fact::QuestionAsked { call, text, .. } => asked.push((call, text)),
+        fact => answered = answered_call(&fact).or(answered.take()),
+    })?;
+    let question = asked.into_iter().rfind(|(call, _)| answered.as_ref() == Some(call));
+    Ok(question.map(|(_, text)| short(&text)))
+}
+
+fn text(args: &SendArgs) -> Result<String, CommandError> {
+    let text = if args.message == "-" { piped()? } else { args.message.clone() };
     if text.trim().is_empty() {
         return Err(CommandError::usage("the message is empty"));
     }
-    if text.len() > most_bytes {
-        let message = format!("the message has more than {most_bytes} bytes (`task_tool.max_prompt_bytes`)");
-        return Err(CommandError::usage(settings.with_origins(message)));
+    if text.len() > MAX_MESSAGE_BYTES {
+        return Err(too_long());
     }
     Ok(text)
 }
 
-/// Who writes. What an agent has a command do is the agent's word, never the person's.
-fn sender(journal: &dyn Journal, settings: &Settings) -> Result<Sender, CommandError> {
-    match settings.environment.task() {
-        None if is_below_a_command() => {
-            let message = format!("an agent's command sends this, and {TASK_VARIABLE}, which says whose, is not there");
-            Err(CommandError::new(ErrorKind::Unready, message).hint("leave the environment of commands as it is"))
-        }
-        None => Ok(Sender::Person),
-        Some(mark) => {
-            let no_id = |_| CommandError::usage(format!("{TASK_VARIABLE} is `{mark}`, which is no task's id"));
-            let task: TaskId = mark.parse().map_err(no_id)?;
-            // A task of another journal has a name that nobody knows here.
-            let agent = journal.find(task.letters())?.pop().map_or_else(|| "agent".to_owned(), |header| header.agent);
-            Ok(Sender::Task { task, agent })
-        }
+fn piped() -> Result<String, CommandError> {
+    match read_stdin(MAX_MESSAGE_BYTES)? {
+        Input::Text(text) => Ok(text),
+        Input::NotText { byte } => Err(CommandError::usage(format!("stdin is not valid UTF-8 (byte {byte})"))),
+        Input::TooLong => Err(too_long()),
     }
+}
+
+fn too_long() -> CommandError {
+    let message =
+        format!("the message has more than {MAX_MESSAGE_BYTES} bytes, and that is all that can be sent at once");
+    CommandError::usage(message).hint("write it to a file, and send the file's name")
 }
 
 fn word(fate: Fate) -> &'static str {
@@ -114,19 +147,19 @@ fn word(fate: Fate) -> &'static str {
     }
 }
 
-fn receipt(header: &TaskHeader, fate: Fate, answers: bool) -> Result<String, CommandError> {
+fn receipt(header: &TaskHeader, fate: Fate, answered: Option<&str>) -> Result<String, CommandError> {
     let (task, root) = (header.task_id, header.root_id);
-    match fate {
-        Fate::Done if answers => Ok(format!("delivered: {task} takes it as the answer to its question\n")),
-        Fate::Done => Ok(format!("delivered: {task} reads it at its next turn\n")),
-        Fate::Open(TaskState::Interrupted) => {
+    match (fate, answered) {
+        (Fate::Done, Some(question)) => Ok(format!("delivered: {task} takes it as the answer to: {question}\n")),
+        (Fate::Done, None) => Ok(format!("delivered: {task} reads it at its next turn\n")),
+        (Fate::Open(TaskState::Interrupted), _) => {
             Ok(format!("kept: {task} was interrupted, and reads it when it goes on: sortie resume {root}\n"))
         }
-        Fate::Open(TaskState::Ended(status)) => Err(ended(
+        (Fate::Open(TaskState::Ended(status)), _) => Err(ended(
             &TaskHeader { state: TaskState::Ended(status), ..header.clone() },
             "ended before it could read it, and reads it if it goes on",
         )),
-        Fate::Open(TaskState::Running) => {
+        (Fate::Open(TaskState::Running), _) => {
             let message =
                 format!("left for {task}, whose process has not taken it within {} s", post::PATIENCE.as_secs());
             Err(CommandError::new(ErrorKind::Internal, message)

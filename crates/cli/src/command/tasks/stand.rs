@@ -14,7 +14,8 @@ pub(in crate::command) struct Stand {
     /// What it did last, in a few words.
     pub(in crate::command) last: Option<String>,
     pub(in crate::command) waits_for: Vec<TaskId>,
-    pub(in crate::command) question: Option<Question>,
+    /// Those that have no answer yet, the oldest first. A person's message answers the first open one.
+    pub(in crate::command) questions: Vec<Question>,
 }
 
 /// What it waits with for a person or its parent.
@@ -31,7 +32,7 @@ impl Stand {
                 self.is_admitted = false;
                 self.waits_for.clear();
                 // A question of its own is still asked; whether it may is asked anew.
-                self.question.take_if(|question| matches!(question, Question::Approval { .. }));
+                self.questions.retain(|question| matches!(question, Question::Open { .. }));
             }
             Fact::TaskAdmitted => self.is_admitted = true,
             Fact::ModelCalled { .. } => self.waits_for.clear(),
@@ -46,15 +47,15 @@ impl Stand {
             Fact::CallStarted { call, .. } => self.last = Some(words::call(call)),
             Fact::CallFinished { output, .. } => self.close(&output.call),
             Fact::ApprovalAsked { call, rule } => {
-                self.question = Some(Question::Approval { call: call.clone(), rule: short(rule) });
+                self.questions.push(Question::Approval { call: call.clone(), rule: short(rule) });
             }
             Fact::ApprovalAnswered { call, .. } => self.close(call),
             Fact::QuestionAsked { call, text, .. } => {
-                self.question = Some(Question::Open { call: call.clone(), text: short(text) });
+                self.questions.push(Question::Open { call: call.clone(), text: short(text) });
             }
             Fact::TaskParked { waits_for } => self.waits_for.clone_from(waits_for),
             Fact::TaskEnded { .. } => {
-                self.question = None;
+                self.questions.clear();
                 self.waits_for.clear();
             }
             Fact::TaskStarted { .. }
@@ -76,14 +77,14 @@ impl Stand {
 
     /// A call that is answered asks nothing any more.
     fn close(&mut self, answered: &CallId) {
-        let of_call = |question: &mut Question| match question {
-            Question::Open { call, .. } | Question::Approval { call, .. } => call == answered,
-        };
-        self.question.take_if(of_call);
+        self.questions.retain(|question| match question {
+            Question::Open { call, .. } | Question::Approval { call, .. } => call != answered,
+        });
     }
 }
 
-fn short(text: &str) -> String {
+/// A text on one line, cut where it is long.
+pub(super) fn short(text: &str) -> String {
     let line = neutral::line(text.get(..text.floor_char_boundary(4 * MAX_CHARS)).unwrap_or(text));
     match line.char_indices().nth(MAX_CHARS) {
         Some((at, _)) => format!("{}…", &line[..at]),

@@ -187,20 +187,30 @@ impl Stopping {
     fn hanging(&self, running: &[&TaskHeader]) -> CommandError {
         let secs = PATIENCE.as_secs();
         let message = format!("{} was told to stop, and has not ended within {secs} s", self.task);
-        let advice = |header: &&TaskHeader| match self.wired.journal.standing(header.task_id).ok()?.holder {
-            Holder::Other { pid } => {
-                Some(format!("process {pid} runs it and may hang; `kill -9 {pid}`, then stop the task again"))
-            }
-            // A number of another container means somebody else here.
-            Holder::OutOfSight { pid } => Some(format!(
-                "process {pid} has it, which cannot be seen from here, as in another container; end it there, or, if it \
-                 is gone, `sortie resume {} --take-over`",
-                header.task_id
-            )),
-            Holder::Nobody | Holder::ThisProcess => None,
+        let journal = &self.wired.journal;
+        let advice = |header: &&TaskHeader| {
+            let (own, root) = (journal.standing(header.task_id).ok()?, journal.standing(header.root_id).ok()?);
+            advice(header, own.holder, root.state)
         };
         let advice: BTreeSet<String> = running.iter().filter_map(advice).collect();
         advice.into_iter().fold(CommandError::new(ErrorKind::Unready, message), CommandError::hint)
+    }
+}
+
+/// What can be done about a task that does not end, by who has it.
+fn advice(header: &TaskHeader, holder: Holder, root: TaskState) -> Option<String> {
+    // A whole tree goes on together, unless nobody waits for the task any more.
+    let meant = if matches!(root, TaskState::Ended(_)) { header.task_id } else { header.root_id };
+    match holder {
+        Holder::Other { pid } => {
+            Some(format!("process {pid} runs it and may hang; `kill -9 {pid}`, then stop the task again"))
+        }
+        // A number of another container means somebody else here.
+        Holder::OutOfSight { pid } => Some(format!(
+            "process {pid} has it, which cannot be seen from here, as in another container; end it there, or, if it is \
+             gone, `sortie resume {meant} --take-over`"
+        )),
+        Holder::Nobody | Holder::ThisProcess => None,
     }
 }
 
@@ -239,6 +249,15 @@ mod tests {
             updated: Timestamp(0),
             worked: Worked::begin(Timestamp(0)),
         }
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_taken_over_with_its_tree_unless_that_has_ended() {
+        let child = header(1, Some(0), Status::Completed);
+        let said = |root| advice(&child, Holder::OutOfSight { pid: 7 }, root).unwrap();
+        assert!(said(TaskState::Running).ends_with(&format!("`sortie resume {} --take-over`", child.root_id)));
+        let alone = said(TaskState::Ended(Status::Failed));
+        assert!(alone.ends_with(&format!("`sortie resume {} --take-over`", child.task_id)), "{alone}");
     }
 
     #[test]

@@ -75,8 +75,10 @@ fn s3_27_a_long_report_is_cut_by_characters_marked_and_kept_whole() {
         let text = given["result"].as_str().unwrap();
         let count = text.chars().count();
         assert!(count <= most && count > most / 2, "{agent}: {count}");
-        let (kept, mark) = text.split_once("\n[… the report was cut here; the whole is in ").unwrap();
+        let (kept, mark) = text.split_once("\n[… the report was cut here; TaskOutput with offset ").unwrap();
         assert!(report.starts_with(kept));
+        let (offset, mark) = mark.split_once(" has the rest; for people the whole is in ").unwrap();
+        assert_eq!(offset, kept.chars().count().to_string());
         assert_eq!(fs::read_to_string(mark.strip_suffix(']').unwrap()).unwrap(), report);
     }
 }

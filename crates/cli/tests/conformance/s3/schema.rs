@@ -174,3 +174,16 @@ fn where_background_is_switched_off_it_is_refused_by_name() {
     world.config("");
     assert_eq!(offered()["run_in_background"]["type"], "boolean");
 }
+
+#[test]
+fn where_going_on_is_switched_off_it_is_not_offered() {
+    let world = World::new();
+    for contract in ["typed", "sortie"] {
+        let offered = |more: &[&str]| {
+            let args = ["schema", "--contract", contract];
+            world.sortie(args.iter().chain(more)).run().stdout_json()["properties"]["resume"]["type"].clone()
+        };
+        assert_eq!(offered(&[]), "string");
+        assert_eq!(offered(&["--set", "task_tool.resume=false"]), Value::Null);
+    }
+}

@@ -1,10 +1,13 @@
 //! Which trees go, what goes with them, and what stays.
 
-use sortie_journal::{CommandId, Entry, Journal, JournalError, MemoryJournal, Position, Pruned, Scope, TaskHeader};
-use sortie_protocol::{Command, Status, TaskId, Timestamp};
+use sortie_journal::{
+    CommandId, Entry, Journal, JournalError, Kept, KeptFor, MemoryJournal, Position, Pruned, Scope, TaskHeader,
+};
+use sortie_protocol::{CallId, Command, Fact, MailMark, ReportMark, Status, TaskId, Timestamp};
 
 use crate::support::{
-    Place, append, child_ended, child_started, ended, noticed, render, resumed, started, started_by, task,
+    Place, append, call_finished, child_ended, child_started, ended, noticed, render, resumed, started, started_by,
+    task,
 };
 
 over_every_journal![
@@ -12,6 +15,8 @@ over_every_journal![
     a_tree_stays_as_long_as_one_of_its_tasks_is_young,
     a_tree_with_an_open_leg_stays,
     a_tree_with_an_ending_that_nobody_collected_stays,
+    a_report_from_the_background_keeps_its_tree_until_it_has_been_read,
+    an_adopted_report_is_for_the_adopter_to_read,
     what_nobody_waits_for_holds_nothing_back,
     what_ended_after_its_parent_had_is_owed_to_nobody,
     what_would_go_is_told_before,
@@ -29,6 +34,50 @@ fn prune(journal: &dyn Journal, older_than: Timestamp) -> (Pruned, Vec<TaskId>) 
     (pruned, named)
 }
 
+/// Prunes nothing, and says what keeps what is there.
+fn kept(journal: &dyn Journal) -> Vec<Kept> {
+    let (pruned, named) = prune(journal, LATER);
+    assert_eq!((pruned.tasks, named), (Vec::new(), Vec::new()));
+    pruned.kept
+}
+
+fn uncollected(root: TaskId, task: TaskId, by: TaskId) -> Kept {
+    Kept { root, task, why: KeptFor::Uncollected { by } }
+}
+
+fn fact(task: TaskId, fact: Fact) -> Entry {
+    Entry { fact, ..noticed(task, "") }
+}
+
+/// The same of another call.
+fn with_call(mut entry: Entry, id: &str) -> Entry {
+    match &mut entry.fact {
+        Fact::ChildStarted { call, .. } | Fact::ChildReleased { call, .. } | Fact::ChildEnded { call, .. } => {
+            *call = CallId::from(id);
+        }
+        Fact::CallFinished { output, .. } => output.call = CallId::from(id),
+        other => panic!("{other:?} is about no call"),
+    }
+    entry
+}
+
+fn beside(parent: TaskId, child: TaskId) -> Entry {
+    fact(parent, Fact::ChildStarted { call: CallId::from("call_1"), child, background: true })
+}
+
+fn released(parent: TaskId, child: TaskId) -> Entry {
+    fact(parent, Fact::ChildReleased { call: CallId::from("call_1"), child })
+}
+
+fn adopted(parent: TaskId, child: TaskId) -> Entry {
+    fact(parent, Fact::ChildAdopted { child, ended_leg: Some(1) })
+}
+
+fn mail_read(parent: TaskId, child: TaskId) -> Entry {
+    let mail = MailMark { reports: vec![ReportMark { child, leg: 1 }], ..MailMark::default() };
+    fact(parent, Fact::MailRead { mail, text: "done".to_owned() })
+}
+
 fn is_there(journal: &dyn Journal, task: TaskId) -> bool {
     !journal.find(task.letters()).unwrap().is_empty()
 }
@@ -38,7 +87,7 @@ async fn finished_tree(journal: &dyn Journal) {
     let (a, b) = (task('a'), task('b'));
     append(journal, [started(a), started_by(a, b, a), child_started(a, b)]).await.unwrap();
     append(journal, [ended(b, Status::Completed), child_ended(a, b)]).await.unwrap();
-    append(journal, [ended(a, Status::Completed)]).await.unwrap();
+    append(journal, [call_finished(a), ended(a, Status::Completed)]).await.unwrap();
 }
 
 async fn an_old_tree_goes_with_all_that_belongs_to_it(journal: &dyn Journal) {
@@ -52,7 +101,7 @@ async fn an_old_tree_goes_with_all_that_belongs_to_it(journal: &dyn Journal) {
     assert_eq!((nothing, named), (Pruned::default(), Vec::new()), "older, not as old");
     let (pruned, named) = prune(journal, LATER);
     assert_eq!(named, [a, b], "each that goes is named once, and no other");
-    assert_eq!((&pruned.tasks, pruned.events), (&vec![a, b], 6));
+    assert_eq!((&pruned.tasks, pruned.events), (&vec![a, b], 7));
     assert!(pruned.bytes > 500, "{pruned:?}");
 
     for gone in [a, b] {
@@ -89,9 +138,45 @@ async fn a_tree_with_an_ending_that_nobody_collected_stays(journal: &dyn Journal
     let (a, b) = (task('a'), task('b'));
     append(journal, [started(a), started_by(a, b, a), child_started(a, b)]).await.unwrap();
     append(journal, [ended(a, Status::Completed), ended(b, Status::Completed)]).await.unwrap();
-    assert_eq!(prune(journal, LATER).0, Pruned::default());
+    assert_eq!(kept(journal), [uncollected(a, b, a)]);
     append(journal, [child_ended(a, b)]).await.unwrap();
+    assert_eq!(kept(journal), [uncollected(a, b, a)], "it lies there, and no call has returned it");
+    let leg = |entry: Entry| Entry { leg: 2, ..entry };
+    append(journal, [leg(resumed(a, 2)), leg(call_finished(a)), leg(ended(a, Status::Completed))]).await.unwrap();
     assert_eq!(prune(journal, LATER).0.tasks.len(), 2);
+}
+
+async fn a_report_from_the_background_keeps_its_tree_until_it_has_been_read(journal: &dyn Journal) {
+    let (a, b, c) = (task('a'), task('b'), task('c'));
+    let other = |entry: Entry| with_call(entry, "call_2");
+    append(journal, [started(a), started_by(a, b, a), beside(a, b)]).await.unwrap();
+    append(journal, [started_by(a, c, a), other(child_started(a, c)), other(released(a, c))]).await.unwrap();
+    // What their calls return says that they do not wait, or do so no longer.
+    append(journal, [ended(b, Status::Completed), child_ended(a, b), call_finished(a)]).await.unwrap();
+    append(journal, [ended(c, Status::Completed), other(child_ended(a, c)), other(call_finished(a))]).await.unwrap();
+    // A person had one of them go on, and stopped it: what it had reported before is there still.
+    let leg = |entry: Entry| Entry { leg: 2, ..entry };
+    append(journal, [leg(resumed(b, 2)), leg(ended(b, Status::Cancelled)), ended(a, Status::Cancelled)]).await.unwrap();
+    assert_eq!(kept(journal), [uncollected(a, b, a)]);
+    append(journal, [leg(resumed(a, 2)), leg(mail_read(a, b))]).await.unwrap();
+    append(journal, [leg(ended(a, Status::Failed))]).await.unwrap();
+    assert_eq!(kept(journal), [uncollected(a, c, a)]);
+    append(journal, [Entry { leg: 3, ..resumed(a, 3) }, Entry { leg: 3, ..mail_read(a, c) }]).await.unwrap();
+    append(journal, [Entry { leg: 3, ..ended(a, Status::Completed) }]).await.unwrap();
+    assert_eq!(prune(journal, LATER).0.tasks.len(), 3);
+}
+
+async fn an_adopted_report_is_for_the_adopter_to_read(journal: &dyn Journal) {
+    let (a, b, c) = (task('a'), task('b'), task('c'));
+    append(journal, [started(a), started_by(a, b, a), child_started(a, b), started_by(b, c, a), beside(b, c)])
+        .await
+        .unwrap();
+    append(journal, [ended(c, Status::Completed), child_ended(b, c), ended(b, Status::Failed)]).await.unwrap();
+    append(journal, [child_ended(a, b), adopted(a, c), call_finished(a), ended(a, Status::Cancelled)]).await.unwrap();
+    assert_eq!(kept(journal), [uncollected(a, c, a)]);
+    let leg = |entry: Entry| Entry { leg: 2, ..entry };
+    append(journal, [leg(resumed(a, 2)), leg(mail_read(a, c)), leg(ended(a, Status::Completed))]).await.unwrap();
+    assert_eq!(prune(journal, LATER).0.tasks.len(), 3);
 }
 
 async fn what_nobody_waits_for_holds_nothing_back(journal: &dyn Journal) {

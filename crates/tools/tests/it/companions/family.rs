@@ -46,7 +46,14 @@ pub(crate) fn below(parent: char, glance: Glance) -> Glance {
 
 pub(crate) fn works() -> Stand {
     let last = "Grep".to_owned();
-    Stand::Works(Work { turn: 3, tool_calls: 12, tokens: 4500, elapsed: Duration::from_millis(41_250), last })
+    Stand::Works(Work {
+        turn: 3,
+        tool_calls: 12,
+        tokens: 4500,
+        elapsed: Duration::from_millis(41_250),
+        last,
+        awaits_answer: false,
+    })
 }
 
 pub(crate) fn outcome(letter: char, status: Status, text: &str) -> TaskOutcome {
@@ -114,9 +121,9 @@ impl Family {
     }
 
     fn find(&self, task: &str) -> Result<Glance, Failure> {
-        let task: Option<TaskId> = task.parse().ok();
-        let found = self.tasks.borrow().iter().find(|glance| Some(glance.task) == task).cloned();
-        found.ok_or_else(|| Failure::new("unknown_task", "there is no such task below you"))
+        let id: Option<TaskId> = task.parse().ok();
+        let found = self.tasks.borrow().iter().find(|glance| Some(glance.task) == id).cloned();
+        found.ok_or_else(|| Failure::new("unknown_task", format!("there is no task `{task}` below you")))
     }
 }
 

@@ -1,7 +1,7 @@
 use expect_test::expect;
 use serde_json::json;
 use sortie_protocol::{Status, TaskId};
-use sortie_tools::{Glance, Stand};
+use sortie_tools::{Glance, Stand, Work};
 
 use super::family::{Family, below, ended, glance, read, works};
 
@@ -27,6 +27,14 @@ async fn tasks_are_a_tree_in_the_order_of_their_starts() {
     .assert_eq(&output.for_model);
     assert!(output.mail.is_empty(), "a list tells no report");
     assert_eq!(output.for_people, "6 tasks");
+}
+
+#[tokio::test]
+async fn one_call_is_one_call() {
+    let Stand::Works(work) = works() else { panic!("it works") };
+    let family = Family::of(vec![glance('a', Stand::Works(Work { tool_calls: 1, ..work }))]);
+    let text = family.project().done("TaskList", json!({})).await;
+    assert!(text.contains(", turn 3, 1 call, 4500 tokens"), "{text}");
 }
 
 #[tokio::test]

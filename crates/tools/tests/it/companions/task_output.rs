@@ -71,7 +71,7 @@ async fn of_those_that_have_not_ended_in_time_there_is_a_digest() {
         [report mark-1]
         Done.
         [end mark-1]
-        [3 of 4 have not ended; reports of your background tasks are delivered to you by themselves: go on with other work or end your turn, do not poll]"]]
+        [nobody runs agent-cccccccccccc: no report of it comes, unless a person has it go on; 2 of 4 have not ended; reports of your background tasks are delivered to you by themselves: go on with other work or end your turn, do not poll]"]]
     .assert_eq(&output.for_model);
     assert_eq!(output.mail.reports, [mark('d')]);
     assert!(!output.failed);
@@ -121,16 +121,19 @@ async fn an_unknown_id_is_an_error_for_itself_alone() {
     let project = family.project();
     let output = project.run("TaskOutput", json!({"task_ids": ["agent-nobody", id('a')]})).await;
     assert!(!output.failed);
-    assert!(output.for_model.starts_with("agent-nobody: there is no such task below you\n\nagent-aaaaaaaaaaaa"));
+    assert!(output.for_model.starts_with("there is no task `agent-nobody` below you\n\nagent-aaaaaaaaaaaa"));
     assert_eq!(output.mail.reports, [mark('a')]);
     let output = project.run("TaskOutput", json!({"task_ids": ["agent-nobody", "x"]})).await;
     assert!(output.failed);
     assert_eq!(output.fault, Some(Fault::NotFound));
     expect![[r"
-        agent-nobody: there is no such task below you
+        there is no task `agent-nobody` below you
 
-        x: there is no such task below you"]]
+        there is no task `x` below you"]]
     .assert_eq(&output.for_model);
+    family.now(glance('a', works()));
+    let text = project.done("TaskOutput", json!({"task_ids": ["agent-nobody", id('a')], "block": false})).await;
+    assert!(text.contains("\n[1 of 2 has not ended; "), "all that were asked for are counted: {text}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -150,6 +153,8 @@ async fn ids_are_understood_as_models_write_them_and_told_once() {
         assert_eq!(output.mail.reports, [mark('a'), mark('b')], "{arguments}: {}", output.for_model);
     }
     assert!(project.failed("TaskOutput", json!({"task_ids": []})).await.contains("TaskList has them"));
+    let number = project.failed("TaskOutput", json!({"task_id": 5})).await;
+    assert!(number.contains("do not fit (expected a text or a list of texts"), "{number}");
     let many: Vec<String> = (0..101).map(|n| n.to_string()).collect();
     let refused = project.failed("TaskOutput", json!({"task_ids": many})).await;
     assert_eq!(refused, "101 ids were given, at most 100 at a time");

@@ -75,7 +75,7 @@ async fn that_it_had_ended_before_is_no_failure_and_reads_nothing() {
 async fn a_task_that_cannot_be_reached_is_a_failure() {
     let family = Family::of(Vec::new());
     let refused = family.project().failed("TaskStop", json!({"shell_id": "bash_1"})).await;
-    assert_eq!(refused, "there is no such task below you");
+    assert_eq!(refused, "there is no task `bash_1` below you");
     let nobody = family.project().failed("TaskStop", json!({"task_id": " "})).await;
     assert_eq!(nobody, "no task_id was given; TaskList has them");
     assert!(family.done().is_empty());

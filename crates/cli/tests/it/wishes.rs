@@ -1,0 +1,109 @@
+//! Wishes to the tasks of another process: to let one go, to tell it more; what is refused, and how soon.
+
+use expect_test::expect;
+use serde_json::json;
+use sortie_testkit::{Script, ScriptedServer, reply, when};
+
+use crate::background::{check, held, id, kill, parked, recorded};
+use crate::world::{World, wait_for};
+
+#[test]
+fn a_sub_agent_that_is_waited_for_can_be_let_go() {
+    let (world, server) = (World::new(), held(false));
+    let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls >= 2);
+    let tasks = world.tasks(2);
+    let (main, child) = (id(&tasks[0]), id(&tasks[1]));
+    check(
+        &world.sortie(["tasks", "release", &child]).run(),
+        &expect![[r#"
+        exit 0
+        --- stdout
+        agent-1___________ goes on in the background; agent-2___________ gets its report
+    "#]],
+    );
+    recorded(&world, "task_parked", 1);
+    check(
+        &world.sortie(["tasks", "release", &child]).run(),
+        &expect![[r#"
+        exit 0
+        --- stdout
+        agent-1___________ works in the background already; agent-2___________ gets its report
+    "#]],
+    );
+    check(
+        &world.sortie(["tasks", "release", &main]).run(),
+        &expect![[r#"
+        exit 1
+        --- stderr
+        error: agent-1___________ was started by nobody who waits for it
+    "#]],
+    );
+    server.gate("child").open();
+    server.gate("end").open();
+    let ended = live.wait();
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "It is on its way.\n\nIt is here.\n"), "{ended:#?}");
+    check(
+        &world.sortie(["tasks", "release", &child, "--json"]).run(),
+        &expect![[r#"
+        exit 1
+        --- stderr
+        error: agent-1___________ does not run: completed
+    "#]],
+    );
+}
+
+#[test]
+fn where_nothing_works_in_the_background_nobody_can_be_let_go_and_that_is_said_at_once() {
+    let (world, server) = (World::new(), held(false));
+    let live = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls >= 2);
+    let child = id(&world.tasks(2)[1]);
+    check(
+        &world.sortie(["tasks", "release", &child, "--set", "task_tool.background=false"]).run(),
+        &expect![[r#"
+        exit 1
+        --- stderr
+        error: agent-1___________ cannot be let go: nothing works in the background here (`task_tool.background`)
+    "#]],
+    );
+    kill(live);
+
+    let script = Script::new()
+        .on(when::prompt_contains("QUESTION"), reply::calls([reply::call("task", json!({"task": "CHILD"}))]))
+        .otherwise(reply::never());
+    let (world, server) = (World::new(), ScriptedServer::start(script).unwrap());
+    let live = world.sortie(["run", "--contract", "delegate", "QUESTION"]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls >= 2);
+    let child = id(&world.tasks(2)[1]);
+    check(
+        &world.sortie(["tasks", "release", &child]).run(),
+        &expect![[r#"
+        exit 1
+        --- stderr
+        error: agent-1___________ cannot be let go: nothing works in the background in its contract, `delegate`
+    "#]],
+    );
+    kill(live);
+}
+
+#[test]
+fn a_person_may_say_as_much_at_once_as_an_agent() {
+    let (world, server) = (World::new(), held(true));
+    let (live, child) = parked(&world, &server);
+    let send = |text: String| world.sortie(["tasks", "send", &child, "-"]).stdin(text).run();
+    assert_eq!(send("x".repeat(16 * 1024)).code, 0);
+    for refused in [send("x".repeat(16 * 1024 + 1)), world.sortie(["tasks", "send", &child, &"x".repeat(16_385)]).run()]
+    {
+        check(
+            &refused,
+            &expect![[r#"
+            exit 2
+            --- stderr
+            error: the message has more than 16384 bytes, and that is all that can be sent at once
+            hint: write it to a file, and send the file's name
+        "#]],
+        );
+    }
+    kill(live);
+}

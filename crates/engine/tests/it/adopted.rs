@@ -1,0 +1,102 @@
+//! A child that a task has because another one failed: it is that task's own from then on.
+
+use serde_json::json;
+use sortie_engine::Resumption;
+use sortie_journal::Entry;
+use sortie_protocol::{Event, Fact, Status};
+use sortie_testkit::{ScriptedReply, reply};
+
+use crate::mail_at_every_event::{Asked, call, send, task};
+use crate::mail_races::{Site, answering};
+use crate::relic::Relic;
+use crate::support::ask;
+use crate::told::Told;
+
+/// The child of the child.
+const LEAF: &str = "agent-aaaaaaaaaaac";
+
+/// One fails while its child works. Whoever has that one then has it go on, by a message and by a call.
+fn going_on(asked: &Asked<'_>) -> ScriptedReply {
+    let resume = json!({"description": "Part", "prompt": "And again?", "resume": "<task 2>"});
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls([task("MIDDLE", false)]),
+        ("MAIN", _) if asked.last.contains("LEAF at turn 0!") => reply::calls([send("<task 2>", "Once more?")]),
+        ("MAIN", _) if asked.last.contains("LEAF at turn 1!") => call("Task", resume),
+        ("MIDDLE", 0) => reply::calls([task("LEAF", true)]),
+        ("MIDDLE", _) => reply::status(401).after_ms(100),
+        _ => asked.report().after_ms(500),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_has_a_child_since_its_parent_failed_can_have_it_go_on() {
+    let site = Site::new(answering(going_on));
+    let outcome = site.run(ask("MAIN")).await;
+    assert_eq!(outcome.status, Status::Completed);
+    assert_eq!(Told::of(&site.journal, outcome.task_id).breaches(true), [""; 0]);
+    let outputs = site.outputs("MAIN");
+    let resumed = "agent-aaaaaaaaaaac had ended and goes on with it in the background; its report is delivered to you";
+    assert_eq!(outputs[1], resumed);
+    assert!(outputs[2].contains("The report of LEAF at turn 2!"), "{outputs:#?}");
+    let leaf = site.events(LEAF.parse().expect("an id"));
+    assert_eq!(leaf.last().map(|event| event.leg), Some(3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_adopted_child_has_used_is_counted_once_when_all_goes_on_after_a_crash() {
+    let whole = Site::new(answering(going_on));
+    let outcome = whole.run(ask("MAIN")).await;
+    let (root, appends) = (outcome.task_id, whole.journal.appends());
+    let ends = |entry: &Entry| entry.task_id == root && matches!(entry.fact, Fact::TaskEnded { .. });
+    let before_the_end = appends.iter().position(|entries| entries.iter().any(ends)).expect("it ended");
+    let site = whole.later(answering(going_on), Relic::of(&appends[..before_the_end]).await);
+    let running = site.engine.resume(root, Resumption::default()).await.expect("it goes on");
+    let again = running.outcome().await.expect("the journal works");
+    assert_eq!((again.usage.turns, again.usage.total_tokens()), (outcome.usage.turns, outcome.usage.total_tokens()));
+}
+
+/// One fails while its child works, and goes on without it.
+fn going_on_without(asked: &Asked<'_>) -> ScriptedReply {
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls([task("MIDDLE", false)]),
+        ("MAIN", 1) => reply::calls([send("<task 1>", "Once more?")]),
+        ("MIDDLE", 0) => reply::calls([task("LEAF", true)]),
+        ("MIDDLE", _) if !asked.last.contains("Once more?") => reply::status(401).after_ms(100),
+        ("LEAF", _) => asked.report().after_ms(5000),
+        _ => asked.report(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_adopted_child_does_not_go_on_alone_also_when_the_one_that_left_it_has_gone_on() {
+    let whole = Site::new(answering(going_on_without));
+    whole.run(ask("MAIN")).await;
+    let (leaf, appends) = (LEAF.parse().expect("an id"), whole.journal.appends());
+    let ends = |entry: &Entry| entry.task_id == leaf && matches!(entry.fact, Fact::TaskEnded { .. });
+    let before_the_end = appends.iter().position(|entries| entries.iter().any(ends)).expect("it ended");
+    let site = whole.later(answering(going_on_without), Relic::of(&appends[..before_the_end]).await);
+    let refused = site.engine.resume(leaf, Resumption::default()).await.err().expect("another one waits for it");
+    assert!(refused.message.contains("agent-aaaaaaaaaaaa"), "{refused}");
+}
+
+/// One tries to have the child of its child go on, which has not failed.
+fn from_beside(asked: &Asked<'_>) -> ScriptedReply {
+    let resume = json!({"description": "Part", "prompt": "And again?", "resume": LEAF});
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls([task("MIDDLE", false)]),
+        ("MAIN", 1) => reply::calls([send(LEAF, "Once more?"), reply::call("Task", resume)]),
+        ("MIDDLE", 0) => reply::calls([task("LEAF", false)]),
+        _ => asked.report(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_has_a_child_only_below_another_cannot_have_it_go_on() {
+    let site = Site::new(answering(from_beside));
+    assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
+    let outputs = site.outputs("MAIN");
+    assert_eq!(outputs[1], "agent-aaaaaaaaaaac has ended; only the task that has it can have it go on");
+    assert!(outputs[2].contains("(not_own_task)"), "{outputs:#?}");
+    let goes_on = |event: &Event| matches!(event.fact, Fact::TaskResumed { .. });
+    assert!(!site.events(LEAF.parse().expect("an id")).iter().any(goes_on));
+}

@@ -1,0 +1,108 @@
+//! Questions: in which order they come, and that nobody waits for an answer that cannot come.
+
+use std::time::Duration;
+
+use expect_test::expect;
+use serde_json::json;
+use sortie_protocol::{Addressee, Fact, Status};
+use sortie_testkit::{ScriptedPart, ScriptedReply, reply};
+use tokio::time::Instant;
+
+use crate::mail_at_every_event::{Asked, call, send, task};
+use crate::mail_races::{Site, answering};
+use crate::relic::Relic;
+use crate::support::ask;
+
+fn inquire(question: &str) -> ScriptedPart {
+    reply::call("Ask", json!({"question": question}))
+}
+
+/// One asks three things at once, of which the first cannot be asked.
+fn asking_several(asked: &Asked<'_>) -> ScriptedReply {
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls([task("ASKING", true)]),
+        ("MAIN", 1) => reply::text("Waiting."),
+        ("MAIN", 2) => reply::calls([send("<task 1>", "Blue."), send("<task 1>", "Large.")]).after_ms(5000),
+        ("ASKING", 0) => reply::calls([inquire(""), inquire("Which colour?"), inquire("Which size?")]),
+        _ => asked.report(),
+    }
+}
+
+/// The first question takes longer to begin than the second.
+fn begins_slowly(fact: &Fact) -> bool {
+    matches!(fact, Fact::CallStarted { call, .. } if call.arguments.contains("colour"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn questions_of_one_turn_are_asked_and_answered_in_the_order_of_the_calls() {
+    let site = Site::of(answering(asking_several), Relic::default().slow(begins_slowly));
+    let outcome = site.run(ask("MAIN")).await;
+    assert_eq!(outcome.status, Status::Completed);
+    let child = site.events("agent-aaaaaaaaaaab".parse().expect("an id"));
+    let asked = child.iter().filter_map(|event| match &event.fact {
+        Fact::QuestionAsked { to: Addressee::Parent, text, .. } => Some(text.as_str()),
+        _ => None,
+    });
+    assert_eq!(asked.collect::<Vec<_>>(), ["Which colour?", "Which size?"]);
+    let told = site.events(outcome.task_id).into_iter().filter_map(|event| match event.fact {
+        Fact::MessageArrived { text, .. } => text.lines().next().map(str::to_owned),
+        _ => None,
+    });
+    assert_eq!(told.collect::<Vec<_>>(), ["Which colour?", "Which size?"]);
+    let outputs = site.outputs("ASKING");
+    assert!(outputs[0].contains("the question is empty"), "{outputs:#?}");
+    assert!(outputs[1].contains("Blue.") && outputs[2].contains("Large."), "{outputs:#?}");
+}
+
+/// One has a single turn, which it uses to start another that asks it something: soon, or when that turn is over.
+fn at_its_limit(asked: &Asked<'_>) -> ScriptedReply {
+    let limited = |name: &str, in_background: bool| {
+        let arguments = json!({
+            "description": "Part", "prompt": name, "subagent_type": "general-purpose",
+            "run_in_background": in_background, "limits": {"max_turns": 1},
+        });
+        reply::call("Task", arguments)
+    };
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls([limited("LATER", true), limited("BEFORE", true)]),
+        ("LATER", 0) => reply::calls([task("ASKS LATER", true)]),
+        // The call that waits is answered with the question, which is read when no turn is left.
+        ("BEFORE", 0) => reply::calls([task("ASKS BEFORE", false)]),
+        ("ASKS LATER" | "ASKS BEFORE", 0) => reply::calls([inquire("Which one?")]).after_ms(1000),
+        _ => asked.report(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_asks_one_that_has_no_turn_left_to_answer_is_told_so_at_once() {
+    let began = Instant::now();
+    let site = Site::new(answering(at_its_limit));
+    assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    for who in ["ASKS LATER", "ASKS BEFORE"] {
+        expect!["the task above has reached a limit and can answer nothing any more; go on by your best judgement, and say what you assumed"]
+            .assert_eq(&site.outputs(who).join("\n"));
+    }
+}
+
+/// One answers with its last turn.
+fn answering_last(asked: &Asked<'_>) -> ScriptedReply {
+    let limited = json!({
+        "description": "Part", "prompt": "MIDDLE", "subagent_type": "general-purpose", "limits": {"max_turns": 2},
+    });
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => call("Task", limited),
+        ("MIDDLE", 0) => reply::calls([task("ASKING", false)]),
+        ("MIDDLE", 1) => reply::calls([send("agent-aaaaaaaaaaac", "The second one.")]),
+        ("ASKING", 0) => reply::calls([inquire("Which one?")]),
+        _ => asked.report(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_was_given_with_the_last_turn_counts() {
+    let site = Site::new(answering(answering_last));
+    assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
+    let outputs = site.outputs("ASKING");
+    assert!(outputs[0].contains("The second one."), "{outputs:#?}");
+}

@@ -1,0 +1,129 @@
+//! What one task says to another in one turn is read in the order of the calls, however they race; and who looks after that
+//! sees what has come of it.
+
+use std::time::Duration;
+
+use expect_test::expect;
+use serde_json::json;
+use sortie_protocol::{Event, Fact, Status};
+use sortie_testkit::{ScriptedPart, ScriptedReply, reply};
+
+use crate::mail_at_every_event::{Asked, call, send, task};
+use crate::mail_races::{Site, answering};
+use crate::relic::Relic;
+use crate::support::ask;
+use crate::told::Told;
+
+/// The first word takes longer than all that come after it.
+fn is_first_word(fact: &Fact) -> bool {
+    matches!(fact, Fact::CallStarted { call, .. } if call.arguments.contains("Word 1."))
+}
+
+fn words() -> Vec<ScriptedPart> {
+    (1..=4).map(|number| send("<task 1>", &format!("Word {number}."))).collect()
+}
+
+/// What the child has been told, in the order in which it has read it.
+fn heard(site: &Site) -> Vec<String> {
+    let told = |event: Event| match event.fact {
+        Fact::TaskResumed { prompt, .. } => prompt,
+        Fact::MailRead { text, .. } => Some(text),
+        _ => None,
+    };
+    let events = site.events("agent-aaaaaaaaaaab".parse().expect("an id"));
+    let all = events.into_iter().filter_map(told).collect::<Vec<_>>().join("\n");
+    all.lines().filter(|line| line.starts_with("Word")).map(str::to_owned).collect()
+}
+
+const IN_ORDER: [&str; 4] = ["Word 1.", "Word 2.", "Word 3.", "Word 4."];
+
+/// Says several things at once to one that has ended.
+fn to_one_that_has_ended(asked: &Asked<'_>) -> ScriptedReply {
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls([task("FIRST", false)]),
+        ("MAIN", 1) => reply::calls(words()),
+        ("FIRST", 1) => call("LS", json!({})).after_ms(10_000),
+        _ => asked.report(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_several_words_to_one_that_has_ended_the_first_has_it_go_on_and_it_reads_the_others() {
+    let site = Site::of(answering(to_one_that_has_ended), Relic::default().slow(is_first_word));
+    let outcome = site.run(ask("MAIN")).await;
+    assert_eq!(outcome.status, Status::Completed);
+    assert_eq!(Told::of(&site.journal, outcome.task_id).breaches(true), [""; 0]);
+    assert_eq!(heard(&site), IN_ORDER);
+    expect![[r#"
+        agent-aaaaaaaaaaab had ended and goes on with it in the background; its report is delivered to you
+        delivered: agent-aaaaaaaaaaab reads it at its next turn
+        delivered: agent-aaaaaaaaaaab reads it at its next turn
+        delivered: agent-aaaaaaaaaaab reads it at its next turn"#]]
+    .assert_eq(&site.outputs("MAIN").split_off(1).join("\n"));
+}
+
+/// The same to one that works.
+fn to_one_at_work(asked: &Asked<'_>) -> ScriptedReply {
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls([task("FIRST", true)]),
+        ("MAIN", 1) => reply::calls(words()),
+        ("FIRST", 0) => call("LS", json!({})).after_ms(10_000),
+        _ => asked.report(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn several_words_to_one_that_works_are_read_in_order() {
+    let site = Site::of(answering(to_one_at_work), Relic::default().slow(is_first_word));
+    assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
+    assert_eq!(heard(&site), IN_ORDER);
+}
+
+/// Two questions, both answered in one turn.
+fn two_questions(asked: &Asked<'_>) -> ScriptedReply {
+    let question = |text: &str| reply::call("Ask", json!({"question": text}));
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls([task("FIRST", true)]),
+        ("MAIN", 1) => call("LS", json!({})).after_ms(500),
+        ("MAIN", 2) => reply::calls(words().into_iter().take(2)),
+        ("FIRST", 0) => reply::calls([question("Which one?"), question("Which other one?")]),
+        _ => asked.report(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn several_answers_go_to_the_questions_in_order() {
+    let site = Site::of(answering(two_questions), Relic::default().slow(is_first_word));
+    assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
+    let answers = site.outputs("FIRST");
+    assert!(answers[0].contains("Word 1.") && answers[1].contains("Word 2."), "{answers:#?}");
+}
+
+/// Waits for one whose question it has read; then it answers, and waits again in the same turn.
+fn waiting_for_one_that_asks(asked: &Asked<'_>) -> ScriptedReply {
+    let wait = || reply::call("TaskOutput", json!({"task_ids": ["<task 2>", "<task 1>"], "timeout": 600_000}));
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls([task("FIRST", true), task("SLOW", true)]),
+        ("MAIN", 1) => call("LS", json!({})).after_ms(500),
+        ("MAIN", 2) => reply::calls([wait(), reply::call("TaskList", json!({}))]),
+        ("MAIN", 3) => reply::calls([send("<task 1>", "Word 1."), wait()]),
+        ("FIRST", 0) => call("Ask", json!({"question": "Which one?"})),
+        ("SLOW", 0) => asked.report().after_ms(100_000),
+        _ => asked.report(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_waits_for_one_that_waits_for_its_own_answer() {
+    let site = Site::of(answering(waiting_for_one_that_asks), Relic::default().slow(is_first_word));
+    let began = tokio::time::Instant::now();
+    assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
+    // Once for the one that is slow, and never for the time that was given.
+    assert!(began.elapsed() < Duration::from_secs(110), "{:?}", began.elapsed());
+    let outputs = site.outputs("MAIN").split_off(3);
+    let asking = ", waits for your answer (SendMessage), last: ";
+    assert!(outputs[0].contains(asking) && outputs[0].contains("2 of 2 have not ended"), "{outputs:#?}");
+    assert!(outputs[1].contains(asking), "{outputs:#?}");
+    assert!(outputs[3].contains("The report of FIRST at turn 1!"), "{outputs:#?}");
+    assert!(outputs[3].contains("The report of SLOW at turn 0!"), "{outputs:#?}");
+}
