@@ -78,7 +78,8 @@ fn s1_46_on_a_terminal_a_block_is_redrawn_in_place_until_it_is_completed() {
     let (_, shown) = on_terminal(world.sortie(args).on(&slow, "anthropic"), "xterm");
     let drawn = shown.matches("◐ active · explore agent-").count();
     assert!(drawn > 1, "several frames: {shown:?}");
-    assert!(shown.matches("\x1b[3A\r\x1b[J").count() >= drawn, "each one is taken back: {shown:?}");
+    // The last one may have a line more, if it falls between the reply and the end.
+    assert!(shown.matches("A\r\x1b[J").count() >= drawn, "each one is taken back: {shown:?}");
     let (_, ending) = shown.rsplit_once("● completed").unwrap();
     assert!(ending.contains("│ Found.\n└ "), "{ending:?}");
     assert!(!ending.contains("active"), "{ending:?}");

@@ -205,7 +205,11 @@ impl Live {
     pub(crate) fn wait(mut self) -> Ended {
         use std::os::unix::process::ExitStatusExt as _;
         let status = self.child.wait().unwrap();
-        let text = |thread: JoinHandle<Vec<u8>>| String::from_utf8(thread.join().unwrap()).unwrap();
+        let text = |thread: JoinHandle<Vec<u8>>| {
+            let text = String::from_utf8(thread.join().unwrap()).unwrap();
+            // What a machine says that has much to do.
+            text.replace("note: waiting for the journal, which another program seems to keep locked\n", "")
+        };
         Ended {
             code: status.code().unwrap_or_else(|| 128 + status.signal().unwrap()),
             stdout: text(self.stdout),

@@ -107,7 +107,7 @@ fn s3_41_a_sub_agent_of_others_cannot_be_gone_on_with() {
     let (world, _, [_, child]) = after_a_run("anthropic");
     let script = main_agent_calls([reply::call("Task", resuming(&child, "And now?"))]);
     let run = Run::of(&world, "typed", "anthropic", script);
-    let why = format!("{child} is no sub-agent of this task; only who started it can go on with it");
+    let why = format!("{child} is no sub-agent of this task; only the task that has it can go on with it");
     assert_eq!(without_id(run.result().json()), json!({"success": false, "error": format!("Resume failed: {why}")}));
     assert!(run.sub_agents().is_empty());
     let server = ScriptedServer::start(Script::always(reply::text("Here."))).unwrap();
