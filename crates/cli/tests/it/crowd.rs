@@ -43,10 +43,13 @@ fn limit_files(process: Pid, count: u64) {
 
 #[test]
 fn a_command_that_cannot_be_started_is_told_to_the_model_and_the_next_one_runs() {
-    let bash = |command: &str| reply::calls([reply::call("Bash", json!({ "command": command }))]);
+    const FAILING: usize = 16;
+    let call = |command: &str| reply::call("Bash", json!({ "command": command }));
+    let bash = |command: &str| reply::calls([call(command)]);
+    let failing = reply::calls((0..FAILING).map(|_| call("echo never > never.txt")));
     let script = Script::new()
         .on(when::turn(0), bash("echo warm > warm.txt"))
-        .on(when::turn(1), bash("echo never > never.txt").held_by("exhausted"))
+        .on(when::turn(1), failing.held_by("exhausted"))
         .on(when::turn(2), bash("echo again > again.txt").held_by("restored"))
         .otherwise(reply::text("Done.").held_by("counted"));
     let (world, server) = (World::new(), ScriptedServer::start(script).unwrap());
@@ -62,7 +65,9 @@ fn a_command_that_cannot_be_started_is_told_to_the_model_and_the_next_one_runs()
     limit_files(process, 1024);
     server.gate("restored").open();
     wait_for(&server, |traffic| traffic.calls == 4);
-    assert!(n_open() <= before, "{} descriptors, {before} before", n_open());
+    // A connection to the model or to the journal may come and go; what each failure kept would be more.
+    let after = n_open();
+    assert!(after < before + FAILING / 2, "{after} descriptors, {before} before");
     server.gate("counted").open();
     let ended = live.wait();
     assert_eq!((ended.code, ended.stdout.as_str()), (0, "Done.\n"), "{ended:#?}");
