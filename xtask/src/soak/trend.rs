@@ -11,7 +11,7 @@ type Series = (&'static str, fn(&Vitals) -> f64, Option<f64>);
 
 const SERIES: &[Series] = &[
     ("memory MB", |vitals| vitals.memory_mb, Some(12.0)),
-    ("descriptors", |vitals| vitals.descriptors, Some(6.0)),
+    ("descriptors", |vitals| vitals.descriptors, Some(10.0)),
     ("threads", |vitals| vitals.threads, Some(16.0)),
     ("processes below", |vitals| vitals.processes, Some(6.0)),
     ("journal MB", |vitals| vitals.journal_mb, None),

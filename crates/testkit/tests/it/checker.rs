@@ -148,6 +148,33 @@ fn a_tree_has_used_what_its_replies_have() {
 }
 
 #[test]
+fn a_reply_that_was_broken_off_is_paid_for_and_in_no_log() {
+    let tells_more = |run: &mut Evidence| match &mut run.tasks[0].events.last_mut().unwrap().fact {
+        Fact::TaskEnded { outcome } => outcome.usage.output_tokens += 1,
+        other => panic!("{other:?}"),
+    };
+    let breaks_off = |run: &mut Evidence| {
+        let before_the_end = run.tasks[1].events.len() - 1;
+        let called = Event { fact: Fact::ModelCalled { turn: 2 }, ..run.tasks[1].events[before_the_end].clone() };
+        run.tasks[1].events.insert(before_the_end, called);
+    };
+    let without_what_was_shown = |change: &dyn Fn(&mut Evidence)| {
+        broken(|run| {
+            run.shown.clear();
+            change(run);
+        })
+    };
+    assert_eq!(without_what_was_shown(&|run| tells_more(run)), ["N5"]);
+    assert_eq!(
+        without_what_was_shown(&|run| {
+            tells_more(run);
+            breaks_off(run);
+        }),
+        [""; 0]
+    );
+}
+
+#[test]
 fn nothing_lies_about() {
     assert_eq!(broken(|run| run.strays.push("workspace/x".to_owned())), ["N6"]);
 }
