@@ -138,8 +138,10 @@ fn left_by(journal: &dyn Journal, task: TaskId) -> Result<Footprint, Failure> {
             files_changed: outcome.files_changed.into_iter().collect(),
             started: u32::try_from(tree.len()).unwrap_or(u32::MAX),
         };
-        let since = Some(outcome.status).filter(|status| *status == Status::Failed);
-        let Some(summed) = since.and_then(|_| summed(journal, task).ok()) else { return Ok(told) };
+        // An earlier leg may have failed, too.
+        let may_have_left = outcome.status == Status::Failed || standing.leg > 1;
+        let summed = if may_have_left { summed(journal, task).ok() } else { None };
+        let Some(summed) = summed else { return Ok(told) };
         let has_more = summed.usage.total_tokens() > told.usage.total_tokens();
         return Ok(Footprint {
             usage: if has_more { summed.usage } else { told.usage },

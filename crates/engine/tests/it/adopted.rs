@@ -3,7 +3,7 @@
 use serde_json::json;
 use sortie_engine::Resumption;
 use sortie_journal::Entry;
-use sortie_protocol::{Event, Fact, Status};
+use sortie_protocol::{Event, Fact, Status, TaskOutcome};
 use sortie_testkit::{ScriptedReply, reply};
 
 use crate::mail_at_every_event::{Asked, call, send, task};
@@ -44,15 +44,18 @@ async fn whoever_has_a_child_since_its_parent_failed_can_have_it_go_on() {
 
 #[tokio::test(start_paused = true)]
 async fn what_an_adopted_child_has_used_is_counted_once_when_all_goes_on_after_a_crash() {
-    let whole = Site::new(answering(going_on));
-    let outcome = whole.run(ask("MAIN")).await;
-    let (root, appends) = (outcome.task_id, whole.journal.appends());
-    let ends = |entry: &Entry| entry.task_id == root && matches!(entry.fact, Fact::TaskEnded { .. });
-    let before_the_end = appends.iter().position(|entries| entries.iter().any(ends)).expect("it ended");
-    let site = whole.later(answering(going_on), Relic::of(&appends[..before_the_end]).await);
-    let running = site.engine.resume(root, Resumption::default()).await.expect("it goes on");
-    let again = running.outcome().await.expect("the journal works");
-    assert_eq!((again.usage.turns, again.usage.total_tokens()), (outcome.usage.turns, outcome.usage.total_tokens()));
+    for script in [going_on, going_on_without] {
+        let whole = Site::new(answering(script));
+        let outcome = whole.run(ask("MAIN")).await;
+        let (root, appends) = (outcome.task_id, whole.journal.appends());
+        let ends = |entry: &Entry| entry.task_id == root && matches!(entry.fact, Fact::TaskEnded { .. });
+        let before_the_end = appends.iter().position(|entries| entries.iter().any(ends)).expect("it ended");
+        let site = whole.later(answering(script), Relic::of(&appends[..before_the_end]).await);
+        let running = site.engine.resume(root, Resumption::default()).await.expect("it goes on");
+        let again = running.outcome().await.expect("the journal works");
+        let counted = |outcome: &TaskOutcome| (outcome.usage.turns, outcome.usage.total_tokens());
+        assert_eq!(counted(&again), counted(&outcome));
+    }
 }
 
 /// One fails while its child works, and goes on without it.
