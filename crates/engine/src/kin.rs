@@ -12,7 +12,8 @@ use sortie_crash::point;
 use sortie_journal::{Holder, Standing, TaskState};
 use sortie_protocol::{Addressee, CallId, Event, Fact, Failure, Job, Sender, TaskId, TaskRequest};
 use sortie_tools::{
-    Answered, BoxFuture, Delegated, Delegation as _, Glance, Kin, Note, Receipt, ReportPage, Stand, Work,
+    Answered, BoxFuture, Choice, Delegated, Delegation as _, Glance, Kin, Listing, Note, Receipt, ReportPage, Stand,
+    Work,
 };
 use tokio::time::Instant;
 
@@ -57,26 +58,20 @@ impl Kin for Delegate {
         })
     }
 
-    fn list(&self) -> BoxFuture<'_, Result<Vec<Glance>, Failure>> {
+    fn list<'a>(&'a self, choice: Choice<'a>) -> BoxFuture<'a, Result<Listing, Failure>> {
         Box::pin(async move {
-            let mut glances = Vec::new();
-            for member in self.tree(self.parent.task).await?.into_iter().skip(1) {
-                glances.push(self.glance(member).await?);
-            }
-            Ok(glances)
+            let mut members = self.tree(self.parent.task).await?;
+            members.retain(|member| member.task != self.parent.task);
+            self.listing(members, choice).await
         })
     }
 
-    fn siblings(&self) -> BoxFuture<'_, Result<Vec<Glance>, Failure>> {
+    fn siblings<'a>(&'a self, choice: Choice<'a>) -> BoxFuture<'a, Result<Listing, Failure>> {
         Box::pin(async move {
-            let Some(parent) = self.parent.parent else { return Ok(Vec::new()) };
-            let mut glances = Vec::new();
-            for member in self.tree(parent).await? {
-                if member.parent == Some(parent) && member.task != self.parent.task {
-                    glances.push(self.glance(member).await?);
-                }
-            }
-            Ok(glances)
+            let Some(parent) = self.parent.parent else { return Ok(Listing::default()) };
+            let mut members = self.tree(parent).await?;
+            members.retain(|member| member.parent == Some(parent) && member.task != self.parent.task);
+            self.listing(members, choice).await
         })
     }
 
@@ -363,6 +358,35 @@ impl Delegate {
         let journal = Arc::clone(&self.engine.journal);
         let board = blocking(move || Board::read(journal.as_ref(), root)).await?;
         Ok(self.engine.boards.put_up(root, board))
+    }
+
+    /// Those of a choice, newest first looked at; what is known of one that has ended without reading its log is enough
+    /// to pass it over.
+    async fn listing(&self, members: Vec<Member>, Choice { status, most }: Choice<'_>) -> Result<Listing, Failure> {
+        let mut listing = Listing::default();
+        for member in members.into_iter().rev() {
+            let known = match (status, &member.state) {
+                (None, _) => Some(true),
+                (Some(status), TaskState::Ended(ended)) => Some(ended.to_string() == status),
+                (Some(_), _) => None,
+            };
+            let is_full = listing.newest.len() >= most;
+            let glance = match known {
+                Some(false) => continue,
+                Some(true) if is_full => None,
+                _ => Some(self.glance(member).await?),
+            };
+            // A log may be a moment behind.
+            if let (Some(status), Some(glance)) = (status, &glance)
+                && glance.stand.status() != status
+            {
+                continue;
+            }
+            listing.n_all += 1;
+            listing.newest.extend(glance.filter(|_| !is_full));
+        }
+        listing.newest.reverse();
+        Ok(listing)
     }
 
     async fn glance(&self, member: Member) -> Result<Glance, Failure> {

@@ -15,16 +15,6 @@ pub(crate) const WAITING: &str = "waiting";
 pub(crate) const RUNNING: &str = "running";
 pub(crate) const INTERRUPTED: &str = "interrupted";
 
-/// Where a task stands, in one word.
-pub(crate) fn status(stand: &Stand) -> String {
-    match stand {
-        Stand::Waits => WAITING.to_owned(),
-        Stand::Works(_) | Stand::Elsewhere { .. } => RUNNING.to_owned(),
-        Stand::Interrupted => INTERRUPTED.to_owned(),
-        Stand::Ended { outcome, .. } => outcome.status.to_string(),
-    }
-}
-
 /// How a task stands, in one line.
 pub(crate) fn line(glance: &Glance) -> String {
     let Glance { task, agent, stand, .. } = glance;

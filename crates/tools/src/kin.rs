@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use sortie_protocol::{Addressee, CallId, Failure, ReportMark, Sender, TaskId, TaskOutcome};
 
+use crate::glance::{INTERRUPTED, RUNNING, WAITING};
 use crate::port::BoxFuture;
 
 /// What a task may see and do of its kin. Whom it may not reach is an error that names it, like one that does not
@@ -17,11 +18,11 @@ pub trait Kin: Send + Sync {
     /// this one, or `patience` is over.
     fn look<'a>(&'a self, task: &'a str, patience: Duration) -> BoxFuture<'a, Result<Glance, Failure>>;
 
-    /// All tasks below this one, in the order of their starts.
-    fn list(&self) -> BoxFuture<'_, Result<Vec<Glance>, Failure>>;
+    /// The tasks below this one.
+    fn list<'a>(&'a self, choice: Choice<'a>) -> BoxFuture<'a, Result<Listing, Failure>>;
 
-    /// All tasks that the parent of this one has started beside it, in the order of their starts.
-    fn siblings(&self) -> BoxFuture<'_, Result<Vec<Glance>, Failure>>;
+    /// The tasks that the parent of this one has started beside it.
+    fn siblings<'a>(&'a self, choice: Choice<'a>) -> BoxFuture<'a, Result<Listing, Failure>>;
 
     /// The whole report of a task below this one, from a character on, at most so many.
     fn page<'a>(&'a self, task: &'a str, from: usize, most: usize) -> BoxFuture<'a, Result<ReportPage, Failure>>;
@@ -51,6 +52,24 @@ pub trait Kin: Send + Sync {
     fn notes(&self, most: usize) -> BoxFuture<'_, Result<Vec<Note>, Failure>>;
 }
 
+/// Which tasks are listed.
+#[derive(Debug, Clone, Copy)]
+pub struct Choice<'a> {
+    /// Those that stand so, as [`Stand::status`] has it; `None` for all.
+    pub status: Option<&'a str>,
+    /// As many are looked at; a family may have thousands that have long ended.
+    pub most: usize,
+}
+
+/// The newest tasks of a choice.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// In the order of their starts.
+    pub newest: Vec<Glance>,
+    /// Of the choice, with those that are not listed.
+    pub n_all: usize,
+}
+
 /// How one task stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glance {
@@ -78,6 +97,19 @@ pub enum Stand {
         /// Set where its report lies in the caller's mail. Whoever returns the report has it marked as read.
         unread: Option<ReportMark>,
     },
+}
+
+impl Stand {
+    /// Where a task stands, in one word.
+    #[must_use]
+    pub fn status(&self) -> String {
+        match self {
+            Self::Waits => WAITING.to_owned(),
+            Self::Works(_) | Self::Elsewhere { .. } => RUNNING.to_owned(),
+            Self::Interrupted => INTERRUPTED.to_owned(),
+            Self::Ended { outcome, .. } => outcome.status.to_string(),
+        }
+    }
 }
 
 /// What a task that works has done so far.

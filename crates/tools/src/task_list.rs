@@ -8,8 +8,8 @@ use sortie_protocol::{Failure, Status, TaskId, ToolOutput};
 
 use crate::answer::{Answer, counted};
 use crate::arguments::{Unknown, optional_text};
-use crate::glance::{INTERRUPTED, RUNNING, WAITING, line, status, words};
-use crate::kin::Glance;
+use crate::glance::{INTERRUPTED, RUNNING, WAITING, line, words};
+use crate::kin::{Choice, Glance, Listing};
 use crate::port::{CallContext, TypedTool};
 use crate::problem::Problem;
 
@@ -51,7 +51,8 @@ impl TypedTool for TaskList {
             Ok(wanted) => wanted,
             Err(problem) => return answer.failed(&problem),
         };
-        let found: Result<_, Failure> = async { Ok((context.kin.list().await?, context.kin.siblings().await?)) }.await;
+        let (kin, choice) = (context.kin, Choice { status: wanted.as_deref(), most: MAX_TASKS });
+        let found: Result<_, Failure> = async { Ok((kin.list(choice).await?, kin.siblings(choice).await?)) }.await;
         match found {
             Ok((below, beside)) => report(answer, (&below, &beside), wanted.as_deref()),
             Err(failure) => answer.failed(&Problem::new(None, failure.to_string())),
@@ -70,34 +71,26 @@ fn known(name: &str) -> Result<String, Problem> {
     Err(Problem::arguments(format!("there is no status `{}`; use one of {}", words(name), known.join(", "))))
 }
 
-fn report(mut answer: Answer, (below, beside): (&[Glance], &[Glance]), wanted: Option<&str>) -> ToolOutput {
-    let is_wanted = |glance: &&Glance| wanted.is_none_or(|wanted| status(&glance.stand) == wanted);
-    let below: Vec<&Glance> = below.iter().filter(is_wanted).collect();
-    let beside: Vec<&Glance> = beside.iter().filter(is_wanted).collect();
-    let shown = newest(&below);
-    for (depth, glance) in tree(shown) {
+fn report(mut answer: Answer, (below, beside): (&Listing, &Listing), wanted: Option<&str>) -> ToolOutput {
+    for (depth, glance) in tree(&below.newest) {
         answer.line(&format!("{}{}", "  ".repeat(depth), entry(glance)));
     }
-    let shown_beside = newest(&beside);
-    if !shown_beside.is_empty() {
+    if !beside.newest.is_empty() {
         answer.line("Beside you:");
-        for glance in shown_beside {
+        for glance in &beside.newest {
             answer.line(&entry(glance));
         }
     }
     answer.put_body("tasks");
-    if shown.is_empty() {
+    if below.newest.is_empty() {
         answer.note(wanted.map_or_else(|| "no sub-agents".to_owned(), |wanted| format!("no sub-agent is {wanted}")));
     }
-    let n_older = below.len() + beside.len() - shown.len() - shown_beside.len();
+    let n_all = below.n_all + beside.n_all;
+    let n_older = n_all - below.newest.len() - beside.newest.len();
     if n_older > 0 {
         answer.note_lack(format!("{n_older} older ones are not shown"));
     }
-    answer.done(counted(below.len() + beside.len(), "task", "tasks"))
-}
-
-fn newest<'a, 'b>(tasks: &'b [&'a Glance]) -> &'b [&'a Glance] {
-    &tasks[tasks.len().saturating_sub(MAX_TASKS)..]
+    answer.done(counted(n_all, "task", "tasks"))
 }
 
 fn entry(glance: &Glance) -> String {
@@ -105,11 +98,11 @@ fn entry(glance: &Glance) -> String {
 }
 
 /// The tasks with those below them, each with the number of those above it. One whose parent is not shown has none.
-fn tree<'a>(shown: &[&'a Glance]) -> Vec<(usize, &'a Glance)> {
+fn tree(shown: &[Glance]) -> Vec<(usize, &Glance)> {
     let mut places: HashMap<TaskId, Vec<usize>> = HashMap::new();
     let mut placed: Vec<(Vec<usize>, &Glance)> = Vec::with_capacity(shown.len());
     // Nobody is older than its parent, so that the parent's place is known.
-    for (index, &glance) in shown.iter().enumerate() {
+    for (index, glance) in shown.iter().enumerate() {
         let above = glance.parent.and_then(|parent| places.get(&parent)).cloned().unwrap_or_default();
         let place: Vec<usize> = above.into_iter().chain([index]).collect();
         places.insert(glance.task, place.clone());

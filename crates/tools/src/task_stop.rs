@@ -9,7 +9,7 @@ use sortie_protocol::{MailMark, ToolOutput};
 use crate::answer::{Answer, counted};
 use crate::arguments::Unknown;
 use crate::blocking::cancelled;
-use crate::glance::{fenced, line, short, status};
+use crate::glance::{fenced, line, short};
 use crate::kin::{Glance, Stand};
 use crate::port::{CallContext, TypedTool};
 use crate::problem::Problem;
@@ -107,7 +107,7 @@ fn receipt(mut answer: Answer, stopped: &[Glance], context: CallContext<'_>) -> 
     if has_cut {
         answer.note("not all that was said so far is here; TaskOutput has it");
     }
-    let word = stopped.first().map(|glance| status(&glance.stand)).unwrap_or_default();
+    let word = stopped.first().map(|glance| glance.stand.status()).unwrap_or_default();
     let for_people = format!("{}, {word}", counted(stopped.len(), "task stopped", "tasks stopped"));
     ToolOutput { mail, ..answer.done(for_people) }
 }

@@ -46,6 +46,54 @@ async fn whoever_was_started_a_moment_ago_is_known_before_the_log_shows_it() {
     assert!(outputs[3].starts_with("agent-aaaaaaaaaaab general-purpose cancelled"), "{outputs:#?}");
 }
 
+/// Lists more than are shown, all of them and those that stand in some way.
+fn listing(asked: &Asked<'_>) -> ScriptedReply {
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls((0..52).map(|_| task("FIRST", false)).chain([task("SECOND", true)])),
+        ("MAIN", 1) => reply::calls(["", "completed", "running", "failed"].map(|status| {
+            reply::call("TaskList", if status.is_empty() { json!({}) } else { json!({"status": status}) })
+        })),
+        ("MAIN", 2) => call("TaskStop", json!({"task_id": "<task 53>"})),
+        ("SECOND", _) => reply::never(),
+        _ => asked.report(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_many_tasks_the_newest_of_those_that_were_asked_for_are_listed_and_all_are_counted() {
+    let site = Site::new(answering(listing));
+    assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
+    let lists = site.outputs("MAIN").split_off(53);
+    let told: Vec<_> = lists[..4]
+        .iter()
+        .map(|list| {
+            let n_listed = list.lines().filter(|line| line.contains(" general-purpose ")).count();
+            (n_listed, list.lines().last().expect("it has lines").to_owned())
+        })
+        .collect();
+    expect![[r#"
+        [
+            (
+                50,
+                "[3 older ones are not shown]",
+            ),
+            (
+                50,
+                "[2 older ones are not shown]",
+            ),
+            (
+                1,
+                "agent-aaaaaaaaaacb general-purpose running, turn 1, 0 calls, 0 tokens, 0.0 s, last: thinking: Part",
+            ),
+            (
+                0,
+                "[no sub-agent is failed]",
+            ),
+        ]
+    "#]]
+    .assert_debug_eq(&told);
+}
+
 /// Writes to one that takes its time.
 fn writing(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sortie_protocol::{Addressee, CallId, Failure};
 
-use super::{Answered, Glance, Kin, Note, Receipt, ReportPage};
+use super::{Answered, Choice, Glance, Kin, Listing, Note, Receipt, ReportPage};
 use crate::port::BoxFuture;
 
 /// There is nobody to reach, and nothing to read.
@@ -19,12 +19,12 @@ impl Kin for Alone {
         nobody()
     }
 
-    fn list(&self) -> BoxFuture<'_, Result<Vec<Glance>, Failure>> {
-        Box::pin(async { Ok(Vec::new()) })
+    fn list<'a>(&'a self, _: Choice<'a>) -> BoxFuture<'a, Result<Listing, Failure>> {
+        Box::pin(async { Ok(Listing::default()) })
     }
 
-    fn siblings(&self) -> BoxFuture<'_, Result<Vec<Glance>, Failure>> {
-        Box::pin(async { Ok(Vec::new()) })
+    fn siblings<'a>(&'a self, _: Choice<'a>) -> BoxFuture<'a, Result<Listing, Failure>> {
+        Box::pin(async { Ok(Listing::default()) })
     }
 
     fn page<'a>(&'a self, _: &'a str, _: usize, _: usize) -> BoxFuture<'a, Result<ReportPage, Failure>> {

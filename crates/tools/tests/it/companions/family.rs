@@ -8,7 +8,8 @@ use sortie_protocol::{
     Addressee, CallId, Failure, ModelChoice, ReportMark, Resource, Status, TaskId, TaskOutcome, TaskRequest, Usage,
 };
 use sortie_tools::{
-    AnswerParts, Answered, BoxFuture, Delegated, Delegation, Glance, Kin, Note, Receipt, ReportPage, Stand, Work,
+    AnswerParts, Answered, BoxFuture, Choice, Delegated, Delegation, Glance, Kin, Listing, Note, Receipt, ReportPage,
+    Stand, Work,
 };
 use tokio::sync::watch;
 
@@ -127,6 +128,12 @@ impl Family {
     }
 }
 
+fn chosen(tasks: &[Glance], choice: Choice<'_>) -> Listing {
+    let is_chosen = |glance: &&Glance| choice.status.is_none_or(|status| glance.stand.status() == status);
+    let all: Vec<Glance> = tasks.iter().filter(is_chosen).cloned().collect();
+    Listing { newest: all[all.len().saturating_sub(choice.most)..].to_vec(), n_all: all.len() }
+}
+
 impl Kin for Family {
     fn look<'a>(&'a self, task: &'a str, patience: Duration) -> BoxFuture<'a, Result<Glance, Failure>> {
         Box::pin(async move {
@@ -142,12 +149,12 @@ impl Kin for Family {
         })
     }
 
-    fn list(&self) -> BoxFuture<'_, Result<Vec<Glance>, Failure>> {
-        Box::pin(async { Ok(self.tasks.borrow().clone()) })
+    fn list<'a>(&'a self, choice: Choice<'a>) -> BoxFuture<'a, Result<Listing, Failure>> {
+        Box::pin(async move { Ok(chosen(&self.tasks.borrow(), choice)) })
     }
 
-    fn siblings(&self) -> BoxFuture<'_, Result<Vec<Glance>, Failure>> {
-        Box::pin(async { Ok(self.siblings.lock().unwrap().clone()) })
+    fn siblings<'a>(&'a self, choice: Choice<'a>) -> BoxFuture<'a, Result<Listing, Failure>> {
+        Box::pin(async move { Ok(chosen(&self.siblings.lock().unwrap(), choice)) })
     }
 
     fn page<'a>(&'a self, task: &'a str, from: usize, most: usize) -> BoxFuture<'a, Result<ReportPage, Failure>> {
