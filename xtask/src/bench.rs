@@ -22,6 +22,7 @@ mod server;
 mod shell;
 mod size;
 mod start;
+mod tokens;
 mod wake;
 
 use std::path::{Path, PathBuf};
@@ -63,6 +64,7 @@ pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
             Part::Match => matching::measure(&bench)?,
             Part::Grants => grants::measure(&bench)?,
             Part::Shell => shell::measure(&bench)?,
+            Part::Tokens => tokens::measure(&bench)?,
             Part::Size => size::measure(&bench)?,
         });
     }

@@ -1,5 +1,7 @@
 //! The agents that are always there. Their role prompts are files, so that they are read and reviewed as prose.
 
+use sortie_protocol::Limits;
+
 use crate::{AgentDefinition, Origin};
 
 const READ_TOOLS: &[&str] = &["Read", "LS", "Glob", "Grep"];
@@ -30,7 +32,8 @@ pub(crate) fn definitions() -> Vec<AgentDefinition> {
             never_asks: false,
             approves_reads: false,
             model: None,
-            max_turns: Some(100),
+            limits: turns(100),
+            output_schema: None,
             color: None,
             initial_prompt: None,
             delegable: false,
@@ -47,7 +50,8 @@ pub(crate) fn definitions() -> Vec<AgentDefinition> {
             never_asks: false,
             approves_reads: false,
             model: None,
-            max_turns: Some(50),
+            limits: turns(50),
+            output_schema: None,
             color: None,
             initial_prompt: None,
             delegable: true,
@@ -93,12 +97,17 @@ fn specialist(name: &str, description: &str, prompt: &str, tools: &[&str]) -> Ag
         never_asks: false,
         approves_reads: false,
         model: None,
-        max_turns: Some(30),
+        limits: turns(30),
+        output_schema: None,
         color: None,
         initial_prompt: None,
         delegable: true,
         origin: Origin::BUILTIN,
     }
+}
+
+fn turns(max: u32) -> Limits {
+    Limits { max_turns: Some(max), ..Limits::default() }
 }
 
 /// A file ends with a newline; a prompt does not.

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use sortie_protocol::{Mode, Resource};
+use serde_json::Value;
+use sortie_protocol::{Limits, Mode, Resource};
 
 /// An agent as its author described it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,8 +28,10 @@ pub struct AgentDefinition {
     /// A model by name, where the agent needs a certain one; `inherit` is its parent's by its author's wish, `None` is
     /// whatever is usual.
     pub model: Option<String>,
-    /// Model calls before it must report; `None` is what holds where it runs.
-    pub max_turns: Option<u32>,
+    /// What bounds each of its tasks. Turns are its own number; everything else only tightens what holds where it runs.
+    pub limits: Limits,
+    /// A JSON schema that its answers fit, unless whoever calls it asks for another one.
+    pub output_schema: Option<Value>,
     /// The colour of its name on a terminal, as its author chose.
     pub color: Option<String>,
     /// What it is told before the request when it runs as the main agent.

@@ -10,7 +10,9 @@ mod fields;
 mod hidden;
 mod keys;
 mod later;
+mod limits;
 mod name;
+mod output_schema;
 mod permission_mode;
 mod report;
 mod template;
@@ -119,7 +121,8 @@ fn define(fields: Fields, document: &Document, file: &AgentFile, report: &mut Re
         never_asks: fields.conduct.never_asks,
         approves_reads: false,
         model: fields.model,
-        max_turns: fields.max_turns,
+        limits: fields.limits,
+        output_schema: fields.output_schema,
         color: fields.color,
         initial_prompt: fields.initial_prompt,
         delegable: true,

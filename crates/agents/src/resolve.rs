@@ -1,5 +1,6 @@
 //! What was said becomes what is meant: a definition, a request and a parent become one configuration.
 
+use serde_json::Value;
 use sortie_policy::narrow;
 use sortie_protocol::{AgentConfig, Grant, GrantLayer, Limits, ModelChoice};
 
@@ -19,6 +20,8 @@ pub struct Resolution<'a> {
     pub root_layers: &'a [GrantLayer],
     /// What the request asks for: it can only tighten.
     pub asked: Limits,
+    /// The schema that the request asks for: it takes the place of the definition's.
+    pub output_schema: Option<Value>,
     /// What holds for every task of this kind.
     pub default_limits: Limits,
     pub model: ModelChoice,
@@ -32,7 +35,8 @@ pub struct Resolution<'a> {
 /// The grant is the parent's and one layer more, so that a child can never do what its parent may not. Tools that the
 /// grant does not admit are not offered; the gate checks each call again.
 pub fn resolve(resolution: Resolution<'_>) -> AgentConfig {
-    let Resolution { definition, parent, root_layers, asked, default_limits, model, depth, tools } = resolution;
+    let Resolution { definition, parent, root_layers, asked, output_schema, .. } = resolution;
+    let Resolution { default_limits, model, depth, tools, .. } = resolution;
     let at_root = || Grant { layers: root_layers.to_vec() };
     let inherited = parent.map_or_else(at_root, |parent| parent.grant.clone());
     let grant = narrow(&inherited, layer(definition, &inherited, tools));
@@ -47,12 +51,14 @@ pub fn resolve(resolution: Resolution<'_>) -> AgentConfig {
         limits: limits(definition, default_limits, asked),
         depth,
         chain,
+        output_schema: output_schema.or_else(|| definition.output_schema.clone()),
     }
 }
 
 /// What bounds one run of an agent: its definition and what holds for every task of this kind, tightened by the request.
 pub fn limits(definition: &AgentDefinition, default_limits: Limits, asked: Limits) -> Limits {
-    let own = Limits { max_turns: Some(definition.max_turns.unwrap_or(USUAL_TURNS)), ..default_limits };
+    let turns = definition.limits.max_turns.unwrap_or(USUAL_TURNS);
+    let own = Limits { max_turns: Some(turns), ..default_limits.tighter(definition.limits) };
     own.tighter(asked)
 }
 

@@ -1,15 +1,19 @@
 //! The command line as clap sees it. What a flag means is decided where its command is.
 
+mod limits;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::command::{
-    agents, completions, config, doctor, explain, models, resume, run, schema, task, task_status, tasks, templates,
-    trust,
+    agents, completions, config, cost, doctor, explain, models, resume, run, schema, task, task_status, tasks,
+    templates, trust,
 };
 use crate::settings::{Assignment, SET_FLAG, Sources};
+
+pub(crate) use limits::LimitArgs;
 
 /// Send sub-agents out to work, each with a clean context, and get their reports back.
 #[derive(Debug, Parser)]
@@ -52,6 +56,7 @@ pub(crate) enum Command {
     Templates(templates::TemplatesArgs),
     Tasks(tasks::TasksArgs),
     TaskStatus(task_status::TaskStatusArgs),
+    Cost(cost::CostArgs),
     Models(models::ModelsArgs),
     Schema(schema::SchemaArgs),
     Config(config::ConfigArgs),

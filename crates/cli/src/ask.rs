@@ -12,11 +12,12 @@ use std::io::{self, IsTerminal as _};
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
 use rustix::io::{ioctl_fionread, read};
 use rustix::process::getpgrp;
-use rustix::termios::{QueueSelector, tcflush, tcgetpgrp};
+use rustix::termios::{QueueSelector, tcflush, tcgetattr, tcgetpgrp};
 use sortie_engine::{Approval, Approver, Inquiry, Question};
 use sortie_tools::BoxFuture;
 use tokio::net::unix::pipe;
@@ -28,6 +29,9 @@ use answer::Answer;
 
 /// Longer than any line that a terminal hands over at once.
 const MAX_LINE_BYTES: usize = 8192;
+
+/// Far longer than a signal takes that was sent before.
+const PATIENCE_WITH_SIGNALS: Duration = Duration::from_secs(10);
 
 /// Said where a question was given up: its time is over, or the run ends.
 const TOO_LATE: &str = "\n  too late: no answer is waited for any more, and anything typed here is dropped\n";
@@ -120,6 +124,14 @@ fn is_in_background() -> bool {
     tcgetpgrp(io::stdin()).is_ok_and(|foreground| foreground != getpgrp())
 }
 
+/// A terminal that is closed ends its input before the signal is heard that stops the run. Nobody has said no then: the
+/// question is open until it is given up. Where no signal comes, nobody is there.
+async fn let_a_closed_terminal_stop_us() {
+    if tcgetattr(io::stdin()).is_err() {
+        tokio::time::sleep(PATIENCE_WITH_SIGNALS).await;
+    }
+}
+
 impl Approver for TerminalApprover {
     fn is_present(&self) -> bool {
         !is_in_background()
@@ -130,7 +142,9 @@ impl Approver for TerminalApprover {
             if is_in_background() {
                 return Approval::Nobody;
             }
-            self.converse(question).await.unwrap_or_else(|error| {
+            let asked = self.converse(question).await;
+            let_a_closed_terminal_stop_us().await;
+            asked.unwrap_or_else(|error| {
                 error::warn(&format!("nobody could be asked: {error}"));
                 Approval::Nobody
             })
@@ -142,12 +156,28 @@ impl Approver for TerminalApprover {
             if is_in_background() {
                 return None;
             }
-            inquire(&self.stage, inquiry).await.unwrap_or_else(|error| {
+            let asked = inquire(&self.stage, inquiry).await;
+            let_a_closed_terminal_stop_us().await;
+            asked.unwrap_or_else(|error| {
                 error::warn(&format!("nobody could be asked: {error}"));
                 None
             })
         })
     }
+}
+
+/// The run is left while a question may stand there: says so, and drops what was typed by then. Whoever calls this ends the
+/// process; what is said before that is written by `say`.
+pub(crate) fn give_up<T>(stage: &Stage, say: impl FnOnce() -> T) -> T {
+    let is_open = stage.is_held();
+    if is_open {
+        write_stderr(TOO_LATE);
+    }
+    let said = say();
+    if is_open && !is_in_background() {
+        tcflush(io::stdin(), QueueSelector::IFlush).unwrap_or_default();
+    }
+    said
 }
 
 /// The time in which the terminal is the question's.

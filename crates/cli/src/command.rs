@@ -3,9 +3,11 @@
 pub(crate) mod agents;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod cost;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod models;
+mod output_schema;
 mod persons;
 pub(crate) mod resume;
 pub(crate) mod run;
@@ -30,6 +32,7 @@ pub(crate) fn execute(cli: Cli) -> Result<ExitCode, CommandError> {
         Command::Resume(args) => resume::run(&args, &load(&sources)?, &sources),
         Command::Task(args) => task::run(&args, &load(&sources)?),
         Command::TaskStatus(args) => task_status::run(&args, &load(&sources)?),
+        Command::Cost(args) => cost::run(&args, &load(&sources)?),
         Command::Tasks(args) => tasks::run(&args, &load(&sources)?, &sources),
         Command::Templates(args) => templates::run(&args, &load(&sources)?),
         Command::Models(args) => models::run(&args, &load(&sources)?),

@@ -7,13 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use sortie_engine::Hooks;
 use sortie_journal::{Journal, JournalError, TaskState};
 use sortie_protocol::{Event, Fact, Status, TaskId, TaskOutcome};
 use tokio::sync::watch;
 
+use crate::ask;
 use crate::error;
 use crate::patience::A_MOMENT;
-use crate::render::{Display, neutral, words};
+use crate::render::{Display, Stage, neutral, words};
 
 /// What is watched for, and what is known when the run is left.
 pub(crate) struct Detachment {
@@ -21,6 +23,8 @@ pub(crate) struct Detachment {
     is_leaving: Arc<AtomicBool>,
     /// Says that it is too late to leave, or ends when nothing is drawn any more.
     drawing: Mutex<Receiver<TooLate>>,
+    /// Where questions are asked.
+    stage: Stage,
 }
 
 /// The main agent has something to do again.
@@ -37,38 +41,53 @@ struct Seen {
 
 impl Detachment {
     /// Has the display of a run watch its main agent: `task`, where that is known before the first event.
-    pub(crate) fn watching(task: Option<TaskId>, display: Box<dyn Display>) -> (Self, Box<dyn Display>) {
+    pub(crate) fn watching(
+        task: Option<TaskId>,
+        (stage, display): (Stage, Box<dyn Display>),
+    ) -> (Self, Box<dyn Display>) {
         let (sender, seen) = watch::channel(Seen::default());
         let (drawn, drawing) = channel();
         let is_leaving = Arc::new(AtomicBool::new(false));
         let shown = Some((display, drawn));
         let watching =
             Watching { task, now: Seen::default(), seen: sender, is_leaving: Arc::clone(&is_leaving), shown };
-        (Self { seen, is_leaving, drawing: Mutex::new(drawing) }, Box::new(watching))
+        (Self { seen, is_leaving, drawing: Mutex::new(drawing), stage }, Box::new(watching))
     }
 
     /// Waits until the main agent has nothing to do but to wait, and leaves the run then; for ever, where nobody wants that.
-    pub(crate) async fn leave_when_parked(detachment: Option<&Self>, journal: &dyn Journal, task: TaskId) -> ! {
+    /// Hooks that run have their time: nobody would tell them again.
+    pub(crate) async fn leave_when_parked(
+        detachment: Option<&Self>,
+        (journal, hooks): (&dyn Journal, &dyn Hooks),
+        task: TaskId,
+    ) -> ! {
         if let Some(detachment) = detachment {
             let mut seen = detachment.seen.clone();
             while seen.wait_for(|seen| !seen.waits_for.is_empty()).await.is_ok() {
-                detachment.leave(journal, task);
+                settle(hooks).await;
+                if detachment.can_leave() {
+                    // One may have begun in the last moment.
+                    settle(hooks).await;
+                    detachment.leave(journal, task);
+                }
             }
         }
         // Nobody wants to leave, or the display is gone: so is the run, or it is about to be stopped.
         std::future::pending().await
     }
 
-    /// Says what there is and how it goes on, and ends the process, unless the main agent has just got something to do.
-    /// Whatever is under way is left as it is: an end in order would stop the sub-agents, and record that.
-    fn leave(&self, journal: &dyn Journal, task: TaskId) {
+    /// Has nothing drawn any more, unless the main agent has just got something to do.
+    fn can_leave(&self) -> bool {
         self.is_leaving.store(true, Ordering::Release);
         // A display that hangs must not hold us.
         let drawing = self.drawing.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(A_MOMENT);
-        if let Ok(TooLate) = drawing {
-            return;
-        }
-        let code = self.say(journal, task).unwrap_or_else(|error| {
+        !matches!(drawing, Ok(TooLate))
+    }
+
+    /// Says what there is and how it goes on, and ends the process. Whatever is under way is left as it is: an end in order
+    /// would stop the sub-agents, and record that.
+    fn leave(&self, journal: &dyn Journal, task: TaskId) -> ! {
+        let code = ask::give_up(&self.stage, || self.say(journal, task)).unwrap_or_else(|error| {
             error::fail(&format!("the output could not be written: {error}"));
             1
         });
@@ -89,6 +108,11 @@ impl Detachment {
         error::note(&format!("the run is stopped; it goes on with: sortie resume {task}"));
         Ok(0)
     }
+}
+
+/// Waits for hooks, each of which ends in its time.
+async fn settle(hooks: &dyn Hooks) {
+    hooks.settled().await.iter().for_each(|complaint| error::warn(complaint));
 }
 
 fn print(text: &str) -> io::Result<()> {

@@ -94,7 +94,7 @@ async fn steer(
     // Left while the run still lives: to let go of it would stop it.
     let (ended, signal) = tokio::select! {
         watched = watch(running, &follower, &mut signals) => watched,
-        never = Detachment::leave_when_parked(detachment.as_ref(), journal.as_ref(), job.task) => never,
+        never = Detachment::leave_when_parked(detachment.as_ref(), (journal.as_ref(), hooks.as_ref()), job.task) => never,
     };
     let mut finished = tokio::task::spawn_blocking(move || {
         let status = finish(follower, ended, &job);
@@ -196,6 +196,7 @@ fn outcome_of_broken(job: &Job, error: &EngineError) -> TaskOutcome {
         status: Status::Failed,
         reason: None,
         text: String::new(),
+        structured: None,
         files_changed: Vec::new(),
         tool_summary: Vec::new(),
         model: job.config.model.clone(),

@@ -9,6 +9,7 @@ mod program;
 mod tests;
 mod told;
 
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
@@ -133,15 +134,11 @@ impl Hooks for ProgramHooks {
 
     fn settled(&self) -> BoxFuture<'_, Vec<String>> {
         Box::pin(async move {
-            loop {
-                let mut running = std::mem::take(&mut self.beside().running);
-                if running.is_empty() {
-                    return self.beside().complaints.take();
-                }
-                while let Some(ended) = running.join_next().await {
-                    self.beside().complaints.extend(ended.ok().flatten());
-                }
+            // In their place: whoever does not wait to the end leaves them running.
+            while let Some(ended) = poll_fn(|context| self.beside().running.poll_join_next(context)).await {
+                self.beside().complaints.extend(ended.ok().flatten());
             }
+            self.beside().complaints.take()
         })
     }
 }

@@ -27,7 +27,7 @@ use sortie_contract::{Contract, Sortie};
 use sortie_engine::{InstructionRules, Rules, TrustCheck};
 use sortie_llm::route::{MAIN_ROUTE, RouteError};
 use sortie_llm::{CallSettings, Catalogue, Route};
-use sortie_protocol::Failure;
+use sortie_protocol::{Failure, Limits, Money};
 use sortie_sandbox::Workspace;
 
 pub(crate) use amend::allow_for_good;
@@ -170,8 +170,11 @@ impl Settings {
             max_depth: saturating_u32(said.number(&key::MAX_DEPTH)),
             default_timeout: Duration::from_secs(said.number(&key::DEFAULT_TIMEOUT_SECONDS)),
             max_tokens: said.optional_number(&key::MAX_TOKENS),
+            max_cost: said.optional_number(&key::MAX_COST_USD).map(Money::from_nanos),
+            model: said.text_of(&key::TASK_MODEL, "").map(|model| model.text.to_owned()),
             max_concurrent: saturating_usize(said.number(&key::MAX_CONCURRENT)),
             max_children: saturating_u32(said.number(&key::MAX_CHILDREN)),
+            delegations_per_minute: said.optional_number(&key::DELEGATIONS_PER_MINUTE).map(saturating_u32),
             max_prompt_bytes: self.max_prompt_bytes(),
             allow_model_override: said.switch(&key::ALLOW_MODEL_OVERRIDE),
             background: said.switch(&key::BACKGROUND),
@@ -183,6 +186,17 @@ impl Settings {
                 for_children: said.switch(&key::INHERIT_CONTEXT_FILES),
             },
             cwd: self.cwd(),
+        }
+    }
+
+    /// What bounds a main agent where no flag does.
+    pub(crate) fn run_limits(&self) -> Limits {
+        let said = &self.said;
+        Limits {
+            max_tokens: said.optional_number(&key::RUN_MAX_TOKENS),
+            max_cost: said.optional_number(&key::RUN_MAX_COST_USD).map(Money::from_nanos),
+            timeout: said.optional_number(&key::RUN_TIMEOUT_SECONDS).map(Duration::from_secs),
+            ..Limits::default()
         }
     }
 

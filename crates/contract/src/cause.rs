@@ -22,7 +22,7 @@ pub(crate) enum Cause {
     Depth,
     /// The agent needs a tool that it may not have.
     ToolAccess,
-    /// There are or were enough tasks.
+    /// There are or were enough tasks, for now or for good.
     TooMany,
     /// The way to the model does not work at all.
     Route,
@@ -48,7 +48,7 @@ impl Cause {
             "circular" => Self::Circle,
             "depth" => Self::Depth,
             "tool_access" => Self::ToolAccess,
-            "max_children" => Self::TooMany,
+            "max_children" | "delegation_rate" => Self::TooMany,
             "model_setup" | "model_auth" | "model_not_found" | "model_unreachable" => Self::Route,
             "timeout" | "stalled" => Self::Timeout,
             "limit_turns" => Self::Limit(Limit::Turns),
@@ -56,6 +56,7 @@ impl Cause {
             "limit_cost" => Self::Limit(Limit::Cost),
             "limit_context" => Self::Limit(Limit::Context),
             "limit_output" => Self::Limit(Limit::Output),
+            "limit_loop" => Self::Limit(Limit::Loop),
             _ => Self::Breakdown,
         }
     }

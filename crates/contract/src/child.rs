@@ -1,4 +1,5 @@
-//! `child`: a child session with a clean context; its summary, its calls and its tokens come back.
+//! `child`: a child session with a clean context; its summary, its calls and its tokens come back, and what they cost in US
+//! dollars where that is known.
 //!
 //! The recipe is the same in shorter form: two fields in its schema, `agentType` for `subagent_type`, whose `general` is
 //! `general-purpose`, and `tokens` for `tokensUsed` in its result.
@@ -147,6 +148,10 @@ impl Child {
             ("toolCalls".to_owned(), json!(own_calls(outcome))),
             (tokens.to_owned(), json!(outcome.usage.total_tokens())),
         ]);
+        // A price that leaves something out is none. The recipe has no place for it.
+        if self == Self::Session && outcome.usage.unpriced_tokens() == 0 {
+            result.extend(outcome.usage.known_cost().map(|cost| ("cost".to_owned(), json!(cost))));
+        }
         if let Some(why) = shortfall {
             result.insert("error".to_owned(), json!(why));
         }

@@ -24,7 +24,7 @@ mod typed;
 pub use by_name::{CONTRACTS, contract};
 pub use child::Child;
 pub use delegate::Delegate;
-pub use envelope::Envelope;
+pub use envelope::{Envelope, substance};
 pub use json_size::json_bytes;
 pub use port::{
     AgentLine, Answer, AtMaxDepth, Call, Contract, Defaults, OutputCall, ReportCap, SystemPrompt, TypeDefaults, Visible,

@@ -154,6 +154,8 @@ pub struct Defaults {
     /// Model calls that a call may give an agent whose file names no number, be it more than the agent has; `None`: fewer
     /// only.
     pub max_turns_asked: Option<u32>,
+    /// Whether a task that does the same again and again ends before it has had all its turns.
+    pub ends_circles: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -235,6 +237,8 @@ impl Defaults {
         report_cap: ReportCap::Bytes(8000),
         max_turns: 30,
         max_turns_asked: None,
+        // How long a task goes on is a matter of the documents' own limits.
+        ends_circles: false,
     };
 
     /// What this dialect has for an agent, by the agent's own name, which may be spelt in another case.

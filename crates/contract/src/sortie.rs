@@ -3,15 +3,12 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sortie_protocol::{Failure, Launched, Limits, Status, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, Launched, Limits, Money, Status, TaskOutcome, TaskRequest};
 
 use crate::fields::{Fields, invalid, unsupported};
 use crate::{AgentLine, Answer, Call, Contract, Defaults, json, listing};
 
 const DEFAULT_AGENT: &str = "general-purpose";
-
-/// Fields of the dialect that no version of the engine serves yet. Asking for them is refused, never ignored.
-const NOT_YET: [&str; 2] = ["isolation", "output_schema"];
 
 #[derive(Debug, Clone, Copy)]
 pub struct Sortie;
@@ -47,34 +44,30 @@ impl Contract for Sortie {
                 "subagent_type": {"type": "string", "enum": names, "default": DEFAULT_AGENT},
                 "model": {"type": "string", "description": "Only on request"},
                 "run_in_background": {"type": "boolean", "description": "Answer at once; the report comes later"},
-                "resume": {"type": "string", "description": "Id of a sub-agent that ended: it goes on with this prompt"},
+                "resume": {"type": "string", "description": "Id of one that ended: it goes on with this prompt"},
+                // Their types are checked when they are read; here they would only cost tokens.
                 "limits": {
                     "type": "object",
-                    "properties": {
-                        "max_turns": {"type": "integer"},
-                        "max_tokens": {"type": "integer"},
-                        "timeout_seconds": {"type": "number"},
-                        "max_children": {"type": "integer"},
-                    },
+                    "description": "max_turns, max_tokens, max_cost_usd, timeout_seconds, max_children",
                 },
+                "output_schema": {"type": "object", "description": "JSON Schema for its answer"},
             },
             "required": ["description", "prompt"],
         })
     }
 
     fn defaults(&self) -> Defaults {
-        Defaults { companions: true, ..Defaults::PLAIN }
+        Defaults { companions: true, ends_circles: true, ..Defaults::PLAIN }
     }
 
     fn decode(&self, arguments: &str) -> Result<TaskRequest, Failure> {
         let mut fields = Fields::read(arguments)?;
-        for name in NOT_YET {
-            match fields.take(name) {
-                // Asking for what happens anyway is no request for the feature.
-                None | Some(Value::Bool(false)) => {}
-                Some(Value::String(none)) if name == "isolation" && none == "none" => {}
-                Some(_) => return Err(unsupported(name)),
-            }
+        // No version of the engine serves it yet. Asking for it is refused, never ignored; asking for what happens anyway is
+        // no request for it.
+        match fields.take("isolation") {
+            None | Some(Value::Bool(false)) => {}
+            Some(Value::String(none)) if none == "none" => {}
+            Some(_) => return Err(unsupported("isolation")),
         }
         // Those who fill in every field leave it empty.
         fields.drop_empty("resume");
@@ -86,6 +79,7 @@ impl Contract for Sortie {
             background: fields.flag("run_in_background")?,
             resume: fields.optional_text("resume")?,
             limits: limits(fields.take("limits"))?,
+            output_schema: output_schema(fields.take("output_schema"))?,
             notices: fields.into_notices(),
         })
     }
@@ -167,10 +161,22 @@ pub fn compact_report(outcome: &TaskOutcome, mark: &str) -> String {
     for notice in &outcome.notices {
         text += &format!("\nnotice: {notice}");
     }
-    if !outcome.text.is_empty() {
-        text += &format!("\n[report {mark}]\n{}\n[end {mark}]", outcome.text);
+    // A value says it all, and in fewer words; one that is too long for a report is cut and paged as the text that it is.
+    let value = outcome.structured.as_ref().filter(|_| !outcome.truncated).map(Value::to_string);
+    let report = value.filter(|value| value.len() <= outcome.text.len()).unwrap_or_else(|| outcome.text.clone());
+    if !report.is_empty() {
+        text += &format!("\n[report {mark}]\n{report}\n[end {mark}]");
     }
     text
+}
+
+/// What it says is for the engine to judge. An empty one asks for nothing: those who fill in every field leave it so.
+fn output_schema(value: Option<Value>) -> Result<Option<Value>, Failure> {
+    match value {
+        None | Some(Value::Bool(false)) => Ok(None),
+        Some(Value::Object(keywords)) => Ok(Some(keywords).filter(|keywords| !keywords.is_empty()).map(Value::Object)),
+        Some(other) => Err(invalid(format!("`output_schema` must be an object, not {}", json::kind(&other)))),
+    }
 }
 
 fn limits(value: Option<Value>) -> Result<Limits, Failure> {
@@ -182,15 +188,17 @@ fn limits(value: Option<Value>) -> Result<Limits, Failure> {
     let limits = Limits {
         max_turns: positive(&mut fields, "max_turns")?,
         max_tokens: positive(&mut fields, "max_tokens")?,
+        max_cost: dollars(&mut fields)?,
         timeout: seconds(&mut fields)?,
+        idle: None,
         max_children: whole(&mut fields, "max_children")?,
     };
     // A limit that would not be kept must not look as if it were.
     match fields.first_left() {
         None => Ok(limits),
         Some(key) => Err(invalid(format!(
-            "`limits.{key}` is not a limit of this version; there are max_turns, max_tokens, timeout_seconds and \
-             max_children"
+            "`limits.{key}` is not a limit of this version; there are max_turns, max_tokens, max_cost_usd, \
+             timeout_seconds and max_children"
         ))),
     }
 }
@@ -207,6 +215,14 @@ fn positive<T: TryFrom<u64> + PartialEq + From<u8>>(fields: &mut Fields, name: &
     match whole(fields, name)? {
         Some(number) if number == T::from(0) => Err(invalid(format!("`limits.{name}` must be at least 1"))),
         other => Ok(other),
+    }
+}
+
+fn dollars(fields: &mut Fields) -> Result<Option<Money>, Failure> {
+    let Some(value) = fields.take("max_cost_usd") else { return Ok(None) };
+    match value.as_f64().and_then(Money::from_dollars) {
+        Some(money) if money > Money::ZERO => Ok(Some(money)),
+        _ => Err(invalid(format!("`limits.max_cost_usd` must be a positive number of US dollars, not {value}"))),
     }
 }
 

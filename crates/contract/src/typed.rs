@@ -126,7 +126,8 @@ impl Contract for Typed {
         // A host whose `resume` is a plain string leaves it out by leaving it empty.
         fields.drop_empty("resume");
         let (background, resume) = (fields.flag("run_in_background")?, fields.optional_text("resume")?);
-        Ok(TaskRequest { title, prompt, agent, model, background, resume, limits, notices: fields.into_notices() })
+        let notices = fields.into_notices();
+        Ok(TaskRequest { title, prompt, agent, model, background, resume, limits, output_schema: None, notices })
     }
 
     fn encode(&self, call: &Call<'_>, answer: Answer<'_>) -> Value {

@@ -38,6 +38,8 @@ pub(crate) struct Caller<'a> {
     pub(crate) call: &'a CallId,
     /// Processes that cannot be seen from here are known to be gone.
     pub(crate) takes_over: bool,
+    /// Why the task cannot go on; without that, it is stopped.
+    pub(crate) why: Option<&'a Failure>,
 }
 
 /// What is there to be ended.
@@ -76,13 +78,14 @@ impl Inner {
         let mut taken = Vec::new();
         for (mut remembered, notices) in left.tasks {
             remembered.past.worked.take_over(self.clock.now());
+            remembered.past.shells.lose();
             let sink = self.sink(&Arc::new(remembered.past.job.clone()), remembered.hold()?);
             taken.push(Taken { remembered, sink, notices });
         }
         if taken.is_empty() {
             return Ok(Vec::new());
         }
-        let takeover = |one: &Taken| one.sink.takeover((None, Vec::new()), one.remembered.standing.last_seq);
+        let takeover = |one: &Taken| one.sink.takeover((None, Vec::new()), (one.remembered.standing.last_seq, true));
         let takeovers = taken.iter().map(takeover).collect();
         self.journal.append(takeovers, Durability::Synced).await.map_err(journal_failure)?;
 
@@ -93,8 +96,9 @@ impl Inner {
         let asker = caller.map(|caller| (caller.sink, caller.call));
         let (mut entries, mut outcomes, mut reports) = (Vec::new(), Vec::new(), left.reports);
         for one in taken.iter().rev() {
-            let outcome = self.cancelled(one, &reports, &mut entries).await;
             let job = &one.remembered.past.job;
+            let why = caller.and_then(|caller| caller.why).map(|why| could_not_go_on(job.task, task, why));
+            let outcome = self.ended(one, why, &reports, &mut entries).await;
             // Not always its parent: one that failed has left it to another.
             let waiting = taken.iter().find_map(|above| Some((&above.sink, above.call_of(job.task)?)));
             let asker = asker.filter(|_| job.task == task);
@@ -124,19 +128,25 @@ impl Inner {
     }
 
     /// How a task ends that was taken, with all that is to be written of it.
-    async fn cancelled(
+    async fn ended(
         &self,
         Taken { remembered, sink, notices }: &Taken,
+        why: Option<Failure>,
         reports: &HashMap<TaskId, TaskOutcome>,
         entries: &mut Vec<Entry>,
     ) -> TaskOutcome {
         let past = &remembered.past;
         let left = end_left_over(past.keepers.clone()).await;
         let account = remembered.account(Limits::default(), None);
-        let mut tally = Tally::resumed(&account, past, &[&notices[..], &left].concat());
+        let mut tally = Tally::resumed(&account, past, &[&notices[..], &left, &past.unknown_effects()].concat());
         let answers = self.answers(past, reports, &mut tally).await;
         entries.extend(answers.into_iter().map(|fact| sink.entry(fact)));
-        let mut outcome = tally.outcome(&past.job, Ending::Cancelled { text: past.history.last_text() });
+        let text = past.history.last_text();
+        let ending = match why {
+            Some(failure) => Ending::Failed { failure, text },
+            None => Ending::Cancelled { text },
+        };
+        let mut outcome = tally.outcome(&past.job, ending);
         report::cap(&mut outcome, &past.job, &self.reports).await;
         entries.push(sink.entry(Fact::TaskEnded { outcome: Box::new(outcome.clone()) }));
         outcome
@@ -149,7 +159,7 @@ impl Inner {
         ended_leg: Option<u32>,
         caller: Caller<'_>,
     ) -> Result<Report, Failure> {
-        let (outcome, _) = self.end_attached(child, ended_leg, caller).await?;
+        let outcome = self.end_attached(child, ended_leg, caller).await?;
         let journal = Arc::clone(&self.journal);
         let leg = match ended_leg {
             Some(leg) => leg,
@@ -158,20 +168,20 @@ impl Inner {
         Ok(Report { leg, outcome: Box::new(outcome) })
     }
 
-    /// How the child that answers a call has ended, and whether it had done so before; one that nobody runs is ended now.
+    /// How the child that answers a call has ended; one that nobody runs is ended now.
     pub(crate) async fn end_attached(
         self: &Arc<Self>,
         child: TaskId,
         ended_leg: Option<u32>,
         caller: Caller<'_>,
-    ) -> Result<(TaskOutcome, bool), Failure> {
+    ) -> Result<TaskOutcome, Failure> {
         let journal = Arc::clone(&self.journal);
         if let Some(outcome) = blocking(move || outcome_for(journal.as_ref(), child, ended_leg)).await? {
-            return Ok((outcome, true));
+            return Ok(outcome);
         }
         let ended = self.abandon(child, Some(caller)).await?;
         let own = ended.into_iter().find(|outcome| outcome.task_id == child);
-        Ok((own.ok_or_else(|| Failure::new("still_running", format!("{child} runs elsewhere")))?, false))
+        own.ok_or_else(|| Failure::new("still_running", format!("{child} runs elsewhere")))
     }
 }
 
@@ -213,4 +223,14 @@ impl Waiting {
         let standing = standing.filter(|standing| standing.state == TaskState::Interrupted)?;
         Some(Self { parent: Remembered { past, standing, below: Footprint::default() }, call })
     }
+}
+
+/// Why a task fails that nobody has stopped: it cannot go on, or the one above it that is ended cannot.
+fn could_not_go_on(task: TaskId, top: TaskId, why: &Failure) -> Failure {
+    if task == top {
+        let message = format!("it was interrupted and could not go on: {}", why.message);
+        return Failure { message, ..why.clone() };
+    }
+    let message = format!("it was interrupted, and {top} above it could not go on: {}", why.message);
+    Failure::new(Failure::ABOVE_FAILED, message)
 }

@@ -1,11 +1,25 @@
 //! What a task and all below it have spent, changed and started, counted at every ancestor, so that no branch goes round a limit.
+//!
+//! Before a call is made, all that it may use is held back at every level; afterwards what it did use is booked there.
+
+mod bid;
+mod lease;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use sortie_protocol::{Failure, Limits, Usage};
+use sortie_llm::catalogue::Prices;
+use sortie_protocol::{Failure, Limit, Limits, ModelChoice, Usage};
+use tokio::sync::Notify;
+
+use self::bid::{Amount, Short, Stand};
+
+pub(crate) use self::bid::Bid;
+pub(crate) use self::lease::Lease;
 
 /// What a task with all below it has come to so far.
 #[derive(Debug, Clone, Default)]
@@ -27,39 +41,163 @@ impl AddAssign for Footprint {
 /// The account of one task, linked to those of its ancestors.
 pub(crate) struct Account {
     limits: Limits,
-    /// Of the task with its descendants.
-    spent: Mutex<Usage>,
+    book: Mutex<Book>,
     files_changed: Mutex<BTreeSet<String>>,
     /// Tasks that it and its descendants have started.
     started: AtomicU32,
     above: Option<Arc<Account>>,
+    tree: Arc<Tree>,
+}
+
+/// Of a task with its descendants.
+#[derive(Default)]
+struct Book {
+    spent: Usage,
+    /// For their calls under way.
+    held: Amount,
+    /// For the task's own report.
+    set_aside: Amount,
+}
+
+/// What the accounts of a tree share.
+#[derive(Default)]
+struct Tree {
+    /// Whoever bids looks at several accounts, and is alone in doing so.
+    turn: Mutex<()>,
+    given_back: Notify,
 }
 
 impl Account {
     pub(crate) fn of_root(limits: Limits) -> Arc<Self> {
-        Self::open(limits, None)
+        Self::restored(limits, Footprint::default(), None)
     }
 
     pub(crate) fn below(above: &Arc<Self>, limits: Limits) -> Arc<Self> {
-        Self::open(limits, Some(Arc::clone(above)))
+        Self::restored(limits, Footprint::default(), Some(Arc::clone(above)))
     }
 
     /// Of a task that goes on: what it and all below it have used stands in the log, and is booked above already.
     pub(crate) fn restored(limits: Limits, so_far: Footprint, above: Option<Arc<Self>>) -> Arc<Self> {
-        let Footprint { usage, files_changed, started } = so_far;
-        let (spent, files_changed) = (Mutex::new(usage), Mutex::new(files_changed));
-        Arc::new(Self { limits, spent, files_changed, started: AtomicU32::new(started), above })
+        let Footprint { usage: spent, files_changed, started } = so_far;
+        let tree = above.as_ref().map(|above| Arc::clone(&above.tree)).unwrap_or_default();
+        let book = Mutex::new(Book { spent, ..Book::default() });
+        let (files_changed, started) = (Mutex::new(files_changed), AtomicU32::new(started));
+        Arc::new(Self { limits, book, files_changed, started, above, tree })
     }
 
-    fn open(limits: Limits, above: Option<Arc<Self>>) -> Arc<Self> {
-        Self::restored(limits, Footprint::default(), above)
+    /// Holds back what a call may use, here and at every ancestor, or says which limit forbids it. While others hold what
+    /// it needs, it waits.
+    pub(crate) async fn reserve(self: &Arc<Self>, bid: Bid) -> Result<Lease, Limit> {
+        loop {
+            let given_back = self.tree.given_back.notified();
+            match self.offer(&bid) {
+                Some(reserved) => return reserved,
+                None => given_back.await,
+            }
+        }
+    }
+
+    /// The same at once; `None` while others hold what it needs.
+    pub(crate) fn offer(self: &Arc<Self>, bid: &Bid) -> Option<Result<Lease, Limit>> {
+        match self.bid(bid) {
+            Ok(lease) => Some(Ok(lease)),
+            Err(Short::Over(limit)) => Some(Err(limit)),
+            Err(Short::Held) => None,
+        }
+    }
+
+    /// The same for a call beside those of the task's own conversation.
+    pub(crate) async fn reserve_beside(self: &Arc<Self>, bid: Bid) -> Result<Lease, Limit> {
+        // As if a task below this one asked: what is set aside for the report stays.
+        Self::below(self, Limits::default()).reserve(bid).await
+    }
+
+    fn bid(self: &Arc<Self>, bid: &Bid) -> Result<Lease, Short> {
+        let account = Arc::clone(self);
+        if !self.is_limited() {
+            return Ok(Lease { account, reserved: Usage::default(), max_output: None, short_of: None });
+        }
+        let _turn = self.tree.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut output, mut short_of) = (bid.max_output, None);
+        for level in self.levels() {
+            let room = bid.room(&level.stand(), std::ptr::eq(level, self.as_ref()))?;
+            if room.0 < output {
+                (output, short_of) = room;
+            }
+        }
+        let reserved = bid.usage(output);
+        for level in self.levels() {
+            let mut book = level.book();
+            book.held = book.held.plus(Amount::from(reserved));
+        }
+        let set_aside = if bid.is_report { Amount::default() } else { bid.for_report() };
+        self.book().set_aside = set_aside;
+        Ok(Lease { account, reserved, max_output: Some(output), short_of })
+    }
+
+    /// How much a report of this task may make its model read so that it can be paid.
+    pub(crate) fn most_input(&self, report: &Bid) -> u64 {
+        let most = |level: &Self| report.most_input(&level.stand(), std::ptr::eq(level, self));
+        self.levels().map(most).min().unwrap_or(u64::MAX)
+    }
+
+    /// A call that held so much has used so much.
+    fn give_back(&self, held: Amount, usage: Usage) {
+        for level in self.levels() {
+            let mut book = level.book();
+            book.held = book.held.minus(held);
+            book.spent += usage;
+        }
+        self.tree.given_back.notify_waiters();
+    }
+
+    /// Whether anything bounds the tokens or the money of this task.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.levels().any(|level| level.limits.max_tokens.is_some() || level.limits.max_cost.is_some())
+    }
+
+    /// A limit on money means nothing for a model whose price nobody knows.
+    pub(crate) fn check_prices(&self, model: &ModelChoice, prices: &Prices) -> Result<(), Failure> {
+        if prices.are_known() || self.levels().all(|level| level.limits.max_cost.is_none()) {
+            return Ok(());
+        }
+        let message = format!(
+            "the cost is limited, and the price of `{}` is not known; set its prices in models.toml, or limit its tokens \
+             instead",
+            model.id
+        );
+        Err(Failure::new("unknown_price", message))
+    }
+
+    /// The limit that has been passed, here or above: what was tried in vain may have used more than was held back.
+    pub(crate) fn overdrawn(&self) -> Option<Limit> {
+        self.levels().find_map(|level| {
+            let Stand { limits, spent, held, .. } = level.stand();
+            let used = spent.plus(held);
+            let is_over_tokens = limits.max_tokens.is_some_and(|max| used.tokens > max);
+            let is_over_cost = limits.max_cost.is_some_and(|max| used.cost > max);
+            is_over_tokens.then_some(Limit::Tokens).or(is_over_cost.then_some(Limit::Cost))
+        })
+    }
+
+    /// This account and those above it.
+    fn levels(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |level| level.above.as_deref())
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stand(&self) -> Stand {
+        let Book { spent, held, set_aside } = *self.book();
+        Stand { limits: self.limits, spent: Amount::from(spent), held, set_aside }
     }
 
     /// Books spending here and at every ancestor.
     pub(crate) fn spend(&self, usage: Usage) {
-        *self.spent.lock().unwrap_or_else(PoisonError::into_inner) += usage;
-        if let Some(above) = &self.above {
-            above.spend(usage);
+        for level in self.levels() {
+            level.book().spent += usage;
         }
     }
 
@@ -69,7 +207,7 @@ impl Account {
     }
 
     pub(crate) fn spent(&self) -> Usage {
-        *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+        self.book().spent
     }
 
     /// Books changed files here and at every ancestor.
@@ -87,12 +225,6 @@ impl Account {
 
     fn changed(&self) -> MutexGuard<'_, BTreeSet<String>> {
         self.files_changed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether the tokens of this task, or of one above it, are used up.
-    pub(crate) fn is_empty(&self) -> bool {
-        let own = self.limits.max_tokens.is_some_and(|max| self.spent().total_tokens() >= max);
-        own || self.above.as_ref().is_some_and(|above| above.is_empty())
     }
 
     /// Counts one more task here and at every ancestor; if one of them has had all that it may have, at none.
@@ -117,44 +249,5 @@ impl Account {
         if let Some(above) = &self.above {
             above.take_back_child();
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn children(max_children: Option<u32>) -> Limits {
-        Limits { max_children, ..Limits::default() }
-    }
-
-    #[test]
-    fn children_of_a_branch_count_against_every_ancestor() {
-        let root = Account::of_root(children(Some(3)));
-        let branch = Account::below(&root, children(Some(2)));
-        let leaf = Account::below(&branch, children(None));
-        assert!(leaf.admit_child().is_ok());
-        assert!(branch.admit_child().is_ok());
-        assert!(leaf.admit_child().is_err(), "the branch has had its two");
-        assert!(root.admit_child().is_ok(), "the refused one was not counted at the root");
-        assert!(root.admit_child().is_err(), "the root has had its three");
-        leaf.take_back_child();
-        assert!(branch.admit_child().is_ok(), "one was not started");
-        assert!(root.admit_child().is_err());
-    }
-
-    #[test]
-    fn tokens_of_a_branch_are_the_ancestors_tokens_too() {
-        let tokens = |max_tokens| Limits { max_tokens, ..Limits::default() };
-        let root = Account::of_root(tokens(Some(100)));
-        let (one, other) = (Account::below(&root, tokens(Some(80))), Account::below(&root, tokens(None)));
-        let spend = |account: &Account, input_tokens| account.spend(Usage { input_tokens, ..Usage::default() });
-        spend(&one, 79);
-        assert!(!one.is_empty());
-        spend(&one, 1);
-        assert!(one.is_empty() && !other.is_empty());
-        spend(&other, 20);
-        assert!(other.is_empty() && root.is_empty(), "what is left to the root is left to nobody");
-        assert_eq!(root.spent().input_tokens, 100);
     }
 }

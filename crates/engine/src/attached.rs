@@ -95,12 +95,9 @@ impl Delegate {
 
     /// How a child answers that cannot go on: it had been started, so with what it came to, and why there is no more.
     async fn end_instead(&self, call: &CallId, Attached { child, ended_leg, .. }: Attached, why: Failure) -> Found {
-        match self.engine.end_attached(child, ended_leg, self.caller(call)).await {
-            Ok((outcome, true)) => Found::Ended(Box::new(outcome)),
-            Ok((mut outcome, false)) => {
-                outcome.notices.push(format!("it was interrupted and could not go on: {why}"));
-                Found::Ended(Box::new(outcome))
-            }
+        let caller = Caller { why: Some(&why), ..self.caller(call) };
+        match self.engine.end_attached(child, ended_leg, caller).await {
+            Ok(outcome) => Found::Ended(Box::new(outcome)),
             Err(held) => {
                 let journal = Arc::clone(&self.engine.journal);
                 let known = blocking(move || Ok(known_of(journal.as_ref(), child, held))).await;
@@ -113,7 +110,7 @@ impl Delegate {
 
     /// This task, as the one whose call somebody answers.
     pub(crate) fn caller<'a>(&'a self, call: &'a CallId) -> Caller<'a> {
-        Caller { sink: &self.sink, call, takes_over: self.takes_over }
+        Caller { sink: &self.sink, call, takes_over: self.takes_over, why: None }
     }
 }
 
@@ -168,6 +165,7 @@ fn nothing_known(task_id: TaskId, agent: String, failure: Failure) -> TaskOutcom
         status: Status::Failed,
         reason: None,
         text: String::new(),
+        structured: None,
         files_changed: Vec::new(),
         tool_summary: Vec::new(),
         model: ModelChoice { route: "unknown".to_owned(), id: "unknown".to_owned() },

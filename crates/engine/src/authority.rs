@@ -64,6 +64,7 @@ impl Authority<'_> {
             parent,
             root_layers: self.layers,
             asked: Limits::default(),
+            output_schema: None,
             default_limits: Limits::default(),
             // No model has a say in what is granted.
             model: ModelChoice { route: String::new(), id: String::new() },

@@ -2,7 +2,7 @@
 
 use sortie_agents::{AgentDefinition, Origin, Registry};
 use sortie_contract::{AtMaxDepth, Contract, Defaults, SystemPrompt, TypeDefaults, Visible};
-use sortie_protocol::{AgentConfig, GrantLayer, Mode, TaskRequest};
+use sortie_protocol::{AgentConfig, GrantLayer, Limits, Mode, TaskRequest};
 
 use crate::rules::Rules;
 
@@ -73,7 +73,7 @@ fn as_type(agent: &AgentDefinition, by_contract: &TypeDefaults) -> AgentDefiniti
     AgentDefinition {
         description: by_contract.description.unwrap_or(&agent.description).to_owned(),
         tools: by_contract.tools.map(own).or_else(|| agent.tools.clone()),
-        max_turns: by_contract.max_turns.or(agent.max_turns),
+        limits: Limits { max_turns: by_contract.max_turns.or(agent.limits.max_turns), ..agent.limits },
         approves_reads: by_contract.approves_reads,
         mode: if by_contract.isolated { Some(Mode::Default) } else { agent.mode },
         ..agent.clone()

@@ -3,9 +3,9 @@
 use sortie_protocol::{CallId, Failure};
 use sortie_tools::BoxFuture;
 
+use crate::abandon::Caller;
 use crate::attached::Found;
 use crate::delegate::Delegate;
-use crate::inbox::Report;
 use crate::replay::{Attached, IN_BACKGROUND, PastCharge};
 
 impl Delegate {
@@ -18,7 +18,7 @@ impl Delegate {
             for charge in charges {
                 if let Err(why) = self.take_up_one(*charge).await {
                     lost.push(format!("{} worked in the background and cannot go on: {why}", charge.child));
-                    self.end_one(*charge).await;
+                    self.end_one(*charge, &why).await;
                 }
             }
             lost
@@ -29,10 +29,9 @@ impl Delegate {
         let call = CallId::from(IN_BACKGROUND);
         let address = self.address(&call, false);
         match self.again(address, &call, Attached { child, ended_leg, is_released: true }).await {
-            Found::Ended(outcome) => {
-                let recorded = self.engine.report_of(child, ended_leg, self.caller(&call)).await?;
-                // With why it could not go on.
-                self.inbox.report(child, Report { outcome, ..recorded });
+            Found::Ended(_) => {
+                let report = self.engine.report_of(child, ended_leg, self.caller(&call)).await?;
+                self.inbox.report(child, report);
                 Ok(())
             }
             Found::Open(task) => self.launch(*task).await.map(drop),
@@ -43,9 +42,10 @@ impl Delegate {
     }
 
     /// One that does not go on is ended, and reported as such. If even that cannot be, nobody waits for it any more.
-    async fn end_one(&self, PastCharge { child, ended_leg, .. }: PastCharge) {
+    async fn end_one(&self, PastCharge { child, ended_leg, .. }: PastCharge, why: &Failure) {
         let call = CallId::from(IN_BACKGROUND);
-        match self.engine.report_of(child, ended_leg, self.caller(&call)).await {
+        let caller = Caller { why: Some(why), ..self.caller(&call) };
+        match self.engine.report_of(child, ended_leg, caller).await {
             Ok(report) => self.inbox.report(child, report),
             Err(_) => self.inbox.forget(child),
         }

@@ -34,8 +34,8 @@ impl Inner {
                 resident.over.cancelled().await;
             }
             // One that cannot be ended stays as it is; its parent ends all the same.
-            match self.end_attached(child, ended_leg, Caller { sink, call: &call, takes_over }).await {
-                Ok((outcome, _)) => drop(reports.insert(child, outcome)),
+            match self.end_attached(child, ended_leg, Caller { sink, call: &call, takes_over, why: None }).await {
+                Ok(outcome) => drop(reports.insert(child, outcome)),
                 Err(failure) => tally.notice(format!("{child} could not be ended: {}", failure.message)),
             }
         }

@@ -20,9 +20,11 @@ use crate::end::{Ending, Tally};
 use crate::engine::{EngineError, Inner};
 use crate::inbox::Inbox;
 use crate::leg::Wisher;
+use crate::order::Words;
 use crate::recall::Known;
 use crate::remember::{journal_failure, read};
 use crate::replay::Attached;
+use crate::report::{self, Room};
 use crate::resume::{Above, GoingOn, Wish};
 use crate::rules::{Kind, serving};
 use crate::sink::{Hold, Sink};
@@ -50,6 +52,10 @@ pub(crate) struct Delegate {
     /// All calls that were.
     pub(crate) begun: HashSet<CallId>,
     pub(crate) inbox: Arc<Inbox>,
+    /// What the task's conversation has for reports.
+    pub(crate) room: Room,
+    /// What the calls of its newest turn say to them.
+    pub(crate) words: Words,
     /// What the task's outcome should say of its delegations.
     pub(crate) notices: Mutex<Vec<String>>,
 }
@@ -57,23 +63,11 @@ pub(crate) struct Delegate {
 impl Delegation for Delegate {
     fn delegate<'a>(&'a self, call: &'a CallId, request: TaskRequest) -> BoxFuture<'a, Result<Delegated, Failure>> {
         Box::pin(async move {
-            let waits = !request.background;
-            if let Some(attached) = self.attached.get(call).filter(|attached| attached.is_released) {
-                // It goes on by itself, since the task did.
-                return self.launched_before(attached.child).await;
+            let mut delegated = self.answer(call, request).await?;
+            if let Delegated::Ended(outcome) = &mut delegated {
+                report::fit(outcome, &self.room, (self.engine.contract.as_ref(), &self.engine.reports)).await;
             }
-            let address = self.address(call, waits);
-            let task = match self.attached.get(call) {
-                Some(attached) => match self.again(Arc::clone(&address), call, *attached).await {
-                    Found::Ended(outcome) | Found::OutOfReach(outcome) => return Ok(Delegated::Ended(outcome)),
-                    Found::Open(task) => *task,
-                },
-                None => match request.resume.clone() {
-                    Some(asked) => self.follow_up(Arc::clone(&address), request, &asked).await?,
-                    None => return self.begin(request, address).await,
-                },
-            };
-            if waits { Self::wait(task, &address).await } else { self.launch(task).await.map(Delegated::Launched) }
+            Ok(delegated)
         })
     }
 
@@ -103,8 +97,36 @@ impl Delegation for Delegate {
 }
 
 impl Delegate {
+    /// What a call is answered with: a child that has ended, or that goes on by itself.
+    async fn answer(&self, call: &CallId, request: TaskRequest) -> Result<Delegated, Failure> {
+        let waits = !request.background;
+        if let Some(attached) = self.attached.get(call).filter(|attached| attached.is_released) {
+            // It goes on by itself, since the task did.
+            return self.launched_before(attached.child).await;
+        }
+        let address = self.address(call, waits);
+        let task = match self.attached.get(call) {
+            Some(attached) => match self.again(Arc::clone(&address), call, *attached).await {
+                Found::Ended(outcome) | Found::OutOfReach(outcome) => return Ok(Delegated::Ended(outcome)),
+                Found::Open(task) => *task,
+            },
+            None => match request.resume.clone() {
+                Some(asked) => self.follow_up(Arc::clone(&address), request, &asked).await?,
+                None => return self.begin((call, request), address).await,
+            },
+        };
+        if waits {
+            return self.wait((call, task), &address).await;
+        }
+        self.launch(task).await.map(Delegated::Launched)
+    }
+
     /// A new child, unless somebody has done the same on the same files.
-    async fn begin(&self, request: TaskRequest, address: Arc<Address>) -> Result<Delegated, Failure> {
+    async fn begin(
+        &self,
+        (call, request): (&CallId, TaskRequest),
+        address: Arc<Address>,
+    ) -> Result<Delegated, Failure> {
         let waits = !request.background;
         let mut task = self.task(Arc::clone(&address), request)?;
         let known = if waits { self.known(&mut task).await } else { Known::New(None) };
@@ -116,11 +138,12 @@ impl Delegate {
                 return Ok(Delegated::Ended(outcome));
             }
         };
+        self.engine.check_rate().inspect_err(|_| self.account.take_back_child())?;
         task.consult_hooks().await.inspect_err(|_| self.account.take_back_child())?;
         if !waits {
             return self.launch(task).await.map(Delegated::Launched);
         }
-        let delegated = Self::wait(task, &address).await?;
+        let delegated = self.wait((call, task), &address).await?;
         if matches!(delegated, Delegated::Ended(_)) {
             self.engine.keep(ticket, &self.approvals).await;
         }
@@ -128,12 +151,13 @@ impl Delegate {
     }
 
     /// Starts a child and waits for its end, or until it is released.
-    async fn wait(task: Task, address: &Address) -> Result<Delegated, Failure> {
+    async fn wait(&self, (call, task): (&CallId, Task), address: &Address) -> Result<Delegated, Failure> {
         // Should this future be dropped, the child is told to end, and does so by itself.
         let child_ends_with_us = task.cancel.clone().drop_guard();
         let (job, account) = (Arc::clone(&task.job), Arc::clone(&task.account));
         let sink = task.sink.clone();
         let started = task.start().await.map_err(journal_failure)?;
+        self.words.are_said(call);
         let ended = tokio::select! {
             biased;
             // First: once it was let go its report is mail, even if it has ended by now.
@@ -195,11 +219,13 @@ impl Delegate {
         engine.rules.check_prompt(&request)?;
         engine.check_background(&request)?;
         engine.rules.check_depth(self.parent.config.depth)?;
+        self.let_finish(asked).await;
         let (remembered, mut notices) = engine.wanted(asked, Some(self.parent.task)).await?;
         notices.extend(engine.differences(&request, &remembered, &self.judge)?);
         let wish = Wish::Leg { prompt: Some(request.prompt), limits: request.limits, by: Wisher::Call };
         let mut task =
             engine.go_on(GoingOn { remembered, wish, notices, above: Some(self.above(address)), takes_over: false })?;
+        engine.check_rate()?;
         task.consult_hooks().await?;
         Ok(task)
     }
@@ -227,19 +253,20 @@ impl Delegate {
         let from_parent = (Kind::Delegated, Some(&self.parent.config));
         let asked = Asked::from(&request);
         let (config, request) = engine.resolve(&roster, serving, from_parent, request)?;
-        self.account.admit_child()?;
-
         let account = Account::below(&self.account, config.limits);
+        account.check_prices(&config.model, &engine.models.terms(&config.model).prices)?;
+        self.account.admit_child()?;
         let job = Arc::new(engine.job(request, config, Some(&self.parent)));
+        let sink = engine.sink(&job, Hold::FIRST);
         Ok(Task {
             engine: Arc::clone(engine),
             roster,
             asked,
-            sink: engine.sink(&job, Hold::FIRST),
+            slot: Arc::new(Slot::of(Arc::clone(&engine.slots), sink.clone())),
+            sink,
             job,
             account,
             cancel: self.cancel.child_token(),
-            slot: Arc::new(Slot::of(Arc::clone(&engine.slots))),
             approvals: Arc::clone(&self.approvals),
             address: Some(address),
             inbox: Arc::default(),

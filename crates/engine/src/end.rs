@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sortie_llm::ErrorKind;
-use sortie_protocol::{CallId, Failure, Job, Limit, Status, TaskOutcome, ToolCount, Usage};
+use sortie_protocol::{CallId, Failure, Job, Limit, Reply, Status, TaskOutcome, ToolCount, Usage};
 use tokio::time::Instant;
 
 use crate::account::Account;
+use crate::believed::Believed;
 use crate::replay::Past;
 
 /// Running totals of one task. What it spends and changes is booked in its account.
@@ -20,6 +21,9 @@ pub(crate) struct Tally {
     calls: BTreeMap<String, u64>,
     notices: Vec<String>,
     pub(crate) call_ids: HashSet<CallId>,
+    /// Answers of this leg that were sent back.
+    pub(crate) answers_returned: u32,
+    believed: Believed,
     pub(crate) account: Arc<Account>,
 }
 
@@ -53,6 +57,8 @@ impl Tally {
             calls: BTreeMap::new(),
             notices: notices.to_vec(),
             call_ids: HashSet::new(),
+            answers_returned: 0,
+            believed: Believed::default(),
             account: Arc::clone(account),
         }
     }
@@ -65,6 +71,8 @@ impl Tally {
             turns: deeds.turns,
             calls: deeds.calls.clone(),
             call_ids: deeds.call_ids.clone(),
+            answers_returned: deeds.answers_returned,
+            believed: deeds.believed,
             ..Self::new(account, &deeds.notices)
         };
         for notice in notices {
@@ -78,10 +86,10 @@ impl Tally {
         self.turns
     }
 
-    pub(crate) fn add_reply(&mut self, usage: Usage) {
+    /// A reply has come. What it used is booked by whoever held something back for it.
+    pub(crate) fn add_reply(&mut self, reply: &Reply) {
         self.turns += 1;
-        // Turns and calls are counted here, whatever a model says of itself.
-        self.account.spend(Usage { turns: 1, tool_calls: 0, ..usage });
+        self.believed.hear(reply);
     }
 
     pub(crate) fn add_call(&mut self, tool: &str, files_changed: &[String]) {
@@ -99,7 +107,9 @@ impl Tally {
     }
 
     /// Tells the ending with everything that was spent and done.
-    pub(crate) fn outcome(self, job: &Job, ending: Ending) -> TaskOutcome {
+    pub(crate) fn outcome(mut self, job: &Job, ending: Ending) -> TaskOutcome {
+        let (ending, structured) = self.weigh(job, ending);
+        self.notices.extend(self.believed.notice());
         // How long was too long, for contracts that say so.
         let ran_out = matches!(ending, Ending::OutOfTime | Ending::Limited { limit: Limit::Deadline, .. });
         let deadline_ms = job.config.limits.timeout.filter(|_| ran_out).map(|limit| limit.as_millis() as u64);
@@ -121,6 +131,7 @@ impl Tally {
             status,
             reason,
             text,
+            structured,
             files_changed: self.account.files_changed(),
             tool_summary: self.calls.into_iter().map(|(tool, count)| ToolCount { tool, count }).collect(),
             model: job.config.model.clone(),
@@ -147,6 +158,15 @@ impl Ending {
         let message = format!("the {limit} limit was reached before any report");
         let failure = Failure::new(format!("limit_{limit}"), message);
         Self::Failed { failure, text }
+    }
+
+    /// Whether no reply came because the conversation does not fit the model's window.
+    pub(crate) fn is_too_long(&self) -> bool {
+        match self {
+            Self::Limited { limit, .. } => *limit == Limit::Context,
+            Self::Failed { failure, .. } => failure.code == ErrorKind::ContextLength.code(),
+            Self::Completed { .. } | Self::OutOfTime | Self::Cancelled { .. } => false,
+        }
     }
 
     /// A model that could not answer. What it had written, now or before, is kept as `text`.

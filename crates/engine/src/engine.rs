@@ -21,15 +21,17 @@ use crate::board::Boards;
 use crate::cache::{Cache, Ticket};
 use crate::cast::conduct;
 use crate::delegate::{USUAL_AGENT, refuse_denied};
+use crate::delegation_rate::DelegationRate;
 use crate::hooks::Hooks;
 use crate::instructions::Instructions;
 use crate::permissions::Permissions;
 use crate::recall::Known;
 use crate::roster::{Roster, Rosters, undescribed};
-use crate::rules::{Kind, ModelWish, Rules, Serving, serving, turns, type_default};
+use crate::rules::{Kind, ModelWish, Rules, Serving, lowered, serving, turns, type_default};
 use crate::sink::{Hold, Sink};
 use crate::slot::Slot;
 use crate::stopping::Present;
+use crate::structured::asked_for;
 use crate::subagents::{Asked, Audience};
 use crate::task::Task;
 use crate::{Clock, Ids};
@@ -104,6 +106,7 @@ pub(crate) struct Inner {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) slots: Arc<Semaphore>,
+    pub(crate) delegation_rate: DelegationRate,
     pub(crate) audience: Audience,
     pub(crate) present: Arc<Present>,
     pub(crate) boards: Boards,
@@ -135,6 +138,7 @@ impl Engine {
             clock,
             ids,
             slots,
+            delegation_rate: DelegationRate::default(),
             audience: Audience::default(),
             present: Arc::default(),
             boards: Boards::default(),
@@ -146,13 +150,14 @@ impl Engine {
 
     /// Starts a main agent. A failure means that nothing was started.
     pub async fn run(&self, request: TaskRequest) -> Result<Running, Failure> {
-        self.start(request, Kind::Main).await
+        // All that is decided for a task is much to hold in every future that waits for it.
+        Box::pin(self.start(request, Kind::Main)).await
     }
 
     /// Starts one delegated task without a parent model: the limits, depth and report of a child. A request that names a
     /// task goes on with that one, if it has ended.
     pub async fn task(&self, request: TaskRequest) -> Result<Running, Failure> {
-        self.start(request, Kind::Delegated).await
+        Box::pin(self.start(request, Kind::Delegated)).await
     }
 
     /// Ends a task that runs in this engine, and all below it; false if none of this id does.
@@ -192,6 +197,9 @@ impl Engine {
             Known::Done(outcome) => return Ok(Running::given_again(task.job, *outcome)),
             Known::New(ticket) => ticket,
         };
+        if kind == Kind::Delegated {
+            inner.check_rate()?;
+        }
         task.consult_hooks().await?;
         if is_apart {
             // Whoever is told of it is told of its file, if there is one.
@@ -270,15 +278,17 @@ impl Inner {
         let (config, request) = self.resolve(roster, serving, (kind, None), request)?;
         let whole_tree = Limits { max_children: Some(self.rules.max_children), ..Limits::default() };
         let account = Account::of_root(config.limits.tighter(whole_tree));
+        account.check_prices(&config.model, &self.models.terms(&config.model).prices)?;
+        let job = Arc::new(self.job(request, config, None));
+        let sink = self.sink(&job, Hold::FIRST);
         let slot = match kind {
             Kind::Main => Slot::unlimited(),
-            Kind::Delegated => Slot::of(Arc::clone(&self.slots)),
+            Kind::Delegated => Slot::of(Arc::clone(&self.slots), sink.clone()),
         };
-        let job = Arc::new(self.job(request, config, None));
         Ok(Task {
             engine: Arc::clone(self),
             roster: Arc::clone(roster),
-            sink: self.sink(&job, Hold::FIRST),
+            sink,
             asked,
             job,
             account,
@@ -289,6 +299,11 @@ impl Inner {
             inbox: Arc::default(),
             past: None,
         })
+    }
+
+    /// Counts a task that is about to be delegated, unless there have been too many of late.
+    pub(crate) fn check_rate(&self) -> Result<(), Failure> {
+        self.delegation_rate.count(self.rules.delegations_per_minute)
     }
 
     /// Whether a request may ask for work that nobody waits for.
@@ -321,6 +336,7 @@ impl Inner {
         let wish = ModelWish {
             kind,
             asked: request.model.as_deref(),
+            brief: &request.prompt,
             definition,
             type_default: type_default(&defaults, definition, kind),
             parents: parent.map(|parent| &parent.model),
@@ -336,10 +352,11 @@ impl Inner {
             tools.retain(|tool| tool != "Ask");
         }
         let mut config = sortie_agents::resolve(Resolution {
-            definition: &AgentDefinition { max_turns, ..definition.clone() },
+            definition: &AgentDefinition { limits: Limits { max_turns, ..definition.limits }, ..definition.clone() },
             parent,
             root_layers: &self.permissions.layers,
             asked: request.limits,
+            output_schema: request.output_schema.take(),
             default_limits: self.rules.limits(kind),
             model: chosen.choice,
             depth,
@@ -348,6 +365,7 @@ impl Inner {
         if kind == Kind::Delegated {
             conduct(&mut config, &defaults, &request, &tools);
         }
+        request.notices.extend(lowered(request.limits, config.limits));
         drop_idle(&mut config.tools, &roster.tools, self.contract.as_ref());
         if kind == Kind::Main || self.rules.instructions.for_children {
             let guard = self.permissions.reading(&self.workspace);
@@ -356,6 +374,9 @@ impl Inner {
             let instructions = instructions.without_secrets(&self.permissions.redactor);
             config.system = instructions.after(&config.system);
             request.notices.extend(instructions.notices);
+        }
+        if let Some(schema) = &config.output_schema {
+            config.system += &asked_for(schema)?;
         }
         Ok((config, request))
     }

@@ -9,11 +9,12 @@ use std::time::Duration;
 use sortie_agents::AgentDefinition;
 use sortie_journal::{Journal, TaskState};
 use sortie_policy::Judge;
-use sortie_protocol::{Event, Fact, Failure, Resource, TaskId, TaskRequest};
+use sortie_protocol::{Event, Fact, Failure, Resource, Sender, TaskId, TaskRequest};
 
 use crate::blocking::blocking;
-use crate::delegate::refuse_denied;
+use crate::delegate::{Delegate, refuse_denied};
 use crate::engine::{Engine, Inner, Running};
+use crate::inbox::Message;
 use crate::leg::Wisher;
 use crate::remember::{Remembered, journal_failure, remember};
 use crate::resume::{GoingOn, Wish};
@@ -28,11 +29,27 @@ impl Engine {
         notices.extend(inner.differences(&request, &remembered, &judge)?);
         let wish = Wish::Leg { prompt: Some(request.prompt), limits: request.limits, by: Wisher::Call };
         let mut task = inner.go_on(GoingOn { remembered, wish, notices, above: None, takes_over: false })?;
+        inner.check_rate()?;
         task.consult_hooks().await?;
         if request.background {
             task.sink.tell_in(&inner.reports, &[]);
         }
         Running::start(task).await.map_err(journal_failure)
+    }
+}
+
+impl Delegate {
+    /// A child that goes on with a message of the same turn comes to its end first: what is said to it is said one after the
+    /// other. It is not waited for if it has something to say itself.
+    pub(crate) async fn let_finish(&self, asked: &str) {
+        let Ok(child) = asked.trim().parse() else { return };
+        let resident = self.engine.present.find(child).filter(|_| self.inbox.has_just_written_to(child));
+        let Some(resident) = resident else { return };
+        let is_its = |message: &Message| matches!(message.from, Sender::Task { task, .. } if task == child);
+        tokio::select! {
+            () = resident.over.cancelled() => {}
+            _ = self.inbox.message(is_its) => {}
+        }
     }
 }
 
@@ -108,6 +125,11 @@ impl Inner {
         // One that is gone is refused where the task's grant is made anew.
         if let Ok(definition) = roster.agents.get(&stored.agent) {
             refuse_denied(judge, self.contract.as_ref(), definition)?;
+        }
+        if request.output_schema.is_some() && request.output_schema != stored.output_schema {
+            let message =
+                "a task goes on with the `output_schema` that it began with; leave it out, or start a new task";
+            return Err(Failure::new("invalid_arguments", message));
         }
         let mut notices = request.notices.clone();
         let other = roster.agents.get(&request.agent).ok().filter(|asked| asked.name != stored.agent);

@@ -22,7 +22,6 @@ use crate::deadline::Deadline;
 use crate::delegate::Delegate;
 use crate::end::{Ending, Tally};
 use crate::inbox::Inbox;
-use crate::order::WordOrder;
 use crate::secrets::without_secrets;
 use crate::sink::Sink;
 use crate::slot::Slot;
@@ -103,9 +102,10 @@ impl Gate {
         tally: &mut Tally,
         (cancel, stop): (&CancellationToken, &CancellationToken),
     ) -> Result<Vec<CallOutput>, JournalError> {
-        let mut words = WordOrder::default();
-        let order = |call: &ToolCall| self.tool(call).map_or(Order::Free, |tool| tool.order());
-        let passages = join_all(passages.zip(calls).map(|(passage, call)| words.next(order(call), passage)));
+        let mut words = self.delegation.words.turn();
+        let order = |call: &ToolCall| self.tool(call).map_or(Order::Free, |tool| tool.order(&call.arguments));
+        let passages = passages.zip(calls).map(|(passage, call)| words.next((&call.id, order(call)), passage));
+        let passages = join_all(passages);
         let in_time = async {
             tokio::pin!(passages);
             tokio::select! {

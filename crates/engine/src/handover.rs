@@ -26,7 +26,8 @@ impl Task {
     /// Records the ending, and delivers it: with what those beside the task came to until they were stopped.
     pub(crate) async fn deliver(&self, outcome: &mut TaskOutcome) -> Result<(), JournalError> {
         self.end_absent_charges().await;
-        if !hands_over(&self.job, outcome.status) {
+        let hands_over = hands_over(self.address.is_none(), outcome.status);
+        if !hands_over {
             self.stop_charges().await;
         }
         outcome.usage = Usage { duration_ms: outcome.usage.duration_ms, ..self.account.spent() };
@@ -36,7 +37,7 @@ impl Task {
         let mut to = address.hold().await;
         let mut held = BTreeMap::new();
         let mut charges = self.hold_charges(&mut held).await;
-        if !hands_over(&self.job, outcome.status) {
+        if !hands_over {
             charges.clear();
         }
         let inbox = Arc::clone(&to.inbox);

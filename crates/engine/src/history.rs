@@ -1,22 +1,52 @@
-//! The conversation of one task. It only grows at its end, and every call in it gets exactly one output.
+//! The conversation of one task. It only grows at its end, but where it is shortened, and every call in it gets exactly one
+//! output.
+
+mod shorten;
 
 use std::collections::HashSet;
 
+use sortie_llm::estimate;
 use sortie_protocol::{CallId, CallOutput, Job, Message, Part, Reply, ToolCall};
 
-#[derive(Clone)]
+use crate::repeats::{Circle, Repeats};
+
+#[derive(Clone, Default)]
 pub(crate) struct History {
     messages: Vec<Message>,
     /// How many of them are of earlier legs.
     earlier: usize,
     /// Behind how many of them its answers begin.
     answered: usize,
+    /// About how many tokens they have.
+    tokens: u64,
+    gone: Gone,
+    repeats: Repeats,
+    /// Its answer is one value: a later one takes the place of those before.
+    is_one_value: bool,
+}
+
+/// What the model has written in this leg that is no longer among the messages.
+#[derive(Clone, Default)]
+struct Gone {
+    answers: Vec<String>,
+    last_text: Option<String>,
 }
 
 impl History {
     /// A clean context: the brief, unchanged, and nothing else.
     pub(crate) fn begin(job: &Job) -> Self {
-        Self { messages: vec![Message::user(&job.prompt)], earlier: 0, answered: 0 }
+        let mut history = Self { is_one_value: job.config.output_schema.is_some(), ..Self::default() };
+        history.push_user(&job.prompt);
+        history
+    }
+
+    fn push(&mut self, message: Message) {
+        self.tokens += estimate::message_tokens(&message);
+        self.messages.push(message);
+    }
+
+    pub(crate) fn tokens(&self) -> u64 {
+        self.tokens
     }
 
     pub(crate) fn messages(&self) -> &[Message] {
@@ -24,18 +54,38 @@ impl History {
     }
 
     pub(crate) fn push_user(&mut self, text: &str) {
-        self.messages.push(Message::user(text));
+        self.repeats.forget();
+        self.push(Message::user(text));
+    }
+
+    /// What the engine itself says: for the model it is like any other word, but there is nothing new in it.
+    pub(crate) fn push_reminder(&mut self, text: &str) {
+        self.push(Message::user(text));
     }
 
     pub(crate) fn push_reply(&mut self, reply: &Reply) {
         // An empty message is refused by every provider; a reply without content ends the task anyway.
         if !reply.parts.is_empty() {
-            self.messages.push(Message::Assistant { parts: reply.parts.clone() });
+            self.push(Message::Assistant { parts: reply.parts.clone() });
         }
     }
 
     pub(crate) fn push_outputs(&mut self, outputs: Vec<CallOutput>) {
-        self.messages.push(Message::Outputs { outputs });
+        if let Some(Message::Assistant { parts }) = self.messages.last() {
+            self.repeats.see(calls(parts), &outputs);
+        }
+        self.push(Message::Outputs { outputs });
+    }
+
+    /// What the model is to be told before it goes on, because it goes round in a circle.
+    pub(crate) fn reminder(&self) -> Option<String> {
+        let has_just_come = matches!(self.messages.last(), Some(Message::Outputs { .. }));
+        self.repeats.circle().filter(|_| has_just_come)?.reminder()
+    }
+
+    /// Whether it has gone round in a circle for too long.
+    pub(crate) fn goes_round(&self) -> bool {
+        self.repeats.circle().is_some_and(Circle::is_too_long)
     }
 
     /// Whether the last word is the model's, so that somebody has to say something before it is asked again.
@@ -47,11 +97,13 @@ impl History {
     pub(crate) fn begin_leg(&mut self) {
         self.earlier = self.messages.len();
         self.answered = self.earlier;
+        self.gone = Gone::default();
     }
 
     /// What was answered so far is done with: nobody waited for more.
     pub(crate) fn begin_answers(&mut self) {
         self.answered = self.messages.len();
+        self.gone.answers.clear();
     }
 
     /// What the model has answered in this leg, in order: the texts of all replies without calls, each text once. Each but
@@ -65,7 +117,11 @@ impl History {
         let of_leg = self.messages.iter().enumerate().skip(self.earlier).rev();
         let last = of_leg.map(|(at, message)| (at, message.assistant_text())).find(|(_, text)| !text.trim().is_empty());
         let is_told = |at: usize| at >= self.answered && is_answer(&self.messages[at]);
-        self.answers_and(last.filter(|(at, _)| !is_told(*at)).map(|(_, text)| text))
+        match last {
+            Some((at, _)) if is_told(at) => self.answers_and(None),
+            Some((_, text)) => self.answers_and(Some(text)),
+            None => self.answers_and(self.gone.last_text.clone()),
+        }
     }
 
     /// The answers of this leg, and what came of a reply that was broken off; without that, the last text.
@@ -76,8 +132,13 @@ impl History {
     fn answers_and(&self, text: Option<String>) -> String {
         let messages = self.messages[self.answered..].iter();
         let answers = messages.filter(|message| is_answer(message)).map(Message::assistant_text);
+        let answers = self.gone.answers.iter().cloned().chain(answers);
+        let all = answers.filter(|text| !text.trim().is_empty()).chain(text);
+        if self.is_one_value {
+            return all.last().unwrap_or_default();
+        }
         let mut texts: Vec<String> = Vec::new();
-        for text in answers.filter(|text| !text.trim().is_empty()).chain(text) {
+        for text in all {
             if !texts.contains(&text) {
                 texts.push(text);
             }
@@ -86,10 +147,14 @@ impl History {
     }
 }
 
+fn calls(parts: &[Part]) -> impl Iterator<Item = &ToolCall> {
+    parts.iter().filter_map(|part| if let Part::Call(call) = part { Some(call) } else { None })
+}
+
 /// Whether it is a reply of the model that ended its turn.
 fn is_answer(message: &Message) -> bool {
     match message {
-        Message::Assistant { parts } => !parts.iter().any(|part| matches!(part, Part::Call(_))),
+        Message::Assistant { parts } => calls(parts).next().is_none(),
         _ => false,
     }
 }

@@ -75,6 +75,11 @@ pub(crate) struct Unread {
 }
 
 impl Mail {
+    /// Whether nothing is here, on its way, or expected.
+    fn is_empty(&self) -> bool {
+        self.charges.is_empty() && self.messages.is_empty() && self.arriving == 0
+    }
+
     fn is_readable(&self) -> bool {
         !self.messages.is_empty() || self.charges.iter().any(|charge| charge.report.is_some())
     }
@@ -217,11 +222,22 @@ impl Inbox {
         mail.charges.iter().filter(|charge| charge.report.is_none()).map(|charge| charge.child).collect()
     }
 
+    /// Whether a child works beside the task because of a message that was sent to it in the newest turn.
+    pub(crate) fn has_just_written_to(&self, child: TaskId) -> bool {
+        let mail = self.lock();
+        mail.charges.iter().any(|charge| charge.awaits(child) && mail.calls.have_written(charge.place))
+    }
+
     /// Ends the reading of mail, unless something is here, on its way, or expected.
     pub(crate) fn close_if_empty(&self) -> bool {
         let mut mail = self.lock();
-        mail.is_closed = mail.charges.is_empty() && mail.messages.is_empty() && mail.arriving == 0;
+        mail.is_closed = mail.is_empty();
         mail.is_closed
+    }
+
+    /// Whether nothing is here, on its way, or expected: the task has what it will have, unless somebody writes just now.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
     }
 
     /// Ends the reading of mail, whatever is left: it is told.

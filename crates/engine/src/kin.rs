@@ -20,7 +20,6 @@ use tokio::time::Instant;
 use self::reach::Member;
 use crate::approval::Inquiry;
 use crate::blocking::blocking;
-use crate::board::Board;
 use crate::delegate::Delegate;
 use crate::follow_up::is_own;
 use crate::hooks::Asking;
@@ -229,18 +228,19 @@ impl Kin for Delegate {
 
     fn post(&self, text: String) -> BoxFuture<'_, Result<(), Failure>> {
         Box::pin(async move {
-            let note = Note { task: self.parent.task, agent: self.parent.config.agent.clone(), text: text.clone() };
-            // First the board, lest it is read from a log that has this note already.
-            let board = self.board().await?;
-            self.sink.append(Fact::NotePosted { text }).await.map_err(journal_failure)?;
+            // On disk: that is where it is read.
+            self.sink.append_synced(Fact::NotePosted { text }).await.map_err(journal_failure)?;
             point("note.posted");
-            board.add(note);
             Ok(())
         })
     }
 
     fn notes(&self, most: usize) -> BoxFuture<'_, Result<Vec<Note>, Failure>> {
-        Box::pin(async move { Ok(self.board().await?.newest(most)) })
+        Box::pin(async move {
+            let (journal, root) = (Arc::clone(&self.engine.journal), self.parent.root);
+            let board = self.engine.boards.of(root);
+            blocking(move || board.newest(journal.as_ref(), root, most)).await
+        })
     }
 }
 
@@ -348,16 +348,6 @@ impl Delegate {
             }
             Err(_) => None,
         }
-    }
-
-    async fn board(&self) -> Result<Arc<Board>, Failure> {
-        let root = self.parent.root;
-        if let Some(board) = self.engine.boards.get(root) {
-            return Ok(board);
-        }
-        let journal = Arc::clone(&self.engine.journal);
-        let board = blocking(move || Board::read(journal.as_ref(), root)).await?;
-        Ok(self.engine.boards.put_up(root, board))
     }
 
     /// Those of a choice, newest first looked at; what is known of one that has ended without reading its log is enough

@@ -29,7 +29,7 @@ impl Lately {
         let mut glimpse = self.glimpse.lock().unwrap_or_else(PoisonError::into_inner);
         match fact {
             Fact::TaskAdmitted => glimpse.admitted = Some(Instant::now()),
-            Fact::ModelCalled { turn } => {
+            Fact::ModelCalled { turn, .. } => {
                 glimpse.turn = *turn;
                 "thinking".clone_into(&mut glimpse.last);
             }
@@ -41,6 +41,7 @@ impl Lately {
                     count => format!("waiting for {count} sub-agents"),
                 };
             }
+            Fact::TaskQueued { needs } => glimpse.last = format!("waiting for {needs}"),
             _ => {}
         }
     }
@@ -59,7 +60,7 @@ fn short(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use sortie_protocol::ToolCall;
+    use sortie_protocol::{Need, ToolCall};
 
     use super::*;
 
@@ -74,6 +75,16 @@ mod tests {
         ] {
             let call = ToolCall { id: "1".into(), tool: tool.to_owned(), arguments };
             lately.see(&Fact::CallStarted { call, idempotent: true });
+            assert_eq!(lately.glimpse().last, told);
+        }
+    }
+
+    #[test]
+    fn what_it_waits_for_is_told() {
+        let lately = Lately::default();
+        for (needs, told) in [(Need::Slot, "waiting for a slot"), (Need::Tokens, "waiting for tokens that others hold")]
+        {
+            lately.see(&Fact::TaskQueued { needs });
             assert_eq!(lately.glimpse().last, told);
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! Commands stay in the journal as long as their task may go on. From here on the ear delivers what comes.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError};
 
@@ -55,7 +56,7 @@ impl Task {
 }
 
 impl Present {
-    /// Delivers the messages behind `after`, and leaves later ones to the ear, which does not listen meanwhile. The inner
+    /// Delivers the messages behind `after` that nobody has withdrawn, and leaves later ones to the ear, which does not listen meanwhile. The inner
     /// text says why some may be missing.
     fn catch_up(
         &self,
@@ -65,7 +66,7 @@ impl Present {
         runtime: &Handle,
     ) -> Result<Option<String>, JournalError> {
         let _not_now = self.listening.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut last = after;
+        let (mut last, mut sent) = (after, BTreeMap::new());
         let unread = loop {
             let left = match journal.commands_after(last, MOST) {
                 Ok(left) => left,
@@ -76,12 +77,16 @@ impl Present {
             for (number, command) in left {
                 match command {
                     Command::Send { task, from, text } if task == resident.job.task => {
-                        runtime.block_on(resident.write((from, text), Courier::Command(number)))?;
+                        sent.insert(number.0, (from, text));
                     }
+                    Command::Withdraw { command, .. } => drop(sent.remove(&command)),
                     _ => {}
                 }
             }
         };
+        for (number, message) in sent {
+            runtime.block_on(resident.write(message, Courier::Command(CommandId(number))))?;
+        }
         resident.caught_up.0.store(last.0, Ordering::Release);
         Ok(unread)
     }

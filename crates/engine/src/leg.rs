@@ -33,7 +33,8 @@ impl Inner {
         let definition = definition_of(roster, &past.job.config)?;
         let kind = if past.job.config.depth == 0 { Kind::Main } else { Kind::Delegated };
         let (max_turns, fewer_turns) = turns(definition, asked.max_turns, &self.contract.defaults(), kind);
-        let definition = AgentDefinition { max_turns, ..definition.clone() };
+        let limits = Limits { max_turns, ..definition.limits };
+        let definition = AgentDefinition { limits, ..definition.clone() };
         let of_a_new_task = sortie_agents::limits(&definition, self.rules.limits(kind), asked);
         let from_now_on = match by {
             Wisher::Call => of_a_new_task,
@@ -54,13 +55,15 @@ impl Remembered {
     /// Limits from now on, as they are counted: turns since the leg began, tokens and sub-agents since the task did.
     fn beyond_now(&self, limits: Limits) -> Limits {
         let Self { past, below, .. } = self;
-        let mut used = past.deeds.usage;
+        let mut used = past.deeds.footprint().usage;
         used += below.usage;
         let turns = if past.ended.is_some() { 0 } else { past.deeds.turns - past.deeds.turns_before };
         Limits {
             max_turns: limits.max_turns.map(|max| max.saturating_add(turns)),
             max_tokens: limits.max_tokens.map(|max| max.saturating_add(used.total_tokens())),
+            max_cost: limits.max_cost.map(|max| max.saturating_add(used.cost)),
             timeout: limits.timeout,
+            idle: limits.idle,
             max_children: limits.max_children.map(|max| max.saturating_add(below.started)),
         }
     }
@@ -80,7 +83,9 @@ fn or(first: Limits, second: Limits) -> Limits {
     Limits {
         max_turns: first.max_turns.or(second.max_turns),
         max_tokens: first.max_tokens.or(second.max_tokens),
+        max_cost: first.max_cost.or(second.max_cost),
         timeout: first.timeout.or(second.timeout),
+        idle: first.idle.or(second.idle),
         max_children: first.max_children.or(second.max_children),
     }
 }

@@ -10,14 +10,12 @@ use sortie_protocol::{MailMark, ReportMark, Sender, TaskId, TaskOutcome};
 
 use crate::Ids;
 use crate::inbox::{Message, Report, Unread};
+use crate::report::{DIGEST_BYTES, cut};
 use crate::stopping::Present;
 
-/// All reports that are told whole in one delivery, and all messages of one. A report that does not fit is told in a few
-/// lines, and `TaskOutput` has it; messages wait for the next delivery.
+/// All reports that are told whole in one delivery, at most, and all messages of one. A report that does not fit is told in
+/// a few lines, and `TaskOutput` has it; messages wait for the next delivery.
 const MAX_BYTES: usize = 32_000;
-
-/// What is told of a report that does not fit.
-const DIGEST_CHARS: usize = 300;
 
 /// What is delivered, and as which words.
 pub(crate) struct Delivery {
@@ -37,13 +35,13 @@ pub(crate) struct Letterhead {
 
 impl Letterhead {
     /// Puts together what is unread; `None` if nothing is. Reports come in the order in which their tasks were started,
-    /// then messages as they came, as many as fit, and one at least.
-    pub(crate) fn deliver(&self, unread: &Unread) -> Option<Delivery> {
+    /// then messages as they came, as many as fit, and one at least. `room` is what the conversation has for reports.
+    pub(crate) fn deliver(&self, unread: &Unread, room: usize) -> Option<Delivery> {
         let mark_of = |report: &Report| ReportMark { child: report.outcome.task_id, leg: report.leg };
-        let mut room = MAX_BYTES;
+        let mut left = MAX_BYTES;
         let n_messages = unread.messages.iter().take_while(|message| {
-            let has_room = room > 0;
-            room = room.saturating_sub(message.text.len());
+            let has_room = left > 0;
+            left = left.saturating_sub(message.text.len());
             has_room
         });
         let messages = &unread.messages[..n_messages.count()];
@@ -54,8 +52,11 @@ impl Letterhead {
         if mail.is_empty() {
             return None;
         }
-        let mut left = MAX_BYTES;
-        let reports = unread.reports.iter().map(|report| self.report(&report.outcome, &mut left));
+        let (mut left, mut left_for_digests) = (room.min(MAX_BYTES), room);
+        let reports = unread.reports.iter().map(|report| {
+            let whole = self.report(&report.outcome, &mut left);
+            whole.unwrap_or_else(|| self.digest(&report.outcome, &mut left_for_digests))
+        });
         let messages = messages.iter().map(|message| message_text(message, &self.words(message), &self.ids.mark()));
         let pieces: Vec<String> = reports.chain(messages).collect();
         Some(Delivery { mail, text: pieces.join("\n\n") })
@@ -72,20 +73,26 @@ impl Letterhead {
         format!("{question}\n(It has asked this, and no longer waits for an answer.)")
     }
 
-    fn report(&self, outcome: &TaskOutcome, left: &mut usize) -> String {
+    /// A report as it is, if there is room for it.
+    fn report(&self, outcome: &TaskOutcome, left: &mut usize) -> Option<String> {
         let call = Call { arguments: "{}", cwd: &self.cwd, spare_id: outcome.task_id };
         let whole = self.contract.encode_for_model(&call, Ok(outcome), &self.ids.mark());
-        let TaskOutcome { task_id, agent, status, .. } = outcome;
-        if let Some(rest) = left.checked_sub(whole.len()) {
-            *left = rest;
-            return format!("Your background task {task_id} has ended:\n{whole}");
-        }
-        let mark = self.ids.mark();
-        let digest: String = outcome.text.chars().take(DIGEST_CHARS).collect();
-        format!(
+        *left = left.checked_sub(whole.len())?;
+        Some(format!("Your background task {} has ended:\n{whole}", outcome.task_id))
+    }
+
+    /// What is told of a report for which there is no room, with its beginning if there is room for that.
+    fn digest(&self, outcome: &TaskOutcome, left: &mut usize) -> String {
+        let TaskOutcome { task_id, agent, status, text, .. } = outcome;
+        let told = format!(
             "Your background task {task_id} ({agent}) has ended: {status}. Its report does not fit here beside the others; \
-             TaskOutput has it whole. It begins:\n[report {mark}]\n{digest}…\n[end {mark}]"
-        )
+             TaskOutput has it whole."
+        );
+        let Some(rest) = left.checked_sub(DIGEST_BYTES) else { return told };
+        *left = rest;
+        let (mark, beginning) = (self.ids.mark(), &text[..cut(text, DIGEST_BYTES)]);
+        let rest = if beginning.len() < text.len() { " […]" } else { "" };
+        format!("{told} It begins:\n[report {mark}]\n{beginning}{rest}\n[end {mark}]")
     }
 }
 

@@ -5,7 +5,7 @@
 
 mod narrator;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};

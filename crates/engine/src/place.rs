@@ -5,6 +5,9 @@ use sortie_protocol::{CallId, Reply};
 
 use crate::question::ASK;
 
+/// The tool that sends a message.
+const WRITE: &str = "SendMessage";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
     Call {
@@ -21,6 +24,8 @@ pub(crate) enum Place {
 pub(crate) struct TurnCalls {
     turn: u32,
     calls: Vec<CallId>,
+    /// The places of those that send a message.
+    writing: Vec<usize>,
     /// Those that ask something, and have not done so.
     asking: Vec<CallId>,
 }
@@ -29,7 +34,9 @@ impl TurnCalls {
     pub(crate) fn of(turn: u32, reply: &Reply) -> Self {
         let asking = reply.calls().filter(|call| call.tool == ASK);
         let asking = asking.map(|call| call.id.clone()).collect();
-        Self { turn, calls: reply.calls().map(|call| call.id.clone()).collect(), asking }
+        let writing = reply.calls().enumerate().filter(|(_, call)| call.tool == WRITE);
+        let writing = writing.map(|(index, _)| index).collect();
+        Self { turn, calls: reply.calls().map(|call| call.id.clone()).collect(), writing, asking }
     }
 
     /// Whether all calls before this one have asked what they had to ask.
@@ -42,6 +49,11 @@ impl TurnCalls {
         let before = self.asking.len();
         self.asking.retain(|asking| asking != call);
         self.asking.len() < before
+    }
+
+    /// Whether a child that stands there works because one of them has sent it a message.
+    pub(crate) fn have_written(&self, place: Place) -> bool {
+        matches!(place, Place::Call { turn, index } if turn == self.turn && self.writing.contains(&index))
     }
 
     /// The place of a child that such a call has work beside the task.

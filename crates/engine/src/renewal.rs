@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sortie_agents::AgentDefinition;
-use sortie_protocol::{AgentConfig, Failure, Job, Reach};
+use sortie_protocol::{AgentConfig, Failure, GrantLayer, Job, Mode, Reach};
 use sortie_sandbox::Workspace;
 use sortie_tools::ShellSetup;
 
@@ -44,6 +44,10 @@ impl Inner {
         let mut notices = Vec::new();
         if !lost.is_empty() {
             notices.push(format!("no longer granted: {}", lost.join(", ")));
+        }
+        // Those below it have what it has.
+        if parent.is_none() {
+            notices.extend(unapproved(&first.grant.layers, now));
         }
         if has_other_role(definition, first) {
             let name = &definition.name;
@@ -106,6 +110,27 @@ impl Inner {
         }
         Some(Arc::clone(setup))
     }
+}
+
+/// What needed no approval at the start and needs it now, because it was not said again. The first layer is the user's,
+/// with the mode.
+fn unapproved(before: &[GrantLayer], now: &[GrantLayer]) -> Vec<String> {
+    let (Some(then @ GrantLayer { mode: Some(mode), .. }), Some(now)) = (before.first(), now.first()) else {
+        return Vec::new();
+    };
+    if now.mode == Some(Mode::Bypass) {
+        return Vec::new();
+    }
+    let mut notices = Vec::new();
+    if matches!(mode, Mode::AcceptEdits | Mode::Bypass) && now.mode != Some(*mode) {
+        let mode = mode.name();
+        notices.push(format!("no longer in the permission mode `{mode}`; `--permission-mode {mode}` says it again"));
+    }
+    let gone: Vec<&str> = then.allow.iter().filter(|rule| !now.allow.contains(rule)).map(String::as_str).collect();
+    if !gone.is_empty() {
+        notices.push(format!("no longer allowed without approval: {}; `--allow` says it again", gone.join(", ")));
+    }
+    notices
 }
 
 /// Whether the agent's file says something else than the task began with. What a contract or the project's own instructions

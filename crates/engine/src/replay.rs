@@ -3,7 +3,10 @@
 //! Nothing that lived in a process is needed for it. It decides nothing: what becomes of a call that was under way is
 //! `settle.rs`'s business. Whatever the log holds, the conversation that comes out is one that a model accepts.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+mod deeds;
+mod shells;
+
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use sortie_journal::Worked;
@@ -13,12 +16,15 @@ use sortie_protocol::{
 };
 use sortie_sandbox::process::KeeperMark;
 
-use crate::account::Footprint;
+use crate::believed::Believed;
 use crate::history::History;
 use crate::inbox::{Charge, Inbox, Message};
 use crate::place::{Place, TurnCalls};
 use crate::question::{OpenQuestion, Questions};
 use crate::settle;
+
+pub(crate) use self::deeds::Deeds;
+use self::shells::PastShells;
 
 /// What is left at least of the time of a task that goes on: enough to say that it is over.
 const LEAST_TIME: Duration = Duration::from_secs(1);
@@ -43,10 +49,13 @@ pub(crate) struct Past {
     pub(crate) deeds: Deeds,
     /// Of all its commands since somebody last ended what others had left. Most have ended; one may live on.
     pub(crate) keepers: Vec<KeeperMark>,
+    pub(crate) shells: PastShells,
     /// Children that work beside it, or whose reports it has not read, in the order of their places.
     pub(crate) charges: Vec<PastCharge>,
     /// Those that others had started, who failed.
     adopted: HashSet<TaskId>,
+    /// Nobody above has a part in the newest leg.
+    is_alone: bool,
     /// Messages that it has not read, and how many have come.
     pub(crate) messages: Vec<Message>,
     pub(crate) n_messages: u32,
@@ -74,23 +83,6 @@ impl PastCharge {
     fn is_at_work(&self, child: TaskId) -> bool {
         self.child == child && self.ended_leg.is_none()
     }
-}
-
-/// What the task itself has done, over all its legs.
-#[derive(Default)]
-pub(crate) struct Deeds {
-    /// Without its descendants'.
-    pub(crate) usage: Usage,
-    pub(crate) turns: u32,
-    /// Turns before the leg that goes on now.
-    pub(crate) turns_before: u32,
-    pub(crate) calls: BTreeMap<String, u64>,
-    pub(crate) files_changed: BTreeSet<String>,
-    /// Of the newest leg alone.
-    pub(crate) notices: Vec<String>,
-    pub(crate) call_ids: HashSet<CallId>,
-    /// In order of starting.
-    pub(crate) children: Vec<TaskId>,
 }
 
 /// A reply with calls, and how far they have come.
@@ -129,11 +121,10 @@ impl Past {
     /// Begins with a task's first event; `None` where that is another one.
     pub(crate) fn begin(first: Event) -> Option<Self> {
         let Fact::TaskStarted { job } = first.fact else { return None };
-        let deeds = Deeds { notices: job.notices.clone(), ..Deeds::default() };
+        let deeds = Deeds::begin(&job.notices);
         Some(Self {
             history: History::begin(&job),
             first: job.config.clone(),
-            job: *job,
             leg: first.leg,
             open: None,
             said: Vec::new(),
@@ -141,8 +132,11 @@ impl Past {
             limit: None,
             deeds,
             keepers: Vec::new(),
+            shells: PastShells::default(),
             charges: Vec::new(),
             adopted: HashSet::new(),
+            is_alone: job.parent.is_none(),
+            job: *job,
             messages: Vec::new(),
             n_messages: 0,
             last_command: 0,
@@ -156,7 +150,9 @@ impl Past {
     pub(crate) fn take(&mut self, event: Event) {
         self.worked.hear(&event.fact, event.time);
         match event.fact {
-            Fact::TaskResumed { prompt, config, notices } => {
+            Fact::TaskResumed { prompt, config, notices, alone } => {
+                self.is_alone = alone || self.job.parent.is_none();
+                self.shells.lose();
                 if event.leg > self.leg {
                     (self.leg, self.ended, self.deeds.turns_before) = (event.leg, None, self.deeds.turns);
                     self.begin_leg();
@@ -217,30 +213,43 @@ impl Past {
                 self.read_mail(&mail);
                 self.say(text);
             }
+            Fact::AnswerReturned { text } => {
+                self.deeds.answers_returned += 1;
+                self.say(text);
+            }
+            Fact::Reminded { text, lost_shells } => {
+                self.shells.tell(&lost_shells);
+                if self.open.is_none() { self.history.push_reminder(&text) } else { self.say(text) }
+            }
             Fact::QuestionAsked { call, to, text } => {
                 self.questions.push(OpenQuestion { call, to, text, asked_at: self.n_messages });
             }
             Fact::CallFinished { output, refused } => self.take_output(output, refused),
-            Fact::ModelRetried { usage, .. } | Fact::Assisted { usage, .. } => {
-                self.deeds.usage += Usage { turns: 0, tool_calls: 0, ..usage };
+            Fact::ModelCalled { input_tokens, reserved, .. } => self.deeds.call(input_tokens, reserved),
+            Fact::ModelLost { usage, .. } => self.deeds.lose(usage),
+            Fact::Compacted { compaction, usage } => {
+                self.history.shorten(&compaction);
+                self.deeds.shorten(usage);
             }
+            Fact::ModelRetried { usage, .. } | Fact::Assisted { usage, .. } => self.deeds.pay(usage),
             Fact::Noticed { text } => self.deeds.notice(text),
             Fact::TaskEnded { outcome } => {
                 self.keepers.clear();
+                self.shells.end_leg();
                 self.questions.clear();
                 // What was at work has been stopped, or is somebody else's now. So are reports that nobody read.
-                let adopted = hands_over(&self.job, outcome.status);
+                let adopted = hands_over(self.is_alone, outcome.status);
                 self.charges.retain(|charge| charge.ended_leg.is_some() && !adopted);
                 // Commands that ended with the leg have changed files that no call tells of.
                 self.deeds.files_changed.extend(outcome.files_changed.iter().cloned());
                 self.ended = Some(*outcome);
             }
             Fact::TaskStarted { .. }
-            | Fact::ModelCalled { .. }
             | Fact::ApprovalAsked { .. }
             | Fact::ApprovalAnswered { .. }
             | Fact::NotePosted { .. }
             | Fact::TaskParked { .. }
+            | Fact::TaskQueued { .. }
             | Fact::Unknown => {}
         }
     }
@@ -251,6 +260,14 @@ impl Past {
         let worked = self.worked.possibly_in_last_process(now);
         let timeout = limits.timeout.map(|timeout| timeout.saturating_sub(worked).max(LEAST_TIME));
         Limits { timeout, ..limits }
+    }
+
+    /// What the outcome should say of commands and changes of files that were cut off: nobody knows what they did.
+    pub(crate) fn unknown_effects(&self) -> Vec<String> {
+        let open =
+            self.open.iter().flat_map(|open| open.unanswered().map(move |call| (call, open.started.get(&call.id))));
+        let cut_off = open.filter_map(|(call, started)| settle::unknown_changes(call, started?));
+        cut_off.chain(self.shells.notice()).collect()
     }
 
     /// The children that answer calls which have no output yet.
@@ -309,6 +326,7 @@ impl Past {
     pub(crate) fn begin_leg(&mut self) {
         (self.last_word, self.limit) = (None, None);
         self.deeds.notices.clear();
+        (self.deeds.answers_returned, self.deeds.believed) = (0, Believed::default());
         self.history.begin_leg();
     }
 
@@ -340,9 +358,7 @@ impl Past {
     fn take_reply(&mut self, reply: Reply) {
         // Logs of versions that ended legs without answering their calls.
         self.close_turn();
-        self.deeds.turns += 1;
-        self.deeds.usage += Usage { turns: 1, tool_calls: 0, ..reply.usage };
-        self.deeds.call_ids.extend(reply.calls().map(|call| call.id.clone()));
+        self.deeds.hear(&reply);
         self.history.push_reply(&reply);
         let has_calls = reply.calls().next().is_some();
         self.last_word = (!has_calls || self.limit.is_some()).then(|| reply.clone());
@@ -351,6 +367,11 @@ impl Past {
 
     fn take_output(&mut self, output: CallOutput, refused: bool) {
         let Some(open) = &mut self.open else { return };
+        if let Some(mark) = output.output.shell
+            && let Some(call) = open.reply.calls().find(|call| call.id == output.call)
+        {
+            self.shells.see(mark, call);
+        }
         if let Some(call) = open.reply.calls().find(|call| call.id == output.call)
             && !refused
             && !output.output.did_not_run
@@ -417,21 +438,8 @@ impl OpenTurn {
     }
 }
 
-/// Whether the children of a task that has ended so go over to its parent: it cannot use them any more, and nobody has
-/// stopped it.
-pub(crate) fn hands_over(job: &Job, status: Status) -> bool {
-    job.parent.is_some() && status == Status::Failed
-}
-
-impl Deeds {
-    /// What is booked for the task alone.
-    pub(crate) fn footprint(&self) -> Footprint {
-        Footprint { usage: self.usage, files_changed: self.files_changed.clone(), started: 0 }
-    }
-
-    fn notice(&mut self, text: String) {
-        if !self.notices.contains(&text) {
-            self.notices.push(text);
-        }
-    }
+/// Whether the children of a task that has ended so go over to the one above it: it cannot use them any more, and nobody
+/// has stopped it. Who is alone keeps them for its next leg.
+pub(crate) fn hands_over(is_alone: bool, status: Status) -> bool {
+    !is_alone && status == Status::Failed
 }

@@ -1,10 +1,41 @@
-//! Keeps a report small for the one who asked: above the contract's cap it is cut, marked, and spilled in full.
+//! Keeps a report small for the one who asked: above the contract's cap it is cut, marked, and spilled in full; and so it is
+//! where it comes together with others, and the conversation has no room for all of them.
 
-use std::sync::Arc;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sortie_contract::{contract, json_bytes};
+use sortie_contract::{Contract, ReportCap, contract, json_bytes};
 use sortie_protocol::{Job, TaskOutcome, Truncation};
 use sortie_sandbox::SpillDir;
+
+/// What is told at least of a report that has no room.
+pub(crate) const DIGEST_BYTES: usize = 400;
+
+/// How many bytes of reports may still join a conversation before its next turn.
+pub(crate) struct Room(Mutex<usize>);
+
+impl Default for Room {
+    fn default() -> Self {
+        Self(Mutex::new(usize::MAX))
+    }
+}
+
+impl Room {
+    fn left(&self) -> MutexGuard<'_, usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set(&self, n_bytes: usize) {
+        *self.left() = n_bytes;
+    }
+
+    /// Takes as much as a report has, or all that is left.
+    fn take(&self, wanted: usize) -> usize {
+        let mut left = self.left();
+        let taken = wanted.min(*left);
+        *left -= taken;
+        taken
+    }
+}
 
 /// Cuts `outcome.text` to the job's caps, the mark included, at the end of a sentence or line where one is near. The
 /// whole goes to a file that the mark names, for people; a task above that has `TaskOutput` is told to go on with that.
@@ -12,36 +43,68 @@ pub(crate) async fn cap(outcome: &mut TaskOutcome, job: &Job, reports: &SpillDir
     if allowed(&outcome.text, job, "") >= outcome.text.len() {
         return;
     }
-    let full: Arc<str> = std::mem::take(&mut outcome.text).into();
-    let (kept_whole, spill) = (Arc::clone(&full), reports.of(outcome.task_id));
-    match tokio::task::spawn_blocking(move || spill.spill("report", &kept_whole)).await {
+    spill(outcome, reports).await;
+    let has_pages = job.parent.is_some() && contract(&job.contract).is_some_and(|known| known.defaults().companions);
+    let has_pages = has_pages && outcome.full_text_path.is_some();
+    let full = std::mem::take(&mut outcome.text);
+    shorten(outcome, &full, has_pages, |mark| allowed(&full, job, mark));
+}
+
+/// Cuts a report further, if there is no room for all of it beside others. A contract that gives reports word for word has
+/// them so.
+pub(crate) async fn fit(outcome: &mut TaskOutcome, room: &Room, (in_contract, reports): (&dyn Contract, &SpillDir)) {
+    let wanted = outcome.text.len();
+    let taken = room.take(wanted).max(DIGEST_BYTES);
+    let defaults = in_contract.defaults();
+    if taken >= wanted || defaults.report_cap == ReportCap::None {
+        return;
+    }
+    let was_whole = outcome.truncation.is_none();
+    if was_whole && !defaults.companions {
+        spill(outcome, reports).await;
+    }
+    let has_pages = defaults.companions && (was_whole || outcome.full_text_path.is_some());
+    let mut full = std::mem::take(&mut outcome.text);
+    // The mark of an earlier cut goes.
+    full.truncate(outcome.truncation.map_or(full.len(), |truncation| truncation.kept_bytes));
+    shorten(outcome, &full, has_pages, |mark| taken.saturating_sub(mark.len()));
+}
+
+/// Keeps the whole text in a file.
+async fn spill(outcome: &mut TaskOutcome, reports: &SpillDir) {
+    let (whole, spill) = (outcome.text.clone(), reports.of(outcome.task_id));
+    match tokio::task::spawn_blocking(move || spill.spill("report", &whole)).await {
         Ok(Ok(path)) => outcome.full_text_path = Some(path.display().to_string()),
         Ok(Err(error)) => outcome.notices.push(format!("the full report could not be kept: {error}")),
         Err(_panicked) => {
             outcome.notices.push("the full report could not be kept: writing it broke down".to_owned());
         }
     }
-    let has_pages = job.parent.is_some() && contract(&job.contract).is_some_and(|known| known.defaults().companions);
-    let mark_at = |offset: usize| match &outcome.full_text_path {
-        Some(path) if has_pages => format!(
+}
+
+/// Gives an outcome the beginning of `full` as its text, with a mark behind it, for which `allowed` leaves room.
+fn shorten(outcome: &mut TaskOutcome, full: &str, has_pages: bool, allowed: impl Fn(&str) -> usize) {
+    let mark_at = |offset: usize| match (&outcome.full_text_path, has_pages) {
+        (Some(path), true) => format!(
             "\n[… the report was cut here; TaskOutput with offset {offset} has the rest; for people the whole is in {path}]"
         ),
-        Some(path) => format!("\n[… the report was cut here; the whole is in {path}]"),
-        None => "\n[… the report was cut here]".to_owned(),
+        (None, true) => format!("\n[… the report was cut here; TaskOutput with offset {offset} has the rest]"),
+        (Some(path), false) => format!("\n[… the report was cut here; the whole is in {path}]"),
+        (None, false) => "\n[… the report was cut here]".to_owned(),
     };
     // No mark is longer than that of the very end.
     let longest = mark_at(full.chars().count());
-    let kept = &full[..cut(&full, allowed(&full, job, &longest))];
-    let mark = mark_at(kept.chars().count());
+    let kept = &full[..cut(full, allowed(&longest))];
+    let text = format!("{kept}{}", mark_at(kept.chars().count()));
     let lines = |text: &str| text.lines().count().max(1);
+    let (original_lines, original_bytes) = match outcome.truncation {
+        Some(earlier) => (earlier.original_lines, earlier.original_bytes),
+        None => (lines(full), full.len()),
+    };
+    let (kept_lines, kept_bytes) = (lines(kept), kept.len());
     outcome.truncated = true;
-    outcome.truncation = Some(Truncation {
-        original_lines: lines(&full),
-        original_bytes: full.len(),
-        kept_lines: lines(kept),
-        kept_bytes: kept.len(),
-    });
-    outcome.text = format!("{kept}{mark}");
+    outcome.truncation = Some(Truncation { original_lines, original_bytes, kept_lines, kept_bytes });
+    outcome.text = text;
 }
 
 /// How many bytes of a text its job's caps allow, with this mark behind them.
@@ -61,13 +124,20 @@ fn allowed(text: &str, job: &Job, mark: &str) -> usize {
     bytes.min(characters).min(lines).min(json)
 }
 
-/// The last good place to cut at or before `limit`: a line or sentence end in its last fifth, else a character.
-fn cut(text: &str, limit: usize) -> usize {
+/// The last good place to cut at or before `limit`: a line or sentence end in its last fifth, else a word's, else a
+/// character.
+pub(crate) fn cut(text: &str, limit: usize) -> usize {
+    if limit >= text.len() {
+        return text.len();
+    }
     let limit = text.floor_char_boundary(limit);
     let head = &text[..limit];
     let ends = ["\n", ". ", "。", "! ", "? "];
     let best = ends.iter().filter_map(|end| head.rfind(end).map(|at| at + end.trim_end().len())).max();
-    best.filter(|&at| at >= limit - limit / 5).unwrap_or(limit)
+    let is_near = |at: &usize| *at >= limit - limit / 5;
+    let word =
+        if text[limit..].starts_with(char::is_whitespace) { Some(limit) } else { head.rfind(char::is_whitespace) };
+    best.filter(is_near).or(word.filter(is_near)).unwrap_or(limit)
 }
 
 #[cfg(test)]
@@ -80,8 +150,10 @@ mod tests {
             ("One. Two. Three.", 10, "One. Two."),
             ("one\ntwo\nthree", 8, "one\ntwo"),
             ("no end in sight here", 9, "no end in"),
-            ("Far. the only end is too far back", 30, "Far. the only end is too far b"),
+            ("Far. the only end is too far back", 30, "Far. the only end is too far"),
+            ("Far. it_would_be_cut_within_a_word", 30, "Far. it_would_be_cut_within_a_"),
             ("äöü", 3, "ä"),
+            ("All. of it", 10, "All. of it"),
         ] {
             assert_eq!(&text[..cut(text, limit)], kept);
         }

@@ -70,6 +70,10 @@ pub(crate) struct Above<'a> {
 impl Engine {
     /// Goes on with a task without a parent that waits for it. A failure means that nothing was changed.
     pub async fn resume(&self, task: TaskId, resumption: Resumption) -> Result<Running, Failure> {
+        Box::pin(self.go_on(task, resumption)).await
+    }
+
+    async fn go_on(&self, task: TaskId, resumption: Resumption) -> Result<Running, Failure> {
         let Resumption { prompt, limits, take_over: takes_over } = resumption;
         let journal = Arc::clone(&self.inner.journal);
         let read = move || {
@@ -116,7 +120,7 @@ impl Inner {
             None => config.limits.tighter(Limits { max_children: Some(self.rules.max_children), ..Limits::default() }),
         };
         let account = remembered.account(bounds, above.as_ref().map(|above| Arc::clone(above.account)));
-        let slot = if config.depth == 0 { Slot::unlimited() } else { Slot::of(Arc::clone(&self.slots)) };
+        account.check_prices(&config.model, &self.models.terms(&config.model).prices)?;
         let Remembered { mut past, standing, .. } = remembered;
         let is_new_leg = hold.leg > standing.leg;
         let turns_before = if is_new_leg { past.deeds.turns } else { past.deeds.turns_before };
@@ -127,8 +131,13 @@ impl Inner {
             past.ask_more(prompt.clone());
         }
         past.worked.take_over(self.clock.now());
+        past.shells.lose();
+        notices.extend(past.unknown_effects());
         (past.job.config, past.job.reach, past.job.notices) = (config, renewed.reach, notices.clone());
         let job = Arc::new(past.job.clone());
+        let sink = self.sink(&job, hold);
+        let is_main = job.config.depth == 0;
+        let slot = if is_main { Slot::unlimited() } else { Slot::of(Arc::clone(&self.slots), sink.clone()) };
         let (cancel, approvals, address) = match above {
             Some(above) => (above.cancel, Arc::clone(above.approvals), Some(above.address)),
             None => Default::default(),
@@ -137,7 +146,7 @@ impl Inner {
             engine: Arc::clone(self),
             roster,
             asked: Asked::from(&*job),
-            sink: self.sink(&job, hold),
+            sink,
             job,
             account,
             cancel,

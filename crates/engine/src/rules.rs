@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use sortie_agents::{AgentDefinition, Registry};
 use sortie_contract::{Contract, Defaults};
+use sortie_llm::route::AUTO;
 use sortie_llm::{Chosen, Models, UnknownModel};
 use sortie_policy::{Judge, Places};
-use sortie_protocol::{Failure, Grant, GrantLayer, Limits, ModelChoice, TaskRequest};
+use sortie_protocol::{Failure, Grant, GrantLayer, Limits, ModelChoice, Money, TaskRequest};
 
+use crate::auto::pick;
 use crate::cast::cast;
 use crate::delegate::refuse_denied;
 use crate::instructions::InstructionRules;
@@ -25,10 +27,16 @@ pub struct Rules {
     pub max_concurrent: usize,
     /// Tasks that one tree may start.
     pub max_children: u32,
+    /// Tasks that may be delegated within a minute, in all trees.
+    pub delegations_per_minute: Option<u32>,
     /// Of delegated tasks; a main agent has none unless asked for.
     pub default_timeout: Duration,
     /// Of every delegated task with its descendants.
     pub max_tokens: Option<u64>,
+    /// The same in US dollars.
+    pub max_cost: Option<Money>,
+    /// The model of delegated tasks for which nobody else names one; their parent's if absent.
+    pub model: Option<String>,
     pub max_prompt_bytes: usize,
     /// Whether a call may name the model of the task that it starts.
     pub allow_model_override: bool,
@@ -49,6 +57,7 @@ pub(crate) struct ModelWish<'a> {
     pub(crate) kind: Kind,
     /// By the request.
     pub(crate) asked: Option<&'a str>,
+    pub(crate) brief: &'a str,
     /// By the agent's own definition.
     pub(crate) definition: &'a AgentDefinition,
     /// By the contract, for this type of agent.
@@ -67,8 +76,11 @@ impl Default for Rules {
             max_depth: 2,
             max_concurrent: 20,
             max_children: 200,
+            delegations_per_minute: None,
             default_timeout: Duration::from_mins(5),
             max_tokens: None,
+            max_cost: None,
+            model: None,
             max_prompt_bytes: 1 << 20,
             allow_model_override: true,
             background: true,
@@ -119,7 +131,8 @@ pub fn preflight(
         refuse_denied(&judge.map_err(|error| Failure::new("grant", error.to_string()))?, contract, definition)?;
     }
     let type_default = type_default(&defaults, definition, kind);
-    let wish = ModelWish { kind, asked: request.model.as_deref(), definition, type_default, parents: None };
+    let (asked, brief) = (request.model.as_deref(), request.prompt.as_str());
+    let wish = ModelWish { kind, asked, brief, definition, type_default, parents: None };
     rules.choose_model(models, wish).map(drop)
 }
 
@@ -181,9 +194,9 @@ impl Rules {
         Err(Failure::new("prompt_too_long", message))
     }
 
-    /// The model that serves: call, then agent file, then type, then parent.
+    /// The model that serves: call, then agent file, then type, then these rules, then parent.
     pub(crate) fn choose_model(&self, models: &dyn Models, wish: ModelWish<'_>) -> Result<Chosen, Failure> {
-        let ModelWish { kind, asked, definition, type_default, parents } = wish;
+        let ModelWish { kind, asked, brief, definition, type_default, parents } = wish;
         // A main agent's model is a person's choice, not a call's.
         if let (Kind::Delegated, Some(model), false) = (kind, asked, self.allow_model_override) {
             let message = format!(
@@ -191,10 +204,15 @@ impl Rules {
             );
             return Err(Failure::new("model_override", message));
         }
-        let wanted = asked.or(definition.model.as_deref()).or(type_default).filter(|&model| model != INHERIT);
-        models.choose(wanted, parents).map_err(|error| {
+        let by_rule = self.model.as_deref().filter(|_| kind == Kind::Delegated);
+        let wanted =
+            asked.or(definition.model.as_deref()).or(type_default).or(by_rule).filter(|&model| model != INHERIT);
+        let picked = wanted.filter(|model| model.eq_ignore_ascii_case(AUTO)).map(|_| pick(definition, brief));
+        let wanted = picked.as_ref().map_or(wanted, |picked| Some(picked.route));
+        let chosen = models.choose(wanted, parents).map_err(|error| {
             let said_by = match asked {
                 None if definition.model.is_some() => format!("agent {}: ", definition.name),
+                None if type_default.is_none() && by_rule.is_some() => "`task_tool.model`: ".to_owned(),
                 _ => String::new(),
             };
             let code = match error {
@@ -203,16 +221,21 @@ impl Rules {
                 UnknownModel::Unusable { .. } => "model_setup",
             };
             Failure::new(code, format!("{said_by}{error}"))
-        })
+        })?;
+        let notices: Vec<String> = picked.map(|picked| picked.notice).into_iter().chain(chosen.notice).collect();
+        Ok(Chosen { notice: (!notices.is_empty()).then(|| notices.join("; ")), ..chosen })
     }
 
     /// What bounds every task of a kind unless its request tightens it.
     pub(crate) fn limits(&self, kind: Kind) -> Limits {
         match kind {
             Kind::Main => Limits::default(),
-            Kind::Delegated => {
-                Limits { timeout: Some(self.default_timeout), max_tokens: self.max_tokens, ..Limits::default() }
-            }
+            Kind::Delegated => Limits {
+                timeout: Some(self.default_timeout),
+                max_tokens: self.max_tokens,
+                max_cost: self.max_cost,
+                ..Limits::default()
+            },
         }
     }
 }
@@ -268,10 +291,10 @@ pub(crate) fn turns(
     kind: Kind,
 ) -> (Option<u32>, Option<String>) {
     let (usual, most_asked) = match kind {
-        Kind::Main => (definition.max_turns, None),
-        Kind::Delegated => (definition.max_turns.or(Some(defaults.max_turns)), defaults.max_turns_asked),
+        Kind::Main => (definition.limits.max_turns, None),
+        Kind::Delegated => (definition.limits.max_turns.or(Some(defaults.max_turns)), defaults.max_turns_asked),
     };
-    let is_bound = definition.origin.path.is_some() && definition.max_turns.is_some();
+    let is_bound = definition.origin.path.is_some() && definition.limits.max_turns.is_some();
     let bound = most_asked.filter(|_| asked.is_some() && !is_bound).max(usual);
     let notice = match (asked, bound) {
         (Some(asked), Some(bound)) if asked > bound => {
@@ -282,4 +305,20 @@ pub(crate) fn turns(
         _ => None,
     };
     (bound, notice)
+}
+
+/// What to say where a request asks for more than it gets, but for turns, of which [`turns`] tells.
+pub(crate) fn lowered(asked: Limits, given: Limits) -> impl Iterator<Item = String> {
+    fn less<T: PartialOrd>(asked: Option<T>, given: Option<T>, said: impl Fn(T) -> String) -> Option<String> {
+        let (asked, given) = (asked?, given?);
+        (asked > given).then(|| format!("a limit of {} was asked for; {} hold", said(asked), said(given)))
+    }
+    let seconds = |time: Duration| format!("{} seconds", time.as_secs_f64());
+    let notices = [
+        less(asked.max_tokens, given.max_tokens, |tokens| format!("{tokens} tokens")),
+        less(asked.max_cost, given.max_cost, |cost| cost.to_string()),
+        less(asked.timeout, given.timeout, seconds),
+        less(asked.max_children, given.max_children, |children| format!("{children} sub-agents")),
+    ];
+    notices.into_iter().flatten()
 }

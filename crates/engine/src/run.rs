@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use sortie_crash::point;
 use sortie_journal::JournalError;
-use sortie_llm::ToolChoice;
+use sortie_llm::{Terms, ToolChoice};
 use sortie_protocol::{CallOutput, Fact, Failure, Job, Limit, Reply, StopReason, TaskOutcome, ToolCall};
 use tokio_util::sync::CancellationToken;
 
+use crate::account::{Bid, Lease};
+use crate::believed::counted_input;
 use crate::end::{Ending, Tally};
 use crate::gate::Gate;
+use crate::gauge::Gauge;
 use crate::history::{History, with_unique_calls};
 use crate::inbox::Inbox;
 use crate::limits::Allowance;
@@ -17,12 +20,13 @@ use crate::mail::{Delivery, Letterhead};
 use crate::place::TurnCalls;
 use crate::replay::Past;
 use crate::sink::Sink;
-use crate::turn::Speaker;
+use crate::turn::{Speaker, Turn};
 
 /// One leg of a task, under way.
 pub(crate) struct Run<'a> {
     pub(crate) job: &'a Job,
     pub(crate) history: History,
+    pub(crate) gauge: Gauge,
     pub(crate) tally: Tally,
     pub(crate) services: &'a Services,
     pub(crate) sink: &'a Sink,
@@ -38,9 +42,20 @@ pub(crate) struct Services {
     pub(crate) letterhead: Letterhead,
 }
 
+/// Why there is no next reply.
+enum NoReply {
+    /// It may not be asked for.
+    Limit(Limit),
+    /// None came, and the leg ends so.
+    Over(Ending),
+}
+
 /// Asked for at a limit, as the one message that is appended to the conversation then.
 const REPORT_NOW: &str = "You have reached a limit: no more tool calls are possible. Write your report now, from what \
                           you have found so far, and say what is missing.";
+
+/// What a reply is given room for where a limit is to be kept and no cap is set.
+const USUAL_OUTPUT: u64 = 16_384;
 
 impl Run<'_> {
     /// Runs the task to its end. `Err` means that the journal is lost; everything else is an outcome.
@@ -57,21 +72,29 @@ impl Run<'_> {
 
     async fn work(&mut self) -> Result<Ending, JournalError> {
         loop {
+            self.name_circle().await?;
             self.read_mail().await?;
-            if let Err(limit) = self.services.allowance.check(&self.tally) {
-                return self.at_limit(limit).await;
-            }
-            let reply = match self.ask(ToolChoice::Auto).await? {
+            let (reply, short_of) = match self.next_reply(ToolChoice::Auto).await? {
                 Ok(reply) => reply,
-                Err(ending) => return Ok(ending),
+                Err(NoReply::Limit(limit)) => return self.at_limit(limit).await,
+                // Tries that broke have used up what it had.
+                Err(NoReply::Over(Ending::Limited { limit: limit @ (Limit::Tokens | Limit::Cost), .. })) => {
+                    return self.at_limit(limit).await;
+                }
+                Err(NoReply::Over(ending)) => return Ok(ending),
             };
             if reply.calls().next().is_none() {
                 match self.last_word(&reply).await? {
+                    // The cap on the reply was what a limit had left.
+                    Some(Ending::Limited { limit: Limit::Output, text }) => {
+                        return Ok(Ending::limited(short_of.unwrap_or(Limit::Output), text));
+                    }
                     Some(ending) => return Ok(ending),
                     None => continue,
                 }
             }
             self.services.inbox.begin_turn(TurnCalls::of(self.tally.turns(), &reply));
+            self.services.gate.delegation.room.set(self.room_for_reports(0));
             let outputs = self.services.gate.run_all(&reply, &mut self.tally, self.sink, self.cancel).await?;
             self.history.push_outputs(outputs);
         }
@@ -93,26 +116,53 @@ impl Run<'_> {
             Past { limit: Some(limit), last_word: Some(_), .. } => {
                 return Ok(Ending::limited(*limit, self.history.last_text()));
             }
-            Past { limit: Some(limit), .. } => return self.report_at_limit(*limit).await,
+            Past { limit: Some(limit), .. } => {
+                self.tell_lost_shells(past).await?;
+                return self.report_at_limit(*limit).await;
+            }
             Past { last_word: Some(reply), .. } => {
                 if let Some(ending) = self.last_word(reply).await? {
                     return Ok(ending);
                 }
             }
             Past { open: Some(open), .. } => {
+                let answered = open.outputs.values().map(|output| output.output.for_model.len()).sum();
+                self.services.gate.delegation.room.set(self.room_for_reports(answered));
                 let outputs = self.services.gate.settle_all(open, &mut self.tally, self.sink, self.cancel).await?;
                 self.history.push_outputs(outputs);
             }
             Past { open: None, .. } => {}
         }
         past.said.iter().for_each(|text| self.history.push_user(text));
+        self.tell_lost_shells(past).await?;
         self.work().await
+    }
+
+    /// A model whose commands in the background were lost with their process is told so, once.
+    async fn tell_lost_shells(&mut self, past: &Past) -> Result<(), JournalError> {
+        if let Some(text) = past.shells.for_model() {
+            let lost_shells = past.shells.untold();
+            self.sink.append(Fact::Reminded { text: text.clone(), lost_shells }).await?;
+            self.history.push_reminder(&text);
+        }
+        Ok(())
+    }
+
+    /// A model that goes round in a circle is told so.
+    async fn name_circle(&mut self) -> Result<(), JournalError> {
+        if let Some(text) = self.history.reminder() {
+            self.sink.append(Fact::Reminded { text: text.clone(), lost_shells: Vec::new() }).await?;
+            self.history.push_reminder(&text);
+        }
+        Ok(())
     }
 
     /// What has come joins the conversation, as one message; what is too much of it, at the next turn.
     async fn read_mail(&mut self) -> Result<(), JournalError> {
         let Services { inbox, letterhead, .. } = self.services;
-        let Some(Delivery { mail, text }) = letterhead.deliver(&inbox.unread()) else { return Ok(()) };
+        let Some(Delivery { mail, text }) = letterhead.deliver(&inbox.unread(), self.room_for_reports(0)) else {
+            return Ok(());
+        };
         self.sink.append(Fact::MailRead { mail: mail.clone(), text: text.clone() }).await?;
         point("mail.read");
         inbox.mark_read(&mail);
@@ -120,11 +170,17 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// A reply without calls ends the leg, unless there is mail to read, or to wait for. A reply that is no answer ends it
-    /// in any case.
+    /// A reply without calls ends the leg, unless there is mail to read, or to wait for, or it does not fit what was asked
+    /// for. A reply that is no answer ends it in any case.
     async fn last_word(&mut self, reply: &Reply) -> Result<Option<Ending>, JournalError> {
         let is_answer = reply.stop != StopReason::Refusal && !reply.parts.is_empty();
-        while is_answer && !self.services.inbox.close_if_empty() {
+        loop {
+            if is_answer && self.services.inbox.is_empty() && self.send_back(reply).await? {
+                return Ok(None);
+            }
+            if !is_answer || self.services.inbox.close_if_empty() {
+                return Ok(Some(self.final_answer(reply)));
+            }
             if let Some(ending) = self.park().await? {
                 return Ok(Some(ending));
             }
@@ -132,7 +188,6 @@ impl Run<'_> {
                 return Ok(None);
             }
         }
-        Ok(Some(self.final_answer(reply)))
     }
 
     /// Waits, without a slot, until there is something to read, or nothing will come; or tells how the leg ends before
@@ -166,18 +221,64 @@ impl Run<'_> {
         Ok(over.map(|over| over.ending(self.history.last_text())))
     }
 
+    /// The one place that decides whether a call is paid for: all that it may use is held back for it.
+    async fn reserve(&self, tool_choice: ToolChoice) -> Result<Lease, Limit> {
+        let Terms { output_cap, max_output, prices, .. } = self.services.speaker.terms;
+        let bid = Bid {
+            input_tokens: self.gauge.measure(&self.history),
+            max_output: output_cap.or(max_output.map(|most| most.min(USUAL_OUTPUT))).unwrap_or(USUAL_OUTPUT),
+            prices,
+            is_report: tool_choice == ToolChoice::None,
+        };
+        self.services.allowance.reserve((&self.tally, &self.history), bid, self.sink).await
+    }
+
+    /// The next reply, and the limit that made its cap lower than usual. A conversation that does not fit the model's window
+    /// is shortened before it is asked, and once more if its provider says that it does not fit.
+    async fn next_reply(
+        &mut self,
+        tool_choice: ToolChoice,
+    ) -> Result<Result<(Reply, Option<Limit>), NoReply>, JournalError> {
+        self.make_room(tool_choice).await?;
+        let mut is_second = false;
+        loop {
+            let lease = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => {
+                    return Ok(Err(NoReply::Over(Ending::Cancelled { text: self.history.last_text() })));
+                }
+                lease = self.reserve(tool_choice) => lease,
+            };
+            let lease = match lease {
+                Ok(lease) => lease,
+                Err(limit) => return Ok(Err(NoReply::Limit(limit))),
+            };
+            let short_of = lease.short_of();
+            let ending = match self.ask(tool_choice, lease).await? {
+                Ok(reply) => return Ok(Ok((reply, short_of))),
+                Err(ending) => ending,
+            };
+            if is_second || !ending.is_too_long() || !self.make_more_room(tool_choice).await? {
+                return Ok(Err(NoReply::Over(ending)));
+            }
+            is_second = true;
+        }
+    }
+
     /// One model call, recorded: a reply, or the ending because none came.
-    async fn ask(&mut self, tool_choice: ToolChoice) -> Result<Result<Reply, Ending>, JournalError> {
-        let turn = self.tally.turns() + 1;
+    async fn ask(&mut self, tool_choice: ToolChoice, lease: Lease) -> Result<Result<Reply, Ending>, JournalError> {
+        let (number, input_tokens) = (self.tally.turns() + 1, self.gauge.measure(&self.history));
+        let turn = Turn { number, is_beside: false, tool_choice, input_tokens, lease };
         let speaker = &self.services.speaker;
-        let reply = match speaker.call(self.job, &self.history, (turn, tool_choice), self.sink, self.cancel).await? {
+        let reply = match speaker.call(self.job, &self.history, turn, self.sink, self.cancel).await? {
             Ok(reply) => with_unique_calls(reply, &mut self.tally.call_ids),
             Err(ending) => return Ok(Err(ending)),
         };
         point("model.replied");
-        self.tally.add_reply(reply.usage);
+        self.tally.add_reply(&reply);
+        self.gauge.correct(input_tokens, counted_input(&reply));
         self.history.push_reply(&reply);
-        self.sink.append(Fact::ModelReplied { turn, reply: reply.clone() }).await?;
+        self.sink.append(Fact::ModelReplied { turn: number, reply: reply.clone() }).await?;
         point("model.recorded");
         Ok(Ok(reply))
     }
@@ -217,18 +318,34 @@ impl Run<'_> {
     }
 
     async fn report_at_limit(&mut self, limit: Limit) -> Result<Ending, JournalError> {
-        let reply = match self.ask(ToolChoice::None).await? {
-            Ok(reply) => reply,
-            Err(Ending::Cancelled { text }) => return Ok(Ending::Cancelled { text }),
-            Err(Ending::Failed { failure, text }) => {
+        let mut answer = self.next_reply(ToolChoice::None).await?;
+        if matches!(answer, Err(NoReply::Limit(_))) && self.make_it_cheaper().await? {
+            answer = self.next_reply(ToolChoice::None).await?;
+        }
+        let reply = match answer {
+            Ok((reply, _)) => reply,
+            Err(NoReply::Limit(short)) => {
+                self.tally.notice(format!("nothing was left for the report: the {short} limit was reached"));
+                return Ok(Ending::limited(limit, self.history.last_text()));
+            }
+            Err(NoReply::Over(Ending::Cancelled { text })) => return Ok(Ending::Cancelled { text }),
+            Err(NoReply::Over(Ending::Failed { failure, text })) => {
                 self.tally.notice(format!("the report that was asked for at the limit did not come: {failure}"));
                 return Ok(Ending::limited(limit, text));
             }
-            Err(Ending::OutOfTime) => {
+            Err(NoReply::Over(Ending::OutOfTime)) => {
                 self.tally.notice("the time ran out before the report that was asked for at the limit");
                 return Ok(Ending::limited(limit, self.history.last_text()));
             }
-            Err(Ending::Completed { text } | Ending::Limited { text, .. }) => {
+            Err(NoReply::Over(Ending::Limited { limit: Limit::Context, text })) => {
+                self.tally.notice("the conversation did not fit the model's window any more: there is no report");
+                return Ok(Ending::limited(limit, text));
+            }
+            Err(NoReply::Over(Ending::Limited { limit: short @ (Limit::Tokens | Limit::Cost), text })) => {
+                self.tally.notice(format!("tries that broke have used up what was left for the report: {short}"));
+                return Ok(Ending::limited(limit, text));
+            }
+            Err(NoReply::Over(Ending::Completed { text } | Ending::Limited { text, .. })) => {
                 self.tally.notice("the time ran out before the report that was asked for at the limit");
                 return Ok(Ending::limited(limit, text));
             }

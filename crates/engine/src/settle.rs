@@ -21,6 +21,9 @@ const GIST_CHARS: usize = 300;
 /// The arguments that say what a call is about, the most telling first.
 const TELLING: [&str; 6] = ["command", "file_path", "path", "url", "pattern", "query"];
 
+/// The arguments of a call that may change files and is not idempotent: a command line, or a file's path.
+const CHANGING: [&str; 2] = ["command", "file_path"];
+
 impl Gate {
     /// Answers all calls of a turn that was broken off. Exactly one output for each comes back, in call order.
     pub(crate) async fn settle_all(
@@ -115,10 +118,26 @@ fn unknown(call: &ToolCall, started: &Started) -> ToolOutput {
         "unknown: the program was stopped while this {} call ran: {}.{began}{} Whether it had its effect, all of it or a \
          part, is not known, and it was not made again. Look at the state of things before you go on.",
         call.tool,
-        gist(&about(call)),
+        gist_of(call),
         progress.unwrap_or_default()
     ))
     .because(Fault::Internal)
+}
+
+/// What the outcome should say of a call whose outcome is not known, where it may have changed files.
+pub(crate) fn unknown_changes(call: &ToolCall, started: &Started) -> Option<String> {
+    let arguments = serde_json::from_str::<Value>(&call.arguments).unwrap_or_default();
+    let changes = CHANGING.iter().any(|name| arguments[*name].is_string());
+    let is_unknown = !started.idempotent && started.child.is_none();
+    (changes && is_unknown).then(|| {
+        let (tool, gist) = (&call.tool, gist_of(call));
+        format!("{tool} {gist} was interrupted: files that it changed may be missing from files_changed")
+    })
+}
+
+/// What a call is about, on one line and marked.
+pub(crate) fn gist_of(call: &ToolCall) -> String {
+    gist(&about(call))
 }
 
 /// What a call is about: the command line, the path, or whatever its arguments are.

@@ -137,10 +137,10 @@ impl Sink {
     pub(crate) async fn resume(
         &self,
         (prompt, notices): (Option<String>, Vec<String>),
-        read: u64,
+        (read, alone): (u64, bool),
         parent: Option<ParentsWord<'_>>,
     ) -> Result<(), JournalError> {
-        let mut entries = vec![self.takeover((prompt, notices), read)];
+        let mut entries = vec![self.takeover((prompt, notices), (read, alone))];
         entries.extend(parent.map(|parent| self.start_at(parent)));
         self.journal.append(entries, Durability::Synced).await
     }
@@ -168,10 +168,15 @@ impl Sink {
         sink.entry(Fact::ChildStarted { call: call.clone(), child: self.job.task, background: !waits })
     }
 
-    /// A task is taken, from whoever had it: the first that a new attempt writes.
-    pub(crate) fn takeover(&self, (prompt, notices): (Option<String>, Vec<String>), read: u64) -> Entry {
+    /// A task is taken, from whoever had it: the first that a new attempt writes. `alone`: nobody above has a part in it.
+    pub(crate) fn takeover(
+        &self,
+        (prompt, notices): (Option<String>, Vec<String>),
+        (read, alone): (u64, bool),
+    ) -> Entry {
         let config = Box::new(self.job.config.clone());
-        Entry { after: Some(read), ..self.entry(Fact::TaskResumed { prompt, config, notices }) }
+        let alone = alone && self.job.parent.is_some();
+        Entry { after: Some(read), ..self.entry(Fact::TaskResumed { prompt, config, notices, alone }) }
     }
 
     /// The word of this task's ending in the log of the parent whose call it answers.

@@ -157,7 +157,8 @@ fn obey(present: &Present, journal: &dyn Journal, heard: CommandId, runtime: &Ha
             // Not awaited: who holds the address may wait for the ear.
             (Command::Release { .. }, Some(resident)) => drop(runtime.spawn(async move { resident.release().await })),
             // Whoever goes on with the task finds it.
-            (Command::Send { .. } | Command::Unknown, _) | (Command::Release { .. }, None) => {}
+            (Command::Send { .. } | Command::Withdraw { .. } | Command::Unknown, _)
+            | (Command::Release { .. }, None) => {}
         }
     }
     wishes.last().map_or(heard, |(last, _)| *last)

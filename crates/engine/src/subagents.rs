@@ -85,7 +85,8 @@ impl Subagents {
     }
 
     /// Makes a sub-agent of this configuration, whichever was asked for. A failure means that it cannot come into
-    /// being: an empty or too long prompt, a model that nobody knows, an agent that nobody may delegate to.
+    /// being: an empty or too long prompt, a model that nobody knows, an agent that nobody may delegate to, too many of
+    /// late.
     pub fn create(&self, configuration: &AgentDefinition, parameters: Parameters) -> Result<Subagent, Failure> {
         let inner = &self.engine.inner;
         let Parameters { description, prompt, subagent_type } = parameters;
@@ -100,7 +101,9 @@ impl Subagents {
         let is_meant = roster.agents.get_delegable(&request.agent).is_ok_and(|meant| meant.name == *name);
         let notice = (!is_meant).then(|| format!("asked for was `{}`; `{name}` serves", request.agent));
         let serving = Serving { definition: configuration, notice };
-        Ok(Subagent { task: inner.prepare(&roster, serving, Kind::Delegated, request)? })
+        let task = inner.prepare(&roster, serving, Kind::Delegated, request)?;
+        inner.check_rate()?;
+        Ok(Subagent { task })
     }
 
     /// Tells an observer of every sub-agent in every run of the engine that starts from now on, whoever starts it.
@@ -123,7 +126,7 @@ impl Subagent {
 
     /// Runs it to its end and returns its final text. Dropping the future stops it.
     pub async fn execute(self) -> Result<String, SubagentError> {
-        let running = Running::start(self.task).await.map_err(EngineError::from)?;
+        let running = Box::pin(Running::start(self.task)).await.map_err(EngineError::from)?;
         let outcome = running.outcome().await?;
         match outcome.status {
             Status::Completed => Ok(outcome.text),

@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use sortie_crash::point;
 use sortie_journal::JournalError;
 use sortie_policy::{Judge, Places};
-use sortie_protocol::{CallId, Fact, Failure, Job, Launched, Limit, TaskOutcome};
+use sortie_protocol::{CallId, Fact, Failure, Job, Launched, Limit, TaskOutcome, ToolSpec};
 use sortie_tools::{Seen, Shells};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -25,15 +25,17 @@ use crate::delegate::Delegate;
 use crate::end::{Ending, Tally};
 use crate::engine::{EngineError, Inner};
 use crate::gate::{Gate, message};
+use crate::gauge::Gauge;
 use crate::history::History;
 use crate::inbox::Inbox;
 use crate::left_over::CaughtUp;
 use crate::limits::Allowance;
 use crate::mail::Letterhead;
+use crate::order::Words;
 use crate::patience::Patience;
 use crate::remember::read;
 use crate::replay::Past;
-use crate::report;
+use crate::report::{self, Room};
 use crate::resident::Resident;
 use crate::resume::end_left_over;
 use crate::roster::Roster;
@@ -98,7 +100,8 @@ impl Task {
             Some(resumed) => {
                 // Whoever waits for a leg that was interrupted has had word of it.
                 let word = word.filter(|_| resumed.is_new_leg);
-                self.sink.resume((resumed.prompt.clone(), resumed.notices.clone()), resumed.read, word).await?;
+                let place = (resumed.read, self.address.is_none());
+                self.sink.resume((resumed.prompt.clone(), resumed.notices.clone()), place, word).await?;
             }
         }
         // Whoever holds the address keeps the end of the task off, however soon that is.
@@ -152,8 +155,12 @@ impl Task {
         // All that was written before is there to be read then.
         self.sink.append_synced(Fact::Noticed { text: text.clone() }).await?;
         let (journal, task) = (Arc::clone(&self.engine.journal), self.job.task);
-        let past = blocking(move || read(journal.as_ref(), task)).await.ok();
-        let mut tally = past.as_ref().map_or_else(|| self.tally(), |past| Tally::resumed(&self.account, past, &[]));
+        let mut past = blocking(move || read(journal.as_ref(), task)).await.ok();
+        if let Some(past) = &mut past {
+            past.shells.lose();
+        }
+        let so_far = |past: &Past| Tally::resumed(&self.account, past, &past.unknown_effects());
+        let mut tally = past.as_ref().map_or_else(|| self.tally(), so_far);
         if let Some(past) = &past {
             self.engine.close(past, (&self.sink, self.takes_over()), &mut tally).await?;
         }
@@ -195,6 +202,7 @@ impl Task {
         }
         let run = Run {
             job: &self.job,
+            gauge: self.gauge(&services.speaker.tools),
             history: self.history(),
             tally,
             services: &services,
@@ -222,7 +230,8 @@ impl Task {
     fn services(&self, above: Arc<Deadline>) -> Result<(Services, Arc<Delegate>), Failure> {
         let config = &self.job.config;
         let turns_before = self.past.as_ref().map_or(0, |resumed| resumed.turns_before);
-        let allowance = Allowance::start(config.limits, above, turns_before);
+        let ends_circles = self.engine.contract.defaults().ends_circles;
+        let allowance = Allowance::start(config.limits, above, turns_before, ends_circles);
         // A grant that cannot be read grants nothing.
         let workspace = self.engine.workspace_of(&self.job.reach);
         let places = self.engine.permissions.places(&workspace);
@@ -241,16 +250,20 @@ impl Task {
             takes_over: self.takes_over(),
             begun: self.past.as_ref().map(|resumed| resumed.past.begun()).unwrap_or_default(),
             inbox: Arc::clone(&self.inbox),
+            room: Room::default(),
+            words: Words::default(),
             notices: Mutex::default(),
         };
         let delegate = Arc::new(delegate);
+        let tools = self.roster.offer(&config.tools);
         let speaker = Speaker {
+            terms: self.engine.models.terms(&config.model),
             model: self
                 .engine
                 .models
                 .open(&config.model)
                 .map_err(|error| Failure::new(error.kind.code(), error.message))?,
-            tools: self.roster.offer(&config.tools),
+            tools,
             deadline: Arc::clone(&allowance.deadline),
             account: Arc::clone(&self.account),
             redactor: Arc::clone(&self.engine.permissions.redactor),
@@ -313,7 +326,9 @@ impl Task {
         let permissions = &self.engine.permissions;
         let reach = TaskReach::new(Arc::clone(judge), places.clone(), permissions.private.clone());
         let (changes, redactor) = (Arc::clone(&self.engine.changes), Arc::clone(&permissions.redactor));
-        Some(Shells::new(setup, Arc::new(reach), changes, redactor, self.job.task))
+        let shells = Shells::new(setup, Arc::new(reach), changes, redactor, self.job.task);
+        let earlier = self.past.as_ref().map(|resumed| resumed.past.shells.earlier());
+        Some(shells.after(earlier.unwrap_or_default()))
     }
 
     pub(crate) fn tally(&self) -> Tally {
@@ -329,12 +344,18 @@ impl Task {
 
     /// This task, as the one whose call somebody answers.
     pub(crate) fn caller<'a>(&'a self, call: &'a CallId) -> Caller<'a> {
-        Caller { sink: &self.sink, call, takes_over: self.takes_over() }
+        Caller { sink: &self.sink, call, takes_over: self.takes_over(), why: None }
     }
 
     /// The conversation so far.
     fn history(&self) -> History {
         self.past.as_ref().map_or_else(|| History::begin(&self.job), |resumed| resumed.past.history.clone())
+    }
+
+    /// The measure of its requests, with what their provider counted last.
+    fn gauge(&self, tools: &[ToolSpec]) -> Gauge {
+        let correction = self.past.as_ref().map(|resumed| resumed.past.deeds.correction);
+        Gauge::new(&self.job.config.system, tools, correction.unwrap_or_default())
     }
 
     /// Tells hooks that it is about to start, or to go on in a new leg. One of them may be against it.

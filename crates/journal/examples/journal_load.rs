@@ -273,6 +273,7 @@ fn started(task: TaskId) -> Entry {
         limits: Limits::default(),
         depth: 0,
         chain: Vec::new(),
+        output_schema: None,
     };
     let job = Job {
         task,
@@ -300,6 +301,7 @@ fn ended(task: TaskId) -> Entry {
         status: Status::Completed,
         reason: None,
         text: "there".to_owned(),
+        structured: None,
         files_changed: Vec::new(),
         tool_summary: Vec::new(),
         model: model(),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use sortie_protocol::{CallId, Event, Fact, MailMark, ReportMark, Status, TaskId, Timestamp};
+use sortie_protocol::{CallId, Event, Fact, Failure, MailMark, ReportMark, Status, TaskId, TaskOutcome, Timestamp};
 
 use crate::{Holder, Standing, TaskHeader, TaskState};
 
@@ -55,8 +55,8 @@ pub(crate) struct Evidence {
     answers: HashMap<(TaskId, CallId), ReportMark>,
     /// What has reached a conversation.
     collected: HashSet<ReportMark>,
-    /// When and how legs ended.
-    ended: HashMap<(TaskId, u32), (Timestamp, Status)>,
+    /// When legs ended, and whether they were given up.
+    ended: HashMap<(TaskId, u32), (Timestamp, bool)>,
 }
 
 impl Evidence {
@@ -92,7 +92,7 @@ impl Evidence {
                 self.collect(&output.output.mail, task);
             }
             Fact::MailRead { mail, .. } => self.collect(mail, task),
-            Fact::TaskEnded { outcome } => drop(self.ended.insert(leg, (event.time, outcome.status))),
+            Fact::TaskEnded { outcome } => drop(self.ended.insert(leg, (event.time, is_given_up(outcome)))),
             _ => {}
         }
     }
@@ -111,7 +111,7 @@ impl Evidence {
     }
 
     /// The first result of a tree that somebody is still to have. A leg that a person asked for is owed to no task, and one
-    /// that was stopped has nothing to collect.
+    /// that was given up has nothing to collect.
     pub(crate) fn uncollected(&self, tree: &[TaskHeader]) -> Option<Kept> {
         let root = tree.first()?.task_id;
         let mut children = tree.iter().filter(|header| header.parent_id.is_some());
@@ -124,8 +124,8 @@ impl Evidence {
 
     /// Who has a report of a child before it, and has not read it.
     fn unread(&self, child: TaskId) -> Option<TaskId> {
-        let was_stopped = |leg| self.ended.get(&(child, leg)).is_some_and(|(_, status)| *status == Status::Cancelled);
-        let is_owed = |leg| !self.collected.contains(&ReportMark { child, leg }) && !was_stopped(leg);
+        let is_given_up = |leg| self.ended.get(&(child, leg)).is_some_and(|(_, is_given_up)| *is_given_up);
+        let is_owed = |leg| !self.collected.contains(&ReportMark { child, leg }) && !is_given_up(leg);
         let mut delivered = self.delivered.get(&child).into_iter().flatten();
         delivered.find(|(leg, _)| is_owed(**leg)).map(|(_, by)| *by)
     }
@@ -140,6 +140,11 @@ impl Evidence {
             && parents_end.is_none_or(|(end, _)| *end >= header.updated);
         header.parent_id.filter(|_| is_owed)
     }
+}
+
+/// Whether a leg was stopped, or ended because the one above it could not go on: it has nothing to collect.
+fn is_given_up(TaskOutcome { status, error, .. }: &TaskOutcome) -> bool {
+    *status == Status::Cancelled || error.as_ref().is_some_and(|error| error.code == Failure::ABOVE_FAILED)
 }
 
 /// Whether the whole tree has ended and lain still since `older_than`.

@@ -119,7 +119,11 @@ mod tests {
         let mut worked = Worked::begin(Timestamp(0));
         assert_eq!(worked.possibly_in_last_process(Timestamp(9_000)), Duration::ZERO, "it has not begun");
         heard(&mut worked, &Fact::TaskAdmitted, 5);
-        heard(&mut worked, &Fact::ModelCalled { turn: 1 }, 6);
+        heard(
+            &mut worked,
+            &Fact::ModelCalled { turn: 1, input_tokens: 0, reserved: sortie_protocol::Usage::default() },
+            6,
+        );
         assert_eq!((worked.known(), worked.so_far(Timestamp(95_000))), (secs(1), secs(90)));
         assert_eq!(worked.possibly_in_last_process(Timestamp(8_500)), Duration::from_millis(3_500));
         assert_eq!(worked.possibly_in_last_process(Timestamp(900_000_000)), secs(1) + MOST_UNSEEN, "much later");
@@ -127,7 +131,11 @@ mod tests {
         heard(&mut worked, &resumed(), 8);
         assert_eq!(worked.known(), secs(3), "what may have been work behind its last event is told as such, too");
         heard(&mut worked, &Fact::TaskAdmitted, 101);
-        heard(&mut worked, &Fact::ModelCalled { turn: 1 }, 103);
+        heard(
+            &mut worked,
+            &Fact::ModelCalled { turn: 1, input_tokens: 0, reserved: sortie_protocol::Usage::default() },
+            103,
+        );
         assert_eq!((worked.known(), worked.last_heard()), (secs(5), Timestamp(103_000)));
         assert_eq!(worked.possibly_in_last_process(Timestamp(103_000)), secs(2));
     }
@@ -147,7 +155,11 @@ mod tests {
     fn word_of_a_child_that_was_stopped_later_is_no_work() {
         let mut worked = Worked::begin(Timestamp(0));
         heard(&mut worked, &Fact::TaskAdmitted, 0);
-        heard(&mut worked, &Fact::ModelCalled { turn: 1 }, 2);
+        heard(
+            &mut worked,
+            &Fact::ModelCalled { turn: 1, input_tokens: 0, reserved: sortie_protocol::Usage::default() },
+            2,
+        );
         let child = TaskId::from_random([1; 12]);
         heard(&mut worked, &Fact::ChildEnded { call: CallId("call".to_owned()), child, child_leg: 1 }, 90_000);
         assert_eq!(worked.known(), secs(2));

@@ -4,20 +4,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
-use sortie_protocol::{Part, Reply};
-use tokio::time::{Instant, sleep, timeout_at};
+use sortie_protocol::Reply;
+use tokio::time::{Instant, sleep};
 
 use crate::http::HttpClients;
-use crate::retry::Retries;
+use crate::pace::{Pace, Paces, Pass, TooLong};
+use crate::retry::{Retries, Retry};
 use crate::route::{CallSettings, KnownNames, Route, shown};
 use crate::stream::{IdleTimer, read_reply};
-use crate::wire::{EncodedRequest, Observe, weight};
-use crate::{BoxFuture, Model, ModelError, ModelEvent, ModelRequest, WireKind, failure};
+use crate::usage::{self, Expected};
+use crate::wire::{EncodedRequest, Observe};
+use crate::{BoxFuture, ErrorKind, Model, ModelError, ModelEvent, ModelRequest, Terms, WireKind, estimate, failure};
 
 /// What all routes of a process have in common.
 pub(crate) struct Shared {
     pub(crate) clients: HttpClients,
     pub(crate) known: KnownNames,
+    pub(crate) paces: Paces,
 }
 
 /// The models of one route.
@@ -25,6 +28,7 @@ pub(crate) struct WireModel {
     pub(crate) route: Route,
     shared: Arc<Shared>,
     settings: CallSettings,
+    pace: Arc<Pace>,
     /// Whether the address has ever answered: one that did is worth waiting for when it is gone.
     answered: AtomicBool,
 }
@@ -41,25 +45,72 @@ impl Model for WireModel {
 
 impl WireModel {
     pub(crate) fn new(route: Route, shared: Arc<Shared>, settings: CallSettings) -> Self {
-        Self { route, shared, settings, answered: AtomicBool::new(false) }
+        let pace = shared.paces.of(&route);
+        Self { route, shared, settings, pace, answered: AtomicBool::new(false) }
     }
 
     async fn call_with_retries(&self, request: ModelRequest<'_>, observe: Observe<'_>) -> Result<Reply, ModelError> {
         let kind = self.wire_for(request.model);
-        let route = Route { wire: kind, max_output: self.output_cap(request.model), ..self.route.clone() };
+        let caps = [self.output_cap(request.model), request.max_output];
+        let route = Route { wire: kind, max_output: caps.into_iter().flatten().min(), ..self.route.clone() };
         let encoded = kind.wire().encode(&route, &request)?;
+        let expected = Expected {
+            input_tokens: estimate::request_tokens(&request),
+            max_output: route.max_output,
+            window: self.terms(request.model).window,
+        };
+        let sending = Sending { wire: kind, encoded, expected };
         let mut retries = Retries::new(self.settings, request.deadline);
+        let mut failed = None;
         loop {
-            let error = match self.try_once(kind, &encoded, &request, observe).await {
+            let mut pass = match self.pace.enter(expected.input_tokens, request.deadline).await {
+                Ok(pass) => pass,
+                Err(too_long) => return Err(self.held_up(too_long, failed, &retries)),
+            };
+            let error = match self.try_once(&sending, &request, &mut pass, observe).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => self.without_secrets(error),
             };
-            let answered = self.answered.load(Ordering::Relaxed);
-            let Some(retry) = retries.after(&error, answered, Instant::now(), jitter()) else {
+            let Some(retry) = self.retry(&error, &pass, &mut retries) else {
                 return Err(given_up(error, retries.tries()));
             };
+            drop(pass);
             observe(ModelEvent::Retrying { attempt: retry.attempt, wait: retry.wait, error: &error });
             sleep(retry.wait).await;
+            failed = Some(error);
+        }
+    }
+
+    /// The retry after a try that was let in and failed, or `None` when the error stands. If the endpoint takes no more for
+    /// now, all who ask it are told.
+    fn retry(&self, error: &ModelError, pass: &Pass<'_>, retries: &mut Retries) -> Option<Retry> {
+        let jitter = jitter();
+        if matches!(error.kind, ErrorKind::RateLimited | ErrorKind::Overloaded) {
+            let wait = pass.refuse(error, self.settings.retry_base, jitter);
+            // What it had begun to answer may have been paid for, so that it is not tried for ever.
+            if !pass.is_taken() {
+                return retries.after_refusal(wait, self.pace.last_taken(), Instant::now());
+            }
+        }
+        retries.after(error, self.answered.load(Ordering::Relaxed), Instant::now(), jitter)
+    }
+
+    /// A call that could not be tried in time, or not again.
+    fn held_up(&self, too_long: TooLong, failed: Option<ModelError>, retries: &Retries) -> ModelError {
+        let address = &self.route.base_url;
+        let (reason, retry_after) = match too_long {
+            TooLong::Closed(wait) => (format!("{address} takes no requests for now"), Some(wait)),
+            TooLong::Deadline => {
+                let next = "give it more time, or let fewer work at once";
+                (format!("{address} cannot be asked before the deadline, at the rate that it takes; {next}"), None)
+            }
+        };
+        match failed {
+            None => given_up(ModelError { retry_after, ..ModelError::new(ErrorKind::RateLimited, reason) }, 0),
+            Some(error) => {
+                let message = format!("{}; now {reason}", error.message);
+                given_up(ModelError { message, retry_after, ..error }, retries.tries() - 1)
+            }
         }
     }
 
@@ -86,15 +137,23 @@ impl WireModel {
         Some(limit.map_or(cap, |limit| limit.min(cap)))
     }
 
+    /// What is known of a model that is reached by this route. What is set for the route holds for its own model.
+    pub(crate) fn terms(&self, model: &str) -> Terms {
+        let facts = self.shared.known.catalogue.lookup(model).unwrap_or_default();
+        let window = self.route.window.filter(|_| model == self.route.model).or(facts.window);
+        Terms { window, output_cap: self.output_cap(model), max_output: facts.max_output, prices: facts.prices }
+    }
+
     async fn try_once(
         &self,
-        wire: WireKind,
-        encoded: &EncodedRequest,
+        sending: &Sending,
         request: &ModelRequest<'_>,
+        pass: &mut Pass<'_>,
         observe: Observe<'_>,
     ) -> Result<Reply, ModelError> {
-        let idle = IdleTimer::start(self.settings.idle_timeout);
-        let sending = self
+        let Sending { wire, encoded, expected } = sending;
+        let mut idle = IdleTimer::start(request.idle.unwrap_or(self.settings.idle_timeout));
+        let answer = self
             .shared
             .clients
             .client_for(&self.route.base_url)?
@@ -104,16 +163,17 @@ impl WireModel {
             .header(ACCEPT, "text/event-stream")
             .body(encoded.body.clone())
             .send();
-        let response = match timeout_at(idle.until(), sending).await {
-            Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(failure::not_sent(&error, &self.route, &encoded.url)),
-            Err(_) => return Err(located(idle.stalled(), encoded)),
+        let response = match idle.wait(answer).await {
+            Some(Ok(response)) => response,
+            Some(Err(error)) => return Err(failure::not_sent(&error, &self.route, &encoded.url)),
+            None => return Err(located(idle.stalled(), encoded)),
         };
         self.answered.store(true, Ordering::Relaxed);
         if !response.status().is_success() {
             return Err(failure::refused(response, &self.route, request.model, &self.shared.known).await);
         }
-        let mut response = failure::require_stream(response, &self.route, wire).await?;
+        let mut response = failure::require_stream(response, &self.route, *wire).await?;
+        pass.take();
         let mut partial = String::new();
         let mut observe = |event: ModelEvent<'_>| {
             if let ModelEvent::Text(text) = event {
@@ -124,9 +184,13 @@ impl WireModel {
         let mut decoder = wire.wire().decoder();
         let result = read_reply(&mut response, decoder.as_mut(), idle, &mut observe).await;
         match result {
-            Ok(reply) => {
-                let sent_tokens = || estimated_input(request, wire, encoded.body.len());
-                Ok(completed(reply, request.model, sent_tokens))
+            Ok(mut reply) => {
+                if reply.model.is_empty() {
+                    request.model.clone_into(&mut reply.model);
+                }
+                usage::put_right(&mut reply, *expected);
+                pass.settle(reply.usage.total_tokens());
+                Ok(reply)
             }
             Err(error) => Err(ModelError { partial, usage: Box::new(decoder.usage()), ..located(error, encoded) }),
         }
@@ -140,40 +204,11 @@ impl WireModel {
     }
 }
 
-/// A usual size of a token in text.
-const BYTES_PER_TOKEN: usize = 4;
-
-/// Adds what the provider left out: the model that was asked, and the usage.
-///
-/// A side of the usage that was not reported is estimated from its size, so that limits on tokens hold on servers that do
-/// not count. Nothing in the reply tells an estimate from a report.
-fn completed(mut reply: Reply, model: &str, sent_tokens: impl FnOnce() -> u64) -> Reply {
-    if reply.model.is_empty() {
-        model.clone_into(&mut reply.model);
-    }
-    if reply.usage.total_tokens() == reply.usage.output_tokens {
-        reply.usage.input_tokens = sent_tokens();
-    }
-    if reply.usage.output_tokens == 0 {
-        let written: usize = reply.parts.iter().map(written_bytes).sum();
-        reply.usage.output_tokens = written.div_ceil(BYTES_PER_TOKEN) as u64;
-    }
-    reply
-}
-
-/// About how many tokens a request has: files by what they are to a model, all else by its bytes.
-fn estimated_input(request: &ModelRequest<'_>, wire: WireKind, sent_bytes: usize) -> u64 {
-    let files = weight(request.messages, wire);
-    let text = sent_bytes.saturating_sub(files.bytes).div_ceil(BYTES_PER_TOKEN);
-    (text + files.tokens) as u64
-}
-
-fn written_bytes(part: &Part) -> usize {
-    match part {
-        Part::Text { text } => text.len(),
-        Part::Reasoning(reasoning) => reasoning.item.to_string().len(),
-        Part::Call(call) => call.tool.len() + call.arguments.len(),
-    }
+/// A request on its way, the same for every try.
+struct Sending {
+    wire: WireKind,
+    encoded: EncodedRequest,
+    expected: Expected,
 }
 
 /// Says where, for errors that only say what.
@@ -199,6 +234,7 @@ fn jitter() -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::route::RateLimits;
 
     fn model(base_url: &str, wire: WireKind, model: &str) -> WireModel {
         let route = Route {
@@ -209,8 +245,9 @@ mod tests {
             model: model.to_owned(),
             window: None,
             max_output: None,
+            rate_limits: RateLimits::default(),
         };
-        let shared = Shared { clients: HttpClients::default(), known: KnownNames::default() };
+        let shared = Shared { clients: HttpClients::default(), known: KnownNames::default(), paces: Paces::default() };
         WireModel::new(route, Arc::new(shared), CallSettings::default())
     }
 

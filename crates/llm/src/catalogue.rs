@@ -10,6 +10,8 @@ use std::sync::{Arc, LazyLock};
 pub use file::CatalogueError;
 use file::Entry;
 
+use sortie_protocol::{Money, Usage};
+
 use crate::WireKind;
 
 /// What is known about one model. A figure that nobody gave is absent.
@@ -100,6 +102,37 @@ impl ModelFacts {
 }
 
 impl Prices {
+    /// Of a model that costs nothing.
+    pub const FREE: Self = Self { input: Some(0.0), output: Some(0.0), cache_read: Some(0.0), cache_write: Some(0.0) };
+
+    /// Whether it is known what a call costs.
+    pub fn are_known(&self) -> bool {
+        self.input.is_some() && self.output.is_some()
+    }
+
+    /// Adds what its tokens cost; nothing where that is not known. A kind of input that has no price of its own costs as
+    /// much as any other.
+    #[must_use]
+    pub fn priced(&self, usage: Usage) -> Usage {
+        let (Some(input), Some(output)) = (self.input, self.output) else { return usage };
+        // Dollars for a million tokens are thousands of thousand-millionths for one.
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_precision_loss,
+            clippy::cast_sign_loss,
+            reason = "as priced"
+        )]
+        let nanos = |tokens: u64, dollars: f64| (tokens as f64 * dollars * 1000.0).ceil() as u64;
+        let parts = [
+            nanos(usage.input_tokens, input),
+            nanos(usage.output_tokens, output),
+            nanos(usage.cache_read_tokens, self.cache_read.unwrap_or(input)),
+            nanos(usage.cache_write_tokens, self.cache_write.unwrap_or(input)),
+        ];
+        let cost = Money::from_nanos(parts.into_iter().fold(0, u64::saturating_add));
+        Usage { cost, priced_tokens: usage.total_tokens(), ..usage }
+    }
+
     fn or(self, other: Self) -> Self {
         Self {
             input: self.input.or(other.input),

@@ -69,6 +69,11 @@ impl ErrorKind {
         }
     }
 
+    /// Whether the model may have been at work before the call failed so.
+    pub fn may_have_cost(self) -> bool {
+        matches!(self, Self::Cut | Self::Stalled | Self::Garbage | Self::TooLarge)
+    }
+
     /// The stable code in outcomes and events.
     pub fn code(self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
 //! From a [`ModelRequest`] to a [`Reply`](sortie_protocol::Reply), streaming [`ModelEvent`]s on the way.
 //!
-//! One port ([`Model`]) and everything behind it: [`wire`]s, [`route`]s, the [`catalogue`] of models, retries, and the
-//! rule-based [`offline`] model.
+//! One port ([`Model`]) and everything behind it: [`wire`]s, [`route`]s, the [`catalogue`] of models, retries, the
+//! pace at which an endpoint is asked, and the rule-based [`offline`] model.
 //! Only the wire modules and [`local`] know foreign JSON. Nothing here knows what a tool does, and nothing reads the environment
 //! except the HTTP and TLS libraries (proxies, certificates).
 
@@ -11,19 +11,22 @@
 mod call;
 pub mod catalogue;
 mod error;
+pub mod estimate;
 mod failure;
 mod http;
 pub mod local;
 pub mod offline;
+mod pace;
 mod port;
 mod retry;
 pub mod route;
 mod sse;
 mod stream;
+mod usage;
 pub mod wire;
 
 pub use catalogue::Catalogue;
 pub use error::{ErrorKind, ModelError};
-pub use port::{BoxFuture, Chosen, Model, ModelEvent, ModelRequest, Models, ToolChoice, UnknownModel};
-pub use route::{BaseUrl, CallSettings, Route, RouteSetup, RouteTable, Secret};
+pub use port::{BoxFuture, Chosen, Model, ModelEvent, ModelRequest, Models, Terms, ToolChoice, UnknownModel};
+pub use route::{BaseUrl, CallSettings, RateLimits, Route, RouteSetup, RouteTable, Secret};
 pub use wire::WireKind;

@@ -88,7 +88,7 @@ fn reply(request: &ModelRequest<'_>, observe: &mut (dyn FnMut(ModelEvent<'_>) + 
         }
     }
     let usage = usage(request, &parts);
-    Reply { parts, stop, usage, model: MODEL_ID.to_owned() }
+    Reply { parts, stop, usage, usage_doubted: false, model: MODEL_ID.to_owned() }
 }
 
 /// Who is speaking is decided by what it may do: delegate, search, or only write.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use sortie_protocol::{Message, ModelChoice, Reply, ToolSpec, Usage};
 
 use crate::ModelError;
+use crate::catalogue::Prices;
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -39,8 +40,12 @@ pub struct ModelRequest<'a> {
     pub tools: &'a [ToolSpec],
     pub messages: &'a [Message],
     pub tool_choice: ToolChoice,
+    /// A cap on the reply's tokens. Where the route has a lower one, that holds.
+    pub max_output: Option<u64>,
     /// Retries do not start after it.
     pub deadline: Option<tokio::time::Instant>,
+    /// How long the call may bring no content, where that is not as it is set for all.
+    pub idle: Option<Duration>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +77,23 @@ pub trait Models: Send + Sync {
 
     /// Opens the way to a chosen model. Cheap: connections are made by calls and shared.
     fn open(&self, choice: &ModelChoice) -> Result<Arc<dyn Model>, ModelError>;
+
+    /// What is known of a chosen model before it is asked.
+    fn terms(&self, _choice: &ModelChoice) -> Terms {
+        Terms::default()
+    }
+}
+
+/// What a model takes, gives and costs where it is reached. What nobody knows is absent.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Terms {
+    /// Tokens that fit its context.
+    pub window: Option<u64>,
+    /// The cap on one reply's tokens that is sent with every request.
+    pub output_cap: Option<u64>,
+    /// The largest cap that it takes.
+    pub max_output: Option<u64>,
+    pub prices: Prices,
 }
 
 /// The model that serves a wish.

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::pace::LONGEST_WAIT;
 use crate::route::CallSettings;
 use crate::{ErrorKind, ModelError};
 
-/// No wait grows beyond this, and a provider that asks for more is not waited for.
-const LONGEST_WAIT: Duration = Duration::from_mins(5);
 const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
 
 /// Retries where there never was a server: a person with a wrong address wants to be told soon.
@@ -21,6 +20,9 @@ pub(crate) struct Retries {
     deadline: Option<Instant>,
     made: u32,
     unreachable: u32,
+    /// Tries that were refused for the rate or the load, and since when.
+    refused: u32,
+    refused_since: Option<Instant>,
 }
 
 /// One retry that is allowed.
@@ -33,7 +35,7 @@ pub(crate) struct Retry {
 
 impl Retries {
     pub(crate) fn new(settings: CallSettings, deadline: Option<Instant>) -> Self {
-        Self { settings, deadline, made: 0, unreachable: 0 }
+        Self { settings, deadline, made: 0, unreachable: 0, refused: 0, refused_since: None }
     }
 
     /// The retry after `error`, or `None` when the error stands. `answered` says whether the server ever did; `jitter` is
@@ -49,16 +51,36 @@ impl Retries {
             }
         }
         let wait = self.wait(error.retry_after, jitter);
-        if wait > LONGEST_WAIT || self.deadline.is_some_and(|deadline| now + wait >= deadline) {
+        if !self.allows(wait, now) {
             return None;
         }
         self.made += 1;
-        Some(Retry { attempt: self.made, wait })
+        Some(self.retry(wait))
+    }
+
+    /// The same after a refusal that all who ask the endpoint wait out. It is not the call's own fault and uses up none of
+    /// its retries, as long as it is allowed any; but an endpoint that takes nobody's calls is given up at last.
+    pub(crate) fn after_refusal(&mut self, wait: Duration, last_taken: Option<Instant>, now: Instant) -> Option<Retry> {
+        let since = *self.refused_since.get_or_insert(now);
+        let since = last_taken.map_or(since, |taken| taken.max(since));
+        if self.settings.max_retries == 0 || !self.allows(wait, now) || now + wait > since + LONGEST_WAIT {
+            return None;
+        }
+        self.refused += 1;
+        Some(self.retry(wait))
+    }
+
+    fn allows(&self, wait: Duration, now: Instant) -> bool {
+        wait <= LONGEST_WAIT && self.deadline.is_none_or(|deadline| now + wait < deadline)
+    }
+
+    fn retry(&self, wait: Duration) -> Retry {
+        Retry { attempt: self.made + self.refused, wait }
     }
 
     /// How many tries there were, for the message of the error that stands.
     pub(crate) fn tries(&self) -> u32 {
-        self.made + 1
+        self.made + self.refused + 1
     }
 
     /// Full jitter over a doubling bound. A provider that asks for a time gets at least that, and jitter spreads the herd
@@ -138,6 +160,47 @@ mod tests {
     fn a_provider_that_wants_an_hour_is_not_waited_for() {
         let limited = ModelError { retry_after: Some(Duration::from_hours(1)), ..error(ErrorKind::RateLimited) };
         assert_eq!(waits(&limited, None, 0.0), [] as [u128; 0]);
+    }
+
+    #[test]
+    fn a_refusal_that_all_wait_out_uses_up_no_retry() {
+        let (begin, minute) = (Instant::now(), Duration::from_mins(1));
+        let mut retries = Retries::new(CallSettings { max_retries: 1, ..settings() }, None);
+        let attempts: Vec<u32> = (0..100)
+            .filter_map(|step| {
+                let now = begin + minute * step;
+                retries.after_refusal(minute, Some(now), now)
+            })
+            .map(|retry| retry.attempt)
+            .collect();
+        assert_eq!(attempts, (1..=100).collect::<Vec<_>>(), "others are served meanwhile");
+        let broken = retries.after(&error(ErrorKind::Server), true, begin, 0.0);
+        assert_eq!(broken.map(|retry| retry.attempt), Some(101));
+        assert_eq!(retries.after(&error(ErrorKind::Server), true, begin, 0.0), None);
+        assert_eq!(retries.tries(), 102);
+    }
+
+    #[test]
+    fn an_endpoint_that_serves_nobody_is_given_up_after_five_minutes() {
+        let begin = Instant::now();
+        let refusals = |last_taken: Option<Instant>| {
+            let mut retries = Retries::new(settings(), None);
+            let half_minutes = (0_u32..).map(|step| begin + Duration::from_secs(30) * step);
+            half_minutes.map_while(|now| retries.after_refusal(Duration::from_secs(30), last_taken, now)).count()
+        };
+        assert_eq!(refusals(None), 10);
+        assert_eq!(refusals(Some(begin + Duration::from_mins(2))), 14);
+    }
+
+    #[test]
+    fn no_refusal_is_waited_out_past_the_deadline_or_where_nothing_is_tried_again() {
+        let (now, wait) = (Instant::now(), Duration::from_secs(7));
+        let after = |settings, deadline| Retries::new(settings, deadline).after_refusal(wait, None, now);
+        assert_eq!(after(settings(), Some(now + wait)), None);
+        assert!(after(settings(), Some(now + wait * 2)).is_some());
+        assert_eq!(after(CallSettings { max_retries: 0, ..settings() }, None), None);
+        let long = Retries::new(settings(), None).after_refusal(Duration::from_hours(1), None, now);
+        assert_eq!(long, None);
     }
 
     #[test]

@@ -31,6 +31,9 @@ pub const MAIN_ROUTE: &str = "main";
 /// The route for small work.
 pub const LIGHT_ROUTE: &str = "light";
 
+/// Asked for as a model, it leaves the choice to whoever knows the task. No route and no alias has this name.
+pub const AUTO: &str = "auto";
+
 /// A named way to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
@@ -40,12 +43,22 @@ pub struct Route {
     pub api_key: Option<Secret>,
     /// The model's id at its provider.
     pub model: String,
-    /// Tokens that fit the model's context; what the catalogue knows when absent. Nothing decides on it yet: it is kept
-    /// for whoever shortens a conversation before it no longer fits.
+    /// Tokens that fit the model's context; what the catalogue knows when absent.
     pub window: Option<u64>,
     /// The cap on one reply's tokens; the provider's own when absent. On a wire that demands one, the wire's default,
     /// or the model's limit in the catalogue if that is lower.
     pub max_output: Option<u64>,
+    pub rate_limits: RateLimits,
+}
+
+/// What may be asked of an endpoint. Routes that lead to the same one, with the same key, share the lowest.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RateLimits {
+    pub requests_per_minute: Option<u64>,
+    /// Input and output together.
+    pub tokens_per_minute: Option<u64>,
+    /// Calls under way at once, each over a connection of its own.
+    pub max_connections: Option<u64>,
 }
 
 /// What a table of routes is made of.
@@ -84,7 +97,24 @@ pub(crate) fn is_model_id(text: &str) -> bool {
     text.chars().all(is_clean) && text.split('/').all(|segment| !matches!(segment, "" | "." | ".."))
 }
 
+impl RateLimits {
+    pub(crate) fn lowest(self, other: Self) -> Self {
+        let lower = |one: Option<u64>, other: Option<u64>| one.into_iter().chain(other).min();
+        Self {
+            requests_per_minute: lower(self.requests_per_minute, other.requests_per_minute),
+            tokens_per_minute: lower(self.tokens_per_minute, other.tokens_per_minute),
+            max_connections: lower(self.max_connections, other.max_connections),
+        }
+    }
+}
+
 impl Route {
+    /// Whether both lead to one endpoint with one key: who limits the one limits the other.
+    pub(crate) fn is_same_endpoint(&self, other: &Self) -> bool {
+        let [own, others] = [self, other].map(|route| route.api_key.as_ref().map(Secret::reveal));
+        self.base_url.is_same_address(&other.base_url) && own == others
+    }
+
     /// Whether the address is the one of the provider that the wire comes from.
     pub(crate) fn is_at_provider(&self) -> bool {
         let provider: Result<BaseUrl, _> = self.wire.default_base_url().parse();

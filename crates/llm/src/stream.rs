@@ -1,5 +1,6 @@
 //! One answer's body, from bytes to a whole reply, under the idle timer.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use reqwest::Response;
@@ -26,6 +27,11 @@ const LONGEST_TIMEOUT: Duration = Duration::from_hours(24 * 365);
 /// How many times the idle timeout a model may reason in silence, as long as its provider gives signs of life.
 const SILENT_REASONING: u32 = 5;
 
+/// How often a wait looks at the clock. Who looks up this much later than it meant to was stopped meanwhile, by a signal or
+/// with the whole machine.
+const LOOK: Duration = Duration::from_secs(1);
+const STOOD_STILL: Duration = Duration::from_secs(2);
+
 /// Time without content. Signs of life do not count, because what a call waits for is content; only while a model is
 /// known to reason do they prolong the wait, and not for ever.
 #[derive(Debug, Clone, Copy)]
@@ -42,15 +48,27 @@ impl IdleTimer {
         Self { timeout, since, until: since + timeout }
     }
 
-    pub(crate) fn until(&self) -> Instant {
-        self.until
+    /// Waits for something, as long as the time is not over. Time in which this process itself stood still does not count.
+    pub(crate) async fn wait<T>(&mut self, something: impl Future<Output = T>) -> Option<T> {
+        let mut something = pin!(something);
+        loop {
+            let look = (Instant::now() + LOOK).min(self.until);
+            let come = timeout_at(look, something.as_mut()).await.ok();
+            let late = Instant::now().saturating_duration_since(look);
+            if late >= STOOD_STILL {
+                (self.since, self.until) = (self.since + late, self.until + late);
+            } else if come.is_none() && look == self.until {
+                return None;
+            }
+            if come.is_some() {
+                return come;
+            }
+        }
     }
 
     pub(crate) fn stalled(&self) -> ModelError {
         let seconds = self.until.duration_since(self.since).as_secs_f64();
-        let message = format!(
-            "the model sent no content for {seconds} s; if it is only slow, raise `idle_timeout_seconds` in [llm]"
-        );
+        let message = format!("the model sent no content for {seconds} s; if it is only slow, raise the idle timeout");
         ModelError::new(ErrorKind::Stalled, message)
     }
 
@@ -77,11 +95,11 @@ pub(crate) async fn read_reply(
     let mut weight = 0;
     let mut used = decoder.usage();
     loop {
-        let piece = match timeout_at(idle.until(), response.chunk()).await {
-            Ok(Ok(Some(piece))) => piece,
-            Ok(Ok(None)) => return decoder.finish(),
-            Ok(Err(error)) => return decoder.finish().map_err(|_| broken(&error)),
-            Err(_) => return decoder.finish().map_err(|_| idle.stalled()),
+        let piece = match idle.wait(response.chunk()).await {
+            Some(Ok(Some(piece))) => piece,
+            Some(Ok(None)) => return decoder.finish(),
+            Some(Err(error)) => return decoder.finish().map_err(|_| broken(&error)),
+            None => return decoder.finish().map_err(|_| idle.stalled()),
         };
         weight += piece.len();
         if weight > MAX_BODY_BYTES {
@@ -127,7 +145,7 @@ mod tests {
         for (seconds, progress) in progress {
             idle.note(*progress, begin + Duration::from_secs(*seconds));
         }
-        idle.until().duration_since(begin).as_secs()
+        idle.until.duration_since(begin).as_secs()
     }
 
     #[test]
@@ -146,15 +164,35 @@ mod tests {
         }
     }
 
+    /// How long after its beginning a call is over that brings nothing, if the process stands still for so many seconds,
+    /// 10 seconds after the beginning.
+    async fn over_after(still: u64) -> u64 {
+        let (mut idle, begin) = (IdleTimer::start(TIMEOUT), Instant::now());
+        let waiting = tokio::spawn(async move { idle.wait(std::future::pending::<()>()).await });
+        tokio::task::yield_now().await;
+        for _ in 0..21 {
+            tokio::time::advance(Duration::from_millis(500)).await;
+        }
+        tokio::time::advance(Duration::from_secs(still)).await;
+        assert_eq!(waiting.await.expect("it does not panic"), None);
+        begin.elapsed().as_secs()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_stood_still_has_not_waited_meanwhile() {
+        assert_eq!(over_after(0).await, 60);
+        assert_eq!(over_after(1).await, 60, "a machine may be busy");
+        // From the look that it missed on.
+        assert_eq!(over_after(30).await, 60 + 29);
+        assert_eq!(over_after(100_000).await, 60 + 99_999);
+    }
+
     #[test]
     fn a_stall_says_how_long_there_was_nothing_and_what_to_raise() {
         let mut idle = IdleTimer::start(TIMEOUT);
         let said = |idle: &IdleTimer| idle.stalled().message;
         assert!(said(&idle).starts_with("the model sent no content for 60 s; "));
         idle.note(Progress::Reasoning, idle.since + TIMEOUT * 9);
-        assert_eq!(
-            said(&idle),
-            "the model sent no content for 300 s; if it is only slow, raise `idle_timeout_seconds` in [llm]"
-        );
+        assert_eq!(said(&idle), "the model sent no content for 300 s; if it is only slow, raise the idle timeout");
     }
 }

@@ -25,7 +25,7 @@ use serde::Serialize;
 use serde_json::Value;
 use sortie_protocol::{Reply, Usage};
 
-pub(crate) use attachment::weight;
+pub(crate) use attachment::attachment_tokens;
 pub(crate) use fault::ProviderFault;
 pub use support::Support;
 

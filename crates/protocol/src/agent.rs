@@ -1,6 +1,7 @@
 //! What it means to run an agent: complete, immutable, serialisable. Nothing after it reads a flag or a file.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{Grant, Limits, TaskId};
 
@@ -19,10 +20,13 @@ pub struct AgentConfig {
     pub depth: u32,
     /// Names of the agents from the root down to this one, itself included.
     pub chain: Vec<String>,
+    /// The JSON schema that its answer must fit; `system` tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
 }
 
 /// A way to a model and the model's id there.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ModelChoice {
     pub route: String,
     pub id: String,

@@ -13,6 +13,9 @@ pub enum Command {
     /// Have the task read a message at its next turn. One that is not at work, or ends before it could, reads it should
     /// somebody go on with it.
     Send { task: TaskId, from: Sender, text: String },
+    /// Have the task not read a message that has not arrived, should somebody go on with it: its sender was told that it
+    /// was missed. `command` is the number of the one by which it was sent.
+    Withdraw { task: TaskId, command: i64 },
     /// Let the task go on by itself: the call that waits for it is answered, and its report comes later.
     Release { task: TaskId },
     /// A wish that this version does not know; owners pass over it.
@@ -24,7 +27,9 @@ impl Command {
     /// Whom it is for.
     pub fn task(&self) -> Option<TaskId> {
         match self {
-            Self::Stop { task } | Self::Send { task, .. } | Self::Release { task } => Some(*task),
+            Self::Stop { task } | Self::Send { task, .. } | Self::Withdraw { task, .. } | Self::Release { task } => {
+                Some(*task)
+            }
             Self::Unknown => None,
         }
     }

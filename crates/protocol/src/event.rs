@@ -1,10 +1,12 @@
 //! The facts of a task, numbered and versioned: all that anyone ever sees of it is made from them.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentConfig, CallId, CallOutput, Failure, Job, Limit, MailMark, ModelChoice, Reply, Sender, TaskId, TaskOutcome,
-    Timestamp, ToolCall, Usage,
+    AgentConfig, CallId, CallOutput, Compaction, Failure, Job, Limit, MailMark, ModelChoice, Reply, Sender, TaskId,
+    TaskOutcome, Timestamp, ToolCall, Usage,
 };
 
 /// The version that is written. A change of a stored shape raises it and gets golden files of its own.
@@ -46,12 +48,28 @@ pub enum Fact {
         /// What is different from before; it ends in the outcome.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notices: Vec<String>,
+        /// It has a parent, which has no part in this: a person goes on with it, or it is taken to be ended. What it leaves
+        /// is kept for its next leg, and is nobody else's.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        alone: bool,
     },
     /// The task got a slot and runs.
     TaskAdmitted,
-    /// A request went to the model.
+    /// A request goes to the model.
     ModelCalled {
         turn: u32,
+        /// What it is estimated to make the model read; the reply's usage tells how far that was off.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        input_tokens: u64,
+        /// What is held back for it where a limit is to be kept: whoever finds the call without an answer counts all of it
+        /// as used.
+        #[serde(default, skip_serializing_if = "Usage::is_nothing")]
+        reserved: Usage,
+    },
+    /// A call brought no reply, and is not tried again. What it used as far as is known, or else is taken to have.
+    ModelLost {
+        turn: u32,
+        usage: Usage,
     },
     /// A try failed and another one follows.
     ModelRetried {
@@ -67,9 +85,22 @@ pub enum Fact {
         turn: u32,
         reply: Reply,
     },
+    /// The conversation was shortened.
+    Compacted {
+        #[serde(flatten)]
+        compaction: Compaction,
+        /// What the call used that wrote the summary. It is no turn.
+        #[serde(default, skip_serializing_if = "Usage::is_nothing")]
+        usage: Usage,
+    },
     /// A limit was reached, and the model is asked for its report in these words, which join the conversation.
     LimitReached {
         limit: Limit,
+        text: String,
+    },
+    /// The answer does not fit the schema that was asked for, and the model is told so in these words, which join the
+    /// conversation.
+    AnswerReturned {
         text: String,
     },
     /// A tool is about to run. `idempotent` tells a recovery whether it may run again.
@@ -169,6 +200,17 @@ pub enum Fact {
     TaskParked {
         waits_for: Vec<TaskId>,
     },
+    /// Others have what the task needs to go on, and it waits for its turn.
+    TaskQueued {
+        needs: Need,
+    },
+    /// The engine itself has told the model something, in these words, which join the conversation.
+    Reminded {
+        text: String,
+        /// The commands in the background of which it tells that they were lost with their process, by number.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        lost_shells: Vec<u32>,
+    },
     /// Something a person should know that changed nothing.
     Noticed {
         text: String,
@@ -180,6 +222,11 @@ pub enum Fact {
     /// A fact that this version does not know; readers pass over it.
     #[serde(other)]
     Unknown,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What a person said to a call.
@@ -205,6 +252,25 @@ pub enum Addressee {
     Person,
 }
 
+/// What tasks share, and wait for while others have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Need {
+    /// One of the places for tasks that work at the same time.
+    Slot,
+    /// Tokens or money, held back for calls of others of its tree that are under way.
+    Tokens,
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Slot => "a slot",
+            Self::Tokens => "tokens that others hold",
+        })
+    }
+}
+
 impl Fact {
     /// The name under which the fact is stored.
     pub fn kind(&self) -> &'static str {
@@ -213,9 +279,12 @@ impl Fact {
             Self::TaskResumed { .. } => "task_resumed",
             Self::TaskAdmitted => "task_admitted",
             Self::ModelCalled { .. } => "model_called",
+            Self::ModelLost { .. } => "model_lost",
             Self::ModelRetried { .. } => "model_retried",
             Self::ModelReplied { .. } => "model_replied",
+            Self::Compacted { .. } => "compacted",
             Self::LimitReached { .. } => "limit_reached",
+            Self::AnswerReturned { .. } => "answer_returned",
             Self::CallStarted { .. } => "call_started",
             Self::ProcessStarted { .. } => "process_started",
             Self::CallProgressed { .. } => "call_progressed",
@@ -232,6 +301,8 @@ impl Fact {
             Self::QuestionAsked { .. } => "question_asked",
             Self::NotePosted { .. } => "note_posted",
             Self::TaskParked { .. } => "task_parked",
+            Self::TaskQueued { .. } => "task_queued",
+            Self::Reminded { .. } => "reminded",
             Self::Noticed { .. } => "noticed",
             Self::TaskEnded { .. } => "task_ended",
             Self::Unknown => "unknown",

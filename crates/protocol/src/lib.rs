@@ -8,12 +8,14 @@
 
 mod agent;
 mod command;
+mod compaction;
 mod event;
 mod grant;
 mod id;
 mod limits;
 mod mail;
 mod message;
+mod money;
 mod near;
 mod outcome;
 mod request;
@@ -23,15 +25,17 @@ mod usage;
 
 pub use agent::{AgentConfig, Job, ModelChoice, Reach};
 pub use command::Command;
-pub use event::{Addressee, ApprovalAnswer, Event, Fact, VERSION};
+pub use compaction::{Compaction, Stub, Summary};
+pub use event::{Addressee, ApprovalAnswer, Event, Fact, Need, VERSION};
 pub use grant::{Grant, GrantLayer, Mode, ModeError, Resource};
 pub use id::{CallId, TaskId, TaskIdError};
 pub use limits::Limits;
 pub use mail::{MailMark, ReportMark, Sender};
 pub use message::{Message, Part, Reasoning, Reply, StopReason, ToolCall};
+pub use money::Money;
 pub use near::{nearest, nearest_few};
 pub use outcome::{Failure, Launched, Limit, Status, TaskOutcome, ToolCount, Truncation};
 pub use request::TaskRequest;
 pub use time::Timestamp;
-pub use tool::{Attachment, CallOutput, Fault, Payload, ToolOutput, ToolSpec};
+pub use tool::{Attachment, CallOutput, Fault, Payload, ShellMark, ToolOutput, ToolSpec};
 pub use usage::Usage;

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Money;
+
 /// Bounds of one task. An absent bound is no bound.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -14,9 +16,15 @@ pub struct Limits {
     /// Input, cached input and output of the task and its descendants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
+    /// What the task and its descendants may cost, in US dollars.
+    #[serde(rename = "max_cost_usd", skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<Money>,
     /// Time from admission to the end.
     #[serde(skip_serializing_if = "Option::is_none", with = "seconds")]
     pub timeout: Option<Duration>,
+    /// How long a model call may bring no content before it counts as stalled.
+    #[serde(rename = "idle_timeout", skip_serializing_if = "Option::is_none", with = "seconds")]
+    pub idle: Option<Duration>,
     /// Tasks that this one and its descendants may start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_children: Option<u32>,
@@ -29,7 +37,9 @@ impl Limits {
         Self {
             max_turns: tighter(self.max_turns, other.max_turns),
             max_tokens: tighter(self.max_tokens, other.max_tokens),
+            max_cost: tighter(self.max_cost, other.max_cost),
             timeout: tighter(self.timeout, other.timeout),
+            idle: tighter(self.idle, other.idle),
             max_children: tighter(self.max_children, other.max_children),
         }
     }

@@ -72,6 +72,9 @@ pub struct Reply {
     pub parts: Vec<Part>,
     pub stop: StopReason,
     pub usage: Usage,
+    /// Whether a part of the usage is an estimate, because the provider's figures were missing or cannot be true.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub usage_doubted: bool,
     /// The model id that the provider says has answered.
     pub model: String,
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{ModelChoice, TaskId, Usage};
 
@@ -17,6 +18,9 @@ pub struct TaskOutcome {
     pub reason: Option<Limit>,
     /// The report, or what there was of it.
     pub text: String,
+    /// The value in `text`, where one was asked for by a schema: it fits that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structured: Option<Value>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files_changed: Vec<String>,
     /// Calls that ran, by tool, in alphabetical order. Calls that were refused or did not fit do not count.
@@ -89,6 +93,8 @@ pub enum Limit {
     Context,
     /// The model's last reply ran into the cap on one reply.
     Output,
+    /// It did the same again and again.
+    Loop,
 }
 
 /// What went wrong: a stable code for programs, a message for people that says what to do next.
@@ -109,6 +115,9 @@ pub struct ToolCount {
 }
 
 impl Failure {
+    /// The code of a task that worked for one that could not go on after a crash.
+    pub const ABOVE_FAILED: &str = "above_failed";
+
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self { code: code.into(), message: message.into(), details: Vec::new() }
     }
@@ -147,6 +156,7 @@ impl fmt::Display for Limit {
             Self::Stalled => "stalled",
             Self::Context => "context",
             Self::Output => "output",
+            Self::Loop => "loop",
         })
     }
 }

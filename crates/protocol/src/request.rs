@@ -1,6 +1,7 @@
 //! What someone asked for, in any dialect, before anything is decided.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::Limits;
 
@@ -20,6 +21,9 @@ pub struct TaskRequest {
     pub resume: Option<String>,
     #[serde(default)]
     pub limits: Limits,
+    /// A JSON schema that the answer must fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
     /// What was odd about the request but did not stop it, e.g. ignored keys. They end in the outcome.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,

@@ -46,12 +46,23 @@ pub struct ToolOutput {
     /// The mail that this output brings into the conversation.
     #[serde(default, skip_serializing_if = "MailMark::is_empty")]
     pub mail: MailMark,
+    /// The command in the background of which this output tells that it was started or has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shell: Option<ShellMark>,
     /// Why it failed, where the tool or the gate can tell. Not stored: the words that a contract makes of it are.
     #[serde(skip)]
     pub fault: Option<Fault>,
     /// The same as an object, where the call asked for one. Not stored either.
     #[serde(skip)]
     pub payload: Option<Box<Payload>>,
+}
+
+/// What an output tells of a command in the background, which is known by its number within its task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ShellMark {
+    Started(u32),
+    Ended(u32),
 }
 
 /// Why a call failed, for contracts that tell failures apart by more than their words.
@@ -126,6 +137,7 @@ impl ToolOutput {
             attachments: Vec::new(),
             code: None,
             mail: MailMark::default(),
+            shell: None,
             fault: None,
             payload: None,
         }

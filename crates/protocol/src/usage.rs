@@ -4,15 +4,21 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Money;
+
 /// Spending of one model call, one task, or a task with its descendants, as providers reported it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, into = "Written")]
+#[serde(from = "Written", into = "Written")]
 pub struct Usage {
     /// Input that was neither read from nor written to the provider's cache.
     pub input_tokens: u64,
     pub output_tokens: u64,
     pub cache_read_tokens: u64,
     pub cache_write_tokens: u64,
+    /// What the tokens cost whose price is known.
+    pub cost: Money,
+    /// How many these are.
+    pub priced_tokens: u64,
     /// Model calls that were answered.
     pub turns: u64,
     /// Tool calls that ran.
@@ -33,6 +39,21 @@ impl Usage {
             .into_iter()
             .fold(0, u64::saturating_add)
     }
+
+    /// All that was read, from a cache or not.
+    pub fn all_input_tokens(&self) -> u64 {
+        self.total_tokens().saturating_sub(self.output_tokens)
+    }
+
+    /// What it cost, as far as that is known; `None` where of no token the price is.
+    pub fn known_cost(&self) -> Option<Money> {
+        (self.priced_tokens > 0).then_some(self.cost)
+    }
+
+    /// Tokens whose price is not known.
+    pub fn unpriced_tokens(&self) -> u64 {
+        self.total_tokens().saturating_sub(self.priced_tokens)
+    }
 }
 
 /// Adds spending. Time is not spending: `duration_ms` stays.
@@ -42,35 +63,69 @@ impl AddAssign for Usage {
         self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
         self.cache_read_tokens = self.cache_read_tokens.saturating_add(other.cache_read_tokens);
         self.cache_write_tokens = self.cache_write_tokens.saturating_add(other.cache_write_tokens);
+        self.cost += other.cost;
+        self.priced_tokens = self.priced_tokens.saturating_add(other.priced_tokens);
         self.turns = self.turns.saturating_add(other.turns);
         self.tool_calls = self.tool_calls.saturating_add(other.tool_calls);
     }
 }
 
-/// The written form: the sum stands beside its parts, for readers that only want the total.
-#[derive(Serialize)]
+/// The written form: the sum stands beside its parts, for readers that only want the total; the cost where it is known, and
+/// beside it how many tokens it leaves out.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
 struct Written {
     input_tokens: u64,
     output_tokens: u64,
     cache_read_tokens: u64,
     cache_write_tokens: u64,
     total_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_usd: Option<Money>,
+    #[serde(skip_serializing_if = "is_zero")]
+    unpriced_tokens: u64,
     turns: u64,
     tool_calls: u64,
     duration_ms: u64,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 impl From<Usage> for Written {
     fn from(usage: Usage) -> Self {
+        let cost_usd = usage.known_cost();
         Self {
             input_tokens: usage.input_tokens,
             output_tokens: usage.output_tokens,
             cache_read_tokens: usage.cache_read_tokens,
             cache_write_tokens: usage.cache_write_tokens,
             total_tokens: usage.total_tokens(),
+            cost_usd,
+            unpriced_tokens: cost_usd.map_or(0, |_| usage.unpriced_tokens()),
             turns: usage.turns,
             tool_calls: usage.tool_calls,
             duration_ms: usage.duration_ms,
         }
+    }
+}
+
+impl From<Written> for Usage {
+    fn from(written: Written) -> Self {
+        let usage = Self {
+            input_tokens: written.input_tokens,
+            output_tokens: written.output_tokens,
+            cache_read_tokens: written.cache_read_tokens,
+            cache_write_tokens: written.cache_write_tokens,
+            cost: written.cost_usd.unwrap_or_default(),
+            priced_tokens: 0,
+            turns: written.turns,
+            tool_calls: written.tool_calls,
+            duration_ms: written.duration_ms,
+        };
+        let priced_tokens = usage.total_tokens().saturating_sub(written.unpriced_tokens);
+        Self { priced_tokens: written.cost_usd.map_or(0, |_| priced_tokens), ..usage }
     }
 }

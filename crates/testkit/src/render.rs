@@ -23,13 +23,25 @@ fn render_fact(fact: &Fact) -> String {
         Fact::TaskResumed { prompt: Some(prompt), config, .. } => format!("{kind} {}: {prompt:?}", config.agent),
         Fact::TaskResumed { prompt: None, config, .. } => format!("{kind} {}", config.agent),
         Fact::TaskAdmitted | Fact::Unknown => kind.to_owned(),
-        Fact::ModelCalled { turn } => format!("{kind} turn {turn}"),
+        Fact::ModelCalled { turn, reserved, .. } => {
+            let held = reserved.total_tokens();
+            format!("{kind} turn {turn}{}", if held == 0 { String::new() } else { format!(" holding {held} tokens") })
+        }
+        Fact::ModelLost { turn, usage } => format!("{kind} turn {turn}: {} tokens", usage.total_tokens()),
         Fact::ModelRetried { turn, attempt, error, .. } => {
             format!("{kind} turn {turn} attempt {attempt}: {}", error.code)
         }
         Fact::ModelReplied { turn, reply } => format!("{kind} turn {turn}: {}", render_reply(reply)),
+        Fact::Compacted { compaction, usage } => {
+            let paid = usage.total_tokens();
+            format!("{kind} {compaction}{}", if paid == 0 { String::new() } else { format!(" for {paid} tokens") })
+        }
         Fact::LimitReached { limit, text } => format!("{kind} {limit}: {text:?}"),
-        Fact::Noticed { text } | Fact::MailRead { text, .. } | Fact::NotePosted { text } => format!("{kind} {text:?}"),
+        Fact::Noticed { text }
+        | Fact::Reminded { text, .. }
+        | Fact::AnswerReturned { text }
+        | Fact::MailRead { text, .. }
+        | Fact::NotePosted { text } => format!("{kind} {text:?}"),
         Fact::CallStarted { call, idempotent } => {
             let once = if *idempotent { "" } else { " (once)" };
             format!("{kind} {}: {} {}{once}", call.id, call.tool, call.arguments)
@@ -53,6 +65,7 @@ fn render_fact(fact: &Fact) -> String {
             let tasks: Vec<String> = waits_for.iter().map(ToString::to_string).collect();
             format!("{kind} for {}", tasks.join(", "))
         }
+        Fact::TaskQueued { needs } => format!("{kind} for {needs}"),
         Fact::ChildEnded { call, child, child_leg } => format!("{kind} {call}: {child} leg {child_leg}"),
         Fact::CallFinished { output, refused } => {
             let manner = match (refused, output.output.failed) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
-use sortie_protocol::{Fault, Resource, ToolOutput};
+use sortie_protocol::{Fault, Resource, ShellMark, ToolOutput};
 
 use crate::answer::{Answer, counted, grouped};
 use crate::arguments::{Unknown, optional_count, optional_flag, optional_text};
@@ -47,8 +47,7 @@ impl TypedTool for Bash {
     fn description(&self) -> String {
         "Run a bash command line. Each call is a fresh shell in the workspace root or in cwd: no state is kept, there is \
          no input, and what it leaves running ends with it. Walls keep settings, hooks and all outside the workspace as \
-         they are; no network unless granted; where they are in the way, the answer says what they keep. Of a long \
-         output the beginning and the end are shown. Prefer Read, Grep, Glob and Edit to cat, grep, find and sed."
+         they are; no network unless granted. Of a long output the beginning and the end are shown. Prefer Read, Grep, Glob and Edit to cat, grep, find and sed."
             .to_owned()
     }
 
@@ -58,10 +57,10 @@ impl TypedTool for Bash {
             "properties": {
                 "command": {"type": "string"},
                 "timeout": {"type": "integer", "description": "milliseconds, default 120000, at most 600000"},
-                "description": {"type": "string", "description": "what it does, in 5-10 words"},
+                "description": {"type": "string", "description": "5-10 words"},
                 "run_in_background": {
                     "type": "boolean",
-                    "description": "do not wait; BashOutput reads it, KillShell ends it, as does the end of your task",
+                    "description": "do not wait; BashOutput reads it, KillShell or your end ends it",
                 },
                 "cwd": {"type": "string", "description": "directory in the workspace"},
             },
@@ -156,7 +155,8 @@ async fn start(mut answer: Answer, shells: &Shells, order: Order, context: CallC
             let name = command.name();
             answer.line(&format!("{name} runs in the background"));
             answer.put("bash_id", || name.into());
-            answer.done(format!("{name} runs in the background"))
+            let shell = Some(ShellMark::Started(command.number()));
+            ToolOutput { shell, ..answer.done(format!("{name} runs in the background")) }
         }
         Err(problem) => answer.failed(&problem),
     }

@@ -4,7 +4,7 @@ use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sortie_protocol::{Fault, ToolOutput};
+use sortie_protocol::{Fault, ShellMark, ToolOutput};
 
 use crate::answer::{Answer, bytes, counted};
 use crate::arguments::{Unknown, optional_text};
@@ -43,7 +43,7 @@ impl TypedTool for BashOutput {
             "type": "object",
             "properties": {
                 "bash_id": {"type": "string"},
-                "filter": {"type": "string", "description": "regex; other lines are passed over for good"},
+                "filter": {"type": "string", "description": "regex; other lines are lost"},
             },
             "required": ["bash_id"],
         })
@@ -53,21 +53,26 @@ impl TypedTool for BashOutput {
         let mut answer = Answer::new(context.structured);
         answer.note_unknown(&input.unknown);
         match look(&input, context) {
-            Ok(look) => report(answer, &input.bash_id, &look),
+            Ok((number, look)) => {
+                let shell = look.finished.is_some().then_some(ShellMark::Ended(number));
+                ToolOutput { shell, ..report(answer, &input.bash_id, &look) }
+            }
             Err(problem) => answer.failed(&problem),
         }
     }
 }
 
-fn look(input: &BashOutputInput, context: CallContext<'_>) -> Result<Look, Problem> {
+/// The number of the command, and what there is to see of it.
+fn look(input: &BashOutputInput, context: CallContext<'_>) -> Result<(u32, Look), Problem> {
     let shells = context.shells.ok_or_else(|| Problem::new(Fault::NotAllowed, "there is no shell here"))?;
     let command = shells.background(&input.bash_id)?;
-    let Some(filter) = &input.filter else { return Ok(command.look(None)) };
+    let Some(filter) = &input.filter else { return Ok((command.number(), command.look(None))) };
     let matcher: RegexMatcher = RegexMatcherBuilder::new()
         .size_limit(MAX_FILTER_BYTES)
         .build(filter)
         .map_err(|error| Problem::arguments(format!("nothing was read: the filter cannot be used: {error}")))?;
-    Ok(command.look(Some(&|line: &[u8]| matcher.is_match(line).unwrap_or(true))))
+    let look = command.look(Some(&|line: &[u8]| matcher.is_match(line).unwrap_or(true)));
+    Ok((command.number(), look))
 }
 
 fn report(mut answer: Answer, name: &str, Look { page, finished, is_told }: &Look) -> ToolOutput {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sortie_protocol::{Fault, ToolOutput};
+use sortie_protocol::{Fault, ShellMark, ToolOutput};
 
 use crate::answer::Answer;
 use crate::arguments::Unknown;
@@ -66,6 +66,7 @@ impl TypedTool for KillShell {
                 files_changed = finished.files_changed();
             }
         }
-        ToolOutput { files_changed, ..answer.done(format!("{name} was ended")) }
+        let shell = Some(ShellMark::Ended(command.number()));
+        ToolOutput { files_changed, shell, ..answer.done(format!("{name} was ended")) }
     }
 }

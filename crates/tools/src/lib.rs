@@ -52,7 +52,8 @@ pub use registry::Registry;
 pub use seen::Seen;
 pub use send_message::MAX_MESSAGE_BYTES;
 pub use shell::{
-    Changes, NetworkReach, Repositories, ShellReach, ShellSetup, Shells, Standing, TASK_VARIABLE, Writable,
+    Changes, EarlierShells, NetworkReach, Repositories, ShellReach, ShellSetup, Shells, Standing, TASK_VARIABLE,
+    Writable, shell_name,
 };
 pub use snapshot::{Snapshot, SnapshotBounds, SnapshotError};
 pub use task::{NOT_STARTED, TaskTool, task_answer};

@@ -33,7 +33,7 @@ pub trait Tool: Send + Sync {
     }
 
     /// What a call has to do with others of its turn, all of which run at the same time.
-    fn order(&self) -> Order {
+    fn order(&self, _arguments: &str) -> Order {
         Order::Free
     }
 
@@ -204,7 +204,7 @@ impl<T: TypedTool> Tool for T {
         T::SETTLES_ITSELF
     }
 
-    fn order(&self) -> Order {
+    fn order(&self, _arguments: &str) -> Order {
         T::ORDER
     }
 

@@ -24,6 +24,7 @@ mod taken;
 mod watch;
 
 pub(crate) use self::background::Look;
+pub use self::background::shell_name;
 pub use self::changes::Changes;
 pub(crate) use self::excerpt::{Excerpt, WHOLE_BYTES};
 pub(crate) use self::finished::Finished;
@@ -33,4 +34,4 @@ pub use self::reach::{NetworkReach, ShellReach, Writable};
 pub(crate) use self::recent::{Page, RECENT_BYTES};
 pub use self::repositories::Repositories;
 pub use self::setup::{ShellSetup, Standing};
-pub use self::shells::Shells;
+pub use self::shells::{EarlierShells, Shells};

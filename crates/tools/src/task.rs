@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sortie_contract::{AgentLine, Call, Contract};
 use sortie_protocol::{Failure, Fault, Launched, Resource, TaskOutcome, ToolOutput, ToolSpec};
 
-use crate::{AnswerParts, BoxFuture, CallContext, Delegated, Tool};
+use crate::{AnswerParts, BoxFuture, CallContext, Delegated, Order, Tool};
 
 /// What people read first of a call that started nobody.
 pub const NOT_STARTED: &str = "not started: ";
@@ -90,6 +90,12 @@ impl Tool for TaskTool {
 
     fn idempotent(&self) -> bool {
         false
+    }
+
+    /// Whoever has a sub-agent go on says something to it.
+    fn order(&self, arguments: &str) -> Order {
+        let goes_on = self.contract.decode(arguments).is_ok_and(|request| request.resume.is_some());
+        if goes_on { Order::Says } else { Order::Free }
     }
 
     fn delegates(&self) -> bool {

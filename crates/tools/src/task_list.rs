@@ -40,7 +40,7 @@ impl TypedTool for TaskList {
     fn schema(&self) -> Value {
         json!({
             "type": "object",
-            "properties": {"status": {"type": "string", "description": "only these: running, completed, failed, …"}},
+            "properties": {"status": {"type": "string", "description": "running, completed, failed, …"}},
         })
     }
 

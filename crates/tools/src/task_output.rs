@@ -64,7 +64,7 @@ impl TypedTool for TaskOutput {
                 "task_ids": {"type": "array", "items": {"type": "string"}},
                 "block": {"type": "boolean", "default": true},
                 "timeout": {"type": "integer", "description": "milliseconds, default 30000, at most 600000"},
-                "offset": {"type": "integer", "description": "pages the full report from this character on"},
+                "offset": {"type": "integer", "description": "pages the full report from this character"},
             },
         })
     }

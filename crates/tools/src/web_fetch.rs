@@ -119,8 +119,8 @@ impl TypedTool for WebFetch {
         json!({
             "type": "object",
             "properties": {
-                "url": {"type": "string", "description": "http or https"},
-                "prompt": {"type": "string", "description": "a question about the page"},
+                "url": {"type": "string"},
+                "prompt": {"type": "string"},
             },
             "required": ["url"],
         })

@@ -26,6 +26,7 @@ pub(super) enum Unit {
     Times,
     Count,
     PerSecond,
+    Percent,
 }
 
 impl Figure {
@@ -94,6 +95,7 @@ impl Unit {
             Self::Times => format!("{number} ×"),
             Self::Count => number,
             Self::PerSecond => format!("{number}/s"),
+            Self::Percent => format!("{number} %"),
         }
     }
 }

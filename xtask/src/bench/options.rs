@@ -26,10 +26,11 @@ pub(super) enum Part {
     Match,
     Grants,
     Shell,
+    Tokens,
     Size,
 }
 
-const PARTS: [Part; 12] = [
+const PARTS: [Part; 13] = [
     Part::Start,
     Part::Delegation,
     Part::Parallel,
@@ -41,13 +42,14 @@ const PARTS: [Part; 12] = [
     Part::Match,
     Part::Grants,
     Part::Shell,
+    Part::Tokens,
     Part::Size,
 ];
 
 impl Part {
     /// Whether it runs `sortie` itself.
     pub(super) fn needs_program(self) -> bool {
-        !matches!(self, Self::Live | Self::Search | Self::Grants)
+        !matches!(self, Self::Live | Self::Search | Self::Grants | Self::Tokens)
     }
 }
 
@@ -65,6 +67,7 @@ impl fmt::Display for Part {
             Self::Match => "match",
             Self::Grants => "grants",
             Self::Shell => "shell",
+            Self::Tokens => "tokens",
             Self::Size => "size",
         })
     }

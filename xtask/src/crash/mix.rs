@@ -8,6 +8,7 @@ use super::script::Script;
 pub(super) fn script(random: &mut Random, n_agents: u64) -> Script {
     let mut script = Script::default();
     script.max_concurrent = random.one_in(4).then_some(3);
+    script.has_limit = random.one_in(2);
     let mut main = script.main_agent();
     // Of so many one is waited for; of none in some rounds, of all in others.
     let awaited = *random.pick(&[1, 1, 2, 3, u64::MAX]);

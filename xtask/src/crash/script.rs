@@ -21,6 +21,8 @@ pub(super) struct Script {
     pub(super) flags: &'static [&'static str],
     /// Sub-agents at work at the same time.
     pub(super) max_concurrent: Option<u64>,
+    /// Whether sub-agents have a limit on tokens, so that each call holds something back. It is never reached.
+    pub(super) has_limit: bool,
     /// What another process does with a sub-agent, as soon as one is there.
     pub(super) errand: Option<Deed>,
     n_workers: u64,

@@ -35,10 +35,14 @@ pub(super) const FOLLOW_UP: &str = "Have a little more of it done.";
 /// Sub-agents at work at the same time, where a script does not say otherwise.
 const MAX_CONCURRENT: u64 = 64;
 
+/// More than all of them use.
+const LIMITED: &[&str] = &["--set", "task_tool.max_tokens=1000000000"];
+
 pub(super) struct World {
     site: Site,
     flags: &'static [&'static str],
     max_concurrent: u64,
+    has_limit: bool,
     n_started: u32,
 }
 
@@ -82,7 +86,7 @@ impl World {
             }
         }
         let max_concurrent = script.max_concurrent.unwrap_or(MAX_CONCURRENT);
-        Ok(Self { site, flags: script.flags, max_concurrent, n_started: 0 })
+        Ok(Self { site, flags: script.flags, max_concurrent, has_limit: script.has_limit, n_started: 0 })
     }
 
     /// Keeps what is there for whoever looks into a failure.
@@ -132,6 +136,7 @@ impl World {
             .args(flags)
             .args(["--allow", "Bash", "--permission-mode", "accept-edits"])
             .args(["--set", &format!("task_tool.max_concurrent={}", self.max_concurrent)])
+            .args(if self.has_limit { LIMITED } else { &[] })
             .envs(life.crash.map(|crash| ("CRASH_OF_SORTIE", crash)))
             .stdout(File::create(self.site.path(&told))?);
         Live::start(&mut command, stderr)

@@ -10,6 +10,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("sortie-crash", 0),
     ("sortie-mutant", 0),
     ("sortie-protocol", 0),
+    ("sortie-schema", 0),
     ("sortie-agents", 1),
     ("sortie-contract", 1),
     ("sortie-journal", 1),
@@ -46,6 +47,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("html5ever", &["sortie-tools"]),
     ("landlock", &["sortie-sandbox"]),
     ("libc", &["sortie-sandbox"]),
+    ("regex", &["sortie-schema"]),
     ("reqwest", &["sortie-llm", "sortie-tools"]),
     ("rusqlite", &["sortie-journal"]),
     ("rustls", &["sortie-llm", "sortie-tools"]),
@@ -53,7 +55,8 @@ const CONFINED: &[(&str, &[&str])] = &[
 ];
 
 /// Crates of plain data and decisions: nothing in them waits.
-const WITHOUT_ASYNC: &[&str] = &["sortie-agents", "sortie-contract", "sortie-policy", "sortie-protocol"];
+const WITHOUT_ASYNC: &[&str] =
+    &["sortie-agents", "sortie-contract", "sortie-policy", "sortie-protocol", "sortie-schema"];
 
 pub(super) fn check(packages: &[Package]) -> Vec<Finding> {
     packages.iter().flat_map(check_package).collect()

@@ -97,7 +97,7 @@ fn read(block: &Block<'_>, parsed: &mut Parsed) -> Result<(), Defect> {
                 format!("`{}` is not YAML ({message}); it was read as plain text{}", block.key, block.extent());
             let fix = if block.has_tab(line) { WITHOUT_TABS } else { "put the value in quotes" };
             parsed.tolerated.push(Defect { line: Some(line), message, fix });
-            let value = Node { line: block.line, value: Value::Text(text) };
+            let value = Node { line: block.line, is_quoted: false, value: Value::Text(text) };
             add(&mut parsed.entries, Entry { key: block.key.to_owned(), line: block.line, value })
         }
     }

@@ -3,22 +3,19 @@
 use super::hidden::{self, shown};
 use super::keys::{self, KEYS};
 use super::later;
+use super::limits;
 use super::name::name;
+use super::output_schema::output_schema;
 use super::permission_mode::{Conduct, permission_mode};
 use super::report::Report;
 use super::tool_list::{self, Granted};
 use super::yaml::{Entry, Value};
-use sortie_protocol::nearest;
+use sortie_protocol::{Limits, nearest};
 
 const COLORS: [&str; 8] = ["red", "blue", "green", "yellow", "purple", "orange", "pink", "cyan"];
 
 /// More than this is not when to use an agent, but what it does; and whoever delegates reads it each time.
 const LONG_DESCRIPTION_CHARS: usize = 2_000;
-
-/// Nobody means more turns than this.
-const MAX_TURNS: u32 = 10_000;
-/// As many as the built-in agents have: what a repository ships cannot make a task longer than that.
-const MAX_UNTRUSTED_TURNS: u32 = 50;
 
 /// What the front matter says, as far as it makes sense. What does not is in the report.
 #[derive(Debug, Default)]
@@ -29,7 +26,8 @@ pub(super) struct Fields {
     pub(super) disallowed_tools: Vec<String>,
     pub(super) conduct: Conduct,
     pub(super) model: Option<String>,
-    pub(super) max_turns: Option<u32>,
+    pub(super) limits: Limits,
+    pub(super) output_schema: Option<serde_json::Value>,
     pub(super) color: Option<String>,
     pub(super) initial_prompt: Option<String>,
 }
@@ -50,9 +48,10 @@ pub(super) fn decode(entries: &[Entry], tools: &[String], report: &mut Report<'_
             "disallowedTools" => fields.disallowed_tools = tool_list::disallowed(entry, tools, report),
             "permissionMode" => fields.conduct = permission_mode(entry, report),
             "model" => fields.model = model(entry, report),
-            "maxTurns" => fields.max_turns = max_turns(entry, report),
+            "outputSchema" => fields.output_schema = output_schema(entry, report),
             "color" => fields.color = color(entry, report),
             "initialPrompt" => fields.initial_prompt = initial_prompt(entry, report),
+            _ if limits::LIMITS.contains(&&*entry.key) => limits::read(entry, &mut fields.limits, report),
             _ => later::check(entry, report).unwrap_or_else(|| unknown(entry, tools, report)),
         }
     }
@@ -157,23 +156,6 @@ fn suffixed(model: &str) -> Option<(&str, &str)> {
     (is_word && !name.is_empty()).then_some((name, suffix))
 }
 
-fn max_turns(entry: &Entry, report: &mut Report<'_>) -> Option<u32> {
-    let text = optional_text(entry, report)?;
-    let turns = text.parse().ok().filter(|turns| (1..=MAX_TURNS).contains(turns));
-    let Some(turns) = turns else {
-        let fix = format!("use a whole number from 1 to {MAX_TURNS}");
-        report.error(entry.line, format!("`maxTurns` is `{}`", shown(&text)), fix);
-        return None;
-    };
-    if turns > MAX_UNTRUSTED_TURNS && report.is_untrusted() {
-        let message =
-            format!("`maxTurns` is {turns}; a project's agent has at most {MAX_UNTRUSTED_TURNS} until trusted");
-        report.warning(entry.line, message, "look at the file, then run `sortie trust`; or ask for fewer");
-        return Some(MAX_UNTRUSTED_TURNS);
-    }
-    Some(turns)
-}
-
 fn color(entry: &Entry, report: &mut Report<'_>) -> Option<String> {
     let color = optional_text(entry, report)?;
     if COLORS.contains(&color.as_str()) {
@@ -207,7 +189,7 @@ pub(super) fn text(entry: &Entry, report: &mut Report<'_>) -> Option<String> {
 }
 
 /// The same of a key that could be left out: in the foreign dialect, no value is as good as no key.
-fn optional_text(entry: &Entry, report: &mut Report<'_>) -> Option<String> {
+pub(super) fn optional_text(entry: &Entry, report: &mut Report<'_>) -> Option<String> {
     let empty = match &entry.value.value {
         Value::Nothing => true,
         Value::Text(text) => text.trim().is_empty(),

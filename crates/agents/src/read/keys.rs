@@ -1,14 +1,15 @@
 //! The keys of front matter, and how to tell one from a line that only resembles it.
 //!
-//! `tools`, `disallowedTools`, `permissionMode` and `maxTurns` take something away from an agent. A spelling of them that went unnoticed
-//! would leave it more than its author meant, so they are looked for with care.
+//! `tools`, `disallowedTools`, `permissionMode` and `maxTurns` take something away from an agent. A spelling of them that
+//! went unnoticed would leave it more than its author meant, so they are looked for with care. The other limits are not:
+//! other programs have keys like them that mean something else (`max_tokens` of one reply), so these are only named.
 
 use sortie_protocol::nearest;
 
 use crate::look_alike::plain_letters;
 
 /// Every key that a definition may have.
-pub(super) const KEYS: [&str; 16] = [
+pub(super) const KEYS: [&str; 22] = [
     "name",
     "description",
     "tools",
@@ -16,6 +17,12 @@ pub(super) const KEYS: [&str; 16] = [
     "model",
     "permissionMode",
     "maxTurns",
+    "maxTokens",
+    "maxCostUsd",
+    "timeout",
+    "idleTimeout",
+    "maxChildren",
+    "outputSchema",
     "skills",
     "mcpServers",
     "hooks",

@@ -15,6 +15,8 @@ const MAX_NODES: usize = 1_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Node {
     pub(super) line: usize,
+    /// A scalar in quotes, or in a block: a text, whatever it looks like.
+    pub(super) is_quoted: bool,
     pub(super) value: Value,
 }
 
@@ -134,12 +136,19 @@ impl Tree {
                 }
                 Ok(())
             }
-            Event::Scalar(text, style, ..) => self.place(Node { line, value: scalar(text.into_owned(), style) }),
+            Event::Scalar(text, style, ..) => {
+                let is_quoted = style != ScalarStyle::Plain;
+                self.place(Node { line, is_quoted, value: scalar(text.into_owned(), style) })
+            }
             Event::SequenceStart(..) => self.begin(Open::List { line, items: Vec::new() }, line),
             Event::MappingStart(..) => self.begin(Open::Map { line, entries: Vec::new(), key: None }, line),
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
-                Some(Open::List { line, items }) => self.place(Node { line, value: Value::List(items) }),
-                Some(Open::Map { line, entries, .. }) => self.place(Node { line, value: Value::Map(entries) }),
+                Some(Open::List { line, items }) => {
+                    self.place(Node { line, is_quoted: false, value: Value::List(items) })
+                }
+                Some(Open::Map { line, entries, .. }) => {
+                    self.place(Node { line, is_quoted: false, value: Value::Map(entries) })
+                }
                 None => Ok(()),
             },
             _ => Ok(()),

@@ -17,7 +17,7 @@ pub(super) enum Claim {
 /// A definition that counts.
 #[derive(Debug)]
 pub(super) struct Winner {
-    definition: AgentDefinition,
+    definition: Box<AgentDefinition>,
     dialect: Dialect,
     trusted: bool,
 }
@@ -38,14 +38,14 @@ impl Broken {
 
 impl Winner {
     pub(super) fn new(definition: AgentDefinition, file: &AgentFile) -> Self {
-        Self { definition, dialect: file.dialect, trusted: file.trusted }
+        Self { definition: Box::new(definition), dialect: file.dialect, trusted: file.trusted }
     }
 }
 
 impl Claim {
     pub(super) fn into_definition(self) -> Option<AgentDefinition> {
         match self {
-            Self::Won(winner) => Some(winner.definition),
+            Self::Won(winner) => Some(*winner.definition),
             Self::Blocked(_) => None,
         }
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use expect_test::expect_file;
 use sortie_agents::{AgentDefinition, AgentFile, Dialect, Reading, Scope, read};
+use sortie_protocol::Limits;
 
 use crate::tools;
 
@@ -40,16 +41,23 @@ fn render(reading: &Reading) -> String {
 
 fn render_definition(definition: &AgentDefinition) -> String {
     let AgentDefinition { name, aliases, description, prompt, tools, disallowed_tools, model, .. } = definition;
-    let AgentDefinition { max_turns, color, initial_prompt, delegable, origin, mode, never_asks, .. } = definition;
+    let AgentDefinition { limits, color, initial_prompt, delegable, origin, mode, never_asks, .. } = definition;
     assert!(aliases.is_empty() && *delegable && origin.path.is_some(), "no file says otherwise");
     assert!(!definition.approves_reads, "no file can say so");
     let conduct = match (mode, never_asks) {
         (None, false) => String::new(),
         (mode, never_asks) => format!("mode {mode:?}, never asks {never_asks}\n"),
     };
+    let max_turns = limits.max_turns;
+    let limits = match (Limits { max_turns: None, ..*limits }) {
+        others if others == Limits::default() => String::new(),
+        others => format!("other limits {}\n", serde_json::to_string(&others).expect("they can be written")),
+    };
+    let output_schema = definition.output_schema.as_ref().map(|schema| format!("output schema {schema}\n"));
+    let output_schema = output_schema.unwrap_or_default();
     format!(
         "name {name:?}\ndescription {description:?}\ntools {tools:?}\ndisallowed tools {disallowed_tools:?}\n{conduct}\
-         model {model:?}\nmax turns {max_turns:?}\ncolor {color:?}\ninitial prompt {initial_prompt:?}\nprompt {prompt:?}\n"
+         model {model:?}\nmax turns {max_turns:?}\n{limits}{output_schema}color {color:?}\ninitial prompt {initial_prompt:?}\nprompt {prompt:?}\n"
     )
 }
 

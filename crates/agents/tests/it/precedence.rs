@@ -234,7 +234,7 @@ fn only_a_file_that_nobody_vouched_for_has_its_turns_capped() {
     for (file, turns) in
         [(long(Scope::Project), 50), (trusted(long(Scope::Project)), 10_000), (long(Scope::User), 10_000)]
     {
-        assert_eq!(get(&assemble(vec![file]), "stayer").max_turns, Some(turns));
+        assert_eq!(get(&assemble(vec![file]), "stayer").limits.max_turns, Some(turns));
     }
 }
 

@@ -17,6 +17,7 @@ fn line() -> impl Strategy<Value = String> {
         Just("tools"),
         Just("disallowedTools"),
         Just("maxTurns"),
+        Just("outputSchema"),
         Just("model"),
         Just("hooks"),
         Just("memory"),
@@ -27,6 +28,8 @@ fn line() -> impl Strategy<Value = String> {
         Just(String::new()),
         Just("Read, Grep".to_owned()),
         Just("[Read, Task]".to_owned()),
+        Just("{type: object, \"\\x07\": 1}".to_owned()),
+        Just("{type: string, maxLength: 5, enum: [\"1\", 1]}".to_owned()),
         Just("*a".to_owned()),
         Just("&a 1".to_owned()),
         Just("!!str x".to_owned()),
@@ -62,7 +65,9 @@ fn check(reading: &Reading, bytes: &[u8]) -> Result<(), TestCaseError> {
         prop_assert!(definition.named_tools().all(|tool| tools().iter().any(|known| known == tool)));
         prop_assert!(granted.clone().all(|rule| rule.parse::<sortie_policy::Rule>().is_ok()));
         prop_assert!(granted.clone().all(|tool| !definition.disallowed_tools.contains(tool)));
-        prop_assert!(definition.max_turns != Some(0) && !definition.name.is_empty() && !definition.prompt.is_empty());
+        prop_assert!(
+            definition.limits.max_turns != Some(0) && !definition.name.is_empty() && !definition.prompt.is_empty()
+        );
     }
     Ok(())
 }

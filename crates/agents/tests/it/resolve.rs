@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sortie_agents::{AgentDefinition, Registry, Resolution, renew, resolve};
 use sortie_policy::{Decision, Judge, Places};
-use sortie_protocol::{AgentConfig, GrantLayer, Limits, Mode, ModelChoice, Resource};
+use sortie_protocol::{AgentConfig, GrantLayer, Limits, Mode, ModelChoice, Money, Resource};
 
 use crate::tools;
 
@@ -28,6 +28,7 @@ fn below(
         model: ModelChoice { route: "main".to_owned(), id: "m".to_owned() },
         depth: parent.map_or(0, |parent| parent.depth + 1),
         tools: &tools(),
+        output_schema: None,
     })
 }
 
@@ -60,6 +61,39 @@ fn a_request_tightens_limits_and_never_widens_them() {
     let asked = Limits { max_turns: Some(99), timeout: Some(Duration::from_secs(10)), ..Limits::default() };
     let limits = config(explore, None, asked).limits;
     assert_eq!((limits.max_turns, limits.timeout), (Some(30), Some(Duration::from_secs(10))));
+}
+
+fn turns(max: u32) -> Limits {
+    Limits { max_turns: Some(max), ..Limits::default() }
+}
+
+#[test]
+fn a_definition_tightens_what_holds_and_only_its_turns_are_its_own_number() {
+    let registry = Registry::builtin();
+    let bounded = |own: Limits, usual: Limits| {
+        let explore = registry.get("explore").expect("built in").clone();
+        sortie_agents::limits(&AgentDefinition { limits: own, ..explore }, usual, Limits::default())
+    };
+    let few = Limits {
+        max_turns: Some(90),
+        max_tokens: Some(1000),
+        max_cost: Money::from_dollars(0.5),
+        timeout: Some(Duration::from_secs(20)),
+        idle: Some(Duration::from_secs(10)),
+        max_children: Some(1),
+    };
+    let many = Limits {
+        max_turns: None,
+        max_tokens: Some(2000),
+        max_cost: Money::from_dollars(1.0),
+        timeout: Some(Duration::from_mins(5)),
+        idle: None,
+        max_children: Some(9),
+    };
+    assert_eq!(bounded(few, Limits::default()), few);
+    assert_eq!(bounded(few, many), few);
+    assert_eq!(bounded(Limits { max_turns: Some(90), ..many }, few), few, "it gives no more than holds");
+    assert_eq!(bounded(Limits::default(), many), Limits { max_turns: Some(30), ..many });
 }
 
 /// An agent that may use `tools` and not `disallowed`.
@@ -182,7 +216,7 @@ fn a_stored_grant_is_narrowed_by_what_its_definition_says_now_and_by_nothing_els
     let offered = |grant| sortie_policy::offerable(&grant, &tools()).join(" ");
     let renewed = |definition: &AgentDefinition| renew(&stored, definition, &tools());
     assert_eq!(renewed(before), stored, "the same adds nothing");
-    let words = AgentDefinition { prompt: "Look.".to_owned(), max_turns: Some(1), ..before.clone() };
+    let words = AgentDefinition { prompt: "Look.".to_owned(), limits: turns(1), ..before.clone() };
     assert_eq!(renewed(&words), stored, "and neither do words or turns");
     let more = AgentDefinition { tools: None, approves_reads: true, ..before.clone() };
     assert_eq!(offered(renewed(&more)), "Read LS Glob Grep", "no tool is gained");

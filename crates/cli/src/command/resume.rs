@@ -7,12 +7,12 @@ use std::time::Duration;
 use clap::Args;
 use sortie_engine::{Clock as _, Resumption, SystemClock};
 use sortie_journal::{CommandId, Journal, TaskHeader, TaskQuery, TaskState};
-use sortie_protocol::{Command, Failure, Job, Limits, Status, TaskId};
+use sortie_protocol::{Command, Failure, Job, Status, TaskId};
 
 use super::persons::only_for_persons;
 use super::run::{OutputFormat, approver, detachable, display, is_held_up, not_started, piped};
 use super::tasks::{find, parse_id};
-use crate::args::{parse_duration, with_exit_codes};
+use crate::args::{LimitArgs, with_exit_codes};
 use crate::drive::{Wish, drive_or_leave};
 use crate::error::{self, CommandError, ErrorKind};
 use crate::render::{Root, ShowArgs, state, words};
@@ -35,14 +35,6 @@ pub(crate) struct ResumeArgs {
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     output_format: OutputFormat,
 
-    /// Stop after this many further model calls and report, whatever it began with
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    max_turns: Option<u32>,
-
-    /// Stop after this further time: 90s, 5m, 1h; a bare number is seconds
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    timeout: Option<Duration>,
-
     /// Do not wait for sub-agents in the background: end when only they work, which then go on with `sortie resume`; only
     /// with text on stdout, since a run that is left has no outcome
     #[arg(long)]
@@ -51,6 +43,9 @@ pub(crate) struct ResumeArgs {
     /// because you know that they are gone
     #[arg(long)]
     take_over: bool,
+
+    #[command(flatten)]
+    limits: LimitArgs,
 
     #[command(flatten)]
     show: ShowArgs,
@@ -62,12 +57,14 @@ done is done again, and what may or may not have been done is told to the model
 as unknown. It may do what it was granted, within what is granted now, and speaks
 the contract that it was started in.
 
-Limits that are not given are those that it was started with, or, where it was
-interrupted, what is left of them.
+Limits that are given count from now on, whatever it began with. Those that are
+not are those that it was started with, or, where it was interrupted, what is
+left of them.
 
 Examples:
   sortie resume
   sortie resume kvbq --max-turns 80
+  sortie resume kvbq --max-tokens 100k --max-cost-usd 1
   sortie resume kvbq \"Now write the tests\"";
 
 pub(crate) fn run(args: &ResumeArgs, settings: &Settings, sources: &Sources) -> Result<ExitCode, CommandError> {
@@ -85,12 +82,12 @@ pub(crate) fn run(args: &ResumeArgs, settings: &Settings, sources: &Sources) -> 
     // One that was started with walls keeps them, whatever is said now.
     let unconfined = settings.unconfined && reach.unconfined;
     let aside = args.show.aside(settings, Root::Main, unconfined)?;
-    let limits = Limits { max_turns: args.max_turns, timeout: args.timeout, ..Limits::default() };
-    let resumption = Resumption { prompt, limits, take_over: args.take_over };
+    let resumption = Resumption { prompt, limits: args.limits.limits(), take_over: args.take_over };
     let plan = Plan::new(settings)?;
     let approver = approver(args.output_format, &aside, settings, unconfined);
+    let stage = aside.stage();
     let (pace, display) = display(args.output_format, &args.show, aside, unconfined);
-    let (detachment, display) = detachable(args.detach, args.output_format, Some(task), display)?;
+    let (detachment, display) = detachable(args.detach, args.output_format, Some(task), (stage, display))?;
     let wish = Wish::Resume { task, resumption };
     match drive_or_leave(plan, wish, (pace, display), approver, detachment)? {
         Err(failure) if is_held_up(&failure) => not_started(&failure, args.output_format),
@@ -186,7 +183,7 @@ fn stopped_on_purpose(journal: &dyn Journal) -> Result<HashSet<TaskId>, CommandE
     let commands = journal.commands_after(CommandId::default(), usize::MAX)?;
     let stopped = commands.into_iter().filter_map(|(_, command)| match command {
         Command::Stop { task } => Some(task),
-        Command::Send { .. } | Command::Release { .. } | Command::Unknown => None,
+        Command::Send { .. } | Command::Withdraw { .. } | Command::Release { .. } | Command::Unknown => None,
     });
     Ok(stopped.collect())
 }

@@ -2,16 +2,16 @@
 
 mod request;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 use sortie_engine::{Approver, Kind, NoApprover};
 use sortie_protocol::{Failure, TaskId};
 
 use super::task_status::{self, TaskStatusArgs};
-use crate::args::{parse_duration, with_exit_codes};
+use crate::args::{LimitArgs, with_exit_codes};
 use crate::ask::TerminalApprover;
 use crate::detach::Detachment;
 use crate::drive::{Wish, drive_or_leave};
@@ -19,7 +19,7 @@ use crate::error::{self, CommandError};
 use crate::input::{Input, read_stdin};
 use crate::local;
 use crate::render::{
-    Aside, Beside, Display, JsonDisplay, Pace, Root, ShowArgs, StreamDisplay, TextDisplay, print_not_started,
+    Aside, Beside, Display, JsonDisplay, Pace, Root, ShowArgs, Stage, StreamDisplay, TextDisplay, print_not_started,
 };
 use crate::settings::Settings;
 use crate::wiring::Plan;
@@ -51,18 +51,17 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
-    /// Stop after this many model calls and report
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    max_turns: Option<u32>,
-
-    /// Stop after this time: 90s, 5m, 1h; a bare number is seconds
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    timeout: Option<Duration>,
+    /// Have the answer fit the JSON schema in this file: it is then JSON, and nothing else
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output_schema: Option<PathBuf>,
 
     /// Do not wait for sub-agents in the background: end when only they work, which then go on with `sortie resume`; only
     /// with text on stdout, since a run that is left has no outcome
     #[arg(long)]
     detach: bool,
+
+    #[command(flatten)]
+    limits: LimitArgs,
 
     #[command(flatten)]
     show: ShowArgs,
@@ -89,6 +88,7 @@ Examples:
   git diff | sortie run - --agent summary
   sortie run --template test-file path=src/a.rs
   sortie run --output-format json --timeout 5m \"List the modules\" | jq -r .text
+  sortie run --max-cost-usd 0.50 --max-tokens 200k \"Review the last commit\"
   sortie run --cwd ../other --model offline \"Where is the config parsed?\"";
 
 pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
@@ -106,8 +106,9 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
     let told_more = aside.is_text() && args.output_format == OutputFormat::Text;
     let unasked = plan.lacks_model() && args.model.is_none() && told_more;
     let approver = approver(args.output_format, &aside, settings, settings.unconfined);
+    let stage = aside.stage();
     let (pace, display) = display(args.output_format, &args.show, aside, settings.unconfined);
-    let (detachment, display) = detachable(args.detach, args.output_format, None, display)?;
+    let (detachment, display) = detachable(args.detach, args.output_format, None, (stage, display))?;
     let wish = Wish::Start { kind: Kind::Main, request };
     let code = match drive_or_leave(plan, wish, (pace, display), approver, detachment)? {
         Err(failure) if is_held_up(&failure) => return not_started(&failure, args.output_format),
@@ -171,7 +172,7 @@ pub(super) fn detachable(
     detach: bool,
     format: OutputFormat,
     task: Option<TaskId>,
-    display: Box<dyn Display>,
+    (stage, display): (Stage, Box<dyn Display>),
 ) -> Result<(Option<Detachment>, Box<dyn Display>), CommandError> {
     if !detach {
         return Ok((None, display));
@@ -179,7 +180,7 @@ pub(super) fn detachable(
     if format != OutputFormat::Text {
         return Err(CommandError::usage("--detach is for --output-format text: a run that is left has no outcome"));
     }
-    let (detachment, display) = Detachment::watching(task, display);
+    let (detachment, display) = Detachment::watching(task, (stage, display));
     Ok((Some(detachment), display))
 }
 

@@ -14,7 +14,7 @@ use sortie_protocol::{Event, Failure, TaskOutcome};
 
 use self::apart::ApartDisplay;
 use super::persons::only_for_persons;
-use crate::args::with_exit_codes;
+use crate::args::{LimitArgs, with_exit_codes};
 use crate::drive::{Wish, drive};
 use crate::error::{self, CommandError};
 use crate::input::{Input, read_stdin};
@@ -34,6 +34,9 @@ pub(crate) struct TaskArgs {
     request: flags::RequestFlags,
 
     #[command(flatten)]
+    limits: LimitArgs,
+
+    #[command(flatten)]
     show: ShowArgs,
 
     /// Do the work of a process that has answered already
@@ -47,7 +50,7 @@ Examples:
   sortie task --contract delegate --task \"Sum up src/main.rs\"
   sortie task --contract typed --agent Plan --description \"Plan it\" --prompt \"…\" --field max_turns=3
   sortie task --json '{\"description\": \"Find it\", \"prompt\": \"Where is X?\"}'
-  sortie task --json - < request.json | jq -r .text";
+  sortie task --json - --max-tokens 80k < request.json | jq -r .text";
 
 /// JSON may spell one byte of a prompt in six, and has other fields beside it.
 const JSON_GROWTH: usize = 6;
@@ -66,10 +69,12 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
         Err(failure) => return answering("").reject(&settings.explained(failure)),
     };
     let answering = answering(&json);
-    let request = match contract.decode(&json) {
+    let mut request = match contract.decode(&json) {
         Ok(request) => request,
         Err(failure) => return answering.reject(&settings.explained(failure)),
     };
+    // What a person says bounds what the request says.
+    request.limits = request.limits.tighter(args.limits.limits());
     if request.resume.is_some()
         && let Err(refusal) = only_for_persons(settings)
     {

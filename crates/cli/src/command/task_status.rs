@@ -103,15 +103,9 @@ impl Screen {
         if self.header.state != TaskState::Running {
             return state;
         }
-        let stand = &self.legs.stand;
-        match (stand.questions.as_slice(), stand.waits_for.as_slice()) {
-            ([_, ..], _) => format!("{state}, waiting for an answer"),
-            ([], []) if !stand.is_admitted => format!("{state}, waiting for a slot"),
-            ([], []) => state,
-            ([], tasks) => {
-                let names: Vec<String> = tasks.iter().map(ToString::to_string).collect();
-                format!("{state}, waiting for {}", names.join(", "))
-            }
+        match self.legs.stand.awaits() {
+            Some(what) => format!("{state}, waiting for {what}"),
+            None => state,
         }
     }
 
@@ -176,6 +170,7 @@ impl Screen {
             ("parent_id", header.parent_id.map(|parent| json!(parent))),
             ("last", stand.last.as_ref().map(|last| json!(last))),
             ("waits_for", Some(&stand.waits_for).filter(|tasks| !tasks.is_empty()).map(|tasks| json!(tasks))),
+            ("needs", stand.needs().filter(|_| header.state == TaskState::Running).map(|need| json!(need))),
             ("question", questions.first().map(|first| json!(first))),
             ("questions", Some(&questions).filter(|questions| questions.len() > 1).map(|questions| json!(questions))),
             ("output_file", output_file.as_ref().map(|path| json!(path))),

@@ -14,6 +14,7 @@ mod show;
 mod stand;
 mod stop;
 
+pub(super) use branch::as_tree;
 pub(super) use legs::Legs;
 pub(super) use show::find;
 pub(super) use stand::Question;

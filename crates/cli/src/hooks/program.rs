@@ -21,8 +21,18 @@ const VETO: i32 = 2;
 /// What is kept of a program's words, in columns.
 const MOST_COLUMNS: usize = 1_000;
 
-/// Variables of the session beside the harmless ones, so that a hook can show something to the person.
-const SESSION: [&str; 5] = ["DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"];
+/// Variables of the session beside the harmless ones, so that a hook can show something to the person, and finds the state
+/// and the settings of this program where it has them.
+const SESSION: [&str; 8] = [
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DISPLAY",
+    "SORTIE_HOME",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+    "XDG_CONFIG_HOME",
+    "XDG_RUNTIME_DIR",
+    "XDG_STATE_HOME",
+];
 
 /// Where hooks run.
 pub(crate) struct Ground {

@@ -309,20 +309,27 @@ impl Working {
                 self.hear(call, text);
                 return None;
             }
+            Fact::TaskQueued { needs } => {
+                self.last_call = Some(format!("waiting for {needs}"));
+                return None;
+            }
             Fact::CallFinished { output, refused } => self.finish_call(output, *refused, every_call)?,
             // What to do about it is said once, where it was the last try.
             Fact::ModelRetried { wait_ms, error, .. } => {
                 format!("retrying in {}: {}", words::elapsed(*wait_ms), words::fault(error))
             }
+            Fact::Compacted { compaction, .. } => compaction.to_string(),
             Fact::Noticed { text } => format!("note: {}", neutral::line(text)),
             // Whoever reads this has seen the question itself.
             Fact::ApprovalAsked { .. }
             | Fact::LimitReached { .. }
+            | Fact::AnswerReturned { .. }
             | Fact::TaskResumed { .. }
             | Fact::ProcessStarted { .. }
             | Fact::ApprovalAnswered { .. }
             | Fact::Assisted { .. }
             | Fact::ModelCalled { .. }
+            | Fact::ModelLost { .. }
             | Fact::ModelReplied { .. }
             | Fact::ChildStarted { .. }
             | Fact::ChildReleased { .. }
@@ -332,6 +339,7 @@ impl Working {
             | Fact::QuestionAsked { .. }
             | Fact::NotePosted { .. }
             | Fact::TaskParked { .. }
+            | Fact::Reminded { .. }
             | Fact::ChildEnded { .. }
             | Fact::TaskStarted { .. }
             | Fact::TaskEnded { .. }

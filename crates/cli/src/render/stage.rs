@@ -40,6 +40,11 @@ impl Stage {
         drawn.held = true;
     }
 
+    /// Whether a question stands there.
+    pub(crate) fn is_held(&self) -> bool {
+        self.lock().held
+    }
+
     /// Lets progress draw again.
     pub(crate) fn release(&self) {
         self.lock().held = false;

@@ -63,8 +63,10 @@ impl Display for TextDisplay {
         self.aside.clear();
         // Sets the answer apart from what was drawn above and the figures below.
         self.aside.gap();
-        if !outcome.text.is_empty() {
-            let answer = neutral::block(&outcome.text);
+        // Where a value was asked for, that is what is piped on.
+        let answer = outcome.structured.as_ref().map_or_else(|| outcome.text.clone(), |value| format!("{value:#}"));
+        if !answer.is_empty() {
+            let answer = neutral::block(&answer);
             let end = if answer.ends_with('\n') { "" } else { "\n" };
             let mut stdout = io::stdout().lock();
             write!(stdout, "{answer}{end}")?;
@@ -121,9 +123,11 @@ fn what_it_lacks(outcome: &TaskOutcome) -> Option<&'static str> {
     match (outcome.reason, code) {
         (Some(Limit::Turns), _) | (None, "limit_turns") => Some(" --max-turns N"),
         (Some(Limit::Deadline), _) | (None, "timeout") => Some(" --timeout TIME"),
-        (Some(Limit::Tokens | Limit::Stalled | Limit::Output), _) | (None, "limit_tokens" | "journal") => Some(""),
+        (Some(Limit::Tokens), _) | (None, "limit_tokens") => Some(" --max-tokens N"),
+        (Some(Limit::Stalled | Limit::Output), _) | (None, "journal") => Some(""),
         (None, _) if outcome.status == Status::Cancelled => Some(""),
-        (Some(Limit::Cost | Limit::Context) | None, _) => None,
+        (Some(Limit::Cost), _) | (None, "limit_cost") => Some(" --max-cost-usd AMOUNT"),
+        (Some(Limit::Context | Limit::Loop) | None, _) => None,
     }
 }
 

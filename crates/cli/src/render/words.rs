@@ -1,6 +1,6 @@
 //! Numbers, times and calls in the few words that a line has room for.
 
-use sortie_protocol::{Failure, ModelChoice, ToolCall, Usage};
+use sortie_protocol::{Failure, ModelChoice, Money, ToolCall, Usage};
 
 use super::{neutral, width};
 
@@ -15,11 +15,22 @@ pub(crate) fn calls(count: u64) -> String {
 
 /// `812 tokens`, `12.4k tokens`, `1.2M tokens`.
 pub(crate) fn tokens(count: u64) -> String {
+    format!("{} tokens", short(count))
+}
+
+/// `812`, `12.4k`, `1.2M`.
+pub(crate) fn short(count: u64) -> String {
     match count {
-        0..1_000 => format!("{count} tokens"),
-        1_000..999_950 => format!("{:.1}k tokens", count as f64 / 1e3),
-        _ => format!("{:.1}M tokens", count as f64 / 1e6),
+        0..1_000 => count.to_string(),
+        1_000..999_950 => format!("{:.1}k", count as f64 / 1e3),
+        _ => format!("{:.1}M", count as f64 / 1e6),
     }
+}
+
+/// `$0.0123`; `$0.0123+` where that leaves out tokens whose price is not known; `None` where no price is.
+pub(crate) fn cost(usage: &Usage) -> Option<String> {
+    let more = if usage.unpriced_tokens() > 0 { "+" } else { "" };
+    usage.known_cost().map(|cost| format!("{cost}{more}"))
 }
 
 /// `0.3s`, `59.9s`, `2m05s`, `1h02m`.
@@ -33,9 +44,11 @@ pub(crate) fn elapsed(ms: u64) -> String {
     }
 }
 
-/// `7 calls · 12.4k tokens · 3.2s`.
+/// `7 calls · 12.4k tokens · $0.0123 · 3.2s`, without money where none is known to have been spent.
 pub(crate) fn usage(usage: &Usage) -> String {
-    format!("{} · {} · {}", calls(usage.tool_calls), tokens(usage.total_tokens()), elapsed(usage.duration_ms))
+    let cost = cost(usage).filter(|_| usage.cost > Money::ZERO).map(|cost| format!(" · {cost}")).unwrap_or_default();
+    let (calls, tokens) = (calls(usage.tool_calls), tokens(usage.total_tokens()));
+    format!("{calls} · {tokens}{cost} · {}", elapsed(usage.duration_ms))
 }
 
 /// `src/a.rs, src/b.rs and 3 more`; `None` where there are none.
@@ -84,6 +97,16 @@ mod tests {
             ["0.0s", "0.3s", "59.9s", "1m00s", "2m05s", "1h02m"]
         );
         assert_eq!([0, 1, 2].map(calls), ["0 calls", "1 call", "2 calls"]);
+    }
+
+    #[test]
+    fn what_something_cost_is_told_as_far_as_it_is_known() {
+        let used = |cost, priced_tokens| {
+            usage(&Usage { input_tokens: 900, cost: Money::from_nanos(cost), priced_tokens, ..Usage::default() })
+        };
+        assert_eq!(used(12_300_000, 900), "0 calls · 900 tokens · $0.0123 · 0.0s");
+        assert_eq!(used(12_300_000, 800), "0 calls · 900 tokens · $0.0123+ · 0.0s");
+        assert_eq!([used(0, 900), used(0, 0)], ["0 calls · 900 tokens · 0.0s"; 2], "free, or of unknown price");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::hook;
 use super::key::meaning::{self, Entry, Meaning};
-use super::value::{Kind, Value};
+use super::value::{Kind, Value, dollars};
 use crate::error::CommandError;
 use crate::render::neutral;
 
@@ -163,6 +163,8 @@ fn read_value(entry: &Entry, value: &DeValue<'_>) -> Result<Value, String> {
         (Kind::Number { .. }, DeValue::Integer(number)) => {
             u64::from_str_radix(number.as_str(), number.radix()).ok().and_then(|number| kind.number(number))
         }
+        (Kind::Dollars, DeValue::Float(number)) => dollars(number.as_str()),
+        (Kind::Dollars, DeValue::Integer(number)) => dollars(number.as_str()),
         (_, DeValue::String(text)) if !kind.is_list() => kind.text(text),
         _ => None,
     };
@@ -170,6 +172,7 @@ fn read_value(entry: &Entry, value: &DeValue<'_>) -> Result<Value, String> {
         let quoted = match value {
             DeValue::String(text) => format!("{text:?}"),
             DeValue::Integer(number) => number.as_str().to_owned(),
+            DeValue::Float(number) if matches!(kind, Kind::Dollars) => number.as_str().to_owned(),
             DeValue::Boolean(on) => on.to_string(),
             _ => String::new(),
         };

@@ -60,17 +60,28 @@ pub(super) static ENABLED: Always<bool> = switch("task_tool.enabled", true, "whe
 pub(super) static MAX_DEPTH: Always<u64> =
     number("task_tool.max_depth", (0, MOST), 2, "levels of sub-agents below the main agent");
 pub(super) static DEFAULT_TIMEOUT_SECONDS: Always<u64> =
-    number("task_tool.default_timeout_seconds", (1, MOST_SECONDS), 300, "time of a sub-agent that asks for none");
-pub(super) static MAX_TOKENS: Key = {
-    let kind = at_least_one(u64::MAX);
-    let mut bound = optional("task_tool.max_tokens", kind, None, "tokens of each delegated task with its descendants");
-    bound.narrower = Narrower::Lower;
-    bound
-};
+    number("task_tool.default_timeout_seconds", (1, MOST_SECONDS), 300, "time of a sub-agent; a call can ask for less");
+pub(super) static MAX_TOKENS: Key =
+    bound("task_tool.max_tokens", at_least_one(u64::MAX), "tokens of each delegated task with its descendants");
+pub(super) static MAX_COST_USD: Key =
+    bound("task_tool.max_cost_usd", Kind::Dollars, "the same in US dollars; only for models whose price is known");
+pub(super) static TASK_MODEL: Key = optional(
+    "task_tool.model",
+    Kind::Text,
+    None,
+    "the model of sub-agents for which neither the call nor the agent names one; `auto` chooses main or light",
+);
 pub(super) static MAX_CONCURRENT: Always<u64> =
     number("task_tool.max_concurrent", (1, MOST), 20, "sub-agents that run at once; more wait");
 pub(super) static MAX_CHILDREN: Always<u64> =
     number("task_tool.max_children", (0, MOST), 200, "sub-agents that one run may start in all");
+pub(super) static DELEGATIONS_PER_MINUTE: Key = {
+    let kind = at_least_one(MOST);
+    let doc = "sub-agents that may be started within a minute; more are refused";
+    let mut bound = optional("task_tool.delegations_per_minute", kind, None, doc);
+    bound.narrower = Narrower::Lower;
+    bound
+};
 pub(super) static MAX_PROMPT_BYTES: Always<u64> = never_narrower(number(
     "task_tool.max_prompt_bytes",
     (1, MOST_PROMPT_BYTES),
@@ -104,6 +115,12 @@ pub(super) static CONTEXT_FILE_BYTES: Always<u64> = number(
     16_384,
     "bytes that are read of AGENTS.md and its like",
 );
+pub(super) static RUN_MAX_TOKENS: Key =
+    bound("run.max_tokens", at_least_one(u64::MAX), "tokens of a `sortie run`, sub-agents included");
+pub(super) static RUN_MAX_COST_USD: Key =
+    bound("run.max_cost_usd", Kind::Dollars, "the same in US dollars; only for models whose price is known");
+pub(super) static RUN_TIMEOUT_SECONDS: Key =
+    bound("run.timeout_seconds", at_least_one(MOST_SECONDS), "time of a `sortie run`");
 pub(super) static BUILTIN_AGENTS: Always<bool> =
     switch("agents.builtin", false, "whether `result`, which has only agents from files, has the built-in ones too");
 pub(super) static MODE: Key = Key {
@@ -169,23 +186,37 @@ pub(super) static WINDOW: Key = optional(
     "routes.*.window",
     at_least_one(u64::MAX),
     None,
-    "tokens that the model can take in; `sortie models` shows it, nothing else uses it yet",
+    "tokens that the model can take in; a conversation is shortened before it has more",
 );
 pub(super) static MAX_OUTPUT: Key =
     optional("routes.*.max_output", at_least_one(MOST), None, "tokens of one reply at most");
 
+pub(super) static REQUESTS_PER_MINUTE: Key =
+    optional("routes.*.requests_per_minute", at_least_one(MOST), None, "requests that the endpoint takes; more wait");
+pub(super) static TOKENS_PER_MINUTE: Key = optional(
+    "routes.*.tokens_per_minute",
+    at_least_one(u64::MAX),
+    None,
+    "tokens that the endpoint takes, input and output together; more wait",
+);
+pub(super) static MAX_CONNECTIONS: Key =
+    optional("routes.*.max_connections", at_least_one(MOST), None, "model calls at once; more wait");
+
 pub(super) static ALIAS: Key = optional("aliases.*", Kind::Text, None, "the model id or route that this name means");
 
 /// All of them, in the order in which they are listed. The members of a family stand together.
-pub(super) static KEYS: [&Key; 38] = [
+pub(super) static KEYS: [&Key; 47] = [
     &CONTRACT,
     &HOOKS,
     &ENABLED.key,
     &MAX_DEPTH.key,
     &DEFAULT_TIMEOUT_SECONDS.key,
     &MAX_TOKENS,
+    &MAX_COST_USD,
+    &TASK_MODEL,
     &MAX_CONCURRENT.key,
     &MAX_CHILDREN.key,
+    &DELEGATIONS_PER_MINUTE,
     &MAX_PROMPT_BYTES.key,
     &ENABLE_VERBOSE_LOGGING.key,
     &ALLOW_MODEL_OVERRIDE.key,
@@ -195,6 +226,9 @@ pub(super) static KEYS: [&Key; 38] = [
     &CACHE.key,
     &INHERIT_CONTEXT_FILES.key,
     &CONTEXT_FILE_BYTES.key,
+    &RUN_MAX_TOKENS,
+    &RUN_MAX_COST_USD,
+    &RUN_TIMEOUT_SECONDS,
     &BUILTIN_AGENTS.key,
     &MODE,
     &ALLOW,
@@ -215,6 +249,9 @@ pub(super) static KEYS: [&Key; 38] = [
     &WIRE,
     &WINDOW,
     &MAX_OUTPUT,
+    &REQUESTS_PER_MINUTE,
+    &TOKENS_PER_MINUTE,
+    &MAX_CONNECTIONS,
     &ALIAS,
 ];
 
@@ -237,6 +274,11 @@ const fn never_narrower(mut number: Always<u64>) -> Always<u64> {
 
 const fn optional(path: &'static str, kind: Kind, variable: Option<&'static str>, doc: &'static str) -> Key {
     Key { path, kind, default: None, variable, narrower: Narrower::Never, doc }
+}
+
+/// For limits that hold only where somebody sets one.
+const fn bound(path: &'static str, kind: Kind, doc: &'static str) -> Key {
+    Key { path, kind, default: None, variable: None, narrower: Narrower::Lower, doc }
 }
 
 /// For lists that can only take something away.

@@ -8,7 +8,7 @@ mod missing;
 mod provider;
 
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
-use sortie_llm::{BaseUrl, Route, WireKind};
+use sortie_llm::{BaseUrl, RateLimits, Route, WireKind};
 
 use self::provider::{PROVIDERS, Provider};
 use super::environment::Environment;
@@ -72,9 +72,22 @@ impl<'a> Wish<'a> {
             (None, Some(provider)) if self.is_main() => provider.model.to_owned(),
             (None, _) => return Err(missing::no_model(self.name, &base_url)),
         };
-        let window = self.said.number_of(&key::WINDOW, self.name);
-        let max_output = self.said.number_of(&key::MAX_OUTPUT, self.name);
-        Ok(Some(Route { name: self.name.to_owned(), wire, base_url, api_key, model, window, max_output }))
+        let number = |key: &Key| self.said.number_of(key, self.name);
+        let rate_limits = RateLimits {
+            requests_per_minute: number(&key::REQUESTS_PER_MINUTE),
+            tokens_per_minute: number(&key::TOKENS_PER_MINUTE),
+            max_connections: number(&key::MAX_CONNECTIONS),
+        };
+        Ok(Some(Route {
+            name: self.name.to_owned(),
+            wire,
+            base_url,
+            api_key,
+            model,
+            window: number(&key::WINDOW),
+            max_output: number(&key::MAX_OUTPUT),
+            rate_limits,
+        }))
     }
 
     fn is_main(&self) -> bool {

@@ -44,6 +44,7 @@ fn example(key: &Key) -> String {
     match (&key.default, key.kind) {
         (Some(value), kind) => kind.render(value),
         (None, Kind::Number { .. }) => "50000".to_owned(),
+        (None, Kind::Dollars) => "2.50".to_owned(),
         (None, Kind::Switch) => "true".to_owned(),
         (None, Kind::Contract) => "\"sortie\"".to_owned(),
         (None, Kind::Wire) => "\"anthropic\"".to_owned(),

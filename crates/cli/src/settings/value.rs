@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use sortie_contract::{CONTRACTS, contract};
 use sortie_llm::WireKind;
 use sortie_policy::Rule;
+use sortie_protocol::Money;
 use sortie_tools::WebRules;
 
 use super::env_file::is_name;
@@ -22,6 +23,8 @@ pub(super) enum Kind {
         least: u64,
         most: u64,
     },
+    /// An amount of US dollars above nothing. Its number is in thousand-millionths, as [`Money`] counts.
+    Dollars,
     Text,
     /// Text that is never shown.
     Secret,
@@ -135,6 +138,7 @@ impl Kind {
             Self::Switch => "true or false".to_owned(),
             Self::Number { least, most: u64::MAX } => format!("a whole number of at least {least}"),
             Self::Number { least, most } => format!("a whole number from {least} to {most}"),
+            Self::Dollars => "a number of US dollars above 0".to_owned(),
             Self::Text | Self::Secret => "a non-empty string".to_owned(),
             Self::Url => "a URL that begins with http:// or https://".to_owned(),
             Self::Wire => format!("one of {}", WireKind::ALL.map(|wire| wire.to_string()).join(", ")),
@@ -173,6 +177,7 @@ impl Kind {
         match self {
             Self::Switch => text.parse().ok().map(Value::Switch),
             Self::Number { .. } => text.parse().ok().and_then(|number| self.number(number)),
+            Self::Dollars => dollars(text),
             _ => self.text(text),
         }
     }
@@ -195,7 +200,7 @@ impl Kind {
             Self::VariableName => is_name(text),
             Self::Mode => mode::named(text).is_some(),
             Self::Rules | Self::Hosts => self.flaw(text).is_none(),
-            Self::Switch | Self::Number { .. } | Self::Hooks => false,
+            Self::Switch | Self::Number { .. } | Self::Dollars | Self::Hooks => false,
         };
         fits.then(|| Value::Text(text.to_owned().into()))
     }
@@ -206,7 +211,7 @@ impl Kind {
         match self {
             Self::Url | Self::Hosts | Self::Hooks => 0,
             Self::Secret | Self::VariableName | Self::Mode | Self::Rules | Self::Directories => 1,
-            Self::Switch | Self::Number { .. } | Self::Text | Self::Wire | Self::Contract => 2,
+            Self::Switch | Self::Number { .. } | Self::Dollars | Self::Text | Self::Wire | Self::Contract => 2,
         }
     }
 
@@ -215,12 +220,19 @@ impl Kind {
         match (self, value) {
             (Self::Secret, _) => "********".to_owned(),
             (Self::Url, Value::Text(url)) => without_credentials(url),
+            (Self::Dollars, Value::Number(nanos)) => Money::from_nanos(*nanos).dollars().to_string(),
             (_, Value::Switch(on)) => on.to_string(),
             (_, Value::Number(number)) => number.to_string(),
             (_, Value::Text(text)) => format!("{text:?}"),
             (_, Value::Hook(hook)) => hook.to_string(),
         }
     }
+}
+
+/// An amount of money as it is written.
+pub(super) fn dollars(text: &str) -> Option<Value> {
+    let money = text.parse().ok().filter(|dollars: &f64| dollars.is_finite()).and_then(Money::from_dollars)?;
+    (money > Money::ZERO).then(|| Value::Number(money.nanos()))
 }
 
 /// The URL with `user:password@` masked, and without its query, which may carry a key too.

@@ -271,11 +271,13 @@ fn s0_64_s0_65_s0_66_s1_22_s2_31_s3_03_s4_08_the_program_takes_what_the_schema_a
         sortie takes model = null
         sortie refuses model = ""
         sortie refuses model = " \n"
+        sortie takes output_schema = null
         sortie refuses prompt = ""
         sortie refuses prompt = " \n"
         sortie takes subagent_type = null
         sortie takes subagent_type = "EXPLORE"
         sortie refuses limits = {"max_turns":0}
+        sortie refuses limits = {"timeout_seconds":"9"}
         sortie refuses limits = {"max_tokens":-1}
     "#]]
     .assert_eq(&told);

@@ -10,6 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
+use crate::resume::states;
 use crate::terminal::terminal;
 use crate::world::{Invocation, World};
 
@@ -280,9 +281,9 @@ fn an_agent_asks_the_person_who_answers_in_any_words() {
     session.types("the second, \\\n");
     session.sees("  … ");
     session.types("but not its tests\n");
-    let may_ask = "Ask, if you have it, is for what you can neither find out nor decide";
+    let may_ask = "what you can neither find out nor decide";
     let requests = server.requests();
-    assert!(requests.iter().any(|request| request.body["system"].to_string().contains(may_ask)), "{requests:#?}");
+    assert!(requests.iter().any(|request| request.body["tools"].to_string().contains(may_ask)), "{requests:#?}");
     assert_eq!(session.ends(), (0, "done\n".to_owned()));
     assert!(told_child(&server).contains("the second, \\nbut not its tests"), "{}", told_child(&server));
 }
@@ -314,6 +315,30 @@ fn half_an_answer_to_a_question_that_was_answered_elsewhere_reaches_no_shell() {
     session.sees("answered from elsewhere; anything typed here is dropped");
     session.types("\n");
     assert_eq!(session.ends(), (0, "done\n[]\n".to_owned()));
+}
+
+#[test]
+fn half_an_answer_reaches_no_shell_where_the_run_is_left_while_a_question_stands() {
+    let world = World::new();
+    let task = json!({"description": "Write it", "prompt": "CHILD", "run_in_background": true});
+    let write = reply::call("Write", json!({"file_path": "notes.md", "content": "hello\n"}));
+    let script = Script::new()
+        .on(when::prompt_contains("QUESTION").turn(0), reply::calls([reply::call("Task", task)]))
+        .on(when::prompt_contains("QUESTION"), reply::text("on its way").held_by("main"))
+        .otherwise(reply::calls([write]));
+    let server = ScriptedServer::start(script).unwrap();
+    let shell = ["-c", "\"$@\"; echo over >&2; read line; echo \"[$line]\"", "sh"];
+    let run = world.sortie(["run", "--detach", "QUESTION"]).on(&server, "anthropic").under("/bin/sh", &shell);
+    let mut session = Session::start(run);
+    session.sees(CHOICES);
+    session.types("rm -rf .");
+    session.sees("rm -rf .");
+    server.gate("main").open();
+    session.sees("\n  too late: no answer is waited for any more, and anything typed here is dropped\r\n");
+    session.sees("over");
+    session.types("\n");
+    assert_eq!(session.ends(), (0, "on its way\n[]\n".to_owned()));
+    assert_eq!(states(&world), ["interrupted", "interrupted"]);
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn the_journal_is_read_and_a_damaged_one_is_an_error() {
     let world = World::new();
     world.sortie(["run", "hello"]).run();
     let ended = world.sortie(["doctor"]).run();
-    assert!(about(&ended, "journal")[0].contains("format 3"), "{}", ended.stdout);
+    assert!(about(&ended, "journal")[0].contains("format 4"), "{}", ended.stdout);
     fs::write(world.path("state/journal.db"), "this is no database, though it is long enough to look like one")
         .unwrap();
     let ended = world.sortie(["doctor"]).run();

@@ -20,7 +20,7 @@ fn wrong_and_unknown_variables_are_named() {
     let ended = world
         .sortie(["agents", "list"])
         .env("SORTIE_TASK_TOOL__MAX_DEPHT", "3")
-        .env("SORTIE_TASK_TOOL__DELEGATIONS_PER_MINUTE", "3")
+        .env("SORTIE_MCP_SERVERS__X", "3")
         .env("SORTIE_TASK_TOOL_MAX_DEPTH", "3")
         .env("SORTIE_BANANA", "3")
         .env("SORTIE_TEST_SOMETHING", "of our own tests")
@@ -28,8 +28,8 @@ fn wrong_and_unknown_variables_are_named() {
     assert_eq!(ended.code, 0);
     expect![[r#"
         warning: the variable SORTIE_BANANA is ignored: no setting has this name; one is called like SORTIE_TASK_TOOL__MAX_DEPTH
+        warning: the variable SORTIE_MCP_SERVERS__X is ignored: `mcp_servers.x` is not in this version
         warning: the variable SORTIE_TASK_TOOL_MAX_DEPTH is ignored: no setting has this name; did you mean SORTIE_TASK_TOOL__MAX_DEPTH?
-        warning: the variable SORTIE_TASK_TOOL__DELEGATIONS_PER_MINUTE is ignored: `task_tool.delegations_per_minute` is not in this version
         warning: the variable SORTIE_TASK_TOOL__MAX_DEPHT is ignored: unknown setting `task_tool.max_depht`; did you mean `task_tool.max_depth`?
     "#]].assert_eq(&ended.stderr);
 }

@@ -1,8 +1,9 @@
 //! What a task goes on with: limits, its contract, and what is told of what was before.
 
 use serde_json::{Value, json};
-use sortie_testkit::{Script, ScriptedServer, reply, when};
+use sortie_testkit::{Fault, Script, ScriptedServer, StatusFault, reply, when};
 
+use crate::resume::id;
 use crate::world::{World, wait_for};
 
 /// A main agent that lists as long as it is let. What it says at the limit is its report.
@@ -56,6 +57,7 @@ fn an_interrupted_task_has_from_now_on_what_is_given() {
     let script = Script::new()
         .on(when::last_contains("limit"), reply::text("So far."))
         .on(when::turn(2), reply::calls([reply::call("LS", json!({}))]).held_by("third"))
+        .on(when::turn(4), reply::calls([reply::call("LS", json!({"path": "src"}))]))
         .otherwise(reply::calls([reply::call("LS", json!({}))]));
     let server = ScriptedServer::start(script).unwrap();
     let mut live = world.sortie(["run", "--max-turns", "4", "x"]).on(&server, "anthropic").start();
@@ -175,4 +177,49 @@ fn a_child_that_does_not_go_on_is_shown_as_it_stands() {
     assert_eq!((&of_child["status"], of_child.get("text")), (&json!("interrupted"), None), "its newest leg has no end");
     let shown = world.sortie(["tasks", "show", root, "--json"]).run().stdout_json();
     assert_eq!(shown["children"][0]["status"], "interrupted");
+}
+
+#[test]
+fn a_key_that_is_taken_back_while_a_task_runs_stops_it_unseen_and_a_new_one_goes_on() {
+    const OLD_KEY: &str = "sk-old-canary-key";
+    let (world, message) = (World::new(), Some(format!("key {OLD_KEY} was revoked")));
+    let revoked = StatusFault { code: 401, message, retry_after: None };
+    let script = Script::new()
+        .on(when::turn(0), reply::calls([reply::call("LS", json!({}))]))
+        .once(when::turn(1), reply::fault(Fault::Status(revoked)))
+        .otherwise(reply::text("Done."));
+    let server = ScriptedServer::start(script).unwrap();
+    let sortie = |args: &[&str], key: &str| world.sortie(args).on(&server, "anthropic").env("LLM_API_KEY", key).run();
+    let ended = sortie(&["run", "--output-format", "json", "x"], OLD_KEY);
+    assert_eq!((ended.code, &ended.stdout_json()["error"]["code"]), (1, &json!("model_auth")), "{ended:#?}");
+    assert_eq!(server.requests().len(), 2, "it is not tried again");
+    let told = recorded(&world, "task_ended").to_string();
+    for seen in [&ended.stdout, &ended.stderr, &told] {
+        assert!(!seen.contains(OLD_KEY), "{seen}");
+    }
+    let ended = sortie(&["resume", &newest(&world)], "sk-new-key");
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "Done.\n"), "{ended:#?}");
+    assert_eq!(server.requests().last().unwrap().header("x-api-key"), Some("sk-new-key"));
+}
+
+#[test]
+fn whoever_goes_on_without_what_was_allowed_at_the_start_is_told_what_that_was() {
+    let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
+    let world = World::new();
+    let run = |args: &[&str]| {
+        let ended = world.sortie(args.iter().chain(&["--output-format", "json"])).on(&server, "anthropic").run();
+        ended.stdout_json()
+    };
+    let flags = ["--allow", "Bash(make:*)", "--allow", "Edit"];
+    let task = id(&run(&[&["run", "QUESTION"][..], &flags].concat()));
+    assert_eq!(run(&[&["resume", &task, "MORE"][..], &flags].concat()).get("notices"), None);
+    assert_eq!(
+        run(&["resume", &task, "MORE", "--allow", "Edit"])["notices"],
+        json!(["no longer allowed without approval: Bash(make:*); `--allow` says it again"])
+    );
+    let task = id(&run(&["run", "QUESTION", "--permission-mode", "bypass"]));
+    assert_eq!(
+        run(&["resume", &task, "MORE"])["notices"],
+        json!(["no longer in the permission mode `bypass`; `--permission-mode bypass` says it again"])
+    );
 }

@@ -19,6 +19,7 @@ const COMMANDS: &[&[&str]] = &[
     &["tasks"],
     &["tasks", "list"],
     &["tasks", "show"],
+    &["cost"],
     &["models"],
     &["schema"],
     &["config"],
@@ -73,6 +74,8 @@ fn the_first_screen_names_the_commands_and_the_exit_codes() {
           templates    List or show templates: tasks that were put into words before
           tasks        List tasks; show, follow or stop one, write to it, go on with it, or remove old ones
           task-status  Say where a task stands: what it does, what it waits for, and how it ended
+          cost         Say what a run has used and cost: each task with all below it, each model, and what a
+                       cache could serve
           models       List the routes to models and what each name means; call them with --check
           schema       Print the Task tool's schema, with the agents that there are
           config       Show settings, or edit them
@@ -149,7 +152,7 @@ fn completions_are_made_for_each_shell_even_where_nothing_else_works() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let ended = world.sortie(["completions", shell]).run();
         assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
-        for word in ["output-format", "completions", "max-turns", "doctor", "match", "check"] {
+        for word in ["output-format", "completions", "max-turns", "max-cost-usd", "doctor", "match", "check", "cost"] {
             assert!(ended.stdout.contains(word), "{shell}: {word}");
         }
     }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
 use crate::ask::Session;
+use crate::background::recorded;
 use crate::resume::kill;
 use crate::world::{Ended, World};
 
@@ -242,4 +243,40 @@ fn an_agents_own_question_is_told_as_an_object_like_any_other_call() {
     assert_eq!(session.ends().0, 0);
     let told = told(&world);
     assert_eq!((&told[0]["tool"], &told[0]["arguments"]), (&json!("Ask"), &json!({"question": "42"})));
+}
+
+#[test]
+fn a_run_that_is_left_waits_for_the_hooks_that_run() {
+    let world = with_hook("task_ended", "echo began >> \"$1\"; sleep 2; echo done >> \"$1\"\n", "");
+    let task = |prompt: &str| {
+        let arguments = json!({"description": "Find it", "prompt": prompt, "run_in_background": true});
+        reply::call("Task", arguments)
+    };
+    let script = Script::new()
+        .on(when::prompt_contains("QUESTION").turn(0), reply::calls([task("FIRST"), task("SECOND")]))
+        // Until then the first one has ended.
+        .on(when::prompt_contains("QUESTION").turn(1), reply::text("Parked.").held_by("main"))
+        .on(when::prompt_contains("QUESTION"), reply::text("Parked again."))
+        .on(when::prompt_contains("FIRST"), reply::text("The first report."))
+        .otherwise(reply::never());
+    let server = ScriptedServer::start(script).unwrap();
+    let live = world.sortie(["run", "--detach", "QUESTION"]).on(&server, "anthropic").start();
+    recorded(&world, "task_ended", 1);
+    server.gate("main").open();
+    let ended = live.wait();
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "Parked again.\n"), "{ended:#?}");
+    assert_eq!(fs::read_to_string(world.path("home/told")).unwrap(), "began\ndone\n");
+}
+
+#[test]
+fn a_hook_finds_the_state_and_the_settings_of_the_program_that_runs_it() {
+    let script = "echo \"$SORTIE_HOME $XDG_STATE_HOME $XDG_CONFIG_HOME\" > \"$1\"\n";
+    let world = with_hook("task_ended", script, "");
+    let (state, config) = (world.path("other-state"), world.path("home/.config"));
+    let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
+    let run = world.sortie(["run", "QUESTION"]).on(&server, "anthropic");
+    let ended = run.env("XDG_STATE_HOME", &state).env("XDG_CONFIG_HOME", &config).run();
+    assert_eq!(ended.code, 0, "{ended:#?}");
+    let told = fs::read_to_string(world.path("home/told")).unwrap();
+    assert_eq!(told, format!("{} {} {}\n", world.path("state").display(), state.display(), config.display()));
 }

@@ -135,11 +135,10 @@ fn unknown_settings_are_warned_of_with_the_nearest_known_one() {
 #[test]
 fn settings_of_later_versions_are_not_accepted_silently() {
     check_config(
-        "[task_tool]\ndelegations_per_minute = 3\n[mcp_servers.x]\ncommand = \"y\"\n",
+        "[mcp_servers.x]\ncommand = \"y\"\n",
         &expect![[r#"
             exit 0
-            warning: <dir>/home/.config/sortie/config.toml:2 is ignored: `task_tool.delegations_per_minute` is not in this version
-            warning: <dir>/home/.config/sortie/config.toml:3 is ignored: `mcp_servers` is not in this version
+            warning: <dir>/home/.config/sortie/config.toml:1 is ignored: `mcp_servers` is not in this version
         "#]],
     );
 }

@@ -386,7 +386,8 @@ fn a_route_has_a_name_that_every_layer_can_write() {
             "`routes.a b`: a route's name has small letters, digits, `-` and `_`, and begins with a letter",
         ),
         ("routes.1a", "`routes.1a`: a route's name has small letters, digits, `-` and `_`, and begins with a letter"),
-        ("routes.offline", "`routes.offline`: this route is built in; choose another name"),
+        ("routes.offline", "`routes.offline`: this name is built in; choose another"),
+        ("routes.auto", "`routes.auto`: this name is built in; choose another"),
     ] {
         let path = world.config(&format!("[{section}]\nmodel = \"m\"\n"));
         let ended = world.sortie(["config", "show"]).run();

@@ -23,7 +23,7 @@ const fn row(key: &'static str, default: &'static str, values: [&'static str; 4]
 }
 
 /// Settings with one name each.
-static SINGLE: [Row; 24] = [
+static SINGLE: [Row; 30] = [
     Row {
         wider: &["\"child\""],
         ..row("contract", "(not set)", ["\"typed\"", "\"child\"", "\"result\"", "\"delegate\""])
@@ -40,8 +40,30 @@ static SINGLE: [Row; 24] = [
         wider: &[],
         ..row("task_tool.max_tokens", "(not set)", ["1000", "1500", "2000", "3000"])
     },
+    Row {
+        narrower: &["0.01", "99999.5"],
+        wider: &[],
+        ..row("task_tool.max_cost_usd", "(not set)", ["0.5", "1.5", "2", "3.25"])
+    },
+    Row { wider: &["\"auto\""], ..row("task_tool.model", "(not set)", ["\"auto\"", "\"p\"", "\"b\"", "\"c\""]) },
+    Row {
+        narrower: &["1", "9999999999"],
+        wider: &[],
+        ..row("run.max_tokens", "(not set)", ["1000", "1500", "2000", "3000"])
+    },
+    Row {
+        narrower: &["0.01", "99999.5"],
+        wider: &[],
+        ..row("run.max_cost_usd", "(not set)", ["0.5", "1.5", "2", "3.25"])
+    },
+    Row { narrower: &["1", "9999"], wider: &[], ..row("run.timeout_seconds", "(not set)", ["10", "15", "20", "30"]) },
     Row { narrower: &["1", "19"], wider: &["21"], ..row("task_tool.max_concurrent", "20", ["1", "4", "2", "3"]) },
     Row { narrower: &["0", "199"], wider: &["201"], ..row("task_tool.max_children", "200", ["5", "8", "6", "7"]) },
+    Row {
+        narrower: &["1", "1000000"],
+        wider: &[],
+        ..row("task_tool.delegations_per_minute", "(not set)", ["10", "15", "20", "30"])
+    },
     Row {
         narrower: &[],
         wider: &["1", "1048577"],
@@ -86,7 +108,7 @@ static SINGLE: [Row; 24] = [
 ];
 
 /// The fields of a route, which an untrusted project has no say in.
-static ROUTE: [Row; 6] = [
+static ROUTE: [Row; 9] = [
     Row { wider: &["\"x\""], ..row("model", "(not set)", ["\"a\"", "\"p\"", "\"b\"", "\"c\""]) },
     Row { wider: &["\"HOME\""], ..row("api_key_env", "(not set)", ["\"A\"", "\"P\"", "\"B\"", "\"C\""]) },
     Row {
@@ -103,6 +125,9 @@ static ROUTE: [Row; 6] = [
     },
     row("window", "(not set)", ["1000", "4000", "2000", "3000"]),
     row("max_output", "(not set)", ["100", "400", "200", "300"]),
+    row("requests_per_minute", "(not set)", ["100", "400", "200", "300"]),
+    row("tokens_per_minute", "(not set)", ["100", "400", "200", "300"]),
+    row("max_connections", "(not set)", ["1", "4", "2", "3"]),
 ];
 
 const ROUTES: [&str; 3] = ["main", "light", "big_one"];
@@ -305,10 +330,13 @@ fn the_whole_table_as_a_person_sees_it() {
         hooks                              (not set)   default                                   # your own programs, run when a task starts, ends or asks; all layers add up
         task_tool.enabled                  true        default                                   # whether agents may start sub-agents
         task_tool.max_depth                1           <dir>/home/.config/sortie/config.toml:2  # levels of sub-agents below the main agent
-        task_tool.default_timeout_seconds  300         default                                   # time of a sub-agent that asks for none
+        task_tool.default_timeout_seconds  300         default                                   # time of a sub-agent; a call can ask for less
         task_tool.max_tokens               (not set)   default                                   # tokens of each delegated task with its descendants
+        task_tool.max_cost_usd             (not set)   default                                   # the same in US dollars; only for models whose price is known
+        task_tool.model                    (not set)   default                                   # the model of sub-agents for which neither the call nor the agent names one; `auto` chooses main or light
         task_tool.max_concurrent           20          default                                   # sub-agents that run at once; more wait
         task_tool.max_children             9           .sortie/config.toml:2                     # sub-agents that one run may start in all
+        task_tool.delegations_per_minute   (not set)   default                                   # sub-agents that may be started within a minute; more are refused
         task_tool.max_prompt_bytes         1048576     default                                   # longest prompt that is accepted
         task_tool.enable_verbose_logging   false       default                                   # whether each call of a sub-agent gets a line on stderr
         task_tool.allow_model_override     true        default                                   # whether a call may name its model
@@ -318,6 +346,9 @@ fn the_whole_table_as_a_person_sees_it() {
         task_tool.cache                    false       default                                   # whether a sub-agent that only read is not started again for the same request on the same files
         task_tool.inherit_context_files    false       default                                   # whether sub-agents read AGENTS.md and its like, too
         task_tool.context_file_bytes       16384       default                                   # bytes that are read of AGENTS.md and its like
+        run.max_tokens                     (not set)   default                                   # tokens of a `sortie run`, sub-agents included
+        run.max_cost_usd                   (not set)   default                                   # the same in US dollars; only for models whose price is known
+        run.timeout_seconds                (not set)   default                                   # time of a `sortie run`
         agents.builtin                     false       default                                   # whether `result`, which has only agents from files, has the built-in ones too
         permissions.mode                   "default"   default                                   # what is allowed without a question: plan, default, accept-edits or bypass
         permissions.allow                  (not set)   default                                   # rules of what needs no question; all layers add up
@@ -336,15 +367,21 @@ fn the_whole_table_as_a_person_sees_it() {
         routes.main.api_key_env            "MY_KEY"    <dir>/home/.config/sortie/config.toml:6  # the variable that holds the key
         routes.main.base_url               (not set)   default                                   # the provider's or any compatible server's URL
         routes.main.wire                   (not set)   default                                   # the API it speaks; guessed from URL and model if not set
-        routes.main.window                 (not set)   default                                   # tokens that the model can take in; `sortie models` shows it, nothing else uses it yet
+        routes.main.window                 (not set)   default                                   # tokens that the model can take in; a conversation is shortened before it has more
         routes.main.max_output             (not set)   default                                   # tokens of one reply at most
+        routes.main.requests_per_minute    (not set)   default                                   # requests that the endpoint takes; more wait
+        routes.main.tokens_per_minute      (not set)   default                                   # tokens that the endpoint takes, input and output together; more wait
+        routes.main.max_connections        (not set)   default                                   # model calls at once; more wait
         routes.light.model                 "claude-y"  LIGHT_LLM_MODEL_ID                        # the model's id at its provider
         routes.light.api_key               (not set)   default                                   # the key itself
         routes.light.api_key_env           (not set)   default                                   # the variable that holds the key
         routes.light.base_url              (not set)   default                                   # the provider's or any compatible server's URL
         routes.light.wire                  (not set)   default                                   # the API it speaks; guessed from URL and model if not set
-        routes.light.window                (not set)   default                                   # tokens that the model can take in; `sortie models` shows it, nothing else uses it yet
+        routes.light.window                (not set)   default                                   # tokens that the model can take in; a conversation is shortened before it has more
         routes.light.max_output            (not set)   default                                   # tokens of one reply at most
+        routes.light.requests_per_minute   (not set)   default                                   # requests that the endpoint takes; more wait
+        routes.light.tokens_per_minute     (not set)   default                                   # tokens that the endpoint takes, input and output together; more wait
+        routes.light.max_connections       (not set)   default                                   # model calls at once; more wait
         aliases.fast                       "light"     SORTIE_ALIASES__FAST                      # the model id or route that this name means
 
         Set aside, because this project's files can only narrow settings until `sortie trust`:

@@ -65,7 +65,7 @@ fn s1_33_s1_46_result_shows_blocks_with_name_status_and_two_messages() {
         │ … 1 earlier message
         │ Grep "AuthError" → 1 file
         │ src/auth.rs:2 returns AuthError
-        └ 1 call · 760 tokens · <t>s
+        └ 1 call · 716 tokens · <t>s
     "#]]
     .assert_eq(&stderr(&task("result", &[])));
 }

@@ -9,6 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
+use crate::background::recorded;
 use crate::resume::states;
 use crate::run::delegating;
 use crate::terminal::terminal;
@@ -152,6 +153,32 @@ fn a_terminal_that_is_closed_ends_the_run_in_order() {
     assert!(list.as_array().unwrap().iter().all(|task| task["status"] == "cancelled"), "{list}");
 }
 
+#[test]
+fn a_question_is_open_until_a_closed_terminal_has_stopped_the_run() {
+    let write = ("Write", json!({"file_path": "notes.md", "content": "hello\n"}), "approval_asked");
+    let inquire = ("Ask", json!({"question": "Which?", "to": "person", "timeout_seconds": 120}), "question_asked");
+    for (tool, arguments, asked) in [write, inquire] {
+        let task = json!({"description": "Ask", "prompt": "CHILD", "run_in_background": true});
+        let script = Script::new()
+            .on(when::prompt_contains("QUESTION").turn(0), reply::calls([reply::call("Task", task)]))
+            .on(when::prompt_contains("CHILD").turn(0), reply::calls([reply::call(tool, arguments)]))
+            .otherwise(reply::text("parked"));
+        let (world, server) = (World::new(), ScriptedServer::start(script).unwrap());
+        let (host, guest) = terminal();
+        let own = || Stdio::from(guest.try_clone().unwrap());
+        let run = world.sortie(["run", "QUESTION"]).on(&server, "anthropic").env("TERM", "xterm");
+        let mut command = run.hearing_signals().under("setsid", &["--ctty"]).into_command();
+        let mut child = command.stdin(own()).stdout(own()).stderr(own()).spawn().unwrap();
+        drop((command, guest));
+        recorded(&world, asked, 1);
+        recorded(&world, "task_parked", 1);
+        drop(host);
+        assert_eq!(child.wait().unwrap().code(), Some(129), "{tool}");
+        assert_eq!(states(&world), ["cancelled", "cancelled"], "{tool}");
+        assert_eq!(server.traffic().calls, 3, "nobody's model is asked once more: {tool}");
+    }
+}
+
 /// A main agent that says something and then waits for a child, whose model never answers.
 fn talking() -> Script {
     let delegate = json!({"description": "Wait", "prompt": "CHILD"});
@@ -209,4 +236,22 @@ fn a_run_whose_progress_nobody_reads_still_gives_its_answer() {
     let mut answer = String::new();
     child.stdout.take().unwrap().read_to_string(&mut answer).unwrap();
     assert_eq!((child.wait().unwrap().code(), answer.as_str()), (Some(0), "Errors are made in `src/auth.rs:2`.\n"));
+}
+
+#[test]
+fn whoever_was_stopped_for_a_while_does_not_take_that_for_a_model_that_stalls() {
+    let answer = reply::text("I had it all along.").held_by("answer");
+    let (world, server) = (World::new(), ScriptedServer::start(Script::always(answer)).unwrap());
+    let impatient = ["--set", "llm.idle_timeout_seconds=5", "--set", "llm.max_retries=0"];
+    let live = world.sortie([&["run", "QUESTION"], &impatient[..]].concat()).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.in_flight == 1);
+    send(&live, Signal::STOP);
+    // Sleeps on purpose: what is tested is that time passes.
+    std::thread::sleep(Duration::from_secs(6));
+    send(&live, Signal::CONT);
+    // Sleeps on purpose: it looks at the clock before anything comes.
+    std::thread::sleep(Duration::from_millis(500));
+    server.gate("answer").open();
+    let ended = live.wait();
+    assert_eq!((ended.code, ended.stdout.trim_end()), (0, "I had it all along."), "{ended:#?}");
 }

@@ -1,7 +1,9 @@
 //! `sortie tasks`: what was run is found again.
 
+use std::time::{Duration, Instant};
+
 use expect_test::expect;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply, when};
 
 use crate::retention::make_older;
@@ -221,4 +223,37 @@ fn a_run_that_was_killed_is_shown_as_interrupted() {
     let shown = world.sortie(["tasks", "show", id]).run();
     assert!(shown.stdout.starts_with(&format!("{id} main interrupted\n")), "{}", shown.stdout);
     assert_eq!(world.sortie(["tasks", "show", id, "--json"]).run().stdout_json()["status"], "interrupted");
+}
+
+#[test]
+fn a_task_that_waits_for_a_slot_is_shown_as_waiting() {
+    let piece = |prompt: &str| reply::call("Task", json!({"description": "A piece", "prompt": prompt}));
+    let script = Script::new()
+        .on(when::prompt_contains("QUESTION").turn(0), reply::calls([piece("CHILD one"), piece("CHILD two")]))
+        .on(when::prompt_contains("CHILD"), reply::text("Done.").held_by("child"))
+        .otherwise(reply::text("Answer."));
+    let (world, server) = (World::new(), ScriptedServer::start(script).unwrap());
+    let alone = ["run", "QUESTION", "--set", "task_tool.max_concurrent=1"];
+    let live = world.sortie(alone).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls == 2);
+    let children: Vec<String> =
+        world.tasks(3)[1..].iter().map(|task| task["task_id"].as_str().unwrap().to_owned()).collect();
+    let told = |command: &[&str]| -> Vec<String> {
+        let all =
+            children.iter().map(|child| world.sortie(command.iter().copied().chain([child.as_str()])).run().stdout);
+        all.filter(|told| told.contains("slot")).collect()
+    };
+    // What is recorded can be read a moment later.
+    let since = Instant::now();
+    while told(&["task-status"]).len() != 1 {
+        assert!(since.elapsed() < Duration::from_secs(30), "one of the two waits");
+    }
+    let [status] = &told(&["task-status"])[..] else { panic!("one of the two waits") };
+    assert!(status.lines().next().unwrap().ends_with("running, waiting for a slot"), "{status}");
+    let [shown] = &told(&["tasks", "show"])[..] else { panic!("one of the two waits") };
+    assert!(shown.contains("\nwaits for  a slot\n"), "{shown}");
+    let [object] = &told(&["task-status", "--json"])[..] else { panic!("one of the two waits") };
+    assert!(object.contains("\"needs\":"), "{object}");
+    server.gate("child").open();
+    assert_eq!(live.wait().code, 0);
 }

@@ -1,5 +1,7 @@
 //! Wishes to the tasks of another process: to let one go, to tell it more; what is refused, and how soon.
 
+use std::time::{Duration, Instant};
+
 use expect_test::expect;
 use serde_json::json;
 use sortie_testkit::{Script, ScriptedServer, reply, when};
@@ -106,4 +108,31 @@ fn a_person_may_say_as_much_at_once_as_an_agent() {
         );
     }
     kill(live);
+}
+
+#[test]
+fn a_message_that_a_task_has_missed_is_not_kept_for_it() {
+    // At its limit it reads nothing any more.
+    let script = Script::new()
+        .on(when::turn(0), reply::calls([reply::call("LS", json!({}))]))
+        .on(when::last_contains("LATE"), reply::text("So late."))
+        .otherwise(reply::text("The report.").held_by("report"));
+    let (world, server) = (World::new(), ScriptedServer::start(script).unwrap());
+    let live = world.sortie(["run", "--max-turns", "1", "QUESTION"]).on(&server, "anthropic").start();
+    wait_for(&server, |traffic| traffic.calls >= 2);
+    let task = id(&world.tasks(1)[0]);
+    let sending = world.sortie(["tasks", "send", &task, "LATE"]).start();
+    let since = Instant::now();
+    while world.sql().query_row("SELECT count(*) FROM commands", [], |row| row.get::<_, i64>(0)).unwrap() == 0 {
+        assert!(since.elapsed() < Duration::from_secs(30), "nothing is sent");
+    }
+    server.gate("report").open();
+    live.wait();
+    let sent = sending.wait();
+    assert_eq!(sent.code, 1, "{sent:#?}");
+    assert!(sent.stderr.contains("ended before it could read it, and will not read it"), "{}", sent.stderr);
+    let resumed = world.sortie(["resume", &task, "LATE"]).on(&server, "anthropic").run();
+    assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "So late.\n"), "{resumed:#?}");
+    let requests = server.requests();
+    assert_eq!(requests.last().unwrap().body["messages"].to_string().matches("LATE").count(), 1);
 }

@@ -102,6 +102,7 @@ mod tests {
     fn p_10_a_cut_result_says_how_much_there_was_and_where_it_is() {
         let outcome = TaskOutcome {
             text: "one\ntwo".to_owned(),
+            structured: None,
             truncated: true,
             full_text_path: Some("/state/reports/x.md".to_owned()),
             truncation: None,

@@ -245,6 +245,7 @@ fn json_value() -> impl Strategy<Value = Value> {
             "limits",
             "timeout_seconds",
             "isolation",
+            "output_schema",
             "agentType",
         ];
         let key = prop_oneof![4 => proptest::sample::select(known).prop_map(str::to_owned), 1 => any::<String>()];

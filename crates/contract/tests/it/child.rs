@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sortie_contract::{AgentLine, AtMaxDepth, Child, Contract, ReportCap, SystemPrompt, Visible};
-use sortie_protocol::{Limit, TaskOutcome, TaskRequest};
+use sortie_protocol::{Limit, Money, TaskOutcome, TaskRequest};
 
 use crate::sample::{
     FAILURES, LIMITS, REJECTIONS, agents, call, cancelled, check_refused, completed, failed, failure, limited,
@@ -168,6 +168,20 @@ fn s4_15_s4_16_s4_27_a_completed_task() {
     let expected = json!({"summary": "Found 8 files", "toolCalls": 4, "tokensUsed": 1245});
     assert_eq!(encode(&outcome), expected, "S4-15, S4-16, S4-27: its own calls, and no cost without prices");
     assert!(!Child::Session.is_error(Ok(&outcome)));
+}
+
+#[test]
+fn s4_16_the_cost_is_told_where_all_of_it_is_known() {
+    let mut outcome = completed("Found 8 files");
+    outcome.usage.cost = Money::from_nanos(12_500_000);
+    outcome.usage.priced_tokens = outcome.usage.total_tokens();
+    let cost = |contract: Child, outcome: &TaskOutcome| {
+        contract.encode(&call("{}"), Ok(outcome)).get("cost").and_then(Value::as_f64)
+    };
+    assert_eq!(cost(Child::Session, &outcome), Some(0.0125));
+    assert_eq!(cost(Child::Recipe, &outcome), None, "S4-17: it has the document's keys and no others");
+    outcome.usage.priced_tokens -= 1;
+    assert_eq!(cost(Child::Session, &outcome), None, "a sum that leaves something out is no cost");
 }
 
 #[test]

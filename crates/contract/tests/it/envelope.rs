@@ -282,7 +282,7 @@ fn s0_59_s0_64_to_s0_66_a_rejected_call_has_its_code() {
         "no_agents" => "NOT_FOUND",
         "circular" => "CONFLICT",
         "depth" | "delegation_off" | "permission" | "vetoed" | "tool_access" => "PERMISSION_DENIED",
-        "max_children" => "EXECUTION_ERROR",
+        "max_children" | "delegation_rate" => "EXECUTION_ERROR",
         "unusable_agent" | "model_setup" | "journal" | "internal" => "INTERNAL_ERROR",
         _ => "INVALID_PARAM",
     };

@@ -77,7 +77,7 @@ pub(crate) fn failure(code: &str) -> Failure {
 }
 
 /// Every code that a call can be rejected with, and that a task which ran can fail with.
-pub(crate) const REJECTIONS: [&str; 21] = [
+pub(crate) const REJECTIONS: [&str; 22] = [
     "invalid_arguments",
     "unsupported",
     "unknown_agent",
@@ -97,6 +97,7 @@ pub(crate) const REJECTIONS: [&str; 21] = [
     "empty_prompt",
     "prompt_too_long",
     "max_children",
+    "delegation_rate",
     "journal",
     "internal",
 ];
@@ -121,7 +122,8 @@ pub(crate) const FAILURES: [&str; 17] = [
 ];
 
 /// The limits that end a task without its time being up.
-pub(crate) const LIMITS: [Limit; 5] = [Limit::Turns, Limit::Tokens, Limit::Cost, Limit::Context, Limit::Output];
+pub(crate) const LIMITS: [Limit; 6] =
+    [Limit::Turns, Limit::Tokens, Limit::Cost, Limit::Context, Limit::Output, Limit::Loop];
 
 /// Compares parts of an answer, each named by its statement. `Null` stands for absent.
 #[track_caller]

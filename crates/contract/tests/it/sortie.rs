@@ -5,7 +5,7 @@ use std::time::Duration;
 use expect_test::{Expect, expect};
 use serde_json::json;
 use sortie_contract::{AtMaxDepth, Contract, ReportCap, Sortie, SystemPrompt, Visible};
-use sortie_protocol::{Failure, Launched, Limit, Limits, Status, TaskOutcome, TaskRequest, Usage};
+use sortie_protocol::{Failure, Launched, Limit, Limits, Money, Status, TaskOutcome, TaskRequest, Usage};
 
 use crate::sample::{agents, call, cancelled, completed, failed, failure, launched, limited};
 
@@ -43,7 +43,8 @@ fn a_full_request_is_read_whole() {
     let arguments = json!({
         "description": "d", "prompt": "p", "subagent_type": "explore", "model": "light", "colour": "red",
         "run_in_background": false, "isolation": "none", "resume": "agent-aaaaaaaaaaaa",
-        "limits": {"max_turns": 3, "max_tokens": 1000, "timeout_seconds": 1.5, "max_children": 0},
+        "limits": {"max_turns": 3, "max_tokens": 1000, "max_cost_usd": 0.25, "timeout_seconds": 1.5, "max_children": 0},
+        "output_schema": {"type": "object"},
     });
     let expected = TaskRequest {
         title: "d".to_owned(),
@@ -55,9 +56,12 @@ fn a_full_request_is_read_whole() {
         limits: Limits {
             max_turns: Some(3),
             max_tokens: Some(1000),
+            max_cost: Money::from_dollars(0.25),
             timeout: Some(Duration::from_millis(1500)),
+            idle: None,
             max_children: Some(0),
         },
+        output_schema: Some(json!({"type": "object"})),
         notices: vec!["unknown key `colour` was ignored".to_owned()],
     };
     assert_eq!(Sortie.decode(&arguments.to_string()), Ok(expected));
@@ -103,9 +107,13 @@ fn wrong_arguments_are_named() {
         &expect!["invalid_arguments: `limits.timeout_seconds` must be a positive number of seconds, not -1"],
     );
     check_refused(
-        r#"{"description":"d","prompt":"p","limits":{"max_cost_usd":1}}"#,
+        r#"{"description":"d","prompt":"p","limits":{"max_cost_usd":-1}}"#,
+        &expect!["invalid_arguments: `limits.max_cost_usd` must be a positive number of US dollars, not -1"],
+    );
+    check_refused(
+        r#"{"description":"d","prompt":"p","limits":{"max_kittens":1}}"#,
         &expect![
-            "invalid_arguments: `limits.max_cost_usd` is not a limit of this version; there are max_turns, max_tokens, timeout_seconds and max_children"
+            "invalid_arguments: `limits.max_kittens` is not a limit of this version; there are max_turns, max_tokens, max_cost_usd, timeout_seconds and max_children"
         ],
     );
     check_refused(
@@ -115,6 +123,10 @@ fn wrong_arguments_are_named() {
     check_refused(
         r#"{"description":"d","prompt":"p","isolation":"process"}"#,
         &expect!["unsupported: `isolation` is not available in this version; call again without it"],
+    );
+    check_refused(
+        r#"{"description":"d","prompt":"p","output_schema":"{\"type\":\"object\"}"}"#,
+        &expect!["invalid_arguments: `output_schema` must be an object, not a string"],
     );
     check_refused(
         &format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000)),
@@ -131,6 +143,34 @@ fn the_model_gets_a_head_line_and_the_report_between_marks() {
         [end fake]
         [end qwerty]"]]
     .assert_eq(&for_model(&outcome("In src/a.rs:3\n[end fake]"), "qwerty"));
+}
+
+#[test]
+fn an_empty_schema_asks_for_nothing() {
+    for schema in ["{}", "null", "false"] {
+        let request = Sortie.decode(&format!(r#"{{"description": "d", "prompt": "p", "output_schema": {schema}}}"#));
+        assert_eq!(request.map(|request| request.output_schema), Ok(None), "{schema}");
+    }
+}
+
+#[test]
+fn the_model_gets_a_value_in_the_place_of_the_words_that_it_was_written_in() {
+    let structured = Some(json!({"line": 3, "path": "src/a.rs"}));
+    let outcome = TaskOutcome { structured, ..outcome("Here:\n```json\n{\"path\": \"src/a.rs\",\n\"line\": 3}\n```") };
+    expect![[r#"
+        agent-aaaaaaaaaaaa explore completed, 7 calls, 1234 tokens, 3.2 s
+        [report m]
+        {"line":3,"path":"src/a.rs"}
+        [end m]"#]]
+    .assert_eq(&for_model(&outcome, "m"));
+    // One that was too long comes in pages, as it was written.
+    let cut = TaskOutcome { truncated: true, text: "Here:\n[… cut]".to_owned(), ..outcome.clone() };
+    assert!(for_model(&cut, "m").ends_with("[report m]\nHere:\n[… cut]\n[end m]"));
+    // Written out in full it would be longer than its report was allowed to be.
+    let grown = TaskOutcome { text: "1e300".to_owned(), structured: Some(json!(1e300)), ..outcome.clone() };
+    assert!(for_model(&grown, "m").contains("\n1e"), "{}", for_model(&grown, "m"));
+    let value = Sortie.encode(&call("{}"), Ok(&outcome));
+    assert_eq!((&value["structured"]["line"], &value["text"]), (&json!(3), &json!(outcome.text)));
 }
 
 #[test]
@@ -198,16 +238,15 @@ fn everything_the_schema_offers_is_understood() {
         Some("string") => json!("explore"),
         Some("integer" | "number") => json!(1),
         Some("boolean") => json!(true),
+        Some("object") => json!({"type": "string"}),
         other => panic!("no sample for {other:?}"),
     };
     let properties = schema["properties"].as_object().expect("properties");
     let mut arguments = serde_json::Map::new();
     for (name, property) in properties {
-        let value = match property["properties"].as_object() {
-            Some(inner) => inner.iter().map(|(name, property)| (name.clone(), sample(property))).collect(),
-            None => sample(property),
-        };
-        arguments.insert(name.clone(), value);
+        let described = property["description"].as_str().unwrap_or_default();
+        let limits = || described.split(", ").map(|limit| (limit.to_owned(), json!(1))).collect();
+        arguments.insert(name.clone(), if name == "limits" { limits() } else { sample(property) });
     }
     let request = Sortie.decode(&serde_json::Value::from(arguments).to_string()).expect("all of it is known");
     assert_eq!((request.notices, request.background), (Vec::<String>::new(), true));

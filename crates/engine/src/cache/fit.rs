@@ -69,9 +69,12 @@ impl<'a, C: Fn(&ToolCall) -> bool> Log<'a, C> {
             Fact::TaskStarted { .. }
             | Fact::TaskAdmitted
             | Fact::ModelCalled { .. }
+            | Fact::ModelLost { .. }
             | Fact::ModelRetried { .. }
             | Fact::ModelReplied { .. }
+            | Fact::Compacted { .. }
             | Fact::LimitReached { .. }
+            | Fact::AnswerReturned { .. }
             | Fact::CallProgressed { .. }
             | Fact::ChildStarted { .. }
             | Fact::ChildReleased { .. }
@@ -79,6 +82,8 @@ impl<'a, C: Fn(&ToolCall) -> bool> Log<'a, C> {
             | Fact::ChildEnded { .. }
             | Fact::MailRead { .. }
             | Fact::TaskParked { .. }
+            | Fact::TaskQueued { .. }
+            | Fact::Reminded { .. }
             | Fact::Noticed { .. }
             | Fact::TaskEnded { .. } => true,
             // Commands, words from outside, and whatever this version does not know. One that was taken over has not done

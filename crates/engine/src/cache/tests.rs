@@ -107,6 +107,7 @@ fn job(letter: u8) -> Job {
         limits: Limits::default(),
         depth: 1,
         chain: vec!["main".to_owned(), "explore".to_owned()],
+        output_schema: None,
     };
     Job {
         reach: sortie_protocol::Reach::default(),
@@ -138,6 +139,7 @@ fn outcome(job: &Job, text: &str) -> TaskOutcome {
         status: Status::Completed,
         reason: None,
         text: text.to_owned(),
+        structured: None,
         files_changed: Vec::new(),
         tool_summary: Vec::new(),
         model: job.config.model.clone(),
@@ -163,7 +165,7 @@ fn returned(output: ToolOutput) -> Fact {
 fn reading() -> Vec<Fact> {
     vec![
         Fact::TaskAdmitted,
-        Fact::ModelCalled { turn: 1 },
+        Fact::ModelCalled { turn: 1, input_tokens: 0, reserved: Usage::default() },
         called("Grep", r#"{"pattern":"main"}"#),
         returned(ToolOutput::done("src/main.rs", "1 file")),
         called("Read", r#"{"file_path":"src/main.rs"}"#),
@@ -347,7 +349,8 @@ async fn files_that_were_touched_while_the_task_worked_keep_it_from_being_kept()
 async fn a_task_that_went_on_or_is_gone_is_no_answer_any_more() {
     let (world, first) = (World::new(), job(0));
     assert!(world.is_kept_after(reading()).await);
-    let resumed = Fact::TaskResumed { prompt: None, config: Box::new(first.config.clone()), notices: Vec::new() };
+    let config = Box::new(first.config.clone());
+    let resumed = Fact::TaskResumed { prompt: None, config, notices: Vec::new(), alone: true };
     world.append(&first, 2, vec![resumed]).await;
     assert!(world.hit(&again(&first)).is_none(), "it works again");
     world.append(&first, 2, vec![Fact::TaskEnded { outcome: Box::new(outcome(&first, "else")) }]).await;

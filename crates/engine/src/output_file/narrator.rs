@@ -34,6 +34,7 @@ impl Narrator {
             }
             Fact::ModelReplied { reply, .. } => self.replied(reply),
             Fact::ModelRetried { error, .. } => line(&format!("! the model is asked again: {}", short(&error.message))),
+            Fact::AnswerReturned { .. } => line("! the answer does not fit the output schema, and is asked for again"),
             Fact::LimitReached { limit, .. } => line(&format!("! the limit of {limit} is reached")),
             Fact::CallStarted { call, .. } => called(call),
             Fact::CallProgressed { text, .. } => line(&format!("  … {}", short(text))),
@@ -57,6 +58,9 @@ impl Narrator {
             Fact::ChildAdopted { child, .. } => line(&format!("+ {child} is now its own")),
             Fact::ChildEnded { child, .. } => line(&format!("- {child} has ended")),
             Fact::TaskParked { waits_for } => line(&format!("… waits for {}", names(waits_for))),
+            Fact::TaskQueued { needs } => line(&format!("… waits for {needs}")),
+            Fact::Reminded { text, .. } => line(&format!("! {}", short(text))),
+            Fact::Compacted { compaction, .. } => line(&format!("… {compaction}")),
             Fact::Noticed { text } => {
                 self.noticed.push(text.clone());
                 line(&format!("note: {}", neutral::line(text)))
@@ -64,6 +68,7 @@ impl Narrator {
             Fact::TaskEnded { outcome } => self.ended(outcome, time),
             Fact::TaskAdmitted
             | Fact::ModelCalled { .. }
+            | Fact::ModelLost { .. }
             | Fact::ProcessStarted { .. }
             | Fact::Assisted { .. }
             | Fact::MailRead { .. }

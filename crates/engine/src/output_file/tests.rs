@@ -1,7 +1,7 @@
 use expect_test::expect;
 use sortie_protocol::{
-    Addressee, AgentConfig, ApprovalAnswer, CallOutput, Failure, Grant, Job, Limit, Limits, MailMark, ModelChoice,
-    Part, Reply, Sender, Status, StopReason, TaskOutcome, ToolCall, ToolOutput, Usage,
+    Addressee, AgentConfig, ApprovalAnswer, CallOutput, Compaction, Failure, Grant, Job, Limit, Limits, MailMark,
+    ModelChoice, Part, Reply, Sender, Status, StopReason, Stub, TaskOutcome, ToolCall, ToolOutput, Usage,
 };
 
 use super::*;
@@ -14,7 +14,7 @@ fn model() -> ModelChoice {
     ModelChoice { route: "main".to_owned(), id: "scripted".to_owned() }
 }
 
-fn job() -> Job {
+pub(crate) fn job() -> Job {
     let config = AgentConfig {
         agent: "explore".to_owned(),
         model: model(),
@@ -24,6 +24,7 @@ fn job() -> Job {
         limits: Limits::default(),
         depth: 1,
         chain: vec!["main".to_owned(), "explore".to_owned()],
+        output_schema: None,
     };
     Job {
         reach: sortie_protocol::Reach::default(),
@@ -50,6 +51,7 @@ fn outcome(text: &str) -> TaskOutcome {
         status: Status::Completed,
         reason: None,
         text: text.to_owned(),
+        structured: None,
         files_changed: Vec::new(),
         tool_summary: Vec::new(),
         model: model(),
@@ -74,7 +76,13 @@ fn call(tool: &str, arguments: &str) -> ToolCall {
 fn replied(text: &str, calls: &[ToolCall]) -> Fact {
     let calls = calls.iter().cloned().map(Part::Call);
     let parts = [Part::Text { text: text.to_owned() }].into_iter().chain(calls).collect();
-    let reply = Reply { parts, stop: StopReason::End, usage: Usage::default(), model: "scripted".to_owned() };
+    let reply = Reply {
+        parts,
+        stop: StopReason::End,
+        usage: Usage::default(),
+        usage_doubted: false,
+        model: "scripted".to_owned(),
+    };
     Fact::ModelReplied { turn: 1, reply }
 }
 
@@ -94,13 +102,13 @@ fn a_task_is_told_from_its_start_to_its_report() {
         Fact::TaskStarted { job: Box::new(job()) },
         Fact::TaskAdmitted,
         Fact::Noticed { text: "`light` is not set; `main` serves".to_owned() },
-        Fact::ModelCalled { turn: 1 },
+        Fact::ModelCalled { turn: 1, input_tokens: 0, reserved: Usage::default() },
         replied("I look for it.\n", &[grep.clone(), call("LS", "{}")]),
         Fact::CallStarted { call: grep, idempotent: true },
         returned(ToolOutput::done("src/login.rs:1: …", "1 match in 1 file"), false),
         Fact::CallStarted { call: call("LS", "{}"), idempotent: true },
         returned(ToolOutput::failure("`x` does not exist\nlook elsewhere"), false),
-        Fact::ModelCalled { turn: 2 },
+        Fact::ModelCalled { turn: 2, input_tokens: 0, reserved: Usage::default() },
         replied("It is in src/login.rs.\n\nNothing else is.", &[]),
         ended(TaskOutcome {
             notices: vec!["`light` is not set; `main` serves".to_owned(), "one more".to_owned()],
@@ -178,11 +186,11 @@ fn every_fact_that_a_person_can_do_something_with_has_its_line() {
     let text = |text: &str| text.to_owned();
     let table: Vec<(Fact, &str)> = vec![
         (
-            Fact::TaskResumed { prompt: None, config: config.clone(), notices: Vec::new() },
+            Fact::TaskResumed { prompt: None, config: config.clone(), notices: Vec::new(), alone: false },
             "goes on, 2023-11-14T22:13:20.000Z",
         ),
         (
-            Fact::TaskResumed { prompt: Some(text("and\nnow")), config, notices: Vec::new() },
+            Fact::TaskResumed { prompt: Some(text("and\nnow")), config, notices: Vec::new(), alone: false },
             "goes on, 2023-11-14T22:13:20.000Z: and now",
         ),
         (retried, "! the model is asked again: slow down"),
@@ -203,6 +211,16 @@ fn every_fact_that_a_person_can_do_something_with_has_its_line() {
             "@ the person: stop",
         ),
         (Fact::NotePosted { text: text("a finding") }, "# a finding"),
+        (
+            Fact::Compacted {
+                compaction: Compaction {
+                    stubs: vec![Stub { call: "1".into(), text: text("[left out]") }],
+                    summary: None,
+                },
+                usage: Usage::default(),
+            },
+            "… conversation shortened: 1 output",
+        ),
         (Fact::ChildStarted { call: "1".into(), child: task(2), background: false }, "+ agent-cccccccccccc"),
         (
             Fact::ChildStarted { call: "1".into(), child: task(2), background: true },
@@ -215,7 +233,14 @@ fn every_fact_that_a_person_can_do_something_with_has_its_line() {
     for (fact, expected) in table {
         assert_eq!(told(&[fact]), format!("{expected}\n"));
     }
-    assert_eq!(told(&[Fact::TaskAdmitted, Fact::ModelCalled { turn: 1 }, Fact::Unknown]), "");
+    assert_eq!(
+        told(&[
+            Fact::TaskAdmitted,
+            Fact::ModelCalled { turn: 1, input_tokens: 0, reserved: Usage::default() },
+            Fact::Unknown
+        ]),
+        ""
+    );
 }
 
 #[test]

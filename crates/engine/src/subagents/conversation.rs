@@ -59,7 +59,9 @@ impl Conversation {
                 }
                 self.messages.push(Message::Assistant { parts: reply.parts });
             }
-            Fact::LimitReached { text, .. } => self.messages.push(Message::User { text }),
+            Fact::LimitReached { text, .. } | Fact::AnswerReturned { text } | Fact::Reminded { text, .. } => {
+                self.messages.push(Message::User { text });
+            }
             Fact::CallFinished { output, .. } => {
                 self.outputs.push(output);
                 if self.outputs.len() < self.calls.len() {
@@ -102,7 +104,13 @@ mod tests {
     fn an_output_is_told_at_the_end_even_if_the_call_beside_it_never_finished() {
         let mut conversation = Conversation::begin("the piece");
         let parts = vec![call("one"), call("other")];
-        let reply = Reply { parts, stop: StopReason::Calls, usage: Usage::default(), model: "m".to_owned() };
+        let reply = Reply {
+            parts,
+            stop: StopReason::Calls,
+            usage: Usage::default(),
+            usage_doubted: false,
+            model: "m".to_owned(),
+        };
         let output = CallOutput { call: "other".into(), output: ToolOutput::failure("broken") };
         let outcome = json!({
             "task_id": "agent-aaaaaaaaaaaa", "agent": "explore", "status": "failed", "text": "",

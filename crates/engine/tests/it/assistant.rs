@@ -40,9 +40,15 @@ fn used(input_tokens: u64) -> Usage {
 }
 
 fn script() -> Script {
+    beginning_with(100)
+}
+
+fn beginning_with(input_tokens: u64) -> Script {
     Script::new()
         .on(when::prompt_contains("The small question?"), reply::text("A small answer.").usage(used(40)))
-        .on(when::prompt_contains("Go.").turn(0), reply::calls([reply::call("Asks", json!({}))]).usage(used(100)))
+        .on(when::prompt_contains("Go.").turn(0), {
+            reply::calls([reply::call("Asks", json!({}))]).usage(used(input_tokens))
+        })
         .otherwise(reply::text("Done.").usage(used(200)))
 }
 
@@ -89,9 +95,9 @@ async fn the_outcome_says_once_who_stood_in_for_it() {
 
 #[tokio::test]
 async fn a_task_without_tokens_cannot_ask_it() {
-    let world = Plan::script(script()).tool(Asks).build();
+    let world = Plan::script(beginning_with(8_990)).tool(Asks).build();
     let mut request = ask("Go.");
-    request.limits.max_tokens = Some(50);
+    request.limits.max_tokens = Some(9_000);
     world.run(request).await;
     assert_eq!(told_by_tool(&world), "the tokens of this task are used up");
     assert!(world.seen_by("The small question?").is_empty());

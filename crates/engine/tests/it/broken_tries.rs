@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use sortie_protocol::{Fact, Status, TaskOutcome, TaskRequest, Usage};
+use sortie_protocol::{Fact, Limit, Status, TaskOutcome, TaskRequest, Usage};
 use sortie_testkit::{Fault, Script, ScriptedModel, ScriptedReply, reply, when};
 
 use crate::support::{Plan, World, ask};
@@ -99,29 +99,36 @@ fn ask_within(max_tokens: u64) -> TaskRequest {
     request
 }
 
+/// A try that breaks off has read as much as many.
+fn dear() -> ScriptedReply {
+    reply::text("Half a sentence").fault(Fault::CutAfter(4)).usage(Usage { input_tokens: 20_000, ..Usage::default() })
+}
+
 #[tokio::test]
 async fn they_count_against_the_limit_on_tokens() {
-    let look = counted(reply::calls([reply::call("Read", json!({"file_path": "a.txt"}))]));
-    let script = || {
+    let look = reply::calls([reply::call("Read", json!({"file_path": "a.txt"}))]);
+    let script = |first: ScriptedReply| {
         Script::new()
-            .on(when::last_contains("reached a limit"), counted(reply::text("So far.")))
-            .times(1, when::turn(0), cut())
+            .on(when::last_contains("reached a limit"), reply::text("So far."))
+            .times(1, when::turn(0), first)
             .on(when::turn(0), look.clone())
-            .otherwise(counted(reply::text("All of it.")))
+            .otherwise(reply::text("All of it."))
     };
-    for (max_tokens, text) in [(BROKEN + WHOLE, "So far."), (BROKEN + WHOLE + 1, "All of it.")] {
-        let world = plan(script(), 1).files(&[("a.txt", "text")]).build();
-        let outcome = world.run(ask_within(max_tokens)).await;
-        assert_eq!((outcome.text.as_str(), spent(&outcome)), (text, (BROKEN + 2 * WHOLE, 2)), "{outcome:?}");
+    for (first, text, turns) in [(dear(), "So far.", 1), (cut(), "All of it.", 2)] {
+        let world = plan(script(first), 1).files(&[("a.txt", "text")]).build();
+        let outcome = world.run(ask_within(30_000)).await;
+        assert_eq!((outcome.text.as_str(), outcome.usage.turns), (text, turns), "{outcome:?}");
     }
 }
 
 #[tokio::test]
 async fn a_call_whose_tries_use_the_tokens_up_is_not_tried_again() {
-    let world = plan(Script::always(cut()), 5).build();
-    let outcome = world.run(ask_within(2 * BROKEN)).await;
-    assert_eq!(spent(&outcome), (2 * BROKEN, 0));
-    assert_eq!(outcome.error.map(|error| error.code), Some("limit_tokens".to_owned()));
+    let script = Script::new().on(when::last_contains("reached a limit"), counted(reply::text("So far.")));
+    let world = plan(script.otherwise(dear()), 5).build();
+    let outcome = world.run(ask_within(30_000)).await;
+    assert_eq!(outcome.reason, Some(Limit::Tokens));
+    assert_eq!(outcome.usage.turns, 1, "the report");
+    assert!((20_000..30_000).contains(&outcome.usage.total_tokens()), "{outcome:?}");
 }
 
 #[tokio::test]

@@ -1,9 +1,10 @@
 //! What models are sent, byte by byte over each wire: few words but the right ones, and requests that only grow.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use sortie_llm::{Route, RouteSetup, RouteTable, WireKind};
+use sortie_llm::{RateLimits, Route, RouteSetup, RouteTable, WireKind};
 use sortie_protocol::Status;
 use sortie_testkit::{RecordedRequest, Script, ScriptedServer, reply, when};
 
@@ -29,18 +30,39 @@ fn script() -> Script {
         .otherwise(reply::text("In a.txt:1."))
 }
 
+/// A model that reads one line after the other, with many words.
+fn many_words() -> Script {
+    let read = |n: usize| {
+        let call = reply::call("Read", json!({"file_path": "a.txt", "offset": n}));
+        reply::reasoning(format!("thought {n}")).text(format!("Line {n}. {}", "It matters. ".repeat(100))).calls([call])
+    };
+    let script = Script::new().on(when::last_contains("Sum up this conversation"), reply::text("It is in a.txt."));
+    (1..=25).fold(script, |script, n| script.times(1, when::any(), read(n))).otherwise(reply::text("Read."))
+}
+
+#[tokio::test]
+async fn a_conversation_that_was_shortened_is_accepted_on_every_wire() {
+    for wire in WireKind::ALL {
+        let server = ScriptedServer::start(many_words()).expect("a free port");
+        let route = Route { window: Some(12_000), max_output: Some(1000), ..route(&server, wire) };
+        let table = RouteTable::new(RouteSetup { routes: vec![route], ..RouteSetup::default() }).expect("one route");
+        let plan = Plan::script(Script::new()).files(&[("a.txt", "a line of the file\n".repeat(30).as_str())]);
+        let outcome = plan.build_with(Arc::new(table)).run(ask(QUESTION)).await;
+        assert_eq!((outcome.status, outcome.text.as_str()), (Status::Completed, "Read."), "{wire}: {outcome:?}");
+        let all = server.requests();
+        let last = all.last().expect("it was asked").body.to_string();
+        assert!(last.contains("It is in a.txt.") && last.contains(QUESTION), "{wire}: {last}");
+        assert!(!last.contains("thought 1\""), "{wire}: with its turn its reasoning goes");
+        let n_tools = all[0].body["tools"].as_array().map_or(0, Vec::len);
+        let prefixes: HashSet<Vec<String>> = all.iter().map(|one| elements(one)[..=n_tools].to_vec()).collect();
+        assert_eq!(prefixes.len(), 1, "{wire}: tools and system prompt stay as they are");
+    }
+}
+
 /// Runs it over one wire, and returns the requests of the main agent and of each explorer.
 async fn requests(wire: WireKind) -> Vec<Vec<Arc<RecordedRequest>>> {
     let server = ScriptedServer::start(script()).expect("a free port");
-    let route = Route {
-        name: "main".to_owned(),
-        wire,
-        base_url: server.base_url().parse().expect("a base URL"),
-        api_key: None,
-        model: "some-model".to_owned(),
-        window: None,
-        max_output: None,
-    };
+    let route = route(&server, wire);
     let table = RouteTable::new(RouteSetup { routes: vec![route], ..RouteSetup::default() }).expect("one route");
     let plan = Plan::script(Script::new()).files(&[("a.txt", "fn handle(error: AuthError) {}\n")]);
     let outcome = plan.build_with(Arc::new(table)).run(ask(QUESTION)).await;
@@ -56,6 +78,19 @@ async fn requests(wire: WireKind) -> Vec<Vec<Arc<RecordedRequest>>> {
     vec![main, explorers]
 }
 
+pub(crate) fn route(server: &ScriptedServer, wire: WireKind) -> Route {
+    Route {
+        name: "main".to_owned(),
+        wire,
+        base_url: server.base_url().parse().expect("a base URL"),
+        api_key: None,
+        model: "some-model".to_owned(),
+        window: None,
+        max_output: None,
+        rate_limits: RateLimits::default(),
+    }
+}
+
 fn tokens(request: &RecordedRequest) -> usize {
     bpe_openai::o200k_base().count(&String::from_utf8_lossy(&request.raw))
 }
@@ -67,6 +102,27 @@ async fn first_requests_are_small_on_every_wire() {
         let (main, explore) = (tokens(&tasks[0][0]), tokens(&tasks[1][0]));
         assert!(main <= MAIN_BUDGET, "{wire}: the main agent's first request has {main} tokens");
         assert!(explore <= EXPLORE_BUDGET, "{wire}: an explorer's first request has {explore} tokens");
+    }
+}
+
+#[tokio::test]
+async fn with_all_tools_they_are_small_as_well() {
+    let task = json!({"description": "All of it", "prompt": "Where are such errors made?"});
+    let script = Script::new()
+        .on(when::prompt_contains(QUESTION).turn(0), reply::calls([reply::call("Task", task)]))
+        .otherwise(reply::text("In a.txt:1."));
+    for wire in WireKind::ALL {
+        let server = ScriptedServer::start(script.clone()).expect("a free port");
+        let routes = vec![route(&server, wire)];
+        let table = RouteTable::new(RouteSetup { routes, ..RouteSetup::default() }).expect("one route");
+        let plan = Plan { has_shell: true, ..Plan::script(Script::new()) };
+        let outcome = plan.build_with(Arc::new(table)).run(ask(QUESTION)).await;
+        assert_eq!(outcome.status, Status::Completed, "{outcome:?}");
+        let all = server.requests();
+        assert!(all[0].body.to_string().contains("BashOutput"), "{wire}: {}", all[0].body);
+        let (main, child) = (tokens(&all[0]), tokens(&all[1]));
+        assert!(main <= MAIN_BUDGET, "{wire}: the main agent's first request has {main} tokens");
+        assert!(child <= MAIN_BUDGET, "{wire}: a general-purpose agent's first request has {child} tokens");
     }
 }
 

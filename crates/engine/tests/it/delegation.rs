@@ -365,18 +365,19 @@ async fn a_deadline_reaches_a_child_that_still_waits_for_a_slot() {
 
 #[tokio::test]
 async fn tokens_of_children_are_drawn_from_what_their_parent_may_spend() {
-    let spend = Usage { input_tokens: 400, ..Usage::default() };
+    let spend = Usage { input_tokens: 2_500, ..Usage::default() };
     let script = Script::new()
-        .on(when::last_contains("reached a limit"), reply::text("So far.").usage(Usage::default()))
+        .on(when::last_contains("reached a limit"), reply::text("So far.").usage(spend))
         .on(when::prompt_contains("The question").turn(0), reply::calls([task("a piece", "explore")]).usage(spend))
         .otherwise(reply::calls([reply::call("LS", json!({}))]).text("Working.").usage(spend));
     let world = Plan::script(script).build();
     let mut request = ask("The question");
-    request.limits.max_tokens = Some(1000);
+    request.limits.max_tokens = Some(12_000);
     let outcome = world.run(request).await;
     assert_eq!((outcome.status, outcome.reason), (Status::Partial, Some(sortie_protocol::Limit::Tokens)));
-    assert_eq!(outcome.usage.input_tokens, 1200, "the child stopped when its parent's tokens were used up");
-    assert_eq!(outcome.usage.turns, 5, "one of the parent's, two of the child's, and a report of each");
+    assert_eq!(outcome.usage.input_tokens, 10_000, "the child stopped when its parent's tokens were used up");
+    assert_eq!(world.seen_by("a piece").len(), 2, "and left its parent what that needs for its report");
+    assert_eq!(outcome.text, "So far.");
 }
 
 #[tokio::test]

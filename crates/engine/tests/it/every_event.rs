@@ -56,7 +56,7 @@ fn deeds(who: &str, turn: usize) -> [ScriptedPart; 3] {
     let made = format!("made/{}-{turn}.txt", who.replace(' ', "-"));
     let second = match turn % 10 {
         1 => reply::call("Write", json!({"file_path": made, "content": format!("by {who}, turn {turn}\n")})),
-        _ => reply::call("Glob", json!({"pattern": "*.txt"})),
+        _ => reply::call("Glob", json!({"pattern": format!("*{turn}.txt")})),
     };
     [reply::call("Read", json!({"file_path": "notes.txt"})), second, reply::call("LS", json!({"path": "made"}))]
 }

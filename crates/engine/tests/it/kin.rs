@@ -144,7 +144,8 @@ async fn told_of_one_elsewhere(holder: Option<Holder>) -> String {
         _ => None,
     });
     let last = entries.last().copied().expect("it has ended").clone();
-    let fact = Fact::TaskResumed { prompt: None, config: config.expect("a start"), notices: Vec::new() };
+    let config = config.expect("a start");
+    let fact = Fact::TaskResumed { prompt: None, config, notices: Vec::new(), alone: false };
     appends.push(vec![Entry { leg: 2, attempt: 2, fact, ..last.clone() }]);
     let relic = Relic::of(&appends).await;
     let relic = match holder {

@@ -45,6 +45,19 @@ async fn what_was_left_for_a_task_is_read_in_order_before_its_next_turn_and_once
 }
 
 #[tokio::test]
+async fn what_its_sender_has_withdrawn_is_not_read() {
+    let world = Plan::script(Script::always(reply::text("Done."))).build();
+    let task = world.run(ask("MAIN")).await.task_id;
+    leave(&world, task, "Missed.").await;
+    let missed = world.journal.newest_command().expect("it is there");
+    leave(&world, task, "Kept.").await;
+    world.journal.send(Command::Withdraw { task, command: missed.0 }).await.expect("it is kept");
+    go_on(&world, task).await;
+    let read: Vec<String> = world.events().into_iter().filter_map(|event| mail(event.fact)).collect();
+    assert!(read.len() == 1 && read[0].contains("Kept.") && !read[0].contains("Missed."), "{read:?}");
+}
+
+#[tokio::test]
 async fn much_that_was_left_is_read_within_a_size_at_each_turn() {
     let world = Plan::script(Script::always(reply::text("Done."))).build();
     let task = world.run(ask("MAIN")).await.task_id;

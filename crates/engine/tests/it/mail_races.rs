@@ -7,7 +7,7 @@ use std::time::Duration;
 use expect_test::expect;
 use serde_json::json;
 use sortie_engine::{Engine, Resumption, Rules};
-use sortie_journal::Journal as _;
+use sortie_journal::{Journal as _, Position, Scope};
 use sortie_protocol::{Command, Event, Fact, Limit, Limits, Message, Sender, Status, TaskId, TaskOutcome, TaskRequest};
 use sortie_testkit::{Script, ScriptedModel, ScriptedReply, Seen, reply, when};
 use tempfile::TempDir;
@@ -35,6 +35,9 @@ impl Site {
     pub(crate) fn of(plan: Plan, journal: Relic) -> Self {
         let home = tempfile::tempdir().expect("a temp directory");
         std::fs::create_dir(home.path().join("workspace")).expect("a fresh directory");
+        for (name, text) in &plan.files {
+            std::fs::write(home.path().join("workspace").join(name), text).expect("a fresh file");
+        }
         let journal = Arc::new(journal);
         let (engine, model) = plan.engine(home.path(), Arc::clone(&journal) as Arc<_>);
         Self { home, journal, engine, model }
@@ -62,6 +65,16 @@ impl Site {
         let running = self.engine.resume(task, resumption).await.expect("it goes on");
         let ended = tokio::time::timeout(FOR_EVER, running.outcome()).await;
         ended.expect("nobody waits for ever").expect("the journal works")
+    }
+
+    /// All that its model was asked.
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        self.model.seen()
+    }
+
+    pub(crate) fn all_events(&self) -> Vec<Event> {
+        let events = self.journal.read_after(Scope::All, Position::default(), usize::MAX).expect("the journal reads");
+        events.into_iter().map(|(_, event)| event).collect()
     }
 
     pub(crate) fn events(&self, task: TaskId) -> Vec<Event> {

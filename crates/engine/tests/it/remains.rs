@@ -211,7 +211,7 @@ async fn a_child_goes_on_only_where_it_could_be_started() {
         assert_eq!(outcome.status, Status::Completed, "{why}");
         assert!(!site.workspace().join("part.txt").exists(), "{why}: the child has not gone on");
         let child = journal.ending(id(CHILD)).expect("the journal reads").expect("it has ended");
-        assert_eq!((child.status, child.text.as_str()), (Status::Cancelled, "A first word."), "{why}");
+        assert_eq!((child.status, child.text.as_str()), (Status::Failed, "A first word."), "{why}");
         let told = facts(&journal, ROOT).into_iter().filter(|fact| matches!(fact, Fact::ChildEnded { .. })).count();
         assert_eq!(told, 1, "{why}: its end is delivered");
         let answer = model.seen().into_iter().next().expect("the main agent was asked");
@@ -221,7 +221,7 @@ async fn a_child_goes_on_only_where_it_could_be_started() {
 
 /// What its parent reads of a child that was started and could not go on.
 fn told_of_child(answer: &str, why: &str) {
-    for piece in [CHILD, "cancelled", "A first word.", "could not go on", why] {
+    for piece in [CHILD, "failed", "A first word.", "could not go on", why] {
         assert!(answer.contains(piece), "{why}: `{piece}` is missing: {answer}");
     }
     assert!(!answer.contains("No sub-agent was started"), "{why}: {answer}");
@@ -240,7 +240,8 @@ async fn a_child_whose_agent_is_gone_is_ended_and_answers_with_what_it_had() {
     let (engine, model) = site.engine(Plan::script(writing()), &journal);
     assert_eq!(resume(&engine, None).await.status, Status::Completed);
     let child = journal.ending(id(CHILD)).expect("the journal reads").expect("it has ended");
-    assert_eq!((child.status, child.text.as_str()), (Status::Cancelled, "A first word."));
+    assert_eq!((child.status, child.text.as_str()), (Status::Failed, "A first word."));
+    assert_eq!(child.error.map(|error| error.code).as_deref(), Some("agent_gone"));
     told_of_child(&format!("{:?}", model.seen()[0].messages.last()), "agent cannot be found");
 }
 

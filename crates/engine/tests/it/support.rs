@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
+use serde_json::json;
 use sortie_agents::{Agents, Dialect, Registry};
 use sortie_contract::{Contract, Sortie};
 use sortie_engine::{
@@ -11,11 +12,12 @@ use sortie_engine::{
     tool_names,
 };
 use sortie_journal::{Journal, MemoryJournal, Position, Scope};
-use sortie_llm::Models;
+use sortie_llm::{Models, Terms};
 use sortie_protocol::{Event, TaskId, TaskOutcome, TaskRequest, Timestamp};
+use sortie_sandbox::process::{Environment, Program};
 use sortie_sandbox::{SpillDir, Workspace};
-use sortie_testkit::{Script, ScriptedModel, ScriptedModels, Seen, render};
-use sortie_tools::Tool;
+use sortie_testkit::{Script, ScriptedModel, ScriptedModels, Seen, render, reply, when};
+use sortie_tools::{ShellSetup, Tool};
 use tempfile::TempDir;
 
 /// Time advances by one millisecond whenever someone looks.
@@ -67,6 +69,12 @@ pub(crate) struct Plan {
     pub(crate) added: Vec<PathBuf>,
     /// What the clock shows first.
     pub(crate) now: Timestamp,
+    /// What is known of every model.
+    pub(crate) terms: Terms,
+    /// How many ids others have had before.
+    pub(crate) ids_before: u8,
+    /// Whether the tools for commands are offered. None can be run.
+    pub(crate) has_shell: bool,
 }
 
 impl Plan {
@@ -83,6 +91,9 @@ impl Plan {
             hooks: Arc::new(NoHooks),
             added: Vec::new(),
             now: Timestamp(0),
+            terms: Terms::default(),
+            ids_before: 0,
+            has_shell: false,
         }
     }
 
@@ -152,11 +163,16 @@ impl Plan {
         let known = ["light", "haiku", "sonnet"];
         let scripted =
             known.iter().fold(ScriptedModels::of(Arc::clone(&model)), |models, id| models.also_known_as(*id));
-        let models = self.models.unwrap_or_else(|| Arc::new(scripted));
+        let models = self.models.unwrap_or_else(|| Arc::new(scripted.on_terms(self.terms)));
         let workspace = Workspace::open(&home.join("workspace")).expect("the workspace is there");
         let workspace = Arc::new(workspace.with_directories(&self.added).expect("the directories are there"));
         let contract = self.contract;
         let agents = if self.agent_files { folders(&workspace) } else { Registry::builtin().fixed() };
+        let reports = Arc::new(SpillDir::open(&home.join("reports")).expect("a directory"));
+        let shell = self.has_shell.then(|| {
+            let (program, environment) = (Program::at("sortie".into()), Environment::scrubbed([], &[]));
+            Arc::new(ShellSetup::new(program, environment, Arc::clone(&reports)))
+        });
         let engine = Engine::new(EngineParts {
             journal,
             models,
@@ -164,14 +180,14 @@ impl Plan {
             agents,
             contract,
             more_tools: self.more_tools,
-            shell: None,
-            reports: Arc::new(SpillDir::open(&home.join("reports")).expect("a directory")),
+            shell,
+            reports,
             cache: None,
             hooks: self.hooks,
             rules: self.rules,
             permissions: self.permissions,
             clock: Arc::new(StepClock(AtomicU64::new(self.now.0))),
-            ids: Arc::new(CountingIds::default()),
+            ids: Arc::new(CountingIds(AtomicU8::new(self.ids_before))),
         });
         (engine, model)
     }
@@ -191,6 +207,13 @@ pub(crate) fn folders(workspace: &Arc<Workspace>) -> Arc<dyn Agents> {
         folder(".sortie/prompts", Holds::Prompts),
     ];
     Arc::new(AgentFolders::new(all, Arc::new(|_, _| false), tool_names()))
+}
+
+/// Whoever is told nothing else lists something else in each turn, as long as it is let.
+pub(crate) fn restless(script: Script) -> Script {
+    (0..200_u32).fold(script, |script, turn| {
+        script.on(when::turn(turn), reply::calls([reply::call("LS", json!({"path": turn.to_string()}))]))
+    })
 }
 
 /// What a person asks of the main agent.

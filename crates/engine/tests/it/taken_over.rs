@@ -74,9 +74,9 @@ async fn a_child_that_is_taken_over_and_cannot_go_on_is_ended() {
     let journal = Arc::new(Relic::of(&left(&site).await).await.held(id(CHILD), UNSEEN, 0));
     let layer = sortie_protocol::GrantLayer { deny: rules(&["Task(general-purpose)"]), ..usual() };
     let (_, told) = take_over(&site, Plan::script(writing()).permissions(user(layer)), &journal).await;
-    assert!(told.contains("agent-aaaaaaaaaaab general-purpose cancelled") && told.contains("A first word."), "{told}");
+    assert!(told.contains("agent-aaaaaaaaaaab general-purpose failed") && told.contains("A first word."), "{told}");
     let child = journal.ending(id(CHILD)).expect("the journal reads").expect("it has ended");
-    assert_eq!(child.status, Status::Cancelled);
+    assert_eq!(child.status, Status::Failed);
 }
 
 #[tokio::test]
@@ -160,7 +160,8 @@ async fn who_runs_elsewhere_for_a_person_holds_nobody_up() {
         Fact::TaskStarted { job } if entry.task_id == id(CHILD) => Some(Box::new(job.config.clone())),
         _ => None,
     });
-    let fact = Fact::TaskResumed { prompt: None, config: config.expect("a start"), notices: Vec::new() };
+    let config = config.expect("a start");
+    let fact = Fact::TaskResumed { prompt: None, config, notices: Vec::new(), alone: false };
     whole.push(vec![Entry { leg: 2, attempt: 2, fact, ..ending }]);
     let journal = Arc::new(Relic::of(&whole).await.held(id(CHILD), Holder::Other { pid: 7 }, 0));
     let (engine, _) = site.engine(Plan::script(writing()).rules(Rules::default()), &journal);
@@ -200,7 +201,8 @@ async fn a_child_is_ended_also_when_somebody_goes_on_with_its_parent_meanwhile()
         Fact::TaskStarted { job } => Some(Box::new(job.config.clone())),
         _ => None,
     });
-    let fact = Fact::TaskResumed { prompt: None, config: config.expect("a start"), notices: Vec::new() };
+    let config = config.expect("a start");
+    let fact = Fact::TaskResumed { prompt: None, config, notices: Vec::new(), alone: false };
     let last = left.iter().flatten().rfind(parents).expect("an entry").clone();
     let takeover = Entry { attempt: 2, fact, ..last };
     let relic = Relic::of(&left).await;

@@ -137,7 +137,9 @@ async fn call_ids_that_a_server_repeats_or_leaves_out_are_made_unique() {
                 3 => (vec![call("x")], StopReason::Calls),
                 _ => (vec![Part::Text { text: format!("{:?}", request.messages) }], StopReason::End),
             };
-            Box::pin(async move { Ok(Reply { parts, stop, usage: Usage::default(), model: "same".to_owned() }) })
+            Box::pin(async move {
+                Ok(Reply { parts, stop, usage: Usage::default(), usage_doubted: false, model: "same".to_owned() })
+            })
         }
     }
     struct OnlyModel;

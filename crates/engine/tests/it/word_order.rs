@@ -6,12 +6,12 @@ use std::time::Duration;
 use expect_test::expect;
 use serde_json::json;
 use sortie_protocol::{Event, Fact, Status};
-use sortie_testkit::{ScriptedPart, ScriptedReply, reply};
+use sortie_testkit::{ScriptedModel, ScriptedPart, ScriptedReply, reply};
 
 use crate::mail_at_every_event::{Asked, call, send, task};
 use crate::mail_races::{Site, answering};
 use crate::relic::Relic;
-use crate::support::ask;
+use crate::support::{Plan, ask};
 use crate::told::Told;
 
 /// The first word takes longer than all that come after it.
@@ -77,6 +77,73 @@ async fn several_words_to_one_that_works_are_read_in_order() {
     let site = Site::of(answering(to_one_at_work), Relic::default().slow(is_first_word));
     assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
     assert_eq!(heard(&site), IN_ORDER);
+}
+
+/// A word to the child by a call that has it go on.
+fn resume(prompt: &str, is_apart: bool) -> ScriptedPart {
+    let arguments =
+        json!({"description": "Part", "prompt": prompt, "resume": "<task 1>", "run_in_background": is_apart});
+    reply::call("Task", arguments)
+}
+
+/// Says two things at once to one that has ended, of which this is done by calls that have it go on.
+async fn two_words(goes_on: [bool; 2], is_apart: bool) -> Site {
+    let words = move || {
+        let words = goes_on.into_iter().zip(["Word 1.", "Word 2."]);
+        words.map(move |(goes_on, word)| if goes_on { resume(word, is_apart) } else { send("<task 1>", word) })
+    };
+    let model = ScriptedModel::answering(move |request| {
+        let asked = Asked::of(request);
+        match (asked.who, asked.turn) {
+            ("MAIN", 0) => reply::calls([task("FIRST", false)]),
+            ("MAIN", 1) => reply::calls(words()),
+            ("FIRST", 1 | 2) => call("LS", json!({})).after_ms(10_000),
+            _ => asked.report(),
+        }
+    });
+    let site = Site::of(Plan::of(model), Relic::default().slow(is_first_word));
+    let outcome = site.run(ask("MAIN")).await;
+    assert_eq!(outcome.status, Status::Completed);
+    assert_eq!(Told::of(&site.journal, outcome.task_id).breaches(true), [""; 0]);
+    site
+}
+
+#[tokio::test(start_paused = true)]
+async fn words_and_calls_that_have_one_go_on_reach_it_in_order_and_none_is_refused() {
+    for goes_on in [[false, true], [true, false]] {
+        for is_apart in [false, true] {
+            let site = two_words(goes_on, is_apart).await;
+            assert_eq!(heard(&site), IN_ORDER[..2], "{goes_on:?} {is_apart}: {:#?}", site.outputs("MAIN"));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_word_reaches_one_that_goes_on_while_it_is_waited_for() {
+    let site = two_words([true, false], false).await;
+    assert_eq!(site.outputs("MAIN")[2], "delivered: agent-aaaaaaaaaaab reads it at its next turn");
+}
+
+/// Has one go on that asks something before the second word is its turn.
+fn asking_in_between(asked: &Asked<'_>) -> ScriptedReply {
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls([task("FIRST", false)]),
+        ("MAIN", 1) => reply::calls([send("<task 1>", "Word 1."), resume("Word 2.", false)]),
+        ("MAIN", _) if asked.last.contains("Which one?") => reply::calls([send("<task 1>", "Word 3.")]),
+        ("FIRST", 1) => call("Ask", json!({"question": "Which one?", "timeout_seconds": 600})),
+        _ => asked.report(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_does_not_wait_for_one_that_has_something_to_ask() {
+    let site = Site::of(answering(asking_in_between), Relic::default());
+    let began = tokio::time::Instant::now();
+    assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
+    assert!(began.elapsed() < Duration::from_mins(1), "{:?}", began.elapsed());
+    let refused = site.outputs("MAIN").remove(2);
+    assert!(refused.contains("agent-aaaaaaaaaaab is still running"), "{refused}");
+    assert!(site.outputs("FIRST")[0].contains("Word 3."), "{:#?}", site.outputs("FIRST"));
 }
 
 /// Two questions, both answered in one turn.

@@ -32,7 +32,7 @@ fn list(journal: &dyn Journal) -> String {
 async fn a_journal_of_version_1_keeps_all_that_it_held_and_is_written_on() {
     let place = version_1();
     let journal = place.open();
-    assert_eq!(journal.format_version().unwrap(), 3);
+    assert_eq!(journal.format_version().unwrap(), 4);
     let (a, b, c) = (task('a'), task('b'), task('c'));
     expect![[r#"
         agent-cccccccccccc leg 1 Interrupted 1970-01-01T00:00:04.000Z
@@ -70,7 +70,7 @@ async fn a_journal_of_version_1_keeps_all_that_it_held_and_is_written_on() {
 fn a_reader_migrates_it_too() {
     let place = version_1();
     assert_eq!(SqliteJournal::open_read_only(&place.path()).unwrap().tasks(10).unwrap().len(), 3);
-    assert_eq!(place.open().format_version().unwrap(), 3);
+    assert_eq!(place.open().format_version().unwrap(), 4);
 }
 
 #[tokio::test]

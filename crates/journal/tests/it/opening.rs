@@ -51,8 +51,8 @@ fn reading_a_missing_journal_finds_it_empty_and_creates_nothing() {
 #[test]
 fn the_version_of_the_format_can_be_asked_for() {
     let place = Place::new();
-    assert_eq!(place.open().format_version().unwrap(), 3);
-    assert_eq!(SqliteJournal::open_read_only(&place.path()).unwrap().format_version().unwrap(), 3);
+    assert_eq!(place.open().format_version().unwrap(), 4);
+    assert_eq!(SqliteJournal::open_read_only(&place.path()).unwrap().format_version().unwrap(), 4);
 }
 
 #[test]
@@ -106,9 +106,9 @@ async fn a_newer_journal_is_refused_and_left_as_it_is() {
     let before = fs::read(place.path()).unwrap();
     for refused in [SqliteJournal::open(&place.path()), SqliteJournal::open_read_only(&place.path())] {
         let refused = refused.unwrap_err();
-        assert!(matches!(refused, JournalError::Newer { found: 99, known: 3, .. }), "{refused:?}");
+        assert!(matches!(refused, JournalError::Newer { found: 99, known: 4, .. }), "{refused:?}");
         let told = refused.to_string().replace(&place.path().display().to_string(), "FILE");
-        expect!["the journal FILE was written by a newer version (format 99, this program knows up to 3); use that version, or set SORTIE_HOME to another directory"].assert_eq(&told);
+        expect!["the journal FILE was written by a newer version (format 99, this program knows up to 4); use that version, or set SORTIE_HOME to another directory"].assert_eq(&told);
     }
     assert!(fs::read(place.path()).unwrap() == before, "the file has changed");
 }

@@ -59,7 +59,7 @@ pub(crate) fn started_by(parent: TaskId, task: TaskId, root: TaskId) -> Entry {
 /// Opens the next leg, or goes on in the one that is open, under the attempt of the entry.
 pub(crate) fn resumed(task: TaskId, leg: u32) -> Entry {
     let config = Box::new(job(task, None, task).config);
-    Entry { leg, ..entry(task, Fact::TaskResumed { prompt: None, config, notices: Vec::new() }) }
+    Entry { leg, ..entry(task, Fact::TaskResumed { prompt: None, config, notices: Vec::new(), alone: false }) }
 }
 
 pub(crate) fn child_started(parent: TaskId, child: TaskId) -> Entry {
@@ -93,6 +93,7 @@ fn outcome(task: TaskId, status: Status) -> TaskOutcome {
         status,
         reason: None,
         text: "done".to_owned(),
+        structured: None,
         files_changed: Vec::new(),
         tool_summary: Vec::new(),
         model: model(),
@@ -130,6 +131,7 @@ fn job(task: TaskId, parent: Option<TaskId>, root: TaskId) -> Job {
             limits: Limits::default(),
             depth: u32::from(parent.is_some()),
             chain: vec!["explore".to_owned()],
+            output_schema: None,
         },
     }
 }

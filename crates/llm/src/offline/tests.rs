@@ -39,7 +39,9 @@ impl Task {
             tools: &self.tools,
             messages: &self.messages,
             tool_choice: self.choice,
+            max_output: None,
             deadline: None,
+            idle: None,
         };
         let mut events = Vec::new();
         let mut observe = |event: ModelEvent<'_>| {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{RouteError, is_model_id};
+use super::{AUTO, RouteError, is_model_id};
 
 /// What agent files and callers of other tools ask for.
 const BUILT_IN: [(&str, &str); 3] =
@@ -64,7 +64,8 @@ impl Aliases {
         if is_route(&name) {
             return Err(RouteError::AliasOfRoute { name });
         }
-        if !is_model_id(&target) {
+        // It says how to choose a model, and is none.
+        if !is_model_id(&target) || target.eq_ignore_ascii_case(AUTO) {
             return Err(RouteError::AliasTarget { name, target });
         }
         if !is_route(&target) && self.find(&target).is_some() {

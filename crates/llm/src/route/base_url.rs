@@ -73,6 +73,12 @@ impl BaseUrl {
         self.0.origin() == other.0.origin()
     }
 
+    /// Whether both are one address, however it ends; what stands before the host or in the query belongs to it.
+    pub(crate) fn is_same_address(&self, other: &Self) -> bool {
+        let whole = |url: &Self| url.join("", "");
+        whole(self) == whole(other)
+    }
+
     /// Whether the address itself holds a key: before the host, or in the query under a name that says so.
     pub fn has_key(&self) -> bool {
         const NAMES: [&str; 7] = ["key", "token", "secret", "password", "auth", "sig", "code"];

@@ -45,7 +45,9 @@ impl RouteTable {
             tools: &tools,
             messages: &messages,
             tool_choice: ToolChoice::Auto,
+            max_output: None,
             deadline: None,
+            idle: None,
         };
         let (started, mut spoke) = (Instant::now(), false);
         let mut observe = |_: ModelEvent<'_>| spoke = true;

@@ -6,14 +6,16 @@ use std::sync::Arc;
 use sortie_protocol::ModelChoice;
 
 use super::alias::Aliases;
-use super::{CallSettings, KnownNames, LIGHT_ROUTE, MAIN_ROUTE, Route, RouteSetup};
+use super::{AUTO, CallSettings, KnownNames, LIGHT_ROUTE, MAIN_ROUTE, Route, RouteSetup};
 use crate::call::{Shared, WireModel};
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, Prices};
 use crate::http::HttpClients;
 use crate::offline::{self, OfflineModel};
-use crate::{Chosen, ErrorKind, Model, ModelError, Models, UnknownModel};
+use crate::pace::Paces;
+use crate::{Chosen, ErrorKind, Model, ModelError, Models, Terms, UnknownModel};
 
-/// All routes of a process, and [`offline`], which is always there and cannot be redefined. They share connections.
+/// All routes of a process, and [`offline`], which is always there and cannot be redefined. They share connections,
+/// and those that lead to one endpoint its pace.
 pub struct RouteTable {
     routes: BTreeMap<String, Arc<WireModel>>,
     /// Names of routes that are set but cannot be used, and why.
@@ -27,7 +29,7 @@ pub struct RouteTable {
 pub enum RouteError {
     #[error("route `{name}` is defined twice; rename one of the two")]
     Duplicate { name: String },
-    #[error("route `{name}` is built in and cannot be redefined; choose another name")]
+    #[error("`{name}` is built in, and no route can have its name; choose another")]
     Reserved { name: String },
     #[error("route `{name}` names no model; set {setting}")]
     NoModel { name: String, setting: String },
@@ -49,7 +51,7 @@ impl RouteTable {
                 return Err(RouteError::Duplicate { name: route.name.clone() });
             }
         }
-        let always = [MAIN_ROUTE, LIGHT_ROUTE, offline::ROUTE, offline::MODEL_ID];
+        let always = [MAIN_ROUTE, LIGHT_ROUTE, AUTO, offline::ROUTE, offline::MODEL_ID];
         let is_route = |name: &str| {
             let names = routes.iter().map(|route| &route.name).chain(unusable.keys()).map(String::as_str);
             names.chain(always).any(|known| known.eq_ignore_ascii_case(name))
@@ -57,7 +59,8 @@ impl RouteTable {
         let aliases = Aliases::new(&aliases, is_route)?;
         let names = routes.iter().map(|route| route.name.as_str()).chain([offline::ROUTE]).chain(aliases.names());
         let known = KnownNames { names: names.map(str::to_owned).collect(), catalogue };
-        let shared = Arc::new(Shared { clients: HttpClients::default(), known });
+        let paces = Paces::new(&routes);
+        let shared = Arc::new(Shared { clients: HttpClients::default(), known, paces });
         let model = |route: Route| (route.name.clone(), Arc::new(WireModel::new(route, Arc::clone(&shared), settings)));
         let routes = routes.into_iter().map(model).collect();
         Ok(Self { routes, unusable, aliases, shared, settings })
@@ -86,7 +89,7 @@ impl RouteTable {
 
 fn check(route: &Route) -> Result<(), RouteError> {
     let name = route.name.clone();
-    if name == offline::ROUTE {
+    if [offline::ROUTE, AUTO].contains(&&*name) {
         return Err(RouteError::Reserved { name });
     }
     if route.model.trim().is_empty() {
@@ -117,5 +120,12 @@ impl Models for RouteTable {
             Some(message) => Err(ModelError::new(ErrorKind::Setup, message)),
             None => Ok(Arc::clone(model) as Arc<dyn Model>),
         }
+    }
+
+    fn terms(&self, choice: &ModelChoice) -> Terms {
+        if choice.route == offline::ROUTE {
+            return Terms { prices: Prices::FREE, ..Terms::default() };
+        }
+        self.routes.get(&choice.route).map(|model| model.terms(&choice.id)).unwrap_or_default()
     }
 }

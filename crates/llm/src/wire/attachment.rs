@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Serialize, Serializer};
-use sortie_protocol::{Attachment, CallOutput, Message};
+use sortie_protocol::{Attachment, CallOutput};
 
 use super::replay::output_text;
 use super::{WireKind, is_blank};
@@ -119,36 +119,17 @@ impl Serialize for DataUrl<'_> {
     }
 }
 
-/// What the files of a history are to a request that carries them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Weight {
-    /// Their share of the body.
-    pub(crate) bytes: usize,
-    /// About how many tokens they cost.
-    pub(crate) tokens: usize,
-}
-
-/// Weighs the files that a wire carries.
+/// What a file is to a model that is shown it.
 ///
 /// A picture costs by its area and a document by its pages, neither by its bytes: providers count one to two thousand
-/// tokens for a picture or a page, and a page has some fifty kilobytes.
-pub(crate) fn weight(messages: &[Message], wire: WireKind) -> Weight {
+/// tokens for a picture or a page, and a page has some fifty kilobytes. A file that is not carried has no picture or page:
+/// it counts all the same, on the high side.
+pub(crate) fn attachment_tokens(attachment: &Attachment) -> usize {
     const TOKENS: usize = 1500;
     const PAGE_BYTES: usize = 50 * 1024;
-    let outputs = messages.iter().flat_map(|message| match message {
-        Message::Outputs { outputs } => outputs.as_slice(),
-        Message::User { .. } | Message::Assistant { .. } => &[],
-    });
-    let files = outputs.flat_map(|CallOutput { output, .. }| {
-        output.attachments.iter().filter_map(|attachment| file(attachment, output.failed, wire))
-    });
-    files.fold(Weight::default(), |sum, file| {
-        let (data, pages) = match file {
-            Media::Image(image) => (&image.data, 1),
-            Media::Document(document) => (&document.data, decoded_bytes(&document.data).div_ceil(PAGE_BYTES)),
-        };
-        Weight { bytes: sum.bytes + data.len(), tokens: sum.tokens + pages * TOKENS }
-    })
+    let is_document = !attachment.media_type.starts_with("image/");
+    let pages = if is_document { decoded_bytes(&attachment.data).div_ceil(PAGE_BYTES) } else { 1 };
+    pages * TOKENS
 }
 
 #[cfg(test)]
@@ -203,17 +184,9 @@ mod tests {
     }
 
     #[test]
-    fn files_are_weighed_by_pictures_and_pages_and_only_where_they_are_carried() {
+    fn files_are_weighed_by_pictures_and_pages() {
         let megabyte = "AAAA".repeat(350_000);
-        let attachments = vec![
-            attachment("logo.png", "image/png", &megabyte),
-            attachment("paper.pdf", "application/pdf", &megabyte),
-            attachment("film.mp4", "video/mp4", &megabyte),
-        ];
-        let output = ToolOutput::done("Seen.", "").with_attachments(attachments);
-        let messages = [Message::Outputs { outputs: vec![CallOutput { call: "c".into(), output }] }];
-        assert_eq!(weight(&messages, WireKind::OpenAiChat), Weight::default());
-        let weight = weight(&messages, WireKind::Anthropic);
-        assert_eq!((weight.bytes, weight.tokens), (2 * megabyte.len(), 1500 + 21 * 1500));
+        assert_eq!(attachment_tokens(&attachment("logo.png", "image/png", &megabyte)), 1500);
+        assert_eq!(attachment_tokens(&attachment("paper.pdf", "application/pdf", &megabyte)), 21 * 1500);
     }
 }

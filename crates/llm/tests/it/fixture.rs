@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 use serde_json::value::RawValue;
-use sortie_llm::{ModelRequest, Route, Secret, ToolChoice, WireKind};
+use sortie_llm::{ModelRequest, RateLimits, Route, Secret, ToolChoice, WireKind};
 use sortie_protocol::{Attachment, CallOutput, Message, Part, Reasoning, ToolCall, ToolOutput, ToolSpec};
 
 pub(crate) const SYSTEM: &str = "You explore.";
@@ -18,6 +18,7 @@ pub(crate) fn route(wire: WireKind, base_url: &str) -> Route {
         model: "some-model".to_owned(),
         window: None,
         max_output: None,
+        rate_limits: RateLimits::default(),
     }
 }
 
@@ -31,7 +32,16 @@ pub(crate) fn tools() -> Vec<ToolSpec> {
 }
 
 pub(crate) fn request<'a>(tools: &'a [ToolSpec], messages: &'a [Message]) -> ModelRequest<'a> {
-    ModelRequest { model: "some-model", system: SYSTEM, tools, messages, tool_choice: ToolChoice::Auto, deadline: None }
+    ModelRequest {
+        model: "some-model",
+        system: SYSTEM,
+        tools,
+        messages,
+        tool_choice: ToolChoice::Auto,
+        max_output: None,
+        deadline: None,
+        idle: None,
+    }
 }
 
 pub(crate) fn text(text: &str) -> Part {

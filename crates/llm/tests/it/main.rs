@@ -16,6 +16,7 @@ mod listing;
 mod local;
 mod odd_servers;
 mod opaque;
+mod pace;
 mod responses;
 mod routes;
 mod support;

@@ -271,10 +271,19 @@ fn a_table_refuses_routes_that_it_could_not_serve() {
     let error = |routes: &[Route]| aliased(routes, &[]).err().unwrap().to_string();
     expect!["route `main` names no model; set LLM_MODEL_ID or `model` in [routes.main]"]
         .assert_eq(&error(&[openai("main", " ")]));
-    expect!["route `offline` is built in and cannot be redefined; choose another name"]
+    expect!["`offline` is built in, and no route can have its name; choose another"]
         .assert_eq(&error(&[openai("offline", "m")]));
+    expect!["`auto` is built in, and no route can have its name; choose another"]
+        .assert_eq(&error(&[openai("auto", "m")]));
     expect!["route `x` is defined twice; rename one of the two"]
         .assert_eq(&error(&[openai("x", "m"), openai("x", "m")]));
+}
+
+#[test]
+fn the_word_that_leaves_the_choice_to_others_is_neither_an_alias_nor_the_target_of_one() {
+    let error = |alias: (&str, &str)| aliased(&[openai("main", "m")], &[alias]).err().unwrap().to_string();
+    expect!["alias `Auto` has the name of a route; give it another"].assert_eq(&error(("Auto", "m")));
+    expect!["alias `mine` names `auto`, which is neither a model id nor a route"].assert_eq(&error(("mine", "auto")));
 }
 
 #[test]

@@ -23,7 +23,9 @@ const NOTES: &str = "
 - Where a failed output has no mark of its own, its text begins with `Error: `.
 - Reasoning goes back unchanged, and only to the wire that wrote it.
 - Where a wire has no cache marks the provider finds the common prefix by itself; requests only grow, so that it can.
-- Where a server reports no usage it is estimated from sizes.
+- Where a server reports no usage, or one that cannot be true (more output than twice the cap, more input than the window
+  or four times what was sent, a token for each sixteen letters), it is estimated from sizes on the high side, and the
+  outcome says for how many calls.
 - A try that breaks off counts with what its provider had reported by then, and is not estimated. Anthropic reports the
   input at once, Gemini everything with each event; OpenAI reports at the end, so that a broken try there counts nothing.
 ";

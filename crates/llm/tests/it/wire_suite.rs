@@ -20,6 +20,7 @@ macro_rules! wire_suite {
                 truncated_arguments_are_kept_with_their_reason,
                 usage_and_the_answering_model_are_reported,
                 usage_that_is_not_reported_is_estimated_from_sizes,
+                usage_that_cannot_be_true_is_put_right_and_marked,
                 one_connection_serves_many_calls,
             );
             wire_suite!(@behaviours $kind, attachment:
@@ -52,6 +53,7 @@ macro_rules! wire_suite {
                 no_retry_starts_after_the_deadline,
                 a_server_error_is_retried_and_announced,
                 retries_end_at_their_number,
+                refusals_for_the_rate_or_the_load_use_up_no_retry,
                 a_wrong_key_is_told_with_its_setting_and_never_shown,
                 a_wrong_model_is_told_with_its_address,
                 a_missing_model_is_recognised_under_any_status,

@@ -7,9 +7,10 @@ use std::time::Duration;
 use expect_test::expect_file;
 use serde_json::json;
 use sortie_protocol::{
-    Addressee, AgentConfig, ApprovalAnswer, CallId, CallOutput, Event, Fact, Failure, Grant, GrantLayer, Job, Limit,
-    Limits, MailMark, ModelChoice, Part, Reach, Reasoning, Reply, ReportMark, Sender, Status, StopReason, TaskId,
-    TaskOutcome, Timestamp, ToolCall, ToolCount, ToolOutput, Usage, VERSION,
+    Addressee, AgentConfig, ApprovalAnswer, CallId, CallOutput, Compaction, Event, Fact, Failure, Grant, GrantLayer,
+    Job, Limit, Limits, MailMark, ModelChoice, Money, Need, Part, Reach, Reasoning, Reply, ReportMark, Sender,
+    ShellMark, Status, StopReason, Stub, Summary, TaskId, TaskOutcome, Timestamp, ToolCall, ToolCount, ToolOutput,
+    Usage, VERSION,
 };
 
 fn task(letter: u8) -> TaskId {
@@ -58,11 +59,14 @@ fn job() -> Job {
             limits: Limits {
                 max_turns: Some(30),
                 max_tokens: None,
+                max_cost: Money::from_dollars(0.25),
                 timeout: Some(Duration::from_millis(2500)),
+                idle: None,
                 max_children: Some(3),
             },
             depth: 1,
             chain: vec!["main".to_owned(), "explore".to_owned()],
+            output_schema: None,
         },
     }
 }
@@ -77,6 +81,8 @@ fn usage() -> Usage {
         output_tokens: 5,
         cache_read_tokens: 100,
         cache_write_tokens: 20,
+        cost: Money::from_nanos(1_234_500),
+        priced_tokens: 130,
         turns: 2,
         tool_calls: 3,
         duration_ms: 1234,
@@ -95,6 +101,7 @@ fn reply() -> Reply {
         ],
         stop: StopReason::Calls,
         usage: usage(),
+        usage_doubted: false,
         model: "some-model-2026".to_owned(),
     }
 }
@@ -106,6 +113,7 @@ fn outcome() -> TaskOutcome {
         status: Status::Partial,
         reason: Some(Limit::Turns),
         text: "In src/parse.rs:12".to_owned(),
+        structured: None,
         files_changed: vec!["notes.md".to_owned()],
         tool_summary: vec![ToolCount { tool: "Read".to_owned(), count: 3 }],
         model: ModelChoice { route: "main".to_owned(), id: "some-model".to_owned() },
@@ -131,6 +139,7 @@ fn facts() -> Vec<Fact> {
         diff: Some("-a\n+b\n".to_owned()),
         attachments: Vec::new(),
         code: None,
+        shell: Some(ShellMark::Ended(2)),
         fault: None,
         payload: None,
     };
@@ -140,9 +149,15 @@ fn facts() -> Vec<Fact> {
             prompt: Some("And who calls it?".to_owned()),
             config: Box::new(job().config),
             notices: vec!["the tool `Bash` is not granted any more".to_owned()],
+            alone: true,
         },
         Fact::TaskAdmitted,
-        Fact::ModelCalled { turn: 1 },
+        Fact::ModelCalled {
+            turn: 1,
+            input_tokens: 2000,
+            reserved: Usage { input_tokens: 2000, output_tokens: 4096, ..Usage::default() },
+        },
+        Fact::ModelLost { turn: 1, usage: Usage { input_tokens: 2000, ..Usage::default() } },
         Fact::ModelRetried {
             turn: 1,
             attempt: 2,
@@ -151,7 +166,15 @@ fn facts() -> Vec<Fact> {
             usage: Usage::default(),
         },
         Fact::ModelReplied { turn: 1, reply: reply() },
+        Fact::Compacted {
+            compaction: Compaction {
+                stubs: vec![Stub { call: CallId::from("call_1"), text: "[1 line left out]".to_owned() }],
+                summary: Some(Summary { messages: 4, turns: 2, text: "It was found in a.rs.".to_owned() }),
+            },
+            usage: Usage { input_tokens: 3000, output_tokens: 200, ..Usage::default() },
+        },
         Fact::LimitReached { limit: Limit::Turns, text: "Write your report now.".to_owned() },
+        Fact::AnswerReturned { text: "Your answer does not fit the schema.".to_owned() },
         Fact::CallStarted { call: call(), idempotent: true },
         Fact::ProcessStarted { call: CallId::from("call_1"), pid: 4321, started: 987_654_321 },
         Fact::CallProgressed { call: CallId::from("call_1"), text: "running 12 tests".to_owned() },
@@ -180,6 +203,8 @@ fn facts() -> Vec<Fact> {
         Fact::QuestionAsked { call: CallId::from("call_1"), to: Addressee::Parent, text: "Which one?".to_owned() },
         Fact::NotePosted { text: "The parser is in a.rs.".to_owned() },
         Fact::TaskParked { waits_for: vec![task(2)] },
+        Fact::TaskQueued { needs: Need::Tokens },
+        Fact::Reminded { text: "bash_1 does not run any more.".to_owned(), lost_shells: vec![1] },
         Fact::Noticed { text: "something odd".to_owned() },
         Fact::TaskEnded { outcome: Box::new(outcome()) },
     ]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sortie_protocol::{Limits, TaskId, Usage};
+use sortie_protocol::{CallId, Compaction, Limits, Stub, Summary, TaskId, Usage};
 
 #[test]
 fn task_ids_read_with_and_without_their_prefix_and_nothing_else_reads() {
@@ -26,8 +26,8 @@ fn task_ids_read_with_and_without_their_prefix_and_nothing_else_reads() {
 fn a_limit_can_only_be_tightened() {
     let wide = Limits { max_turns: Some(30), timeout: Some(Duration::from_mins(5)), ..Limits::default() };
     let asked = Limits { max_turns: Some(100), max_tokens: Some(5), ..Limits::default() };
-    let expected =
-        Limits { max_turns: Some(30), max_tokens: Some(5), timeout: Some(Duration::from_mins(5)), max_children: None };
+    let timeout = Some(Duration::from_mins(5));
+    let expected = Limits { max_turns: Some(30), max_tokens: Some(5), timeout, ..Limits::default() };
     assert_eq!(wide.tighter(asked), expected);
     assert_eq!(asked.tighter(wide), expected);
 }
@@ -38,4 +38,14 @@ fn absurd_spending_saturates_instead_of_wrapping_to_nothing() {
     assert_eq!(usage.total_tokens(), u64::MAX);
     usage += Usage { input_tokens: 5, ..Usage::default() };
     assert_eq!(usage.input_tokens, u64::MAX);
+}
+
+#[test]
+fn a_compaction_says_how_much_it_was() {
+    let stub = |n: usize| Stub { call: CallId(format!("call_{n}")), text: "[left out]".to_owned() };
+    let summary = |turns| Some(Summary { messages: 2 * turns, turns, text: "In short.".to_owned() });
+    let told = |n_stubs, summary| Compaction { stubs: (0..n_stubs).map(stub).collect(), summary }.to_string();
+    assert_eq!(told(12, None), "conversation shortened: 12 outputs");
+    assert_eq!(told(1, summary(3)), "conversation shortened: 1 output, 3 turns");
+    assert_eq!(told(0, summary(1)), "conversation shortened: 1 turn");
 }

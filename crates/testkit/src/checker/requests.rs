@@ -63,14 +63,16 @@ fn prompt(body: &Value) -> &str {
     first.and_then(|message| message["content"].as_str()).unwrap_or_default()
 }
 
-/// The last request of each task has all that the task was told, once and in its place. What was told last may have come too
-/// late for it.
+/// The last request of each task has all that the task was told since its conversation was last shortened, once and in its
+/// place. What was told last may have come too late for it.
 fn conversation(log: &TaskLog, request: &Value, findings: &mut Findings) {
     let messages = || request["messages"].as_array().into_iter().flatten();
     let of = |role: &'static str| messages().filter(move |message| message["role"] == role);
     let content = |message: &Value| message["content"].as_str().unwrap_or_default().to_owned();
     let last_reply = log.events.iter().rposition(|event| matches!(event.fact, Fact::ModelReplied { .. }));
-    for event in &log.events[..last_reply.unwrap_or_default()] {
+    let told = &log.events[..last_reply.unwrap_or_default()];
+    let shortened = told.iter().rposition(|event| matches!(event.fact, Fact::Compacted { .. }));
+    for event in &told[shortened.unwrap_or_default()..] {
         let (what, n_told) = match &event.fact {
             Fact::MailRead { text, .. } => ("mail", of("user").filter(|one| content(one).contains(text)).count()),
             Fact::TaskResumed { prompt: Some(text), .. } => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sortie_llm::{Chosen, Model, ModelError, Models, UnknownModel};
+use sortie_llm::{Chosen, Model, ModelError, Models, Terms, UnknownModel};
 use sortie_protocol::ModelChoice;
 
 use super::ScriptedModel;
@@ -18,6 +18,7 @@ const MODEL: &str = "scripted";
 pub struct ScriptedModels {
     model: Arc<ScriptedModel>,
     also_known: Vec<String>,
+    terms: Terms,
 }
 
 impl ScriptedModels {
@@ -26,7 +27,7 @@ impl ScriptedModels {
     }
 
     pub fn of(model: Arc<ScriptedModel>) -> Self {
-        Self { model, also_known: Vec::new() }
+        Self { model, also_known: Vec::new(), terms: Terms::default() }
     }
 
     /// Accepts one more model id beside `scripted`.
@@ -34,6 +35,12 @@ impl ScriptedModels {
     pub fn also_known_as(mut self, id: impl Into<String>) -> Self {
         self.also_known.push(id.into());
         self
+    }
+
+    /// With what is known of the model before it is asked.
+    #[must_use]
+    pub fn on_terms(self, terms: Terms) -> Self {
+        Self { terms, ..self }
     }
 
     /// The model behind every choice.
@@ -58,5 +65,9 @@ impl Models for ScriptedModels {
 
     fn open(&self, _choice: &ModelChoice) -> Result<Arc<dyn Model>, ModelError> {
         Ok(Arc::clone(&self.model) as Arc<dyn Model>)
+    }
+
+    fn terms(&self, _choice: &ModelChoice) -> Terms {
+        self.terms
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sortie_journal::{SqliteJournal, TaskState};
-use sortie_protocol::{Event, Fact, Part, Timestamp, ToolCall, ToolOutput};
+use sortie_protocol::{Event, Fact, Part, Timestamp, ToolCall, ToolOutput, Usage};
 use sortie_testkit::checker::{Evidence, Kept, Stage, Version, check, left_below};
 
 use crate::relics::{self, call, ended, finished, id, job, log, replied};
@@ -148,30 +148,31 @@ fn a_tree_has_used_what_its_replies_have() {
 }
 
 #[test]
-fn a_reply_that_was_broken_off_is_paid_for_and_in_no_log() {
-    let tells_more = |run: &mut Evidence| match &mut run.tasks[0].events.last_mut().unwrap().fact {
-        Fact::TaskEnded { outcome } => outcome.usage.output_tokens += 1,
-        other => panic!("{other:?}"),
+fn a_call_without_a_reply_has_used_what_is_told_of_it_or_was_held_back_for_it() {
+    let one = Usage { output_tokens: 1, ..Usage::default() };
+    let before_the_end = |run: &mut Evidence, fact: Fact| {
+        let at = run.tasks[1].events.len() - 1;
+        let event = Event { fact, ..run.tasks[1].events[at].clone() };
+        run.tasks[1].events.insert(at, event);
     };
-    let breaks_off = |run: &mut Evidence| {
-        let before_the_end = run.tasks[1].events.len() - 1;
-        let called = Event { fact: Fact::ModelCalled { turn: 2 }, ..run.tasks[1].events[before_the_end].clone() };
-        run.tasks[1].events.insert(before_the_end, called);
-    };
-    let without_what_was_shown = |change: &dyn Fn(&mut Evidence)| {
+    let called = || Fact::ModelCalled { turn: 2, input_tokens: 0, reserved: one };
+    let used_one_more = |facts: &[Fact]| {
         broken(|run| {
             run.shown.clear();
-            change(run);
+            match &mut run.tasks[0].events.last_mut().unwrap().fact {
+                Fact::TaskEnded { outcome } => outcome.usage.output_tokens += 1,
+                other => panic!("{other:?}"),
+            }
+            for fact in facts {
+                before_the_end(run, fact.clone());
+            }
         })
     };
-    assert_eq!(without_what_was_shown(&|run| tells_more(run)), ["N5"]);
-    assert_eq!(
-        without_what_was_shown(&|run| {
-            tells_more(run);
-            breaks_off(run);
-        }),
-        [""; 0]
-    );
+    assert_eq!(used_one_more(&[]), ["N5"]);
+    assert_eq!(used_one_more(&[called()]), [""; 0]);
+    assert_eq!(used_one_more(&[Fact::ModelLost { turn: 2, usage: one }]), [""; 0]);
+    assert_eq!(used_one_more(&[called(), Fact::ModelLost { turn: 2, usage: one }]), [""; 0], "not twice");
+    assert_eq!(used_one_more(&[called(), called()]), ["N5"], "both were made");
 }
 
 #[test]

@@ -17,7 +17,9 @@ pub(crate) fn request(messages: &[Message]) -> ModelRequest<'_> {
         tools: &[],
         messages,
         tool_choice: ToolChoice::Auto,
+        max_output: None,
         deadline: None,
+        idle: None,
     }
 }
 

@@ -26,6 +26,7 @@ pub(crate) fn job(task: TaskId, parent: Option<TaskId>, prompt: &str) -> Fact {
         limits: Limits::default(),
         depth: u32::from(parent.is_some()),
         chain: Vec::new(),
+        output_schema: None,
     };
     let job = Job {
         task,
@@ -48,7 +49,10 @@ pub(crate) fn job(task: TaskId, parent: Option<TaskId>, prompt: &str) -> Fact {
 
 pub(crate) fn replied(turn: u32, parts: Vec<Part>) -> Fact {
     let usage = Usage { output_tokens: 10, turns: 1, ..Usage::default() };
-    Fact::ModelReplied { turn, reply: Reply { parts, stop: StopReason::End, usage, model: "scripted".to_owned() } }
+    Fact::ModelReplied {
+        turn,
+        reply: Reply { parts, stop: StopReason::End, usage, usage_doubted: false, model: "scripted".to_owned() },
+    }
 }
 
 pub(crate) fn finished(call: &ToolCall, output: ToolOutput) -> Fact {
@@ -62,6 +66,7 @@ pub(crate) fn ended(task: TaskId, text: &str, turns: u64) -> Fact {
         status: Status::Completed,
         reason: None,
         text: text.to_owned(),
+        structured: None,
         files_changed: Vec::new(),
         tool_summary: Vec::new(),
         model: ModelChoice { route: "main".to_owned(), id: "scripted".to_owned() },

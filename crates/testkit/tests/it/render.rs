@@ -41,6 +41,7 @@ fn job(task: TaskId, prompt: &str) -> Box<Job> {
         limits: Limits::default(),
         depth: 0,
         chain: Vec::new(),
+        output_schema: None,
     };
     Box::new(Job {
         task,
@@ -67,6 +68,7 @@ fn outcome(task: TaskId, status: Status, text: String) -> TaskOutcome {
         status,
         reason: None,
         text,
+        structured: None,
         files_changed: Vec::new(),
         tool_summary: vec![ToolCount { tool: "Read".to_owned(), count: 2 }],
         model: ModelChoice { route: "main".to_owned(), id: "scripted".to_owned() },
@@ -81,7 +83,10 @@ fn outcome(task: TaskId, status: Status, text: String) -> TaskOutcome {
 }
 
 fn replied(turn: u32, parts: Vec<Part>, stop: StopReason) -> Fact {
-    Fact::ModelReplied { turn, reply: Reply { parts, stop, usage: Usage::default(), model: "scripted".to_owned() } }
+    Fact::ModelReplied {
+        turn,
+        reply: Reply { parts, stop, usage: Usage::default(), usage_doubted: false, model: "scripted".to_owned() },
+    }
 }
 
 #[test]
@@ -91,7 +96,7 @@ fn every_fact_has_a_line_without_times_and_with_stable_names() {
     let mut log = Log::of(parent, 0);
     log.write(Fact::TaskStarted { job: job(parent, "Find it.") });
     log.write(Fact::TaskAdmitted);
-    log.write(Fact::ModelCalled { turn: 1 });
+    log.write(Fact::ModelCalled { turn: 1, input_tokens: 0, reserved: Usage::default() });
     log.write(Fact::ModelRetried {
         turn: 1,
         attempt: 1,
@@ -133,6 +138,7 @@ fn every_fact_has_a_line_without_times_and_with_stable_names() {
         prompt: prompt.map(str::to_owned),
         config: config(),
         notices: Vec::new(),
+        alone: false,
     };
     log.write(resumed(None));
     log.write(resumed(Some("And then?")));

@@ -18,6 +18,7 @@ pub(super) const MAX_BACKGROUND: usize = 16;
 
 /// One command in the background. Dropped, it is ended.
 pub(crate) struct Background {
+    number: u32,
     name: String,
     /// The command, as it is named to people.
     line: String,
@@ -42,7 +43,7 @@ impl Background {
     /// Starts it, and says who keeps it.
     pub(super) async fn start(
         launcher: &Arc<Launcher>,
-        number: usize,
+        number: u32,
         order: Order,
         call_cancel: &CancellationToken,
     ) -> Result<(Self, Option<KeeperMark>), Problem> {
@@ -65,9 +66,14 @@ impl Background {
             sender.send_replace(Some(Arc::new(finished)));
             drop(slot);
         });
-        let name = format!("bash_{number}");
-        let command = Self { name, line, recent, cancel, _on_drop: on_drop, end, is_told: AtomicBool::new(false) };
+        let name = shell_name(number);
+        let command =
+            Self { number, name, line, recent, cancel, _on_drop: on_drop, end, is_told: AtomicBool::new(false) };
         Ok((command, keeper))
+    }
+
+    pub(crate) fn number(&self) -> u32 {
+        self.number
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -116,6 +122,11 @@ impl Background {
         let finished = self.ended().await.filter(|_| self.tell());
         finished.map(|finished| finished.files_changed()).unwrap_or_default()
     }
+}
+
+/// What a model calls a command in the background.
+pub fn shell_name(number: u32) -> String {
+    format!("bash_{number}")
 }
 
 /// The beginning of a command, in one line.

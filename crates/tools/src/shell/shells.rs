@@ -1,12 +1,13 @@
 //! The commands of one task, seen from its tools and from the engine.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sortie_policy::Redactor;
 use sortie_protocol::{Fault, TaskId};
 
-use super::background::{Background, MAX_BACKGROUND};
+use super::background::{Background, MAX_BACKGROUND, shell_name};
 use super::changes::EditSpan;
 use super::finished::Finished;
 use super::launcher::{Launcher, Order};
@@ -20,10 +21,21 @@ pub struct Shells {
     background: Mutex<Shelf>,
 }
 
+/// Commands that the task has started in the background before, in other processes or in earlier legs. None of them runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EarlierShells {
+    /// The number of the newest: no later command has the name of one of them.
+    pub newest: u32,
+    /// Those that ran when their process was stopped, by number.
+    pub lost: BTreeSet<u32>,
+}
+
 /// The commands in the background, the oldest first.
 #[derive(Default)]
 struct Shelf {
-    n_started: usize,
+    earlier: EarlierShells,
+    /// The number of the newest, earlier ones included.
+    newest: u32,
     commands: Vec<Arc<Background>>,
     is_closed: bool,
 }
@@ -84,8 +96,8 @@ impl Shells {
         let number = {
             let mut shelf = self.shelf();
             shelf.make_room()?;
-            shelf.n_started += 1;
-            shelf.n_started
+            shelf.newest += 1;
+            shelf.newest
         };
         let (command, keeper) = Background::start(&self.launcher, number, order, context.cancel).await?;
         let command = Arc::new(command);
@@ -99,11 +111,21 @@ impl Shells {
         Ok(command)
     }
 
+    /// The same task, which has started others before.
+    #[must_use]
+    pub fn after(self, earlier: EarlierShells) -> Self {
+        let shelf = Shelf { newest: earlier.newest, earlier, ..Shelf::default() };
+        Self { background: Mutex::new(shelf), ..self }
+    }
+
     /// The command in the background that has this name.
     pub(crate) fn background(&self, name: &str) -> Result<Arc<Background>, Problem> {
         let shelf = self.shelf();
         if let Some(command) = shelf.commands.iter().find(|command| command.name() == name) {
             return Ok(Arc::clone(command));
+        }
+        if let Some(end) = shelf.earlier.end_of(name) {
+            return Err(Problem::new(Fault::NotFound, end));
         }
         let known: Vec<&str> = shelf.commands.iter().map(|command| command.name()).collect();
         let known = if known.is_empty() {
@@ -129,6 +151,21 @@ fn ended_with_the_task(commands: &[Arc<Background>]) -> Option<String> {
     let n_running = running.len();
     (n_running > 0)
         .then(|| format!("{n_running} {commands} in the background {were} ended with the task: {}", names.join(", ")))
+}
+
+impl EarlierShells {
+    /// How one of them ended, if it is one.
+    fn end_of(&self, name: &str) -> Option<String> {
+        let number = (1..=self.newest).find(|number| shell_name(*number) == name)?;
+        Some(if self.lost.contains(&number) {
+            format!(
+                "{name} was ended when the program was stopped: what it did and wrote is not known, and nothing of it can \
+                 be read; look at the state of things, and start it again if you need it"
+            )
+        } else {
+            format!("{name} has ended, and nothing more of it can be read")
+        })
+    }
 }
 
 impl Shelf {

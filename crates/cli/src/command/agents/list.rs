@@ -38,7 +38,7 @@ struct Line {
 impl Line {
     fn of(agent: &AgentDefinition, defaults: &Defaults) -> Self {
         let by_type = defaults.type_of(&agent.name);
-        let turns = format!("{} turns", agent.max_turns.unwrap_or(defaults.max_turns));
+        let turns = format!("{} turns", agent.limits.max_turns.unwrap_or(defaults.max_turns));
         let model = model(agent, by_type).unwrap_or("inherit").to_owned();
         let cells = [names(agent, by_type.map(|known| known.name)), agent.origin.scope.to_string(), model, turns];
         Self {

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use sortie_agents::{AgentDefinition, Finding, Registry, Severity, Weight};
+use sortie_llm::route::AUTO;
 use sortie_llm::{Models, UnknownModel};
 
-/// The model of a file that leaves it to the parent, by its author's wish.
-const PARENTS_MODEL: &str = "inherit";
+/// The models of files that leave the choice to others, by their authors' wish.
+const NO_MODELS: [&str; 2] = ["inherit", AUTO];
 
 /// The same agents with a warning for each file whose model none of `models` serves.
 pub(crate) fn with_unserved(agents: Arc<Registry>, models: &dyn Models) -> Arc<Registry> {
@@ -16,7 +17,7 @@ pub(crate) fn with_unserved(agents: Arc<Registry>, models: &dyn Models) -> Arc<R
 
 fn unserved(agent: &AgentDefinition, models: &dyn Models) -> Option<Finding> {
     let path = agent.origin.path.clone()?;
-    let model = agent.model.as_deref().filter(|&model| model != PARENTS_MODEL)?;
+    let model = agent.model.as_deref().filter(|model| !NO_MODELS.contains(model))?;
     let (message, fix) = match models.choose(Some(model), None).err()? {
         UnknownModel::Nobody { hint, .. } => (format!("nothing here serves the model `{model}`"), hint),
         UnknownModel::Unusable { problem, .. } => (format!("the model `{model}` cannot be used here"), problem),

@@ -3,9 +3,10 @@
 use std::io::{self, IsTerminal as _};
 
 use sortie_agents::{Given, Registry};
-use sortie_protocol::{Limits, TaskRequest};
+use sortie_protocol::TaskRequest;
 
 use super::{RunArgs, piped};
+use crate::command::output_schema;
 use crate::error::CommandError;
 use crate::render::words;
 use crate::settings::Settings;
@@ -20,7 +21,8 @@ pub(super) fn of(args: &RunArgs, agents: &Registry, settings: &Settings) -> Resu
     let request = TaskRequest {
         agent: args.agent.clone().unwrap_or_else(|| MAIN.to_owned()),
         model: args.model.clone(),
-        limits: Limits { max_turns: args.max_turns, timeout: args.timeout, ..Limits::default() },
+        limits: args.limits.or(settings.run_limits()),
+        output_schema: args.output_schema.as_deref().map(output_schema::read).transpose()?,
         ..TaskRequest::default()
     };
     // An agent that was named serves, whatever a template says.

@@ -1,10 +1,13 @@
 //! A request said in flags, in the words of the contract in use. What it says is for the contract to judge, except what
 //! is not there at all.
 
-use clap::Args;
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
 use serde_json::{Map, Value};
 use sortie_contract::Contract;
 
+use crate::command::output_schema;
 use crate::error::CommandError;
 
 /// The fields of a request. Which of them there are is the contract's; the names are checked when it is known.
@@ -30,13 +33,17 @@ pub(super) struct RequestFlags {
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
+    /// Have the answer fit the JSON schema in this file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output_schema: Option<PathBuf>,
+
     /// Any field of the contract by its own name, e.g. `max_turns=3`; `sortie schema` has them
     #[arg(long = "field", value_name = "NAME=VALUE", value_parser = parse_field)]
     fields: Vec<Field>,
 }
 
 /// The ids of these arguments, for those that do not go together with them.
-pub(super) const FLAGS: [&str; 6] = ["agent", "description", "prompt", "task", "model", "fields"];
+pub(super) const FLAGS: [&str; 7] = ["agent", "description", "prompt", "task", "model", "output_schema", "fields"];
 
 #[derive(Debug, Clone)]
 struct Field {
@@ -63,6 +70,10 @@ impl RequestFlags {
             let field = vocabulary.field(flag).ok_or_else(|| vocabulary.no_such(flag))?;
             request.insert(field.to_owned(), Value::from(value.as_str()));
         }
+        if let Some(file) = &self.output_schema {
+            let field = vocabulary.field(OUTPUT_SCHEMA).ok_or_else(|| vocabulary.no_such("output-schema"))?;
+            request.insert(field.to_owned(), output_schema::read(file)?);
+        }
         for Field { name, value } in &self.fields {
             if request.insert(name.clone(), vocabulary.value(name, value)).is_some() {
                 return Err(CommandError::usage(format!("`{name}` is given twice")));
@@ -82,6 +93,9 @@ impl RequestFlags {
         ]
     }
 }
+
+/// The field that has a file of its own.
+const OUTPUT_SCHEMA: &str = "output_schema";
 
 /// The flag whose field has another name in each contract.
 const AGENT: &str = "agent";
@@ -106,6 +120,7 @@ impl Vocabulary<'_> {
         match field {
             agent if self.contract.agent_field() == Some(agent) => format!("--{AGENT} (its `{agent}`)"),
             "description" | "prompt" | "task" | "model" => format!("--{field}"),
+            OUTPUT_SCHEMA => "--output-schema".to_owned(),
             other => format!("--field {other}=…"),
         }
     }

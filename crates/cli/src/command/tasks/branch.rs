@@ -7,7 +7,9 @@ use sortie_protocol::TaskId;
 
 /// Each task below the one that started it, in order of starting, as far as that one is among them; the others newest
 /// first, as they came. With each, how far down it stands.
-pub(super) fn as_tree<'a>(newest_first: impl Iterator<Item = &'a TaskHeader>) -> Vec<(usize, &'a TaskHeader)> {
+pub(in crate::command) fn as_tree<'a>(
+    newest_first: impl Iterator<Item = &'a TaskHeader>,
+) -> Vec<(usize, &'a TaskHeader)> {
     let headers: Vec<&TaskHeader> = newest_first.collect();
     let listed: HashSet<TaskId> = headers.iter().map(|header| header.task_id).collect();
     let mut children: HashMap<TaskId, Vec<&TaskHeader>> = HashMap::new();

@@ -9,7 +9,7 @@ use sortie_protocol::TaskRequest;
 
 use super::parse_id;
 use super::show::find;
-use crate::args::with_exit_codes;
+use crate::args::{LimitArgs, with_exit_codes};
 use crate::command::run::{OutputFormat, approver, display, is_held_up, not_started};
 use crate::drive::{Wish, drive};
 use crate::error::CommandError;
@@ -34,17 +34,20 @@ pub(super) struct RetryArgs {
     model: Option<String>,
 
     #[command(flatten)]
+    limits: LimitArgs,
+
+    #[command(flatten)]
     show: ShowArgs,
 }
 
 const EXAMPLES: &str = "\
-The new task has the same agent, prompt, model and limits, and what is granted
-now; no result is taken from the cache. The old one stays as it is; `sortie
+The new task has the same agent, prompt, model and limits, unless others are
+given, and what is granted now; no result is taken from the cache. The old one stays as it is; `sortie
 resume` goes on with that one instead.
 
 Examples:
   sortie tasks retry kvbq
-  sortie tasks retry kvbq --model opus";
+  sortie tasks retry kvbq --model opus --max-cost-usd 2";
 
 pub(super) fn run(args: &RetryArgs, journal: &dyn Journal, settings: &Settings) -> Result<ExitCode, CommandError> {
     let job = journal.beginning(find(journal, &args.id)?.task_id)?;
@@ -66,7 +69,7 @@ pub(super) fn run(args: &RetryArgs, journal: &dyn Journal, settings: &Settings) 
         prompt: job.prompt,
         agent: job.config.agent,
         model: args.model.clone().or(same),
-        limits: job.config.limits,
+        limits: args.limits.or(job.config.limits),
         ..TaskRequest::default()
     };
     let approver = approver(args.output_format, &aside, settings, settings.unconfined);

@@ -62,7 +62,15 @@ pub(super) fn run(args: &SendArgs, journal: &dyn Journal, settings: &Settings) -
         }
         _ => false,
     };
-    let fate = bookmark.wait(journal, arrived)?;
+    let fate = match bookmark.wait(journal, arrived)? {
+        // Whoever is told that it was missed says it again, and it must not be read twice.
+        Fate::Open(TaskState::Ended(_)) => {
+            post::leave(settings, Command::Withdraw { task: header.task_id, command: command.0 })?;
+            // Somebody may have gone on with the task before that, and then it has it.
+            bookmark.wait(journal, arrived)?
+        }
+        fate => fate,
+    };
     let answered = match message.get().filter(|_| answers) {
         Some(message) => answered(journal, (header.task_id, bookmark), message)?,
         None => None,
@@ -157,7 +165,7 @@ fn receipt(header: &TaskHeader, fate: Fate, answered: Option<&str>) -> Result<St
         }
         (Fate::Open(TaskState::Ended(status)), _) => Err(ended(
             &TaskHeader { state: TaskState::Ended(status), ..header.clone() },
-            "ended before it could read it, and reads it if it goes on",
+            "ended before it could read it, and will not read it",
         )),
         (Fate::Open(TaskState::Running), _) => {
             let message =

@@ -142,6 +142,9 @@ fn describe(contract: &dyn Contract, header: &TaskHeader, told: &Told, changed: 
         Some(outcome) => ending(outcome, &mut field),
         None => field("so far", &told.legs.so_far.in_words()),
     }
+    if let Some(what) = told.legs.stand.awaits().filter(|_| header.state == TaskState::Running) {
+        field("waits for", &what);
+    }
     if let Some(files) = words::files(changed) {
         field("changed", &files);
     }

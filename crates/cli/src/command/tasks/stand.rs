@@ -1,6 +1,6 @@
 //! What a task does, folded from its log: what it did last, and what it waits for.
 
-use sortie_protocol::{CallId, Fact, TaskId};
+use sortie_protocol::{CallId, Fact, Need, TaskId};
 
 use crate::render::{neutral, words};
 
@@ -14,6 +14,8 @@ pub(in crate::command) struct Stand {
     /// What it did last, in a few words.
     pub(in crate::command) last: Option<String>,
     pub(in crate::command) waits_for: Vec<TaskId>,
+    /// What others have, and it waits for.
+    needs: Option<Need>,
     /// Those that have no answer yet, the oldest first. A person's message answers the first open one.
     pub(in crate::command) questions: Vec<Question>,
 }
@@ -30,12 +32,16 @@ impl Stand {
         match fact {
             Fact::TaskResumed { .. } => {
                 self.is_admitted = false;
+                self.needs = None;
                 self.waits_for.clear();
                 // A question of its own is still asked; whether it may is asked anew.
                 self.questions.retain(|question| matches!(question, Question::Open { .. }));
             }
             Fact::TaskAdmitted => self.is_admitted = true,
-            Fact::ModelCalled { .. } => self.waits_for.clear(),
+            Fact::ModelCalled { .. } => {
+                self.needs = None;
+                self.waits_for.clear();
+            }
             Fact::ModelReplied { reply, .. } => {
                 if !reply.text().trim().is_empty() {
                     self.last = Some(short(&reply.text()));
@@ -44,7 +50,11 @@ impl Stand {
             Fact::ModelRetried { error, .. } => {
                 self.last = Some(format!("asks the model again: {}", words::fault(error)));
             }
-            Fact::CallStarted { call, .. } => self.last = Some(words::call(call)),
+            Fact::Compacted { compaction, .. } => self.last = Some(compaction.to_string()),
+            Fact::CallStarted { call, .. } => {
+                self.needs = None;
+                self.last = Some(words::call(call));
+            }
             Fact::CallFinished { output, .. } => self.close(&output.call),
             Fact::ApprovalAsked { call, rule } => {
                 self.questions.push(Question::Approval { call: call.clone(), rule: short(rule) });
@@ -54,13 +64,17 @@ impl Stand {
                 self.questions.push(Question::Open { call: call.clone(), text: short(text) });
             }
             Fact::TaskParked { waits_for } => self.waits_for.clone_from(waits_for),
+            Fact::TaskQueued { needs } => self.needs = Some(*needs),
             Fact::TaskEnded { .. } => {
+                self.needs = None;
                 self.questions.clear();
                 self.waits_for.clear();
             }
             Fact::TaskStarted { .. }
             | Fact::Assisted { .. }
             | Fact::LimitReached { .. }
+            | Fact::AnswerReturned { .. }
+            | Fact::ModelLost { .. }
             | Fact::ProcessStarted { .. }
             | Fact::CallProgressed { .. }
             | Fact::ChildStarted { .. }
@@ -70,9 +84,24 @@ impl Stand {
             | Fact::MessageArrived { .. }
             | Fact::MailRead { .. }
             | Fact::NotePosted { .. }
+            | Fact::Reminded { .. }
             | Fact::Noticed { .. }
             | Fact::Unknown => {}
         }
+    }
+
+    /// What others have that it cannot go on without.
+    pub(in crate::command) fn needs(&self) -> Option<Need> {
+        if self.is_admitted { self.needs } else { Some(Need::Slot) }
+    }
+
+    /// What it waits for, in a few words.
+    pub(in crate::command) fn awaits(&self) -> Option<String> {
+        if !self.questions.is_empty() {
+            return Some("an answer".to_owned());
+        }
+        let names: Vec<String> = self.waits_for.iter().map(ToString::to_string).collect();
+        if names.is_empty() { self.needs().map(|need| need.to_string()) } else { Some(names.join(", ")) }
     }
 
     /// A call that is answered asks nothing any more.

@@ -32,6 +32,7 @@ fn config(agent: &str, depth: u32) -> AgentConfig {
         limits: Limits::default(),
         depth,
         chain: Vec::new(),
+        output_schema: None,
     }
 }
 
@@ -42,6 +43,7 @@ pub(super) fn outcome(task: char, agent: &str, status: Status, text: &str) -> Ta
         status,
         reason: None,
         text: text.to_owned(),
+        structured: None,
         files_changed: Vec::new(),
         tool_summary: Vec::new(),
         model: config(agent, 0).model,
@@ -119,7 +121,13 @@ impl Tale {
 
     fn replied(self, task: char, calls: impl Iterator<Item = ToolCall>) -> Self {
         let parts = calls.map(Part::Call).collect();
-        let reply = Reply { parts, stop: StopReason::Calls, usage: Usage::default(), model: "test-model".to_owned() };
+        let reply = Reply {
+            parts,
+            stop: StopReason::Calls,
+            usage: Usage::default(),
+            usage_doubted: false,
+            model: "test-model".to_owned(),
+        };
         self.fact(task, Fact::ModelReplied { turn: 1, reply })
     }
 

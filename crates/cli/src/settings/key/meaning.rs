@@ -1,6 +1,7 @@
 //! What a path in a file, a variable or a flag means, by the table of keys.
 
 use sortie_llm::offline;
+use sortie_llm::route::AUTO;
 use sortie_protocol::nearest;
 
 use super::{ALIAS, CONTRACT, HOOKS, KEYS, Key};
@@ -9,11 +10,11 @@ use crate::settings::value::Value;
 const ROUTES: &str = "routes.";
 
 /// Settings that have a meaning, but not in this version; a path stands for all below it.
-const LATER: &[&str] = &["mcp_servers", "task_tool.delegations_per_minute"];
+const LATER: &[&str] = &["mcp_servers"];
 
 /// The tables that stand at the top of a file.
-const SECTIONS: [&str; 9] =
-    ["task_tool", "agents", "permissions", "web", "shell", "journal", "llm", "routes", "aliases"];
+const SECTIONS: [&str; 10] =
+    ["task_tool", "run", "agents", "permissions", "web", "shell", "journal", "llm", "routes", "aliases"];
 
 /// What a path means.
 #[derive(Debug)]
@@ -55,8 +56,8 @@ pub(in crate::settings) fn of(path: &str) -> Meaning {
 /// A route's name in `below`, perhaps with a field behind it.
 fn of_route(path: &str, below: &str) -> Meaning {
     let (name, field) = below.rsplit_once('.').map_or((below, None), |(name, field)| (name, Some(field)));
-    if name == offline::ROUTE {
-        return Meaning::Refused(format!("`{ROUTES}{name}`: this route is built in; choose another name"));
+    if [offline::ROUTE, AUTO].contains(&name) {
+        return Meaning::Refused(format!("`{ROUTES}{name}`: this name is built in; choose another"));
     }
     if !is_route_name(name) {
         return Meaning::Refused(format!(

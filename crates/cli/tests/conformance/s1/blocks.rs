@@ -10,7 +10,8 @@ use crate::world::{Run, main_agent_calls};
 /// A reviewer that works in six turns, of which five are a remark with a call.
 fn talkative() -> Script {
     let remark = |turn: u32| {
-        reply::text(format!("Remark {turn}.")).calls([reply::call("Read", json!({"file_path": "src/main.rs"}))])
+        let read = json!({"file_path": "src/main.rs", "limit": 100 + turn});
+        reply::text(format!("Remark {turn}.")).calls([reply::call("Read", read)])
     };
     let script = main_agent_calls([task(REVIEWER, "CHILD works")]);
     (0..5).fold(script, |script, turn| script.on(when::turn(turn), remark(turn))).otherwise(reply::text("One bug."))

@@ -48,7 +48,7 @@ fn s2_02_a_brief_arrives_as_it_was_written_whatever_its_size_and_script() {
         ["  leading space\n\ttab, \"quotes\", \\ and \u{1f600} ".to_owned(), "Ein Wörtchen 言葉. ".repeat(40_000)]
     {
         for wire in WIRES {
-            let run = one_call(&World::new(), wire, task(&brief), &[]);
+            let run = one_call(&World::new(), wire, task(&brief), &["--set", "task_tool.max_tokens=9999999"]);
             assert!(run.sub_agents()[0].prompt == brief, "{} bytes", brief.len());
         }
     }

@@ -16,7 +16,7 @@ fn tokens(count: u64) -> Usage {
 
 /// Looks around for ever, at this price a turn.
 fn restless(price: u64) -> ScriptedReply {
-    reply::calls([reply::call("LS", json!({}))]).usage(tokens(price))
+    reply::calls([reply::call("Grep", json!({"pattern": "nothing like <turn>"}))]).usage(tokens(price))
 }
 
 #[test]
@@ -57,18 +57,22 @@ fn s2_23_what_a_stopped_sub_agent_held_is_given_back_while_its_parent_goes_on() 
 
 #[test]
 fn s2_50_s2_67_the_token_limit_stops_a_sub_agent_and_is_named() {
-    for (flags, price, turns) in
-        [(&["--set", "task_tool.max_tokens=1000"][..], 600, 2), (&[][..], 24_000, 3), (&[][..], 26_000, 2)]
-    {
+    for (limit, flags, turns) in [
+        // Not even the first request fits: it is not made.
+        (1000, &["--set", "task_tool.max_tokens=1000"][..], 0..=0),
+        (15_000, &["--set", "task_tool.max_tokens=15000"], 2..=4),
+        (50_000, &[], 10..=16),
+    ] {
         let script = main_agent_calls([task("CHILD work")])
             .on(when::last_contains("limit"), reply::text("So far: nothing."))
-            .otherwise(restless(price));
+            .otherwise(restless(3000));
         let run = Run::with(&World::new(), CONTRACT, "anthropic", script, flags);
         let is_last_word = |told: &&Heard| told.contains("\"tool_choice\":{\"type\":\"none\"}");
         let told = run.sub_agents();
         let last_words = told.iter().filter(is_last_word).count();
-        assert_eq!((told.len() - last_words, last_words <= 1), (turns, true), "at {price} a turn");
+        assert!(turns.contains(&(told.len() - last_words)) && last_words <= 1, "{limit}: {} turns", told.len());
         let result = run.result().json();
+        assert!(result["tokens_used"].as_u64().unwrap() <= limit, "{result}");
         assert_eq!(result["success"], false);
         assert!(result["error"].as_str().unwrap().contains("the token limit was reached"), "{result}");
         assert_eq!(run.ended.code, 0);
@@ -85,6 +89,19 @@ fn s2_20_a_sub_agent_that_never_comes_to_an_end_is_stopped_and_not_called_a_succ
     let result = run.result().json();
     assert_eq!((&result["success"], &result["summary"]), (&json!(false), &json!("So far: nothing.")));
     assert!(result["error"].as_str().unwrap().contains("the turn limit was reached"), "{result}");
+}
+
+#[test]
+fn s2_52_more_delegations_within_a_minute_than_may_be_are_refused_and_told_when_to_try_again() {
+    let script = main_agent_calls((0..3).map(|_| task("CHILD work"))).otherwise(reply::text("Child done."));
+    let bounded = ["--set", "task_tool.delegations_per_minute=2"];
+    let run = Run::with(&World::new(), CONTRACT, "anthropic", script, &bounded);
+    assert_eq!((run.sub_agents().len(), run.ended.code), (2, 0));
+    let refused: Vec<_> = run.results().into_iter().filter(|result| result.is_error).collect();
+    let [refused] = &refused[..] else { panic!("one of three: {refused:?}") };
+    let why =
+        "no more than 2 sub-agents may be started within a minute (`task_tool.delegations_per_minute`); try again in ";
+    assert!(refused.text.contains(why), "{refused:?}");
 }
 
 #[test]

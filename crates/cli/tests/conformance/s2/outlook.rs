@@ -1,10 +1,10 @@
-//! The document's outlook: templates of tasks, and results that are kept.
+//! The document's outlook: templates of tasks, results that are kept, and a model that fits the task.
 
 use serde_json::json;
-use sortie_testkit::reply;
+use sortie_testkit::{Script, ScriptedServer, reply};
 
 use super::{CONTRACT, task};
-use crate::world::{DONE, Run, WIRES, World, main_agent_calls};
+use crate::world::{DONE, QUESTION, Run, WIRES, World, main_agent_calls};
 
 #[test]
 fn s2_82_a_task_that_names_a_template_is_what_the_template_says() {
@@ -43,4 +43,37 @@ fn s2_83_an_identical_task_on_the_same_files_is_answered_without_a_model() {
     assert_eq!((run(keeping), run(keeping)), (1, 0));
     world.write("workspace/src/auth.rs", "// another\n");
     assert_eq!((run(keeping), run(keeping)), (1, 0), "a change is noticed");
+}
+
+#[test]
+fn s2_86_a_model_is_chosen_by_a_rule_over_the_task_and_the_result_says_which_and_why() {
+    let world = World::new();
+    for (agent, brief, route, why) in [
+        ("explore", "CHILD looks", "light", "`explore` only reads, and its brief is short"),
+        ("general-purpose", "CHILD works", "main", "`general-purpose` may do more than read"),
+    ] {
+        let call = json!({"description": "d", "prompt": brief, "subagent_type": agent, "model": "auto"});
+        let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
+        let task = world.sortie(["task", "--json", &call.to_string()]).on(&server, "anthropic");
+        let told = task.env("LIGHT_LLM_MODEL_ID", "small").run().stdout_json();
+        assert_eq!(told["model"]["route"], route);
+        assert_eq!(told["notices"], json!([format!("the model `auto` is the route `{route}`: {why}")]));
+        let served = if route == "light" { "small" } else { "test-model" };
+        assert_eq!(server.requests()[0].body["model"], served);
+    }
+}
+
+#[test]
+fn s2_86_the_rule_can_be_set_for_all_sub_agents_and_a_call_is_stronger() {
+    for (call, model) in
+        [(json!({"task": "CHILD"}), "test-model"), (json!({"task": "CHILD", "model": "light"}), "small")]
+    {
+        let script = main_agent_calls([reply::call("task", call)]).otherwise(reply::text("Done."));
+        let server = ScriptedServer::start(script).unwrap();
+        let args = ["run", "--contract", CONTRACT, "--model", "other", "--set", "task_tool.model=auto", QUESTION];
+        let ended = World::new().sortie(args).on(&server, "anthropic").env("LIGHT_LLM_MODEL_ID", "small").run();
+        assert_eq!(ended.stdout.trim_end(), DONE, "{ended:#?}");
+        let models: Vec<_> = server.requests().iter().map(|request| request.body["model"].clone()).collect();
+        assert_eq!(models, ["other", model, "other"], "not its parent's");
+    }
 }

@@ -1,7 +1,7 @@
 //! The child session: clean, restricted, short-lived, and on record.
 
 use serde_json::{Value, json};
-use sortie_testkit::{Fault, Script, ScriptedServer, reply, when};
+use sortie_testkit::{Fault, Script, ScriptedServer, StatusFault, reply, when};
 
 use super::{CONTRACT, task, task_for};
 use crate::program::wait_for;
@@ -131,5 +131,29 @@ fn s4_21_a_wrong_summary_can_be_looked_into() {
     let log: Vec<String> = select.query_map([id], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     for part in ["CHILD looks", "THINKING: errors first", "AuthError", "src/auth.rs", "There are none."] {
         assert!(log.iter().any(|event| event.contains(part)), "{part}: {log:#?}");
+    }
+}
+
+#[test]
+fn s4_22_a_child_that_outgrows_its_window_is_shortened_and_its_parent_has_the_report_alone() {
+    let too_long = StatusFault { code: 400, retry_after: None, message: Some("prompt is too long".to_owned()) };
+    let look = |n: usize| {
+        let read = reply::call("Read", json!({"file_path": "src/main.rs", "offset": n}));
+        reply::text(format!("LOOK-{n} {}", "and again ".repeat(100))).calls([read])
+    };
+    for wire in WIRES {
+        let script = main_agent_calls([task("CHILD looks for long")])
+            .on(when::last_contains("Sum up this conversation"), reply::text("SUMMARY of what it saw."));
+        let script = (1..=6).fold(script, |script, n| script.times(1, when::any(), look(n)));
+        let script = script
+            .times(1, when::any(), reply::fault(Fault::Status(too_long.clone())))
+            .otherwise(reply::text("Done below."));
+        let world = World::new();
+        let run = Run::of(&world, CONTRACT, wire, script);
+        assert_eq!((run.ended.code, run.ended.stdout.as_str()), (0, format!("{DONE}\n").as_str()), "{:#?}", run.ended);
+        assert_eq!(run.result().json()["summary"], "Done below.", "{wire}");
+        let child = run.sub_agent("CHILD").pop().unwrap();
+        assert!(child.contains("SUMMARY") && !child.contains("LOOK-1 ") && child.contains("LOOK-6 "), "{child:#?}");
+        assert!(run.main_agent().iter().all(|heard| !heard.contains("LOOK-") && !heard.contains("SUMMARY")), "{wire}");
     }
 }

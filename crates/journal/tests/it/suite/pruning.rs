@@ -3,7 +3,7 @@
 use sortie_journal::{
     CommandId, Entry, Journal, JournalError, Kept, KeptFor, MemoryJournal, Position, Pruned, Scope, TaskHeader,
 };
-use sortie_protocol::{CallId, Command, Fact, MailMark, ReportMark, Status, TaskId, Timestamp};
+use sortie_protocol::{CallId, Command, Fact, Failure, MailMark, ReportMark, Status, TaskId, Timestamp};
 
 use crate::support::{
     Place, append, call_finished, child_ended, child_started, ended, noticed, render, resumed, started, started_by,
@@ -18,6 +18,7 @@ over_every_journal![
     a_report_from_the_background_keeps_its_tree_until_it_has_been_read,
     an_adopted_report_is_for_the_adopter_to_read,
     what_nobody_waits_for_holds_nothing_back,
+    what_failed_with_the_one_above_it_holds_nothing_back,
     what_ended_after_its_parent_had_is_owed_to_nobody,
     what_would_go_is_told_before,
     after_a_pruning_nothing_is_numbered_twice,
@@ -187,6 +188,20 @@ async fn what_nobody_waits_for_holds_nothing_back(journal: &dyn Journal) {
     append(journal, [started(c), started_by(c, d, c), child_started(c, d)]).await.unwrap();
     append(journal, [ended(d, Status::Cancelled), ended(c, Status::Cancelled)]).await.unwrap();
     assert_eq!(prune(journal, LATER).0.tasks.len(), 4);
+}
+
+async fn what_failed_with_the_one_above_it_holds_nothing_back(journal: &dyn Journal) {
+    let (a, b, c) = (task('a'), task('b'), task('c'));
+    append(journal, [started(a), started_by(a, b, a), child_started(a, b), started_by(b, c, a), beside(b, c)])
+        .await
+        .unwrap();
+    let mut given_up = ended(c, Status::Failed);
+    if let Fact::TaskEnded { outcome } = &mut given_up.fact {
+        outcome.error = Some(Failure::new(Failure::ABOVE_FAILED, "it could not go on"));
+    }
+    append(journal, [given_up, child_ended(b, c), ended(b, Status::Failed), child_ended(a, b)]).await.unwrap();
+    append(journal, [call_finished(a), ended(a, Status::Completed)]).await.unwrap();
+    assert_eq!(prune(journal, LATER).0.tasks.len(), 3);
 }
 
 async fn what_ended_after_its_parent_had_is_owed_to_nobody(journal: &dyn Journal) {

@@ -1,7 +1,7 @@
 //! Replies as they should be, and histories on their way back.
 
 use serde_json::{Value, json};
-use sortie_llm::WireKind;
+use sortie_llm::{WireKind, estimate};
 use sortie_protocol::{Message, Part, StopReason, ToolOutput, Usage};
 use sortie_testkit::{Fault, Script, reply};
 
@@ -106,10 +106,25 @@ pub(super) async fn usage_that_is_not_reported_is_estimated_from_sizes(wire: Wir
     let calls = [reply::call("Read", json!({ "path": "a.rs" }))];
     let uncounted = reply::text("Twelve bytes").calls(calls).usage(Usage::default());
     let caller = caller(wire, Script::always(uncounted), ONE_TRY);
-    let usage = caller.ask().await.1.unwrap().usage;
-    let sent = caller.server.requests()[0].raw.len() as u64;
-    assert_eq!((usage.input_tokens, usage.output_tokens), (sent.div_ceil(4), (12 + 4 + 15_u64).div_ceil(4)));
+    let reply = caller.ask().await.1.unwrap();
+    let (usage, sent) = (reply.usage, caller.server.requests()[0].raw.len());
+    // A small request is mostly the wire's own words, which few tokens are counted for.
+    let input = estimate::tokens(sent);
+    assert!((input / 2..=input).contains(&usage.input_tokens), "{} of {input}", usage.input_tokens);
+    assert_eq!(usage.output_tokens, estimate::tokens(12 + 4 + 15));
     assert_eq!(usage.total_tokens(), usage.input_tokens + usage.output_tokens);
+    assert!(reply.usage_doubted);
+}
+
+pub(super) async fn usage_that_cannot_be_true_is_put_right_and_marked(wire: WireKind) {
+    let absurd = Usage { input_tokens: 900_000_000, output_tokens: 5, ..Usage::default() };
+    let script = Script::in_order([reply::text("Hi.").usage(absurd), reply::text("Hi.")]);
+    let caller = caller(wire, script, ONE_TRY);
+    let reply = caller.ask().await.1.unwrap();
+    let sent = estimate::tokens(caller.server.requests()[0].raw.len());
+    assert!((sent..100 * sent).contains(&reply.usage.input_tokens), "{:?}", reply.usage);
+    assert_eq!((reply.usage.output_tokens, reply.usage_doubted), (5, true));
+    assert!(!caller.ask().await.1.unwrap().usage_doubted, "what is believable is believed");
 }
 
 pub(super) async fn one_connection_serves_many_calls(wire: WireKind) {

@@ -93,11 +93,22 @@ pub(super) async fn a_server_error_is_retried_and_announced(wire: WireKind) {
 }
 
 pub(super) async fn retries_end_at_their_number(wire: WireKind) {
-    let caller = caller(wire, Script::always(reply::status(503)), QUICK);
+    let caller = caller(wire, Script::always(reply::status(500)), QUICK);
     let error = caller.ask().await.1.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::Overloaded);
+    assert_eq!(error.kind, ErrorKind::Server);
     assert!(error.message.ends_with("(after 3 tries)"), "{error}");
     assert_eq!(caller.server.requests().len(), 3);
+}
+
+pub(super) async fn refusals_for_the_rate_or_the_load_use_up_no_retry(wire: WireKind) {
+    let refusals =
+        [reply::status(429), reply::status(503), reply::fault(Fault::rate_limited("0.01")), reply::status(529)];
+    let script = Script::in_order(refusals.into_iter().chain([reply::status(500), reply::text("Now.")]));
+    let settings = CallSettings { max_retries: 1, ..QUICK };
+    let (observed, reply) = caller(wire, script, settings).ask().await;
+    assert_eq!(reply.unwrap().text(), "Now.");
+    let attempts: Vec<u32> = observed.retries.iter().map(|(attempt, ..)| *attempt).collect();
+    assert_eq!(attempts, [1, 2, 3, 4, 5]);
 }
 
 pub(super) async fn a_wrong_key_is_told_with_its_setting_and_never_shown(wire: WireKind) {

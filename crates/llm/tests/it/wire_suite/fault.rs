@@ -66,7 +66,7 @@ async fn stalls(caller: &Caller) -> sortie_llm::ModelError {
     let error = caller.ask().await.1.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Stalled);
     assert!(before.elapsed() >= IMPATIENT.idle_timeout);
-    assert!(error.message.contains("idle_timeout_seconds"), "{error}");
+    assert!(error.message.contains("raise the idle timeout"), "{error}");
     error
 }
 
@@ -105,6 +105,10 @@ pub(super) async fn an_overload_inside_a_stream_is_retried(wire: WireKind) {
     let (_, _, error) = &observed.retries[0];
     assert_eq!(error.kind, ErrorKind::Overloaded);
     assert!(error.message.to_lowercase().contains("overloaded"), "{error}");
+
+    let always = caller(wire, Script::always(two_calls().fault(Fault::OverloadedMidStream)), QUICK);
+    let error = always.ask().await.1.unwrap_err();
+    assert!(error.message.ends_with("(after 3 tries)"), "what was begun may have cost something: {error}");
 }
 
 pub(super) async fn garbage_is_retried_and_then_reported(wire: WireKind) {

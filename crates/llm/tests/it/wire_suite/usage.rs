@@ -14,6 +14,8 @@ const NOTHING: Usage = Usage {
     output_tokens: 0,
     cache_read_tokens: 0,
     cache_write_tokens: 0,
+    cost: sortie_protocol::Money::ZERO,
+    priced_tokens: 0,
     turns: 0,
     tool_calls: 0,
     duration_ms: 0,

@@ -6,10 +6,10 @@ use std::sync::{Mutex, mpsc};
 
 use futures_util::poll;
 use serde_json::{Value, json};
-use sortie_protocol::{Fault, ToolOutput};
+use sortie_protocol::{Fault, ShellMark, ToolOutput};
 use sortie_sandbox::Workspace;
 use sortie_sandbox::process::Walls;
-use sortie_tools::{NetworkReach, Repositories, ShellReach, Writable};
+use sortie_tools::{EarlierShells, NetworkReach, Repositories, ShellReach, Writable};
 
 use super::life::{is_alive, marker, until};
 use super::shell::{Reach, command, in_background, project, setup, shells_of, wait_for};
@@ -254,4 +254,27 @@ async fn a_name_that_is_not_known_is_told() {
         assert_eq!(output.fault, Some(Fault::NotFound));
         assert!(output.for_model.contains("`x`: there is none; start one with Bash"), "{}", output.for_model);
     }
+}
+
+#[tokio::test]
+async fn names_go_on_where_earlier_processes_stopped_and_what_became_of_theirs_is_told() {
+    let mut project = project(&[]);
+    let earlier = EarlierShells { newest: 2, lost: [2].into() };
+    project.shells = project.shells.map(|shells| shells.after(earlier));
+    let text = project.failed("BashOutput", json!({"bash_id": "bash_1"})).await;
+    assert_eq!(text, "bash_1 has ended, and nothing more of it can be read");
+    for (tool, name) in [("BashOutput", "bash_id"), ("KillShell", "shell_id")] {
+        let text = project.failed(tool, json!({name: "bash_2"})).await;
+        assert!(text.starts_with("bash_2 was ended when the program was stopped: what it did"), "{text}");
+    }
+    let started = project.run("Bash", in_background("true")).await;
+    assert_eq!(
+        (started.for_model.as_str(), started.shell),
+        ("bash_3 runs in the background", Some(ShellMark::Started(3)))
+    );
+    let (_, seen) = see_through(&project, json!({"bash_id": "bash_3"})).await;
+    assert_eq!(seen.shell, Some(ShellMark::Ended(3)));
+    start(&project, "sleep 600").await;
+    assert_eq!(project.run("BashOutput", json!({"bash_id": "bash_4"})).await.shell, None);
+    assert_eq!(project.run("KillShell", json!({"shell_id": "bash_4"})).await.shell, Some(ShellMark::Ended(4)));
 }

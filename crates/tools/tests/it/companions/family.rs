@@ -64,6 +64,7 @@ pub(crate) fn outcome(letter: char, status: Status, text: &str) -> TaskOutcome {
         status,
         reason: None,
         text: text.to_owned(),
+        structured: None,
         files_changed: Vec::new(),
         tool_summary: Vec::new(),
         model: ModelChoice { route: "main".to_owned(), id: "model".to_owned() },

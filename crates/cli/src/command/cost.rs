@@ -1,0 +1,77 @@
+//! `sortie cost`: what a run has used and cost, by task and by model, read from the journal.
+
+mod object;
+mod statement;
+mod text;
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use clap::Args;
+use sortie_journal::{Journal, TaskHeader, TaskQuery};
+
+use self::statement::Statement;
+use super::tasks::{find, parse_id};
+use crate::error::{self, CommandError, ErrorKind};
+use crate::render::{neutral, print_json};
+use crate::settings::Settings;
+use crate::wiring;
+
+/// Say what a run has used and cost: each task with all below it, each model, and what a cache could serve
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CostArgs {
+    /// A task's id, or the beginning of one; without it, the newest run of this project
+    #[arg(value_parser = parse_id)]
+    id: Option<String>,
+
+    /// Add up all tasks of all projects, by model
+    #[arg(long, conflicts_with = "id")]
+    all: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Prices are those that were known when the calls were made; `sortie models` shows
+them, and models.toml beside your configuration adds to them. Tokens of a model
+without a price are counted and told, and are not in the cost.
+
+Examples:
+  sortie cost
+  sortie cost kvbq
+  sortie cost --all
+  sortie cost kvbq --json | jq .total.cost_usd";
+
+pub(crate) fn run(args: &CostArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
+    let journal = wiring::journal_to_read(settings)?;
+    let statement = if args.all {
+        Statement::of(&journal, &journal.list(&TaskQuery::default())?)?
+    } else {
+        Statement::of(&journal, &journal.tree(header(args, &journal, settings)?.task_id)?)?
+    };
+    if args.json {
+        print_json(&object::of(&statement, args.all))?;
+    } else {
+        io::stdout().lock().write_all(neutral::block(&text::of(&statement, args.all)).as_bytes())?;
+    }
+    for damage in &statement.damages {
+        error::warn(damage);
+    }
+    Ok(if statement.damages.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// The task that is meant.
+fn header(args: &CostArgs, journal: &dyn Journal, settings: &Settings) -> Result<TaskHeader, CommandError> {
+    if let Some(id) = &args.id {
+        return find(journal, id);
+    }
+    let workspace = Some(settings.places.workspace.display().to_string());
+    let query = TaskQuery { workspace, roots_only: true, limit: 1, ..TaskQuery::default() };
+    journal.list(&query)?.pop().ok_or_else(|| {
+        CommandError::new(ErrorKind::NotFound, "nothing has run in this project yet")
+            .hint("`sortie cost --all` adds up all projects")
+    })
+}

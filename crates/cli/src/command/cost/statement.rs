@@ -1,0 +1,58 @@
+//! The costs of some tasks, in the order of their tree, each by itself and with all below it.
+
+use sortie_engine::Bill;
+use sortie_journal::{Journal, JournalError, TaskHeader};
+
+use crate::command::tasks::as_tree;
+
+/// What some tasks have cost.
+pub(super) struct Statement {
+    pub(super) lines: Vec<Line>,
+    pub(super) total: Bill,
+    /// What could not be read, and so is not counted.
+    pub(super) damages: Vec<String>,
+}
+
+/// One task.
+pub(super) struct Line {
+    /// How far down it stands.
+    pub(super) level: usize,
+    pub(super) header: TaskHeader,
+    pub(super) own: Bill,
+    /// With all below it that are among the tasks.
+    pub(super) whole: Bill,
+}
+
+impl Statement {
+    pub(super) fn of(journal: &dyn Journal, headers: &[TaskHeader]) -> Result<Self, JournalError> {
+        let (mut lines, mut total, mut damages) = (Vec::new(), Bill::default(), Vec::new());
+        for (level, header) in as_tree(headers.iter().rev()) {
+            let (own, read) = Bill::read(journal, header.task_id);
+            match read {
+                Ok(()) => {}
+                Err(damage @ (JournalError::DamagedTask { .. } | JournalError::Damaged { .. })) => {
+                    damages.push(damage.to_string());
+                }
+                Err(error) => return Err(error),
+            }
+            total += &own;
+            lines.push(Line { level, header: header.clone(), whole: own.clone(), own });
+        }
+        add_below(&mut lines);
+        Ok(Self { lines, total, damages })
+    }
+}
+
+/// Adds to each task what stands below it: those that follow it further down.
+fn add_below(lines: &mut [Line]) {
+    // From the last one up, so that the sums of children have those of theirs.
+    for at in (0..lines.len()).rev() {
+        let (above, behind) = lines.split_at_mut(at + 1);
+        let line = &mut above[at];
+        for below in behind.iter().take_while(|below| below.level > line.level) {
+            if below.level == line.level + 1 {
+                line.whole += &below.whole;
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What a model call may cost at most, and whether that fits: pure arithmetic over one account at a time.
+
+use sortie_llm::catalogue::Prices;
+use sortie_protocol::{Limit, Limits, Money, Usage};
+
+/// A reply that may not even be as long as this is not worth its input.
+const LEAST_OUTPUT: u64 = 256;
+
+/// What a report at a limit is given to be written with, at most.
+const REPORT_OUTPUT: u64 = 1024;
+
+/// Tokens, and what they cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Amount {
+    pub(super) tokens: u64,
+    pub(super) cost: Money,
+}
+
+/// A call that its task would like to make.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bid {
+    /// What the model is estimated to read.
+    pub(crate) input_tokens: u64,
+    /// What the reply may have, if there is room for it.
+    pub(crate) max_output: u64,
+    pub(crate) prices: Prices,
+    /// The one call at a limit, for which something was set aside.
+    pub(crate) is_report: bool,
+}
+
+/// Why a call cannot be made now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Short {
+    /// Others hold what it needs, and may give it back.
+    Held,
+    Over(Limit),
+}
+
+/// Where one account stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stand {
+    pub(super) limits: Limits,
+    pub(super) spent: Amount,
+    /// For calls under way.
+    pub(super) held: Amount,
+    /// For the report of the task whose account it is.
+    pub(super) set_aside: Amount,
+}
+
+impl Amount {
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self { tokens: self.tokens.saturating_add(other.tokens), cost: self.cost.saturating_add(other.cost) }
+    }
+
+    pub(super) fn minus(self, other: Self) -> Self {
+        Self { tokens: self.tokens.saturating_sub(other.tokens), cost: self.cost.saturating_sub(other.cost) }
+    }
+}
+
+impl From<Usage> for Amount {
+    fn from(usage: Usage) -> Self {
+        Self { tokens: usage.total_tokens(), cost: usage.cost }
+    }
+}
+
+impl Bid {
+    /// All that the call may use: what it reads counts as the dearest kind of input.
+    pub(super) fn usage(&self, output_tokens: u64) -> Usage {
+        let is_dearest = self.prices.cache_write.unwrap_or_default() > self.prices.input.unwrap_or_default();
+        let (input_tokens, cache_write_tokens) =
+            if is_dearest { (0, self.input_tokens) } else { (self.input_tokens, 0) };
+        self.prices.priced(Usage { input_tokens, cache_write_tokens, output_tokens, ..Usage::default() })
+    }
+
+    /// What its task will need for a report after this call.
+    pub(super) fn for_report(&self) -> Amount {
+        let after = Self { input_tokens: self.input_tokens.saturating_add(LEAST_OUTPUT), ..*self };
+        Amount::from(after.usage(REPORT_OUTPUT))
+    }
+
+    /// How long the reply may be so that the call fits at `stand`, the account of its own task or of one above, and which
+    /// limit keeps it from being longer.
+    pub(super) fn room(&self, stand: &Stand, is_own: bool) -> Result<(u64, Option<Limit>), Short> {
+        let Stand { limits, spent, held, set_aside } = *stand;
+        let set_aside = match (is_own, self.is_report) {
+            (true, true) => Amount::default(),
+            (true, false) => self.for_report(),
+            (false, _) => set_aside,
+        };
+        let (bare, fixed) = (Amount::from(self.usage(0)), spent.plus(set_aside));
+        let least = Amount::from(self.usage(LEAST_OUTPUT.min(self.max_output)));
+        let mut room = (self.max_output, None);
+        if let Some(max) = limits.max_tokens {
+            short(max, fixed.tokens, held.tokens, least.tokens).map_or(Ok(()), |held| Err(held.or(Limit::Tokens)))?;
+            room = less(room, max.saturating_sub(fixed.plus(held).plus(bare).tokens), Limit::Tokens);
+        }
+        if let Some(max) = limits.max_cost {
+            let [max, fixed_cost, held_cost, least_cost] = [max, fixed.cost, held.cost, least.cost].map(Money::nanos);
+            short(max, fixed_cost, held_cost, least_cost).map_or(Ok(()), |held| Err(held.or(Limit::Cost)))?;
+            let left = max.saturating_sub(fixed.plus(held).plus(bare).cost.nanos());
+            room = less(room, self.output_for(left), Limit::Cost);
+        }
+        Ok(room)
+    }
+
+    /// How much the call may make the model read so that it fits at `stand` one day, with the shortest reply.
+    pub(super) fn most_input(&self, stand: &Stand, is_own: bool) -> u64 {
+        let Stand { limits, spent, set_aside, .. } = *stand;
+        let set_aside = if is_own { Amount::default() } else { set_aside };
+        let least = Self { input_tokens: 0, ..*self }.usage(LEAST_OUTPUT);
+        let taken = spent.plus(set_aside).plus(Amount::from(least));
+        let by_tokens = limits.max_tokens.map(|max| max.saturating_sub(taken.tokens));
+        let by_cost = limits.max_cost.map(|max| {
+            let of_a_thousand = Self { input_tokens: 1000, ..*self }.usage(0).cost.nanos();
+            let left = max.saturating_sub(taken.cost).nanos();
+            left.saturating_mul(1000).checked_div(of_a_thousand).unwrap_or(u64::MAX)
+        });
+        by_tokens.into_iter().chain(by_cost).min().unwrap_or(u64::MAX)
+    }
+
+    /// How many tokens of output so much money buys.
+    fn output_for(&self, nanos: u64) -> u64 {
+        let of_a_thousand = self.prices.priced(Usage { output_tokens: 1000, ..Usage::default() }).cost.nanos();
+        nanos.saturating_mul(1000).checked_div(of_a_thousand).unwrap_or(u64::MAX)
+    }
+}
+
+/// The smaller of two rooms, and why it is not larger.
+fn less(room: (u64, Option<Limit>), output: u64, limit: Limit) -> (u64, Option<Limit>) {
+    if output < room.0 { (output, Some(limit)) } else { room }
+}
+
+/// What keeps `least` from fitting below `max`.
+enum Lack {
+    WhatOthersHold,
+    Everything,
+}
+
+impl Lack {
+    fn or(self, limit: Limit) -> Short {
+        match self {
+            Self::WhatOthersHold => Short::Held,
+            Self::Everything => Short::Over(limit),
+        }
+    }
+}
+
+fn short(max: u64, fixed: u64, held: u64, least: u64) -> Option<Lack> {
+    let needed = fixed.saturating_add(least);
+    if needed > max {
+        return Some(Lack::Everything);
+    }
+    (needed.saturating_add(held) > max).then_some(Lack::WhatOthersHold)
+}

@@ -1,0 +1,240 @@
+//! What a task has cost, folded from its log: by model, how much of its input repeats what was sent before, and how far
+//! the estimates before its calls were off. Of the task alone: whoever wants a tree adds up.
+
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+use sortie_journal::{Journal, JournalError};
+use sortie_protocol::{Fact, ModelChoice, TaskId, Usage};
+
+/// The costs of a task, or of several.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Bill {
+    /// What each model was paid for; `turns` are calls that were answered.
+    pub models: BTreeMap<ModelChoice, Usage>,
+    /// Input of all calls but each task's first.
+    pub following_tokens: u64,
+    /// How much of that repeats the request before, since requests only grow: what a cache of prefixes can serve.
+    pub repeated_tokens: u64,
+    /// Input of the calls whose size was estimated before they were made.
+    pub measured_tokens: u64,
+    /// By how much those estimates were off, too high or too low.
+    pub misjudged_tokens: u64,
+}
+
+impl Bill {
+    /// Reads a task's log. Where that is damaged, what stands before the damage counts, and the damage comes with it.
+    pub fn read(journal: &dyn Journal, task: TaskId) -> (Self, Result<(), JournalError>) {
+        let mut reading = Reading::default();
+        let read = journal.read_each(task, 1, &mut |event| reading.see(event.fact));
+        (reading.end(), read)
+    }
+
+    /// All models together.
+    pub fn usage(&self) -> Usage {
+        let mut sum = Usage::default();
+        for usage in self.models.values() {
+            sum += *usage;
+        }
+        sum
+    }
+}
+
+impl AddAssign<&Self> for Bill {
+    fn add_assign(&mut self, other: &Self) {
+        for (model, usage) in &other.models {
+            *self.models.entry(model.clone()).or_default() += *usage;
+        }
+        self.following_tokens += other.following_tokens;
+        self.repeated_tokens += other.repeated_tokens;
+        self.measured_tokens += other.measured_tokens;
+        self.misjudged_tokens += other.misjudged_tokens;
+    }
+}
+
+/// A log that is being read.
+#[derive(Default)]
+struct Reading {
+    bill: Bill,
+    model: Option<ModelChoice>,
+    /// What was held back for the call that has no answer yet, and what it was estimated to read.
+    called: Usage,
+    estimated: u64,
+    /// What the call before had to read, and what the first one had.
+    before: Option<u64>,
+    first: Option<u64>,
+}
+
+impl Reading {
+    fn see(&mut self, fact: Fact) {
+        match fact {
+            Fact::TaskStarted { job } => self.speak_to(job.config.model),
+            Fact::TaskResumed { config, .. } => self.speak_to(config.model),
+            Fact::ModelCalled { input_tokens, reserved, .. } => {
+                self.lose_call();
+                (self.called, self.estimated) = (reserved, input_tokens);
+            }
+            Fact::ModelReplied { reply, .. } => {
+                self.called = Usage::default();
+                self.pay(Usage { turns: 1, ..reply.usage });
+                self.compare(reply.usage.all_input_tokens());
+            }
+            Fact::ModelLost { usage, .. } => {
+                self.called = Usage::default();
+                self.pay(Usage { turns: 0, ..usage });
+            }
+            Fact::ModelRetried { usage, .. } => self.pay(Usage { turns: 0, ..usage }),
+            Fact::Compacted { usage, .. } => {
+                // The answer of the call that wrote the summary, if one was asked for.
+                if !usage.is_nothing() {
+                    self.called = Usage::default();
+                }
+                self.pay(Usage { turns: 0, ..usage });
+                // How it begins stays: prompt, tools and brief.
+                self.before = self.first;
+            }
+            Fact::Assisted { model, usage } => {
+                *self.bill.models.entry(model).or_default() += Usage { tool_calls: 0, ..usage };
+            }
+            _ => {}
+        }
+    }
+
+    fn end(mut self) -> Bill {
+        self.lose_call();
+        self.bill
+    }
+
+    fn speak_to(&mut self, model: ModelChoice) {
+        if self.model.as_ref() != Some(&model) {
+            (self.before, self.first) = (None, None);
+        }
+        self.model = Some(model);
+    }
+
+    /// A call without an answer may have used all that was held back for it.
+    fn lose_call(&mut self) {
+        let called = std::mem::take(&mut self.called);
+        self.pay(called);
+    }
+
+    fn pay(&mut self, usage: Usage) {
+        if let Some(model) = self.model.clone().filter(|_| !usage.is_nothing()) {
+            *self.bill.models.entry(model).or_default() += Usage { tool_calls: 0, ..usage };
+        }
+    }
+
+    /// An answered call had so much to read.
+    fn compare(&mut self, input: u64) {
+        let bill = &mut self.bill;
+        if let Some(before) = self.before.replace(input) {
+            bill.following_tokens += input;
+            bill.repeated_tokens += before.min(input);
+        }
+        self.first.get_or_insert(input);
+        if self.estimated > 0 {
+            bill.measured_tokens += input;
+            bill.misjudged_tokens += self.estimated.abs_diff(input);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sortie_protocol::{Compaction, Failure, Money, Reply, StopReason};
+
+    use super::*;
+
+    fn model(id: &str) -> ModelChoice {
+        ModelChoice { route: "main".to_owned(), id: id.to_owned() }
+    }
+
+    fn usage(input_tokens: u64, cache_read_tokens: u64, output_tokens: u64) -> Usage {
+        let priced_tokens = input_tokens + cache_read_tokens + output_tokens;
+        let cost = Money::from_nanos(priced_tokens);
+        Usage { input_tokens, cache_read_tokens, output_tokens, priced_tokens, cost, ..Usage::default() }
+    }
+
+    fn called(input_tokens: u64, reserved: Usage) -> Fact {
+        Fact::ModelCalled { turn: 1, input_tokens, reserved }
+    }
+
+    fn replied(usage: Usage) -> Fact {
+        Fact::ModelReplied { turn: 1, reply: Reply { usage, ..reply() } }
+    }
+
+    fn reply() -> Reply {
+        Reply {
+            parts: Vec::new(),
+            stop: StopReason::End,
+            model: "m".to_owned(),
+            usage: Usage::default(),
+            usage_doubted: false,
+        }
+    }
+
+    fn bill(facts: Vec<Fact>) -> Bill {
+        let mut reading = Reading::default();
+        reading.speak_to(model("m"));
+        for fact in facts {
+            reading.see(fact);
+        }
+        reading.end()
+    }
+
+    #[test]
+    fn what_was_answered_tried_lost_and_asked_beside_is_paid() {
+        let error = Failure::new("model_overloaded", "busy");
+        let bill = bill(vec![
+            called(0, Usage::default()),
+            Fact::ModelRetried { turn: 1, attempt: 2, wait_ms: 1, error, usage: usage(50, 0, 5) },
+            replied(usage(100, 0, 10)),
+            called(0, usage(700, 0, 70)),
+            called(0, usage(1000, 0, 100)),
+            Fact::ModelLost { turn: 2, usage: usage(30, 0, 3) },
+            Fact::Assisted { model: model("small"), usage: usage(7, 0, 1) },
+            called(0, usage(2000, 0, 200)),
+        ]);
+        let paid = bill.models[&model("m")];
+        assert_eq!(
+            paid.total_tokens(),
+            55 + 110 + 770 + 33 + 2200,
+            "a call without an answer counts with what it held"
+        );
+        assert_eq!((paid.turns, paid.cost), (1, Money::from_nanos(paid.total_tokens())));
+        assert_eq!(bill.models[&model("small")].total_tokens(), 8);
+        assert_eq!(bill.usage().total_tokens(), paid.total_tokens() + 8);
+    }
+
+    #[test]
+    fn a_request_repeats_the_one_before_unless_another_model_is_asked() {
+        let mut reading = Reading::default();
+        reading.speak_to(model("m"));
+        for (input, cached) in [(1000, 0), (200, 1000), (100, 1200)] {
+            reading.see(replied(usage(input, cached, 1)));
+        }
+        reading.speak_to(model("m"));
+        reading.see(replied(usage(1400, 0, 1)));
+        reading.speak_to(model("other"));
+        reading.see(replied(usage(1500, 0, 1)));
+        let bill = reading.end();
+        assert_eq!((bill.following_tokens, bill.repeated_tokens), (1200 + 1300 + 1400, 1000 + 1200 + 1300));
+    }
+
+    #[test]
+    fn a_conversation_that_was_shortened_still_begins_as_it_did() {
+        let compacted = Fact::Compacted { compaction: Compaction::default(), usage: usage(90, 0, 9) };
+        let facts = [1000, 5000].map(|input| replied(usage(input, 0, 1)));
+        let bill = bill(facts.into_iter().chain([compacted, replied(usage(1500, 0, 1))]).collect());
+        assert_eq!((bill.following_tokens, bill.repeated_tokens), (5000 + 1500, 1000 + 1000));
+        assert_eq!((bill.usage().total_tokens(), bill.usage().turns), (7503 + 99, 3));
+    }
+
+    #[test]
+    fn an_estimate_that_is_too_high_does_not_make_up_for_one_that_is_too_low() {
+        let facts = [(1100, 1000), (1900, 2000), (0, 3000)];
+        let facts = facts.map(|(estimated, input)| [called(estimated, Usage::default()), replied(usage(input, 0, 1))]);
+        let bill = bill(facts.into_iter().flatten().collect());
+        assert_eq!((bill.measured_tokens, bill.misjudged_tokens), (3000, 200));
+    }
+}

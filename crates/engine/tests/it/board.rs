@@ -1,0 +1,49 @@
+//! What the tasks of a tree note for each other, in whichever process.
+
+use std::time::Duration;
+
+use serde_json::json;
+use sortie_engine::Resumption;
+use sortie_journal::{Journal as _, TaskState};
+use sortie_protocol::{Status, Timestamp};
+use sortie_testkit::{ScriptedReply, reply};
+
+use crate::mail_at_every_event::{Asked, call, task};
+use crate::mail_races::answering;
+use crate::support::{Plan, World, ask};
+
+/// One notes something, and looks again a while later; another one does so when it goes on.
+fn noting(asked: &Asked<'_>) -> ScriptedReply {
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls([task("FIRST", false), task("SECOND", true)]),
+        ("FIRST", 1) | ("SECOND", 0) => call("Note", json!({"text": format!("A note by {}.", asked.who)})),
+        ("SECOND", 1) => call("Note", json!({})).after_ms(60_000),
+        _ => asked.report(),
+    }
+}
+
+/// The output that one with this brief has read last.
+fn last_read(world: &World, who: &str) -> String {
+    let last = world.seen_by(who).pop().expect("it was asked");
+    format!("{:?}", last.messages.last())
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_one_notes_in_another_process_is_read_by_the_whole_tree() {
+    let world = answering(noting).build();
+    let running = world.start(ask("MAIN")).await;
+    // Sleeps on purpose: the clock stands still, and goes on when everybody waits.
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    let other = Plan { now: Timestamp(1_000_000), ..answering(noting) }.build_over(&world);
+    let tree = world.journal.tree(running.task).expect("it is there");
+    let first = tree.iter().find(|header| header.state != TaskState::Running).expect("one has ended");
+    let resumption = Resumption { prompt: Some("More.".to_owned()), ..Resumption::default() };
+    let again = other.engine.resume(first.task_id, resumption).await.expect("it goes on");
+    assert_eq!(again.outcome().await.expect("the journal works").status, Status::Completed);
+    assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
+    for read in [last_read(&other, "FIRST"), last_read(&world, "SECOND")] {
+        let at = |who: &str| read.find(&format!("A note by {who}.")).unwrap_or_else(|| panic!("{who}: {read}"));
+        assert!(at("SECOND") < at("FIRST"), "{read}");
+        assert_eq!(read.matches("A note by").count(), 2, "each once: {read}");
+    }
+}

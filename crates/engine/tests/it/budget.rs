@@ -1,0 +1,251 @@
+//! Tokens and money: what a tree may spend is held back before each call, and no race, no crash and no provider makes it
+//! more.
+
+use expect_test::expect;
+use serde_json::json;
+use sortie_engine::{Resumption, Rules};
+use sortie_journal::Entry;
+use sortie_llm::{Terms, catalogue::Prices};
+use sortie_protocol::{Event, Fact, Limit, Limits, Money, Status, StopReason, TaskOutcome, TaskRequest, Usage};
+use sortie_testkit::{Fault, Script, ScriptedModel, reply, when};
+
+use crate::mail_races::Site;
+use crate::relic::Relic;
+use crate::support::{Plan, ask};
+
+/// What the report of a task is given to be written with, and what it may have read more than the call before it.
+const REPORT: u64 = 1024 + 256;
+
+fn within(max_tokens: u64) -> TaskRequest {
+    TaskRequest { limits: Limits { max_tokens: Some(max_tokens), ..Limits::default() }, ..ask("MAIN") }
+}
+
+fn priced(plan: Plan) -> Plan {
+    let prices = Prices { input: Some(2.0), output: Some(10.0), cache_read: Some(0.2), cache_write: None };
+    Plan { terms: Terms { prices, ..Terms::default() }, ..plan }
+}
+
+fn task(prompt: &str) -> (&'static str, serde_json::Value) {
+    ("Task", json!({"description": "A piece", "prompt": prompt, "subagent_type": "explore"}))
+}
+
+/// What was estimated and what was used, call by call, of all tasks of a depth.
+fn calls(events: &[Event], depth: u32) -> Vec<(u64, u64)> {
+    let facts = events.iter().filter(|event| event.depth == depth).map(|event| &event.fact);
+    let mut estimated = 0;
+    let mut calls = Vec::new();
+    for fact in facts {
+        match fact {
+            Fact::ModelCalled { input_tokens, .. } => estimated = *input_tokens,
+            Fact::ModelReplied { reply, .. } => calls.push((estimated, reply.usage.total_tokens())),
+            _ => {}
+        }
+    }
+    calls
+}
+
+/// What a call of a child uses.
+const EACH: u64 = 1000;
+
+/// 64 children at once, each of which needs one call.
+fn crowd() -> Plan {
+    let script = Script::new()
+        .on(
+            when::prompt_contains("MAIN").turn(0),
+            reply::calls((0..64).map(|_| {
+                let (tool, arguments) = task("CHILD");
+                reply::call(tool, arguments)
+            })),
+        )
+        .on(
+            when::prompt_contains("CHILD"),
+            reply::text("Found.").usage(Usage { input_tokens: EACH, ..Usage::default() }),
+        )
+        .otherwise(reply::text("All told."));
+    Plan::script(script).rules(Rules { max_concurrent: 64, ..Rules::default() })
+}
+
+#[tokio::test]
+async fn sixty_four_that_race_for_the_tokens_of_ten_calls_make_at_most_ten() {
+    let free = crowd().build();
+    assert_eq!(free.run(ask("MAIN")).await.status, Status::Completed);
+    let events = free.events();
+    let (estimated, first) = calls(&events, 0)[0];
+    let world = crowd().build();
+    let max_tokens = first + estimated + REPORT + EACH * 21 / 2;
+    let outcome = world.run(within(max_tokens)).await;
+    let n_calls = world.seen_by("CHILD").len();
+    assert_eq!(n_calls, 10, "all that there is may be used, and no more");
+    assert!(outcome.usage.total_tokens() <= max_tokens, "{} of {max_tokens}", outcome.usage.total_tokens());
+    let children = world.events().into_iter().filter(|event| event.depth == 1);
+    let refused = children.filter(|event| match &event.fact {
+        Fact::TaskEnded { outcome } => outcome.error.as_ref().is_some_and(|error| error.code == "limit_tokens"),
+        _ => false,
+    });
+    assert_eq!(refused.count(), 64 - n_calls);
+}
+
+/// Looks about until there is nothing left to look with.
+fn looking() -> Script {
+    let usage = Usage { input_tokens: 4000, output_tokens: 100, ..Usage::default() };
+    Script::new()
+        .on(when::last_contains("reached a limit"), reply::text("So far.").usage(usage))
+        .otherwise(reply::calls([reply::call("LS", json!({}))]).usage(usage))
+}
+
+#[tokio::test]
+async fn the_report_at_a_limit_is_paid_from_what_was_set_aside_for_it() {
+    let world = Plan::script(looking()).build();
+    let outcome = world.run(within(20_000)).await;
+    assert_eq!((outcome.status, outcome.reason), (Status::Partial, Some(Limit::Tokens)));
+    assert_eq!((outcome.text.as_str(), outcome.notices.len()), ("So far.", 0));
+    assert!(outcome.usage.total_tokens() <= 20_000);
+    let (estimated, last) = *calls(&world.events(), 0).last().expect("it was asked");
+    let left = 20_000 - outcome.usage.total_tokens() + last;
+    assert!(left < 2 * estimated + REPORT + 1000, "an ordinary call would have fitted: {left} for {estimated}");
+}
+
+#[tokio::test]
+async fn a_conversation_that_grew_beyond_what_is_left_is_shortened_for_its_report() {
+    let counted = Usage { input_tokens: 2500, ..Usage::default() };
+    let script = Script::new()
+        .on(when::last_contains("reached a limit"), reply::text("So far."))
+        .otherwise(reply::calls([reply::call("Read", json!({"file_path": "long.txt"}))]).usage(counted));
+    let world = Plan::script(script).files(&[("long.txt", "a line of many\n".repeat(2000).as_str())]).build();
+    let outcome = world.run(within(12_000)).await;
+    assert_eq!((outcome.reason, outcome.text.as_str()), (Some(Limit::Tokens), "So far."), "{outcome:?}");
+    assert!(outcome.usage.total_tokens() <= 12_000, "{outcome:?}");
+    assert_eq!(outcome.notices.len(), 1, "it is said that it was: {:?}", outcome.notices);
+}
+
+#[tokio::test]
+async fn whoever_has_less_than_one_call_is_told_so_and_asks_nobody() {
+    let world = Plan::script(Script::always(reply::text("Never said."))).build();
+    let outcome = world.run(within(500)).await;
+    let error = outcome.error.expect("it failed");
+    assert_eq!((outcome.status, error.code.as_str()), (Status::Failed, "limit_tokens"));
+    assert!(world.model.seen().is_empty());
+}
+
+#[tokio::test]
+async fn a_reply_that_was_cut_by_what_was_left_ended_at_that_limit() {
+    let long = reply::text("word ".repeat(40)).stop(StopReason::Length);
+    let outcome = Plan::script(Script::always(long)).build().run(within(9_000)).await;
+    assert_eq!((outcome.status, outcome.reason), (Status::Partial, Some(Limit::Tokens)));
+}
+
+fn spent(outcome: &TaskOutcome) -> (Option<Money>, u64) {
+    (outcome.usage.known_cost(), outcome.usage.unpriced_tokens())
+}
+
+#[tokio::test]
+async fn money_is_counted_by_kind_of_token_and_summed_over_the_tree() {
+    let usage = Usage { input_tokens: 1000, output_tokens: 100, cache_read_tokens: 10_000, ..Usage::default() };
+    let (tool, arguments) = task("CHILD");
+    let script = Script::new()
+        .on(when::prompt_contains("CHILD"), reply::text("Found.").usage(usage))
+        .on(when::turn(0), reply::calls([reply::call(tool, arguments)]).usage(usage))
+        .otherwise(reply::text("All told.").usage(usage));
+    let outcome = priced(Plan::script(script.clone())).build().run(ask("MAIN")).await;
+    // Three times 1,000 × $2 + 100 × $10 + 10,000 × $0.2 for a million.
+    assert_eq!(spent(&outcome), (Money::from_dollars(0.015), 0));
+    let outcome = Plan::script(script).build().run(ask("MAIN")).await;
+    assert_eq!(spent(&outcome), (None, 33_300), "nobody knows the price");
+}
+
+#[tokio::test]
+async fn a_limit_on_money_ends_the_tree_before_it_is_passed() {
+    let limits = Limits { max_cost: Money::from_dollars(0.05), ..Limits::default() };
+    let world = priced(Plan::script(looking())).build();
+    let outcome = world.run(TaskRequest { limits, ..ask("MAIN") }).await;
+    assert_eq!((outcome.status, outcome.reason), (Status::Partial, Some(Limit::Cost)));
+    assert_eq!(outcome.text, "So far.");
+    let (cost, unpriced) = spent(&outcome);
+    let cost = cost.expect("it has a price");
+    assert!(
+        cost > Money::from_dollars(0.02).unwrap_or_default() && cost <= limits.max_cost.unwrap_or_default(),
+        "{cost}"
+    );
+    assert_eq!(unpriced, 0);
+}
+
+#[tokio::test]
+async fn a_limit_on_money_is_refused_where_nobody_knows_the_price() {
+    let world = Plan::script(Script::always(reply::text("Never said."))).build();
+    let limits = Limits { max_cost: Money::from_dollars(1.0), ..Limits::default() };
+    let failure = world.engine.run(TaskRequest { limits, ..ask("MAIN") }).await.err().expect("it is refused");
+    expect!["unknown_price: the cost is limited, and the price of `scripted` is not known; set its prices in models.toml, or limit its tokens instead"]
+        .assert_eq(&format!("{}: {}", failure.code, failure.message));
+}
+
+#[tokio::test]
+async fn a_try_that_broke_and_told_nothing_counts_as_what_it_may_have_read() {
+    let cut = reply::text("Half a sentence").fault(Fault::CutAfter(4)).usage(Usage::default());
+    let script = Script::new().times(1, when::any(), cut).otherwise(reply::text("Here you are."));
+    let plan = Plan::of(ScriptedModel::new(script.clone()).retrying(1));
+    let world = plan.build();
+    let outcome = world.run(within(50_000)).await;
+    let [(estimated, whole)] = calls(&world.events(), 0)[..] else { panic!("one call") };
+    assert_eq!(outcome.usage.total_tokens(), estimated + 2 + whole, "two tokens were written");
+    let free = Plan::of(ScriptedModel::new(script).retrying(1)).build().run(ask("MAIN")).await;
+    assert!(free.usage.total_tokens() < estimated + whole, "without a limit nothing is estimated");
+}
+
+/// Two children and a report, within a bound.
+fn family() -> Plan {
+    let piece = |name: &str| {
+        let (tool, arguments) = task(name);
+        reply::call(tool, arguments)
+    };
+    let script = Script::new()
+        .on(when::last_contains("reached a limit"), reply::text("So far."))
+        .on(when::prompt_contains("CHILD").turn(0), reply::calls([reply::call("LS", json!({}))]))
+        .on(when::prompt_contains("CHILD"), reply::text("Found."))
+        .on(when::turn(0), reply::calls([piece("CHILD one"), piece("CHILD two")]))
+        .otherwise(reply::text("All told."));
+    priced(Plan::script(script))
+}
+
+/// All that the logs say was used; a call of which nothing more was heard has used what was held back for it.
+fn booked(events: &[Event]) -> u64 {
+    let mut held = std::collections::HashMap::new();
+    let mut tokens = 0;
+    for Event { task_id, fact, .. } in events {
+        match fact {
+            Fact::ModelCalled { reserved, .. } => {
+                tokens += held.insert(*task_id, reserved.total_tokens()).unwrap_or_default();
+            }
+            Fact::ModelReplied { reply, .. } => {
+                tokens += reply.usage.total_tokens();
+                held.remove(task_id);
+            }
+            Fact::ModelLost { usage, .. } => {
+                tokens += usage.total_tokens();
+                held.remove(task_id);
+            }
+            _ => {}
+        }
+    }
+    tokens + held.values().sum::<u64>()
+}
+
+#[tokio::test]
+async fn wherever_the_process_is_killed_the_budget_neither_leaks_nor_doubles() {
+    const MAX: u64 = 60_000;
+    let mut site = Site::new(family());
+    let first = site.run(within(MAX)).await;
+    assert_eq!(first.status, Status::Completed);
+    let appends: Vec<Vec<Entry>> = site.journal.appends();
+    let mut lost = 0;
+    for killed in 1..appends.len() {
+        site = site.later(Plan { ids_before: 3, ..family() }, Relic::of(&appends[..killed]).await);
+        let outcome = site.engine.resume(first.task_id, Resumption::default()).await.expect("it goes on");
+        let outcome = outcome.outcome().await.expect("the journal works");
+        let tokens = outcome.usage.total_tokens();
+        assert!(tokens <= MAX, "{tokens} after {killed} appends");
+        assert_eq!(tokens, booked(&site.all_events()), "after {killed} appends");
+        assert!(tokens >= first.usage.total_tokens(), "paid work is not forgotten: {tokens} after {killed} appends");
+        lost += u64::from(tokens > first.usage.total_tokens());
+    }
+    assert!(lost >= 5, "each of the five calls was lost once: {lost}");
+}

@@ -1,0 +1,115 @@
+//! Many reports that come together: as many as the parent's window has room for, and of the others enough to know that they
+//! are there and where.
+
+use serde_json::{Value, json};
+use sortie_engine::Rules;
+use sortie_llm::Terms;
+use sortie_protocol::{Fact, Message, Status};
+use sortie_testkit::{Script, ScriptedPart, Seen, reply, when};
+
+use crate::support::{Plan, World, ask};
+
+const REPORTS: usize = 50;
+const WINDOW: u64 = 32_000;
+
+/// 200 KB in sentences of several bytes a letter.
+fn long() -> String {
+    "Ein Satz über Prüfungen, der nicht aufhören möchte. ".repeat(4000)
+}
+
+fn tasks(is_apart: bool) -> Vec<ScriptedPart> {
+    let task = |part: usize| -> Value {
+        json!({"description": "Part", "prompt": format!("PART {part}"), "subagent_type": "explore", "run_in_background": is_apart})
+    };
+    (0..REPORTS).map(|part| reply::call("Task", task(part))).collect()
+}
+
+fn plan(is_apart: bool, window: Option<u64>) -> Plan {
+    let page =
+        |offset: usize| reply::calls([reply::call("TaskOutput", json!({"task_id": "<task 50>", "offset": offset}))]);
+    let meanwhile = reply::calls([reply::call("LS", json!({}))]).after_ms(60_000);
+    let mut script = Script::new().on(when::prompt_contains("MAIN").turn(0), reply::calls(tasks(is_apart)));
+    if is_apart {
+        script = script.on(when::prompt_contains("MAIN").turn(1), meanwhile);
+    }
+    let script = script
+        .on(when::prompt_contains("MAIN").last_contains("the end"), reply::text("On."))
+        .on(when::prompt_contains("MAIN"), page(long().chars().count() - 1000))
+        .otherwise(reply::text(long()).after_ms(1000));
+    let rules = Rules { max_concurrent: REPORTS, ..Rules::default() };
+    Plan { terms: Terms { window, ..Terms::default() }, ..Plan::script(script).rules(rules) }
+}
+
+/// What a request has, in tokens of four bytes.
+fn tokens(seen: &Seen) -> u64 {
+    let specs: usize = seen.specs.iter().map(|spec| spec.description.len() + spec.schema.to_string().len()).sum();
+    let messages = serde_json::to_string(&seen.messages).expect("plain data");
+    ((seen.system.len() + specs + messages.len()) / 4) as u64
+}
+
+fn n_shortened(world: &World) -> usize {
+    world.events().iter().filter(|event| matches!(event.fact, Fact::Compacted { .. })).count()
+}
+
+/// The texts of the reports as the parent read them first.
+fn told(world: &World, is_apart: bool) -> Vec<String> {
+    let seen = world.seen_by("MAIN");
+    let first = seen.iter().find(|seen| format!("{:?}", seen.messages).contains("Ein Satz")).expect("they were told");
+    let texts = first.messages.iter().skip(1).flat_map(|message| match message {
+        Message::Outputs { outputs } if !is_apart => outputs.iter().map(|one| one.output.for_model.clone()).collect(),
+        Message::User { text } if is_apart => {
+            text.split("Your background task").skip(1).map(str::to_owned).collect::<Vec<_>>()
+        }
+        _ => Vec::new(),
+    });
+    texts.collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn f42_k11_fifty_reports_of_200_kb_never_overflow_their_parent_and_can_be_had_whole() {
+    for is_apart in [false, true] {
+        for window in [Some(WINDOW), Some(4 * WINDOW), None] {
+            let world = plan(is_apart, window).build();
+            let outcome = world.run(ask("MAIN")).await;
+            assert_eq!((outcome.status, outcome.text.as_str()), (Status::Completed, "On."), "{window:?}: {outcome:?}");
+            let texts = told(&world, is_apart);
+            assert_eq!(texts.len(), REPORTS, "each is told");
+            assert!(texts.iter().all(|text| text.contains("TaskOutput")), "and how it can be had");
+            let most = world.seen_by("MAIN").iter().map(tokens).max().unwrap_or_default();
+            assert!(most < window.unwrap_or(128_000), "{most} of {window:?}, apart: {is_apart}");
+            assert_eq!(n_shortened(&world), 0, "what came fitted");
+            let whole = texts.iter().filter(|text| text.len() > 4000).count();
+            assert!(whole >= 1, "as many as fit are told: {whole} of {window:?}, apart: {is_apart}");
+            let last = world.seen_by("MAIN").pop().expect("it was asked");
+            assert!(format!("{:?}", last.messages.last()).contains("the end"), "and its end can be read");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_is_cut_at_a_sentence_and_marked() {
+    let world = plan(false, Some(WINDOW)).build();
+    world.run(ask("MAIN")).await;
+    let texts = told(&world, false);
+    let (kept, mark) =
+        texts[REPORTS - 1].split_once("\n[… the report was cut here; TaskOutput with offset ").expect("a mark");
+    assert!(kept.ends_with("möchte."), "{kept}");
+    assert!(mark.starts_with(|first: char| first.is_ascii_digit()), "{mark}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_contract_that_gives_reports_word_for_word_cuts_none() {
+    let script = Script::new()
+        .on(
+            when::prompt_contains("MAIN").turn(0),
+            reply::calls([reply::call("Task", json!({"description": "Part", "prompt": "PART", "subagent_type": "a"}))]),
+        )
+        .on(when::prompt_contains("MAIN"), reply::text("On."))
+        .otherwise(reply::text(long()));
+    let agent = (".sortie/agents/a.md", "---\nname: a\ndescription: does it\n---\nYou are a.\n");
+    let plan = Plan::script(script).files(&[agent]).agent_files().contract("result");
+    let world = Plan { terms: Terms { window: Some(4 * WINDOW), ..Terms::default() }, ..plan }.build();
+    world.run(ask("MAIN")).await;
+    let last = world.seen_by("MAIN").pop().expect("it was asked");
+    assert!(format!("{:?}", last.messages.last()).contains(&long()), "{:?}", last.messages.last());
+}

@@ -1,0 +1,169 @@
+//! Crowds of agents at an endpoint that is played. The clock runs on only while all wait, so that seconds cost nothing and
+//! every run is the same.
+
+use std::collections::VecDeque;
+
+use super::*;
+
+const AGENTS: usize = 1000;
+
+/// An endpoint, and what it has been asked.
+struct Endpoint {
+    /// Requests that it takes in any one second.
+    per_second: usize,
+    /// Calls that it can work on; more are an overload.
+    at_once: usize,
+    /// Until then it works on none.
+    down_until: Option<Instant>,
+    retry_after: Option<Duration>,
+    times: Times,
+    seen: Mutex<Seen>,
+}
+
+/// How long a request is on its way and back, what an answer takes to begin, and from there to its end.
+#[derive(Debug, Clone, Copy)]
+struct Times {
+    way: Duration,
+    think: Duration,
+    write: Duration,
+}
+
+#[derive(Default)]
+struct Seen {
+    requests: Vec<Instant>,
+    taken: VecDeque<Instant>,
+    at_work: usize,
+}
+
+/// What came of a crowd.
+struct Told {
+    requests: Vec<Instant>,
+    took: Duration,
+}
+
+const fn times(way: u64, think: u64, write: u64) -> Times {
+    let ms = Duration::from_millis;
+    Times { way: ms(way), think: ms(think), write: ms(write) }
+}
+
+impl Endpoint {
+    fn new(times: Times) -> Self {
+        let (per_second, at_once) = (usize::MAX, usize::MAX);
+        Self { per_second, at_once, down_until: None, retry_after: None, times, seen: Mutex::default() }
+    }
+
+    fn begin(&self) -> Result<(), ErrorKind> {
+        let (now, mut seen) = (Instant::now(), self.seen.lock().unwrap());
+        seen.requests.push(now);
+        while seen.taken.front().is_some_and(|taken| now.duration_since(*taken) >= SECOND) {
+            seen.taken.pop_front();
+        }
+        if self.down_until.is_some_and(|until| now < until) || seen.at_work >= self.at_once {
+            return Err(ErrorKind::Overloaded);
+        }
+        if seen.taken.len() >= self.per_second {
+            return Err(ErrorKind::RateLimited);
+        }
+        seen.taken.push_back(now);
+        seen.at_work += 1;
+        Ok(())
+    }
+
+    async fn answer(&self, pass: &mut Pass<'_>) -> Result<(), ModelError> {
+        sleep(self.times.way / 2).await;
+        let begun = self.begin();
+        sleep(self.times.way / 2).await;
+        begun.map_err(|kind| ModelError { retry_after: self.retry_after, ..ModelError::new(kind, "not now") })?;
+        sleep(self.times.think).await;
+        pass.take();
+        sleep(self.times.write).await;
+        self.seen.lock().unwrap().at_work -= 1;
+        Ok(())
+    }
+
+    /// A thousand agents ask at once, each until it has an answer.
+    async fn meets_a_crowd(self, limits: RateLimits) -> Told {
+        const RETRY_BASE: Duration = Duration::from_millis(500);
+        let (pace, endpoint, begin) = (Arc::new(Pace::new(limits)), Arc::new(self), Instant::now());
+        let agents = (0..AGENTS).map(|_| {
+            let (pace, endpoint) = (Arc::clone(&pace), Arc::clone(&endpoint));
+            tokio::spawn(async move {
+                loop {
+                    let mut pass = pace.enter(0, None).await.unwrap();
+                    match endpoint.answer(&mut pass).await {
+                        Ok(()) => break,
+                        Err(error) => drop(pass.refuse(&error, RETRY_BASE, 0.5)),
+                    }
+                }
+            })
+        });
+        for agent in agents.collect::<Vec<_>>() {
+            agent.await.unwrap();
+        }
+        let requests = endpoint.seen.lock().unwrap().requests.clone();
+        Told { requests, took: begin.elapsed() }
+    }
+}
+
+impl Told {
+    /// The most requests in any one second, from so long after the first one on.
+    fn busiest_second(&self, from: Duration) -> usize {
+        let requests: Vec<_> = self.requests.iter().filter(|at| at.duration_since(self.requests[0]) >= from).collect();
+        let within_second = |at: Instant| requests.iter().filter(|other| (at..at + SECOND).contains(**other)).count();
+        requests.iter().map(|at| within_second(**at)).max().unwrap_or_default()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rate_that_is_set_is_never_passed() {
+    for times in [times(2, 0, 0), times(100, 3000, 20_000)] {
+        let endpoint = Endpoint { per_second: 55, ..Endpoint::new(times) };
+        let told = endpoint.meets_a_crowd(per_minute(50 * 60)).await;
+        assert_eq!(told.requests.len(), AGENTS, "none is refused");
+        assert!(told.busiest_second(Duration::ZERO) <= 55, "{}", told.busiest_second(Duration::ZERO));
+        let needed = SECOND * 20 + times.way + times.think + times.write;
+        assert!(told.took < needed + SECOND, "{:?}", told.took);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rate_that_nobody_set_is_learnt_and_kept() {
+    for times in [times(2, 0, 0), times(10, 0, 100), times(50, 1000, 100), times(100, 3000, 20_000)] {
+        let endpoint = Endpoint { per_second: 50, retry_after: Some(SECOND), ..Endpoint::new(times) };
+        let told = endpoint.meets_a_crowd(RateLimits::default()).await;
+        assert!(told.requests.len() <= AGENTS * 11 / 10, "{times:?}: {} requests", told.requests.len());
+        // In the first second it cannot be known.
+        assert!(told.busiest_second(SECOND) <= 55, "{times:?}: {}", told.busiest_second(SECOND));
+        let needed = SECOND * 20 + times.way + times.think + times.write;
+        assert!(told.took < needed + SECOND * 10, "{times:?}: {:?}", told.took);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_endpoint_that_does_not_say_how_long_to_wait_is_still_not_stormed() {
+    for times in [times(2, 0, 0), times(50, 1000, 100), times(100, 3000, 20_000)] {
+        let endpoint = Endpoint { per_second: 50, ..Endpoint::new(times) };
+        let told = endpoint.meets_a_crowd(RateLimits::default()).await;
+        assert!(told.requests.len() <= AGENTS * 11 / 10, "{times:?}: {} requests", told.requests.len());
+        assert!(told.took < Duration::from_mins(1) + times.write, "{times:?}: {:?}", told.took);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outage_of_a_minute_is_waited_out_by_all() {
+    for times in [times(2, 0, 0), times(100, 1000, 1000)] {
+        let down_until = Some(Instant::now() + Duration::from_mins(1));
+        let told = Endpoint { down_until, ..Endpoint::new(times) }.meets_a_crowd(RateLimits::default()).await;
+        assert!(told.requests.len() <= AGENTS * 11 / 10, "{times:?}: {} requests", told.requests.len());
+        assert!(told.took < Duration::from_mins(2), "{times:?}: {:?}", told.took);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_endpoint_that_works_on_few_calls_is_given_few() {
+    let endpoint = Endpoint { at_once: 20, ..Endpoint::new(times(50, 0, 1000)) };
+    let told = endpoint.meets_a_crowd(RateLimits::default()).await;
+    assert!(told.requests.len() <= AGENTS * 12 / 10, "{} requests", told.requests.len());
+    // Were it always fully at work, it would take a minute.
+    assert!(told.took < Duration::from_mins(2), "{:?}", told.took);
+}

@@ -1,0 +1,120 @@
+//! What a reply used: as its provider says, where that can be believed; else as much as it may have been.
+//!
+//! Tries without a reply are not looked at: of them only what was said counts.
+
+use sortie_protocol::{Part, Reply, Usage};
+
+use crate::estimate;
+
+/// However a provider counts, it does not count more than so many times what we estimate, and some thousands that it may
+/// put before a conversation itself.
+const MOST_TIMES: u64 = 4;
+const MOST_ADDED: u64 = 4096;
+
+/// A token of writing is shorter than this.
+const LONGEST_TOKEN: usize = 16;
+
+/// No model writes more at once.
+const MOST_OUTPUT: u64 = 2_000_000;
+
+/// What is known of a call without its provider's word.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Expected {
+    /// About what was sent.
+    pub(crate) input_tokens: u64,
+    /// The cap that was sent.
+    pub(crate) max_output: Option<u64>,
+    pub(crate) window: Option<u64>,
+}
+
+/// Puts right what cannot be true in a reply's usage, and marks it then. What is put in is on the high side: limits hold
+/// on servers that do not count.
+pub(crate) fn put_right(reply: &mut Reply, expected: Expected) {
+    let Expected { input_tokens, max_output, window } = expected;
+    let said = reply.usage;
+    let most = input_tokens.saturating_mul(MOST_TIMES).saturating_add(MOST_ADDED);
+    let most = most.min(window.unwrap_or(u64::MAX)).max(input_tokens);
+    if said.all_input_tokens() == 0 || said.all_input_tokens() > most {
+        let input_tokens = said.all_input_tokens().clamp(input_tokens, most);
+        reply.usage = Usage { input_tokens, cache_read_tokens: 0, cache_write_tokens: 0, ..said };
+    }
+    let written = estimate::tokens(reply.parts.iter().map(estimate::part_bytes).sum());
+    let least = reply.parts.iter().map(shown_bytes).sum::<usize>() / LONGEST_TOKEN;
+    let most = max_output.map(|cap| cap.saturating_mul(2)).or(window).unwrap_or(MOST_OUTPUT);
+    if said.output_tokens > most {
+        reply.usage.output_tokens = max_output.unwrap_or(most).max(written);
+    } else if said.output_tokens == 0 || said.output_tokens < least as u64 {
+        reply.usage.output_tokens = written;
+    }
+    reply.usage_doubted = reply.usage != said;
+}
+
+/// What is certainly written by the model itself: reasoning may be sealed, and longer than it is.
+fn shown_bytes(part: &Part) -> usize {
+    if matches!(part, Part::Reasoning(_)) { 0 } else { estimate::part_bytes(part) }
+}
+
+#[cfg(test)]
+mod tests {
+    use sortie_protocol::StopReason;
+
+    use super::*;
+
+    const EXPECTED: Expected = Expected { input_tokens: 10_000, max_output: Some(1000), window: None };
+
+    fn usage(input_tokens: u64, output_tokens: u64) -> Usage {
+        Usage { input_tokens, output_tokens, ..Usage::default() }
+    }
+
+    /// What counts of a reply of 350 bytes, and whether its provider's word was doubted.
+    fn counted(said: Usage, expected: Expected) -> (Usage, bool) {
+        let parts = vec![Part::Text { text: "seven b".repeat(50) }];
+        let mut reply = Reply { parts, stop: StopReason::End, usage: said, usage_doubted: false, model: String::new() };
+        put_right(&mut reply, expected);
+        (reply.usage, reply.usage_doubted)
+    }
+
+    #[test]
+    fn what_can_be_true_is_believed() {
+        let cached = Usage { cache_read_tokens: 9000, cache_write_tokens: 20, ..usage(5, 80) };
+        for said in [usage(9000, 90), usage(1, 21), usage(44_096, 2000), cached] {
+            assert_eq!(counted(said, EXPECTED), (said, false));
+        }
+        let unbounded = Expected { max_output: None, ..EXPECTED };
+        assert_eq!(counted(usage(9000, 1_000_000), unbounded), (usage(9000, 1_000_000), false));
+    }
+
+    #[test]
+    fn what_is_missing_or_too_little_is_estimated() {
+        assert_eq!(counted(usage(0, 0), EXPECTED), (usage(10_000, 100), true));
+        assert_eq!(counted(usage(0, 90), EXPECTED), (usage(10_000, 90), true));
+        assert_eq!(counted(usage(9000, 0), EXPECTED), (usage(9000, 100), true));
+        assert_eq!(counted(usage(9000, 1), EXPECTED), (usage(9000, 100), true));
+    }
+
+    #[test]
+    fn what_is_absurdly_much_counts_as_the_most_that_it_can_have_been() {
+        assert_eq!(counted(usage(44_097, 90), EXPECTED), (usage(44_096, 90), true));
+        let cached = Usage { cache_read_tokens: 900_000, ..usage(5, 90) };
+        assert_eq!(counted(cached, EXPECTED), (usage(44_096, 90), true));
+        assert_eq!(counted(usage(9000, 2001), EXPECTED), (usage(9000, 1000), true));
+        let known = Expected { max_output: None, window: Some(32_000), ..EXPECTED };
+        assert_eq!(counted(usage(33_000, 90), known), (usage(32_000, 90), true));
+        assert_eq!(counted(usage(9000, 33_000), known), (usage(9000, 32_000), true));
+        let too_small = Expected { window: Some(8000), ..EXPECTED };
+        assert_eq!(counted(usage(9000, 90), too_small), (usage(9000, 90), false), "the window is known wrongly");
+    }
+
+    #[test]
+    fn an_answer_without_a_word_may_have_cost_none() {
+        let mut reply = Reply {
+            parts: Vec::new(),
+            stop: StopReason::End,
+            usage: usage(9000, 0),
+            usage_doubted: false,
+            model: String::new(),
+        };
+        put_right(&mut reply, EXPECTED);
+        assert!(!reply.usage_doubted);
+    }
+}

@@ -1,0 +1,71 @@
+//! The value in an answer: all of it, or what stands in it between other words.
+
+use serde_json::{Deserializer, Value};
+
+use crate::{Problem, Schema};
+
+/// Why an answer does not fit, in words for whoever wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    #[error("it has no JSON value ({reason})")]
+    NoValue { reason: String },
+    #[error("it has {count} JSON values that fit, and must have one")]
+    Several { count: usize },
+    /// Of the last value, if it has several.
+    #[error("{}", joined(problems))]
+    Wrong { problems: Vec<Problem> },
+}
+
+impl Schema {
+    /// The one value of a text that fits. Words around it do no harm, and neither do other values that do not fit.
+    pub fn find(&self, text: &str) -> Result<Value, Unfit> {
+        let mut values = values(text)?;
+        let last = values.last().map(|last| self.check(last)).unwrap_or_default();
+        values.retain(|value| self.check(value).is_empty());
+        values.dedup();
+        match (values.len(), values.pop()) {
+            (1, Some(value)) => Ok(value),
+            (0, _) | (_, None) => Err(Unfit::Wrong { problems: last }),
+            (count, _) => Err(Unfit::Several { count }),
+        }
+    }
+}
+
+/// The text as one value; or else all objects and arrays that stand in it, of which there is at least one.
+fn values(text: &str) -> Result<Vec<Value>, Unfit> {
+    let whole = match serde_json::from_str(text.trim()) {
+        Ok(value) => return Ok(vec![value]),
+        Err(error) => error,
+    };
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(['{', '[']) {
+        rest = &rest[start..];
+        let mut stream = Deserializer::from_str(rest).into_iter();
+        match stream.next() {
+            Some(Ok(value)) => {
+                found.push(value);
+                rest = &rest[stream.byte_offset()..];
+            }
+            // What stands within a broken value is not what was meant.
+            Some(Err(error)) if is_meant_as_value(rest) => return Err(Unfit::NoValue { reason: error.to_string() }),
+            Some(Err(_)) | None => rest = &rest[1..],
+        }
+    }
+    if found.is_empty() { Err(Unfit::NoValue { reason: whole.to_string() }) } else { Ok(found) }
+}
+
+/// Whether a bracket begins a value, and no other words: `{"`, `[{`.
+fn is_meant_as_value(text: &str) -> bool {
+    let is_list = text.starts_with('[');
+    match text[1..].trim_start().chars().next() {
+        Some('"') => true,
+        Some('{' | '[') => is_list,
+        _ => false,
+    }
+}
+
+fn joined(problems: &[Problem]) -> String {
+    let problems: Vec<String> = problems.iter().map(Problem::to_string).collect();
+    problems.join("; ")
+}

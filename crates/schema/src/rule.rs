@@ -1,0 +1,150 @@
+//! A schema as it is checked: rules, each about one side of a value.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use regex::Regex;
+use serde_json::{Number, Value};
+
+/// What a JSON value must look like.
+#[derive(Debug)]
+pub struct Schema {
+    /// The first one is the schema itself; the others stand within it, or are named by it.
+    pub(crate) parts: Vec<Part>,
+}
+
+/// The place of a part in its schema's list.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PartId(pub(crate) usize);
+
+/// One schema of those that a schema is made of.
+#[derive(Debug)]
+pub(crate) enum Part {
+    /// `false`: nothing fits.
+    Never,
+    /// All of these hold; none for `true` and `{}`.
+    Rules(Vec<Rule>),
+}
+
+/// A rule about values of another kind than it speaks of holds for all of them, as JSON Schema has it.
+#[derive(Debug)]
+pub(crate) enum Rule {
+    Kinds(Vec<Kind>),
+    /// `enum` and `const`: one of these, in normal form.
+    Values(Vec<Value>),
+    /// `$ref`
+    Same(PartId),
+    All(Vec<PartId>),
+    Any(Vec<PartId>),
+    One(Vec<PartId>),
+    Members {
+        known: BTreeMap<String, PartId>,
+        others: Option<PartId>,
+    },
+    Required(Vec<String>),
+    Items(PartId),
+    Unique,
+    Length {
+        of: Measured,
+        bound: Bound<u64>,
+    },
+    Range(Bound<Number>),
+    Pattern(Regex),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Null,
+    Boolean,
+    Integer,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Measured {
+    Characters,
+    Items,
+    Keys,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Bound<T> {
+    AtLeast(T),
+    AtMost(T),
+    Above(T),
+    Below(T),
+}
+
+impl Kind {
+    pub(crate) const ALL: [(&'static str, Self); 7] = [
+        ("null", Self::Null),
+        ("boolean", Self::Boolean),
+        ("integer", Self::Integer),
+        ("number", Self::Number),
+        ("string", Self::String),
+        ("array", Self::Array),
+        ("object", Self::Object),
+    ];
+
+    /// Whether a value in normal form is of this kind.
+    pub(crate) fn includes(self, value: &Value) -> bool {
+        match value {
+            Value::Null => self == Self::Null,
+            Value::Bool(_) => self == Self::Boolean,
+            Value::Number(number) => self == Self::Number || self == Self::Integer && is_whole(number),
+            Value::String(_) => self == Self::String,
+            Value::Array(_) => self == Self::Array,
+            Value::Object(_) => self == Self::Object,
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Null => "null",
+            Self::Boolean => "a boolean",
+            Self::Integer => "a whole number",
+            Self::Number => "a number",
+            Self::String => "a string",
+            Self::Array => "an array",
+            Self::Object => "an object",
+        })
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Bound<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AtLeast(bound) => write!(f, "at least {bound}"),
+            Self::AtMost(bound) => write!(f, "at most {bound}"),
+            Self::Above(bound) => write!(f, "more than {bound}"),
+            Self::Below(bound) => write!(f, "less than {bound}"),
+        }
+    }
+}
+
+/// The same value, with whole numbers as such: in JSON Schema `1.0` and `1` are one number.
+pub(crate) fn normal(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => whole(number).map_or_else(|| value.clone(), Value::from),
+        Value::Array(items) => items.iter().map(normal).collect(),
+        Value::Object(members) => members.iter().map(|(key, value)| (key.clone(), normal(value))).collect(),
+        Value::Null | Value::Bool(_) | Value::String(_) => value.clone(),
+    }
+}
+
+/// A whole number that is written with a fraction or an exponent, where it is exact.
+#[expect(clippy::cast_possible_truncation, reason = "within the range in which every whole number is exact")]
+fn whole(number: &Number) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let float = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() <= EXACT)?;
+    Some(float as i64)
+}
+
+fn is_whole(number: &Number) -> bool {
+    !number.is_f64() || number.as_f64().is_some_and(|float| float.fract() == 0.0)
+}

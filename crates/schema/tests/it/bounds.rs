@@ -1,0 +1,64 @@
+//! Nothing that a schema or a value says takes for ever, or more than is there.
+
+use serde_json::{Value, json};
+use sortie_schema::{Schema, SchemaError};
+
+fn nested(levels: usize) -> Value {
+    (0..levels).fold(json!({}), |inner, _| json!({ "items": inner }))
+}
+
+#[test]
+fn a_schema_has_a_size_and_a_depth() {
+    let long = json!({"description": "x".repeat(33 * 1024)});
+    assert!(matches!(Schema::read(&long), Err(SchemaError::TooLarge { .. })));
+    assert!(Schema::read(&nested(32)).is_ok());
+    assert!(matches!(Schema::read(&nested(33)), Err(SchemaError::TooDeep { .. })));
+    let patterns = |count: usize| json!({"allOf": vec![json!({"pattern": "a"}); count]});
+    assert!(Schema::read(&patterns(64)).is_ok());
+    assert_eq!(Schema::read(&patterns(65)).err(), Some(SchemaError::TooManyPatterns));
+    let huge = json!({"pattern": r"(\w{1000}){1000}"});
+    assert!(matches!(Schema::read(&huge), Err(SchemaError::Pattern { .. })));
+}
+
+#[test]
+fn a_schema_that_leads_in_circles_is_given_up() {
+    for schema in [json!({"$ref": "#"}), json!({"anyOf": [{"$ref": "#"}, {"type": "string"}]})] {
+        let problems = Schema::read(&schema).unwrap().check(&json!("a"));
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].to_string().contains("could not be checked"), "{}", problems[0]);
+    }
+}
+
+#[test]
+fn alternatives_that_double_at_each_step_are_given_up() {
+    let step = |at: usize| {
+        let next = json!({"$ref": format!("#/$defs/d{}", at + 1)});
+        (format!("d{at}"), json!({"anyOf": [next.clone(), next]}))
+    };
+    let mut steps: serde_json::Map<String, Value> = (0..60).map(step).collect();
+    steps.insert("d60".to_owned(), json!({"type": "null"}));
+    let schema = Schema::read(&json!({"$defs": steps, "$ref": "#/$defs/d0"})).unwrap();
+    assert!(schema.check(&json!(1))[0].to_string().contains("could not be checked"));
+}
+
+#[test]
+fn a_long_value_is_checked_whole_and_told_in_short() {
+    let schema = Schema::read(&json!({"items": {"type": "string"}, "uniqueItems": true})).unwrap();
+    let fine: Vec<String> = (0..20_000).map(|number| number.to_string()).collect();
+    assert_eq!(schema.check(&json!(fine)), []);
+    let wrong: Vec<u32> = (0..20_000).collect();
+    assert_eq!(schema.check(&json!(wrong)).len(), 8);
+    let long = schema.check(&json!({"a": "x".repeat(1_000_000)}));
+    assert_eq!(long, [], "it is no array");
+    let text = Schema::read(&json!({"maxLength": 1, "enum": ["a"]})).unwrap().check(&json!("x".repeat(1_000_000)));
+    assert!(text.iter().all(|problem| problem.to_string().len() < 200), "{text:?}");
+    let words: Vec<String> = (0..1000).map(|number| format!("word-{number}")).collect();
+    let many = Schema::read(&json!({ "enum": words })).unwrap().check(&json!("other"));
+    assert!(many[0].to_string().ends_with(r#""word-19", …, not "other""#), "{}", many[0]);
+}
+
+#[test]
+fn a_pattern_takes_linear_time() {
+    let schema = Schema::read(&json!({"pattern": "^(a+)+$"})).unwrap();
+    assert_eq!(schema.check(&json!(format!("{}b", "a".repeat(100_000)))).len(), 1);
+}

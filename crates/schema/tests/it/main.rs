@@ -1,0 +1,8 @@
+//! Schemas, from outside.
+
+#![expect(clippy::expect_used, reason = "a test says what it relies on")]
+
+mod answers;
+mod bounds;
+mod schemas;
+mod values;
