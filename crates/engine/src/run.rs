@@ -54,6 +54,9 @@ enum NoReply {
 const REPORT_NOW: &str = "You have reached a limit: no more tool calls are possible. Write your report now, from what \
                           you have found so far, and say what is missing.";
 
+/// No cap is lower, for want of room in the window.
+const LEAST_CAP: u64 = 256;
+
 /// What a reply is given room for where a limit is to be kept and no cap is set.
 const USUAL_OUTPUT: u64 = 16_384;
 
@@ -66,6 +69,9 @@ impl Run<'_> {
             Some(past) => self.go_on(past).await?,
             None => self.work().await?,
         };
+        if matches!(ending, Ending::Limited { limit: Limit::Output, .. }) {
+            self.tally.notice("the answer was cut by the cap on one reply; the route's `max_output` raises it");
+        }
         self.services.gate.close(&mut self.tally).await;
         Ok(self.tally.outcome(self.job, ending))
     }
@@ -77,10 +83,6 @@ impl Run<'_> {
             let (reply, short_of) = match self.next_reply(ToolChoice::Auto).await? {
                 Ok(reply) => reply,
                 Err(NoReply::Limit(limit)) => return self.at_limit(limit).await,
-                // Tries that broke have used up what it had.
-                Err(NoReply::Over(Ending::Limited { limit: limit @ (Limit::Tokens | Limit::Cost), .. })) => {
-                    return self.at_limit(limit).await;
-                }
                 Err(NoReply::Over(ending)) => return Ok(ending),
             };
             if reply.calls().next().is_none() {
@@ -223,10 +225,14 @@ impl Run<'_> {
 
     /// The one place that decides whether a call is paid for: all that it may use is held back for it.
     async fn reserve(&self, tool_choice: ToolChoice) -> Result<Lease, Limit> {
-        let Terms { output_cap, max_output, prices, .. } = self.services.speaker.terms;
+        let Terms { output_cap, max_output, prices, window } = self.services.speaker.terms;
+        let input_tokens = self.gauge.measure(&self.history);
+        let usual = output_cap.or(max_output.map(|most| most.min(USUAL_OUTPUT))).unwrap_or(USUAL_OUTPUT);
+        // Some servers refuse a cap that does not fit the window beside what they read.
+        let fitting = window.map(|window| (window - window / 20).saturating_sub(input_tokens).max(LEAST_CAP));
         let bid = Bid {
-            input_tokens: self.gauge.measure(&self.history),
-            max_output: output_cap.or(max_output.map(|most| most.min(USUAL_OUTPUT))).unwrap_or(USUAL_OUTPUT),
+            input_tokens,
+            max_output: fitting.map_or(usual, |fitting| fitting.min(usual)),
             prices,
             is_report: tool_choice == ToolChoice::None,
         };
@@ -256,6 +262,8 @@ impl Run<'_> {
             let short_of = lease.short_of();
             let ending = match self.ask(tool_choice, lease).await? {
                 Ok(reply) => return Ok(Ok((reply, short_of))),
+                // Tries that broke have used what this one had; perhaps there is enough for another with a lower cap.
+                Err(Ending::Limited { limit: Limit::Tokens | Limit::Cost, .. }) => continue,
                 Err(ending) => ending,
             };
             if is_second || !ending.is_too_long() || !self.make_more_room(tool_choice).await? {
@@ -296,10 +304,7 @@ impl Run<'_> {
                 let failure = Failure::new("empty_answer", "the model ended its turn without writing anything");
                 Ending::Failed { failure, text: self.history.last_text() }
             }
-            StopReason::Length => {
-                self.tally.notice("the answer was cut by the cap on one reply; the route's `max_output` raises it");
-                Ending::Limited { limit: Limit::Output, text }
-            }
+            StopReason::Length => Ending::Limited { limit: Limit::Output, text },
             StopReason::End | StopReason::Calls => Ending::Completed { text },
         }
     }
@@ -339,10 +344,6 @@ impl Run<'_> {
             }
             Err(NoReply::Over(Ending::Limited { limit: Limit::Context, text })) => {
                 self.tally.notice("the conversation did not fit the model's window any more: there is no report");
-                return Ok(Ending::limited(limit, text));
-            }
-            Err(NoReply::Over(Ending::Limited { limit: short @ (Limit::Tokens | Limit::Cost), text })) => {
-                self.tally.notice(format!("tries that broke have used up what was left for the report: {short}"));
                 return Ok(Ending::limited(limit, text));
             }
             Err(NoReply::Over(Ending::Completed { text } | Ending::Limited { text, .. })) => {

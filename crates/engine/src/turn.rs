@@ -114,7 +114,9 @@ impl Speaker {
         };
         drop(call); // closes the connection
         let broken_off = std::mem::take(&mut *watch.running());
-        self.lose(number, lease, watch.used(broken_off.used, true, &broken_off.text), sink).await?;
+        // Where tries before it have used up what there was, the next one has not begun.
+        let has_begun = !matches!(stopped, Some(Limit::Tokens | Limit::Cost));
+        self.lose(number, lease, watch.used(broken_off.used, has_begun, &broken_off.text), sink).await?;
         let text = history.last_text_with(broken_off.text);
         Ok(Err(match stopped {
             // What was set aside for a report is still there.

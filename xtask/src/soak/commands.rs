@@ -45,10 +45,18 @@ impl Commands {
             match random.below(6) {
                 0..=2 => commands.send(house, task)?,
                 3 | 4 => commands.released.count(house.ask(&["tasks", "release", task])?.status),
-                _ => commands.stopped.count(house.ask(&["tasks", "stop", task])?.status),
+                _ => commands.stop(house, task)?,
             }
         }
         Ok(commands)
+    }
+
+    /// Stops a task, and notes it for the checker: a journal keeps the newest commands only.
+    fn stop(&mut self, house: &House, task: &str) -> Result<()> {
+        let mut stops = File::options().create(true).append(true).open(house.path("stops.jsonl"))?;
+        writeln!(stops, "{}", json!({ "type": "stop", "task": task }))?;
+        self.stopped.count(house.ask(&["tasks", "stop", task])?.status);
+        Ok(())
     }
 
     /// Writes to a task, and notes for the checker what the sender was told.

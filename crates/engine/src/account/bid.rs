@@ -6,6 +6,9 @@ use sortie_protocol::{Limit, Limits, Money, Usage};
 /// A reply that may not even be as long as this is not worth its input.
 const LEAST_OUTPUT: u64 = 256;
 
+/// A call waits for others rather than that its reply may be shorter than this.
+const WORTH_WAITING: u64 = 4096;
+
 /// What a report at a limit is given to be written with, at most.
 const REPORT_OUTPUT: u64 = 1024;
 
@@ -85,20 +88,26 @@ impl Bid {
         let set_aside = match (is_own, self.is_report) {
             (true, true) => Amount::default(),
             (true, false) => self.for_report(),
-            (false, _) => set_aside,
+            // Whoever lives on what those above have left needs its report to fit there.
+            (false, false) => set_aside.plus(self.for_report()),
+            (false, true) => set_aside,
         };
         let (bare, fixed) = (Amount::from(self.usage(0)), spent.plus(set_aside));
         let least = Amount::from(self.usage(LEAST_OUTPUT.min(self.max_output)));
+        let worth = self.max_output.min(WORTH_WAITING);
         let mut room = (self.max_output, None);
         if let Some(max) = limits.max_tokens {
             short(max, fixed.tokens, held.tokens, least.tokens).map_or(Ok(()), |held| Err(held.or(Limit::Tokens)))?;
-            room = less(room, max.saturating_sub(fixed.plus(held).plus(bare).tokens), Limit::Tokens);
+            let left = max.saturating_sub(fixed.plus(held).plus(bare).tokens);
+            wait_for(left, max.saturating_sub(fixed.plus(bare).tokens), worth)?;
+            room = less(room, left, Limit::Tokens);
         }
         if let Some(max) = limits.max_cost {
             let [max, fixed_cost, held_cost, least_cost] = [max, fixed.cost, held.cost, least.cost].map(Money::nanos);
             short(max, fixed_cost, held_cost, least_cost).map_or(Ok(()), |held| Err(held.or(Limit::Cost)))?;
-            let left = max.saturating_sub(fixed.plus(held).plus(bare).cost.nanos());
-            room = less(room, self.output_for(left), Limit::Cost);
+            let left = self.output_for(max.saturating_sub(fixed.plus(held).plus(bare).cost.nanos()));
+            wait_for(left, self.output_for(max.saturating_sub(fixed.plus(bare).cost.nanos())), worth)?;
+            room = less(room, left, Limit::Cost);
         }
         Ok(room)
     }
@@ -123,6 +132,11 @@ impl Bid {
         let of_a_thousand = self.prices.priced(Usage { output_tokens: 1000, ..Usage::default() }).cost.nanos();
         nanos.saturating_mul(1000).checked_div(of_a_thousand).unwrap_or(u64::MAX)
     }
+}
+
+/// A reply that others leave little room for, though only for the moment, is not cut short for it.
+fn wait_for(left: u64, without_others: u64, worth: u64) -> Result<(), Short> {
+    if left < without_others.min(worth) { Err(Short::Held) } else { Ok(()) }
 }
 
 /// The smaller of two rooms, and why it is not larger.

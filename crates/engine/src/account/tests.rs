@@ -82,13 +82,31 @@ fn money_is_held_back_at_the_price_of_the_dearest_input() {
 fn who_finds_what_it_needs_in_others_hands_waits_for_it() {
     let root = Account::of_root(tokens(10_000));
     let (one, other) = (Account::below(&root, Limits::default()), Account::below(&root, Limits::default()));
-    let held = one.bid(&bid(5000, 4000)).unwrap_or_else(|_| panic!("all of it is free"));
-    assert_eq!(other.bid(&bid(5000, 4000)).err(), Some(Short::Held));
+    let held = one.bid(&bid(2000, 4000)).unwrap_or_else(|_| panic!("all of it is free"));
+    assert_eq!(other.bid(&bid(2000, 4000)).err(), Some(Short::Held));
     held.settle(used(4000));
-    let second = other.bid(&bid(5000, 4000)).unwrap_or_else(|_| panic!("some was given back"));
-    assert_eq!((second.max_output(), second.short_of()), (Some(1000), Some(Limit::Tokens)));
-    second.settle(used(5500));
-    assert_eq!(one.bid(&bid(5000, 4000)).err(), Some(Short::Over(Limit::Tokens)), "nobody holds anything");
+    let second = other.bid(&bid(2000, 4000)).unwrap_or_else(|_| panic!("some was given back"));
+    assert_eq!((second.max_output(), second.short_of()), (Some(10_000 - 4000 - 2000 - 3280), Some(Limit::Tokens)));
+    second.settle(used(2700));
+    assert_eq!(one.bid(&bid(2000, 4000)).err(), Some(Short::Over(Limit::Tokens)), "nobody holds anything");
+}
+
+#[test]
+fn a_reply_is_not_cut_short_by_what_others_hold_for_the_moment() {
+    let root = Account::of_root(tokens(30_000));
+    let held: Vec<Lease> = [16_000, 5_000]
+        .map(|most| Account::below(&root, Limits::default()).bid(&bid(1000, most)))
+        .into_iter()
+        .flatten()
+        .collect();
+    assert_eq!(held.len(), 2);
+    let third = Account::below(&root, Limits::default());
+    let asked = bid(1000, 16_000);
+    assert_eq!(third.bid(&asked).err(), Some(Short::Held), "3,720 tokens would be left for it");
+    for lease in held {
+        lease.settle(used(1500));
+    }
+    assert_eq!(got(&third, &asked), Ok((Some(16_000), None)));
 }
 
 #[test]
@@ -104,8 +122,8 @@ fn what_a_parent_needs_for_its_report_is_left_to_it_by_its_children() {
     let root = Account::of_root(tokens(10_000));
     root.bid(&bid(3000, 1000)).unwrap_or_else(|_| panic!("it is the first")).settle(used(3000));
     let child = Account::below(&root, Limits::default());
-    assert_eq!(child.bid(&bid(2600, 1000)).err(), Some(Short::Over(Limit::Tokens)));
-    assert!(child.bid(&bid(2400, 1000)).is_ok());
+    assert_eq!(child.bid(&bid(600, 1000)).err(), Some(Short::Over(Limit::Tokens)), "with a report of its own");
+    assert!(child.bid(&bid(500, 1000)).is_ok());
 }
 
 /// One step of somebody's life.

@@ -116,7 +116,7 @@ async fn they_count_against_the_limit_on_tokens() {
     };
     for (first, text, turns) in [(dear(), "So far.", 1), (cut(), "All of it.", 2)] {
         let world = plan(script(first), 1).files(&[("a.txt", "text")]).build();
-        let outcome = world.run(ask_within(30_000)).await;
+        let outcome = world.run(ask_within(23_000)).await;
         assert_eq!((outcome.text.as_str(), outcome.usage.turns), (text, turns), "{outcome:?}");
     }
 }
@@ -125,10 +125,10 @@ async fn they_count_against_the_limit_on_tokens() {
 async fn a_call_whose_tries_use_the_tokens_up_is_not_tried_again() {
     let script = Script::new().on(when::last_contains("reached a limit"), counted(reply::text("So far.")));
     let world = plan(script.otherwise(dear()), 5).build();
-    let outcome = world.run(ask_within(30_000)).await;
+    let outcome = world.run(ask_within(23_000)).await;
     assert_eq!(outcome.reason, Some(Limit::Tokens));
     assert_eq!(outcome.usage.turns, 1, "the report");
-    assert!((20_000..30_000).contains(&outcome.usage.total_tokens()), "{outcome:?}");
+    assert!((20_000..23_000).contains(&outcome.usage.total_tokens()), "{outcome:?}");
 }
 
 #[tokio::test]

@@ -35,6 +35,11 @@ const LOOK: Duration = Duration::from_micros(100);
 /// Only where a sync takes so much longer: on a quick disk nobody is waited for.
 const SLOW_SYNC: Duration = Duration::from_millis(2);
 
+/// Orders at once that are little to do.
+const FEW: usize = 64;
+
+const GIVE_BACK_EVERY: Duration = Duration::from_secs(30);
+
 /// The door to the writer thread.
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -96,6 +101,7 @@ impl Writer {
             owner: Owner::current(),
             synced: None,
             sync_took: Duration::ZERO,
+            gave_back: Instant::now(),
         };
         let thread = thread::Builder::new()
             .name("journal-writer".to_owned())
@@ -212,6 +218,8 @@ struct Scribe {
     synced: Option<bool>,
     /// The last commit, which was synced if anybody waited for it.
     sync_took: Duration,
+    /// When memory was given back last.
+    gave_back: Instant,
 }
 
 impl Scribe {
@@ -222,7 +230,18 @@ impl Scribe {
         let (mut waiting, mut told) = (Vec::new(), 0);
         while self.inbox.blocking_recv_many(&mut waiting, QUEUE) > 0 {
             self.look_out(&mut waiting, told);
+            self.give_memory_back(waiting.len());
             told = self.settle(&mut waiting);
+        }
+    }
+
+    /// Now and then, where there is little to do: many tasks at once need the pages of their index in memory, and once they
+    /// have ended nobody does.
+    fn give_memory_back(&mut self, waiting: usize) {
+        if waiting <= FEW && self.gave_back.elapsed() >= GIVE_BACK_EVERY {
+            self.gave_back = Instant::now();
+            // What it cannot give back it keeps.
+            self.connection.execute_batch("PRAGMA shrink_memory").ok();
         }
     }
 

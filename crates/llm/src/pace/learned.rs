@@ -31,6 +31,9 @@ const SHORTEST_SPAN: f64 = 0.001;
 /// Limits are counted by the minute at most; what was longer ago tells less and less.
 const MINUTE: Duration = Duration::from_mins(1);
 
+/// Nobody asks for so long: whoever comes then comes anew.
+const QUIET: Duration = Duration::from_secs(2);
+
 #[derive(Debug)]
 pub(super) struct Learned {
     pub(super) rate: Meter,
@@ -41,6 +44,8 @@ pub(super) struct Learned {
     /// Since when requests have been let in, and how many of them were taken.
     since: Instant,
     taken: f64,
+    /// When one was let in last.
+    let_in: Instant,
     lesson: Option<Lesson>,
 }
 
@@ -68,7 +73,17 @@ impl Lesson {
 impl Learned {
     pub(super) fn new(now: Instant) -> Self {
         let rate = Meter::new(FIRST_RATE, SLACK, now);
-        Self { rate, width: f64::INFINITY, grows_at_once: false, since: now, taken: 0.0, lesson: None }
+        Self { rate, width: f64::INFINITY, grows_at_once: false, since: now, taken: 0.0, let_in: now, lesson: None }
+    }
+
+    /// A request is let in. What was taken before a time in which nobody asked tells nothing of how many would have been.
+    pub(super) fn let_in(&mut self, now: Instant) {
+        let quiet = now.saturating_duration_since(self.let_in);
+        let between = Duration::from_secs_f64(1.0 / self.rate.per_second.max(LEAST_RATE));
+        if quiet > QUIET.max(between * 2) {
+            (self.since, self.taken) = (now.max(self.since), 0.0);
+        }
+        self.let_in = now;
     }
 
     /// A request was taken; so many are streaming now.
@@ -144,6 +159,19 @@ mod tests {
             format!("{:.2}", learned.rate.per_second)
         });
         assert_eq!(rates, ["3.00", "3.03", "6.00", "30.00"]);
+    }
+
+    #[test]
+    fn a_time_in_which_nobody_asked_teaches_no_rate() {
+        let begin = Instant::now();
+        let mut learned = Learned::new(begin);
+        learned.let_in(begin);
+        learned.take(1, begin);
+        let later = begin + Duration::from_mins(1);
+        (0..12).for_each(|_| learned.let_in(later));
+        learned.refuse(0, Duration::from_secs(1), later);
+        assert!(learned.rate.per_second > 100.0, "{}", learned.rate.per_second);
+        assert!(learned.grows_at_once, "one is tried, then two, then four");
     }
 
     #[test]

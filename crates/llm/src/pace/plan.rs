@@ -103,6 +103,7 @@ impl Plan {
         if !wait.is_zero() {
             return Err(Wait::Rate(wait));
         }
+        self.learned.let_in(now);
         for meter in self.requests.iter_mut().chain([&mut self.learned.rate]) {
             meter.take(1.0, now);
         }

@@ -71,8 +71,8 @@ pub enum EvidenceError {
 }
 
 impl Evidence {
-    /// Reads `state/journal.db`, `receipts.jsonl`, `workspace/`, `workspace/effects.log`, `before/` (the workspace as it was before the run),
-    /// `requests.log` and `shown/*.jsonl` below a folder.
+    /// Reads `state/journal.db`, `receipts.jsonl`, `stops.jsonl`, `workspace/`, `workspace/effects.log`, `before/` (the
+    /// workspace as it was before the run), `requests.log` and `shown/*.jsonl` below a folder.
     pub fn gather(folder: &Path) -> Result<Self, EvidenceError> {
         let journal = SqliteJournal::open_read_only(&folder.join("state/journal.db"))?;
         let query = TaskQuery { limit: usize::MAX, ..TaskQuery::default() };
@@ -93,6 +93,8 @@ impl Evidence {
             receipts: lines::<Value>(&folder.join("receipts.jsonl"))?.iter().map(receipt).collect(),
             ..Self::default()
         };
+        let stops = lines::<Command>(&folder.join("stops.jsonl"))?;
+        evidence.commands.extend(stops.into_iter().map(|stop| (0, stop)));
         evidence.read_traffic(&folder.join("requests.log"))?;
         Ok(evidence)
     }
