@@ -119,8 +119,10 @@ fn a_second_hang_up_is_not_a_second_wish() {
     // It has been delivered when another one is, which it takes in order.
     send(&live, Signal::HUP);
     other.execute_batch("ROLLBACK").unwrap();
-    assert_eq!(live.wait().code, 129);
-    assert!(states(&world).iter().all(|state| state == "cancelled"));
+    let ended = live.wait();
+    assert_eq!(ended.code, 129, "{}", ended.stderr);
+    let states = states(&world);
+    assert!(states.iter().all(|state| state == "cancelled"), "{states:?}: {}", ended.stderr);
 }
 
 #[test]
