@@ -42,7 +42,7 @@ fn check(reading: &Reading, bytes: &[u8]) {
     assert!(granted.iter().all(|tool| !definition.disallowed_tools.contains(tool)), "{definition:?}");
     assert!(!definition.name.is_empty() && definition.name.chars().count() <= 64, "{definition:?}");
     assert!(!definition.description.is_empty() && !definition.prompt.is_empty(), "{definition:?}");
-    assert!(definition.max_turns != Some(0), "{definition:?}");
+    assert!(definition.limits.max_turns != Some(0), "{definition:?}");
     let texts = definition.description.len() + definition.prompt.len();
     assert!(texts <= MAX_FILE_BYTES, "{texts} bytes out of {}", bytes.len());
 }
