@@ -27,7 +27,7 @@ const PAGE: &str = "docs/conformance.md";
 /// Building is part of it.
 const BUDGET: Duration = Duration::from_mins(20);
 
-/// `[--write]`.
+/// `[--write]`: a page is written after a run without a failure only.
 pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
     let write = match flags {
         [] => false,
@@ -50,7 +50,7 @@ pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
     let statements = Statements::read(&workspace.root.join(LIST))?;
     let page = Page::of(&statements, &finished.output);
     print!("{}", page.lines());
-    if write {
+    if write && finished.status.success() {
         page.write(&workspace.root.join(PAGE))?;
     }
     let findings = page.findings(&workspace.root.join(PAGE))?;

@@ -100,7 +100,7 @@ fn the_second_signal_does_not_wait_for_an_end_that_does_not_come() {
     let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
     let (live, other) = kept_from_ending(&world, &server);
     send(&live, Signal::INT);
-    wait_for(&server, |traffic| traffic.open_connections == 0);
+    wait_for(&server, |traffic| traffic.in_flight == 0);
     send(&live, Signal::INT);
     let ended = live.wait();
     assert_eq!((ended.code, ended.stdout.as_str()), (130, ""));
@@ -114,7 +114,7 @@ fn a_second_hang_up_is_not_a_second_wish() {
     let (world, server) = (World::new(), ScriptedServer::start(stuck()).unwrap());
     let (live, other) = kept_from_ending(&world, &server);
     send(&live, Signal::HUP);
-    wait_for(&server, |traffic| traffic.open_connections == 0);
+    wait_for(&server, |traffic| traffic.in_flight == 0);
     send(&live, Signal::HUP);
     // It has been delivered when another one is, which it takes in order.
     send(&live, Signal::HUP);
