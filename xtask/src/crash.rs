@@ -16,7 +16,7 @@ pub(crate) mod random;
 mod rounds;
 mod scenario;
 mod script;
-mod server;
+pub(crate) mod server;
 pub(crate) mod site;
 mod tally;
 mod workers;

@@ -10,6 +10,7 @@ mod conformance;
 mod coverage;
 mod crash;
 mod fuzz;
+mod mcp;
 mod mutants;
 mod package;
 mod process;
@@ -26,7 +27,7 @@ const USAGE: &str = "\
 Usage: cargo xtask <command>
 
   test [SUITE...]   Format, tidy, clippy, every crate's tests within its time budget, examples, doc tests, guards
-                    taken out, 200 kills, and some seconds of fuzzing.
+                    taken out, 200 kills, some seconds of fuzzing, and programs by others (`mcp`).
                     With names (`journal`, `cli`), the tests of these crates only.
   tidy              The rules that no compiler checks: walls between crates, sizes, names, doors.
   conformance       Every statement of the five documents: passed, or what it waits for.
@@ -45,6 +46,9 @@ Usage: cargo xtask <command>
       --seed N      Another load (default 1).
   fuzz              Whether any bytes break what reads agent files, for a minute.
       --seconds N   For N seconds.
+  mcp               Whether programs by others that speak the Model Context Protocol understand ours, and ours theirs:
+                    the official conformance suite, Inspector, the Python SDK, reference servers.
+      --write       Put the list of what does not apply into docs/mcp.md.
   bench             What the release build reaches, beside its targets.
       --check       Exit with an error when a target is missed.
       --write       Put the table into docs/benchmarks.md.
@@ -111,6 +115,7 @@ fn command(name: &str) -> Option<Command> {
         "crash" => crash::run,
         "soak" => soak::run,
         "fuzz" => fuzz::run,
+        "mcp" => mcp::run,
         "mutants" => |words| without_words(words, mutants::run),
         "bench" => bench::run,
         _ => return None,

@@ -19,7 +19,7 @@ use anyhow::{Result, bail};
 use self::build::TestBinary;
 use self::report::{Report, Row};
 use crate::workspace::{Package, Workspace, cargo};
-use crate::{Verdict, crash, fuzz, mutants, process, tidy};
+use crate::{Verdict, crash, fuzz, mcp, mutants, process, tidy};
 
 /// Runs everything, or the suites of the named crates only.
 pub(crate) fn run(names: &[String]) -> Result<Verdict> {
@@ -55,6 +55,9 @@ pub(crate) fn run(names: &[String]) -> Result<Verdict> {
         })?;
         check(&mut report, "fuzz", "an input broke a reader, see above", || {
             fuzz::finds_nothing(&workspace, fuzz::Effort::SHORT)
+        })?;
+        check(&mut report, "mcp", "a program by others and ours do not understand each other, see above", || {
+            mcp::all_understand(&workspace)
         })?;
     }
     if packages.iter().any(|package| package.has_library()) {

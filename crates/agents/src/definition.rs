@@ -5,6 +5,8 @@ use std::fmt;
 use serde_json::Value;
 use sortie_protocol::{Limits, Mode, Resource};
 
+use crate::server::ServerUse;
+
 /// An agent as its author described it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentDefinition {
@@ -19,6 +21,8 @@ pub struct AgentDefinition {
     pub tools: Option<Vec<String>>,
     /// What it may not use, whatever else is said: rules, and names with `*` in them. A bare name is that tool alone.
     pub disallowed_tools: Vec<String>,
+    /// The MCP servers that it asks for by name, or brings along.
+    pub servers: Vec<ServerUse>,
     /// What it may do without approval where no rule says so; `None` is as its parent has it. It can only narrow.
     pub mode: Option<Mode>,
     /// Whether what would need a person's approval is refused instead.

@@ -19,6 +19,7 @@ mod matching;
 mod read;
 mod registry;
 mod resolve;
+mod server;
 mod template;
 
 pub use definition::{AgentDefinition, Origin, Scope};
@@ -29,4 +30,5 @@ pub use matching::{ENOUGH_WORDS, Match, MatchedWord, Place, Ranking, rank};
 pub use read::{Reading, read};
 pub use registry::{Agents, Registry, UnknownAgent};
 pub use resolve::{Resolution, limits, renew, resolve};
+pub use server::{ServerAccess, ServerDefinition, ServerReading, ServerUse, prefix as server_prefix};
 pub use template::{Argument, Given, Template, TemplateError, Templates, UnknownTemplate, template_lines};

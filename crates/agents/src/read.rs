@@ -15,6 +15,7 @@ mod name;
 mod output_schema;
 mod permission_mode;
 mod report;
+mod servers;
 mod template;
 mod tool_list;
 mod yaml;
@@ -117,6 +118,7 @@ fn define(fields: Fields, document: &Document, file: &AgentFile, report: &mut Re
         prompt: document.prompt.clone(),
         tools: fields.tools,
         disallowed_tools: fields.disallowed_tools,
+        servers: fields.servers,
         mode: fields.conduct.mode,
         never_asks: fields.conduct.never_asks,
         approves_reads: false,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::command::{
-    agents, completions, config, cost, doctor, explain, models, resume, run, schema, task, task_status, tasks,
+    agents, completions, config, cost, doctor, explain, mcp, models, resume, run, schema, task, task_status, tasks,
     templates, trust,
 };
 use crate::settings::{Assignment, SET_FLAG, Sources};
@@ -57,6 +57,7 @@ pub(crate) enum Command {
     Tasks(tasks::TasksArgs),
     TaskStatus(task_status::TaskStatusArgs),
     Cost(cost::CostArgs),
+    Mcp(mcp::McpArgs),
     Models(models::ModelsArgs),
     Schema(schema::SchemaArgs),
     Config(config::ConfigArgs),

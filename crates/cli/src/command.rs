@@ -6,6 +6,7 @@ pub(crate) mod config;
 pub(crate) mod cost;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod mcp;
 pub(crate) mod models;
 mod output_schema;
 mod persons;
@@ -35,6 +36,7 @@ pub(crate) fn execute(cli: Cli) -> Result<ExitCode, CommandError> {
         Command::Cost(args) => cost::run(&args, &load(&sources)?),
         Command::Tasks(args) => tasks::run(&args, &load(&sources)?, &sources),
         Command::Templates(args) => templates::run(&args, &load(&sources)?),
+        Command::Mcp(args) => mcp::run(&args, &load(&sources)?),
         Command::Models(args) => models::run(&args, &load(&sources)?),
         Command::Explain(args) => explain::run(&args, &load(&sources)?),
         Command::Schema(args) => schema::run(&args, &load(&sources)?),

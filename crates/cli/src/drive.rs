@@ -70,7 +70,7 @@ async fn steer(
     retention: Retention,
     detachment: Option<Detachment>,
 ) -> Result<Result<ExitCode, Failure>, CommandError> {
-    let Wired { engine, journal, hooks } = wired;
+    let Wired { engine, journal, hooks, .. } = wired;
     let mut signals =
         Signals::listen().map_err(|error| CommandError::internal(format!("signals cannot be listened to: {error}")))?;
     let before = journal.end()?;
@@ -112,8 +112,12 @@ async fn steer(
         }
     };
     tokio::select! {
-        complaints = hooks.settled() => complaints.iter().for_each(|complaint| error::warn(complaint)),
-        // Hooks end by themselves in their time; who does not want to wait for that need not.
+        (complaints, ()) = async { tokio::join!(hooks.settled(), engine.close()) } => {
+            for complaint in &complaints {
+                error::warn(complaint);
+            }
+        }
+        // Hooks and servers end in their time; who does not want to wait for that need not.
         signal = signals.next() => end_now(signal),
     }
     match (finished.unwrap_or_else(|_| Err(CommandError::internal("the result could not be shown"))), signal) {

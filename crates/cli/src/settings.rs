@@ -14,6 +14,7 @@ mod place;
 mod project;
 mod route;
 mod said;
+mod server;
 mod template;
 mod value;
 
@@ -37,6 +38,7 @@ pub(crate) use place::Places;
 pub(crate) use project::power;
 pub(crate) use route::ResolvedRoute;
 pub(crate) use said::{Assignment, SET_FLAG};
+pub(crate) use server::in_project_file as servers_in;
 pub(crate) use template::template;
 
 use crate::error::CommandError;
@@ -141,7 +143,7 @@ impl Settings {
         let project = Project { workspace: &workspace, trust: &trust };
         let set_aside = project.hear_config(&mut said)?;
         project.hear_variables(&mut said, &mut environment);
-        project.hear_servers(&mut said);
+        project.hear_servers(&mut said)?;
         said.warnings.extend(environment.take_warnings());
         said.hear_environment(&environment, &|path| sources.replace(path))?;
         for assignment in &sources.set {
@@ -213,6 +215,11 @@ impl Settings {
     /// The same where nothing is set.
     pub(crate) fn usual_retention() -> Duration {
         days(key::RETENTION_DAYS.default)
+    }
+
+    /// Whether what works in the background goes on to its end when an MCP client is gone.
+    pub(crate) fn finishes_background(&self) -> bool {
+        self.said.switch(&key::FINISH_BACKGROUND)
     }
 
     /// Whether every call of a sub-agent is worth a line.

@@ -3,8 +3,9 @@
 mod folders;
 
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use sortie_agents::{Agents, Registry};
 use sortie_engine::{
@@ -13,7 +14,8 @@ use sortie_engine::{
 };
 use sortie_journal::{Journal, SqliteJournal};
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
-use sortie_llm::{Models as _, RouteSetup, RouteTable};
+use sortie_llm::{Models, RouteSetup, RouteTable};
+use sortie_mcp::{Connections, HostModels, Hosts, ServerGround};
 use sortie_policy::Redactor;
 use sortie_protocol::{Failure, TaskRequest};
 use sortie_sandbox::process::{Environment, Program};
@@ -27,12 +29,17 @@ use crate::patience::patiently;
 use crate::retention::Retention;
 use crate::settings::{Places, Settings};
 
+/// How long an MCP server that failed is left alone the first time.
+const SERVER_REST: Duration = Duration::from_secs(2);
+
 /// An engine, and the journal that its displays read.
 pub(crate) struct Wired {
     pub(crate) engine: Engine,
     pub(crate) journal: Arc<dyn Journal>,
     /// What has to be waited for before the program ends.
     pub(crate) hooks: Arc<dyn Hooks>,
+    /// The agents that there are, as the engine looks at them.
+    pub(crate) agents: Arc<dyn Agents>,
 }
 
 /// The project's directory.
@@ -76,6 +83,8 @@ pub(crate) struct Plan<'a> {
     agents: Arc<AgentFolders>,
     /// Whether no result is given again.
     is_anew: bool,
+    /// Whose models serve before `offline`.
+    hosts: Option<Hosts>,
 }
 
 impl<'a> Plan<'a> {
@@ -83,12 +92,17 @@ impl<'a> Plan<'a> {
         let models = models(settings)?;
         let agents = agents(settings)?;
         let workspace = Arc::new(seen_by_tools(settings)?);
-        Ok(Self { settings, workspace, models, agents, is_anew: false })
+        Ok(Self { settings, workspace, models, agents, is_anew: false, hosts: None })
     }
 
     /// The same, where all work is to be done anew.
     pub(crate) fn anew(self) -> Self {
         Self { is_anew: true, ..self }
+    }
+
+    /// The same, where hosts may lend their models.
+    pub(crate) fn borrowing(self, hosts: Option<Hosts>) -> Self {
+        Self { hosts, ..self }
     }
 
     /// How long tasks are kept.
@@ -143,13 +157,20 @@ impl<'a> Plan<'a> {
         let cache = cache.map_err(|error| CommandError::config(chain(&error)))?.map(|kept| Arc::new(Cache::new(kept)));
         let web = self.settings.web_rules()?;
         let hooks: Arc<dyn Hooks> = Arc::new(hooks(self.settings)?);
+        let models: Arc<dyn Models> = Arc::new(self.models);
+        let models = match self.hosts {
+            Some(hosts) => Arc::new(HostModels::new(models, hosts)),
+            None => models,
+        };
+        let agents: Arc<dyn Agents> = self.agents;
         let engine = Engine::new(EngineParts {
             journal: Arc::clone(&journal),
-            models: Arc::new(self.models),
+            models,
             workspace: Arc::clone(&self.workspace),
-            agents: self.agents,
+            agents: Arc::clone(&agents),
             contract: self.settings.contract(),
             more_tools: vec![Arc::new(WebFetch::new(web.clone()))],
+            remote_tools: Arc::new(servers(self.settings)?),
             shell: Some(Arc::new(shell(self.settings, &self.workspace, &reports, web)?)),
             reports,
             cache,
@@ -159,7 +180,7 @@ impl<'a> Plan<'a> {
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
         });
-        Ok(Wired { engine, journal, hooks })
+        Ok(Wired { engine, journal, hooks, agents })
     }
 }
 
@@ -180,6 +201,17 @@ fn shell(
     Ok(setup)
 }
 
+/// Others' MCP servers. None is started before a task that may use it.
+fn servers(settings: &Settings) -> Result<Connections, CommandError> {
+    let workspace = settings.places.workspace.clone();
+    let changeable: Vec<PathBuf> = [workspace.clone()].into_iter().chain(settings.added_directories()?).collect();
+    let untrusted: Vec<&Path> = changeable.iter().map(PathBuf::as_path).collect();
+    let environment = Environment::scrubbed(settings.environment.of_the_process(), &untrusted);
+    let (variables, logs) = (settings.server_variables(), Some(settings.places.server_logs()));
+    let ground = ServerGround { workspace, changeable, environment, variables, logs, rest: SERVER_REST };
+    Ok(Connections::new(settings.servers(), ground))
+}
+
 /// The user's own programs that are told of tasks.
 fn hooks(settings: &Settings) -> Result<ProgramHooks, CommandError> {
     let workspace = settings.places.workspace.clone();
@@ -192,6 +224,7 @@ fn hooks(settings: &Settings) -> Result<ProgramHooks, CommandError> {
 pub(crate) fn permissions(settings: &Settings, approver: Arc<dyn Approver>) -> Permissions {
     let (routes, _) = settings.routes();
     let keys = routes.iter().filter_map(|route| Some(route.api_key.as_ref()?.reveal().to_owned()));
+    let keys = keys.chain(settings.server_secrets());
     Permissions {
         layers: settings.permission_layers(),
         approver,

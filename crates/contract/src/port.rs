@@ -21,6 +21,12 @@ pub trait Contract: Send + Sync {
     /// JSON schema of the arguments, for the same agents.
     fn schema(&self, agents: &[AgentLine]) -> Value;
 
+    /// JSON schema of [`encode`](Self::encode) and [`encode_launched`](Self::encode_launched), for hosts that check answers.
+    /// It names what a program looks for first; each costs the host tokens in every list of tools.
+    fn output_schema(&self) -> Value {
+        json!({"type": "object"})
+    }
+
     /// The field in which a call names an agent, where it can name one.
     fn agent_field(&self) -> Option<&'static str> {
         Some("subagent_type")

@@ -81,6 +81,7 @@ impl Contract for Sortie {
             limits: limits(fields.take("limits"))?,
             output_schema: output_schema(fields.take("output_schema"))?,
             notices: fields.into_notices(),
+            ..TaskRequest::default()
         })
     }
 

@@ -127,7 +127,7 @@ impl Contract for Typed {
         fields.drop_empty("resume");
         let (background, resume) = (fields.flag("run_in_background")?, fields.optional_text("resume")?);
         let notices = fields.into_notices();
-        Ok(TaskRequest { title, prompt, agent, model, background, resume, limits, output_schema: None, notices })
+        Ok(TaskRequest { title, prompt, agent, model, background, resume, limits, notices, ..TaskRequest::default() })
     }
 
     fn encode(&self, call: &Call<'_>, answer: Answer<'_>) -> Value {

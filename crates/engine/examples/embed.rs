@@ -21,6 +21,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         agents: Registry::builtin().fixed(),
         contract: Arc::new(Sortie),
         more_tools: Vec::new(),
+        remote_tools: Arc::new(sortie_engine::NoRemoteTools),
         shell: None,
         reports: Arc::new(SpillDir::open(&home.join("reports"))?),
         cache: None,

@@ -118,6 +118,7 @@ fn engine(
         agents: Registry::builtin().fixed(),
         contract: Arc::new(Sortie),
         more_tools: Vec::new(),
+        remote_tools: Arc::new(sortie_engine::NoRemoteTools),
         shell: None,
         reports: Arc::new(SpillDir::open(&folder.join("reports"))?),
         cache: None,

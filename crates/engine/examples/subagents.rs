@@ -55,6 +55,7 @@ fn engine(home: &Path) -> Result<Engine, Box<dyn Error>> {
         agents: Registry::builtin().fixed(),
         contract: Arc::new(Sortie),
         more_tools: Vec::new(),
+        remote_tools: Arc::new(sortie_engine::NoRemoteTools),
         shell: None,
         reports: Arc::new(SpillDir::open(&home.join("reports"))?),
         cache: None,

@@ -111,6 +111,7 @@ async fn run((prompt, agent): (&str, &str)) -> Result<Value, Box<dyn Error>> {
         agents: Registry::builtin().fixed(),
         contract: Arc::new(Sortie),
         more_tools: Vec::new(),
+        remote_tools: Arc::new(sortie_engine::NoRemoteTools),
         // Offered like all other tools; nobody calls it.
         shell: Some(Arc::new(ShellSetup::new(
             Program::at("sortie".into()),

@@ -3,6 +3,7 @@
 //! The engine decides when to ask and what an answer covers. How a question looks, and where an answer for good is
 //! written down, is the approver's business.
 
+use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -62,7 +63,8 @@ pub struct Question {
     /// would settle it, because a rule asks whatever is allowed, or where it should be written by hand.
     pub lasting_rule: Option<String>,
     /// Rules that would settle it for good and are written by hand alone: those for commands, since one yes would let
-    /// every other project run a script of its own by the same words.
+    /// every other project run a script of its own by the same words, and those for tools that somebody else may change
+    /// under the same name.
     pub by_hand: Vec<String>,
     /// Why it has to be asked.
     pub ground: String,
@@ -116,6 +118,8 @@ impl Desk {
 pub(crate) struct Approvals {
     /// `None` until something was approved.
     approved: Mutex<Option<Approved>>,
+    /// What tools that somebody else may change were when they were approved, by name.
+    pins: Mutex<HashMap<String, String>>,
 }
 
 #[derive(Debug)]
@@ -140,7 +144,22 @@ impl Approvals {
         *approved = judge.ok().map(|judge| Approved { rules, judge });
     }
 
-    pub(crate) fn cover(&self, tool: &str, resource: &Resource) -> bool {
+    /// Binds what was approved of a tool to what it is now.
+    pub(crate) fn pin(&self, tool: &str, pin: Option<&str>) {
+        if let Some(pin) = pin {
+            self.pins.lock().unwrap_or_else(PoisonError::into_inner).insert(tool.to_owned(), pin.to_owned());
+        }
+    }
+
+    /// Whether a call of a tool, which is what its pin says, is covered.
+    pub(crate) fn cover(&self, (tool, pin): (&str, Option<&str>), resource: &Resource) -> bool {
+        let is_other = |pin: &str| {
+            let pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
+            pins.get(tool).is_none_or(|approved| approved != pin)
+        };
+        if pin.is_some_and(is_other) {
+            return false;
+        }
         let approved = self.approved.lock().unwrap_or_else(PoisonError::into_inner);
         approved.as_ref().is_some_and(|approved| approved.judge.decide(tool, resource).is_allowed())
     }
@@ -158,9 +177,20 @@ mod tests {
         let places = Places { root: Some(PathBuf::from("/w")), ..Places::default() };
         let approvals = Approvals::default();
         approvals.add(&["Bash(cargo build)".to_owned(), "Edit(/log)".to_owned(), "no rule".to_owned()], &places);
-        assert!(approvals.cover("Bash", &line("cargo build > log")));
-        assert!(approvals.cover("Write", &Resource::Path(PathBuf::from("log"))));
-        assert!(!approvals.cover("Bash", &line("cargo build > other")));
-        assert!(!approvals.cover("Bash", &line("cargo test")));
+        assert!(approvals.cover(("Bash", None), &line("cargo build > log")));
+        assert!(approvals.cover(("Write", None), &Resource::Path(PathBuf::from("log"))));
+        assert!(!approvals.cover(("Bash", None), &line("cargo build > other")));
+        assert!(!approvals.cover(("Bash", None), &line("cargo test")));
+    }
+
+    #[test]
+    fn an_answer_about_a_tool_of_others_holds_only_while_the_tool_is_the_same() {
+        let (tool, nothing) = ("mcp__db__query", Resource::Nothing);
+        let approvals = Approvals::default();
+        approvals.add(&[tool.to_owned()], &Places::default());
+        assert!(!approvals.cover((tool, Some("1")), &nothing), "it was not this one that was approved");
+        approvals.pin(tool, Some("1"));
+        assert!(approvals.cover((tool, Some("1")), &nothing));
+        assert!(!approvals.cover((tool, Some("2")), &nothing));
     }
 }

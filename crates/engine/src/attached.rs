@@ -46,7 +46,11 @@ impl Delegate {
                 let may_go_on = self.refuse_now(&remembered.past.job.config);
                 let takes_over = self.takes_over;
                 let going_on = GoingOn { remembered, wish: Wish::AsItWas, notices, above, takes_over };
-                match may_go_on.and_then(|()| self.engine.go_on(going_on)) {
+                let task = match may_go_on {
+                    Ok(()) => Box::pin(self.engine.go_on(going_on)).await,
+                    Err(why) => Err(why),
+                };
+                match task {
                     Ok(task) => return Found::Open(Box::new(task)),
                     Err(why) => why,
                 }

@@ -19,6 +19,8 @@ pub struct Authority<'a> {
     pub rules: &'a Rules,
     /// The user's side: what binds every task before its agent does.
     pub layers: &'a [GrantLayer],
+    /// Names of remote tools that are taken to exist: nothing is started to find out.
+    pub remote: &'a [String],
 }
 
 impl Authority<'_> {
@@ -58,7 +60,8 @@ impl Authority<'_> {
         let depth = parent.map_or(0, |parent| parent.depth + 1);
         let task_tool = Arc::new(task_tool(contract, &delegable, rules));
         let registry = standard(contract.as_ref(), Some(task_tool), true);
-        let tools = tools_at(&registry, contract.as_ref(), rules, depth);
+        let mut tools = tools_at(&registry, contract.as_ref(), rules, depth);
+        tools.extend_from_slice(self.remote);
         let mut config = sortie_agents::resolve(Resolution {
             definition,
             parent,

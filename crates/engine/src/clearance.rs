@@ -54,7 +54,7 @@ impl Clearance {
             Decision::Deny(ground) => return Ok(Err(denied(call, &ground))),
             Decision::Ask(_) if !self.approver.is_present() && is_out("nobody-to-ask") => Some(resource),
             Decision::Ask(ground) if !self.approver.is_present() => return Ok(Err(unasked(call, &ground))),
-            Decision::Ask(_) if self.approvals.cover(&call.tool, &resource) => Some(resource),
+            Decision::Ask(_) if self.approvals.cover((&call.tool, tool.pin()), &resource) => Some(resource),
             Decision::Ask(ground) => {
                 let asked = Asked { call, tool, context, resource: &resource, ground: &ground };
                 let answer = async {
@@ -97,7 +97,7 @@ impl Clearance {
     async fn in_turn(&self, asked: &Asked<'_>, sink: &Sink) -> Result<Result<(), ToolOutput>, JournalError> {
         let _turn = self.desk.turn().await;
         let Asked { call, tool, context, resource, ground } = *asked;
-        if self.approvals.cover(&call.tool, resource) {
+        if self.approvals.cover((&call.tool, tool.pin()), resource) {
             return Ok(Ok(()));
         }
         let rules = remedies(&call.tool, resource, &self.places);
@@ -114,8 +114,8 @@ impl Clearance {
             arguments: call.arguments.clone(),
             preview: tool.preview(&call.arguments, context).await,
             rules: rules.clone(),
-            lasting_rule: lasting.filter(|_| !ground.remedies.is_empty()),
-            by_hand: ground.remedies.iter().filter(|_| is_command).cloned().collect(),
+            lasting_rule: lasting.filter(|_| !ground.remedies.is_empty() && tool.pin().is_none()),
+            by_hand: ground.remedies.iter().filter(|_| is_command || tool.pin().is_some()).cloned().collect(),
             ground: ground.to_string(),
         };
         self.hooks.asks(&self.job, &Asking::from(&question));
@@ -137,6 +137,7 @@ impl Clearance {
         };
         if matches!(answer, ApprovalAnswer::Tree | ApprovalAnswer::Always) {
             self.approvals.add(&rules, &self.places);
+            self.approvals.pin(&call.tool, tool.pin());
         }
         sink.append(Fact::ApprovalAnswered { call: call.id.clone(), answer }).await?;
         Ok(refusal.map_or(Ok(()), Err))
@@ -219,7 +220,7 @@ impl Guard for DoorGuard {
         match self.judge.decide(tool, &resource) {
             Decision::Allow => Ok(()),
             Decision::Ask(_) if self.is_approved(path, access) => Ok(()),
-            Decision::Ask(_) if self.approvals.cover(tool, &resource) => Ok(()),
+            Decision::Ask(_) if self.approvals.cover((tool, None), &resource) => Ok(()),
             Decision::Ask(ground) | Decision::Deny(ground) => Err(ground.to_string()),
         }
     }

@@ -128,7 +128,7 @@ impl Delegate {
         address: Arc<Address>,
     ) -> Result<Delegated, Failure> {
         let waits = !request.background;
-        let mut task = self.task(Arc::clone(&address), request)?;
+        let mut task = self.task(Arc::clone(&address), request).await?;
         let known = if waits { self.known(&mut task).await } else { Known::New(None) };
         let ticket = match known {
             Known::New(ticket) => ticket,
@@ -223,20 +223,21 @@ impl Delegate {
         let (remembered, mut notices) = engine.wanted(asked, Some(self.parent.task)).await?;
         notices.extend(engine.differences(&request, &remembered, &self.judge)?);
         let wish = Wish::Leg { prompt: Some(request.prompt), limits: request.limits, by: Wisher::Call };
-        let mut task =
-            engine.go_on(GoingOn { remembered, wish, notices, above: Some(self.above(address)), takes_over: false })?;
+        let task =
+            engine.go_on(GoingOn { remembered, wish, notices, above: Some(self.above(address)), takes_over: false });
+        let mut task = task.await?;
         engine.check_rate()?;
         task.consult_hooks().await?;
         Ok(task)
     }
 
-    fn task(&self, address: Arc<Address>, request: TaskRequest) -> Result<Task, Failure> {
+    async fn task(&self, address: Arc<Address>, request: TaskRequest) -> Result<Task, Failure> {
         let engine = &self.engine;
         engine.rules.check_prompt(&request)?;
         engine.check_background(&request)?;
         let defaults = engine.contract.defaults();
         let roster = engine.rosters.current();
-        let request = roster.templates().applied(request, USUAL_AGENT, engine.rules.max_prompt_bytes)?;
+        let mut request = roster.templates().applied(request, USUAL_AGENT, engine.rules.max_prompt_bytes)?;
         let serving = serving(&roster.agents, &request, Kind::Delegated, defaults.best_match);
         if let Ok(serving) = &serving
             && defaults.refuses_circles
@@ -252,7 +253,9 @@ impl Delegate {
         }
         let from_parent = (Kind::Delegated, Some(&self.parent.config));
         let asked = Asked::from(&request);
-        let (config, request) = engine.resolve(&roster, serving, from_parent, request)?;
+        let (equipped, missing) = engine.equipped(&roster, serving.definition, from_parent, &self.cancel).await;
+        request.notices.extend(missing);
+        let (config, request) = engine.resolve(&equipped, serving, from_parent, request)?;
         let account = Account::below(&self.account, config.limits);
         account.check_prices(&config.model, &engine.models.terms(&config.model).prices)?;
         self.account.admit_child()?;
@@ -260,7 +263,7 @@ impl Delegate {
         let sink = engine.sink(&job, Hold::FIRST);
         Ok(Task {
             engine: Arc::clone(engine),
-            roster,
+            roster: equipped,
             asked,
             slot: Arc::new(Slot::of(Arc::clone(&engine.slots), sink.clone())),
             sink,

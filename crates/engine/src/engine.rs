@@ -26,6 +26,7 @@ use crate::hooks::Hooks;
 use crate::instructions::Instructions;
 use crate::permissions::Permissions;
 use crate::recall::Known;
+use crate::remote_tools::RemoteTools;
 use crate::roster::{Roster, Rosters, undescribed};
 use crate::rules::{Kind, ModelWish, Rules, Serving, lowered, serving, turns, type_default};
 use crate::sink::{Hold, Sink};
@@ -48,6 +49,8 @@ pub struct EngineParts {
     pub contract: Arc<dyn Contract>,
     /// Tools beside the built-in ones. One with a built-in's name takes its place.
     pub more_tools: Vec<Arc<dyn Tool>>,
+    /// Tools of others' servers, which are found when a task starts.
+    pub remote_tools: Arc<dyn RemoteTools>,
     /// How commands are run; `None` where nobody has any.
     pub shell: Option<Arc<ShellSetup>>,
     /// Where reports go that are too long to be delivered.
@@ -91,6 +94,7 @@ pub(crate) struct Inner {
     pub(crate) models: Arc<dyn Models>,
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) rosters: Rosters,
+    pub(crate) remote_tools: Arc<dyn RemoteTools>,
     pub(crate) contract: Arc<dyn Contract>,
     pub(crate) shell: Option<Arc<ShellSetup>>,
     /// The same with walls, for tasks that were started with them; made when the first of them goes on.
@@ -117,7 +121,7 @@ pub(crate) struct Inner {
 impl Engine {
     pub fn new(parts: EngineParts) -> Self {
         let EngineParts { journal, models, workspace, agents, contract, more_tools, shell, .. } = parts;
-        let EngineParts { reports, cache, hooks, rules, permissions, clock, ids, .. } = parts;
+        let EngineParts { reports, cache, hooks, rules, permissions, clock, ids, remote_tools, .. } = parts;
         let rosters = Rosters::new(agents, Arc::clone(&contract), (more_tools, shell.is_some()), rules.clone());
         let slots = Arc::new(Semaphore::new(rules.max_concurrent.clamp(1, Semaphore::MAX_PERMITS)));
         let places = permissions.places(&workspace);
@@ -126,6 +130,7 @@ impl Engine {
             models,
             workspace,
             rosters,
+            remote_tools,
             contract,
             shell,
             confined: OnceLock::new(),
@@ -165,6 +170,11 @@ impl Engine {
         self.inner.present.stop(task)
     }
 
+    /// Ends what was started for the remote tools of its tasks. To be called when none of them runs any more.
+    pub async fn close(&self) {
+        self.inner.remote_tools.close().await;
+    }
+
     async fn start(&self, request: TaskRequest, kind: Kind) -> Result<Running, Failure> {
         let inner = &self.inner;
         inner.rules.check_prompt(&request)?;
@@ -177,7 +187,7 @@ impl Engine {
         }
         let roster = inner.rosters.current();
         // A person's own prompt has been read by then.
-        let request = match kind {
+        let mut request = match kind {
             Kind::Main => request,
             Kind::Delegated => roster.templates().applied(request, USUAL_AGENT, inner.rules.max_prompt_bytes)?,
         };
@@ -189,7 +199,10 @@ impl Engine {
             refuse_denied(&judge, inner.contract.as_ref(), serving.definition)?;
         }
         let is_apart = request.background;
-        let mut task = inner.prepare(&roster, serving, kind, request)?;
+        let (equipped, missing) =
+            inner.equipped(&roster, serving.definition, (kind, None), &CancellationToken::new()).await;
+        request.notices.extend(missing);
+        let mut task = inner.prepare(&equipped, serving, kind, request)?;
         let is_waited_for = kind == Kind::Delegated && !is_apart;
         let known = if is_waited_for { inner.known(&mut task).await } else { Known::New(None) };
         let ticket = match known {
@@ -339,7 +352,7 @@ impl Inner {
             brief: &request.prompt,
             definition,
             type_default: type_default(&defaults, definition, kind),
-            parents: parent.map(|parent| &parent.model),
+            parents: parent.map(|parent| &parent.model).or(request.lent_model.as_ref()),
         };
         let chosen = self.rules.choose_model(self.models.as_ref(), wish)?;
         request.notices.extend(chosen.notice);

@@ -28,7 +28,7 @@ impl Engine {
         let judge = judge.map_err(|error| Failure::new("grant", error.to_string()))?;
         notices.extend(inner.differences(&request, &remembered, &judge)?);
         let wish = Wish::Leg { prompt: Some(request.prompt), limits: request.limits, by: Wisher::Call };
-        let mut task = inner.go_on(GoingOn { remembered, wish, notices, above: None, takes_over: false })?;
+        let mut task = inner.go_on(GoingOn { remembered, wish, notices, above: None, takes_over: false }).await?;
         inner.check_rate()?;
         task.consult_hooks().await?;
         if request.background {

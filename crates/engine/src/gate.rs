@@ -285,6 +285,10 @@ impl Gate {
         sink: &Sink,
     ) -> Result<Passage, JournalError> {
         let output = without_secrets(output, &self.redactor);
+        let output = match self.tool(call).and_then(|tool| tool.most_bytes()) {
+            Some(most) => self.wording.within(call, output, most).await,
+            None => output,
+        };
         let output = self.wording.word(call, output, started.elapsed()).await;
         let output = CallOutput { call: call.id.clone(), output };
         sink.append(Fact::CallFinished { output: output.clone(), refused: !ran }).await?;

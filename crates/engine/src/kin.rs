@@ -2,6 +2,7 @@
 //! beside it.
 
 mod reach;
+mod stand;
 
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
@@ -9,15 +10,15 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use sortie_crash::point;
-use sortie_journal::{Holder, Standing, TaskState};
+use sortie_journal::TaskState;
 use sortie_protocol::{Addressee, CallId, Event, Fact, Failure, Job, Sender, TaskId, TaskRequest};
 use sortie_tools::{
     Answered, BoxFuture, Choice, Delegated, Delegation as _, Glance, Kin, Listing, Note, Receipt, ReportPage, Stand,
-    Work,
 };
 use tokio::time::Instant;
 
-use self::reach::Member;
+pub(crate) use self::reach::Member;
+pub(crate) use self::stand::{Onlooker, listing};
 use crate::approval::Inquiry;
 use crate::blocking::blocking;
 use crate::delegate::Delegate;
@@ -27,12 +28,6 @@ use crate::question::{ASK, Asker, OpenQuestion};
 use crate::remember::{journal_failure, read};
 use crate::resident::{Courier, Resident, SILENT};
 use crate::turn::until;
-
-/// How long a task may take to end when it is told to.
-const END_WITHIN: Duration = Duration::from_secs(10);
-
-/// Of a report that is read in pages.
-const MAX_REPORT_BYTES: u64 = 64 << 20;
 
 impl Kin for Delegate {
     fn look<'a>(&'a self, task: &'a str, patience: Duration) -> BoxFuture<'a, Result<Glance, Failure>> {
@@ -61,7 +56,7 @@ impl Kin for Delegate {
         Box::pin(async move {
             let mut members = self.tree(self.parent.task).await?;
             members.retain(|member| member.task != self.parent.task);
-            self.listing(members, choice).await
+            listing(self, members, choice).await
         })
     }
 
@@ -70,52 +65,18 @@ impl Kin for Delegate {
             let Some(parent) = self.parent.parent else { return Ok(Listing::default()) };
             let mut members = self.tree(parent).await?;
             members.retain(|member| member.parent == Some(parent) && member.task != self.parent.task);
-            self.listing(members, choice).await
+            listing(self, members, choice).await
         })
     }
 
     fn page<'a>(&'a self, task: &'a str, from: usize, most: usize) -> BoxFuture<'a, Result<ReportPage, Failure>> {
-        Box::pin(async move {
-            let task = self.below(task).await?.task;
-            let (journal, reports) = (Arc::clone(&self.engine.journal), Arc::clone(&self.engine.reports));
-            let read = move || {
-                let Some(outcome) = journal.ending(task).map_err(journal_failure)? else {
-                    return Err(Failure::new("no_report", format!("{task} has not ended: it has no report yet")));
-                };
-                let Some(path) = outcome.full_text_path.filter(|_| outcome.truncated) else { return Ok(outcome.text) };
-                let gone =
-                    |why: String| Failure::new("no_report", format!("the whole report of {task} is gone: {why}"));
-                let name = path.rsplit('/').next().unwrap_or_default();
-                let whole = reports.recall(name, MAX_REPORT_BYTES).map_err(|error| gone(error.to_string()))?;
-                let whole = whole.ok_or_else(|| gone(format!("{path} does not exist")))?;
-                Ok(String::from_utf8_lossy(&whole).into_owned())
-            };
-            let whole = blocking(read).await?;
-            let text = whole.chars().skip(from).take(most).collect();
-            Ok(ReportPage { text, from, whole: whole.chars().count() })
-        })
+        Box::pin(async move { self.engine.report_page(self.below(task).await?.task, from, most).await })
     }
 
     fn stop<'a>(&'a self, task: &'a str) -> BoxFuture<'a, Result<Vec<Glance>, Failure>> {
         Box::pin(async move {
             let task = self.below(task).await?.task;
-            let at_work = |tree: Vec<Member>| -> Vec<Arc<Resident>> {
-                tree.iter().filter_map(|member| self.engine.present.find(member.task)).collect()
-            };
-            let stopped = at_work(self.tree(task).await?);
-            // One that has failed no longer stops what it had started.
-            for resident in &stopped {
-                resident.cancel.cancel();
-            }
-            let all_over = async {
-                for resident in &stopped {
-                    resident.over.cancelled().await;
-                }
-            };
-            if tokio::time::timeout(END_WITHIN, all_over).await.is_err() {
-                let message = format!("{task} was told to stop, and has not ended within {} s", END_WITHIN.as_secs());
-                return Err(Failure::new("still_running", message));
-            }
+            let stopped = self.engine.end_all(task, &self.tree(task).await?).await?;
             let mut glances = Vec::new();
             for resident in stopped {
                 glances.push(self.glance(self.recorded(resident.job.task).await?).await?);
@@ -350,58 +311,6 @@ impl Delegate {
         }
     }
 
-    /// Those of a choice, newest first looked at; what is known of one that has ended without reading its log is enough
-    /// to pass it over.
-    async fn listing(&self, members: Vec<Member>, Choice { status, most }: Choice<'_>) -> Result<Listing, Failure> {
-        let mut listing = Listing::default();
-        for member in members.into_iter().rev() {
-            let known = match (status, &member.state) {
-                (None, _) => Some(true),
-                (Some(status), TaskState::Ended(ended)) => Some(ended.to_string() == status),
-                (Some(_), _) => None,
-            };
-            let is_full = listing.newest.len() >= most;
-            let glance = match known {
-                Some(false) => continue,
-                Some(true) if is_full => None,
-                _ => Some(self.glance(member).await?),
-            };
-            // A log may be a moment behind.
-            if let (Some(status), Some(glance)) = (status, &glance)
-                && glance.stand.status() != status
-            {
-                continue;
-            }
-            listing.n_all += 1;
-            listing.newest.extend(glance.filter(|_| !is_full));
-        }
-        listing.newest.reverse();
-        Ok(listing)
-    }
-
-    async fn glance(&self, member: Member) -> Result<Glance, Failure> {
-        let Member { task, parent, agent, title, .. } = member;
-        let stand = match self.at_work(task).await {
-            Some(resident) => self.stand_of(&resident).await,
-            None => self.recorded_stand(task).await?,
-        };
-        Ok(Glance { task, parent, agent, title, stand })
-    }
-
-    async fn stand_of(&self, resident: &Resident) -> Stand {
-        let glimpse = resident.sink.lately().glimpse();
-        let Some(admitted) = glimpse.admitted else { return Stand::Waits };
-        let spent = resident.account.spent();
-        Stand::Works(Work {
-            turn: glimpse.turn,
-            tool_calls: spent.tool_calls,
-            tokens: spent.total_tokens(),
-            elapsed: resident.worked_before + admitted.elapsed(),
-            last: glimpse.last,
-            awaits_answer: self.is_asked_by(resident).await,
-        })
-    }
-
     /// Whether another one waits for an answer of this task, and has none.
     async fn is_asked_by(&self, resident: &Resident) -> bool {
         let own = self.parent.task;
@@ -410,24 +319,18 @@ impl Delegate {
         };
         address.hold().await.sink.task() == own
     }
+}
 
-    /// How a task stands that nobody runs here.
-    async fn recorded_stand(&self, task: TaskId) -> Result<Stand, Failure> {
-        let journal = Arc::clone(&self.engine.journal);
-        let read = move || {
-            let Standing { state, holder, .. } = journal.standing(task).map_err(journal_failure)?;
-            let ending = if matches!(state, TaskState::Ended(_)) { journal.ending(task) } else { Ok(None) };
-            Ok((state, holder, ending.map_err(journal_failure)?))
+impl Onlooker for Delegate {
+    async fn glance(&self, member: Member) -> Result<Glance, Failure> {
+        let Member { task, parent, agent, title, .. } = member;
+        let stand = match self.engine.at_work(task).await {
+            Some(resident) => resident.stand(self.is_asked_by(&resident).await),
+            None => match self.engine.recorded_stand(task).await? {
+                Stand::Ended { outcome, .. } => Stand::Ended { outcome, unread: self.inbox.mark_of(task) },
+                open => open,
+            },
         };
-        let (state, holder, ending) = blocking(read).await?;
-        match holder {
-            _ if matches!(state, TaskState::Ended(_)) => {}
-            Holder::Nobody => return Ok(Stand::Interrupted),
-            Holder::ThisProcess => return Ok(Stand::Elsewhere { pid: std::process::id(), is_seen: true }),
-            Holder::Other { pid } => return Ok(Stand::Elsewhere { pid, is_seen: true }),
-            Holder::OutOfSight { pid } => return Ok(Stand::Elsewhere { pid, is_seen: false }),
-        }
-        let missing = || Failure::new("journal", format!("the ending of {task} is missing"));
-        Ok(Stand::Ended { outcome: Box::new(ending.ok_or_else(missing)?), unread: self.inbox.mark_of(task) })
+        Ok(Glance { task, parent, agent, title, stand })
     }
 }

@@ -55,6 +55,7 @@ mod port;
 mod question;
 mod recall;
 mod remember;
+mod remote_tools;
 mod renewal;
 mod repeats;
 mod replay;
@@ -74,6 +75,7 @@ mod subagents;
 mod task;
 mod together;
 mod turn;
+mod visitor;
 mod voice;
 mod walls;
 mod wording;
@@ -92,6 +94,7 @@ pub use output_file::Narrator;
 pub use permissions::Permissions;
 pub use port::{Clock, Ids, RandomIds, SystemClock};
 pub use remember::footprint_so_far;
+pub use remote_tools::{Gathered, NoRemoteTools, RemoteTools, Wanted};
 pub use resume::Resumption;
 pub use roster::{task_tool, tool_names};
 pub use rules::{Kind, Rules, preflight};
@@ -99,3 +102,4 @@ pub use subagents::{
     Configurations, Observation, ObserveError, Observed, Parameters, Subagent, SubagentError, SubagentObserver,
     SubagentStatus, Subagents,
 };
+pub use visitor::Visitor;

@@ -31,6 +31,8 @@ impl OpenQuestion {
         let is_meant = match &message.from {
             Sender::Person => true,
             Sender::Task { task, .. } => self.to == Addressee::Parent && above.contains(task),
+            // It is above everybody, but it is nobody's parent and no person.
+            Sender::Host => false,
         };
         is_meant && message.number > self.asked_at
     }

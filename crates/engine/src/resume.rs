@@ -13,7 +13,7 @@ use crate::address::Address;
 use crate::approval::Approvals;
 use crate::blocking::blocking;
 use crate::engine::{Engine, Inner, Running};
-use crate::leg::Wisher;
+use crate::leg::{Wisher, definition_of};
 use crate::remember::{Remembered, journal_failure, remember, standing};
 use crate::slot::Slot;
 use crate::subagents::Asked;
@@ -84,7 +84,7 @@ impl Engine {
         };
         let (remembered, notices) = blocking(read).await?;
         let wish = Wish::Leg { prompt, limits, by: Wisher::Person };
-        let mut task = self.inner.go_on(GoingOn { remembered, wish, notices, above: None, takes_over })?;
+        let mut task = self.inner.go_on(GoingOn { remembered, wish, notices, above: None, takes_over }).await?;
         // They have let the leg begin that was interrupted, unless more is asked of it now.
         if task.past.as_ref().is_some_and(|resumed| resumed.is_new_leg || resumed.prompt.is_some()) {
             task.consult_hooks().await?;
@@ -95,11 +95,16 @@ impl Engine {
 
 impl Inner {
     /// A task as it goes on. Nothing is written yet: a failure means that it stays as it is.
-    pub(crate) fn go_on(self: &Arc<Self>, going_on: GoingOn<'_>) -> Result<Task, Failure> {
+    pub(crate) async fn go_on(self: &Arc<Self>, going_on: GoingOn<'_>) -> Result<Task, Failure> {
         let GoingOn { remembered, wish, notices: said, above, takes_over } = going_on;
-        let roster = self.rosters.current();
+        let current = self.rosters.current();
+        let first = &remembered.past.first;
+        let stop = above.as_ref().map_or_else(CancellationToken::new, |above| above.cancel.clone());
+        let definition = definition_of(&current, first)?;
+        let (roster, missing) = self.equipped_again(&current, definition, &first.tools, &stop).await;
         let renewed = self.renewed(&roster, &remembered.past, above.as_ref().map(|above| above.config))?;
         let (mut config, mut notices) = (renewed.config, renewed.notices);
+        notices.extend(missing);
         notices.extend(said);
         let prompt = match wish {
             Wish::AsItWas => None,

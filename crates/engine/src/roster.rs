@@ -19,9 +19,9 @@ pub(crate) struct Roster {
     /// As they were found.
     found: Arc<sortie_agents::Registry>,
     /// As the contract has them, to be delegated to.
-    pub(crate) agents: sortie_agents::Registry,
+    pub(crate) agents: Arc<sortie_agents::Registry>,
     /// As main agents.
-    pub(crate) mains: sortie_agents::Registry,
+    pub(crate) mains: Arc<sortie_agents::Registry>,
     pub(crate) tools: Arc<Registry>,
     /// What models read of each set of tools, made once for all tasks that have the same set.
     offers: Mutex<HashMap<Vec<String>, Arc<[ToolSpec]>>>,
@@ -54,8 +54,8 @@ impl Rosters {
         if let Some(roster) = current.as_ref().filter(|roster| Arc::ptr_eq(&roster.found, &found)) {
             return Arc::clone(roster);
         }
-        let agents = cast(&found, self.contract.as_ref(), &self.rules);
-        let mains = mains(&found, self.contract.as_ref(), &self.rules);
+        let agents = Arc::new(cast(&found, self.contract.as_ref(), &self.rules));
+        let mains = Arc::new(mains(&found, self.contract.as_ref(), &self.rules));
         let task_tool = task_tool(&self.contract, &agents, &self.rules).telling(&template_lines(found.templates()));
         let task_tool = Arc::new(task_tool);
         let tools = standard(self.contract.as_ref(), Some(task_tool), self.has_shell);
@@ -65,6 +65,17 @@ impl Rosters {
 }
 
 impl Roster {
+    /// The same agents with more tools, for one task.
+    pub(crate) fn with(&self, tools: Vec<Arc<dyn Tool>>) -> Self {
+        Self {
+            found: Arc::clone(&self.found),
+            agents: Arc::clone(&self.agents),
+            mains: Arc::clone(&self.mains),
+            tools: Arc::new(self.tools.and(tools)),
+            offers: Mutex::default(),
+        }
+    }
+
     /// What people have prepared to be asked for.
     pub(crate) fn templates(&self) -> &Templates {
         self.found.templates()

@@ -125,10 +125,14 @@ impl Sink {
     }
 
     /// Records the beginning of a task, together with its parent's word of it: both or neither.
+    ///
+    /// One without a parent is on disk when this returns: whoever started it may be told its id and ask for it at once, and
+    /// what others have seen of it is never gone without a trace.
     pub(crate) async fn begin(&self, parent: Option<ParentsWord<'_>>) -> Result<(), JournalError> {
+        let durability = if self.job.parent.is_none() { Durability::Synced } else { Durability::Ordered };
         let mut entries = vec![self.entry(Fact::TaskStarted { job: Box::new(Job::clone(&self.job)) })];
         entries.extend(parent.map(|parent| self.start_at(parent)));
-        self.journal.append(entries, Durability::Ordered).await
+        self.journal.append(entries, durability).await
     }
 
     /// Records that a task goes on, together with the word of it in the log of a parent that asked for it, and waits

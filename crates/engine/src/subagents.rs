@@ -86,7 +86,7 @@ impl Subagents {
 
     /// Makes a sub-agent of this configuration, whichever was asked for. A failure means that it cannot come into
     /// being: an empty or too long prompt, a model that nobody knows, an agent that nobody may delegate to, too many of
-    /// late.
+    /// late. It has no remote tools: to look for them takes a while, and nothing waits here.
     pub fn create(&self, configuration: &AgentDefinition, parameters: Parameters) -> Result<Subagent, Failure> {
         let inner = &self.engine.inner;
         let Parameters { description, prompt, subagent_type } = parameters;

@@ -43,11 +43,28 @@ impl Wording {
         ToolOutput { for_model, verbatim, fault: None, payload: None, ..output }
     }
 
+    /// The output with no more text than `most` bytes, and where the rest is.
+    pub(crate) async fn within(&self, call: &ToolCall, output: ToolOutput, most: usize) -> ToolOutput {
+        let bytes = output.for_model.len();
+        if bytes <= most {
+            return output;
+        }
+        let rest = match self.kept(call, &output).await {
+            Some(path) => format!("the whole text is in {path}"),
+            None => "the rest could not be kept".to_owned(),
+        };
+        let shown = &output.for_model[..output.for_model.floor_char_boundary(most)];
+        let for_model = format!("{shown}\n[cut after {} of {bytes} bytes; {rest}]", shown.len());
+        ToolOutput { for_model, ..output }
+    }
+
     /// Where the tool's text lies, if the contract cannot take it whole and it could be kept.
     async fn spilled(&self, call: &ToolCall, output: &ToolOutput) -> Option<String> {
-        if !self.contract.must_spill(output) {
-            return None;
-        }
+        if self.contract.must_spill(output) { self.kept(call, output).await } else { None }
+    }
+
+    /// Keeps the tool's text whole.
+    async fn kept(&self, call: &ToolCall, output: &ToolOutput) -> Option<String> {
         let (spill, name, text) = (Arc::clone(&self.spill), call.tool.clone(), output.for_model.clone());
         let spilled = tokio::task::spawn_blocking(move || spill.spill(&name, &text)).await;
         spilled.ok()?.ok().map(|path| path.display().to_string())

@@ -30,17 +30,21 @@ impl HttpClients {
         if let Some(client) = slot.get() {
             return Ok(client);
         }
-        install_crypto();
-        let builder = if loopback { builder().no_proxy() } else { builder() };
-        let builder = if https { builder } else { builder.tls_certs_only([]) };
-        let client = builder.build().map_err(|error| {
-            let cause = deepest_cause(&error);
-            let message =
-                format!("no HTTP client can be made: {cause}; are CA certificates installed? (SSL_CERT_FILE)");
-            ModelError::new(ErrorKind::Setup, message)
-        })?;
+        let client = http_client(https, loopback)?;
         Ok(slot.get_or_init(|| client))
     }
+}
+
+/// A new client for addresses of one kind, as those of models have it: whether they are `https`, and on this machine.
+pub fn http_client(https: bool, loopback: bool) -> Result<Client, ModelError> {
+    install_crypto();
+    let builder = if loopback { builder().no_proxy() } else { builder() };
+    let builder = if https { builder } else { builder.tls_certs_only([]) };
+    builder.build().map_err(|error| {
+        let cause = deepest_cause(&error);
+        let message = format!("no HTTP client can be made: {cause}; are CA certificates installed? (SSL_CERT_FILE)");
+        ModelError::new(ErrorKind::Setup, message)
+    })
 }
 
 fn builder() -> ClientBuilder {

@@ -186,6 +186,13 @@ impl Judge {
         so_far != Least::Deny
     }
 
+    /// The same of all tools whose names begin so: whether a server is of any use whose tools are not known yet.
+    pub fn admits_some_of(&self, prefix: &str) -> bool {
+        // The prefix itself stands for a tool that no rule names.
+        let named = self.layers.iter().flat_map(Layer::names).filter(|name| name.starts_with(prefix));
+        named.chain([prefix]).any(|tool| self.admits_some(tool))
+    }
+
     /// Whether a rule could refuse one file and not another to a reading tool. Where it is false, a walk need not ask
     /// about each of its files.
     pub fn guards_reads(&self) -> bool {

@@ -15,6 +15,8 @@ pub enum Sender {
     Person,
     /// Another task. Its words are an agent's: they approve of nothing.
     Task { task: TaskId, agent: String },
+    /// The program that has delegated the task, which is no task itself. Its words are a model's: they approve of nothing.
+    Host,
 }
 
 /// In a few words. The agent's name is as it was given.
@@ -23,6 +25,7 @@ impl fmt::Display for Sender {
         match self {
             Self::Person => f.write_str("the person"),
             Self::Task { task, agent } => write!(f, "{agent} {task}"),
+            Self::Host => f.write_str("the program that delegates"),
         }
     }
 }

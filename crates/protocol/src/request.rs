@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Limits;
+use crate::{Limits, ModelChoice};
 
 /// A wish to have a task done. Contracts decode into it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,6 +13,9 @@ pub struct TaskRequest {
     pub agent: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The model of the one who asks, where that is no task: it serves as a parent's model would.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lent_model: Option<ModelChoice>,
     /// Whether the caller goes on at once and gets the report later.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,

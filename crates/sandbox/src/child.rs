@@ -63,7 +63,7 @@ pub(crate) fn run(mut command: Command, terms: Terms<'_>) -> Result<Ended, Failu
     let deadline = Instant::now() + terms.time;
     let piped = |wanted: bool| if wanted { Stdio::piped() } else { Stdio::null() };
     command.stdin(piped(!terms.input.is_empty())).stdout(piped(terms.max_output.is_some())).stderr(Stdio::piped());
-    let mut group = Group { leader: command.process_group(0).spawn()?, is_over: false };
+    let mut group = Group::of(command.process_group(0).spawn()?);
     let process = pidfd_open(Pid::from_child(&group.leader), PidfdFlags::empty())?;
     let mut input = Input { pipe: open(group.leader.stdin.take())?, left: terms.input };
     let mut output = Stream::new(group.leader.stdout.take())?;
@@ -177,14 +177,20 @@ impl Stream {
 
 /// A process that leads a group. As long as nobody has waited for it, the group's number is no one else's, even if the
 /// process itself has ended.
-struct Group {
-    leader: Child,
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) leader: Child,
     is_over: bool,
 }
 
 impl Group {
+    /// The group of a process that was started as its leader.
+    pub(crate) fn of(leader: Child) -> Self {
+        Self { leader, is_over: false }
+    }
+
     /// Kills whoever is left, and says how the leader ended.
-    fn end(&mut self) -> io::Result<ExitStatus> {
+    pub(crate) fn end(&mut self) -> io::Result<ExitStatus> {
         if !self.is_over {
             // It can only fail because nobody is left.
             kill_process_group(Pid::from_child(&self.leader), Signal::KILL).ok();

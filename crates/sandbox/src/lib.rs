@@ -14,6 +14,7 @@ mod git;
 mod guard;
 mod kind;
 mod own_program;
+mod own_service;
 pub mod process;
 mod roots;
 mod spill;
@@ -29,6 +30,7 @@ pub use git::{Git, GitDirectory, GitError, GitStatus, GitVersion, git_directory}
 pub use guard::{Access, Guard};
 pub use kind::FileKind;
 pub use own_program::{OwnProgram, OwnProgramEnded, OwnProgramError};
+pub use own_service::{OwnService, OwnServiceError, RunningService, ServicePipes};
 pub use spill::{GrowingFile, SpillDir};
 pub use stamp::Stamp;
 pub use workspace::{Resolved, Workspace};

@@ -77,7 +77,7 @@ impl OwnProgram {
 }
 
 /// The command's group lives as long as somebody holds this.
-fn lifeline(command: &mut Command) -> io::Result<OwnedFd> {
+pub(crate) fn lifeline(command: &mut Command) -> io::Result<OwnedFd> {
     let (watched, held) = pipe_with(PipeFlags::CLOEXEC)?;
     // Above the standard ones, which the command gets anew.
     end_group_with(command, fcntl_dupfd_cloexec(watched, 3)?);

@@ -5,6 +5,7 @@
 
 pub mod checker;
 mod gate;
+pub mod mcp_server;
 mod model;
 mod pairing;
 mod pieces;

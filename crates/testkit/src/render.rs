@@ -83,6 +83,7 @@ fn sender(from: &Sender) -> String {
     match from {
         Sender::Person => "a person".to_owned(),
         Sender::Task { task, .. } => task.to_string(),
+        Sender::Host => "the host".to_owned(),
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) const RUNNING: &str = "running";
 pub(crate) const INTERRUPTED: &str = "interrupted";
 
 /// How a task stands, in one line.
-pub(crate) fn line(glance: &Glance) -> String {
+pub fn line(glance: &Glance) -> String {
     let Glance { task, agent, stand, .. } = glance;
     match stand {
         Stand::Waits => format!("{task} {agent} {WAITING} for a slot"),

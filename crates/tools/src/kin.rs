@@ -14,6 +14,11 @@ use crate::port::BoxFuture;
 /// What a task may see and do of its kin. Whom it may not reach is an error that names it, like one that does not
 /// exist.
 pub trait Kin: Send + Sync {
+    /// Whether reports of what works in the background come to the caller by themselves.
+    fn delivers(&self) -> bool {
+        true
+    }
+
     /// How a task below this one stands, once it has ended, it waits for an answer of this one, a message has come for
     /// this one, or `patience` is over.
     fn look<'a>(&'a self, task: &'a str, patience: Duration) -> BoxFuture<'a, Result<Glance, Failure>>;

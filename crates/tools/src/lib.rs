@@ -44,6 +44,7 @@ mod walk;
 mod web_fetch;
 mod write;
 
+pub use glance::line as glance_line;
 pub use kin::{Alone, Answered, Choice, Glance, Kin, Listing, Note, Receipt, ReportPage, Stand, Work};
 pub use port::{
     AnswerParts, Assistant, BoxFuture, CallContext, Delegated, Delegation, Order, Progress, Tool, TypedTool,

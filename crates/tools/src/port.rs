@@ -37,6 +37,17 @@ pub trait Tool: Send + Sync {
         Order::Free
     }
 
+    /// A digest of its definition, where somebody else may change that under the same name: what a person has approved of
+    /// holds only as long as it is the same.
+    fn pin(&self) -> Option<&str> {
+        None
+    }
+
+    /// How much of its text a model reads, where the tool does not bound it itself; the whole is kept in a file.
+    fn most_bytes(&self) -> Option<usize> {
+        None
+    }
+
     /// Whether a call waits for other tasks; the caller gives its slot back for that time.
     fn delegates(&self) -> bool;
 

@@ -82,6 +82,20 @@ impl Registry {
         if more.is_empty() { self } else { Self::new(self.tools.into_iter().chain(more).collect()) }
     }
 
+    /// These tools and more behind them, none of which takes another's place.
+    #[must_use]
+    pub fn and(&self, more: Vec<Arc<dyn Tool>>) -> Self {
+        let mut registry = Self { tools: self.tools.clone(), specs: self.specs.clone() };
+        for tool in more {
+            let spec = tool.spec();
+            if registry.position(&spec.name).is_none() {
+                registry.tools.push(tool);
+                registry.specs.push(spec);
+            }
+        }
+        registry
+    }
+
     /// The tool of exactly this name.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.position(name).map(|at| &self.tools[at])

@@ -80,7 +80,7 @@ impl TypedTool for SendMessage {
                 (format!("delivered: {task} reads it at its next turn"), format!("delivered to {task}"))
             }
             Receipt::Resumed { task } => (
-                format!("{task} had ended and goes on with it in the background; its report is delivered to you"),
+                format!("{task} had ended and goes on with it in the background; {}", report_line(context)),
                 format!("{task} resumed"),
             ),
         };
@@ -88,6 +88,11 @@ impl TypedTool for SendMessage {
         answer.put_body("receipt");
         answer.done(for_people)
     }
+}
+
+/// How the caller comes by the report.
+fn report_line(context: CallContext<'_>) -> &'static str {
+    if context.kin.delivers() { "its report is delivered to you" } else { "TaskOutput waits for its report" }
 }
 
 /// Whom a name means. Only a whole id is one: whoever is judged by [`TypedTool::resource`] must be the one who reads it.

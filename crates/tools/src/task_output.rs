@@ -89,7 +89,7 @@ impl TypedTool for TaskOutput {
                 (Err(failure), _) => told.unknown(&failure),
             }
         }
-        told.answer(answer)
+        told.answer(answer, context.kin.delivers())
     }
 }
 

@@ -8,14 +8,14 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 /// A running server; it ends with this value.
-pub(super) struct Server {
+pub(crate) struct Server {
     child: Child,
-    pub(super) base_url: String,
+    pub(crate) base_url: String,
 }
 
 impl Server {
     /// Its log has requests whole only with the flag `--bodies`.
-    pub(super) fn start(program: &Path, folder: &Path, script: &Value, flags: &[&str]) -> Result<Self> {
+    pub(crate) fn start(program: &Path, folder: &Path, script: &Value, flags: &[&str]) -> Result<Self> {
         let script_path = folder.join("script.json");
         std::fs::write(&script_path, script.to_string())?;
         let mut child = Command::new(program)

@@ -16,22 +16,29 @@ pub(super) enum Suite {
     Escape,
     /// The tools' own tests.
     Tools,
+    /// Bytes on a socket against the server over HTTP.
+    Mcp,
 }
 
 impl Suite {
-    pub(super) const ALL: [Self; 2] = [Self::Escape, Self::Tools];
+    pub(super) const ALL: [Self; 3] = [Self::Escape, Self::Tools, Self::Mcp];
 
     /// The package, and its test binary.
     pub(super) fn target(self) -> (&'static str, &'static str) {
         match self {
             Self::Escape => ("sortie", "escape"),
             Self::Tools => ("sortie-tools", "it"),
+            Self::Mcp => ("sortie-mcp", "it"),
         }
     }
 }
 
 const fn escape(guard: &'static str, test: &'static str) -> Mutant {
     Mutant { guard, suite: Suite::Escape, test }
+}
+
+const fn mcp(guard: &'static str, test: &'static str) -> Mutant {
+    Mutant { guard, suite: Suite::Mcp, test }
 }
 
 pub(super) const MUTANTS: &[Mutant] = &[
@@ -83,6 +90,12 @@ pub(super) const MUTANTS: &[Mutant] = &[
     escape("web-address", "web::s72_no_spelling_of_an_inner_address_is_fetched"),
     escape("web-redirect", "web::s73_a_redirect_is_judged_like_a_first_request"),
     escape("own-servers", "web::s77_the_programs_own_servers_are_never_fetched"),
+    // Who may talk to the server over HTTP.
+    mcp("host-name", "http::gate::s61_a_request_that_calls_us_by_another_name_is_refused"),
+    mcp("page-origin", "http::gate::s62_pages_of_other_sites_are_refused_whatever_they_send"),
+    mcp("http-token", "http::gate::s64_who_has_no_token_learns_that_one_is_needed_and_nothing_else"),
+    mcp("wide-bind", "http::gate::s66_an_address_that_other_machines_could_reach_needs_a_word"),
+    mcp("session-owner", "http::sessions::s69_a_session_belongs_to_the_token_that_it_was_started_with"),
     // What comes back.
     escape("redaction", "secrets::s84_keys_in_what_tools_return_are_redacted_wherever_it_goes"),
     escape("report-mark", "delegation::s56_a_childs_report_stays_data_between_marks_that_it_cannot_know"),

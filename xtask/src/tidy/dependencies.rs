@@ -48,7 +48,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("landlock", &["sortie-sandbox"]),
     ("libc", &["sortie-sandbox"]),
     ("regex", &["sortie-schema"]),
-    ("reqwest", &["sortie-llm", "sortie-tools"]),
+    ("reqwest", &["sortie-llm", "sortie-mcp", "sortie-tools"]),
     ("rusqlite", &["sortie-journal"]),
     ("rustls", &["sortie-llm", "sortie-tools"]),
     ("seccompiler", &["sortie-sandbox"]),
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(check_edge("sortie-llm", None, "reqwest"), "");
         assert_eq!(
             check_edge("sortie-engine", None, "reqwest"),
-            "a/Cargo.toml: `sortie-engine` links `reqwest`, which is confined to sortie-llm, sortie-tools\n"
+            "a/Cargo.toml: `sortie-engine` links `reqwest`, which is confined to sortie-llm, sortie-mcp, sortie-tools\n"
         );
         assert_ne!(check_edge("sortie-protocol", None, "tokio"), "");
         assert_eq!(check_edge("sortie-engine", None, "tokio"), "");

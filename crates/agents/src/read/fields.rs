@@ -8,8 +8,11 @@ use super::name::name;
 use super::output_schema::output_schema;
 use super::permission_mode::{Conduct, permission_mode};
 use super::report::Report;
+use super::servers::servers;
 use super::tool_list::{self, Granted};
 use super::yaml::{Entry, Value};
+use crate::server::{ServerUse, prefix};
+use sortie_policy::Rule;
 use sortie_protocol::{Limits, nearest};
 
 const COLORS: [&str; 8] = ["red", "blue", "green", "yellow", "purple", "orange", "pink", "cyan"];
@@ -24,6 +27,7 @@ pub(super) struct Fields {
     pub(super) description: Option<String>,
     pub(super) tools: Option<Vec<String>>,
     pub(super) disallowed_tools: Vec<String>,
+    pub(super) servers: Vec<ServerUse>,
     pub(super) conduct: Conduct,
     pub(super) model: Option<String>,
     pub(super) limits: Limits,
@@ -46,6 +50,7 @@ pub(super) fn decode(entries: &[Entry], tools: &[String], report: &mut Report<'_
             "description" => fields.description = description(entry, report),
             "tools" => granted = tool_list::granted(entry, tools, report).map(|granted| (granted, entry.line)),
             "disallowedTools" => fields.disallowed_tools = tool_list::disallowed(entry, tools, report),
+            "mcpServers" => fields.servers = servers(entry, report),
             "permissionMode" => fields.conduct = permission_mode(entry, report),
             "model" => fields.model = model(entry, report),
             "outputSchema" => fields.output_schema = output_schema(entry, report),
@@ -56,6 +61,8 @@ pub(super) fn decode(entries: &[Entry], tools: &[String], report: &mut Report<'_
         }
     }
     if let Some((Granted::These(mut names), line)) = granted {
+        // Whoever asks for a server means its tools, though the list does not name them.
+        names.extend(fields.servers.iter().filter_map(|server| unnamed(server, &names)).collect::<Vec<_>>());
         let asked = names.len();
         let is_denied = |rule: &str| fields.disallowed_tools.iter().any(|denied| denied == rule);
         let name_of = |rule: &str| rule.split_once('(').map_or(rule, |(name, _)| name).to_owned();
@@ -66,6 +73,13 @@ pub(super) fn decode(entries: &[Entry], tools: &[String], report: &mut Report<'_
         fields.tools = Some(names);
     }
     fields
+}
+
+/// The rule for all tools of a server, unless the list names some of them.
+fn unnamed(server: &ServerUse, names: &[String]) -> Option<String> {
+    let (prefix, rule) = (prefix(server.name()), format!("mcp__{}", server.name()));
+    let is_named = |name: &String| *name == rule || name.starts_with(&prefix);
+    (rule.parse::<Rule>().is_ok() && !names.iter().any(is_named)).then_some(rule)
 }
 
 fn unknown(entry: &Entry, tools: &[String], report: &mut Report<'_>) {

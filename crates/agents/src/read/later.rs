@@ -15,12 +15,10 @@ enum Shape {
     /// Names, separated by commas or as a list.
     Names,
     Map,
-    NamesOrMap,
 }
 
-const LATER: [(&str, Shape); 7] = [
+const LATER: [(&str, Shape); 6] = [
     ("skills", Shape::Names),
-    ("mcpServers", Shape::NamesOrMap),
     ("hooks", Shape::Map),
     ("memory", Shape::Word { idle: &[], later: &["user", "project", "local"] }),
     ("background", Shape::Word { idle: &["false"], later: &["true"] }),
@@ -64,9 +62,7 @@ fn asked(value: &Value, shape: &Shape) -> Asked {
             Asked::Nonsense(format!("it can be {}", [*idle, *later].concat().join(", ")))
         }
         (_, value) if is_empty(value) => Asked::Nothing,
-        (Shape::NamesOrMap, _) | (Shape::Names, Value::Text(_) | Value::List(_)) | (Shape::Map, Value::Map(_)) => {
-            Asked::Later
-        }
+        (Shape::Names, Value::Text(_) | Value::List(_)) | (Shape::Map, Value::Map(_)) => Asked::Later,
         (Shape::Names, _) => Asked::Nonsense("it can be a list of names".to_owned()),
         (Shape::Map, _) => Asked::Nonsense("it can be a mapping".to_owned()),
     }

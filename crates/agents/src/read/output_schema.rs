@@ -35,7 +35,7 @@ pub(super) fn output_schema(entry: &Entry, report: &mut Report<'_>) -> Option<Js
 }
 
 /// A scalar without quotes is what it looks like; in JSON's spelling, not in all of YAML's.
-fn json(node: &Node) -> Json {
+pub(super) fn json(node: &Node) -> Json {
     match &node.value {
         Value::Nothing => Json::Null,
         Value::Text(text) if node.is_quoted => text.as_str().into(),

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use expect_test::expect_file;
-use sortie_agents::{AgentDefinition, AgentFile, Dialect, Reading, Scope, read};
+use sortie_agents::{AgentDefinition, AgentFile, Dialect, Reading, Scope, ServerUse, read};
 use sortie_protocol::Limits;
 
 use crate::tools;
@@ -55,8 +55,12 @@ fn render_definition(definition: &AgentDefinition) -> String {
     };
     let output_schema = definition.output_schema.as_ref().map(|schema| format!("output schema {schema}\n"));
     let output_schema = output_schema.unwrap_or_default();
+    let servers = match &definition.servers[..] {
+        [] => String::new(),
+        servers => format!("servers {:?}\n", servers.iter().map(ServerUse::name).collect::<Vec<_>>()),
+    };
     format!(
-        "name {name:?}\ndescription {description:?}\ntools {tools:?}\ndisallowed tools {disallowed_tools:?}\n{conduct}\
+        "name {name:?}\ndescription {description:?}\ntools {tools:?}\ndisallowed tools {disallowed_tools:?}\n{servers}{conduct}\
          model {model:?}\nmax turns {max_turns:?}\n{limits}{output_schema}color {color:?}\ninitial prompt {initial_prompt:?}\nprompt {prompt:?}\n"
     )
 }

@@ -10,6 +10,7 @@ mod precedence;
 mod prompts;
 mod properties;
 mod resolve;
+mod servers;
 mod shell;
 mod template;
 

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::{Value, json};
-use sortie_agents::{AgentDefinition, Agents as _};
+use sortie_agents::{AgentDefinition, Agents as _, Registry, ServerUse, server_prefix};
 use sortie_engine::Authority;
 use sortie_policy::{Decision, Ground, Judge, Places, Why};
 use sortie_protocol::{AgentConfig, Resource};
@@ -60,8 +60,10 @@ pub(crate) fn run(args: &ExplainArgs, settings: &Settings) -> Result<ExitCode, C
     let agents = wiring::agents(settings)?.current();
     settings.rules_about_nobody(&agents).iter().for_each(|warning| error::warn(warning));
     let (contract, rules, layers) = (settings.contract(), settings.rules(), settings.permission_layers());
-    let authority = Authority { agents: &agents, contract: &contract, rules: &rules, layers: &layers };
+    let authority = Authority { agents: &agents, contract: &contract, rules: &rules, layers: &layers, remote: &[] };
     let call = Call::read(&args.call, settings, &authority)?;
+    let remote = remote_tools(&call, settings, &agents);
+    let authority = Authority { remote: &remote, ..authority };
     let main = authority.of_main(MAIN)?;
     let config = match &args.agent {
         None => main.clone(),
@@ -99,6 +101,18 @@ pub(crate) fn run(args: &ExplainArgs, settings: &Settings) -> Result<ExitCode, C
         io::stdout().lock().write_all(neutral::block(&explanation.to_text()).as_bytes())?;
     }
     Ok(if explanation.verdict().is_allowed() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// The tool of the call, where it would be one of a server that is set up, or that an agent brings. Whether the server has
+/// it shows when it runs.
+fn remote_tools(call: &Call, settings: &Settings, agents: &Registry) -> Vec<String> {
+    let own = agents.all().iter().flat_map(|agent| &agent.servers).filter_map(|server| match server {
+        ServerUse::Own(server) => Some(server.name.clone()),
+        ServerUse::Named(_) => None,
+    });
+    let mut servers = settings.servers().into_iter().map(|server| server.name).chain(own);
+    let is_its = |server: String| call.tool.starts_with(&server_prefix(&server));
+    servers.any(is_its).then(|| call.tool.clone()).into_iter().collect()
 }
 
 fn places(settings: &Settings) -> Result<Places, CommandError> {

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use sortie_agents::ServerReading;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::hook;
 use super::key::meaning::{self, Entry, Meaning};
 use super::value::{Kind, Value, dollars};
+use super::{hook, server};
 use crate::error::CommandError;
 use crate::render::neutral;
 
@@ -126,6 +127,20 @@ impl Reading<'_> {
         let fault = match (meaning::of(path), value) {
             (Meaning::Setting(entry), DeValue::Array(items)) if entry.key.kind.is_list() => {
                 return items.iter().for_each(|item| self.item(&entry, item));
+            }
+            (Meaning::Setting(entry), DeValue::Table(table)) if matches!(entry.key.kind, Kind::Server) => {
+                match server::read(path, table) {
+                    Ok(ServerReading { server, ignored }) => {
+                        let remarks = ignored.iter().map(|what| Remark::new(line, &format!("`{path}`: {what}")));
+                        self.layer.ignored.extend(remarks);
+                        return self.layer.values.push(FileValue {
+                            entry,
+                            value: Value::Server(Box::new(server)),
+                            line,
+                        });
+                    }
+                    Err(what) => what,
+                }
             }
             (Meaning::Setting(entry), value) => match read_value(&entry, value) {
                 Ok(value) => return self.layer.values.push(FileValue { entry, value, line }),

@@ -123,6 +123,11 @@ pub(super) static RUN_TIMEOUT_SECONDS: Key =
     bound("run.timeout_seconds", at_least_one(MOST_SECONDS), "time of a `sortie run`");
 pub(super) static BUILTIN_AGENTS: Always<bool> =
     switch("agents.builtin", false, "whether `result`, which has only agents from files, has the built-in ones too");
+pub(super) static FINISH_BACKGROUND: Always<bool> = switch(
+    "mcp.finish_background",
+    true,
+    "whether `sortie mcp` stays, when its client is gone, until background tasks have ended; else they can be resumed",
+);
 pub(super) static MODE: Key = Key {
     path: "permissions.mode",
     kind: Kind::Mode,
@@ -204,8 +209,15 @@ pub(super) static MAX_CONNECTIONS: Key =
 
 pub(super) static ALIAS: Key = optional("aliases.*", Kind::Text, None, "the model id or route that this name means");
 
+pub(super) static SERVER: Key = optional(
+    "mcp_servers.*",
+    Kind::Server,
+    None,
+    "an MCP server, as a table in a file: `command`, `args`, `env`, or `url`, `headers`",
+);
+
 /// All of them, in the order in which they are listed. The members of a family stand together.
-pub(super) static KEYS: [&Key; 47] = [
+pub(super) static KEYS: [&Key; 49] = [
     &CONTRACT,
     &HOOKS,
     &ENABLED.key,
@@ -230,6 +242,7 @@ pub(super) static KEYS: [&Key; 47] = [
     &RUN_MAX_COST_USD,
     &RUN_TIMEOUT_SECONDS,
     &BUILTIN_AGENTS.key,
+    &FINISH_BACKGROUND.key,
     &MODE,
     &ALLOW,
     &ASK,
@@ -253,6 +266,7 @@ pub(super) static KEYS: [&Key; 47] = [
     &TOKENS_PER_MINUTE,
     &MAX_CONNECTIONS,
     &ALIAS,
+    &SERVER,
 ];
 
 const fn switch(path: &'static str, default: bool, doc: &'static str) -> Always<bool> {

@@ -73,6 +73,11 @@ impl Places {
         self.home.join("cache")
     }
 
+    /// What MCP servers wrote to their standard error.
+    pub(crate) fn server_logs(&self) -> PathBuf {
+        self.home.join("mcp-logs")
+    }
+
     /// The user's own list of models, beside the configuration.
     pub(super) fn models(&self) -> Option<PathBuf> {
         self.config.as_ref().map(|config| config.with_file_name("models.toml"))

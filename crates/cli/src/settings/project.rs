@@ -8,7 +8,7 @@ pub(crate) mod power;
 
 use std::path::Path;
 
-use serde_json::Value;
+use sortie_agents::ServerReading;
 use sortie_sandbox::Workspace;
 
 use super::environment::Environment;
@@ -16,8 +16,8 @@ use super::file::{self, FileLayer, Remark};
 use super::key::meaning::Meaning;
 use super::key::{self, variable};
 use super::said::{Said, SetAside, Spoken};
-use super::value::Owner;
-use super::{PROJECT_CONFIG, PROJECT_VARIABLES, env_file, route};
+use super::value::{Origin, Owner};
+use super::{PROJECT_CONFIG, PROJECT_VARIABLES, env_file, route, servers_in};
 use crate::error::CommandError;
 use crate::render::{neutral, width};
 use crate::trust::file::SERVERS;
@@ -90,24 +90,42 @@ impl Project<'_> {
         }
     }
 
-    /// Says that the project's MCP servers are not started, where it names any.
-    pub(super) fn hear_servers(&self, said: &mut Said) {
+    /// Takes in the MCP servers that the project names, if it is trusted.
+    pub(super) fn hear_servers(&self, said: &mut Said) -> Result<(), CommandError> {
         let bytes = match trust::file::read(self.workspace, SERVERS) {
             Ok(Some(bytes)) => bytes,
-            Ok(None) => return,
-            Err(Unread(why)) => return said.warnings.push(format!("{SERVERS} of the project is ignored: {why}")),
+            Ok(None) => return Ok(()),
+            Err(Unread(why)) => {
+                said.warnings.push(format!("{SERVERS} of the project is ignored: {why}"));
+                return Ok(());
+            }
         };
-        let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        let servers = value.get("mcpServers").and_then(Value::as_object);
-        if servers.is_some_and(serde_json::Map::is_empty) {
-            return;
+        let servers = servers_in(&bytes);
+        if servers.as_ref().is_ok_and(Vec::is_empty) {
+            return Ok(());
         }
-        let later = "this version starts no MCP servers";
-        said.warnings.push(match self.trust.judge(SERVERS, &bytes).complaint(SERVERS) {
-            Some(complaint) => format!("{SERVERS} is ignored: {complaint}; {later} even then"),
-            None => format!("{SERVERS} is ignored: {later}"),
-        });
+        if let Some(complaint) = self.trust.judge(SERVERS, &bytes).complaint(SERVERS) {
+            said.warnings.push(format!("{SERVERS} is ignored: {complaint}"));
+            return Ok(());
+        }
+        let fault = |what: String| CommandError::config(format!("{SERVERS}: {}", brief(&what)));
+        for (name, reading) in servers.map_err(fault)? {
+            let ServerReading { server, ignored } =
+                reading.map_err(|what| fault(format!("the server `{name}`: {what}")))?;
+            let ignored = ignored.iter().map(|what| format!("{SERVERS}: the server `{name}`: {what}; that is ignored"));
+            said.warnings.extend(bounded(ignored.map(|warning| brief(&warning)).collect()));
+            let line = line_of(&bytes, &name);
+            said.hear_server(server, Origin::File { path: SERVERS.into(), line, owner: Owner::Project });
+        }
+        Ok(())
     }
+}
+
+/// Where a name first stands in quotes; JSON does not tell its lines.
+fn line_of(bytes: &[u8], name: &str) -> usize {
+    let text = String::from_utf8_lossy(bytes);
+    let before = text.split_once(&format!("{name:?}")).map_or("", |(before, _)| before);
+    before.matches('\n').count() + 1
 }
 
 /// Those of a project's variables that settings would take from it.

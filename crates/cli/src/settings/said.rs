@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use sortie_agents::ServerDefinition;
 use sortie_contract::Defaults;
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
 use sortie_mutant::is_out;
@@ -14,7 +15,7 @@ use super::hook::HookEntry;
 use super::key::meaning::{self, Entry, Meaning};
 use super::key::variable::{self, Form};
 use super::key::{
-    ALIAS, Always, CONTRACT, HOOKS, INHERIT_CONTEXT_FILES, KEYS, Key, MAX_CONCURRENT, MAX_DEPTH, MAX_TOKENS,
+    ALIAS, Always, CONTRACT, HOOKS, INHERIT_CONTEXT_FILES, KEYS, Key, MAX_CONCURRENT, MAX_DEPTH, MAX_TOKENS, SERVER,
 };
 use super::value::{Kind, Origin, Owner, Value};
 use crate::error::CommandError;
@@ -136,6 +137,9 @@ impl Said {
             };
             let Some(variable) = variables.text(name)? else { continue };
             let ignored = match meaning {
+                Meaning::Setting(entry) if matches!(entry.key.kind, Kind::Server) => {
+                    format!("`{}` is set up in a file, as a table", entry.path)
+                }
                 Meaning::Setting(entry) => match entry.parse(variable.value) {
                     Ok(values) => {
                         self.put_all(&entry, values, variable.origin);
@@ -219,7 +223,8 @@ impl Said {
         let of_routes = routes
             .flat_map(|name| KEYS.into_iter().filter(|key| key.is_of_routes()).map(move |key| (key, name.clone())));
         let aliases = self.aliases().map(|(name, _)| (&ALIAS, name.to_owned()));
-        single.chain(of_routes).chain(aliases).flat_map(|(key, name)| self.setting(key, &name))
+        let servers = self.servers().map(|(server, _)| (&SERVER, server.name.clone()));
+        single.chain(of_routes).chain(aliases).chain(servers).flat_map(|(key, name)| self.setting(key, &name))
     }
 
     /// The setting as it is; of a list each item.
@@ -250,7 +255,7 @@ impl Said {
     pub(super) fn aliases(&self) -> impl Iterator<Item = (&str, &str)> {
         self.values.keys().filter_map(|path| match self.get(path)?.0 {
             Value::Text(meant) => Some((meaning::name_in(&ALIAS, path)?, &**meant)),
-            Value::Switch(_) | Value::Number(_) | Value::Hook(_) => None,
+            Value::Switch(_) | Value::Number(_) | Value::Hook(_) | Value::Server(_) => None,
         })
     }
 
@@ -266,7 +271,7 @@ impl Said {
     pub(super) fn number_of(&self, key: &Key, name: &str) -> Option<u64> {
         match self.get(&key.path_of(name))?.0 {
             Value::Number(number) => Some(*number),
-            Value::Switch(_) | Value::Text(_) | Value::Hook(_) => None,
+            Value::Switch(_) | Value::Text(_) | Value::Hook(_) | Value::Server(_) => None,
         }
     }
 
@@ -286,15 +291,31 @@ impl Said {
     pub(super) fn texts_of(&self, key: &Key, name: &str) -> impl Iterator<Item = Spoken<'_>> {
         self.values.get(&key.path_of(name)).into_iter().flatten().filter_map(|(value, origin)| match value {
             Value::Text(text) => Some(Spoken { text, origin }),
-            Value::Switch(_) | Value::Number(_) | Value::Hook(_) => None,
+            Value::Switch(_) | Value::Number(_) | Value::Hook(_) | Value::Server(_) => None,
         })
+    }
+
+    /// Every MCP server that was set up, in the order of the names, each with where it was said.
+    pub(super) fn servers(&self) -> impl Iterator<Item = (&ServerDefinition, &Origin)> {
+        self.values.keys().filter(|path| meaning::name_in(&SERVER, path).is_some()).filter_map(|path| {
+            match self.get(path)? {
+                (Value::Server(server), origin) => Some((&**server, origin)),
+                _ => None,
+            }
+        })
+    }
+
+    /// Takes in a server of a project's own file for them.
+    pub(super) fn hear_server(&mut self, server: ServerDefinition, origin: Origin) {
+        let entry = Entry { key: &SERVER, path: SERVER.path_of(&server.name) };
+        self.put(entry, Value::Server(Box::new(server)), origin);
     }
 
     /// All hooks, those of the user first, each with where it was said.
     pub(super) fn hooks(&self) -> impl Iterator<Item = (&HookEntry, &Origin)> {
         self.values.get(HOOKS.path).into_iter().flatten().filter_map(|(value, origin)| match value {
             Value::Hook(hook) => Some((hook, origin)),
-            Value::Switch(_) | Value::Number(_) | Value::Text(_) => None,
+            Value::Switch(_) | Value::Number(_) | Value::Text(_) | Value::Server(_) => None,
         })
     }
 }

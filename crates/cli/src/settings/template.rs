@@ -2,7 +2,7 @@
 
 use sortie_llm::route::MAIN_ROUTE;
 
-use super::key::{ALIAS, KEYS, Key};
+use super::key::{ALIAS, KEYS, Key, SERVER};
 use super::value::Kind;
 
 const HEAD: &str = "\
@@ -18,11 +18,15 @@ const ALIASES: &str = "\
 # Other names for models or routes.
 ";
 
+const SERVERS: &str = "\
+# MCP servers whose tools agents may use: `command`, `args`, `env`, or `url`, `headers`.
+";
+
 /// A configuration that sets nothing and shows everything.
 pub(crate) fn template() -> String {
     let mut text = HEAD.to_owned();
     let mut section = String::new();
-    for key in KEYS.into_iter().filter(|key| key.path != ALIAS.path) {
+    for key in KEYS.into_iter().filter(|key| ![ALIAS.path, SERVER.path].contains(&key.path)) {
         let path = key.path_of(MAIN_ROUTE);
         let Some((table, name)) = path.rsplit_once('.') else {
             // What belongs to no table must stand before the first one.
@@ -36,7 +40,8 @@ pub(crate) fn template() -> String {
         }
         text += &format!("# {name} = {}  # {}\n", example(key), key.doc);
     }
-    text + &format!("\n{ALIASES}# [aliases]\n# haiku = \"light\"\n")
+    text += &format!("\n{ALIASES}# [aliases]\n# haiku = \"light\"\n");
+    text + &format!("\n{SERVERS}# [mcp_servers]\n# db = {}\n", example(&SERVER))
 }
 
 /// A value of the key in the form that the file wants: the default, if there is one.
@@ -55,6 +60,7 @@ fn example(key: &Key) -> String {
         (None, Kind::Rules) => "[\"Edit(docs/**)\"]".to_owned(),
         (None, Kind::Directories) => "[\"../other\"]".to_owned(),
         (None, Kind::Hooks) => "[{ on = \"task_ended\", command = [\"notify-send\", \"done\"] }]".to_owned(),
+        (None, Kind::Server) => "{ command = \"npx\", args = [\"-y\", \"some-server\"] }".to_owned(),
         (None, Kind::Hosts) => "[\"127.0.0.1:8080\"]".to_owned(),
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
+use sortie_agents::ServerDefinition;
 use sortie_contract::{CONTRACTS, contract};
 use sortie_llm::WireKind;
 use sortie_policy::Rule;
@@ -46,6 +47,8 @@ pub(super) enum Kind {
     Hosts,
     /// A list of tables, each a program and when it is run. Only files have tables.
     Hooks,
+    /// A table that says how an MCP server is reached. Only files have tables.
+    Server,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +58,7 @@ pub(super) enum Value {
     /// Also one item of a list: what is said of a list is a value for each item.
     Text(Cow<'static, str>),
     Hook(HookEntry),
+    Server(Box<ServerDefinition>),
 }
 
 /// In which direction a value gives less. Until a project is trusted, its file can only go there.
@@ -149,6 +153,7 @@ impl Kind {
             Self::Directories => "a list of directories like [\"../other\"]".to_owned(),
             Self::Hosts => "a list of hosts like [\"127.0.0.1:8080\"]".to_owned(),
             Self::Hooks => "tables in a file, each [[hooks]] with `on` and `command`".to_owned(),
+            Self::Server => "a table in a file, with `command` or `url`".to_owned(),
         }
     }
 
@@ -200,7 +205,7 @@ impl Kind {
             Self::VariableName => is_name(text),
             Self::Mode => mode::named(text).is_some(),
             Self::Rules | Self::Hosts => self.flaw(text).is_none(),
-            Self::Switch | Self::Number { .. } | Self::Dollars | Self::Hooks => false,
+            Self::Switch | Self::Number { .. } | Self::Dollars | Self::Hooks | Self::Server => false,
         };
         fits.then(|| Value::Text(text.to_owned().into()))
     }
@@ -209,7 +214,7 @@ impl Kind {
     /// rest.
     pub(super) fn urgency(self) -> u8 {
         match self {
-            Self::Url | Self::Hosts | Self::Hooks => 0,
+            Self::Url | Self::Hosts | Self::Hooks | Self::Server => 0,
             Self::Secret | Self::VariableName | Self::Mode | Self::Rules | Self::Directories => 1,
             Self::Switch | Self::Number { .. } | Self::Dollars | Self::Text | Self::Wire | Self::Contract => 2,
         }
@@ -225,6 +230,7 @@ impl Kind {
             (_, Value::Number(number)) => number.to_string(),
             (_, Value::Text(text)) => format!("{text:?}"),
             (_, Value::Hook(hook)) => hook.to_string(),
+            (_, Value::Server(server)) => server.to_string(),
         }
     }
 }

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use serde_json::Value;
-use sortie_agents::{AgentFile, Dialect, PromptFile, Registry, Scope, TemplateFile, Templates, read};
+use sortie_agents::{
+    AgentFile, Dialect, PromptFile, Registry, Scope, ServerAccess, ServerReading, TemplateFile, Templates, read,
+};
 
-use super::file::{Holds, PowerfulFile};
+use super::file::{Holds, PowerfulFile, SERVERS};
 use crate::error::CommandError;
 use crate::render::{neutral, width};
-use crate::settings::power;
+use crate::settings::{power, servers_in};
 
 /// Columns of one sentence about a file: its own words must not fill the screen.
 const COLUMNS: usize = 160;
@@ -29,7 +30,7 @@ pub(crate) fn of(path: &str, file: &PowerfulFile, tools: &[String]) -> Result<Po
     let (said, works_untrusted) = match *holds {
         Holds::Config => (power::of_config(bytes)?, false),
         Holds::Variables => (power::of_variables(bytes)?, false),
-        Holds::Servers => (servers(bytes), false),
+        Holds::Servers => (servers(bytes)?, false),
         Holds::Prompt => (vec![prompt(path, bytes)], false),
         Holds::Template => (vec![template(path, bytes)], false),
         Holds::Hook => (vec!["is a program that hooks may run, with your rights and without walls".to_owned()], false),
@@ -71,23 +72,19 @@ fn template(path: &str, bytes: &[u8]) -> String {
     }
 }
 
-/// The MCP servers that the file names, each with what it would start or call.
-fn servers(bytes: &[u8]) -> Vec<String> {
-    let Ok(value) = serde_json::from_slice::<Value>(bytes) else { return vec!["is not valid JSON".to_owned()] };
-    let servers = value.get("mcpServers").and_then(Value::as_object).into_iter().flatten();
-    let text = |server: &Value, key: &str| server.get(key).and_then(Value::as_str).map(str::to_owned);
-    servers
-        .map(|(name, server)| match (text(server, "command"), text(server, "url")) {
-            (Some(command), _) => {
-                let words =
-                    server.get("args").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-                let words: Vec<&str> = words.collect();
-                format!("MCP server `{name}` runs `{command} {}` (not in this version)", words.join(" "))
-            }
-            (None, Some(url)) => format!("MCP server `{name}` calls {url} (not in this version)"),
-            (None, None) => format!("MCP server `{name}` (not in this version)"),
-        })
-        .collect()
+/// The MCP servers that the file names, each with what it would start or call. An error where one does not fit.
+fn servers(bytes: &[u8]) -> Result<Vec<String>, CommandError> {
+    let fault = |what: String| CommandError::config(format!("{SERVERS}: {what}"));
+    let line = |(name, reading): (String, Result<ServerReading, String>)| {
+        let ServerReading { server, .. } = reading.map_err(|what| fault(format!("the server `{name}`: {what}")))?;
+        let rights = if matches!(server.access, ServerAccess::Program { .. }) {
+            ", with your rights and without walls"
+        } else {
+            ""
+        };
+        Ok(format!("MCP server `{name}` {}{rights}", server.in_words()))
+    };
+    servers_in(bytes).map_err(fault)?.into_iter().map(line).collect()
 }
 
 /// Whom the file defines, and whether that takes the place of a built-in agent.

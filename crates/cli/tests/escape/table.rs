@@ -1,4 +1,4 @@
-//! Every attack on paths, commands, git, trust, delegation, the network and displays: what proves that it fails, or what
+//! Every attack on paths, commands, git, trust, delegation, servers, the network and displays: what proves that it fails, or what
 //! it waits for.
 
 use std::collections::BTreeSet;
@@ -33,6 +33,11 @@ const SPECIAL: &str = "crates/sandbox/tests/it/special.rs";
 const MEMORY: &str = "crates/tools/tests/it/memory.rs";
 const REBINDING: &str = "crates/tools/tests/it/web_fetch/rebinding.rs";
 const BOMBS: &str = "crates/tools/tests/it/web_fetch/bombs.rs";
+const GATE: &str = "crates/mcp/tests/it/http/gate.rs";
+const BOUNDS: &str = "crates/mcp/tests/it/http/bounds.rs";
+const SESSIONS: &str = "crates/mcp/tests/it/http/sessions.rs";
+const MCP: &str = "crates/cli/tests/it/mcp.rs";
+const MCP_HTTP: &str = "crates/cli/tests/it/mcp_http.rs";
 
 /// What it can wait for.
 const CAPABILITIES: [&str; 6] = ["worktrees", "resume", "limits", "MCP", "fleet", "screen"];
@@ -122,6 +127,52 @@ const TABLE: &[(&str, &[Standing])] = &[
     ),
     ("s59", &[Waits("limits")]),
     ("s60", &[Here]),
+    // Servers.
+    ("s61", &[At(GATE, "s61_a_request_that_calls_us_by_another_name_is_refused"), Waits("screen")]),
+    (
+        "s62",
+        &[
+            At(GATE, "s62_pages_of_other_sites_are_refused_whatever_they_send"),
+            At(GATE, "s62_a_message_that_is_not_called_json_is_refused"),
+            Waits("screen"),
+        ],
+    ),
+    (
+        "s64",
+        &[
+            At(GATE, "s64_who_has_no_token_learns_that_one_is_needed_and_nothing_else"),
+            At(GATE, "s64_a_token_in_the_address_opens_nothing"),
+            At(GATE, "s64_the_token_goes_no_further_than_the_gate"),
+            At(MCP_HTTP, "s64_the_token_is_made_once_for_this_user_alone"),
+            At(MCP_HTTP, "s64_a_token_that_others_could_know_is_refused"),
+        ],
+    ),
+    ("s65", &[At(GATE, "s65_a_connection_is_never_made_into_another_kind")]),
+    (
+        "s66",
+        &[
+            At(GATE, "s66_an_address_that_other_machines_could_reach_needs_a_word"),
+            At(MCP_HTTP, "s66_a_server_that_others_could_reach_is_not_started_without_a_word"),
+        ],
+    ),
+    ("s67", &[Waits("screen")]),
+    (
+        "s68",
+        &[
+            At(BOUNDS, "s68_a_body_that_is_too_large_is_refused_and_not_kept"),
+            At(BOUNDS, "s68_a_body_that_is_no_message_is_answered_by_what_is_wrong_with_it"),
+            At(BOUNDS, "s68_a_call_outside_of_a_session_is_refused"),
+            At(BOUNDS, "s68_an_id_is_free_again_when_its_request_is_answered_or_cancelled"),
+        ],
+    ),
+    (
+        "s69",
+        &[
+            At(SESSIONS, "s69_a_session_belongs_to_the_token_that_it_was_started_with"),
+            At(MCP_HTTP, "s69_who_replaces_the_token_locks_the_old_one_out_at_once"),
+        ],
+    ),
+    ("s70", &[At(MCP, "whatever_is_printed_goes_to_stderr_and_the_protocol_alone_to_stdout")]),
     // The network.
     ("s71", &[Here]),
     ("s72", &[Here]),
@@ -146,17 +197,18 @@ const TABLE: &[(&str, &[Standing])] = &[
     ("s85", &[Here]),
 ];
 
-/// All ids of the seven parts of the catalogue; the numbers that are missing are not in it.
+/// All ids of the eight parts of the catalogue; the numbers that are missing are not in it.
 fn catalogue() -> Vec<String> {
     let paths = (1..=15).filter(|number| ![8, 12].contains(number));
     let commands = (17..=31).filter(|number| *number != 24);
     let git = (32..=37).filter(|number| *number != 36);
     let trust = (38..=46).filter(|number| *number != 45);
     let delegation = (47..=60).filter(|number| *number != 57);
+    let servers = (61..=70).filter(|number| *number != 63);
     let network = (71..=77).filter(|number| *number != 75);
     let display = (78..=85).filter(|number| *number != 79);
-    let numbers = paths.chain(commands).chain(git).chain(trust).chain(delegation).chain(network).chain(display);
-    numbers.map(|number| format!("s{number:02}")).collect()
+    let inside = paths.chain(commands).chain(git).chain(trust).chain(delegation);
+    inside.chain(servers).chain(network).chain(display).map(|number| format!("s{number:02}")).collect()
 }
 
 /// The names of all tests of this suite, without their modules.

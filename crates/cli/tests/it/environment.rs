@@ -28,7 +28,7 @@ fn wrong_and_unknown_variables_are_named() {
     assert_eq!(ended.code, 0);
     expect![[r#"
         warning: the variable SORTIE_BANANA is ignored: no setting has this name; one is called like SORTIE_TASK_TOOL__MAX_DEPTH
-        warning: the variable SORTIE_MCP_SERVERS__X is ignored: `mcp_servers.x` is not in this version
+        warning: the variable SORTIE_MCP_SERVERS__X is ignored: `mcp_servers.x` is set up in a file, as a table
         warning: the variable SORTIE_TASK_TOOL_MAX_DEPTH is ignored: no setting has this name; did you mean SORTIE_TASK_TOOL__MAX_DEPTH?
         warning: the variable SORTIE_TASK_TOOL__MAX_DEPHT is ignored: unknown setting `task_tool.max_depht`; did you mean `task_tool.max_depth`?
     "#]].assert_eq(&ended.stderr);

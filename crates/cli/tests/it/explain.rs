@@ -308,3 +308,27 @@ fn what_is_no_call_is_wrong_usage() {
     assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
     assert!(world.kept_nothing());
 }
+
+#[test]
+fn a_tool_of_a_server_that_is_set_up_is_judged_without_starting_it() {
+    let world = World::new();
+    world.config("[mcp_servers.db]\ncommand = \"/nowhere/at/all\"\n");
+    check(
+        &world,
+        &["mcp__db__query"],
+        &expect![[r#"
+            exit 1
+            --- stdout
+            mcp__db__query by main: asks
+
+              user settings  asks: no rule allows it               ← decides
+              agent main     allows: nothing against it  built in
+
+            It needs approval; `mcp__db__query` under [permissions] allow, or --allow 'mcp__db__query', would allow it.
+        "#]],
+    );
+    assert_eq!(world.sortie(["explain", "mcp__db__query", "--allow", "mcp__db"]).run().code, 0);
+    let unknown = world.sortie(["explain", "mcp__other__query", "--allow", "mcp__other"]).run();
+    assert_eq!(unknown.code, 1);
+    assert!(unknown.stdout.contains("main has no mcp__other__query here"), "{}", unknown.stdout);
+}

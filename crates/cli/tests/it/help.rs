@@ -20,6 +20,7 @@ const COMMANDS: &[&[&str]] = &[
     &["tasks", "list"],
     &["tasks", "show"],
     &["cost"],
+    &["mcp"],
     &["models"],
     &["schema"],
     &["config"],
@@ -76,6 +77,7 @@ fn the_first_screen_names_the_commands_and_the_exit_codes() {
           task-status  Say where a task stands: what it does, what it waits for, and how it ended
           cost         Say what a run has used and cost: each task with all below it, each model, and what a
                        cache could serve
+          mcp          Serve sub-agents to other agents over the Model Context Protocol
           models       List the routes to models and what each name means; call them with --check
           schema       Print the Task tool's schema, with the agents that there are
           config       Show settings, or edit them

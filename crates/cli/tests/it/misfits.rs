@@ -131,14 +131,3 @@ fn unknown_settings_are_warned_of_with_the_nearest_known_one() {
         "#]],
     );
 }
-
-#[test]
-fn settings_of_later_versions_are_not_accepted_silently() {
-    check_config(
-        "[mcp_servers.x]\ncommand = \"y\"\n",
-        &expect![[r#"
-            exit 0
-            warning: <dir>/home/.config/sortie/config.toml:1 is ignored: `mcp_servers` is not in this version
-        "#]],
-    );
-}

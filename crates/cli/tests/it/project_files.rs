@@ -122,15 +122,16 @@ fn a_file_that_is_there_and_cannot_be_read_is_not_called_none() {
 }
 
 #[test]
-fn servers_of_a_project_are_named_as_ignored_before_and_after_trust() {
+fn servers_of_a_project_are_named_as_ignored_until_it_is_trusted() {
     let world = World::new();
     world.write("workspace/.mcp.json", r#"{"mcpServers": {"a": {"command": "touch"}}}"#);
     let ended = world.sortie(["agents", "list"]).run();
     expect![[r#"
-        warning: .mcp.json is ignored: this project is not trusted; look at .mcp.json, then run `sortie trust`; this version starts no MCP servers even then
-    "#]].assert_eq(&ended.stderr);
+        warning: .mcp.json is ignored: this project is not trusted; look at .mcp.json, then run `sortie trust`
+    "#]]
+    .assert_eq(&ended.stderr);
     let ended = world.sortie(["agents", "list", "--trust"]).run();
-    assert_eq!(ended.stderr, "warning: .mcp.json is ignored: this version starts no MCP servers\n");
+    assert_eq!(ended.stderr, "");
     world.write("workspace/.mcp.json", r#"{"mcpServers": {}}"#);
     assert_eq!(world.sortie(["agents", "list"]).run().stderr, "", "it names none");
 }

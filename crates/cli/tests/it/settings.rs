@@ -23,7 +23,7 @@ const fn row(key: &'static str, default: &'static str, values: [&'static str; 4]
 }
 
 /// Settings with one name each.
-static SINGLE: [Row; 30] = [
+static SINGLE: [Row; 31] = [
     Row {
         wider: &["\"child\""],
         ..row("contract", "(not set)", ["\"typed\"", "\"child\"", "\"result\"", "\"delegate\""])
@@ -95,6 +95,11 @@ static SINGLE: [Row; 30] = [
         ..row("task_tool.context_file_bytes", "16384", ["1", "2", "3", "4"])
     },
     Row { narrower: &[], wider: &["true"], ..row("agents.builtin", "false", ["true", "false", "true", "false"]) },
+    Row {
+        narrower: &["false"],
+        wider: &[],
+        ..row("mcp.finish_background", "true", ["false", "true", "false", "true"])
+    },
     Row {
         narrower: &["\"plan\""],
         wider: &["\"accept-edits\"", "\"bypass\""],
@@ -350,6 +355,7 @@ fn the_whole_table_as_a_person_sees_it() {
         run.max_cost_usd                   (not set)   default                                   # the same in US dollars; only for models whose price is known
         run.timeout_seconds                (not set)   default                                   # time of a `sortie run`
         agents.builtin                     false       default                                   # whether `result`, which has only agents from files, has the built-in ones too
+        mcp.finish_background              true        default                                   # whether `sortie mcp` stays, when its client is gone, until background tasks have ended; else they can be resumed
         permissions.mode                   "default"   default                                   # what is allowed without a question: plan, default, accept-edits or bypass
         permissions.allow                  (not set)   default                                   # rules of what needs no question; all layers add up
         permissions.ask                    (not set)   default                                   # rules of what is asked, whatever is allowed

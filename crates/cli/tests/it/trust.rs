@@ -54,8 +54,8 @@ fn trust_shows_what_each_file_would_do_and_stores_it_unless_asked_not_to() {
             has 1 more variable, which counts only where `api_key_env` names it
 
           .mcp.json
-            MCP server `files` runs `npx -y files` (not in this version)
-            MCP server `web` calls https://mcp.example (not in this version)
+            MCP server `files` runs `npx -y files`, with your rights and without walls
+            MCP server `web` calls https://mcp.example
 
           .sortie/agents/deep/er.md
             is the agent `reviewer`, which works untrusted, too
@@ -260,10 +260,9 @@ fn broken_files_warn_before_trust_and_are_errors_after() {
 
         before: warning: .sortie/config.toml:2 is ignored: unknown setting `task_tool.max_dept`; did you mean `task_tool.max_depth`?
         warning: .sortie/config.toml:3 is ignored: unknown setting `plugins`; `sortie config show` lists all settings
-        warning: .sortie/config.toml:5 is ignored: `mcp_servers` is not in this version
+        warning: ignored: `mcp_servers.x` (.sortie/config.toml:5): this project is not trusted; look at .sortie/config.toml, then run `sortie trust`
         after: 0 warning: .sortie/config.toml:2 is ignored: unknown setting `task_tool.max_dept`; did you mean `task_tool.max_depth`?
         warning: .sortie/config.toml:3 is ignored: unknown setting `plugins`; `sortie config show` lists all settings
-        warning: .sortie/config.toml:5 is ignored: `mcp_servers` is not in this version
 
         before: warning: .sortie/config.toml:1 is ignored: `routes.a error: forged`: a route's name has small letters, digits, `-` and `_`, and begins with a letter
         after: 2 error: .sortie/config.toml:1: `routes.a error: forged`: a route's name has small letters, digits, `-` and `_`, and begins with a letter

@@ -63,6 +63,7 @@ fn a_full_request_is_read_whole() {
         },
         output_schema: Some(json!({"type": "object"})),
         notices: vec!["unknown key `colour` was ignored".to_owned()],
+        lent_model: None,
     };
     assert_eq!(Sortie.decode(&arguments.to_string()), Ok(expected));
 }

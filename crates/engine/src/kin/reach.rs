@@ -15,12 +15,12 @@ use crate::remember::journal_failure;
 use crate::resident::Resident;
 
 /// A task of the tree.
-pub(super) struct Member {
-    pub(super) task: TaskId,
-    pub(super) parent: Option<TaskId>,
-    pub(super) agent: String,
-    pub(super) title: String,
-    pub(super) state: TaskState,
+pub(crate) struct Member {
+    pub(crate) task: TaskId,
+    pub(crate) parent: Option<TaskId>,
+    pub(crate) agent: String,
+    pub(crate) title: String,
+    pub(crate) state: TaskState,
 }
 
 impl From<&Resident> for Member {
@@ -70,16 +70,6 @@ impl Delegate {
     pub(super) async fn inbox_above(&self) -> Option<Arc<Inbox>> {
         let own = self.engine.present.find(self.parent.task)?;
         Some(Arc::clone(&own.address.as_ref()?.hold().await.inbox))
-    }
-
-    /// A task that works here and has not ended.
-    pub(super) async fn at_work(&self, task: TaskId) -> Option<Arc<Resident>> {
-        let resident = self.engine.present.find(task)?;
-        let is_over = match &resident.address {
-            Some(address) => address.hold().await.is_over,
-            None => false,
-        };
-        (!is_over).then_some(resident)
     }
 
     /// A task with all below it, the task first, in the order of their starts.

@@ -89,6 +89,7 @@ fn engine(folder: &Path, journal: Arc<SqliteJournal>) -> Engine {
         agents: Registry::builtin().fixed(),
         contract: Arc::new(Sortie),
         more_tools: Vec::new(),
+        remote_tools: Arc::new(sortie_engine::NoRemoteTools),
         shell: None,
         reports: Arc::new(SpillDir::open(&folder.join("reports")).expect("a fresh directory")),
         cache: None,

@@ -97,6 +97,7 @@ impl Place {
             agents: Registry::builtin().fixed(),
             contract: Arc::new(Sortie),
             more_tools: Vec::new(),
+            remote_tools: Arc::new(sortie_engine::NoRemoteTools),
             shell: None,
             reports: Arc::new(SpillDir::open(&self.home.path().join("reports")).expect("a directory")),
             cache: None,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use expect_test::expect;
 use serde_json::json;
 use sortie_engine::{Approval, Approver, Permissions, Question, Resumption, Rules};
-use sortie_journal::{Entry, Holder};
+use sortie_journal::{Durability, Entry, Holder};
 use sortie_protocol::{Event, Fact, Status};
 use sortie_testkit::{Script, ScriptedModel, ScriptedReply, reply, when};
 use sortie_tools::BoxFuture;
@@ -44,6 +44,15 @@ async fn whoever_was_started_a_moment_ago_is_known_before_the_log_shows_it() {
     assert!(outputs[1].starts_with("agent-aaaaaaaaaaab general-purpose"), "{outputs:#?}");
     assert_eq!(outputs[2], "delivered: agent-aaaaaaaaaaab reads it at its next turn");
     assert!(outputs[3].starts_with("agent-aaaaaaaaaaab general-purpose cancelled"), "{outputs:#?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_without_a_parent_is_on_disk_before_whoever_started_it_hears_its_id() {
+    let site = Site::of(answering(looking), Relic::default());
+    site.run(ask("MAIN")).await;
+    let begun = site.journal.durabilities_of(|fact| matches!(fact, Fact::TaskStarted { .. }));
+    // Of the one below it, only this process knows.
+    assert_eq!(begun, [Durability::Synced, Durability::Ordered]);
 }
 
 /// Lists more than are shown, all of them and those that stand in some way.

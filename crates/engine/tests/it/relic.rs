@@ -20,6 +20,8 @@ pub(crate) struct Relic {
     inner: MemoryJournal,
     /// One for each append, which is on disk as a whole or not at all.
     appends: Mutex<Vec<Vec<Entry>>>,
+    /// What each of them waited for.
+    durabilities: Mutex<Vec<Durability>>,
     /// Told how many appends there were, before each.
     on_append: Option<Box<dyn Fn(usize) + Send + Sync>>,
     refuses: bool,
@@ -111,6 +113,14 @@ impl Relic {
     pub(crate) fn appends(&self) -> Vec<Vec<Entry>> {
         self.appends.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+
+    /// What the appends waited for that began with such a fact.
+    pub(crate) fn durabilities_of(&self, is_such: fn(&Fact) -> bool) -> Vec<Durability> {
+        let durabilities = self.durabilities.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let appends = self.appends().into_iter().zip(durabilities);
+        let such = appends.filter(|(entries, _)| entries.first().is_some_and(|entry| is_such(&entry.fact)));
+        such.map(|(_, durability)| durability).collect()
+    }
 }
 
 impl Journal for Relic {
@@ -118,6 +128,7 @@ impl Journal for Relic {
         let before = {
             let mut appends = self.appends.lock().unwrap_or_else(PoisonError::into_inner);
             appends.push(entries.clone());
+            self.durabilities.lock().unwrap_or_else(PoisonError::into_inner).push(durability);
             appends.len() - 1
         };
         if let Some(on_append) = &self.on_append {

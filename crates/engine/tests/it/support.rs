@@ -8,8 +8,8 @@ use serde_json::json;
 use sortie_agents::{Agents, Dialect, Registry};
 use sortie_contract::{Contract, Sortie};
 use sortie_engine::{
-    AgentFolders, Clock, Engine, EngineParts, Folder, Holds, Hooks, Ids, NoHooks, Permissions, Rules, Running,
-    tool_names,
+    AgentFolders, Clock, Engine, EngineParts, Folder, Holds, Hooks, Ids, NoHooks, NoRemoteTools, Permissions,
+    RemoteTools, Rules, Running, tool_names,
 };
 use sortie_journal::{Journal, MemoryJournal, Position, Scope};
 use sortie_llm::{Models, Terms};
@@ -59,6 +59,7 @@ pub(crate) struct Plan {
     pub(crate) model: ScriptedModel,
     pub(crate) rules: Rules,
     pub(crate) more_tools: Vec<Arc<dyn Tool>>,
+    pub(crate) remote_tools: Arc<dyn RemoteTools>,
     /// Whether the agents of the workspace's folders exist beside the built-in ones.
     pub(crate) agent_files: bool,
     pub(crate) models: Option<Arc<dyn Models>>,
@@ -84,6 +85,7 @@ impl Plan {
             model,
             rules: Rules::default(),
             more_tools: Vec::new(),
+            remote_tools: Arc::new(NoRemoteTools),
             agent_files: false,
             models: None,
             contract: Arc::new(Sortie),
@@ -180,6 +182,7 @@ impl Plan {
             agents,
             contract,
             more_tools: self.more_tools,
+            remote_tools: self.remote_tools,
             shell,
             reports,
             cache: None,

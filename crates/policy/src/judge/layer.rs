@@ -216,6 +216,12 @@ impl Layer {
         if all(&self.ask) || !unmentioned && !some(&self.allow) { Least::Ask } else { Least::Allow }
     }
 
+    /// The names, and what names begin with, of tools that only rules know.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let rules = self.admitted.iter().chain([&self.deny, &self.ask, &self.allow]);
+        rules.flat_map(Rules::iter).filter_map(Matcher::name)
+    }
+
     pub(super) fn guards_reads(&self) -> bool {
         let guards = |rule: &Matcher| rule.looks_at_paths() && rule.is_about("", Called::of_kind(Kind::Reading));
         self.admitted.iter().chain([&self.deny, &self.ask]).flat_map(Rules::iter).any(guards)

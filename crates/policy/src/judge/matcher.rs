@@ -77,6 +77,14 @@ impl Matcher {
         Ok(Self { text: text.trim().to_owned(), tools, scope, role })
     }
 
+    /// The name, or what the names begin with, that it is about; `None` where the tools are known ones.
+    pub(super) fn name(&self) -> Option<&str> {
+        match &self.tools {
+            Tools::Known(_) => None,
+            Tools::Exact(name) | Tools::Prefix(name) => Some(name),
+        }
+    }
+
     pub(super) fn matches(&self, call: &Call<'_>) -> bool {
         self.is_about(call.tool, call.names) && self.covers(&call.target)
     }

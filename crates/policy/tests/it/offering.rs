@@ -72,3 +72,26 @@ fn a_walk_asks_about_each_file_only_where_a_rule_tells_files_apart() {
         assert!(guards(guarded.clone()), "{guarded:?}");
     }
 }
+
+#[test]
+fn a_server_is_of_use_if_some_tool_of_it_could_be() {
+    let of_use = |layers: Vec<GrantLayer>| judge(layers).admits_some_of("mcp__db__");
+    assert!(of_use(vec![settings()]));
+    assert!(of_use(vec![in_mode(Mode::Default)]), "a person may approve");
+    assert!(!of_use(vec![in_mode(Mode::Plan)]));
+    for some in ["mcp__db", "mcp__db__*", "mcp__db__query", "mcp__db__qu*", "mcp__*"] {
+        assert!(of_use(vec![tools(&["Read", some])]), "{some}");
+    }
+    for none in ["Read", "mcp__db2", "mcp__d__query"] {
+        assert!(!of_use(vec![tools(&[none])]), "{none}");
+    }
+    for all in ["mcp__db", "mcp__db__*", "mcp__*", "MCP__DB"] {
+        assert!(!of_use(vec![tools(&["mcp__db__query"]), deny(&[all])]), "{all}");
+    }
+    assert!(of_use(vec![deny(&["mcp__db__query"])]), "others are left");
+    assert!(!of_use(vec![tools(&["mcp__db__query"]), deny(&["mcp__db__query"])]));
+    // Who never asks has what a rule allows.
+    let quiet = GrantLayer { never_asks: true, ..GrantLayer::new("agent quiet") };
+    assert!(!of_use(vec![in_mode(Mode::Default), quiet.clone()]));
+    assert!(of_use(vec![allow(&["mcp__db__query"]), in_mode(Mode::Bypass), quiet]));
+}

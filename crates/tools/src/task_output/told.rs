@@ -102,7 +102,8 @@ impl Told {
         }
     }
 
-    pub(super) fn answer(self, mut answer: Answer) -> ToolOutput {
+    /// Where reports are not delivered, they have to be asked for.
+    pub(super) fn answer(self, mut answer: Answer, delivers: bool) -> ToolOutput {
         let text = self.pieces.join("\n\n");
         if self.tasks.is_empty() {
             return answer.failed(&Problem::new(Fault::NotFound, text));
@@ -118,10 +119,13 @@ impl Told {
         self.lacks.into_iter().for_each(|lack| answer.note_lack(lack));
         if n_open > 0 {
             let have = if n_open == 1 { "has" } else { "have" };
-            answer.note_lack(format!(
-                "{n_open} of {n_tasks} {have} not ended; reports of your background tasks are delivered to you by \
-                 themselves: go on with other work or end your turn, do not poll"
-            ));
+            let then = if delivers {
+                "reports of your background tasks are delivered to you by themselves: go on with other work or end your \
+                 turn, do not poll"
+            } else {
+                "call TaskOutput again for their reports, with a longer timeout rather than often"
+            };
+            answer.note_lack(format!("{n_open} of {n_tasks} {have} not ended; {then}"));
         }
         let mail = MailMark { reports: self.read, ..MailMark::default() };
         ToolOutput { mail, ..answer.done(format!("{} of {n_tasks} ended", self.n_ended)) }

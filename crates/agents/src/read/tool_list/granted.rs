@@ -77,7 +77,10 @@ fn grant(name: &Name<'_>, tools: &[String]) -> Result<Vec<String>, Refusal> {
         rules(tool, pattern).map_err(|error| Refusal::NoRule { message: error.to_string() })
     } else if !is_plain(tool) {
         Err(Refusal::LooksAlike)
-    } else if tool.starts_with("mcp__") || LATER.contains(&tool) {
+    } else if tool.starts_with("mcp__") {
+        // Which tools a server has is known only when it runs.
+        rules(tool, pattern).map_err(|error| Refusal::NoRule { message: error.to_string() })
+    } else if LATER.contains(&tool) {
         Err(Refusal::Later)
     } else if tool.contains(char::is_whitespace) {
         unknown("separate the names by commas".to_owned())

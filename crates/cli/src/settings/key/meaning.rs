@@ -4,17 +4,26 @@ use sortie_llm::offline;
 use sortie_llm::route::AUTO;
 use sortie_protocol::nearest;
 
-use super::{ALIAS, CONTRACT, HOOKS, KEYS, Key};
+use super::{ALIAS, CONTRACT, HOOKS, KEYS, Key, SERVER};
 use crate::settings::value::Value;
 
 const ROUTES: &str = "routes.";
 
-/// Settings that have a meaning, but not in this version; a path stands for all below it.
-const LATER: &[&str] = &["mcp_servers"];
-
 /// The tables that stand at the top of a file.
-const SECTIONS: [&str; 10] =
-    ["task_tool", "run", "agents", "permissions", "web", "shell", "journal", "llm", "routes", "aliases"];
+const SECTIONS: [&str; 12] = [
+    "task_tool",
+    "run",
+    "agents",
+    "permissions",
+    "web",
+    "shell",
+    "journal",
+    "llm",
+    "mcp",
+    "routes",
+    "aliases",
+    "mcp_servers",
+];
 
 /// What a path means.
 #[derive(Debug)]
@@ -45,6 +54,13 @@ pub(in crate::settings) fn of(path: &str) -> Meaning {
     }
     if let Some(below) = path.strip_prefix(ROUTES) {
         return of_route(path, below);
+    }
+    match name_in(&SERVER, path) {
+        Some(name) if name.contains('.') => {
+            return Meaning::Refused(format!("`{path}`: MCP servers are set up in files, each as a table"));
+        }
+        Some(_) => return Meaning::Setting(Entry { key: &SERVER, path: path.to_owned() }),
+        None => {}
     }
     match name_in(&ALIAS, path) {
         Some(name) if is_alias(name) => Meaning::Setting(Entry { key: &ALIAS, path: path.to_owned() }),
@@ -90,9 +106,6 @@ pub(in crate::settings) fn name_in<'a>(key: &Key, path: &'a str) -> Option<&'a s
 
 /// What to say of a path that no key has.
 fn unknown(path: &str) -> String {
-    if LATER.iter().any(|later| path == *later || is_below(path, later)) {
-        return format!("`{path}` is not in this version");
-    }
     let section = path.strip_prefix(ROUTES).and_then(|below| below.split_once('.')).map(|(name, _)| name);
     let candidates: Vec<String> = match (section, path.contains('.')) {
         (Some(route), _) => KEYS.iter().filter(|key| key.is_of_routes()).map(|key| key.path_of(route)).collect(),
@@ -117,10 +130,6 @@ fn items(text: &str) -> impl Iterator<Item = &str> {
         matches!(character, ',' | '\n') && depth == 0
     });
     parts.map(str::trim).filter(|part| !part.is_empty())
-}
-
-fn is_below(path: &str, section: &str) -> bool {
-    path.strip_prefix(section).is_some_and(|rest| rest.starts_with('.'))
 }
 
 impl Entry {

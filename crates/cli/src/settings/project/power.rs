@@ -76,6 +76,8 @@ fn said(line: usize, name: &str, key: &Key, value: &Value) -> Power {
         format!("line {line}: says {name} = {shown}, which never counts from a project")
     } else if let Value::Hook(hook) = value {
         format!("line {line}: runs {}, with your rights and without walls", hook.in_words())
+    } else if let Value::Server(server) = value {
+        format!("line {line}: MCP server `{}` {}, with your rights", server.name, server.in_words())
     } else if kind.is_list() {
         format!("line {line}: adds {shown} to {name}")
     } else if matches!(kind, Kind::Url) {

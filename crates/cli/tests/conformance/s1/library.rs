@@ -42,6 +42,7 @@ impl Library {
             rules: Rules::of(contract.as_ref()),
             contract,
             more_tools: Vec::new(),
+            remote_tools: Arc::new(sortie_engine::NoRemoteTools),
             shell: None,
             reports: Arc::new(SpillDir::open(&world.path("state/reports")).unwrap()),
             cache: None,

@@ -1,0 +1,127 @@
+//! MCP servers as they are written, and what an agent's file may say of them.
+
+use expect_test::expect;
+use serde_json::{Value, json};
+use sortie_agents::{AgentFile, Dialect, Reading, Scope, ServerAccess, ServerDefinition, ServerUse, read};
+
+use crate::tools;
+
+fn access(definition: &Value) -> ServerAccess {
+    ServerDefinition::read("db", definition).expect("a good definition").server.access
+}
+
+fn fault(name: &str, definition: &Value) -> String {
+    ServerDefinition::read(name, definition).expect_err("a bad definition")
+}
+
+#[test]
+fn a_server_is_a_program_or_an_address() {
+    let program = access(&json!({ "command": "npx", "args": ["-y", "db"], "env": { "PORT": 1, "KEY": "${KEY}" } }));
+    let ServerAccess::Program { command, arguments, environment } = program else { panic!("a program") };
+    assert_eq!((command.as_str(), &arguments[..]), ("npx", &["-y".to_owned(), "db".to_owned()][..]));
+    assert_eq!(
+        environment.into_iter().map(|(name, value)| name + "=" + &value).collect::<Vec<_>>(),
+        ["KEY=${KEY}", "PORT=1"]
+    );
+    for transport in [json!(null), json!("http"), json!("streamable-http")] {
+        let mut definition =
+            json!({ "url": "https://db.example/mcp", "headers": { "Authorization": "Bearer ${KEY}" } });
+        if !transport.is_null() {
+            definition["type"] = transport;
+        }
+        let ServerAccess::Address { url, headers } = access(&definition) else { panic!("an address") };
+        assert_eq!((url.as_str(), headers.len()), ("https://db.example/mcp", 1));
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_told() {
+    let faults = [
+        fault("db", &json!("npx db")),
+        fault("db", &json!({})),
+        fault("db", &json!({ "command": "a", "url": "http://b" })),
+        fault("db", &json!({ "command": "" })),
+        fault("db", &json!({ "command": "a", "args": "b c" })),
+        fault("db", &json!({ "command": "a", "env": { "A": [] } })),
+        fault("db", &json!({ "command": "a", "env": { "A=B": "c" } })),
+        fault("db", &json!({ "command": "a", "type": "http" })),
+        fault("db", &json!({ "url": "http://b", "type": "sse" })),
+        fault("db", &json!({ "url": "ftp://b" })),
+        fault("db", &json!({ "command": "a", "start_timeout_seconds": 0 })),
+        fault("a__b", &json!({ "command": "a" })),
+    ];
+    expect![[r#"
+        it must be a table with `command` or `url`
+        it has neither `command` nor `url`
+        it has both `command` and `url`; keep one
+        `command` must be a text that is not empty
+        `args` must be a list of at most 200 texts
+        `env` must be at most 200 names with a text each
+        `env` must be at most 200 names with a text each
+        `type` "http" does not fit; it is stdio or http
+        the transport `sse` is of an old protocol that is not spoken here; use `http`
+        `url` must begin with http:// or https://
+        `start_timeout_seconds` must be a whole number from 1 to 600
+        a server's name has up to 40 letters, digits, `-` and single `_`, and neither begins nor ends with `_`"#]]
+    .assert_eq(&faults.join("\n"));
+    for name in ["", "a b", "ä", "_a", "a_", "mcp__a", "a.b", &"a".repeat(41)] {
+        assert!(fault(name, &json!({ "command": "a" })).starts_with("a server's name has"), "{name}");
+    }
+}
+
+#[test]
+fn keys_without_a_meaning_are_named() {
+    let reading = ServerDefinition::read("db", &json!({ "command": "a", "arg": [], "headers": {}, "disabled": true }));
+    expect![[r#"
+        there is no `arg`; did you mean `args`?
+        there is no `disabled`; it has command, args, env, type, start_timeout_seconds, call_timeout_seconds
+        `headers` has no meaning here"#]]
+    .assert_eq(&reading.unwrap().ignored.join("\n"));
+}
+
+#[test]
+fn keys_of_others_stay_hidden_when_a_server_is_shown() {
+    let shown = |definition: Value| ServerDefinition::read("db", &definition).unwrap().server.to_string();
+    expect![[r#"{ command = "npx", args = ["-y", "db"], env = { KEY = "********" } }"#]]
+        .assert_eq(&shown(json!({ "command": "npx", "args": ["-y", "db"], "env": { "KEY": "sk-1" } })));
+    expect![[r#"{ url = "https://********@db.example/mcp", headers = { Authorization = "********" } }"#]].assert_eq(
+        &shown(json!({ "url": "https://me:sk-1@db.example/mcp?key=sk-2", "headers": { "Authorization": "sk-3" } })),
+    );
+}
+
+fn agent(front_matter: &str, trusted: bool) -> Reading {
+    let text = format!("---\nname: keeper\ndescription: Keeps the books\n{front_matter}---\nKeep them.\n");
+    let (scope, dialect) = (Scope::Project, Dialect::Ours);
+    read(&AgentFile { path: "keeper.md".to_owned(), scope, dialect, trusted, bytes: text.into_bytes() }, &tools())
+}
+
+const OWN: &str = "tools: Read, mcp__files__list\nmcpServers:\n  - files\n  - db:\n      command: npx\n      args: [-y, db]\n  - name: web\n    url: https://web.example/mcp\n";
+
+#[test]
+fn an_agent_asks_for_servers_by_name_and_brings_its_own_if_it_is_trusted() {
+    let definition = agent(OWN, true).definition.unwrap();
+    let names: Vec<&str> = definition.servers.iter().map(ServerUse::name).collect();
+    assert_eq!(names, ["files", "db", "web"]);
+    assert!(matches!(definition.servers[..], [ServerUse::Named(_), ServerUse::Own(_), ServerUse::Own(_)]));
+    // Whoever asks for a server has all of its tools, unless the list names some of them.
+    assert_eq!(definition.tools.unwrap(), ["Read", "mcp__files__list", "mcp__db", "mcp__web"]);
+    let untrusted = agent(OWN, false);
+    expect![[r#"
+        keeper.md:7: warning: the MCP server `db` is left out: a project's agent may start none until trusted; look at the file, then run `sortie trust`
+        keeper.md:10: warning: the MCP server `web` is left out: a project's agent may start none until trusted; look at the file, then run `sortie trust`"#]]
+    .assert_eq(&untrusted.findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
+    assert_eq!(untrusted.definition.unwrap().servers, [ServerUse::Named("files".to_owned())]);
+}
+
+#[test]
+fn servers_can_be_written_as_a_text_a_list_or_a_mapping() {
+    let names = |front_matter: &str| -> Vec<String> {
+        let definition = agent(front_matter, true).definition.unwrap();
+        assert_eq!(definition.tools, None, "all that its parent has");
+        definition.servers.iter().map(|server| server.name().to_owned()).collect()
+    };
+    assert_eq!(names("mcpServers: files, db\n"), ["files", "db"]);
+    assert_eq!(names("mcpServers: [files, db]\n"), ["files", "db"]);
+    assert_eq!(names("mcpServers:\n  files:\n  db:\n    command: db\n"), ["files", "db"]);
+    assert_eq!(names("mcpServers: []\n"), Vec::<String>::new());
+}

@@ -1,0 +1,149 @@
+//! `sortie mcp`: this engine as a server for other agents, over the streams of the program that starts it, or over HTTP.
+//!
+//! Standard output carries the protocol and nothing else: whatever else this process, or one that it starts, would print
+//! there goes to standard error.
+
+mod token_file;
+mod web;
+
+use std::fs::File;
+use std::io;
+use std::pin::Pin;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+use sortie_engine::NoApprover;
+use sortie_mcp::{Hosts, Office, OfficeParts, Server, http, stdio};
+use tokio::runtime::Builder;
+use tokio_util::sync::CancellationToken;
+
+use self::web::{Front, WebArgs};
+use super::agents::complain;
+use super::persons::only_for_persons;
+use crate::args::with_exit_codes;
+use crate::error::{self, CommandError};
+use crate::settings::Settings;
+use crate::signal::{Signal, Signals};
+use crate::wiring::{Plan, Wired};
+
+/// Serve sub-agents to other agents over the Model Context Protocol
+#[derive(Debug, Args)]
+#[command(after_help = with_exit_codes(EXAMPLES))]
+pub(crate) struct McpArgs {
+    #[command(flatten)]
+    web: WebArgs,
+}
+
+const EXAMPLES: &str = "\
+A host starts this itself and speaks through its standard input and output; the
+server ends when the host is gone and background tasks have ended.
+
+Examples:
+  claude mcp add sortie -- sortie mcp
+  sortie mcp --contract typed --allow 'Edit(docs/**)'
+  sortie mcp --set mcp.finish_background=false
+  sortie mcp --http 127.0.0.1:8808";
+
+/// Where hosts come in.
+enum Entrance {
+    /// The one that has started this program.
+    Streams { output: File },
+    /// Any that has the token.
+    Web(Front),
+}
+
+pub(crate) fn run(args: &McpArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
+    only_for_persons(settings)?;
+    let runtime = Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CommandError::internal(format!("the runtime could not be started: {error}")))?;
+    let entrance = match args.web.http {
+        Some(address) => Entrance::Web(runtime.block_on(args.web.listen(address, &settings.places.home))?),
+        None => Entrance::Streams { output: take_stdout()? },
+    };
+    let plan = Plan::new(settings)?;
+    complain(&plan.agents());
+    plan.rules_about_nobody().iter().for_each(|warning| error::warn(warning));
+    let retention = plan.retention();
+    // Where a route is set, nobody's model is borrowed.
+    let hosts = plan.lacks_model().then(Hosts::default);
+    let Wired { engine, journal, hooks, agents } = plan.borrowing(hosts.clone()).open(Arc::new(NoApprover))?;
+    let office = Office::new(OfficeParts {
+        engine: engine.clone(),
+        journal: Arc::clone(&journal),
+        agents,
+        contract: settings.contract(),
+        workspace: settings.places.workspace.display().to_string(),
+        max_prompt_bytes: settings.max_prompt_bytes(),
+        hosts,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    });
+    let ended_by = runtime.block_on(async {
+        let signal = serve(&office, entrance, settings.finishes_background()).await?;
+        if signal.is_none() {
+            let (complaints, ()) = tokio::join!(hooks.settled(), engine.close());
+            for complaint in &complaints {
+                error::warn(complaint);
+            }
+        }
+        Ok::<_, CommandError>(signal)
+    });
+    // A read of standard input, or a search, that does not look up must not hold the end.
+    runtime.shutdown_background();
+    let ended_by = ended_by?;
+    if ended_by.is_none() {
+        retention.tend(&journal);
+    }
+    Ok(ended_by.map_or(ExitCode::SUCCESS, Signal::exit_code))
+}
+
+/// Serves until the host is gone and nothing is left to wait for, or a signal ends it: the first one stops what a call
+/// waits for and leaves the rest to be resumed, a second one waits for nothing.
+async fn serve(office: &Arc<Office>, entrance: Entrance, finishes: bool) -> Result<Option<Signal>, CommandError> {
+    let mut signals =
+        Signals::listen().map_err(|error| CommandError::internal(format!("signals cannot be listened to: {error}")))?;
+    let (gone, stop) = (CancellationToken::new(), CancellationToken::new());
+    let (shared, without_host) = (Arc::clone(office), gone.clone());
+    let new_server = move || Server::new(Arc::clone(&shared), without_host.clone());
+    let mut session: Pin<Box<dyn Future<Output = ()>>> = match entrance {
+        Entrance::Streams { output } => {
+            let streams = (tokio::io::stdin(), tokio::fs::File::from_std(output));
+            Box::pin(stdio::serve(new_server, streams, gone.clone(), stop.clone()))
+        }
+        Entrance::Web(front) => {
+            front.announce();
+            let Front { listener, token, .. } = front;
+            Box::pin(http::serve(listener, token, http::Bounds::default(), new_server, stop.clone()))
+        }
+    };
+    let signal = tokio::select! {
+        () = &mut session => None,
+        signal = signals.next() => Some(signal),
+    };
+    if let Some(signal) = signal {
+        stop.cancel();
+        gone.cancel();
+        loop {
+            tokio::select! {
+                () = &mut session => return Ok(Some(signal)),
+                another = signals.next() => if another.is_meant_after(Some(signal)) { return Ok(Some(another)) },
+            }
+        }
+    }
+    if finishes && !office.is_idle() {
+        tokio::select! {
+            () = office.idle() => {}
+            signal = signals.next() => return Ok(Some(signal)),
+        }
+    }
+    Ok(None)
+}
+
+/// Keeps standard output for the protocol: who prints from here on prints to standard error.
+fn take_stdout() -> Result<File, CommandError> {
+    let kept = rustix::io::fcntl_dupfd_cloexec(io::stdout(), 3);
+    let kept = kept.and_then(|kept| rustix::stdio::dup2_stdout(io::stderr()).map(|()| kept));
+    kept.map(File::from).map_err(|error| CommandError::internal(format!("stdout cannot be kept: {error}")))
+}

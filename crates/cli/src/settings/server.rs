@@ -1,0 +1,97 @@
+//! MCP servers as settings name them, `[mcp_servers.NAME]` and a trusted project's `.mcp.json`, and as they are meant.
+//!
+//! What a definition may say is decided in `sortie-agents`; that servers are started, in `sortie-mcp`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value as Json};
+use sortie_agents::{ServerAccess, ServerDefinition, ServerReading};
+use sortie_mcp::{Lookup, expanded};
+use toml::de::{DeTable, DeValue};
+
+use super::Settings;
+use super::environment::Environment;
+use super::key::SERVER;
+
+/// What people call variables and headers whose values nobody should see.
+const SECRET_NAMES: [&str; 7] = ["key", "token", "secret", "password", "passwd", "credential", "auth"];
+
+impl Settings {
+    /// The servers that count, by name.
+    pub(crate) fn servers(&self) -> Vec<ServerDefinition> {
+        self.said.servers().map(|(server, _)| server.clone()).collect()
+    }
+
+    /// What `${NAME}` in a server's definition stands for.
+    pub(crate) fn server_variables(&self) -> Lookup {
+        let variables: BTreeMap<String, String> = self.environment.texts();
+        std::sync::Arc::new(move |name| variables.get(name).cloned())
+    }
+
+    /// Values of servers' variables and headers that look like keys: no tool may show them.
+    pub(crate) fn server_secrets(&self) -> Vec<String> {
+        let lookup = self.server_variables();
+        let accesses = self.servers().into_iter().filter_map(|server| expanded(&server, &lookup).ok());
+        let named = accesses.flat_map(|access| match access {
+            ServerAccess::Program { environment, .. } => environment,
+            ServerAccess::Address { headers, .. } => headers,
+        });
+        let is_secret = |name: &str| SECRET_NAMES.iter().any(|secret| name.to_ascii_lowercase().contains(secret));
+        named.filter(|(name, _)| is_secret(name)).map(|(_, value)| without_scheme(value)).collect()
+    }
+}
+
+/// `Bearer x` is a word that everybody knows, and a key.
+fn without_scheme(value: String) -> String {
+    match value.split_once(' ') {
+        Some((scheme, key)) if scheme.chars().all(char::is_alphabetic) => key.to_owned(),
+        _ => value,
+    }
+}
+
+impl Environment {
+    /// Every variable that is text, those of a trusted project under the process's own.
+    fn texts(&self) -> BTreeMap<String, String> {
+        let all = self.by_standing().into_iter().flat_map(|variables| {
+            let set = |name: &str| Some((name.to_owned(), variables.text(name).ok()??.value.to_owned()));
+            variables.names().filter_map(set).collect::<Vec<_>>()
+        });
+        all.collect()
+    }
+}
+
+/// Reads one table; else what is wrong with it.
+pub(super) fn read(path: &str, table: &DeTable<'_>) -> Result<ServerReading, String> {
+    let name = super::key::meaning::name_in(&SERVER, path).unwrap_or(path);
+    ServerDefinition::read(name, &object(table)).map_err(|what| format!("`{path}`: {what}"))
+}
+
+fn object(table: &DeTable<'_>) -> Json {
+    let fields: Map<String, Json> =
+        table.iter().map(|(name, value)| (name.get_ref().to_string(), json(value.get_ref()))).collect();
+    Json::Object(fields)
+}
+
+/// A value as JSON has it. Dates become texts.
+fn json(value: &DeValue<'_>) -> Json {
+    match value {
+        DeValue::String(text) => Json::String(text.to_string()),
+        DeValue::Integer(number) => u64::from_str_radix(number.as_str(), number.radix()).map_or(Json::Null, Json::from),
+        DeValue::Float(number) => number.as_str().parse::<f64>().map_or(Json::Null, Json::from),
+        DeValue::Boolean(on) => Json::Bool(*on),
+        DeValue::Datetime(date) => Json::String(date.to_string()),
+        DeValue::Array(items) => items.iter().map(|item| json(item.get_ref())).collect(),
+        DeValue::Table(table) => object(table),
+    }
+}
+
+/// A server by the name that a file has for it, or what is wrong with it.
+pub(crate) type Named = (String, Result<ServerReading, String>);
+
+/// The servers of a `.mcp.json`; an error where the file is none.
+pub(crate) fn in_project_file(bytes: &[u8]) -> Result<Vec<Named>, String> {
+    let value: Json = serde_json::from_slice(bytes).map_err(|error| format!("it is not valid JSON: {error}"))?;
+    let Some(servers) = value.get("mcpServers") else { return Ok(Vec::new()) };
+    let servers = servers.as_object().ok_or("`mcpServers` must be an object")?;
+    Ok(servers.iter().map(|(name, value)| (name.clone(), ServerDefinition::read(name, value))).collect())
+}

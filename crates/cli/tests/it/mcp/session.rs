@@ -1,0 +1,105 @@
+//! A session with the program over its standard streams: requests out, messages in, one a line.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::thread::JoinHandle;
+
+use serde_json::{Value, json};
+
+use crate::world::Invocation;
+
+pub(crate) struct Session {
+    pub(crate) child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    stderr: JoinHandle<String>,
+    sent: u64,
+    /// What each request says of the client where there is no handshake to say it.
+    meta: Option<Value>,
+}
+
+impl Session {
+    /// Starts the program and opens a session, as a client with these capabilities.
+    pub(crate) fn open(invocation: Invocation, capabilities: &Value) -> Self {
+        let mut session = Self::start(invocation);
+        let client = json!({"name": "a test", "version": "1"});
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": client});
+        let opened = session.ask("initialize", params);
+        assert_eq!(opened["result"]["serverInfo"]["name"], "sortie", "{opened}");
+        session.notify("notifications/initialized", &json!({}));
+        session
+    }
+
+    /// The same in the revision without a handshake.
+    pub(crate) fn open_newest(invocation: Invocation, capabilities: &Value) -> Self {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": capabilities,
+        });
+        Self { meta: Some(meta), ..Self::start(invocation) }
+    }
+
+    fn start(invocation: Invocation) -> Self {
+        let mut command = invocation.into_command();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut errors = child.stderr.take().unwrap();
+        let stderr = std::thread::spawn(move || {
+            let mut text = String::new();
+            errors.read_to_string(&mut text).unwrap();
+            text
+        });
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let input = child.stdin.take();
+        Self { child, input, output, stderr, sent: 0, meta: None }
+    }
+
+    /// Sends a request and says its id.
+    pub(crate) fn send(&mut self, method: &str, mut params: Value) -> u64 {
+        self.sent += 1;
+        if let Some(meta) = &self.meta {
+            params["_meta"] = meta.clone();
+        }
+        self.write(&json!({"jsonrpc": "2.0", "id": self.sent, "method": method, "params": params}));
+        self.sent
+    }
+
+    pub(crate) fn notify(&mut self, method: &str, params: &Value) {
+        self.write(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    /// Sends a request and waits for its answer. Every line in between must be a message, too.
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.send(method, params);
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.output.read_line(&mut line).unwrap(), 0, "the server is gone");
+            let message: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
+            assert_eq!(message["jsonrpc"], "2.0", "{line}");
+            match message.get("id") {
+                Some(answered) if *answered == json!(id) => return message,
+                Some(other) => panic!("an answer to {other}, which was not waited for: {message}"),
+                None => {}
+            }
+        }
+    }
+
+    /// The host is gone.
+    pub(crate) fn close_input(&mut self) {
+        drop(self.input.take());
+    }
+
+    /// The same, and what became of the server: its code, as a shell has it, and what it said to people.
+    pub(crate) fn close(mut self) -> (i32, String) {
+        use std::os::unix::process::ExitStatusExt as _;
+        self.close_input();
+        let status = self.child.wait().unwrap();
+        (status.code().unwrap_or_else(|| 128 + status.signal().unwrap()), self.stderr.join().unwrap())
+    }
+
+    fn write(&mut self, message: &Value) {
+        let input = self.input.as_mut().unwrap();
+        writeln!(input, "{message}").unwrap();
+        input.flush().unwrap();
+    }
+}

@@ -1,0 +1,191 @@
+//! MCP servers that the user or a trusted project has set up, while tasks run.
+
+use std::fs;
+use std::time::Duration;
+
+use expect_test::expect;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use sortie_testkit::mcp_server::{self, ROLE};
+use sortie_testkit::{Script, ScriptedServer, reply, when};
+
+use crate::world::World;
+
+/// This binary once more is the server that all tests here set up; as a test of its own, that a run can use it.
+#[test]
+fn a_run_uses_a_server_of_the_settings_and_leaves_none_behind() {
+    if let Some(role) = mcp_server::role() {
+        return mcp_server::serve(&role);
+    }
+    let world = World::new();
+    world.config(&configured(&world, "sound"));
+    let server = calling("mcp__t__echo", &json!({ "text": "hello from afar" }));
+    let ended = world.sortie(["run", "--allow", "mcp__t", "QUESTION"]).on(&server, "anthropic").run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "Done.\n"), "{ended:#?}");
+    assert!(output(&server).contains("hello from afar"), "{}", output(&server));
+    let [process] = started(&world)[..] else { panic!("one server was started: {:?}", started(&world)) };
+    assert!(!is_running(process), "it ends before the run does");
+}
+
+fn definition(world: &World, role: &str) -> Value {
+    let test = "mcp_servers::a_run_uses_a_server_of_the_settings_and_leaves_none_behind";
+    fs::create_dir_all(world.path("home/marks")).unwrap();
+    json!({
+        "command": std::env::current_exe().unwrap(),
+        "args": mcp_server::arguments(test),
+        "env": { ROLE: role, "MARKS": world.path("home/marks"), "API_TOKEN": "${TOKEN_OF_TESTS:-none-was-set}" },
+        "start_timeout_seconds": 60,
+    })
+}
+
+/// The same as a file of settings says it.
+fn configured(world: &World, role: &str) -> String {
+    let definition = definition(world, role);
+    let variables = definition["env"].as_object().unwrap().iter().map(|(name, value)| format!("{name} = {value}"));
+    let variables: Vec<String> = variables.collect();
+    format!(
+        "[mcp_servers.t]\ncommand = {}\nargs = {}\nstart_timeout_seconds = 60\n\n[mcp_servers.t.env]\n{}\n",
+        definition["command"],
+        definition["args"],
+        variables.join("\n")
+    )
+}
+
+/// A model that makes one call.
+fn calling(tool: &str, arguments: &Value) -> ScriptedServer {
+    let script = Script::new()
+        .on(when::turn(0), reply::calls([reply::call(tool, arguments.clone())]))
+        .otherwise(reply::text("Done."));
+    ScriptedServer::start(script).unwrap()
+}
+
+/// All that the model was told in its last request.
+fn output(server: &ScriptedServer) -> String {
+    server.requests().last().unwrap().body.to_string()
+}
+
+/// The processes that were servers.
+fn started(world: &World) -> Vec<i32> {
+    let marks = fs::read_dir(world.path("home/marks")).unwrap().map(|mark| mark.unwrap().file_name());
+    marks.filter_map(|mark| mark.to_str().unwrap().strip_prefix("started-")?.parse().ok()).collect()
+}
+
+/// A process that was killed may stand in the list until somebody looks after it.
+fn is_running(process: i32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    status.lines().any(|line| line.starts_with("State:") && !line.contains('Z'))
+}
+
+fn wait_until(what: impl Fn() -> bool) {
+    while !what() {
+        // Sleeps on purpose: other processes tell nobody that they have come or gone.
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn without_a_rule_a_call_is_refused_and_the_refusal_names_it() {
+    let world = World::new();
+    world.config(&configured(&world, "sound"));
+    let server = calling("mcp__t__echo", &json!({ "text": "hello" }));
+    world.sortie(["run", "QUESTION"]).on(&server, "anthropic").run();
+    assert!(output(&server).contains("--allow 'mcp__t__echo'"), "{}", output(&server));
+}
+
+#[test]
+fn a_projects_servers_are_started_only_if_it_is_trusted() {
+    let world = World::new();
+    let servers = json!({ "mcpServers": { "t": definition(&world, "sound") } });
+    world.write("workspace/.mcp.json", &servers.to_string());
+    let run = |more: &[&str]| {
+        let server = calling("mcp__t__echo", &json!({ "text": "hello from afar" }));
+        let args = ["run", "--allow", "mcp__t"].iter().chain(more).chain(&["QUESTION"]);
+        let ended = world.sortie(args).on(&server, "anthropic").run();
+        (ended.stderr, output(&server))
+    };
+    let (stderr, told) = run(&[]);
+    let ignored =
+        "warning: .mcp.json is ignored: this project is not trusted; look at .mcp.json, then run `sortie trust`\n";
+    assert!(stderr.starts_with(ignored), "{stderr}");
+    assert!(told.contains("There is no tool `mcp__t__echo`"), "{told}");
+    assert_eq!(started(&world), [0; 0], "nothing was started");
+    assert!(run(&["--trust"]).1.contains("hello from afar"));
+    world.sortie(["trust"]).run();
+    assert!(run(&[]).1.contains("hello from afar"));
+    // What was trusted is the file as it was.
+    world.write("workspace/.mcp.json", &servers.to_string().replace("sound", "broken"));
+    let (stderr, told) = run(&[]);
+    assert!(stderr.contains(".mcp.json is ignored: ") && told.contains("There is no tool"), "{stderr}{told}");
+}
+
+#[test]
+fn a_server_ends_with_a_run_that_is_killed() {
+    let world = World::new();
+    world.config(&configured(&world, "sound"));
+    let server = calling("mcp__t__hang", &json!({}));
+    let live = world.sortie(["run", "--allow", "mcp__t", "QUESTION"]).on(&server, "anthropic").start();
+    wait_until(|| world.path("home/marks/hangs").exists());
+    let [process] = started(&world)[..] else { panic!("one server was started") };
+    let pid = Pid::from_raw(i32::try_from(live.child.id()).unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+    assert_eq!(live.wait().code, 137);
+    wait_until(|| !is_running(process));
+}
+
+#[test]
+fn a_servers_keys_reach_it_and_nobody_else() {
+    let world = World::new();
+    world.config(&configured(&world, "sound"));
+    let server = calling("mcp__t__environment", &json!({}));
+    let run = world.sortie(["run", "--allow", "mcp__t", "QUESTION"]).env("TOKEN_OF_TESTS", "tok-that-nobody-may-see");
+    let run = run.env("ANTHROPIC_API_KEY", "key-of-another-one").on(&server, "anthropic");
+    let ended = run.run();
+    assert_eq!(ended.code, 0, "{ended:#?}");
+    let told = output(&server);
+    assert!(told.contains("API_TOKEN=[redacted"), "{told}");
+    assert!(!told.contains("tok-that-nobody-may-see") && !told.contains("key-of-another-one"), "{told}");
+    let shown = world.sortie(["config", "show"]).env("TOKEN_OF_TESTS", "tok-that-nobody-may-see").run().stdout;
+    let line = shown.lines().find(|line| line.starts_with("mcp_servers.t")).unwrap_or_else(|| panic!("{shown}"));
+    assert!(line.contains("API_TOKEN = \"********\""), "{line}");
+}
+
+#[test]
+fn a_server_that_does_not_come_is_a_notice_and_the_run_goes_on() {
+    let world = World::new();
+    world.config(&configured(&world, "broken"));
+    let server = ScriptedServer::start(Script::always(reply::text("Done."))).unwrap();
+    let ended = world.sortie(["run", "--output-format", "json", "QUESTION"]).on(&server, "anthropic").run();
+    let outcome = ended.stdout_json();
+    assert_eq!((ended.code, &outcome["status"]), (0, &json!("completed")));
+    let notice = "its tools are missing: mcp_unreachable: the MCP server `t` did not answer as one: it closed the \
+                  connection (exit code 4); it said: no licence found";
+    assert_eq!(outcome["notices"], json!([notice]));
+    let log = fs::read_to_string(world.path("state/mcp-logs/t.log")).unwrap();
+    assert!(log.starts_with("no licence found\n"), "{log}");
+}
+
+#[test]
+fn what_is_wrong_with_a_definition_is_told_with_its_place() {
+    let world = World::new();
+    world.config("[mcp_servers.x]\ncommand = \"y\"\narg = []\n[mcp_servers.\"a b\"]\nurl = \"http://x\"\n");
+    let ended = world.sortie(["agents", "list"]).run();
+    expect![[r#"
+        error: <dir>/home/.config/sortie/config.toml:4: `mcp_servers.a b`: a server's name has up to 40 letters, digits, `-` and single `_`, and neither begins nor ends with `_`
+    "#]]
+    .assert_eq(&crate::transcript::normalised(&ended.stderr, &world.path("")));
+    world.config("[mcp_servers.x]\ncommand = \"y\"\narg = []\n");
+    let ended = world.sortie(["agents", "list"]).run();
+    expect![[r#"
+        warning: <dir>/home/.config/sortie/config.toml:1 is ignored: `mcp_servers.x`: there is no `arg`; did you mean `args`?
+    "#]]
+    .assert_eq(&crate::transcript::normalised(&ended.stderr, &world.path("")));
+    world.config("");
+    world.write("workspace/.mcp.json", r#"{"mcpServers": {"x": {"url": "http://x", "type": "sse"}}}"#);
+    let ended = world.sortie(["agents", "list", "--trust"]).run();
+    assert_eq!(ended.code, 2);
+    assert!(
+        ended.stderr.starts_with("error: .mcp.json: the server `x`: the transport `sse` is of an old"),
+        "{}",
+        ended.stderr
+    );
+}

@@ -1,0 +1,259 @@
+//! Tools that are found when a task starts: which task has them, and what holds for them.
+
+use std::sync::{Arc, Mutex};
+
+use expect_test::expect;
+use serde_json::json;
+use sortie_engine::{
+    Approval, Approver, Gathered, Inquiry, Permissions, Question, RemoteTools, Resumption, Rules, Wanted,
+};
+use sortie_protocol::{GrantLayer, Message, Mode, Status, ToolOutput, ToolSpec};
+use sortie_testkit::{Script, reply, when};
+use sortie_tools::{BoxFuture, CallContext, Tool};
+
+use crate::support::{Plan, World, ask};
+
+/// A server with two tools. It counts who asks for what.
+#[derive(Default)]
+struct Shop {
+    /// So many calls change what its tools are.
+    changes_after: Option<usize>,
+    sold: Arc<Mutex<usize>>,
+    asked: Mutex<Vec<String>>,
+    is_closed: Mutex<bool>,
+}
+
+struct Ware {
+    name: String,
+    pin: String,
+    sold: Arc<Mutex<usize>>,
+}
+
+impl Tool for Ware {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec { name: self.name.clone(), description: "sells".to_owned(), schema: json!({ "type": "object" }) }
+    }
+
+    fn idempotent(&self) -> bool {
+        false
+    }
+
+    fn delegates(&self) -> bool {
+        false
+    }
+
+    fn pin(&self) -> Option<&str> {
+        Some(&self.pin)
+    }
+
+    fn most_bytes(&self) -> Option<usize> {
+        Some(20)
+    }
+
+    fn run<'a>(&'a self, _arguments: &'a str, _context: CallContext<'a>) -> BoxFuture<'a, ToolOutput> {
+        *self.sold.lock().expect("nobody panics") += 1;
+        Box::pin(std::future::ready(ToolOutput::done("sold", "sold")))
+    }
+}
+
+impl RemoteTools for Shop {
+    fn gather<'a>(&'a self, wanted: Wanted<'a>) -> BoxFuture<'a, Gathered> {
+        Box::pin(async move {
+            if !(wanted.admits_some_of)("mcp__shop__") {
+                return Gathered { tools: Vec::new(), notices: vec!["the shop is not for it".to_owned()] };
+            }
+            self.asked.lock().expect("nobody panics").push(wanted.agent.name.clone());
+            let has_changed =
+                self.changes_after.is_some_and(|calls| *self.sold.lock().expect("nobody panics") >= calls);
+            let pin = if has_changed { "other" } else { "first" };
+            let names = ["mcp__shop__look", "mcp__shop__buy"].into_iter().filter(|name| (wanted.admits)(name));
+            let ware = |name: &str| {
+                let sold = Arc::clone(&self.sold);
+                Arc::new(Ware { name: name.to_owned(), pin: pin.to_owned(), sold }) as Arc<dyn Tool>
+            };
+            Gathered { tools: names.map(ware).collect(), notices: vec!["the shop has no bread".to_owned()] }
+        })
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        *self.is_closed.lock().expect("nobody panics") = true;
+        Box::pin(std::future::ready(()))
+    }
+}
+
+fn plan(shop: &Arc<Shop>, script: Script) -> Plan {
+    Plan { remote_tools: Arc::clone(shop) as _, ..Plan::script(script) }
+}
+
+fn shop_tools(world: &World, brief: &str) -> Vec<String> {
+    let seen = world.seen_by(brief).pop().expect("a request");
+    seen.tools.into_iter().filter(|tool| tool.starts_with("mcp__")).collect()
+}
+
+fn last_output(world: &World) -> String {
+    let last = world.model.seen().pop().expect("a request");
+    let Some(Message::Outputs { outputs }) = last.messages.last().cloned() else { panic!("outputs come last") };
+    outputs[0].output.for_model.clone()
+}
+
+fn task(agent: &str) -> sortie_testkit::ScriptedPart {
+    reply::call("Task", json!({ "description": "d", "prompt": "a piece", "subagent_type": agent }))
+}
+
+#[tokio::test]
+async fn a_task_and_its_children_have_what_their_grants_leave_of_them() {
+    for (agent, expected) in [("general-purpose", &["mcp__shop__look", "mcp__shop__buy"][..]), ("explore", &[])] {
+        let shop = Arc::new(Shop::default());
+        let script = Script::new()
+            .on(when::prompt_contains("a piece"), reply::text("Found."))
+            .on(when::turn(0), reply::calls([task(agent)]))
+            .otherwise(reply::text("Done."));
+        let world = plan(&shop, script).build();
+        let outcome = world.run(ask("The question")).await;
+        assert_eq!(outcome.status, Status::Completed);
+        assert_eq!(outcome.notices, ["the shop has no bread"]);
+        assert_eq!(shop_tools(&world, "The question"), ["mcp__shop__look", "mcp__shop__buy"]);
+        assert_eq!(shop_tools(&world, "a piece"), expected, "{agent}");
+        let started = shop.asked.lock().expect("nobody panics").len();
+        assert_eq!(started, if expected.is_empty() { 1 } else { 2 }, "nothing is started for who may not use it");
+        world.engine.close().await;
+        assert!(*shop.is_closed.lock().expect("nobody panics"));
+    }
+}
+
+#[tokio::test]
+async fn rules_about_a_server_and_about_one_of_its_tools_hold() {
+    let denying = |rules: &[&str]| Permissions {
+        layers: vec![GrantLayer {
+            deny: rules.iter().map(|rule| (*rule).to_owned()).collect(),
+            ..GrantLayer::new("the user's settings")
+        }],
+        ..Permissions::unrestricted()
+    };
+    for (rules, expected) in [(&["mcp__shop__buy"][..], &["mcp__shop__look"][..]), (&["mcp__shop"], &[])] {
+        let shop = Arc::new(Shop::default());
+        let world = plan(&shop, Script::always(reply::text("Done."))).permissions(denying(rules)).build();
+        let outcome = world.run(ask("The question")).await;
+        assert_eq!(shop_tools(&world, "The question"), expected, "{rules:?}");
+        let notice = if expected.is_empty() { "the shop is not for it" } else { "the shop has no bread" };
+        assert_eq!(outcome.notices, [notice]);
+    }
+}
+
+#[tokio::test]
+async fn a_contract_with_fixed_tools_has_none_of_them() {
+    let shop = Arc::new(Shop::default());
+    let world = plan(&shop, Script::always(reply::text("Done."))).contract("envelope").build();
+    let request = sortie_protocol::TaskRequest { agent: "general".to_owned(), ..ask("The question") };
+    let running = world.engine.task(request).await.expect("it starts");
+    running.outcome().await.expect("it ends");
+    assert_eq!(shop_tools(&world, "The question"), Vec::<String>::new());
+    assert!(shop.asked.lock().expect("nobody panics").is_empty());
+}
+
+/// A tool, and the rules by which a question about it could be settled for good: by an answer, and by hand.
+type Offered = (String, Option<String>, Vec<String>);
+
+/// Says yes for the whole tree, each time it is asked, and notes what it was offered.
+#[derive(Default)]
+struct Generous(Mutex<Vec<Offered>>);
+
+impl Approver for Generous {
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Approval> {
+        let asked = (question.tool.clone(), question.lasting_rule.clone(), question.by_hand.clone());
+        self.0.lock().expect("nobody panics").push(asked);
+        Box::pin(std::future::ready(Approval::Tree))
+    }
+
+    fn inquire<'a>(&'a self, _inquiry: &'a Inquiry<'a>) -> BoxFuture<'a, Option<String>> {
+        Box::pin(std::future::ready(None))
+    }
+}
+
+#[tokio::test]
+async fn a_yes_for_the_tree_is_for_the_tool_as_it_was_and_no_rule_is_written_for_it() {
+    let shop = Arc::new(Shop { changes_after: Some(2), ..Shop::default() });
+    let approver = Arc::new(Generous::default());
+    let buy = || reply::calls([reply::call("mcp__shop__buy", json!({}))]);
+    let script = Script::new()
+        .on(when::prompt_contains("a piece").turn(0), buy())
+        .on(when::prompt_contains("a piece").turn(1), reply::text("Bought."))
+        .on(when::turn(0), buy())
+        .on(when::turn(1), buy())
+        .on(when::turn(2), reply::calls([task("general-purpose")]))
+        .otherwise(reply::text("Done."));
+    let permissions = Permissions {
+        layers: vec![GrantLayer { mode: Some(Mode::Default), ..GrantLayer::new("the user's settings") }],
+        approver: Arc::clone(&approver) as _,
+        ..Permissions::unrestricted()
+    };
+    let world = plan(&shop, script).permissions(permissions).build();
+    assert_eq!(world.run(ask("The question")).await.status, Status::Completed);
+    assert_eq!(*shop.sold.lock().expect("nobody panics"), 3);
+    let asked = approver.0.lock().expect("nobody panics");
+    let by_hand = vec!["mcp__shop__buy".to_owned()];
+    let expected = ("mcp__shop__buy".to_owned(), None, by_hand);
+    // Once for the first two calls, and once for the child's: its tool is another one under the same name.
+    assert_eq!(*asked, [expected.clone(), expected]);
+}
+
+#[tokio::test]
+async fn a_task_that_goes_on_has_those_that_it_had_and_is_told_of_those_that_are_gone() {
+    let shop = Arc::new(Shop::default());
+    let world = plan(&shop, Script::always(reply::text("Done."))).build();
+    let task = world.run(ask("The question")).await.task_id;
+    let resumption = || Resumption { prompt: Some("And now?".to_owned()), ..Resumption::default() };
+    let again = plan(&shop, Script::always(reply::text("Again."))).build_over(&world);
+    let running = again.engine.resume(task, resumption()).await.expect("it goes on");
+    running.outcome().await.expect("it ends");
+    assert_eq!(shop_tools(&again, "The question"), ["mcp__shop__look", "mcp__shop__buy"]);
+    let without = Plan::script(Script::always(reply::text("Without."))).build_over(&world);
+    let running = without.engine.resume(task, resumption()).await.expect("it goes on");
+    let outcome = running.outcome().await.expect("it ends");
+    expect!["no longer granted: mcp__shop__look, mcp__shop__buy"].assert_eq(&outcome.notices.join("\n"));
+}
+
+#[tokio::test]
+async fn an_output_that_is_too_long_is_kept_whole() {
+    struct Talker;
+    impl RemoteTools for Talker {
+        fn gather<'a>(&'a self, _wanted: Wanted<'a>) -> BoxFuture<'a, Gathered> {
+            Box::pin(std::future::ready(Gathered { tools: vec![Arc::new(Long)], notices: Vec::new() }))
+        }
+
+        fn close(&self) -> BoxFuture<'_, ()> {
+            Box::pin(std::future::ready(()))
+        }
+    }
+    struct Long;
+    impl Tool for Long {
+        fn spec(&self) -> ToolSpec {
+            ToolSpec { name: "mcp__long__talk".to_owned(), description: String::new(), schema: json!({}) }
+        }
+
+        fn idempotent(&self) -> bool {
+            false
+        }
+
+        fn delegates(&self) -> bool {
+            false
+        }
+
+        fn most_bytes(&self) -> Option<usize> {
+            Some(10)
+        }
+
+        fn run<'a>(&'a self, _arguments: &'a str, _context: CallContext<'a>) -> BoxFuture<'a, ToolOutput> {
+            Box::pin(std::future::ready(ToolOutput::done("ä".repeat(20), "much")))
+        }
+    }
+    let script = Script::new()
+        .on(when::turn(0), reply::calls([reply::call("mcp__long__talk", json!({}))]))
+        .otherwise(reply::text("Done."));
+    let world = Plan { remote_tools: Arc::new(Talker), rules: Rules::default(), ..Plan::script(script) }.build();
+    world.run(ask("The question")).await;
+    let told = last_output(&world);
+    let (shown, path) = told.split_once("\n[cut after 10 of 40 bytes; the whole text is in ").expect("a mark");
+    assert_eq!(shown, "ääääää".get(..10).expect("five letters"));
+    assert_eq!(std::fs::read_to_string(path.trim_end_matches(']')).expect("the file"), "ä".repeat(20));
+}

@@ -1,0 +1,140 @@
+//! Others' servers for our agents: one connection to each, shared by the whole process, made when the first task that may
+//! use it starts, made anew with back-off when it is gone, and ended with the program.
+//!
+//! What a server says of its tools is taken as a description, never as a permission: whether a call may run is the gate's
+//! to decide, by the tool's name. Which servers there are, and whether they are trusted, is the command line's.
+
+mod address;
+mod bounded_http;
+mod connection;
+mod content;
+mod expand;
+mod link;
+mod listener;
+mod listing;
+mod process;
+mod remote_tool;
+mod trouble;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use sortie_agents::{ServerDefinition, ServerUse, server_prefix};
+use sortie_engine::{Gathered, RemoteTools, Wanted};
+use sortie_sandbox::process::Environment;
+use sortie_tools::{BoxFuture, Tool};
+
+use self::connection::Connection;
+use self::remote_tool::RemoteTool;
+
+pub use self::expand::{Lookup, expanded};
+
+/// So many tools of one server are offered to one task: descriptions stand in front of each of its requests.
+const MAX_OFFERED: usize = 100;
+
+/// What servers are started with.
+pub struct ServerGround {
+    /// Where programs start.
+    pub workspace: PathBuf,
+    /// What agents can change: no program that lies there is started. Canonical.
+    pub changeable: Vec<PathBuf>,
+    /// What every program finds in its environment, beside what its definition says.
+    pub environment: Environment,
+    /// What `${NAME}` in a definition stands for.
+    pub variables: Lookup,
+    /// The directory where it is kept what programs write to their standard error, a bounded file for each; `None` where
+    /// it is not.
+    pub logs: Option<PathBuf>,
+    /// How long a server that failed is left alone; twice as long each time it does so again, up to a minute or this.
+    pub rest: Duration,
+}
+
+/// The servers that are configured, and the connections to them and to agents' own ones.
+pub struct Connections {
+    configured: BTreeMap<String, ServerDefinition>,
+    ground: Arc<ServerGround>,
+    /// By definition: whoever means the same server shares it.
+    made: Mutex<HashMap<ServerDefinition, Arc<Connection>>>,
+}
+
+impl Connections {
+    /// Nothing is started by it.
+    pub fn new(configured: impl IntoIterator<Item = ServerDefinition>, ground: ServerGround) -> Self {
+        let configured = configured.into_iter().map(|server| (server.name.clone(), server)).collect();
+        Self { configured, ground: Arc::new(ground), made: Mutex::default() }
+    }
+
+    fn connection(&self, server: &ServerDefinition) -> Arc<Connection> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = || Arc::new(Connection::new(server.clone(), Arc::clone(&self.ground)));
+        Arc::clone(made.entry(server.clone()).or_insert_with(new))
+    }
+
+    /// The servers that are there for an agent, and what is wrong with what it asks for.
+    fn servers_of<'a>(&'a self, wanted: &Wanted<'a>) -> (Vec<&'a ServerDefinition>, Vec<String>) {
+        let mut servers: Vec<&ServerDefinition> = self.configured.values().collect();
+        let mut notices = Vec::new();
+        for server in &wanted.agent.servers {
+            let configured = self.configured.get(server.name());
+            match (server, configured) {
+                (ServerUse::Named(name), None) => notices.push(format!(
+                    "the agent `{}` asks for the MCP server `{name}`, which nobody has set up",
+                    wanted.agent.name
+                )),
+                (ServerUse::Own(own), Some(configured)) if own != configured => notices.push(format!(
+                    "the agent `{}` brings an MCP server `{}`, and another one of that name is set up, which serves",
+                    wanted.agent.name, own.name
+                )),
+                (_, Some(_)) => {}
+                (ServerUse::Own(own), None) => servers.push(own),
+            }
+        }
+        servers.retain(|server| (wanted.admits_some_of)(&server_prefix(&server.name)));
+        (servers, notices)
+    }
+}
+
+impl RemoteTools for Connections {
+    fn gather<'a>(&'a self, wanted: Wanted<'a>) -> BoxFuture<'a, Gathered> {
+        Box::pin(async move {
+            let (servers, notices) = self.servers_of(&wanted);
+            let mut gathered = Gathered { notices, ..Gathered::default() };
+            let connections: Vec<Arc<Connection>> = servers.into_iter().map(|server| self.connection(server)).collect();
+            let listings = join_all(connections.iter().map(|connection| connection.ready())).await;
+            for (connection, listing) in connections.into_iter().zip(listings) {
+                match listing {
+                    Ok(listing) => {
+                        gathered.notices.extend(listing.notices.iter().cloned());
+                        let admitted = listing.tools.iter().filter(|tool| (wanted.admits)(&tool.spec.name));
+                        let admitted: Vec<_> = admitted.collect();
+                        gathered.notices.extend(left_out(connection.name(), admitted.len()));
+                        let tool = |listed| Arc::new(RemoteTool::new(listed, &connection)) as Arc<dyn Tool>;
+                        gathered.tools.extend(admitted.into_iter().take(MAX_OFFERED).map(tool));
+                    }
+                    Err(trouble) => gathered.notices.push(format!("its tools are missing: {trouble}")),
+                }
+            }
+            gathered
+        })
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let made: Vec<Arc<Connection>> =
+                self.made.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+            join_all(made.iter().map(|connection| connection.close())).await;
+        })
+    }
+}
+
+/// What to say of tools that are too many.
+fn left_out(server: &str, admitted: usize) -> Option<String> {
+    let more = admitted.checked_sub(MAX_OFFERED).filter(|more| *more > 0)?;
+    Some(format!(
+        "the MCP server `{server}` has {admitted} tools; {more} are left out, since at most {MAX_OFFERED} are offered: name \
+         those that are wanted in an agent's `tools`"
+    ))
+}

@@ -1,0 +1,41 @@
+//! A server that is reached by an address: streamable HTTP. Redirects are not followed, since keys would go along.
+
+use std::collections::{BTreeMap, HashMap};
+
+use reqwest::Url;
+use reqwest::header::{HeaderName, HeaderValue};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+
+use super::bounded_http::BoundedHttp;
+
+/// Makes ready to call it; nothing is sent yet. Else why it cannot be called.
+pub(super) fn transport(
+    url: &str,
+    headers: &BTreeMap<String, String>,
+) -> Result<StreamableHttpClientTransport<BoundedHttp>, String> {
+    let address: Url = url.parse().map_err(|error| format!("its `url` is none: {error}"))?;
+    let is_https = match address.scheme() {
+        "https" => true,
+        "http" => false,
+        _ => return Err("its `url` must begin with http:// or https://".to_owned()),
+    };
+    let client = sortie_llm::http_client(is_https, is_loopback(&address)).map_err(|error| error.to_string())?;
+    let mut sent = HashMap::new();
+    for (name, value) in headers {
+        let bad = || format!("the header `{name}` cannot be sent");
+        let mut value = HeaderValue::from_str(value).map_err(|_| bad())?;
+        value.set_sensitive(true);
+        sent.insert(HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?, value);
+    }
+    let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(sent);
+    Ok(StreamableHttpClientTransport::with_client(BoundedHttp(client), config))
+}
+
+fn is_loopback(address: &Url) -> bool {
+    match address.host_str() {
+        Some("localhost" | "[::1]") => true,
+        Some(host) => host.parse().is_ok_and(|address: std::net::Ipv4Addr| address.is_loopback()),
+        None => false,
+    }
+}

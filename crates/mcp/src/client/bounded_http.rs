@@ -1,0 +1,152 @@
+//! Requests to servers behind addresses, and answers of bounded length: the library's own client would take in an answer in
+//! JSON however long it is.
+//!
+//! What is asked when, and what an answer means, is the library's.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use futures_util::stream::{BoxStream, try_unfold};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::{Client, RequestBuilder, Response, StatusCode};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_client::{
+    SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+};
+use sse_stream::{Sse, SseStream};
+
+use super::link::brief;
+use super::process::MAX_MESSAGE_BYTES;
+
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+const SESSION: &str = "mcp-session-id";
+/// What is read of an answer that says that something went wrong.
+const MAX_COMPLAINT_BYTES: usize = 64 << 10;
+
+type Headers = HashMap<HeaderName, HeaderValue>;
+type Failure = StreamableHttpError<reqwest::Error>;
+
+#[derive(Debug, Clone)]
+pub(super) struct BoundedHttp(pub(super) Client);
+
+impl StreamableHttpClient for BoundedHttp {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        auth_header: Option<String>,
+        custom_headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let has_session = session_id.is_some();
+        let request = self.0.post(uri.as_ref()).header(ACCEPT, format!("{EVENTS}, {JSON}"));
+        let request = request.header(CONTENT_TYPE, JSON).body(serde_json::to_vec(&message)?);
+        let request = with_headers(request, session_id, auth_header, custom_headers);
+        let mut response = request.send().await.map_err(StreamableHttpError::Client)?;
+        let session = response.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
+        match response.status() {
+            StatusCode::ACCEPTED | StatusCode::NO_CONTENT => return Ok(StreamableHttpPostResponse::Accepted),
+            StatusCode::NOT_FOUND if has_session => return Err(StreamableHttpError::SessionExpired),
+            status if !status.is_success() => return complaint(status, response).await,
+            _ => {}
+        }
+        if is_of(&response, EVENTS) {
+            return Ok(StreamableHttpPostResponse::Sse(events(response), session));
+        }
+        let body = whole(&mut response, MAX_MESSAGE_BYTES).await?;
+        match serde_json::from_slice(&body) {
+            Ok(answer) => Ok(StreamableHttpPostResponse::Json(answer, session)),
+            Err(_) if !matches!(message, JsonRpcMessage::Request(_)) => Ok(StreamableHttpPostResponse::Accepted),
+            Err(error) => Err(unexpected(format!("its answer is no message: {error}"))),
+        }
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session_id: Arc<str>,
+        auth_header: Option<String>,
+        custom_headers: Headers,
+    ) -> Result<(), Failure> {
+        self.0.delete_session(uri, session_id, auth_header, custom_headers).await
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        auth_header: Option<String>,
+        custom_headers: Headers,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+        // Bounded there by itself.
+        self.0.get_stream(uri, session_id, last_event_id, auth_header, custom_headers).await
+    }
+}
+
+fn with_headers(
+    request: RequestBuilder,
+    session: Option<Arc<str>>,
+    token: Option<String>,
+    headers: Headers,
+) -> RequestBuilder {
+    let request = headers.into_iter().fold(request, |request, (name, value)| request.header(name, value));
+    let request = session.into_iter().fold(request, |request, id| request.header(SESSION, id.as_ref()));
+    token.into_iter().fold(request, RequestBuilder::bearer_auth)
+}
+
+fn is_of(response: &Response, kind: &str) -> bool {
+    response.headers().get(CONTENT_TYPE).is_some_and(|found| found.as_bytes().starts_with(kind.as_bytes()))
+}
+
+/// An error of the protocol, where the answer is one; else the status and what came with it.
+async fn complaint(status: StatusCode, mut response: Response) -> Result<StreamableHttpPostResponse, Failure> {
+    let body = whole(&mut response, MAX_COMPLAINT_BYTES).await.unwrap_or_default();
+    let is_barred = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
+        Ok(error @ JsonRpcMessage::Error(_)) if !is_barred => Ok(StreamableHttpPostResponse::Json(error, None)),
+        _ => Err(unexpected(format!("HTTP {status}: {}", brief(String::from_utf8_lossy(&body).trim())))),
+    }
+}
+
+/// All of an answer, unless it is longer than that.
+async fn whole(response: &mut Response, most: usize) -> Result<Vec<u8>, Failure> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(StreamableHttpError::Client)? {
+        body.extend_from_slice(&chunk);
+        if body.len() > most {
+            return Err(unexpected(too_long(most)));
+        }
+    }
+    Ok(body)
+}
+
+/// An answer in events, each no longer than a message may be.
+fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
+    let chunks = try_unfold((response, 0), |(mut response, so_far): (Response, usize)| async move {
+        let Some(chunk) = response.chunk().await.map_err(io::Error::other)? else { return Ok(None) };
+        let since_event = match chunk.windows(2).rposition(|pair| pair == b"\n\n" || pair == b"\n\r") {
+            Some(end) => chunk.len() - end,
+            None => so_far + chunk.len(),
+        };
+        if since_event > MAX_MESSAGE_BYTES {
+            return Err(io::Error::other(too_long(MAX_MESSAGE_BYTES)));
+        }
+        Ok::<Option<(Bytes, _)>, io::Error>(Some((chunk, (response, since_event))))
+    });
+    SseStream::from_bytes_stream(chunks.boxed()).boxed()
+}
+
+fn unexpected(what: String) -> Failure {
+    StreamableHttpError::UnexpectedServerResponse(what.into())
+}
+
+fn too_long(most: usize) -> String {
+    format!("it sent a message of more than {} KiB", most >> 10)
+}

@@ -1,0 +1,161 @@
+//! A server that is a program on this machine: started without walls, with the user's rights, spoken with over its pipes.
+//!
+//! What it writes to its standard error is kept in a bounded file and never shown on a screen.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use sortie_sandbox::process::How;
+use sortie_sandbox::{GrowingFile, OwnService, OwnServiceError, RunningService, SpillDir};
+use tokio::io::{AsyncRead, AsyncReadExt as _, ReadBuf};
+use tokio::net::unix::pipe;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::ServerGround;
+use super::link::brief;
+
+/// A longer message is no answer that anybody could use; whoever sends one is not listened to any more.
+pub(super) const MAX_MESSAGE_BYTES: usize = 16 << 20;
+/// What is kept of its last words.
+const MAX_TAIL_BYTES: usize = 2 << 10;
+/// How long it may take to end by itself, and once more when it is asked to.
+const GRACE: Duration = Duration::from_secs(2);
+
+pub(super) struct ServerProcess {
+    running: Mutex<Option<RunningService>>,
+    /// Set when all has been read that it wrote to its standard error.
+    is_silent: CancellationToken,
+    said: Arc<Mutex<Said>>,
+}
+
+/// What is known of its end.
+#[derive(Default)]
+struct Said {
+    tail: Vec<u8>,
+    /// Why it is not listened to any more.
+    fault: Option<&'static str>,
+    ended: Option<How>,
+}
+
+/// Its pipes, as a transport takes them.
+pub(super) type Pipes = (Bounded<pipe::Receiver>, pipe::Sender);
+
+impl ServerProcess {
+    /// Starts it; else why it cannot be.
+    pub(super) async fn start(
+        name: &str,
+        (command, arguments, environment): (String, Vec<String>, BTreeMap<String, String>),
+        ground: &ServerGround,
+    ) -> Result<(Self, Pipes), String> {
+        let mut service = OwnService {
+            program: command,
+            arguments,
+            directory: ground.workspace.clone(),
+            environment: ground.environment.clone(),
+            changeable: ground.changeable.clone(),
+        };
+        for (name, value) in environment {
+            service.environment.set(name, value);
+        }
+        let (name, logs) = (name.to_owned(), ground.logs.clone());
+        let start = move || Ok::<_, OwnServiceError>((service.start()?, logs.and_then(|logs| log(&logs, &name))));
+        let started = tokio::task::spawn_blocking(start).await;
+        let ((running, pipes), log) = started.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+        let words = |error: io::Error| error.to_string();
+        let said = Arc::default();
+        let output = Bounded::new(pipe::Receiver::from_owned_fd(pipes.output).map_err(words)?, Arc::clone(&said));
+        let input = pipe::Sender::from_owned_fd(pipes.input).map_err(words)?;
+        let errors = pipe::Receiver::from_owned_fd(pipes.errors).map_err(words)?;
+        let is_silent = CancellationToken::new();
+        tokio::spawn(keep((errors, is_silent.clone().drop_guard()), log, Arc::clone(&said)));
+        Ok((Self { running: Mutex::new(Some(running)), is_silent, said }, (output, input)))
+    }
+
+    /// How it ended and what it said last, as the end of a sentence. It is ended, if it is not.
+    pub(super) async fn last_words(&self) -> String {
+        self.end().await;
+        // Whoever has left the group may hold the pipe for ever.
+        tokio::time::timeout(GRACE, self.is_silent.cancelled()).await.ok();
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let how = match (said.fault, said.ended) {
+            (Some(fault), _) => format!(" ({fault})"),
+            (None, Some(How::Exited { code })) => format!(" (exit code {code})"),
+            (None, Some(How::Signalled { signal })) => format!(" (signal {signal})"),
+            (None, _) => String::new(),
+        };
+        match brief(String::from_utf8_lossy(&said.tail).trim()) {
+            words if words.is_empty() => how,
+            words => format!("{how}; it said: {words}"),
+        }
+    }
+
+    /// Ends it, with all of its process group.
+    pub(super) async fn end(&self) {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(running) = running else { return };
+        let ended = tokio::task::spawn_blocking(move || running.end(GRACE, GRACE)).await.ok();
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).ended = ended;
+    }
+}
+
+/// A new file for what it says beside the protocol. Where none can be made, the server works all the same.
+fn log(logs: &Path, name: &str) -> Option<GrowingFile> {
+    let logs = SpillDir::open(logs).ok()?;
+    logs.discard(&format!("{name}.log")).ok()?;
+    logs.growing(name).ok()
+}
+
+/// Keeps what comes through the pipe: all that fits in the file, and the end of it.
+async fn keep((mut errors, _read): (pipe::Receiver, DropGuard), log: Option<GrowingFile>, said: Arc<Mutex<Said>>) {
+    let mut buffer = vec![0; 8 << 10];
+    while let Ok(length @ 1..) = errors.read(&mut buffer).await {
+        if let Some(log) = &log {
+            // A log that is full or cannot be written keeps nobody from working.
+            log.append(&String::from_utf8_lossy(&buffer[..length])).ok();
+        }
+        let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.tail.extend(&buffer[..length]);
+        let more = said.tail.len().saturating_sub(MAX_TAIL_BYTES);
+        said.tail.drain(..more);
+    }
+}
+
+/// What a server says, in lines of bounded length.
+pub(super) struct Bounded<R> {
+    inner: R,
+    line_bytes: usize,
+    said: Arc<Mutex<Said>>,
+}
+
+impl<R> Bounded<R> {
+    fn new(inner: R, said: Arc<Mutex<Said>>) -> Self {
+        Self { inner, line_bytes: 0, said }
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.inner).poll_read(context, buffer))?;
+        let read = &buffer.filled()[before..];
+        self.line_bytes = match read.iter().rposition(|byte| *byte == b'\n') {
+            Some(end) => read.len() - end - 1,
+            None => self.line_bytes + read.len(),
+        };
+        if self.line_bytes > MAX_MESSAGE_BYTES {
+            let fault = "it sent a message of more than 16 MiB";
+            self.said.lock().unwrap_or_else(PoisonError::into_inner).fault = Some(fault);
+            return Poll::Ready(Err(io::Error::other(fault)));
+        }
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,17 @@
+//! The Model Context Protocol, both ways: Sortie's Task tool and its companions for other agents (`server`, over
+//! `stdio` or HTTP), and others' servers as tools of Sortie's agents.
+//!
+//! What a task is, may do and becomes is the engine's. Nothing here knows flags, files of settings or the environment:
+//! the command line passes values.
+
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
+mod client;
+mod host_model;
+pub mod http;
+mod server;
+pub mod stdio;
+
+pub use client::{Connections, Lookup, ServerGround, expanded};
+pub use host_model::{HostModels, Hosts, Loan, ROUTE as HOST_ROUTE};
+pub use server::{Office, OfficeParts, Server};

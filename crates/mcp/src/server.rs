@@ -1,0 +1,279 @@
+//! What a host sees: one server for each session, over the one office of the process.
+//!
+//! It translates between the protocol and the engine, and decides nothing that a task may do. Whatever breaks in a call
+//! is the answer to that call; nothing that a host sends ends the server.
+
+mod news;
+mod office;
+mod progress;
+mod prompts;
+mod resources;
+mod task_call;
+mod tasks;
+mod tools;
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, OnceLock};
+
+use futures_util::FutureExt as _;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CustomRequest, CustomResult, ErrorCode,
+    GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams, UpdateTaskParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use rmcp::{ErrorData, ServerHandler};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use self::news::Subscriptions;
+pub use self::office::{Office, OfficeParts};
+use self::task_call::Caller;
+use crate::host_model::Loan;
+
+/// Calls of one session that are under way at the same time; what a host sends beyond that is refused, not queued.
+const MAX_CALLS: usize = 256;
+
+/// What a host's model is told about this server.
+const INSTRUCTIONS: &str = "Sub-agents with a context, a grant and a budget of their own: give a self-contained piece of \
+                            work to the Task tool, and only its report comes back.";
+
+/// The server of one session.
+pub struct Server {
+    office: Arc<Office>,
+    /// Cancelled when the host is gone.
+    gone: CancellationToken,
+    calls: Semaphore,
+    subscriptions: Subscriptions,
+    /// The model that the host lends, once it is known whether it does.
+    loan: OnceLock<Option<Loan>>,
+}
+
+impl Server {
+    pub fn new(office: Arc<Office>, gone: CancellationToken) -> Self {
+        let calls = Semaphore::new(MAX_CALLS);
+        Self { office, gone, calls, subscriptions: Subscriptions::default(), loan: OnceLock::new() }
+    }
+
+    async fn call(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = request.arguments.map(serde_json::Value::Object).unwrap_or_default();
+        let arguments = if arguments.is_null() { "{}".to_owned() } else { arguments.to_string() };
+        // Either of both ends the call.
+        let cancel = CancellationToken::new();
+        let ended = async {
+            tokio::select! {
+                () = context.ct.cancelled() => {}
+                () = self.gone.cancelled() => {}
+            }
+            cancel.cancel();
+            std::future::pending::<std::convert::Infallible>().await
+        };
+        let answer = async {
+            if request.name != self.office.contract.tool_name() {
+                let called = tools::call_companion(&self.office, &request.name, &arguments, &cancel).await;
+                return called.map(CallToolResponse::from);
+            }
+            let caller = Caller {
+                peer: &context.peer,
+                progress: context.meta.get_progress_token(),
+                takes_handles: is_newest(&context)
+                    && context.client_capabilities().is_some_and(|known| known.supports_tasks()),
+                lent_model: self.lent_model(&context),
+                cancel: &cancel,
+            };
+            task_call::run(&self.office, &arguments, caller).await
+        };
+        tokio::select! {
+            answer = answer => answer,
+            never = ended => match never {},
+        }
+    }
+
+    fn lent_model(&self, context: &RequestContext<RoleServer>) -> Option<sortie_protocol::ModelChoice> {
+        let lend = || self.office.hosts.as_ref().and_then(|hosts| hosts.lend(&context.peer));
+        self.loan.get_or_init(lend).as_ref().map(Loan::choice)
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_prompts()
+            .enable_prompts_list_changed()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_resources_list_changed()
+            .enable_tasks()
+            .build();
+        let own = Implementation::new("sortie", self.office.version.clone()).with_title("Sortie");
+        ServerConfig::new(capabilities).with_server_info(own).with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let office = Arc::clone(&self.office);
+        // Agents are looked at anew, which reads files.
+        let listed = tokio::task::spawn_blocking(move || tools::list(&office)).await;
+        listed.map(ListToolsResult::with_all_items).map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Ok(_under_way) = self.calls.try_acquire() else {
+            let message = format!("{MAX_CALLS} calls of this session are under way; wait for one of them");
+            return Err(ErrorData::internal_error(message, None));
+        };
+        // A host would wait for ever for the answer of a call that panicked.
+        AssertUnwindSafe(self.call(request, context)).catch_unwind().await.unwrap_or_else(|_| {
+            Err(ErrorData::internal_error("the call broke down; this is a bug in Sortie, told on stderr", None))
+        })
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let may_ask = context.client_capabilities().is_some_and(|known| known.elicitation.is_some());
+        tasks::get(&self.office, &request.task_id, may_ask).await.map(GetTaskResult::new)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        tasks::update(&self.office, &request.task_id, &request.input_responses).await
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        tasks::cancel(&self.office, &request.task_id).await
+    }
+
+    async fn list_prompts(
+        &self,
+        page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(prompts::list(self.office.agents.current().templates(), page))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let (agents, tool) = (self.office.agents.current(), self.office.contract.tool_name());
+        prompts::get(agents.templates(), &request, tool, self.office.max_prompt_bytes).map(GetPromptResponse::from)
+    }
+
+    async fn list_resources(
+        &self,
+        page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.office.records.list(page).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(resources::templates())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.office.records.show(&request.uri).await.map(ReadResourceResponse::from)
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let news = self.office.news.tell(context.peer, self.subscriptions.clone());
+        tokio::select! {
+            () = news => {}
+            () = self.gone.cancelled() => {}
+        }
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscriptions.add(request.uri)
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscriptions.remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(news::accepted(requested))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        self.office.news.listen(context).await
+    }
+
+    /// A request whose parameters do not fit comes here, too, under a name that is known.
+    async fn on_custom_request(
+        &self,
+        CustomRequest { method, .. }: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let is_gone = is_newest(&context) && GONE.contains(&method.as_str());
+        if KNOWN.contains(&method.as_str()) && !is_gone {
+            return Err(ErrorData::invalid_params(format!("the parameters of `{method}` do not fit"), None));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}`"), None))
+    }
+}
+
+/// Whether a request speaks the revision without a handshake. Only there is the Tasks extension what it is here: what the
+/// one before it calls tasks is something else.
+fn is_newest(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| !version.has_initialize())
+}
+
+/// Methods with parameters that the newest revision has no more.
+const GONE: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];
+/// The methods with parameters.
+const KNOWN: [&str; 10] = [
+    "initialize",
+    "tools/call",
+    "tools/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "prompts/get",
+    "tasks/get",
+    "tasks/update",
+    "tasks/cancel",
+];

@@ -1,0 +1,117 @@
+//! One Task call of a host: from its arguments to a task without a parent, and from how that ended to the answer, both in
+//! the words of the contract.
+//!
+//! A host that knows the Tasks extension gets a handle at once and asks later (`tasks`); every other one waits here, and
+//! is told how it comes along (`progress`). A call that is cancelled, or whose host is gone, stops its whole tree.
+
+use std::convert::Infallible;
+
+use rmcp::ErrorData;
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, CreateTaskResult, ProgressToken};
+use rmcp::service::{Peer, RoleServer};
+use sortie_contract::{Call, Contract};
+use sortie_engine::Running;
+use sortie_protocol::{Failure, Launched, ModelChoice, TaskOutcome, TaskRequest};
+use sortie_tools::{AnswerParts, task_answer};
+use tokio_util::sync::CancellationToken;
+
+use super::office::Office;
+use super::{progress, tasks};
+
+/// Follows a launch in the words that fit a host: nothing comes to it by itself.
+const REPORT_LATER: &str = "It works in the background: TaskOutput with its id waits for its report.";
+
+/// What surrounds one call.
+pub(super) struct Caller<'a> {
+    pub(super) peer: &'a Peer<RoleServer>,
+    /// Whether it wants to be told how it comes along, and under which name.
+    pub(super) progress: Option<ProgressToken>,
+    /// Whether it takes a handle instead of an answer.
+    pub(super) takes_handles: bool,
+    /// The model that it lends, if one is borrowed.
+    pub(super) lent_model: Option<ModelChoice>,
+    /// The call is cancelled, or the host is gone.
+    pub(super) cancel: &'a CancellationToken,
+}
+
+/// Runs one call. What the contract can say is an answer; an error means that we are broken.
+pub(super) async fn run(office: &Office, arguments: &str, caller: Caller<'_>) -> Result<CallToolResponse, ErrorData> {
+    let answered = |started| answer(office.contract.as_ref(), arguments, &office.visitor.answer_parts(), started);
+    let request = match office.contract.decode(arguments) {
+        Ok(request) => TaskRequest { lent_model: caller.lent_model.clone(), ..request },
+        Err(failure) => return Ok(answered(Err(failure)).into()),
+    };
+    let is_apart = request.background;
+    let running = match start(office, request, caller.cancel).await {
+        Ok(running) => running,
+        Err(failure) => return Ok(answered(Err(failure)).into()),
+    };
+    if caller.takes_handles {
+        let task = running.task;
+        office.visitor.keep(running);
+        return tasks::handle(office, task).await.map(|task| CreateTaskResult::new(task).into());
+    }
+    if is_apart {
+        return Ok(launched(office.contract.as_ref(), &office.visitor.keep(running)).into());
+    }
+    wait(office, running, &caller).await.map(|outcome| answered(Ok(outcome)).into())
+}
+
+/// Starts the task. Should the call be cancelled meanwhile, it ends as soon as it has begun.
+async fn start(office: &Office, request: TaskRequest, cancel: &CancellationToken) -> Result<Running, Failure> {
+    let visitor = office.visitor.clone();
+    // Its own task: a start that is broken off half-way would leave work that nobody can stop.
+    let started = tokio::spawn(async move { visitor.start(request).await });
+    tokio::select! {
+        started = started => started.unwrap_or_else(|error| Err(Failure::new("internal", error.to_string()))),
+        () = cancel.cancelled() => Err(Failure::new("cancelled", "the call was cancelled before its task began")),
+    }
+}
+
+async fn wait(office: &Office, running: Running, caller: &Caller<'_>) -> Result<TaskOutcome, ErrorData> {
+    let (task, stop) = (running.task, running.stopper());
+    let telling = async {
+        match &caller.progress {
+            Some(token) => progress::tell(&office.visitor, task, (caller.peer, token)).await,
+            None => std::future::pending::<Infallible>().await,
+        }
+    };
+    let stopping = async {
+        caller.cancel.cancelled().await;
+        stop.cancel();
+        std::future::pending::<Infallible>().await
+    };
+    let ended = tokio::select! {
+        ended = running.outcome() => ended,
+        never = telling => match never {},
+        never = stopping => match never {},
+    };
+    ended.map_err(|error| {
+        let message = format!("{task} has worked, but how it ended could not be recorded: {error}");
+        ErrorData::internal_error(message, None)
+    })
+}
+
+/// The answer to a call, for the host's model and for programs.
+pub(super) fn answer(
+    contract: &dyn Contract,
+    arguments: &str,
+    parts: &AnswerParts<'_>,
+    started: Result<TaskOutcome, Failure>,
+) -> CallToolResult {
+    let call = Call { arguments, cwd: parts.cwd, spare_id: parts.spare_id };
+    let structured = contract.encode(&call, started.as_ref());
+    let output = task_answer(contract, arguments, parts, started);
+    let mut result = CallToolResult::success(vec![ContentBlock::text(output.for_model)]);
+    result.structured_content = Some(structured);
+    result.is_error = Some(output.failed);
+    result
+}
+
+fn launched(contract: &dyn Contract, launched: &Launched) -> CallToolResult {
+    let told = contract.encode_launched(launched);
+    let content = vec![ContentBlock::text(told.to_string()), ContentBlock::text(REPORT_LATER)];
+    let mut result = CallToolResult::success(content);
+    result.structured_content = Some(told);
+    result
+}

@@ -1,0 +1,147 @@
+//! The Tasks extension over the journal: a handle is the id of a task, and holds as long as the journal keeps it, also for
+//! a server that was started later.
+//!
+//! What a status means: `working`, somebody has it, here or in another process. `completed`, it has ended, and the result
+//! is the answer that the call would have had, `isError` included. `cancelled`, it was stopped. A task whose process is
+//! gone is none of these: where the host can ask its person, it is `input_required` and one question goes on with it or
+//! ends it; else it is `failed`, and the error says how to go on. One that goes on is `working` again.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rmcp::ErrorData;
+use rmcp::model::{
+    CallToolResult, DetailedTask, InputRequest, InputRequests, InputResponses, JsonObject, Task, TaskPayload,
+    TaskStatus,
+};
+use serde_json::{Value, json};
+use sortie_journal::TaskHeader;
+use sortie_protocol::{Failure, Job, Status, TaskId, TaskOutcome};
+use sortie_tools::{Stand, glance_line};
+
+use super::office::Office;
+use super::task_call::answer;
+
+/// How often a host should ask.
+const POLL_MS: u64 = 1000;
+/// The question whether an interrupted task is to go on, and its one field.
+const GO_ON: &str = "go_on";
+
+/// What a host gets instead of an answer.
+pub(super) async fn handle(office: &Office, task: TaskId) -> Result<Task, ErrorData> {
+    Ok(described(&header(office, task).await?, TaskStatus::Working))
+}
+
+/// Where a task stands. `may_ask`: the host can put a question to its person.
+pub(super) async fn get(office: &Office, id: &str, may_ask: bool) -> Result<DetailedTask, ErrorData> {
+    let task = known(id)?;
+    let glance = office.visitor.look(task).await.map_err(|failure| unknown(&failure))?;
+    let header = header(office, task).await?;
+    let line = glance_line(&glance);
+    let payload = match glance.stand {
+        Stand::Waits | Stand::Works(_) | Stand::Elsewhere { .. } => TaskPayload::Working,
+        Stand::Interrupted if may_ask => TaskPayload::InputRequired { input_requests: whether_to_go_on(task)? },
+        Stand::Interrupted => TaskPayload::Failed { error: interrupted(task) },
+        Stand::Ended { outcome, .. } if outcome.status == Status::Cancelled => TaskPayload::Cancelled,
+        Stand::Ended { outcome, .. } => TaskPayload::Completed { result: fields(&result(office, *outcome).await?)? },
+    };
+    Ok(DetailedTask::new(described(&header, payload.status()).with_status_message(line), payload))
+}
+
+/// Ends a task with all below it. That it has ended shows in [`get`].
+pub(super) async fn cancel(office: &Office, id: &str) -> Result<(), ErrorData> {
+    office.visitor.stop(known(id)?).await.map_err(|failure| unknown(&failure))
+}
+
+/// Takes the answer to the question of [`get`].
+pub(super) async fn update(office: &Office, id: &str, answers: &InputResponses) -> Result<(), ErrorData> {
+    let task = known(id)?;
+    let glance = office.visitor.look(task).await.map_err(|failure| unknown(&failure))?;
+    let answer = answers.get(GO_ON).filter(|_| matches!(glance.stand, Stand::Interrupted));
+    let answer = answer.ok_or_else(|| ErrorData::invalid_params(format!("{task} has asked nothing"), None))?;
+    let done = if answer["action"] == "accept" && answer["content"][GO_ON] == true {
+        office.visitor.go_on(task, None).await.map(drop)
+    } else {
+        office.visitor.stop(task).await
+    };
+    done.map_err(|failure| ErrorData::internal_error(failure.to_string(), None))
+}
+
+/// The answer that the call would have had, in the contract in which it was made.
+async fn result(office: &Office, outcome: TaskOutcome) -> Result<CallToolResult, ErrorData> {
+    let (journal, task) = (Arc::clone(&office.journal), outcome.task_id);
+    let begun = read(move || journal.beginning(task).map_err(|error| error.to_string())).await?;
+    let contract = sortie_contract::contract(&begun.contract).unwrap_or_else(|| Arc::clone(&office.contract));
+    Ok(answer(contract.as_ref(), &arguments(&begun), &office.visitor.answer_parts(), Ok(outcome)))
+}
+
+/// What the call said, as far as the journal knows it: some contracts repeat it.
+fn arguments(Job { title, prompt, config, .. }: &Job) -> String {
+    json!({"description": title, "prompt": prompt, "subagent_type": config.agent}).to_string()
+}
+
+fn whether_to_go_on(task: TaskId) -> Result<InputRequests, ErrorData> {
+    let question = json!({
+        "method": "elicitation/create",
+        "params": {
+            "mode": "form",
+            "message": format!("The process that ran {task} is gone. Go on with it where it was? If not, it is ended."),
+            "requestedSchema": {
+                "type": "object",
+                "properties": {GO_ON: {"type": "boolean", "title": "Go on", "default": true}},
+                "required": [GO_ON],
+            },
+        },
+    });
+    let question: InputRequest = serde_json::from_value(question).map_err(|error| internal(&error.to_string()))?;
+    Ok(BTreeMap::from([(GO_ON.to_owned(), question)]))
+}
+
+fn interrupted(task: TaskId) -> JsonObject {
+    let message = format!(
+        "{task} was interrupted: the process that ran it is gone. Nothing that it did is lost; it goes on where it was with \
+         a message (SendMessage), with a Task call whose `resume` is its id, or by `sortie resume {task}`"
+    );
+    let error = json!({"code": rmcp::model::ErrorCode::INTERNAL_ERROR.0, "message": message});
+    error.as_object().cloned().unwrap_or_default()
+}
+
+fn described(TaskHeader { task_id, started, updated, .. }: &TaskHeader, status: TaskStatus) -> Task {
+    Task::new(task_id.to_string(), status, started.to_string(), updated.to_string()).with_poll_interval_ms(POLL_MS)
+}
+
+async fn header(office: &Office, task: TaskId) -> Result<TaskHeader, ErrorData> {
+    let journal = Arc::clone(&office.journal);
+    let found = read(move || journal.find(task.letters()).map_err(|error| error.to_string())).await?.pop();
+    found.ok_or_else(|| internal(&format!("{task} is not in the journal")))
+}
+
+/// Reads on a thread that may wait.
+async fn read<T: Send + 'static>(read: impl FnOnce() -> Result<T, String> + Send + 'static) -> Result<T, ErrorData> {
+    let read = tokio::task::spawn_blocking(read).await.map_err(|error| internal(&error.to_string()))?;
+    read.map_err(|error| internal(&error))
+}
+
+fn fields(result: &CallToolResult) -> Result<JsonObject, ErrorData> {
+    match serde_json::to_value(result) {
+        Ok(Value::Object(fields)) => Ok(fields),
+        Ok(_) => Err(internal("the result is no object")),
+        Err(error) => Err(internal(&error.to_string())),
+    }
+}
+
+fn known(id: &str) -> Result<TaskId, ErrorData> {
+    id.parse().map_err(|_| ErrorData::invalid_params(format!("`{id}` is no id of a task"), None))
+}
+
+/// Of a task that is not there, the request is wrong; of anything else, we are broken.
+fn unknown(failure: &Failure) -> ErrorData {
+    match failure.code.as_str() {
+        "no_such_task" | "ambiguous_task" => ErrorData::invalid_params(failure.message.clone(), None),
+        _ => internal(&failure.to_string()),
+    }
+}
+
+fn internal(message: &str) -> ErrorData {
+    ErrorData::internal_error(message.to_owned(), None)
+}

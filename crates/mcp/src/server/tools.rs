@@ -1,0 +1,84 @@
+//! The tools that a host is offered: Task in the words of the contract, and its companions where the contract has them.
+//!
+//! What they do is the engine's. Annotations are hints for hosts that ask a person before a call: they say the most that
+//! a call can come to, since what a sub-agent may do is decided by the user's own rules, not here.
+
+use std::sync::Arc;
+
+use rmcp::ErrorData;
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use serde_json::{Value, json};
+use sortie_protocol::{ToolOutput, ToolSpec};
+use tokio_util::sync::CancellationToken;
+
+use super::office::Office;
+
+/// All tools, in the order in which they are offered.
+pub(super) fn list(office: &Office) -> Vec<Tool> {
+    office.visitor.tools().into_iter().map(|spec| tool(office, spec)).collect()
+}
+
+/// Calls one of the companions; a name that nobody has is an error of the request.
+pub(super) async fn call_companion(
+    office: &Office,
+    name: &str,
+    arguments: &str,
+    cancel: &CancellationToken,
+) -> Result<CallToolResult, ErrorData> {
+    if let Some(output) = office.visitor.call(name, arguments, cancel).await {
+        return Ok(companion_result(output));
+    }
+    let names: Vec<String> = office.visitor.tools().into_iter().map(|spec| spec.name).collect();
+    let message = format!("there is no tool `{name}`; there are {}", names.join(", "));
+    Err(ErrorData::invalid_params(message, None))
+}
+
+fn companion_result(ToolOutput { for_model, failed, .. }: ToolOutput) -> CallToolResult {
+    let content = vec![ContentBlock::text(for_model)];
+    if failed { CallToolResult::error(content) } else { CallToolResult::success(content) }
+}
+
+fn tool(office: &Office, ToolSpec { name, description, schema }: ToolSpec) -> Tool {
+    let is_task = name == office.contract.tool_name();
+    let (description, schema) = match name.as_str() {
+        _ if is_task => (description, schema),
+        "TaskOutput" => (TASK_OUTPUT.to_owned(), schema),
+        "SendMessage" => (SEND_MESSAGE.to_owned(), message_schema()),
+        "TaskList" => (TASK_LIST.to_owned(), schema),
+        _ => (description, schema),
+    };
+    let annotations = annotations(&name, is_task);
+    let tool = Tool::new(name, description, object(schema)).with_annotations(annotations);
+    if is_task { tool.with_raw_output_schema(object(office.contract.output_schema())) } else { tool }
+}
+
+// Nothing comes to a host by itself, and it has neither a parent nor siblings: the words for our own agents do not fit.
+const TASK_OUTPUT: &str = "Wait for sub-agents: reports of those that end, a digest of the others.";
+const SEND_MESSAGE: &str =
+    "Write to a sub-agent, which reads it at its next turn or, if it has ended, goes on with it in the background.";
+const TASK_LIST: &str = "The sub-agents of this project, with those below them.";
+
+fn message_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {"to": {"type": "string", "description": "id"}, "message": {"type": "string"}},
+        "required": ["to", "message"],
+    })
+}
+
+fn annotations(name: &str, is_task: bool) -> ToolAnnotations {
+    let hints = ToolAnnotations::new();
+    match name {
+        "TaskOutput" | "TaskList" if !is_task => hints.read_only(true).open_world(false),
+        "TaskStop" if !is_task => hints.read_only(false).destructive(true).idempotent(true).open_world(false),
+        // A sub-agent may change files, run commands and read the web, as far as the user's rules let it.
+        _ => hints.read_only(false).destructive(true).idempotent(false).open_world(true),
+    }
+}
+
+fn object(schema: Value) -> Arc<JsonObject> {
+    Arc::new(match schema {
+        Value::Object(fields) => fields,
+        _ => JsonObject::new(),
+    })
+}

@@ -1,0 +1,102 @@
+//! Lines of a stream, none longer than a bound in memory. Reading can be broken off at any time and loses nothing.
+
+use std::io;
+
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
+
+/// A stream, line by line.
+pub(super) struct Lines<R> {
+    input: BufReader<R>,
+    /// What there is of the line that is being read.
+    line: Vec<u8>,
+    most: usize,
+    /// The rest of a line that was too long is passed over.
+    skips: bool,
+}
+
+/// What came next.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line<T> {
+    Read(T),
+    /// It was passed over, or will be with the next one.
+    TooLong,
+    /// The stream is over. What it had left without a line's end is no line.
+    End,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    pub(super) fn new(input: R, most: usize) -> Self {
+        Self { input: BufReader::with_capacity(64 << 10, input), line: Vec::new(), most, skips: false }
+    }
+
+    /// The next line that is not blank, without its end, as `read` understands it.
+    pub(super) async fn next<T>(&mut self, read: impl Fn(&[u8]) -> T) -> io::Result<Line<T>> {
+        loop {
+            // Nothing is awaited between this and `consume`: what was taken is in `line`.
+            let there = self.input.fill_buf().await?;
+            if there.is_empty() {
+                return Ok(Line::End);
+            }
+            let end = there.iter().position(|byte| *byte == b'\n');
+            let taken = end.map_or(there.len(), |end| end + 1);
+            let was_skipping = self.skips;
+            let is_too_long = !was_skipping && self.line.len() + end.unwrap_or(taken) > self.most;
+            if is_too_long {
+                self.line = Vec::new();
+            } else if !was_skipping {
+                self.line.extend_from_slice(&there[..end.unwrap_or(taken)]);
+            }
+            self.skips = (was_skipping || is_too_long) && end.is_none();
+            self.input.consume(taken);
+            if is_too_long {
+                return Ok(Line::TooLong);
+            }
+            if end.is_some() && !was_skipping {
+                // One long line must not be kept for good.
+                let line = std::mem::take(&mut self.line);
+                let line = line.trim_ascii();
+                if !line.is_empty() {
+                    return Ok(Line::Read(read(line)));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn all(text: &str, most: usize) -> Vec<Line<String>> {
+        let mut lines = Lines::new(text.as_bytes(), most);
+        let mut found = Vec::new();
+        loop {
+            let line = lines.next(|line| String::from_utf8_lossy(line).into_owned()).await.unwrap();
+            if line == Line::End {
+                return found;
+            }
+            found.push(line);
+        }
+    }
+
+    fn read(text: &str) -> Line<String> {
+        Line::Read(text.to_owned())
+    }
+
+    #[tokio::test]
+    async fn lines_come_one_by_one_without_blank_ones() {
+        assert_eq!(all("a\n\r\n \nb\r\n", 10).await, [read("a"), read("b")]);
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_too_long_is_told_once_and_the_next_one_is_read() {
+        let text = format!("{}\nshort\n", "x".repeat(200_000));
+        assert_eq!(all(&text, 5).await, [Line::TooLong, read("short")]);
+        assert_eq!(all("123456\n12345\n", 5).await, [Line::TooLong, read("12345")]);
+    }
+
+    #[tokio::test]
+    async fn what_has_no_end_is_no_line() {
+        assert_eq!(all("a\nhalf", 10).await, [read("a")]);
+    }
+}

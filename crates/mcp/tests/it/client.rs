@@ -1,0 +1,40 @@
+//! Others' servers as our agents have them: against a server that does what servers must not do.
+
+mod address;
+mod calls;
+mod faults;
+mod gathering;
+mod world;
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use sortie_testkit::mcp_server::{self, ROLE};
+
+use self::world::SERVER_TEST;
+
+/// This binary once more is the server that all tests here start. As a test of its own, that it is one.
+#[test]
+fn the_server_that_tests_start_answers_a_greeting() {
+    if let Some(role) = mcp_server::role() {
+        return mcp_server::serve(&role);
+    }
+    let mut server = Command::new(std::env::current_exe().unwrap())
+        .args(mcp_server::arguments(SERVER_TEST))
+        .env(ROLE, "sound")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = server.stdin.take().unwrap();
+    writeln!(input, r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":"2025-06-18"}}}}"#)
+        .unwrap();
+    let lines = BufReader::new(server.stdout.take().unwrap()).lines();
+    let mut lines = lines.map_while(Result::ok);
+    let answer = lines.find_map(|line| serde_json::from_str::<Value>(&line).ok()).unwrap();
+    assert_eq!(answer["result"]["serverInfo"]["name"], "troubled");
+    drop(input);
+    assert!(lines.any(|line| line.contains("1 passed")), "it ends when nobody speaks to it any more");
+    assert!(server.wait().unwrap().success());
+}

@@ -1,0 +1,19 @@
+//! The server as a host sees it, and the client as our agents see it.
+
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on fails where it stands"
+)]
+
+mod client;
+mod host_model;
+mod http;
+mod news;
+mod office;
+mod prompts;
+mod resources;
+mod server;
+mod site;
+mod tool_list;

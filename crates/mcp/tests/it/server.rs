@@ -1,0 +1,6 @@
+//! The server as a host sees it, over streams in memory.
+
+mod background;
+mod calls;
+mod handles;
+mod hostile;

@@ -1,0 +1,231 @@
+//! Whatever a host sends: an error of its kind, and the session goes on.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use rmcp::model::ErrorCode;
+use rmcp::service::ServiceError;
+use serde_json::{Value, json};
+use sortie_contract::{AgentLine, Answer, Call, Contract, Defaults, Sortie};
+use sortie_mcp::stdio::MAX_LINE_BYTES;
+use sortie_protocol::{Failure, TaskRequest};
+use sortie_testkit::{Script, reply};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+
+use crate::office::{World, answer, brief};
+
+/// Somebody who writes lines as it likes.
+struct Rough {
+    input: WriteHalf<DuplexStream>,
+    output: Lines<BufReader<ReadHalf<DuplexStream>>>,
+}
+
+impl Rough {
+    fn new(world: &World) -> Self {
+        Self::over(world, 1 << 20)
+    }
+
+    /// Over streams that hold so many bytes.
+    fn over(world: &World, bytes: usize) -> Self {
+        let (streams, _session) = world.open_over(bytes);
+        let (output, input) = tokio::io::split(streams);
+        Self { input, output: BufReader::new(output).lines() }
+    }
+
+    async fn write(&mut self, line: &[u8]) {
+        self.input.write_all(line).await.unwrap();
+        self.input.write_all(b"\n").await.unwrap();
+    }
+
+    async fn read(&mut self) -> Value {
+        serde_json::from_str(&self.output.next_line().await.unwrap().unwrap()).unwrap()
+    }
+
+    async fn ask(&mut self, message: Value) -> Value {
+        self.write(message.to_string().as_bytes()).await;
+        self.read().await
+    }
+
+    /// Opens the session, which shows that the server is there.
+    async fn initialize(&mut self) {
+        let client = json!({"name": "rough", "version": "1"});
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+        let opened = self.ask(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})).await;
+        assert_eq!(opened["result"]["serverInfo"]["name"], "sortie", "{opened}");
+    }
+
+    async fn is_served(&mut self) {
+        let listed = self.ask(json!({"jsonrpc": "2.0", "id": 99, "method": "tools/list"})).await;
+        assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 5, "{listed}");
+    }
+}
+
+#[tokio::test]
+async fn lines_that_are_no_messages_are_answered_with_an_error_each() {
+    let mut rough = Rough::new(&World::new(Script::new()));
+    rough.initialize().await;
+    let deep = "[".repeat(100_000);
+    for (line, code) in [
+        ("garbage", -32700),
+        ("{\"jsonrpc\": \"2.0\", \"id\": 1", -32700),
+        (&deep, -32700),
+        ("\u{0}\u{1}", -32700),
+        ("{}", -32600),
+        ("[]", -32600),
+    ] {
+        rough.write(line.as_bytes()).await;
+        let error = rough.read().await;
+        assert_eq!(error["error"]["code"], code, "{} -> {error}", &line[..line.len().min(40)]);
+    }
+    rough.write(b"\xff\xfe\xfd").await;
+    assert_eq!(rough.read().await["error"]["code"], -32700);
+    rough.is_served().await;
+}
+
+#[tokio::test]
+async fn a_batch_of_ten_thousand_is_one_error() {
+    let mut rough = Rough::new(&World::new(Script::new()));
+    rough.initialize().await;
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    let error = rough.ask(Value::Array(vec![ping; 10_000])).await;
+    assert_eq!(error["error"]["code"], -32600, "{error}");
+    rough.is_served().await;
+}
+
+#[tokio::test]
+async fn a_line_of_64_mib_is_refused_and_the_next_one_is_served() {
+    let mut rough = Rough::new(&World::new(Script::new()));
+    rough.initialize().await;
+    let piece = vec![b'x'; 1 << 20];
+    for _ in 0..64 {
+        rough.input.write_all(&piece).await.unwrap();
+    }
+    rough.input.write_all(b"\n").await.unwrap();
+    let error = rough.read().await;
+    assert_eq!(error["error"]["code"], -32600);
+    assert!(error["error"]["message"].as_str().unwrap().contains(&MAX_LINE_BYTES.to_string()), "{error}");
+    rough.is_served().await;
+}
+
+#[tokio::test]
+async fn what_comes_before_the_session_is_open_does_not_end_it() {
+    let mut rough = Rough::new(&World::new(Script::new()));
+    let early = rough.ask(json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "Task"}})).await;
+    assert_eq!((&early["id"], &early["error"]["code"]), (&json!(7), &json!(-32602)), "{early}");
+    rough.write(br#"{"jsonrpc": "2.0", "method": "notifications/initialized"}"#).await;
+    rough.write(br#"{"jsonrpc": "2.0", "id": 3, "result": {}}"#).await;
+    rough.initialize().await;
+    rough.is_served().await;
+}
+
+#[tokio::test]
+async fn parameters_that_do_not_fit_are_told_apart_from_methods_that_there_are_not() {
+    let mut rough = Rough::new(&World::new(Script::new()));
+    rough.initialize().await;
+    let params = json!({"name": "Task", "arguments": "a text"});
+    let misfit = rough.ask(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params})).await;
+    assert_eq!(misfit["error"]["code"], -32602, "{misfit}");
+    let unknown = rough.ask(json!({"jsonrpc": "2.0", "id": 3, "method": "tools/cal"})).await;
+    assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
+    rough.is_served().await;
+}
+
+/// The clock moves only when nothing else does: who is not done by then is held back for good.
+#[tokio::test(start_paused = true)]
+async fn ten_thousand_requests_are_held_back_while_nobody_reads_and_then_all_answered() {
+    const ALL: usize = 10_000;
+    let mut rough = Rough::over(&World::new(Script::new()), 4 << 10);
+    rough.initialize().await;
+    let Rough { mut input, mut output } = rough;
+    let written = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&written);
+    let mut writing = tokio::spawn(async move {
+        for id in 0..ALL {
+            let line = json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"}).to_string() + "\n";
+            input.write_all(line.as_bytes()).await.unwrap();
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        input
+    });
+    assert!(tokio::time::timeout(Duration::from_mins(1), &mut writing).await.is_err(), "nobody holds it back");
+    let read = written.load(Ordering::Relaxed);
+    assert!(read < ALL / 2, "{read} were read, and nobody has read an answer");
+    let mut answered = vec![false; ALL];
+    for _ in 0..ALL {
+        let answer: Value = serde_json::from_str(&output.next_line().await.unwrap().unwrap()).unwrap();
+        answered[usize::try_from(answer["id"].as_u64().unwrap()).unwrap()] = true;
+    }
+    assert!(answered.into_iter().all(|is_answered| is_answered));
+    writing.await.unwrap();
+}
+
+#[tokio::test]
+async fn calls_beyond_the_bound_are_refused_and_those_under_way_go_on() {
+    let world = World::new(Script::always(reply::text("done").held_by("gate")));
+    let host = world.connect().await;
+    let mut calls = Vec::new();
+    for _ in 0..256 {
+        calls.push(host.begin("TaskOutput", json!({"task_id": "agent-aaaaaaaaaaaa"})).await);
+    }
+    for call in calls {
+        assert_eq!(answer(call).await.is_error, Some(true), "that many fit");
+    }
+    let mut held = Vec::new();
+    for _ in 0..256 {
+        held.push(host.begin("Task", brief("wait")).await);
+    }
+    // Requests are taken in their order; by the answer to this one all before it are under way.
+    let refused = host.call("Task", brief("one more")).await.unwrap_err();
+    assert!(refused.to_string().contains("256 calls of this session are under way"), "{refused}");
+    world.model.gate("gate").open();
+    for call in held {
+        assert_eq!(answer(call).await.is_error, Some(false));
+    }
+}
+
+/// A contract in which every call breaks down.
+struct Breaking;
+
+impl Contract for Breaking {
+    fn name(&self) -> &'static str {
+        Sortie.name()
+    }
+
+    fn tool_name(&self) -> &'static str {
+        Sortie.tool_name()
+    }
+
+    fn description(&self, agents: &[AgentLine]) -> String {
+        Sortie.description(agents)
+    }
+
+    fn schema(&self, agents: &[AgentLine]) -> Value {
+        Sortie.schema(agents)
+    }
+
+    fn defaults(&self) -> Defaults {
+        Sortie.defaults()
+    }
+
+    fn decode(&self, _arguments: &str) -> Result<TaskRequest, Failure> {
+        panic!("a broken contract")
+    }
+
+    fn encode(&self, call: &Call<'_>, answer: Answer<'_>) -> Value {
+        Sortie.encode(call, answer)
+    }
+
+    fn is_error(&self, answer: Answer<'_>) -> bool {
+        Sortie.is_error(answer)
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_panics_is_answered_and_the_session_goes_on() {
+    let host = World::speaking(Arc::new(Breaking), Script::new()).connect().await;
+    let Err(ServiceError::McpError(error)) = host.call("Task", brief("x")).await else { panic!("an error") };
+    assert_eq!(error.code, ErrorCode::INTERNAL_ERROR);
+    assert!(!error.message.contains("a broken contract"), "{error:?}");
+    assert_eq!(host.client.list_all_tools().await.unwrap().len(), 5);
+}
