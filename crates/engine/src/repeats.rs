@@ -3,11 +3,11 @@
 //! Pure. It belongs to the conversation, which is made of the same pieces live and in replay, so a task that goes on after a
 //! crash has it as it was. What becomes of a circle is the loop's business.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use sortie_contract::substance;
-use sortie_protocol::{CallOutput, ToolCall};
+use sortie_protocol::{CallOutput, ToolCall, ToolOutput};
 
 /// Rounds of a circle after which its model is told.
 const TOLD_AFTER: usize = 3;
@@ -21,11 +21,26 @@ const LONGEST: usize = 3;
 /// Tools that look at what goes on by itself: who looks again does not repeat itself.
 const LOOKS: [&str; 3] = ["BashOutput", "TaskList", "TaskOutput"];
 
-/// The last turns of one conversation, as far as nobody has said anything in between.
+/// Those of them that look at sub-agents.
+const LOOKS_AT_SUB_AGENTS: [&str; 2] = ["TaskList", "TaskOutput"];
+
+/// The last turns of one conversation, as far as nobody has said anything new in between.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Repeats {
-    /// What was called and came out, turn by turn. No more of them than are looked at.
-    turns: VecDeque<u64>,
+    /// No more of them than are looked at.
+    turns: VecDeque<Seen>,
+    /// The newest turn waited, and is not among them.
+    has_waited: bool,
+    /// What reports in between have told: the essences of outcomes.
+    told: HashSet<String>,
+}
+
+/// One turn: what was called and came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Seen {
+    hash: u64,
+    /// It started sub-agents, and did nothing else.
+    only_delegates: bool,
 }
 
 /// Turns at the end of a conversation that repeat each other.
@@ -41,26 +56,54 @@ impl Repeats {
     /// Takes in a turn: its calls, and their outputs.
     pub(crate) fn see<'a>(&mut self, calls: impl Iterator<Item = &'a ToolCall>, outputs: &[CallOutput]) {
         let mut hasher = DefaultHasher::new();
+        let (mut looks, mut looks_elsewhere) = (false, false);
         for call in calls {
-            if waits(call) {
-                return self.forget();
-            }
+            looks |= LOOKS.contains(&call.tool.as_str());
+            looks_elsewhere |= !LOOKS_AT_SUB_AGENTS.contains(&call.tool.as_str());
             (&call.tool, &call.arguments).hash(&mut hasher);
         }
-        for CallOutput { output, .. } in outputs {
-            let text = output.for_model.as_str();
-            (output.failed, if output.verbatim { substance(text) } else { (text, "") }).hash(&mut hasher);
-            output.attachments.iter().for_each(|attachment| attachment.data.hash(&mut hasher));
+        self.has_waited = looks || outputs.iter().any(|output| output.output.waited);
+        if self.has_waited {
+            return self.wait(outputs, !looks_elsewhere);
         }
-        self.turns.push_back(hasher.finish());
+        for output in outputs {
+            hash(&output.output, &mut hasher);
+        }
+        let only_delegates = outputs.iter().all(|output| output.output.essence.is_some());
+        self.turns.push_back(Seen { hash: hasher.finish(), only_delegates });
         if self.turns.len() > LONGEST * MOST_ROUNDS {
             self.turns.pop_front();
         }
     }
 
+    /// A turn that waits for something, or looks whether it has come, is no round: afterwards the same calls may bring
+    /// something else. Not so where sub-agents alone were started and are looked at.
+    fn wait(&mut self, outputs: &[CallOutput], for_sub_agents: bool) {
+        if !for_sub_agents || !self.turns.iter().all(|turn| turn.only_delegates) {
+            self.turns.clear();
+        }
+        for output in outputs {
+            self.hear(&output.output.mail.essences);
+        }
+    }
+
+    /// Reports have come. If all of them tell what others told before, nothing is new.
+    pub(crate) fn hear(&mut self, essences: &[String]) {
+        for essence in essences {
+            if self.told.insert(essence.clone()) {
+                self.turns.clear();
+            }
+        }
+    }
+
     /// Something new was said: what the same calls bring from here on is another matter.
     pub(crate) fn forget(&mut self) {
-        self.turns.clear();
+        *self = Self::default();
+    }
+
+    /// What the model is to be told after its newest turn, if anything.
+    pub(crate) fn reminder(&self) -> Option<String> {
+        self.circle().filter(|_| !self.has_waited)?.reminder()
     }
 
     /// The shortest circle that the last turns go round in.
@@ -75,8 +118,8 @@ impl Repeats {
 }
 
 impl Circle {
-    /// What its model is to be told now, if anything.
-    pub(crate) fn reminder(self) -> Option<String> {
+    /// What its model is to be told when it has come so far, if anything.
+    fn reminder(self) -> Option<String> {
         if self.turns != TOLD_AFTER * self.length {
             return None;
         }
@@ -96,24 +139,42 @@ impl Circle {
     }
 }
 
-/// Whether a call is there to wait for something, or to see whether it has come.
-fn waits(call: &ToolCall) -> bool {
-    LOOKS.contains(&call.tool.as_str()) || (call.tool == "Bash" && call.arguments.contains("sleep"))
+/// What counts of an output: of a delegation, what it came to.
+fn hash(output: &ToolOutput, hasher: &mut impl Hasher) {
+    let text = output.for_model.as_str();
+    let words = match &output.essence {
+        Some(essence) => (essence.as_str(), ""),
+        None if output.verbatim => substance(text),
+        None => (text, ""),
+    };
+    (output.failed, words).hash(hasher);
+    output.attachments.iter().for_each(|attachment| attachment.data.hash(hasher));
 }
 
 #[cfg(test)]
 mod tests {
-    use sortie_protocol::ToolOutput;
+    use sortie_protocol::MailMark;
 
     use super::*;
 
+    /// Arguments that begin with a tool's name are for that one, others for `Bash`. An output in brackets is what a sub-agent
+    /// came to, with an id before it; one that begins with `>` took its time.
     fn turn(repeats: &mut Repeats, calls: &[(&str, &str)]) {
         let call = |(arguments, _): &(&str, &str)| {
-            let tool = if arguments.starts_with("bash-") { "BashOutput" } else { "Bash" };
-            ToolCall { id: "1".into(), tool: tool.to_owned(), arguments: (*arguments).to_owned() }
+            let named = ["BashOutput", "TaskOutput", "Task"].into_iter().find(|tool| arguments.starts_with(tool));
+            ToolCall { id: "1".into(), tool: named.unwrap_or("Bash").to_owned(), arguments: (*arguments).to_owned() }
         };
-        let output = |(_, text): &(&str, &str)| {
-            let output = ToolOutput { verbatim: text.starts_with('{'), ..ToolOutput::done(*text, "") };
+        let output = |(arguments, text): &(&str, &str)| {
+            let essence = text.split_once('[').map(|(_, essence)| essence.to_owned());
+            let looks = arguments.starts_with("TaskOutput");
+            let (essence, essences) = if looks { (None, essence.into_iter().collect()) } else { (essence, Vec::new()) };
+            let output = ToolOutput {
+                verbatim: text.starts_with('{'),
+                waited: text.starts_with('>'),
+                essence,
+                mail: MailMark { essences, ..MailMark::default() },
+                ..ToolOutput::done(*text, "")
+            };
             CallOutput { call: "1".into(), output }
         };
         let (calls, outputs): (Vec<_>, Vec<_>) = calls.iter().map(|both| (call(both), output(both))).unzip();
@@ -127,7 +188,7 @@ mod tests {
             turn(&mut repeats, &[*called]);
             match repeats.circle() {
                 Some(circle) if circle.is_too_long() => '!',
-                Some(circle) if circle.reminder().is_some() => 't',
+                Some(_) if repeats.reminder().is_some() => 't',
                 _ => '.',
             }
         };
@@ -164,8 +225,49 @@ mod tests {
 
     #[test]
     fn to_wait_and_to_look_again_is_no_circle() {
-        assert_eq!(seen(&[("bash-1", "no new output"); 9]), ".........");
-        assert_eq!(seen(&[(r#"{"command":"sleep 60; status"}"#, "pending"); 9]), ".........");
+        assert_eq!(seen(&[("BashOutput 1", "no new output"); 9]), ".........");
+        assert_eq!(seen(&[("gh run watch", ">pending"); 9]), ".........");
+        assert_eq!(seen(&[("a", "same"), ("a", "same"), ("b", ">pending"), ("a", "same"), ("a", "same")]), ".....");
+    }
+
+    #[test]
+    fn a_command_that_did_not_wait_does_not_count_as_waiting_whatever_it_is_called() {
+        assert_eq!(seen(&[("grep -n sleep f", "f:3: sleep 60"); 5]), "..t.!");
+    }
+
+    #[test]
+    fn a_delegation_is_what_it_came_to() {
+        let (one, two) = (("Task x", "agent-a 1.2 s [done"), ("Task x", "agent-b 0.7 s [done"));
+        assert_eq!(seen(&[one, two, one, two, one]), "..t.!");
+        assert_eq!(seen(&[one, two, ("Task x", "agent-c 0.7 s [failed"), one, two]), ".....");
+        assert_eq!(seen(&[one, two, ("Task y", "agent-c 0.7 s [done"), one, two]), ".....");
+    }
+
+    #[test]
+    fn the_same_delegation_is_no_other_one_when_it_was_looked_at() {
+        let (start, look, done) =
+            (("Task x", "agent-a [launched"), ("TaskOutput a", "works"), ("TaskOutput a", "[same"));
+        let round = [start, look, done];
+        assert_eq!(seen(&[round; 6].concat()), ".........t.....!!!");
+        assert_eq!(seen(&[[start, look, ("b", "same")]; 5].concat()), "...............");
+        assert_eq!(seen(&[[start, ("sleep 60", ">"), done]; 5].concat()), "...............", "it asks again later");
+    }
+
+    #[test]
+    fn a_report_that_tells_nothing_new_does_not_begin_anew() {
+        let rounds = |reports: [&str; 6]| -> String {
+            let mut repeats = Repeats::default();
+            let mut round = |report: &str| {
+                turn(&mut repeats, &[("Task x", "agent-a [launched")]);
+                let is_told = repeats.reminder().is_some();
+                repeats.hear(&[report.to_owned()]);
+                if is_told { 't' } else { '.' }
+            };
+            reports.map(&mut round).into_iter().collect()
+        };
+        assert_eq!(rounds(["same"; 6]), "...t..");
+        assert_eq!(rounds(["1", "2", "3", "4", "5", "6"]), "......");
+        assert_eq!(rounds(["1", "2", "1", "2", "1", "2"]), "....t.");
     }
 
     #[test]

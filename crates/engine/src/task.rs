@@ -204,6 +204,7 @@ impl Task {
             job: &self.job,
             gauge: self.gauge(&services.speaker.tools),
             history: self.history(),
+            abridged: None,
             tally,
             services: &services,
             sink: &self.sink,

@@ -1,15 +1,20 @@
 //! What a reply used: as its provider says, where that can be believed; else as much as it may have been.
 //!
-//! Tries without a reply are not looked at: of them only what was said counts.
+//! What is said of tries without a reply is believed.
 
-use sortie_protocol::{Part, Reply, Usage};
+use sortie_protocol::{Reply, Usage};
 
-use crate::estimate;
+use crate::{ModelError, estimate};
 
 /// However a provider counts, it does not count more than so many times what we estimate, and some thousands that it may
 /// put before a conversation itself.
 const MOST_TIMES: u64 = 4;
 const MOST_ADDED: u64 = 4096;
+
+/// However dense its tokeniser, it does not count less than this part of the words that it was sent; of fewer words than
+/// this the estimate is too rough to say so.
+const LEAST_PART: u64 = 8;
+const FEW_WORDS: u64 = 500;
 
 /// A token of writing is shorter than this.
 const LONGEST_TOKEN: usize = 16;
@@ -22,6 +27,8 @@ const MOST_OUTPUT: u64 = 2_000_000;
 pub(crate) struct Expected {
     /// About what was sent.
     pub(crate) input_tokens: u64,
+    /// Of these the words alone.
+    pub(crate) word_tokens: u64,
     /// The cap that was sent.
     pub(crate) max_output: Option<u64>,
     pub(crate) window: Option<u64>,
@@ -30,16 +37,17 @@ pub(crate) struct Expected {
 /// Puts right what cannot be true in a reply's usage, and marks it then. What is put in is on the high side: limits hold
 /// on servers that do not count.
 pub(crate) fn put_right(reply: &mut Reply, expected: Expected) {
-    let Expected { input_tokens, max_output, window } = expected;
+    let Expected { input_tokens, word_tokens, max_output, window } = expected;
     let said = reply.usage;
     let most = input_tokens.saturating_mul(MOST_TIMES).saturating_add(MOST_ADDED);
     let most = most.min(window.unwrap_or(u64::MAX)).max(input_tokens);
-    if said.all_input_tokens() == 0 || said.all_input_tokens() > most {
+    let least = if word_tokens < FEW_WORDS { 1 } else { word_tokens / LEAST_PART };
+    if !(least..=most).contains(&said.all_input_tokens()) {
         let input_tokens = said.all_input_tokens().clamp(input_tokens, most);
         reply.usage = Usage { input_tokens, cache_read_tokens: 0, cache_write_tokens: 0, ..said };
     }
     let written = estimate::tokens(reply.parts.iter().map(estimate::part_bytes).sum());
-    let least = reply.parts.iter().map(shown_bytes).sum::<usize>() / LONGEST_TOKEN;
+    let least = reply.parts.iter().map(estimate::word_bytes).sum::<usize>() / LONGEST_TOKEN;
     let most = max_output.map(|cap| cap.saturating_mul(2)).or(window).unwrap_or(MOST_OUTPUT);
     if said.output_tokens > most {
         reply.usage.output_tokens = max_output.unwrap_or(most).max(written);
@@ -49,18 +57,25 @@ pub(crate) fn put_right(reply: &mut Reply, expected: Expected) {
     reply.usage_doubted = reply.usage != said;
 }
 
-/// What is certainly written by the model itself: reasoning may be sealed, and longer than it is.
-fn shown_bytes(part: &Part) -> usize {
-    if matches!(part, Part::Reasoning(_)) { 0 } else { estimate::part_bytes(part) }
+/// The tokens with which a try that brought no reply counts against a rate: none, where it was refused or did not get
+/// there; else as its provider said, or about what was sent and written.
+pub(crate) fn of_broken_try(error: &ModelError, is_taken: bool, input_tokens: u64) -> u64 {
+    let said = &error.usage;
+    if said.total_tokens() == 0 && !is_taken && !error.kind.may_have_cost() {
+        return 0;
+    }
+    let read = if said.all_input_tokens() == 0 { input_tokens } else { said.all_input_tokens() };
+    read + said.output_tokens.max(estimate::tokens(error.partial.len()))
 }
 
 #[cfg(test)]
 mod tests {
-    use sortie_protocol::StopReason;
+    use sortie_protocol::{Part, StopReason};
 
     use super::*;
 
-    const EXPECTED: Expected = Expected { input_tokens: 10_000, max_output: Some(1000), window: None };
+    const EXPECTED: Expected =
+        Expected { input_tokens: 10_000, word_tokens: 8000, max_output: Some(1000), window: None };
 
     fn usage(input_tokens: u64, output_tokens: u64) -> Usage {
         Usage { input_tokens, output_tokens, ..Usage::default() }
@@ -77,7 +92,7 @@ mod tests {
     #[test]
     fn what_can_be_true_is_believed() {
         let cached = Usage { cache_read_tokens: 9000, cache_write_tokens: 20, ..usage(5, 80) };
-        for said in [usage(9000, 90), usage(1, 21), usage(44_096, 2000), cached] {
+        for said in [usage(9000, 90), usage(1000, 21), usage(44_096, 2000), cached] {
             assert_eq!(counted(said, EXPECTED), (said, false));
         }
         let unbounded = Expected { max_output: None, ..EXPECTED };
@@ -90,6 +105,16 @@ mod tests {
         assert_eq!(counted(usage(0, 90), EXPECTED), (usage(10_000, 90), true));
         assert_eq!(counted(usage(9000, 0), EXPECTED), (usage(9000, 100), true));
         assert_eq!(counted(usage(9000, 1), EXPECTED), (usage(9000, 100), true));
+    }
+
+    #[test]
+    fn less_than_any_tokeniser_makes_of_the_words_is_estimated() {
+        assert_eq!(counted(usage(999, 90), EXPECTED), (usage(10_000, 90), true));
+        let cached = Usage { cache_read_tokens: 990, ..usage(9, 90) };
+        assert_eq!(counted(cached, EXPECTED), (usage(10_000, 90), true));
+        let few = Expected { word_tokens: 499, ..EXPECTED };
+        assert_eq!(counted(usage(1, 90), few), (usage(1, 90), false), "the rest is reasoning and files");
+        assert_eq!(counted(usage(0, 90), few), (usage(10_000, 90), true));
     }
 
     #[test]

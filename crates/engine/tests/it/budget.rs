@@ -106,16 +106,33 @@ async fn the_report_at_a_limit_is_paid_from_what_was_set_aside_for_it() {
 }
 
 #[tokio::test]
-async fn a_conversation_that_grew_beyond_what_is_left_is_shortened_for_its_report() {
-    let counted = Usage { input_tokens: 2500, ..Usage::default() };
-    let script = Script::new()
-        .on(when::last_contains("reached a limit"), reply::text("So far."))
-        .otherwise(reply::calls([reply::call("Read", json!({"file_path": "long.txt"}))]).usage(counted));
-    let world = Plan::script(script).files(&[("long.txt", "a line of many\n".repeat(2000).as_str())]).build();
-    let outcome = world.run(within(12_000)).await;
-    assert_eq!((outcome.reason, outcome.text.as_str()), (Some(Limit::Tokens), "So far."), "{outcome:?}");
-    assert!(outcome.usage.total_tokens() <= 12_000, "{outcome:?}");
-    assert_eq!(outcome.notices.len(), 1, "it is said that it was: {:?}", outcome.notices);
+async fn children_on_their_parents_budget_have_their_reports_set_aside_too() {
+    for (max_concurrent, is_background) in [(5, false), (2, false), (1, true), (5, true)] {
+        let usage = Usage { input_tokens: 1500, output_tokens: 100, ..Usage::default() };
+        let piece = |_| {
+            let (tool, mut arguments) = task("CHILD");
+            arguments["run_in_background"] = json!(is_background);
+            reply::call(tool, arguments)
+        };
+        let script = Script::new()
+            .on(when::last_contains("reached a limit"), reply::text("So far.").usage(usage))
+            .on(when::prompt_contains("CHILD"), reply::calls([reply::call("LS", json!({}))]).usage(usage))
+            .on(when::prompt_contains("MAIN").turn(0), reply::calls((0..5).map(piece)).usage(usage))
+            .otherwise(reply::text("All told.").usage(usage));
+        let rules = Rules { max_concurrent, ..Rules::default() };
+        let world = Plan::script(script).rules(rules).build();
+        let outcome = world.run(within(50_000)).await;
+        assert!(outcome.usage.total_tokens() <= 50_000);
+        let mut n_reports = 0;
+        for event in world.events().iter().filter(|event| event.depth == 1) {
+            let Fact::TaskEnded { outcome } = &event.fact else { continue };
+            match outcome.status {
+                Status::Partial => n_reports += usize::from(outcome.text == "So far."),
+                _ => assert_eq!(outcome.usage.turns, 0, "it worked and came back with nothing: {outcome:?}"),
+            }
+        }
+        assert!(n_reports >= 2, "{n_reports} of those who worked {max_concurrent} at once, {is_background}");
+    }
 }
 
 #[tokio::test]

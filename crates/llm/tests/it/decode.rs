@@ -15,7 +15,9 @@ pub(crate) fn decode(wire: WireKind, events: &[&str]) -> (String, Result<Reply, 
                 ModelEvent::Text(text) => format!("text {text:?}\n"),
                 ModelEvent::Reasoning(text) => format!("reasoning {text:?}\n"),
                 ModelEvent::CallBegan { tool } => format!("call {tool}\n"),
-                ModelEvent::Used(_) | ModelEvent::Retrying { .. } => unreachable!("a decoder does not drive"),
+                ModelEvent::Sending | ModelEvent::Used(_) | ModelEvent::Retrying { .. } => {
+                    unreachable!("a decoder does not drive")
+                }
             });
         });
         match fed {
