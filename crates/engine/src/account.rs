@@ -135,7 +135,7 @@ impl Account {
     fn bid(self: &Arc<Self>, bid: &Bid) -> Result<Lease, Short> {
         let account = Arc::clone(self);
         if !self.is_limited() {
-            return Ok(Lease { account, reserved: Usage::default(), max_output: None, short_of: None });
+            return Ok(Lease { account, bid: *bid, reserved: Usage::default(), max_output: None, short_of: None });
         }
         let _turn = self.turn();
         let before = self.set_aside(Amount::default());
@@ -148,7 +148,7 @@ impl Account {
             book.held = book.held.plus(Amount::from(reserved));
         }
         self.set_aside(bid.for_report());
-        Ok(Lease { account, reserved, max_output: Some(output), short_of })
+        Ok(Lease { account, bid: *bid, reserved, max_output: Some(output), short_of })
     }
 
     /// How long the reply may be, and the limit that keeps it from being longer.
@@ -168,12 +168,17 @@ impl Account {
         most.unwrap_or(u64::MAX)
     }
 
-    /// A call that held so much has used so much.
-    fn give_back(&self, held: Amount, usage: Usage) {
-        for level in self.levels() {
-            let mut book = level.book();
-            book.held = book.held.minus(held);
-            book.spent += usage;
+    /// A call that held so much has used so much; after it the task's report needs so much.
+    fn give_back(&self, held: Amount, usage: Usage, for_report: Amount) {
+        {
+            // Before anybody else can have what is given back.
+            let _turn = self.turn();
+            for level in self.levels() {
+                let mut book = level.book();
+                book.held = book.held.minus(held);
+                book.spent += usage;
+            }
+            self.set_more_aside(for_report);
         }
         self.tree.given_back.notify_waiters();
     }

@@ -35,6 +35,12 @@ const SUMMARY_OUTPUT: u64 = 2048;
 /// Fewer tokens than this are not worth a summary.
 const LEAST_HEAD: u64 = 512;
 
+/// Fewer tokens than this tell nothing.
+const LEAST_DIGEST: u64 = 256;
+
+/// What a digest begins with.
+const DIGEST_HEAD: u64 = 64;
+
 /// What the outcome says of it.
 pub(crate) const SHORTENED: &str = "the conversation was shortened to fit the model's window; the log has all of it";
 
@@ -114,13 +120,33 @@ impl Run<'_> {
         let prices = self.services.speaker.terms.prices;
         let report = Bid { input_tokens: 0, max_output: 0, prices, is_report: true };
         let most = self.tally.account.most_input(&report);
-        let (room, brief) = (self.gauge.room(most - most / MARGIN), self.history.brief_tokens());
-        if room < brief + LEAST_HEAD || self.gauge.measure(&self.history) <= most {
+        let (room, brief) = (self.gauge.room(most), self.history.brief_tokens());
+        if room < brief + LEAST_DIGEST || self.gauge.measure(&self.history) <= most {
             return Ok(false);
         }
-        let shorter = self.shorter(Bounds::within(room, brief, 0), ToolChoice::None).await?;
-        self.abridged = shorter.map(|shorter| shorter.history);
+        let careful = room - (room - brief) / MARGIN;
+        let shorter = self.shorter(Bounds::within(careful, brief, 0), ToolChoice::None).await?;
+        let fits = |history: &History| self.gauge.measure(history) <= most;
+        self.abridged = shorter
+            .map(|shorter| shorter.history)
+            .filter(fits)
+            .or_else(|| Some(self.in_few_words(careful - brief)).filter(fits));
         Ok(self.abridged.is_some())
+    }
+
+    /// The brief, what was said and done since within so many tokens, and what is asked now.
+    fn in_few_words(&self, room: u64) -> History {
+        let asked = self.history.messages().len() - 1;
+        let head = self.history.messages().get(1..asked).unwrap_or_default();
+        let besides = self.history.messages().last().map_or(0, estimate::message_tokens) + DIGEST_HEAD;
+        let summary = Summary {
+            messages: head.len(),
+            turns: n_turns(head),
+            text: digest(head, estimate::bytes(room.saturating_sub(besides))),
+        };
+        let mut history = self.history.clone();
+        history.shorten(&Compaction { stubs: Vec::new(), summary: Some(summary) });
+        history
     }
 
     /// How many bytes of reports may join the conversation now, if all its outputs have joined it but for these.
@@ -197,8 +223,7 @@ impl Run<'_> {
             Some((text, usage)) if !text.trim().is_empty() => (by_the_model(&text, room), usage),
             written => (digest(head, room), written.map(|(_, usage)| usage).unwrap_or_default()),
         };
-        let turns = head.iter().filter(|message| matches!(message, Message::Assistant { .. })).count();
-        Ok((Some(Summary { messages: head.len(), turns, text }), usage))
+        Ok((Some(Summary { messages: head.len(), turns: n_turns(head), text }), usage))
     }
 
     /// Has the model sum up a conversation; `None` where that cannot be paid, or where nothing comes of it.
@@ -226,6 +251,10 @@ impl Run<'_> {
         let Ok(reply) = speaker.call(self.job, request, turn, self.sink, self.cancel).await? else { return Ok(None) };
         Ok(Some((reply.text(), Usage { turns: 0, tool_calls: 0, ..reply.usage })))
     }
+}
+
+fn n_turns(messages: &[Message]) -> usize {
+    messages.iter().filter(|message| matches!(message, Message::Assistant { .. })).count()
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ const MAX_CALLS_PER_TURN: usize = 256;
 /// How long a stopped call may take to say whether it had its effect.
 const EFFECT_GRACE: Duration = Duration::from_secs(5);
 
-/// A command that takes so long waits for something.
+/// A command that takes so long may wait for something.
 const WAITS_FROM: Duration = Duration::from_secs(1);
 
 /// The tool whose calls are commands.

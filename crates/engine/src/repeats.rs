@@ -12,8 +12,12 @@ use sortie_protocol::{CallOutput, ToolCall, ToolOutput};
 /// Rounds of a circle after which its model is told.
 const TOLD_AFTER: usize = 3;
 
-/// Rounds of a circle that are too many.
+/// Rounds of a circle in a row that are too many where none of them waited.
 const MOST_ROUNDS: usize = 5;
+
+/// Rounds of any circle that are too many. One that waits may wait for something that takes a while, and has been told how to
+/// do so in fewer turns.
+const MOST_WAITING_ROUNDS: usize = 20;
 
 /// Turns of the longest circle that is noticed.
 const LONGEST: usize = 3;
@@ -29,16 +33,18 @@ const LOOKS_AT_SUB_AGENTS: [&str; 2] = ["TaskList", "TaskOutput"];
 pub(crate) struct Repeats {
     /// No more of them than are looked at.
     turns: VecDeque<Seen>,
-    /// The newest turn waited, and is not among them.
-    has_waited: bool,
+    /// The newest turn only looked at what goes on, and is not among them.
+    has_looked: bool,
     /// What reports in between have told: the essences of outcomes.
     told: HashSet<String>,
 }
 
 /// One turn: what was called and came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 struct Seen {
     hash: u64,
+    /// It took its time, which is nothing that it brought: a busy machine makes no other turn of it.
+    waited: bool,
     /// It started sub-agents, and did nothing else.
     only_delegates: bool,
 }
@@ -50,6 +56,8 @@ pub(crate) struct Circle {
     length: usize,
     /// All turns that fit, those of a round that is not whole included.
     turns: usize,
+    /// The newest of them, as far back as none waited.
+    quick: usize,
 }
 
 impl Repeats {
@@ -62,24 +70,25 @@ impl Repeats {
             looks_elsewhere |= !LOOKS_AT_SUB_AGENTS.contains(&call.tool.as_str());
             (&call.tool, &call.arguments).hash(&mut hasher);
         }
-        self.has_waited = looks || outputs.iter().any(|output| output.output.waited);
-        if self.has_waited {
-            return self.wait(outputs, !looks_elsewhere);
+        self.has_looked = looks;
+        if looks {
+            return self.look(outputs, !looks_elsewhere);
         }
         for output in outputs {
             hash(&output.output, &mut hasher);
         }
         let only_delegates = outputs.iter().all(|output| output.output.essence.is_some());
-        self.turns.push_back(Seen { hash: hasher.finish(), only_delegates });
-        if self.turns.len() > LONGEST * MOST_ROUNDS {
+        let waited = outputs.iter().any(|output| output.output.waited);
+        self.turns.push_back(Seen { hash: hasher.finish(), waited, only_delegates });
+        if self.turns.len() > LONGEST * MOST_WAITING_ROUNDS {
             self.turns.pop_front();
         }
     }
 
-    /// A turn that waits for something, or looks whether it has come, is no round: afterwards the same calls may bring
-    /// something else. Not so where sub-agents alone were started and are looked at.
-    fn wait(&mut self, outputs: &[CallOutput], for_sub_agents: bool) {
-        if !for_sub_agents || !self.turns.iter().all(|turn| turn.only_delegates) {
+    /// A turn that looks whether something has come is no round: afterwards the same calls may bring something else. Not so
+    /// where sub-agents alone were started and are looked at.
+    fn look(&mut self, outputs: &[CallOutput], at_sub_agents: bool) {
+        if !at_sub_agents || !self.turns.iter().all(|turn| turn.only_delegates) {
             self.turns.clear();
         }
         for output in outputs {
@@ -103,15 +112,16 @@ impl Repeats {
 
     /// What the model is to be told after its newest turn, if anything.
     pub(crate) fn reminder(&self) -> Option<String> {
-        self.circle().filter(|_| !self.has_waited)?.reminder()
+        self.circle().filter(|_| !self.has_looked)?.reminder()
     }
 
     /// The shortest circle that the last turns go round in.
     pub(crate) fn circle(&self) -> Option<Circle> {
         let newest = |length: usize| {
             let later = self.turns.iter().rev();
-            let same = later.clone().skip(length).zip(later).take_while(|(earlier, later)| earlier == later);
-            Circle { length, turns: same.count() + length }
+            let pairs = later.clone().skip(length).zip(later.clone());
+            let turns = pairs.take_while(|(earlier, later)| earlier.hash == later.hash).count() + length;
+            Circle { length, turns, quick: later.take(turns).take_while(|turn| !turn.waited).count() }
         };
         (1..=LONGEST).map(newest).find(|circle| circle.turns >= 2 * circle.length)
     }
@@ -127,15 +137,20 @@ impl Circle {
             1 => "You have made the same call".to_owned(),
             turns => format!("You have gone through the same {turns} turns"),
         };
+        let advice = if self.quick < self.turns {
+            "If you are waiting for something, let one call wait for longer. If not, doing it once more will bring nothing new:"
+        } else {
+            "Doing it once more will bring nothing new:"
+        };
         Some(format!(
-            "{what} {TOLD_AFTER} times, with the same outcome each time. Doing it once more will bring nothing new: do \
-             something else, or finish with what you have found."
+            "{what} {TOLD_AFTER} times, with the same outcome each time. {advice} do something else, or finish with what you \
+             have found."
         ))
     }
 
     /// Whether it has gone on for too long.
     pub(crate) fn is_too_long(self) -> bool {
-        self.turns >= MOST_ROUNDS * self.length
+        self.quick >= MOST_ROUNDS * self.length || self.turns >= MOST_WAITING_ROUNDS * self.length
     }
 }
 
@@ -158,22 +173,23 @@ mod tests {
     use super::*;
 
     /// Arguments that begin with a tool's name are for that one, others for `Bash`. An output in brackets is what a sub-agent
-    /// came to, with an id before it; one that begins with `>` took its time.
+    /// came to, with an id before it. A `>` before it says that it took its time, and is no part of it.
     fn turn(repeats: &mut Repeats, calls: &[(&str, &str)]) {
         let call = |(arguments, _): &(&str, &str)| {
             let named = ["BashOutput", "TaskOutput", "Task"].into_iter().find(|tool| arguments.starts_with(tool));
             ToolCall { id: "1".into(), tool: named.unwrap_or("Bash").to_owned(), arguments: (*arguments).to_owned() }
         };
-        let output = |(arguments, text): &(&str, &str)| {
+        let output = |(arguments, marked): &(&str, &str)| {
+            let text = marked.trim_start_matches('>');
             let essence = text.split_once('[').map(|(_, essence)| essence.to_owned());
             let looks = arguments.starts_with("TaskOutput");
             let (essence, essences) = if looks { (None, essence.into_iter().collect()) } else { (essence, Vec::new()) };
             let output = ToolOutput {
                 verbatim: text.starts_with('{'),
-                waited: text.starts_with('>'),
+                waited: marked.starts_with('>'),
                 essence,
                 mail: MailMark { essences, ..MailMark::default() },
-                ..ToolOutput::done(*text, "")
+                ..ToolOutput::done(text, "")
             };
             CallOutput { call: "1".into(), output }
         };
@@ -224,10 +240,43 @@ mod tests {
     }
 
     #[test]
-    fn to_wait_and_to_look_again_is_no_circle() {
-        assert_eq!(seen(&[("BashOutput 1", "no new output"); 9]), ".........");
-        assert_eq!(seen(&[("gh run watch", ">pending"); 9]), ".........");
-        assert_eq!(seen(&[("a", "same"), ("a", "same"), ("b", ">pending"), ("a", "same"), ("a", "same")]), ".....");
+    fn to_look_again_is_no_circle() {
+        assert_eq!(seen(&[("BashOutput 1", "no new output"); 30]), ".".repeat(30));
+    }
+
+    #[test]
+    fn a_circle_that_waits_is_named_as_soon_and_too_long_in_its_twentieth_round() {
+        let expected = |told: usize, most: usize| format!("{:.>told$}{:.>more$}", 't', '!', more = most - told);
+        let wait = ("gh run watch", ">pending");
+        assert_eq!(seen(&[wait; 20]), expected(3, 20));
+        assert_eq!(seen(&[[("a", "same"), wait]; 20].concat()), expected(6, 40));
+        assert_eq!(seen(&[[("a", "same"), ("b", "same"), wait]; 20].concat()), expected(9, 60));
+    }
+
+    #[test]
+    fn to_wait_for_something_else_in_between_is_no_circle() {
+        assert_eq!(
+            seen(&[("a", "same"), ("a", "same"), ("b", ">1"), ("a", "same"), ("a", "same"), ("b", ">2")]),
+            "......"
+        );
+    }
+
+    #[test]
+    fn a_command_that_takes_longer_now_and_then_is_the_same_command() {
+        let (quick, slow) = (("make", "failed"), ("make", ">failed"));
+        assert_eq!(seen(&[quick, slow, quick, quick, quick, quick, quick]), "..t...!", "five in a row did not wait");
+        assert_eq!(seen(&[quick, quick, quick, quick, slow, quick]), "..t...");
+    }
+
+    #[test]
+    fn whoever_waits_is_told_how_to_wait() {
+        let told = |output: &str| {
+            let mut repeats = Repeats::default();
+            (0..TOLD_AFTER).for_each(|_| turn(&mut repeats, &[("a", output)]));
+            repeats.reminder().expect("a circle")
+        };
+        assert!(told(">same").contains("let one call wait for longer"));
+        assert!(!told("same").contains("wait"));
     }
 
     #[test]

@@ -69,7 +69,6 @@ impl Run<'_> {
     ///
     /// A task that goes on does first what its `past` left undone.
     pub(crate) async fn finish(mut self, past: Option<&Past>) -> Result<TaskOutcome, JournalError> {
-        let _open = self.tally.account.open();
         let ending = match past {
             Some(past) => self.go_on(past).await?,
             None => self.work().await?,
@@ -233,11 +232,9 @@ impl Run<'_> {
         let Terms { output_cap, max_output, prices, window } = self.services.speaker.terms;
         let input_tokens = self.gauge.measure(self.reading());
         let usual = output_cap.or(max_output.map(|most| most.min(USUAL_OUTPUT))).unwrap_or(USUAL_OUTPUT);
-        // Some servers refuse a cap that does not fit the window beside what they read.
-        let fitting = window.map(|window| (window - window / 20).saturating_sub(input_tokens).max(LEAST_CAP));
         let bid = Bid {
             input_tokens,
-            max_output: fitting.map_or(usual, |fitting| fitting.min(usual)),
+            max_output: fitting_cap(window, input_tokens).min(usual),
             prices,
             is_report: tool_choice == ToolChoice::None,
         };
@@ -306,7 +303,9 @@ impl Run<'_> {
             self.tally.notice(ABRIDGED);
         }
         let (number, input_tokens) = (self.tally.turns() + 1, self.gauge.measure(self.reading()));
-        let max_output = lease.max_output();
+        let Terms { window, output_cap, .. } = self.services.speaker.terms;
+        let fitting = |cap: u64| Some(fitting_cap(window, input_tokens)).filter(|fitting| *fitting < cap);
+        let max_output = lease.max_output().or_else(|| output_cap.and_then(fitting));
         let turn = Turn { number, is_beside: false, tool_choice, input_tokens, max_output, retries_made, lease };
         let speaker = &self.services.speaker;
         let reply = match speaker.call(self.job, self.reading(), turn, self.sink, self.cancel).await? {
@@ -399,4 +398,9 @@ impl Run<'_> {
         }
         Ok(outputs)
     }
+}
+
+/// The cap that fits beside what the model reads: some servers refuse one that the window has no room for.
+fn fitting_cap(window: Option<u64>, input_tokens: u64) -> u64 {
+    window.map_or(u64::MAX, |window| (window - window / 20).saturating_sub(input_tokens).max(LEAST_CAP))
 }

@@ -62,7 +62,7 @@ pub fn part_bytes(part: &Part) -> usize {
 }
 
 /// The same without reasoning, which may be sealed, and longer than it is.
-pub(crate) fn word_bytes(part: &Part) -> usize {
+fn word_bytes(part: &Part) -> usize {
     if matches!(part, Part::Reasoning(_)) { 0 } else { part_bytes(part) }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! What is said of tries without a reply is believed.
 
-use sortie_protocol::{Reply, Usage};
+use serde_json::Value;
+use sortie_protocol::{Part, Reply, Usage};
 
 use crate::{ModelError, estimate};
 
@@ -16,7 +17,7 @@ const MOST_ADDED: u64 = 4096;
 const LEAST_PART: u64 = 8;
 const FEW_WORDS: u64 = 500;
 
-/// A token of writing is shorter than this.
+/// A token of writing has fewer characters than this.
 const LONGEST_TOKEN: usize = 16;
 
 /// No model writes more at once.
@@ -47,7 +48,7 @@ pub(crate) fn put_right(reply: &mut Reply, expected: Expected) {
         reply.usage = Usage { input_tokens, cache_read_tokens: 0, cache_write_tokens: 0, ..said };
     }
     let written = estimate::tokens(reply.parts.iter().map(estimate::part_bytes).sum());
-    let least = reply.parts.iter().map(estimate::word_bytes).sum::<usize>() / LONGEST_TOKEN;
+    let least = reply.parts.iter().map(characters).sum::<usize>() / LONGEST_TOKEN;
     let most = max_output.map(|cap| cap.saturating_mul(2)).or(window).unwrap_or(MOST_OUTPUT);
     if said.output_tokens > most {
         reply.usage.output_tokens = max_output.unwrap_or(most).max(written);
@@ -55,6 +56,21 @@ pub(crate) fn put_right(reply: &mut Reply, expected: Expected) {
         reply.usage.output_tokens = written;
     }
     reply.usage_doubted = reply.usage != said;
+}
+
+/// The characters of what was written, as far as they tell of tokens: an escape in arguments is one, and so is a run of one
+/// character, such as a ruled line. Reasoning has none: it may be sealed, and longer than it is.
+fn characters(part: &Part) -> usize {
+    let mut last = None;
+    let mut count = |text: &str| text.chars().filter(|&next| last.replace(next) != Some(next)).count();
+    match part {
+        Part::Text { text } => count(text),
+        Part::Reasoning(_) => 0,
+        Part::Call(call) => {
+            let unescaped = serde_json::from_str(&call.arguments).map(|arguments: Value| arguments.to_string());
+            count(&call.tool) + count(unescaped.as_ref().unwrap_or(&call.arguments))
+        }
+    }
 }
 
 /// The tokens with which a try that brought no reply counts against a rate: none, where it was refused or did not get
@@ -70,7 +86,7 @@ pub(crate) fn of_broken_try(error: &ModelError, is_taken: bool, input_tokens: u6
 
 #[cfg(test)]
 mod tests {
-    use sortie_protocol::{Part, StopReason};
+    use sortie_protocol::{CallId, StopReason, ToolCall};
 
     use super::*;
 
@@ -83,8 +99,12 @@ mod tests {
 
     /// What counts of a reply of 350 bytes, and whether its provider's word was doubted.
     fn counted(said: Usage, expected: Expected) -> (Usage, bool) {
-        let parts = vec![Part::Text { text: "seven b".repeat(50) }];
-        let mut reply = Reply { parts, stop: StopReason::End, usage: said, usage_doubted: false, model: String::new() };
+        counted_of(Part::Text { text: "seven b".repeat(50) }, said, expected)
+    }
+
+    fn counted_of(part: Part, said: Usage, expected: Expected) -> (Usage, bool) {
+        let (parts, model) = (vec![part], String::new());
+        let mut reply = Reply { parts, stop: StopReason::End, usage: said, usage_doubted: false, model };
         put_right(&mut reply, expected);
         (reply.usage, reply.usage_doubted)
     }
@@ -115,6 +135,18 @@ mod tests {
         let few = Expected { word_tokens: 499, ..EXPECTED };
         assert_eq!(counted(usage(1, 90), few), (usage(1, 90), false), "the rest is reasoning and files");
         assert_eq!(counted(usage(0, 90), few), (usage(10_000, 90), true));
+    }
+
+    #[test]
+    fn ruled_lines_and_escapes_are_few_tokens() {
+        let lines = Part::Text { text: format!("│{}│\n", "─".repeat(70)).repeat(30) };
+        assert_eq!(counted_of(lines, usage(9000, 100), EXPECTED), (usage(9000, 100), false));
+        let call = |arguments: String| Part::Call(ToolCall { id: CallId("c".into()), tool: "Write".into(), arguments });
+        let escaped = format!(r#"{{"content":"{}"}}"#, r"\u043e\u0448\u0438\u0431\u043a\u0430 ".repeat(100));
+        let said = usage(9000, 200);
+        assert_eq!(counted_of(call(escaped.clone()), said, EXPECTED), (said, false));
+        assert!(counted_of(call(escaped), usage(9000, 20), EXPECTED).1, "700 letters are more");
+        assert!(counted_of(call("no object ".repeat(70)), usage(9000, 20), EXPECTED).1);
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub struct ToolOutput {
     /// The tool had nothing to do: its arguments do not fit, or no sub-agent was started. Such a call is not counted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub did_not_run: bool,
-    /// A command that took its time: to make the same call again is to look again, not to go round in a circle.
+    /// A command that took its time: it may have waited for something, and to make the same call again may be to wait on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub waited: bool,
     /// Of a delegation: what the sub-agent came to, whatever ids, times and marks the text tells it with. Two that came to the

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::Account;
-use super::bid::Amount;
+use super::bid::{Amount, Bid};
 
 /// As long as this is kept, the task waits for others.
 pub(crate) struct Rest(Arc<Account>);
@@ -27,6 +27,20 @@ impl Account {
             *below = below.minus(before).plus(amount);
         }
         before
+    }
+
+    /// Sets aside as much as this, as far as it is left, and no less than before. To be called in one's turn.
+    pub(super) fn set_more_aside(&self, amount: Amount) {
+        let before = self.set_aside(Amount::default());
+        let left = self.levels().map(|level| level.stand().left());
+        let left = left.reduce(Amount::or_less).unwrap_or_default();
+        self.set_aside(amount.or_less(left).or_more(before));
+    }
+
+    /// Sets aside what the report of a task needs that goes on with so much to read, as far as it is left.
+    pub(crate) fn set_aside_again(&self, bid: &Bid) {
+        let _turn = self.turn();
+        self.set_more_aside(bid.for_report());
     }
 
     /// The task waits until the guard is dropped: nobody waits for what it has set aside.

@@ -6,8 +6,8 @@ use sortie_protocol::{Limit, Limits, Money, Usage};
 /// A reply that may not even be as long as this is not worth its input.
 const LEAST_OUTPUT: u64 = 256;
 
-/// A call waits for others rather than that its reply may be shorter than this.
-const WORTH_WAITING: u64 = 4096;
+/// A call waits for others rather than that they leave it less than this share of the reply that it would like.
+const WORTH_WAITING: u64 = 2;
 
 /// What a report at a limit is given to be written with, at most.
 const REPORT_OUTPUT: u64 = 1024;
@@ -49,9 +49,29 @@ pub(super) struct Stand {
     pub(super) passing: Amount,
 }
 
+impl Stand {
+    /// What nobody has.
+    pub(super) fn left(&self) -> Amount {
+        let Self { limits, fixed, passing } = self;
+        let most = Amount {
+            tokens: limits.max_tokens.unwrap_or(u64::MAX),
+            cost: limits.max_cost.unwrap_or(Money::from_nanos(u64::MAX)),
+        };
+        most.minus(fixed.plus(*passing))
+    }
+}
+
 impl Amount {
     pub(super) fn plus(self, other: Self) -> Self {
         Self { tokens: self.tokens.saturating_add(other.tokens), cost: self.cost.saturating_add(other.cost) }
+    }
+
+    pub(super) fn or_less(self, other: Self) -> Self {
+        Self { tokens: self.tokens.min(other.tokens), cost: self.cost.min(other.cost) }
+    }
+
+    pub(super) fn or_more(self, other: Self) -> Self {
+        Self { tokens: self.tokens.max(other.tokens), cost: self.cost.max(other.cost) }
     }
 
     pub(super) fn minus(self, other: Self) -> Self {
@@ -89,7 +109,7 @@ impl Bid {
         let Stand { limits, fixed, passing } = *stand;
         let (bare, fixed) = (Amount::from(self.usage(0)), fixed.plus(self.for_report()));
         let least = Amount::from(self.usage(LEAST_OUTPUT.min(self.max_output)));
-        let worth = self.max_output.min(WORTH_WAITING);
+        let worth = self.max_output.div_ceil(WORTH_WAITING);
         let mut room = (self.max_output, None);
         if let Some(max) = limits.max_tokens {
             short(max, fixed.tokens, passing.tokens, least.tokens)

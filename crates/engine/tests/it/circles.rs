@@ -1,4 +1,4 @@
-//! A task that does the same again and again is told so, and then ended; one that only waits is not.
+//! A task that does the same again and again is told so, and then ended; one that may wait for something has more time.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -203,7 +203,7 @@ async fn in_the_documents_contracts_a_circle_of_delegations_is_told_and_goes_on(
     }
 }
 
-/// A command that takes as long as its arguments say.
+/// A command that takes as long as its arguments say, and fails if they say so.
 struct Command;
 
 impl TypedTool for Command {
@@ -222,36 +222,50 @@ impl TypedTool for Command {
     async fn run(&self, input: Value, _context: CallContext<'_>) -> ToolOutput {
         // Sleeps on purpose: by the paused clock.
         tokio::time::sleep(Duration::from_millis(input["ms"].as_u64().expect("how long"))).await;
-        ToolOutput::done("pending", "")
+        let output = if input["fails"] == true { ToolOutput::failure } else { |text: &str| ToolOutput::done(text, "") };
+        output("pending")
     }
 }
 
-/// Makes the same command nine times, and is done.
-fn watching(milliseconds: u64, command: &str) -> Plan {
+/// Makes the same command so many times, and is done.
+fn watching(times: u32, command: &Value) -> Plan {
     let script = Script::new()
         .on(when::last_contains("reached a limit"), reply::text("Nothing new."))
-        .on(when::turn(9), reply::text("It has come."))
-        .otherwise(reply::calls([reply::call("Bash", json!({"ms": milliseconds, "command": command}))]));
+        .on(when::turn(times), reply::text("It has come."))
+        .otherwise(reply::calls([reply::call("Bash", command.clone())]));
     Plan::script(script).tool(Command)
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_command_that_takes_its_time_waits_and_is_no_round() {
-    let world = watching(1000, "gh run watch").build();
+async fn a_command_that_takes_its_time_may_wait_and_is_told_how_to() {
+    let world = watching(19, &json!({"ms": 1000, "command": "gh run watch"})).build();
     assert_eq!(ending(&world.run(ask("Go.")).await), (Status::Completed, None, "It has come."));
-    assert_eq!(n_reminders(&world), 0);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_command_that_does_not_is_one_whatever_it_says() {
-    let world = watching(900, "grep -n sleep f").build();
-    assert_eq!(ending(&world.run(ask("Go.")).await), (Status::Partial, Some(Limit::Loop), "Nothing new."));
     assert_eq!(n_reminders(&world), 1);
+    assert!(world.transcript().contains("If you are waiting for something, let one call wait for longer."));
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_is_killed_while_it_waits_is_not_told_of_a_circle() {
-    killed_anywhere_it_ends_the_same(|| watching(1000, "gh run watch")).await;
+async fn a_command_that_takes_its_time_ends_the_task_after_twenty_times_whether_it_fails_or_not() {
+    for fails in [false, true] {
+        let world = watching(30, &json!({"ms": 1000, "command": "make test", "fails": fails})).build();
+        let outcome = world.run(ask("Go.")).await;
+        assert_eq!(ending(&outcome), (Status::Partial, Some(Limit::Loop), "Nothing new."));
+        assert_eq!((world.model.seen().len(), n_reminders(&world)), (21, 1), "twenty, and one for the report");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_command_that_takes_no_time_ends_it_after_five_whatever_it_says() {
+    let world = watching(9, &json!({"ms": 900, "command": "grep -n sleep f"})).build();
+    assert_eq!(ending(&world.run(ask("Go.")).await), (Status::Partial, Some(Limit::Loop), "Nothing new."));
+    assert_eq!((world.model.seen().len(), n_reminders(&world)), (6, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_is_killed_while_it_waits_has_waited_as_often() {
+    let wait = json!({"ms": 1000, "command": "gh run watch"});
+    killed_anywhere_it_ends_the_same(|| watching(9, &wait)).await;
+    killed_anywhere_it_ends_the_same(|| watching(30, &wait)).await;
 }
 
 #[tokio::test(start_paused = true)]

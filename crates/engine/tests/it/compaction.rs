@@ -422,3 +422,17 @@ async fn wherever_the_process_is_killed_the_conversation_is_the_old_one_or_the_n
     }
     assert_eq!(n_lost, n_calls, "each call was lost once");
 }
+
+#[tokio::test]
+async fn the_cap_on_a_reply_leaves_room_for_what_is_read_with_and_without_a_limit() {
+    for (output_cap, max_tokens) in [(Some(WINDOW), None), (Some(WINDOW), Some(100_000)), (None, Some(100_000))] {
+        let model = ScriptedModel::answering(|request| {
+            let cap = request.max_output.expect("a cap is sent, or the wire's own would be");
+            if counted(request) + cap > WINDOW { too_long() } else { reply::text("It fits.") }
+        });
+        let terms = Terms { window: Some(WINDOW), output_cap, ..Terms::default() };
+        let world = Plan { terms, ..Plan::of(model) }.build();
+        let limits = Limits { max_tokens, ..Limits::default() };
+        assert_eq!(world.run(TaskRequest { limits, ..ask("MAIN") }).await.text, "It fits.");
+    }
+}
