@@ -3,6 +3,7 @@
 use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use sortie_engine::{Approver, Engine, EngineError, Kind, Resumption, Running};
 use sortie_protocol::{Failure, Job, Status, TaskId, TaskOutcome, TaskRequest, Usage};
@@ -17,6 +18,8 @@ use crate::render::{Display, FollowError, Follower, Pace};
 use crate::retention::Retention;
 use crate::signal::{Signal, Signals};
 use crate::wiring::{Plan, Wired};
+
+const MEMORY_TENDED: Duration = Duration::from_secs(30);
 
 /// What is to be driven.
 pub(crate) enum Wish {
@@ -57,10 +60,19 @@ pub(crate) fn drive_or_leave(
         .enable_all()
         .build()
         .map_err(|error| CommandError::internal(format!("the runtime could not be started: {error}")))?;
+    runtime.spawn(tend_memory());
     let driven = runtime.block_on(steer(wired, wish, (pace, display), retention, detachment));
     // A search that does not look up from its work must not hold the end.
     runtime.shutdown_background();
     driven
+}
+
+/// What lies free goes back to the system now and then: a run may live for days, and be parked for most of them.
+pub(crate) async fn tend_memory() {
+    loop {
+        tokio::time::sleep(MEMORY_TENDED).await;
+        tokio::task::spawn_blocking(sortie_sandbox::give_memory_back).await.ok();
+    }
 }
 
 async fn steer(

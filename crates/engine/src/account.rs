@@ -2,6 +2,7 @@
 //!
 //! Before a call is made, all that it may use is held back at every level; afterwards what it did use is booked there.
 
+mod aside;
 mod bid;
 mod lease;
 #[cfg(test)]
@@ -57,6 +58,12 @@ struct Book {
     held: Amount,
     /// For the task's own report.
     set_aside: Amount,
+    /// In how many ways the task waits now: for others, or for tokens.
+    rests: u32,
+    /// Set aside by descendants that are at work, and may soon give it back.
+    working: Amount,
+    /// Set aside by descendants that rest: who waited for these might wait for itself.
+    resting: Amount,
 }
 
 /// What the accounts of a tree share.
@@ -65,6 +72,13 @@ struct Tree {
     /// Whoever bids looks at several accounts, and is alone in doing so.
     turn: Mutex<()>,
     given_back: Notify,
+}
+
+impl Book {
+    /// What descendants have set aside that rest, or those that do not.
+    fn below(&mut self, rests: u32) -> &mut Amount {
+        if rests > 0 { &mut self.resting } else { &mut self.working }
+    }
 }
 
 impl Account {
@@ -88,6 +102,7 @@ impl Account {
     /// Holds back what a call may use, here and at every ancestor, or says which limit forbids it. While others hold what
     /// it needs, it waits.
     pub(crate) async fn reserve(self: &Arc<Self>, bid: Bid) -> Result<Lease, Limit> {
+        let _rest = self.rest();
         loop {
             let given_back = self.tree.given_back.notified();
             match self.offer(&bid) {
@@ -108,45 +123,62 @@ impl Account {
 
     /// The same for a call beside those of the task's own conversation.
     pub(crate) async fn reserve_beside(self: &Arc<Self>, bid: Bid) -> Result<Lease, Limit> {
-        // As if a task below this one asked: what is set aside for the report stays.
-        Self::below(self, Limits::default()).reserve(bid).await
+        // As if a task below this one asked, that has no report to write: what is set aside for the task's own stays.
+        let (beside, bid) = (Self::below(self, Limits::default()), Bid { is_report: true, ..bid });
+        if let Some(reserved) = beside.offer(&bid) {
+            return reserved;
+        }
+        let _rest = self.rest();
+        beside.reserve(bid).await
     }
 
     fn bid(self: &Arc<Self>, bid: &Bid) -> Result<Lease, Short> {
         let account = Arc::clone(self);
         if !self.is_limited() {
-            return Ok(Lease { account, reserved: Usage::default(), max_output: None, short_of: None });
+            return Ok(Lease { account, bid: *bid, reserved: Usage::default(), max_output: None, short_of: None });
         }
-        let _turn = self.tree.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut output, mut short_of) = (bid.max_output, None);
-        for level in self.levels() {
-            let room = bid.room(&level.stand(), std::ptr::eq(level, self.as_ref()))?;
-            if room.0 < output {
-                (output, short_of) = room;
-            }
-        }
+        let _turn = self.turn();
+        let before = self.set_aside(Amount::default());
+        let (output, short_of) = self.room(bid).inspect_err(|_| {
+            self.set_aside(before);
+        })?;
         let reserved = bid.usage(output);
         for level in self.levels() {
             let mut book = level.book();
             book.held = book.held.plus(Amount::from(reserved));
         }
-        let set_aside = if bid.is_report { Amount::default() } else { bid.for_report() };
-        self.book().set_aside = set_aside;
-        Ok(Lease { account, reserved, max_output: Some(output), short_of })
+        self.set_aside(bid.for_report());
+        Ok(Lease { account, bid: *bid, reserved, max_output: Some(output), short_of })
+    }
+
+    /// How long the reply may be, and the limit that keeps it from being longer.
+    fn room(&self, bid: &Bid) -> Result<(u64, Option<Limit>), Short> {
+        self.levels().try_fold((bid.max_output, None), |room, level| {
+            let here = bid.room(&level.stand())?;
+            Ok(if here.0 < room.0 { here } else { room })
+        })
     }
 
     /// How much a report of this task may make its model read so that it can be paid.
     pub(crate) fn most_input(&self, report: &Bid) -> u64 {
-        let most = |level: &Self| report.most_input(&level.stand(), std::ptr::eq(level, self));
-        self.levels().map(most).min().unwrap_or(u64::MAX)
+        let _turn = self.turn();
+        let before = self.set_aside(Amount::default());
+        let most = self.levels().map(|level| report.most_input(&level.stand())).min();
+        self.set_aside(before);
+        most.unwrap_or(u64::MAX)
     }
 
-    /// A call that held so much has used so much.
-    fn give_back(&self, held: Amount, usage: Usage) {
-        for level in self.levels() {
-            let mut book = level.book();
-            book.held = book.held.minus(held);
-            book.spent += usage;
+    /// A call that held so much has used so much; after it the task's report needs so much.
+    fn give_back(&self, held: Amount, usage: Usage, for_report: Amount) {
+        {
+            // Before anybody else can have what is given back.
+            let _turn = self.turn();
+            for level in self.levels() {
+                let mut book = level.book();
+                book.held = book.held.minus(held);
+                book.spent += usage;
+            }
+            self.set_more_aside(for_report);
         }
         self.tree.given_back.notify_waiters();
     }
@@ -172,8 +204,7 @@ impl Account {
     /// The limit that has been passed, here or above: what was tried in vain may have used more than was held back.
     pub(crate) fn overdrawn(&self) -> Option<Limit> {
         self.levels().find_map(|level| {
-            let Stand { limits, spent, held, .. } = level.stand();
-            let used = spent.plus(held);
+            let (limits, used) = (level.limits, level.used());
             let is_over_tokens = limits.max_tokens.is_some_and(|max| used.tokens > max);
             let is_over_cost = limits.max_cost.is_some_and(|max| used.cost > max);
             is_over_tokens.then_some(Limit::Tokens).or(is_over_cost.then_some(Limit::Cost))
@@ -185,13 +216,27 @@ impl Account {
         std::iter::successors(Some(self), |level| level.above.as_deref())
     }
 
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.tree.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn book(&self) -> MutexGuard<'_, Book> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn stand(&self) -> Stand {
-        let Book { spent, held, set_aside } = *self.book();
-        Stand { limits: self.limits, spent: Amount::from(spent), held, set_aside }
+        let Book { spent, held, set_aside, working, resting, .. } = *self.book();
+        Stand {
+            limits: self.limits,
+            fixed: Amount::from(spent).plus(set_aside).plus(resting),
+            passing: held.plus(working),
+        }
+    }
+
+    /// What is spent, and may be by calls under way.
+    fn used(&self) -> Amount {
+        let book = self.book();
+        Amount::from(book.spent).plus(book.held)
     }
 
     /// Books spending here and at every ancestor.

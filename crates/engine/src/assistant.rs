@@ -69,6 +69,7 @@ impl LightModel {
             max_output: lease.max_output(),
             deadline: self.deadline.at(),
             idle: None,
+            retries_made: 0,
         };
         let broken_tries = Mutex::new(Usage::default());
         let mut observe = |event: ModelEvent<'_>| {

@@ -23,11 +23,13 @@ pub struct Bill {
 }
 
 impl Bill {
-    /// Reads a task's log. Where that is damaged, what stands before the damage counts, and the damage comes with it.
+    /// Reads a task's log. Where that is damaged, what is known from before the damage counts, and the damage comes with it.
     pub fn read(journal: &dyn Journal, task: TaskId) -> (Self, Result<(), JournalError>) {
         let mut reading = Reading::default();
         let read = journal.read_each(task, 1, &mut |event| reading.see(event.fact));
-        (reading.end(), read)
+        // Behind the damage there may be the answer of the last call.
+        let bill = if read.is_ok() { reading.end() } else { reading.bill };
+        (bill, read)
     }
 
     /// All models together.

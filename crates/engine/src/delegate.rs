@@ -265,7 +265,7 @@ impl Delegate {
             engine: Arc::clone(engine),
             roster: equipped,
             asked,
-            slot: Arc::new(Slot::of(Arc::clone(&engine.slots), sink.clone())),
+            slot: Arc::new(Slot::of(Arc::clone(&engine.slots), sink.clone(), Arc::clone(&account))),
             sink,
             job,
             account,

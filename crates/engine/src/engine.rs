@@ -295,8 +295,8 @@ impl Inner {
         let job = Arc::new(self.job(request, config, None));
         let sink = self.sink(&job, Hold::FIRST);
         let slot = match kind {
-            Kind::Main => Slot::unlimited(),
-            Kind::Delegated => Slot::of(Arc::clone(&self.slots), sink.clone()),
+            Kind::Main => Slot::unlimited(Arc::clone(&account)),
+            Kind::Delegated => Slot::of(Arc::clone(&self.slots), sink.clone(), Arc::clone(&account)),
         };
         Ok(Task {
             engine: Arc::clone(self),

@@ -34,6 +34,12 @@ const MAX_CALLS_PER_TURN: usize = 256;
 /// How long a stopped call may take to say whether it had its effect.
 const EFFECT_GRACE: Duration = Duration::from_secs(5);
 
+/// A command that takes so long may wait for something.
+const WAITS_FROM: Duration = Duration::from_secs(1);
+
+/// The tool whose calls are commands.
+const COMMANDS: &str = "Bash";
+
 /// What stands between one task and the tools.
 pub(crate) struct Gate {
     pub(crate) tools: Arc<Registry>,
@@ -345,6 +351,7 @@ impl Gate {
     ) -> ToolOutput {
         let voice = Voice { call: &call.id, sink, redactor: &self.redactor };
         let context = CallContext { progress: Some(&voice), ..self.context(call, workspace, stop) };
+        let started = Instant::now();
         let running = AssertUnwindSafe(tool.run(&call.arguments, context)).catch_unwind();
         let stopped = async {
             stop.cancelled().await;
@@ -356,10 +363,11 @@ impl Gate {
                 tokio::time::sleep(EFFECT_GRACE).await;
             }
         };
-        tokio::select! {
+        let output = tokio::select! {
             output = running => output.unwrap_or_else(|panic| panicked(&call.tool, panic.as_ref())),
             () = stopped => self.stopped(call, tool),
-        }
+        };
+        ToolOutput { waited: call.tool == COMMANDS && started.elapsed() >= WAITS_FROM, ..output }
     }
 
     /// The output of a call that had to end: its time was over, or somebody cancelled it.

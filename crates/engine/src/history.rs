@@ -6,7 +6,7 @@ mod shorten;
 use std::collections::HashSet;
 
 use sortie_llm::estimate;
-use sortie_protocol::{CallId, CallOutput, Job, Message, Part, Reply, ToolCall};
+use sortie_protocol::{CallId, CallOutput, Job, MailMark, Message, Part, Reply, ToolCall};
 
 use crate::repeats::{Circle, Repeats};
 
@@ -20,6 +20,8 @@ pub(crate) struct History {
     /// About how many tokens they have.
     tokens: u64,
     gone: Gone,
+    /// Whether the message behind the brief stands for older turns.
+    is_summed_up: bool,
     repeats: Repeats,
     /// Its answer is one value: a later one takes the place of those before.
     is_one_value: bool,
@@ -58,6 +60,16 @@ impl History {
         self.push(Message::user(text));
     }
 
+    /// What has come for it. Reports that tell what earlier ones told are nothing new.
+    pub(crate) fn push_mail(&mut self, mail: &MailMark, text: &str) {
+        if mail.messages.is_empty() && mail.essences.len() == mail.reports.len() {
+            self.repeats.hear(&mail.essences);
+        } else {
+            self.repeats.forget();
+        }
+        self.push(Message::user(text));
+    }
+
     /// What the engine itself says: for the model it is like any other word, but there is nothing new in it.
     pub(crate) fn push_reminder(&mut self, text: &str) {
         self.push(Message::user(text));
@@ -80,7 +92,7 @@ impl History {
     /// What the model is to be told before it goes on, because it goes round in a circle.
     pub(crate) fn reminder(&self) -> Option<String> {
         let has_just_come = matches!(self.messages.last(), Some(Message::Outputs { .. }));
-        self.repeats.circle().filter(|_| has_just_come)?.reminder()
+        self.repeats.reminder().filter(|_| has_just_come)
     }
 
     /// Whether it has gone round in a circle for too long.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use sortie_contract::{Call, Contract};
 use sortie_protocol::{MailMark, ReportMark, Sender, TaskId, TaskOutcome};
+use sortie_tools::essence;
 
 use crate::Ids;
 use crate::inbox::{Message, Report, Unread};
@@ -48,6 +49,7 @@ impl Letterhead {
         let mail = MailMark {
             reports: unread.reports.iter().map(mark_of).collect(),
             messages: messages.iter().map(|message| message.number).collect(),
+            essences: unread.reports.iter().map(|report| essence(Ok(&report.outcome))).collect(),
         };
         if mail.is_empty() {
             return None;

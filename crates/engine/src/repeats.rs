@@ -3,17 +3,21 @@
 //! Pure. It belongs to the conversation, which is made of the same pieces live and in replay, so a task that goes on after a
 //! crash has it as it was. What becomes of a circle is the loop's business.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use sortie_contract::substance;
-use sortie_protocol::{CallOutput, ToolCall};
+use sortie_protocol::{CallOutput, ToolCall, ToolOutput};
 
 /// Rounds of a circle after which its model is told.
 const TOLD_AFTER: usize = 3;
 
-/// Rounds of a circle that are too many.
+/// Rounds of a circle in a row that are too many where none of them waited.
 const MOST_ROUNDS: usize = 5;
+
+/// Rounds of any circle that are too many. One that waits may wait for something that takes a while, and has been told how to
+/// do so in fewer turns.
+const MOST_WAITING_ROUNDS: usize = 20;
 
 /// Turns of the longest circle that is noticed.
 const LONGEST: usize = 3;
@@ -21,11 +25,28 @@ const LONGEST: usize = 3;
 /// Tools that look at what goes on by itself: who looks again does not repeat itself.
 const LOOKS: [&str; 3] = ["BashOutput", "TaskList", "TaskOutput"];
 
-/// The last turns of one conversation, as far as nobody has said anything in between.
+/// Those of them that look at sub-agents.
+const LOOKS_AT_SUB_AGENTS: [&str; 2] = ["TaskList", "TaskOutput"];
+
+/// The last turns of one conversation, as far as nobody has said anything new in between.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Repeats {
-    /// What was called and came out, turn by turn. No more of them than are looked at.
-    turns: VecDeque<u64>,
+    /// No more of them than are looked at.
+    turns: VecDeque<Seen>,
+    /// The newest turn only looked at what goes on, and is not among them.
+    has_looked: bool,
+    /// What reports in between have told: the essences of outcomes.
+    told: HashSet<String>,
+}
+
+/// One turn: what was called and came out.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    hash: u64,
+    /// It took its time, which is nothing that it brought: a busy machine makes no other turn of it.
+    waited: bool,
+    /// It started sub-agents, and did nothing else.
+    only_delegates: bool,
 }
 
 /// Turns at the end of a conversation that repeat each other.
@@ -35,48 +56,80 @@ pub(crate) struct Circle {
     length: usize,
     /// All turns that fit, those of a round that is not whole included.
     turns: usize,
+    /// The newest of them, as far back as none waited.
+    quick: usize,
 }
 
 impl Repeats {
     /// Takes in a turn: its calls, and their outputs.
     pub(crate) fn see<'a>(&mut self, calls: impl Iterator<Item = &'a ToolCall>, outputs: &[CallOutput]) {
         let mut hasher = DefaultHasher::new();
+        let (mut looks, mut looks_elsewhere) = (false, false);
         for call in calls {
-            if waits(call) {
-                return self.forget();
-            }
+            looks |= LOOKS.contains(&call.tool.as_str());
+            looks_elsewhere |= !LOOKS_AT_SUB_AGENTS.contains(&call.tool.as_str());
             (&call.tool, &call.arguments).hash(&mut hasher);
         }
-        for CallOutput { output, .. } in outputs {
-            let text = output.for_model.as_str();
-            (output.failed, if output.verbatim { substance(text) } else { (text, "") }).hash(&mut hasher);
-            output.attachments.iter().for_each(|attachment| attachment.data.hash(&mut hasher));
+        self.has_looked = looks;
+        if looks {
+            return self.look(outputs, !looks_elsewhere);
         }
-        self.turns.push_back(hasher.finish());
-        if self.turns.len() > LONGEST * MOST_ROUNDS {
+        for output in outputs {
+            hash(&output.output, &mut hasher);
+        }
+        let only_delegates = outputs.iter().all(|output| output.output.essence.is_some());
+        let waited = outputs.iter().any(|output| output.output.waited);
+        self.turns.push_back(Seen { hash: hasher.finish(), waited, only_delegates });
+        if self.turns.len() > LONGEST * MOST_WAITING_ROUNDS {
             self.turns.pop_front();
+        }
+    }
+
+    /// A turn that looks whether something has come is no round: afterwards the same calls may bring something else. Not so
+    /// where sub-agents alone were started and are looked at.
+    fn look(&mut self, outputs: &[CallOutput], at_sub_agents: bool) {
+        if !at_sub_agents || !self.turns.iter().all(|turn| turn.only_delegates) {
+            self.turns.clear();
+        }
+        for output in outputs {
+            self.hear(&output.output.mail.essences);
+        }
+    }
+
+    /// Reports have come. If all of them tell what others told before, nothing is new.
+    pub(crate) fn hear(&mut self, essences: &[String]) {
+        for essence in essences {
+            if self.told.insert(essence.clone()) {
+                self.turns.clear();
+            }
         }
     }
 
     /// Something new was said: what the same calls bring from here on is another matter.
     pub(crate) fn forget(&mut self) {
-        self.turns.clear();
+        *self = Self::default();
+    }
+
+    /// What the model is to be told after its newest turn, if anything.
+    pub(crate) fn reminder(&self) -> Option<String> {
+        self.circle().filter(|_| !self.has_looked)?.reminder()
     }
 
     /// The shortest circle that the last turns go round in.
     pub(crate) fn circle(&self) -> Option<Circle> {
         let newest = |length: usize| {
             let later = self.turns.iter().rev();
-            let same = later.clone().skip(length).zip(later).take_while(|(earlier, later)| earlier == later);
-            Circle { length, turns: same.count() + length }
+            let pairs = later.clone().skip(length).zip(later.clone());
+            let turns = pairs.take_while(|(earlier, later)| earlier.hash == later.hash).count() + length;
+            Circle { length, turns, quick: later.take(turns).take_while(|turn| !turn.waited).count() }
         };
         (1..=LONGEST).map(newest).find(|circle| circle.turns >= 2 * circle.length)
     }
 }
 
 impl Circle {
-    /// What its model is to be told now, if anything.
-    pub(crate) fn reminder(self) -> Option<String> {
+    /// What its model is to be told when it has come so far, if anything.
+    fn reminder(self) -> Option<String> {
         if self.turns != TOLD_AFTER * self.length {
             return None;
         }
@@ -84,36 +137,60 @@ impl Circle {
             1 => "You have made the same call".to_owned(),
             turns => format!("You have gone through the same {turns} turns"),
         };
+        let advice = if self.quick < self.turns {
+            "If you are waiting for something, let one call wait for longer. If not, doing it once more will bring nothing new:"
+        } else {
+            "Doing it once more will bring nothing new:"
+        };
         Some(format!(
-            "{what} {TOLD_AFTER} times, with the same outcome each time. Doing it once more will bring nothing new: do \
-             something else, or finish with what you have found."
+            "{what} {TOLD_AFTER} times, with the same outcome each time. {advice} do something else, or finish with what you \
+             have found."
         ))
     }
 
     /// Whether it has gone on for too long.
     pub(crate) fn is_too_long(self) -> bool {
-        self.turns >= MOST_ROUNDS * self.length
+        self.quick >= MOST_ROUNDS * self.length || self.turns >= MOST_WAITING_ROUNDS * self.length
     }
 }
 
-/// Whether a call is there to wait for something, or to see whether it has come.
-fn waits(call: &ToolCall) -> bool {
-    LOOKS.contains(&call.tool.as_str()) || (call.tool == "Bash" && call.arguments.contains("sleep"))
+/// What counts of an output: of a delegation, what it came to.
+fn hash(output: &ToolOutput, hasher: &mut impl Hasher) {
+    let text = output.for_model.as_str();
+    let words = match &output.essence {
+        Some(essence) => (essence.as_str(), ""),
+        None if output.verbatim => substance(text),
+        None => (text, ""),
+    };
+    (output.failed, words).hash(hasher);
+    output.attachments.iter().for_each(|attachment| attachment.data.hash(hasher));
 }
 
 #[cfg(test)]
 mod tests {
-    use sortie_protocol::ToolOutput;
+    use sortie_protocol::MailMark;
 
     use super::*;
 
+    /// Arguments that begin with a tool's name are for that one, others for `Bash`. An output in brackets is what a sub-agent
+    /// came to, with an id before it. A `>` before it says that it took its time, and is no part of it.
     fn turn(repeats: &mut Repeats, calls: &[(&str, &str)]) {
         let call = |(arguments, _): &(&str, &str)| {
-            let tool = if arguments.starts_with("bash-") { "BashOutput" } else { "Bash" };
-            ToolCall { id: "1".into(), tool: tool.to_owned(), arguments: (*arguments).to_owned() }
+            let named = ["BashOutput", "TaskOutput", "Task"].into_iter().find(|tool| arguments.starts_with(tool));
+            ToolCall { id: "1".into(), tool: named.unwrap_or("Bash").to_owned(), arguments: (*arguments).to_owned() }
         };
-        let output = |(_, text): &(&str, &str)| {
-            let output = ToolOutput { verbatim: text.starts_with('{'), ..ToolOutput::done(*text, "") };
+        let output = |(arguments, marked): &(&str, &str)| {
+            let text = marked.trim_start_matches('>');
+            let essence = text.split_once('[').map(|(_, essence)| essence.to_owned());
+            let looks = arguments.starts_with("TaskOutput");
+            let (essence, essences) = if looks { (None, essence.into_iter().collect()) } else { (essence, Vec::new()) };
+            let output = ToolOutput {
+                verbatim: text.starts_with('{'),
+                waited: marked.starts_with('>'),
+                essence,
+                mail: MailMark { essences, ..MailMark::default() },
+                ..ToolOutput::done(text, "")
+            };
             CallOutput { call: "1".into(), output }
         };
         let (calls, outputs): (Vec<_>, Vec<_>) = calls.iter().map(|both| (call(both), output(both))).unzip();
@@ -127,7 +204,7 @@ mod tests {
             turn(&mut repeats, &[*called]);
             match repeats.circle() {
                 Some(circle) if circle.is_too_long() => '!',
-                Some(circle) if circle.reminder().is_some() => 't',
+                Some(_) if repeats.reminder().is_some() => 't',
                 _ => '.',
             }
         };
@@ -163,9 +240,83 @@ mod tests {
     }
 
     #[test]
-    fn to_wait_and_to_look_again_is_no_circle() {
-        assert_eq!(seen(&[("bash-1", "no new output"); 9]), ".........");
-        assert_eq!(seen(&[(r#"{"command":"sleep 60; status"}"#, "pending"); 9]), ".........");
+    fn to_look_again_is_no_circle() {
+        assert_eq!(seen(&[("BashOutput 1", "no new output"); 30]), ".".repeat(30));
+    }
+
+    #[test]
+    fn a_circle_that_waits_is_named_as_soon_and_too_long_in_its_twentieth_round() {
+        let expected = |told: usize, most: usize| format!("{:.>told$}{:.>more$}", 't', '!', more = most - told);
+        let wait = ("gh run watch", ">pending");
+        assert_eq!(seen(&[wait; 20]), expected(3, 20));
+        assert_eq!(seen(&[[("a", "same"), wait]; 20].concat()), expected(6, 40));
+        assert_eq!(seen(&[[("a", "same"), ("b", "same"), wait]; 20].concat()), expected(9, 60));
+    }
+
+    #[test]
+    fn to_wait_for_something_else_in_between_is_no_circle() {
+        assert_eq!(
+            seen(&[("a", "same"), ("a", "same"), ("b", ">1"), ("a", "same"), ("a", "same"), ("b", ">2")]),
+            "......"
+        );
+    }
+
+    #[test]
+    fn a_command_that_takes_longer_now_and_then_is_the_same_command() {
+        let (quick, slow) = (("make", "failed"), ("make", ">failed"));
+        assert_eq!(seen(&[quick, slow, quick, quick, quick, quick, quick]), "..t...!", "five in a row did not wait");
+        assert_eq!(seen(&[quick, quick, quick, quick, slow, quick]), "..t...");
+    }
+
+    #[test]
+    fn whoever_waits_is_told_how_to_wait() {
+        let told = |output: &str| {
+            let mut repeats = Repeats::default();
+            (0..TOLD_AFTER).for_each(|_| turn(&mut repeats, &[("a", output)]));
+            repeats.reminder().expect("a circle")
+        };
+        assert!(told(">same").contains("let one call wait for longer"));
+        assert!(!told("same").contains("wait"));
+    }
+
+    #[test]
+    fn a_command_that_did_not_wait_does_not_count_as_waiting_whatever_it_is_called() {
+        assert_eq!(seen(&[("grep -n sleep f", "f:3: sleep 60"); 5]), "..t.!");
+    }
+
+    #[test]
+    fn a_delegation_is_what_it_came_to() {
+        let (one, two) = (("Task x", "agent-a 1.2 s [done"), ("Task x", "agent-b 0.7 s [done"));
+        assert_eq!(seen(&[one, two, one, two, one]), "..t.!");
+        assert_eq!(seen(&[one, two, ("Task x", "agent-c 0.7 s [failed"), one, two]), ".....");
+        assert_eq!(seen(&[one, two, ("Task y", "agent-c 0.7 s [done"), one, two]), ".....");
+    }
+
+    #[test]
+    fn the_same_delegation_is_no_other_one_when_it_was_looked_at() {
+        let (start, look, done) =
+            (("Task x", "agent-a [launched"), ("TaskOutput a", "works"), ("TaskOutput a", "[same"));
+        let round = [start, look, done];
+        assert_eq!(seen(&[round; 6].concat()), ".........t.....!!!");
+        assert_eq!(seen(&[[start, look, ("b", "same")]; 5].concat()), "...............");
+        assert_eq!(seen(&[[start, ("sleep 60", ">"), done]; 5].concat()), "...............", "it asks again later");
+    }
+
+    #[test]
+    fn a_report_that_tells_nothing_new_does_not_begin_anew() {
+        let rounds = |reports: [&str; 6]| -> String {
+            let mut repeats = Repeats::default();
+            let mut round = |report: &str| {
+                turn(&mut repeats, &[("Task x", "agent-a [launched")]);
+                let is_told = repeats.reminder().is_some();
+                repeats.hear(&[report.to_owned()]);
+                if is_told { 't' } else { '.' }
+            };
+            reports.map(&mut round).into_iter().collect()
+        };
+        assert_eq!(rounds(["same"; 6]), "...t..");
+        assert_eq!(rounds(["1", "2", "3", "4", "5", "6"]), "......");
+        assert_eq!(rounds(["1", "2", "1", "2", "1", "2"]), "....t.");
     }
 
     #[test]

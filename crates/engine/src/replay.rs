@@ -211,7 +211,7 @@ impl Past {
             }
             Fact::MailRead { mail, text } => {
                 self.read_mail(&mail);
-                self.say(text);
+                self.join(text, |history, text| history.push_mail(&mail, text));
             }
             Fact::AnswerReturned { text } => {
                 self.deeds.answers_returned += 1;
@@ -341,12 +341,16 @@ impl Past {
     /// Somebody says something: it joins the conversation, behind the outputs of calls that are open. Whoever is spoken to
     /// has not had its last word.
     pub(crate) fn say(&mut self, text: String) {
+        self.join(text, History::push_user);
+    }
+
+    fn join(&mut self, text: String, push: impl FnOnce(&mut History, &str)) {
         self.last_word = None;
         if self.open.is_some() {
             self.said.push(text);
         } else {
             self.limit = None;
-            self.history.push_user(&text);
+            push(&mut self.history, &text);
         }
     }
 

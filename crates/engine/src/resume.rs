@@ -142,7 +142,8 @@ impl Inner {
         let job = Arc::new(past.job.clone());
         let sink = self.sink(&job, hold);
         let is_main = job.config.depth == 0;
-        let slot = if is_main { Slot::unlimited() } else { Slot::of(Arc::clone(&self.slots), sink.clone()) };
+        let own = Arc::clone(&account);
+        let slot = if is_main { Slot::unlimited(own) } else { Slot::of(Arc::clone(&self.slots), sink.clone(), own) };
         let (cancel, approvals, address) = match above {
             Some(above) => (above.cancel, Arc::clone(above.approvals), Some(above.address)),
             None => Default::default(),

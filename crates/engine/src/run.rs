@@ -1,6 +1,7 @@
 //! The loop. There is one, for main agents and sub-agents alike.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use sortie_crash::point;
 use sortie_journal::JournalError;
@@ -10,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::account::{Bid, Lease};
 use crate::believed::counted_input;
+use crate::context::ABRIDGED;
 use crate::end::{Ending, Tally};
 use crate::gate::Gate;
 use crate::gauge::Gauge;
@@ -20,12 +22,14 @@ use crate::mail::{Delivery, Letterhead};
 use crate::place::TurnCalls;
 use crate::replay::Past;
 use crate::sink::Sink;
-use crate::turn::{Speaker, Turn};
+use crate::turn::{Retry, Speaker, Turn, Unanswered};
 
 /// One leg of a task, under way.
 pub(crate) struct Run<'a> {
     pub(crate) job: &'a Job,
     pub(crate) history: History,
+    /// What stands for it in the request for a report, where all of it cannot be paid for.
+    pub(crate) abridged: Option<History>,
     pub(crate) gauge: Gauge,
     pub(crate) tally: Tally,
     pub(crate) services: &'a Services,
@@ -168,7 +172,7 @@ impl Run<'_> {
         self.sink.append(Fact::MailRead { mail: mail.clone(), text: text.clone() }).await?;
         point("mail.read");
         inbox.mark_read(&mail);
-        self.history.push_user(&text);
+        self.history.push_mail(&mail, &text);
         Ok(())
     }
 
@@ -226,17 +230,23 @@ impl Run<'_> {
     /// The one place that decides whether a call is paid for: all that it may use is held back for it.
     async fn reserve(&self, tool_choice: ToolChoice) -> Result<Lease, Limit> {
         let Terms { output_cap, max_output, prices, window } = self.services.speaker.terms;
-        let input_tokens = self.gauge.measure(&self.history);
+        let input_tokens = self.gauge.measure(self.reading());
         let usual = output_cap.or(max_output.map(|most| most.min(USUAL_OUTPUT))).unwrap_or(USUAL_OUTPUT);
-        // Some servers refuse a cap that does not fit the window beside what they read.
-        let fitting = window.map(|window| (window - window / 20).saturating_sub(input_tokens).max(LEAST_CAP));
         let bid = Bid {
             input_tokens,
-            max_output: fitting.map_or(usual, |fitting| fitting.min(usual)),
+            max_output: fitting_cap(window, input_tokens).min(usual),
             prices,
             is_report: tool_choice == ToolChoice::None,
         };
         self.services.allowance.reserve((&self.tally, &self.history), bid, self.sink).await
+    }
+
+    /// The same when a retry is due; nothing is held back while it is waited for.
+    async fn reserve_after(&self, wait: Duration, tool_choice: ToolChoice) -> Result<Lease, Limit> {
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
+        self.reserve(tool_choice).await
     }
 
     /// The next reply, and the limit that made its cap lower than usual. A conversation that does not fit the model's window
@@ -246,41 +256,61 @@ impl Run<'_> {
         tool_choice: ToolChoice,
     ) -> Result<Result<(Reply, Option<Limit>), NoReply>, JournalError> {
         self.make_room(tool_choice).await?;
-        let mut is_second = false;
+        let (mut is_second, mut retry) = (false, Retry::default());
         loop {
             let lease = tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => {
                     return Ok(Err(NoReply::Over(Ending::Cancelled { text: self.history.last_text() })));
                 }
-                lease = self.reserve(tool_choice) => lease,
+                lease = self.reserve_after(retry.wait, tool_choice) => lease,
             };
             let lease = match lease {
                 Ok(lease) => lease,
                 Err(limit) => return Ok(Err(NoReply::Limit(limit))),
             };
             let short_of = lease.short_of();
-            let ending = match self.ask(tool_choice, lease).await? {
+            let ending = match self.ask(tool_choice, retry.made, lease).await? {
                 Ok(reply) => return Ok(Ok((reply, short_of))),
-                // Tries that broke have used what this one had; perhaps there is enough for another with a lower cap.
-                Err(Ending::Limited { limit: Limit::Tokens | Limit::Cost, .. }) => continue,
-                Err(ending) => ending,
+                // Perhaps there is enough for another one with a lower cap.
+                Err(Unanswered::Overdrawn(due)) => {
+                    retry = due;
+                    continue;
+                }
+                Err(Unanswered::Over(ending)) => ending,
             };
             if is_second || !ending.is_too_long() || !self.make_more_room(tool_choice).await? {
                 return Ok(Err(NoReply::Over(ending)));
             }
-            is_second = true;
+            (is_second, retry) = (true, Retry::default());
         }
     }
 
-    /// One model call, recorded: a reply, or the ending because none came.
-    async fn ask(&mut self, tool_choice: ToolChoice, lease: Lease) -> Result<Result<Reply, Ending>, JournalError> {
-        let (number, input_tokens) = (self.tally.turns() + 1, self.gauge.measure(&self.history));
-        let turn = Turn { number, is_beside: false, tool_choice, input_tokens, lease };
+    /// What the next request has.
+    fn reading(&self) -> &History {
+        self.abridged.as_ref().unwrap_or(&self.history)
+    }
+
+    /// One model call, recorded: a reply, or why none came.
+    async fn ask(
+        &mut self,
+        tool_choice: ToolChoice,
+        retries_made: u32,
+        lease: Lease,
+    ) -> Result<Result<Reply, Unanswered>, JournalError> {
+        if self.abridged.is_some() {
+            self.sink.append(Fact::Noticed { text: ABRIDGED.to_owned() }).await?;
+            self.tally.notice(ABRIDGED);
+        }
+        let (number, input_tokens) = (self.tally.turns() + 1, self.gauge.measure(self.reading()));
+        let Terms { window, output_cap, .. } = self.services.speaker.terms;
+        let fitting = |cap: u64| Some(fitting_cap(window, input_tokens)).filter(|fitting| *fitting < cap);
+        let max_output = lease.max_output().or_else(|| output_cap.and_then(fitting));
+        let turn = Turn { number, is_beside: false, tool_choice, input_tokens, max_output, retries_made, lease };
         let speaker = &self.services.speaker;
-        let reply = match speaker.call(self.job, &self.history, turn, self.sink, self.cancel).await? {
+        let reply = match speaker.call(self.job, self.reading(), turn, self.sink, self.cancel).await? {
             Ok(reply) => with_unique_calls(reply, &mut self.tally.call_ids),
-            Err(ending) => return Ok(Err(ending)),
+            Err(unanswered) => return Ok(Err(unanswered)),
         };
         point("model.replied");
         self.tally.add_reply(&reply);
@@ -324,7 +354,7 @@ impl Run<'_> {
 
     async fn report_at_limit(&mut self, limit: Limit) -> Result<Ending, JournalError> {
         let mut answer = self.next_reply(ToolChoice::None).await?;
-        if matches!(answer, Err(NoReply::Limit(_))) && self.make_it_cheaper().await? {
+        if matches!(answer, Err(NoReply::Limit(_))) && self.abridge().await? {
             answer = self.next_reply(ToolChoice::None).await?;
         }
         let reply = match answer {
@@ -368,4 +398,9 @@ impl Run<'_> {
         }
         Ok(outputs)
     }
+}
+
+/// The cap that fits beside what the model reads: some servers refuse one that the window has no room for.
+fn fitting_cap(window: Option<u64>, input_tokens: u64) -> u64 {
+    window.map_or(u64::MAX, |window| (window - window / 20).saturating_sub(input_tokens).max(LEAST_CAP))
 }

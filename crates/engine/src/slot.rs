@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sortie_protocol::{Fact, Need};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::account::Account;
 use crate::sink::Sink;
 
 /// A task's claim to one of the engine's slots.
@@ -16,6 +17,8 @@ pub(crate) struct Slot {
     claim: Mutex<Claim>,
     /// Held by whichever of a task's calls takes the slot back for all of them.
     taking: tokio::sync::Mutex<()>,
+    /// Of the task: what it has set aside does not come free while it waits.
+    account: Arc<Account>,
 }
 
 #[derive(Default)]
@@ -26,12 +29,12 @@ struct Claim {
 }
 
 impl Slot {
-    pub(crate) fn unlimited() -> Self {
-        Self { slots: None, claim: Mutex::default(), taking: tokio::sync::Mutex::default() }
+    pub(crate) fn unlimited(account: Arc<Account>) -> Self {
+        Self { slots: None, claim: Mutex::default(), taking: tokio::sync::Mutex::default(), account }
     }
 
-    pub(crate) fn of(slots: Arc<Semaphore>, sink: Sink) -> Self {
-        Self { slots: Some((slots, sink)), ..Self::unlimited() }
+    pub(crate) fn of(slots: Arc<Semaphore>, sink: Sink, account: Arc<Account>) -> Self {
+        Self { slots: Some((slots, sink)), ..Self::unlimited(account) }
     }
 
     /// Waits for a slot, behind all who asked earlier.
@@ -64,6 +67,7 @@ impl Slot {
     /// out. Once no call of the task waits any more, it queues for a slot again, until `give_up` says that it must end
     /// anyway.
     pub(crate) async fn lend<T>(&self, waiting: impl Future<Output = T>, give_up: impl Future<Output = ()>) -> T {
+        let _rest = self.account.rest();
         let loan = Loan::of(self);
         let result = waiting.await;
         drop(loan);
@@ -106,17 +110,22 @@ mod tests {
 
     use futures_util::FutureExt as _;
     use sortie_journal::MemoryJournal;
+    use sortie_protocol::Limits;
 
     use super::*;
     use crate::SystemClock;
     use crate::output_file::tests::job;
     use crate::sink::Hold;
 
+    fn slot(slots: &Arc<Semaphore>, sink: Sink) -> Slot {
+        Slot::of(Arc::clone(slots), sink, Account::of_root(Limits::default()))
+    }
+
     #[tokio::test]
     async fn whoever_wants_its_slot_back_while_another_one_has_it_says_so_and_gets_it() {
         let sink = || Sink::new(Arc::new(MemoryJournal::new()), Arc::new(SystemClock), Arc::new(job()), Hold::FIRST);
         let (slots, own) = (Arc::new(Semaphore::new(1)), sink());
-        let (one, other) = (Slot::of(Arc::clone(&slots), own.clone()), Slot::of(slots, sink()));
+        let (one, other) = (slot(&slots, own.clone()), slot(&slots, sink()));
         one.take().await;
         let mut lending = pin!(one.lend(other.take(), std::future::pending()));
         assert_eq!(lending.as_mut().now_or_never(), None, "the other one has taken it and keeps it");

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::abandon::Caller;
-use crate::account::Account;
+use crate::account::{Account, Bid};
 use crate::address::Address;
 use crate::approval::Approvals;
 use crate::assistant::LightModel;
@@ -169,6 +169,8 @@ impl Task {
     }
 
     async fn admit_and_run(&self) -> Result<TaskOutcome, JournalError> {
+        let _open = self.account.open();
+        self.set_report_aside();
         let deadline = Deadline::new(None, self.address.as_ref().map(|address| Arc::clone(&address.deadline)));
         let not_admitted = tokio::select! {
             biased;
@@ -199,12 +201,23 @@ impl Task {
             job: &self.job,
             gauge: self.gauge(&services.speaker.tools),
             history: self.history(),
+            abridged: None,
             tally,
             services: &services,
             sink: &self.sink,
             cancel: &self.cancel,
         };
         run.finish(self.past.as_ref().map(|resumed| &resumed.past)).await
+    }
+
+    /// What the report of a task needs that goes on is its own again before those below it go on.
+    fn set_report_aside(&self) {
+        if self.past.is_some() && self.account.is_limited() {
+            let config = &self.job.config;
+            let input_tokens = self.gauge(&self.roster.offer(&config.tools)).measure(&self.history());
+            let prices = self.engine.models.terms(&config.model).prices;
+            self.account.set_aside_again(&Bid { input_tokens, max_output: 0, prices, is_report: false });
+        }
     }
 
     /// Ends it before it got to work. What it had open is answered, should it go on one day.

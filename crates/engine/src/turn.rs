@@ -4,10 +4,11 @@
 //! is to be kept, as much as they are taken to have used.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use sortie_crash::point;
 use sortie_journal::JournalError;
-use sortie_llm::{Model, ModelEvent, ModelRequest, Terms, ToolChoice, estimate};
+use sortie_llm::{Model, ModelError, ModelEvent, ModelRequest, Terms, ToolChoice, estimate};
 use sortie_policy::Redactor;
 use sortie_protocol::{Fact, Failure, Job, Limit, Reply, ToolSpec, Usage};
 use tokio::sync::mpsc;
@@ -40,11 +41,40 @@ pub(crate) struct Turn {
     pub(crate) tool_choice: ToolChoice,
     /// About how much the model has to read.
     pub(crate) input_tokens: u64,
+    /// The cap on the reply.
+    pub(crate) max_output: Option<u64>,
+    /// Of calls before it that were overdrawn.
+    pub(crate) retries_made: u32,
     pub(crate) lease: Lease,
 }
 
+/// Why a call brought no reply.
+#[derive(Debug)]
+pub(crate) enum Unanswered {
+    /// Its tries have used what it had; the retry that was due may be another call, for as much as is left.
+    Overdrawn(Retry),
+    /// The leg ends so.
+    Over(Ending),
+}
+
+/// A retry that is due.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Retry {
+    /// Retries that were made, this one included.
+    pub(crate) made: u32,
+    pub(crate) wait: Duration,
+}
+
+/// How the watch over a call ended.
+enum Watched {
+    Answered(Result<Reply, ModelError>),
+    Overdrawn(Retry),
+    OutOfTime,
+    Cancelled,
+}
+
 impl Speaker {
-    /// Asks for one reply, which is paid for when it comes. `Err` inside is how the task ends because none came.
+    /// Asks for one reply, which is paid for when it comes.
     pub(crate) async fn call(
         &self,
         job: &Job,
@@ -52,11 +82,11 @@ impl Speaker {
         turn: Turn,
         sink: &Sink,
         cancel: &CancellationToken,
-    ) -> Result<Result<Reply, Ending>, JournalError> {
-        let Turn { number, is_beside, tool_choice, input_tokens, lease } = turn;
+    ) -> Result<Result<Reply, Unanswered>, JournalError> {
+        let Turn { number, is_beside, tool_choice, input_tokens, max_output, retries_made, lease } = turn;
         if cancel.is_cancelled() {
             lease.settle(Usage::default());
-            return Ok(Err(Ending::Cancelled { text: history.last_text() }));
+            return Ok(Err(Unanswered::Over(Ending::Cancelled { text: history.last_text() })));
         }
         let called = Fact::ModelCalled { turn: number, input_tokens, reserved: lease.reserved() };
         if lease.reserved().is_nothing() {
@@ -72,58 +102,66 @@ impl Speaker {
             tools: &self.tools,
             messages: history.messages(),
             tool_choice,
-            max_output: lease.max_output(),
+            max_output,
             deadline: self.deadline.at(),
             idle: job.config.limits.idle,
+            retries_made,
         };
         let (retries, mut retried) = mpsc::unbounded_channel();
         let unreported = (!lease.reserved().is_nothing()).then_some(input_tokens);
         let watch = Watch { turn: number, speaker: self, unreported, running: Mutex::default(), retries };
-        let mut observe = |event: ModelEvent<'_>| watch.see(&event);
-        let mut call = self.model.call(request, &mut observe);
-        let stopped = loop {
-            tokio::select! {
-                biased;
-                Some(fact) = retried.recv() => {
-                    sink.append(fact).await?;
-                    if let Some(limit) = self.account.overdrawn() {
-                        break Some(limit);
-                    }
-                }
-                () = cancel.cancelled() => break None,
-                () = self.deadline.passes() => break Some(Limit::Deadline),
-                answer = &mut call => {
-                    drop(call);
-                    return match answer {
-                        Ok(mut reply) => {
-                            reply.usage = self.terms.prices.priced(reply.usage);
-                            // Turns and calls are counted here, whatever a model says of itself.
-                            lease.settle(Usage { turns: u64::from(!is_beside), tool_calls: 0, ..reply.usage });
-                            Ok(Ok(reply))
-                        }
-                        Err(error) => {
-                            let usage = watch.used(*error.usage, error.kind.may_have_cost(), &error.partial);
-                            self.lose(number, lease, usage, sink).await?;
-                            let message = redacted(&self.redactor, error.message);
-                            let text = history.last_text_with(error.partial);
-                            Ok(Err(Ending::model_failed((error.kind, message), text)))
-                        }
-                    };
-                }
+        let (usage, unanswered) = match self.watch(request, &watch, &mut retried, sink, cancel).await? {
+            Watched::Answered(Ok(mut reply)) => {
+                reply.usage = self.terms.prices.priced(reply.usage);
+                // Turns and calls are counted here, whatever a model says of itself.
+                lease.settle(Usage { turns: u64::from(!is_beside), tool_calls: 0, ..reply.usage });
+                return Ok(Ok(reply));
+            }
+            Watched::Answered(Err(error)) => {
+                let usage = watch.used_by(&error);
+                let message = redacted(&self.redactor, error.message);
+                let text = history.last_text_with(error.partial);
+                (usage, Unanswered::Over(Ending::model_failed((error.kind, message), text)))
+            }
+            Watched::Overdrawn(retry) => (Usage::default(), Unanswered::Overdrawn(retry)),
+            Watched::OutOfTime => {
+                let (usage, text) = watch.broken_off();
+                (usage, Unanswered::Over(Ending::limited(Limit::Deadline, history.last_text_with(text))))
+            }
+            Watched::Cancelled => {
+                let (usage, text) = watch.broken_off();
+                (usage, Unanswered::Over(Ending::Cancelled { text: history.last_text_with(text) }))
             }
         };
-        drop(call); // closes the connection
-        let broken_off = std::mem::take(&mut *watch.running());
-        // Where tries before it have used up what there was, the next one has not begun.
-        let has_begun = !matches!(stopped, Some(Limit::Tokens | Limit::Cost));
-        self.lose(number, lease, watch.used(broken_off.used, has_begun, &broken_off.text), sink).await?;
-        let text = history.last_text_with(broken_off.text);
-        Ok(Err(match stopped {
-            // What was set aside for a report is still there.
-            Some(limit @ (Limit::Tokens | Limit::Cost)) => Ending::Limited { limit, text },
-            Some(limit) => Ending::limited(limit, text),
-            None => Ending::Cancelled { text },
-        }))
+        self.lose(number, lease, usage, sink).await?;
+        Ok(Err(unanswered))
+    }
+
+    /// Makes the call, and breaks it off when the time is over or nobody wants it any more. That closes its connection.
+    async fn watch(
+        &self,
+        request: ModelRequest<'_>,
+        watch: &Watch<'_>,
+        retried: &mut mpsc::UnboundedReceiver<(Fact, Retry)>,
+        sink: &Sink,
+        cancel: &CancellationToken,
+    ) -> Result<Watched, JournalError> {
+        let mut observe = |event: ModelEvent<'_>| watch.see(&event);
+        let mut call = self.model.call(request, &mut observe);
+        loop {
+            tokio::select! {
+                biased;
+                Some((fact, retry)) = retried.recv() => {
+                    sink.append(fact).await?;
+                    if self.account.overdrawn().is_some() {
+                        return Ok(Watched::Overdrawn(retry));
+                    }
+                }
+                () = cancel.cancelled() => return Ok(Watched::Cancelled),
+                () = self.deadline.passes() => return Ok(Watched::OutOfTime),
+                answer = &mut call => return Ok(Watched::Answered(answer)),
+            }
+        }
     }
 
     /// A call is over that brought no reply. It is no turn.
@@ -143,9 +181,10 @@ struct Watch<'a> {
     speaker: &'a Speaker,
     /// What a try is taken to have read whose provider says nothing; `None` where no limit is to be kept.
     unreported: Option<u64>,
-    running: Mutex<Try>,
+    /// The try that is under way.
+    running: Mutex<Option<Try>>,
     /// To be recorded. The receiver lives as long as the call that reports here.
-    retries: mpsc::UnboundedSender<Fact>,
+    retries: mpsc::UnboundedSender<(Fact, Retry)>,
 }
 
 /// What is known of a try while it runs.
@@ -156,8 +195,27 @@ struct Try {
 }
 
 impl Watch<'_> {
-    fn running(&self) -> MutexGuard<'_, Try> {
+    fn running(&self) -> MutexGuard<'_, Option<Try>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the call's last try has used, which was broken off, and what it has written. While none is under way, there is
+    /// nothing to pay for.
+    fn broken_off(&self) -> (Usage, String) {
+        match self.running().take() {
+            Some(Try { text, used }) => (self.used(used, true, &text), text),
+            None => Default::default(),
+        }
+    }
+
+    /// What the try has used that failed so; nothing, where none was under way.
+    fn used_by(&self, error: &ModelError) -> Usage {
+        let is_under_way = self.running().take().is_some();
+        if is_under_way {
+            self.used(*error.usage, error.kind.may_have_cost(), &error.partial)
+        } else {
+            Usage::default()
+        }
     }
 
     /// What a try has used that brought no reply, with its price. Where a limit is to be kept and its provider has not said
@@ -173,22 +231,22 @@ impl Watch<'_> {
     }
 
     fn see(&self, event: &ModelEvent<'_>) {
-        let mut running = self.running();
         match event {
-            ModelEvent::Text(text) => running.text.push_str(text),
-            ModelEvent::Used(usage) => running.used = *usage,
-            ModelEvent::Retrying { attempt, wait, error } => {
-                *running = Try::default();
-                let usage = self.used(*error.usage, error.kind.may_have_cost(), &error.partial);
+            ModelEvent::Sending => *self.running() = Some(Try::default()),
+            ModelEvent::Text(text) => self.running().get_or_insert_default().text.push_str(text),
+            ModelEvent::Used(usage) => self.running().get_or_insert_default().used = *usage,
+            ModelEvent::Retrying { attempt, retries_made, wait, error } => {
+                let usage = self.used_by(error);
                 self.speaker.account.spend_on_broken_try(usage);
                 let message = redacted(&self.speaker.redactor, error.message.clone());
-                drop(self.retries.send(Fact::ModelRetried {
+                let fact = Fact::ModelRetried {
                     turn: self.turn,
                     attempt: *attempt,
                     wait_ms: wait.as_millis() as u64,
                     error: Failure::new(error.kind.code(), message),
                     usage,
-                }));
+                };
+                drop(self.retries.send((fact, Retry { made: *retries_made, wait: *wait })));
             }
             ModelEvent::Reasoning(_) | ModelEvent::CallBegan { .. } => {}
         }

@@ -56,27 +56,31 @@ impl WireModel {
         let encoded = kind.wire().encode(&route, &request)?;
         let expected = Expected {
             input_tokens: estimate::request_tokens(&request),
+            word_tokens: estimate::word_tokens(&request),
             max_output: route.max_output,
             window: self.terms(request.model).window,
         };
         let sending = Sending { wire: kind, encoded, expected };
-        let mut retries = Retries::new(self.settings, request.deadline);
+        let mut retries = Retries::new(self.settings, request.deadline, request.retries_made);
         let mut failed = None;
         loop {
             let mut pass = match self.pace.enter(expected.input_tokens, request.deadline).await {
                 Ok(pass) => pass,
                 Err(too_long) => return Err(self.held_up(too_long, failed, &retries)),
             };
+            observe(ModelEvent::Sending);
             let error = match self.try_once(&sending, &request, &mut pass, observe).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => self.without_secrets(error),
             };
+            pass.settle(usage::of_broken_try(&error, pass.is_taken(), expected.input_tokens));
             let Some(retry) = self.retry(&error, &pass, &mut retries) else {
                 return Err(given_up(error, retries.tries()));
             };
             drop(pass);
-            observe(ModelEvent::Retrying { attempt: retry.attempt, wait: retry.wait, error: &error });
-            sleep(retry.wait).await;
+            let Retry { attempt, made, wait } = retry;
+            observe(ModelEvent::Retrying { attempt, retries_made: made, wait, error: &error });
+            sleep(wait).await;
             failed = Some(error);
         }
     }
@@ -109,7 +113,8 @@ impl WireModel {
             None => given_up(ModelError { retry_after, ..ModelError::new(ErrorKind::RateLimited, reason) }, 0),
             Some(error) => {
                 let message = format!("{}; now {reason}", error.message);
-                given_up(ModelError { message, retry_after, ..error }, retries.tries() - 1)
+                // What the try before has used was told with it.
+                given_up(ModelError { message, retry_after, usage: Box::default(), ..error }, retries.tries() - 1)
             }
         }
     }

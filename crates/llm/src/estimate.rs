@@ -21,6 +21,17 @@ pub(crate) fn request_tokens(request: &ModelRequest<'_>) -> u64 {
     prefix_tokens(request.system, request.tools) + messages.sum::<u64>()
 }
 
+/// The words of a request alone. What reasoning and files have besides, each provider counts in its own way, or not at
+/// all.
+pub(crate) fn word_tokens(request: &ModelRequest<'_>) -> u64 {
+    let words = |message: &Message| match message {
+        Message::User { text } => text.len(),
+        Message::Assistant { parts } => parts.iter().map(word_bytes).sum(),
+        Message::Outputs { outputs } => outputs.iter().map(|output| output.output.for_model.len()).sum(),
+    };
+    prefix_tokens(request.system, request.tools) + tokens(request.messages.iter().map(words).sum())
+}
+
 /// The part of a request that stays the same from turn to turn.
 pub fn prefix_tokens(system: &str, tools: &[ToolSpec]) -> u64 {
     let described =
@@ -48,6 +59,11 @@ pub fn part_bytes(part: &Part) -> usize {
         Part::Reasoning(reasoning) => reasoning.item.to_string().len(),
         Part::Call(call) => call.tool.len() + call.arguments.len(),
     }
+}
+
+/// The same without reasoning, which may be sealed, and longer than it is.
+fn word_bytes(part: &Part) -> usize {
+    if matches!(part, Part::Reasoning(_)) { 0 } else { part_bytes(part) }
 }
 
 /// What a tool returned, its files included.

@@ -46,6 +46,9 @@ pub struct ModelRequest<'a> {
     pub deadline: Option<tokio::time::Instant>,
     /// How long the call may bring no content, where that is not as it is set for all.
     pub idle: Option<Duration>,
+    /// Retries that were made before in a call with another cap. They count as its own, and its first try is the last of
+    /// them.
+    pub retries_made: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +61,9 @@ pub enum ToolChoice {
 /// Progress of a call, for displays and for what is kept when a call is broken off. Never the result itself.
 #[derive(Debug)]
 pub enum ModelEvent<'a> {
+    /// A try is sent now, and may be paid for from here on. Until then, and between [`Self::Retrying`] and the next one,
+    /// nothing is under way.
+    Sending,
     /// More text of the reply.
     Text(&'a str),
     /// More reasoning, where the provider shows it.
@@ -67,7 +73,9 @@ pub enum ModelEvent<'a> {
     /// What the running try has used so far, as its provider says. A later figure replaces an earlier one.
     Used(Usage),
     /// This try failed; all that it streamed is void, and another try follows after `wait`. What it used is in `error`.
-    Retrying { attempt: u32, wait: Duration, error: &'a ModelError },
+    /// Who breaks the call off here and makes it anew says `retries_made` then; refusals that all wait out are not among
+    /// them.
+    Retrying { attempt: u32, retries_made: u32, wait: Duration, error: &'a ModelError },
 }
 
 /// The models that a process can reach.

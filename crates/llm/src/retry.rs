@@ -30,12 +30,15 @@ pub(crate) struct Retries {
 pub(crate) struct Retry {
     /// Counts from 1.
     pub(crate) attempt: u32,
+    /// How many of the retries that are allowed have been made, this one included.
+    pub(crate) made: u32,
     pub(crate) wait: Duration,
 }
 
 impl Retries {
-    pub(crate) fn new(settings: CallSettings, deadline: Option<Instant>) -> Self {
-        Self { settings, deadline, made: 0, unreachable: 0, refused: 0, refused_since: None }
+    /// Of a call for which so many were made before.
+    pub(crate) fn new(settings: CallSettings, deadline: Option<Instant>, made: u32) -> Self {
+        Self { settings, deadline, made, unreachable: 0, refused: 0, refused_since: None }
     }
 
     /// The retry after `error`, or `None` when the error stands. `answered` says whether the server ever did; `jitter` is
@@ -75,7 +78,7 @@ impl Retries {
     }
 
     fn retry(&self, wait: Duration) -> Retry {
-        Retry { attempt: self.made + self.refused, wait }
+        Retry { attempt: self.made + self.refused, made: self.made, wait }
     }
 
     /// How many tries there were, for the message of the error that stands.
@@ -112,7 +115,7 @@ mod tests {
 
     fn waits_for(error: &ModelError, answered: bool, deadline: Option<Duration>, jitter: f64) -> Vec<u128> {
         let mut now = Instant::now();
-        let mut retries = Retries::new(settings(), deadline.map(|after| now + after));
+        let mut retries = Retries::new(settings(), deadline.map(|after| now + after), 0);
         let mut waits = Vec::new();
         while let Some(retry) = retries.after(error, answered, now, jitter) {
             assert_eq!(retry.attempt as usize, waits.len() + 1);
@@ -125,6 +128,18 @@ mod tests {
     #[test]
     fn waits_double_up_to_the_number_of_retries() {
         assert_eq!(waits(&error(ErrorKind::Server), None, 1.0), [500, 1000, 2000, 4000, 8000]);
+    }
+
+    #[test]
+    fn retries_of_a_call_before_count_and_its_waits_go_on_doubling() {
+        let mut retries = Retries::new(settings(), None, 3);
+        let now = Instant::now();
+        let mut retry = || retries.after(&error(ErrorKind::Cut), true, now, 1.0);
+        let (fourth, fifth) = (Duration::from_secs(4), Duration::from_secs(8));
+        assert_eq!(retry(), Some(Retry { attempt: 4, made: 4, wait: fourth }));
+        assert_eq!(retry(), Some(Retry { attempt: 5, made: 5, wait: fifth }));
+        assert_eq!(retry(), None);
+        assert_eq!(retries.tries(), 6);
     }
 
     #[test]
@@ -165,7 +180,7 @@ mod tests {
     #[test]
     fn a_refusal_that_all_wait_out_uses_up_no_retry() {
         let (begin, minute) = (Instant::now(), Duration::from_mins(1));
-        let mut retries = Retries::new(CallSettings { max_retries: 1, ..settings() }, None);
+        let mut retries = Retries::new(CallSettings { max_retries: 1, ..settings() }, None, 0);
         let attempts: Vec<u32> = (0..100)
             .filter_map(|step| {
                 let now = begin + minute * step;
@@ -184,7 +199,7 @@ mod tests {
     fn an_endpoint_that_serves_nobody_is_given_up_after_five_minutes() {
         let begin = Instant::now();
         let refusals = |last_taken: Option<Instant>| {
-            let mut retries = Retries::new(settings(), None);
+            let mut retries = Retries::new(settings(), None, 0);
             let half_minutes = (0_u32..).map(|step| begin + Duration::from_secs(30) * step);
             half_minutes.map_while(|now| retries.after_refusal(Duration::from_secs(30), last_taken, now)).count()
         };
@@ -195,11 +210,11 @@ mod tests {
     #[test]
     fn no_refusal_is_waited_out_past_the_deadline_or_where_nothing_is_tried_again() {
         let (now, wait) = (Instant::now(), Duration::from_secs(7));
-        let after = |settings, deadline| Retries::new(settings, deadline).after_refusal(wait, None, now);
+        let after = |settings, deadline| Retries::new(settings, deadline, 0).after_refusal(wait, None, now);
         assert_eq!(after(settings(), Some(now + wait)), None);
         assert!(after(settings(), Some(now + wait * 2)).is_some());
         assert_eq!(after(CallSettings { max_retries: 0, ..settings() }, None), None);
-        let long = Retries::new(settings(), None).after_refusal(Duration::from_hours(1), None, now);
+        let long = Retries::new(settings(), None, 0).after_refusal(Duration::from_hours(1), None, now);
         assert_eq!(long, None);
     }
 

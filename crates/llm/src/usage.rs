@@ -1,17 +1,23 @@
 //! What a reply used: as its provider says, where that can be believed; else as much as it may have been.
 //!
-//! Tries without a reply are not looked at: of them only what was said counts.
+//! What is said of tries without a reply is believed.
 
+use serde_json::Value;
 use sortie_protocol::{Part, Reply, Usage};
 
-use crate::estimate;
+use crate::{ModelError, estimate};
 
 /// However a provider counts, it does not count more than so many times what we estimate, and some thousands that it may
 /// put before a conversation itself.
 const MOST_TIMES: u64 = 4;
 const MOST_ADDED: u64 = 4096;
 
-/// A token of writing is shorter than this.
+/// However dense its tokeniser, it does not count less than this part of the words that it was sent; of fewer words than
+/// this the estimate is too rough to say so.
+const LEAST_PART: u64 = 8;
+const FEW_WORDS: u64 = 500;
+
+/// A token of writing has fewer characters than this.
 const LONGEST_TOKEN: usize = 16;
 
 /// No model writes more at once.
@@ -22,6 +28,8 @@ const MOST_OUTPUT: u64 = 2_000_000;
 pub(crate) struct Expected {
     /// About what was sent.
     pub(crate) input_tokens: u64,
+    /// Of these the words alone.
+    pub(crate) word_tokens: u64,
     /// The cap that was sent.
     pub(crate) max_output: Option<u64>,
     pub(crate) window: Option<u64>,
@@ -30,16 +38,17 @@ pub(crate) struct Expected {
 /// Puts right what cannot be true in a reply's usage, and marks it then. What is put in is on the high side: limits hold
 /// on servers that do not count.
 pub(crate) fn put_right(reply: &mut Reply, expected: Expected) {
-    let Expected { input_tokens, max_output, window } = expected;
+    let Expected { input_tokens, word_tokens, max_output, window } = expected;
     let said = reply.usage;
     let most = input_tokens.saturating_mul(MOST_TIMES).saturating_add(MOST_ADDED);
     let most = most.min(window.unwrap_or(u64::MAX)).max(input_tokens);
-    if said.all_input_tokens() == 0 || said.all_input_tokens() > most {
+    let least = if word_tokens < FEW_WORDS { 1 } else { word_tokens / LEAST_PART };
+    if !(least..=most).contains(&said.all_input_tokens()) {
         let input_tokens = said.all_input_tokens().clamp(input_tokens, most);
         reply.usage = Usage { input_tokens, cache_read_tokens: 0, cache_write_tokens: 0, ..said };
     }
     let written = estimate::tokens(reply.parts.iter().map(estimate::part_bytes).sum());
-    let least = reply.parts.iter().map(shown_bytes).sum::<usize>() / LONGEST_TOKEN;
+    let least = reply.parts.iter().map(characters).sum::<usize>() / LONGEST_TOKEN;
     let most = max_output.map(|cap| cap.saturating_mul(2)).or(window).unwrap_or(MOST_OUTPUT);
     if said.output_tokens > most {
         reply.usage.output_tokens = max_output.unwrap_or(most).max(written);
@@ -49,18 +58,40 @@ pub(crate) fn put_right(reply: &mut Reply, expected: Expected) {
     reply.usage_doubted = reply.usage != said;
 }
 
-/// What is certainly written by the model itself: reasoning may be sealed, and longer than it is.
-fn shown_bytes(part: &Part) -> usize {
-    if matches!(part, Part::Reasoning(_)) { 0 } else { estimate::part_bytes(part) }
+/// The characters of what was written, as far as they tell of tokens: an escape in arguments is one, and so is a run of one
+/// character, such as a ruled line. Reasoning has none: it may be sealed, and longer than it is.
+fn characters(part: &Part) -> usize {
+    let mut last = None;
+    let mut count = |text: &str| text.chars().filter(|&next| last.replace(next) != Some(next)).count();
+    match part {
+        Part::Text { text } => count(text),
+        Part::Reasoning(_) => 0,
+        Part::Call(call) => {
+            let unescaped = serde_json::from_str(&call.arguments).map(|arguments: Value| arguments.to_string());
+            count(&call.tool) + count(unescaped.as_ref().unwrap_or(&call.arguments))
+        }
+    }
+}
+
+/// The tokens with which a try that brought no reply counts against a rate: none, where it was refused or did not get
+/// there; else as its provider said, or about what was sent and written.
+pub(crate) fn of_broken_try(error: &ModelError, is_taken: bool, input_tokens: u64) -> u64 {
+    let said = &error.usage;
+    if said.total_tokens() == 0 && !is_taken && !error.kind.may_have_cost() {
+        return 0;
+    }
+    let read = if said.all_input_tokens() == 0 { input_tokens } else { said.all_input_tokens() };
+    read + said.output_tokens.max(estimate::tokens(error.partial.len()))
 }
 
 #[cfg(test)]
 mod tests {
-    use sortie_protocol::StopReason;
+    use sortie_protocol::{CallId, StopReason, ToolCall};
 
     use super::*;
 
-    const EXPECTED: Expected = Expected { input_tokens: 10_000, max_output: Some(1000), window: None };
+    const EXPECTED: Expected =
+        Expected { input_tokens: 10_000, word_tokens: 8000, max_output: Some(1000), window: None };
 
     fn usage(input_tokens: u64, output_tokens: u64) -> Usage {
         Usage { input_tokens, output_tokens, ..Usage::default() }
@@ -68,8 +99,12 @@ mod tests {
 
     /// What counts of a reply of 350 bytes, and whether its provider's word was doubted.
     fn counted(said: Usage, expected: Expected) -> (Usage, bool) {
-        let parts = vec![Part::Text { text: "seven b".repeat(50) }];
-        let mut reply = Reply { parts, stop: StopReason::End, usage: said, usage_doubted: false, model: String::new() };
+        counted_of(Part::Text { text: "seven b".repeat(50) }, said, expected)
+    }
+
+    fn counted_of(part: Part, said: Usage, expected: Expected) -> (Usage, bool) {
+        let (parts, model) = (vec![part], String::new());
+        let mut reply = Reply { parts, stop: StopReason::End, usage: said, usage_doubted: false, model };
         put_right(&mut reply, expected);
         (reply.usage, reply.usage_doubted)
     }
@@ -77,7 +112,7 @@ mod tests {
     #[test]
     fn what_can_be_true_is_believed() {
         let cached = Usage { cache_read_tokens: 9000, cache_write_tokens: 20, ..usage(5, 80) };
-        for said in [usage(9000, 90), usage(1, 21), usage(44_096, 2000), cached] {
+        for said in [usage(9000, 90), usage(1000, 21), usage(44_096, 2000), cached] {
             assert_eq!(counted(said, EXPECTED), (said, false));
         }
         let unbounded = Expected { max_output: None, ..EXPECTED };
@@ -90,6 +125,28 @@ mod tests {
         assert_eq!(counted(usage(0, 90), EXPECTED), (usage(10_000, 90), true));
         assert_eq!(counted(usage(9000, 0), EXPECTED), (usage(9000, 100), true));
         assert_eq!(counted(usage(9000, 1), EXPECTED), (usage(9000, 100), true));
+    }
+
+    #[test]
+    fn less_than_any_tokeniser_makes_of_the_words_is_estimated() {
+        assert_eq!(counted(usage(999, 90), EXPECTED), (usage(10_000, 90), true));
+        let cached = Usage { cache_read_tokens: 990, ..usage(9, 90) };
+        assert_eq!(counted(cached, EXPECTED), (usage(10_000, 90), true));
+        let few = Expected { word_tokens: 499, ..EXPECTED };
+        assert_eq!(counted(usage(1, 90), few), (usage(1, 90), false), "the rest is reasoning and files");
+        assert_eq!(counted(usage(0, 90), few), (usage(10_000, 90), true));
+    }
+
+    #[test]
+    fn ruled_lines_and_escapes_are_few_tokens() {
+        let lines = Part::Text { text: format!("│{}│\n", "─".repeat(70)).repeat(30) };
+        assert_eq!(counted_of(lines, usage(9000, 100), EXPECTED), (usage(9000, 100), false));
+        let call = |arguments: String| Part::Call(ToolCall { id: CallId("c".into()), tool: "Write".into(), arguments });
+        let escaped = format!(r#"{{"content":"{}"}}"#, r"\u043e\u0448\u0438\u0431\u043a\u0430 ".repeat(100));
+        let said = usage(9000, 200);
+        assert_eq!(counted_of(call(escaped.clone()), said, EXPECTED), (said, false));
+        assert!(counted_of(call(escaped), usage(9000, 20), EXPECTED).1, "700 letters are more");
+        assert!(counted_of(call("no object ".repeat(70)), usage(9000, 20), EXPECTED).1);
     }
 
     #[test]

@@ -45,6 +45,9 @@ pub struct MailMark {
     /// Messages by their numbers, which count from 1 within the task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<u32>,
+    /// What the sub-agents came to, one for each report; [`ToolOutput::essence`](crate::ToolOutput::essence) says more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub essences: Vec<String>,
 }
 
 impl MailMark {

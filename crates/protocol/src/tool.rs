@@ -18,6 +18,7 @@ pub struct ToolSpec {
 
 /// What a tool returned. A failure is data: the model reads it and acts on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "marks that are independent and read by name")]
 pub struct ToolOutput {
     pub for_model: String,
     /// One short line for a progress display, e.g. `12 matches in 3 files`.
@@ -30,6 +31,13 @@ pub struct ToolOutput {
     /// The tool had nothing to do: its arguments do not fit, or no sub-agent was started. Such a call is not counted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub did_not_run: bool,
+    /// A command that took its time: it may have waited for something, and to make the same call again may be to wait on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub waited: bool,
+    /// Of a delegation: what the sub-agent came to, whatever ids, times and marks the text tells it with. Two that came to the
+    /// same have the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub essence: Option<String>,
     /// Paths relative to the workspace root.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files_changed: Vec<String>,
@@ -132,6 +140,8 @@ impl ToolOutput {
             failed: false,
             verbatim: false,
             did_not_run: false,
+            waited: false,
+            essence: None,
             files_changed: Vec::new(),
             diff: None,
             attachments: Vec::new(),

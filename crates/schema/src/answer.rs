@@ -2,6 +2,8 @@
 
 use serde_json::{Deserializer, Value};
 
+use crate::check::cut;
+use crate::exact::first_inexact;
 use crate::{Problem, Schema};
 
 /// Why an answer does not fit, in words for whoever wrote it.
@@ -11,6 +13,8 @@ pub enum Unfit {
     NoValue { reason: String },
     #[error("it has {count} JSON values that fit, and must have one")]
     Several { count: usize },
+    #[error("it has the whole number {number}, which cannot be kept exactly; those up to {} can", u64::MAX)]
+    Inexact { number: String },
     /// Of the last value, if it has several.
     #[error("{}", joined(problems))]
     Wrong { problems: Vec<Problem> },
@@ -20,21 +24,31 @@ impl Schema {
     /// The one value of a text that fits. Words around it do no harm, and neither do other values that do not fit.
     pub fn find(&self, text: &str) -> Result<Value, Unfit> {
         let mut values = values(text)?;
-        let last = values.last().map(|last| self.check(last)).unwrap_or_default();
-        values.retain(|value| self.check(value).is_empty());
-        values.dedup();
+        let last = values.last().map(|last| self.check(&last.value)).unwrap_or_default();
+        values.retain(|found| self.check(&found.value).is_empty());
+        values.dedup_by(|later, earlier| later.value == earlier.value);
         match (values.len(), values.pop()) {
-            (1, Some(value)) => Ok(value),
+            (1, Some(Found { value, written })) => match first_inexact(written) {
+                None => Ok(value),
+                Some(number) => Err(Unfit::Inexact { number: cut(number) }),
+            },
             (0, _) | (_, None) => Err(Unfit::Wrong { problems: last }),
             (count, _) => Err(Unfit::Several { count }),
         }
     }
 }
 
+/// A value, and the words in which it was given.
+struct Found<'a> {
+    value: Value,
+    written: &'a str,
+}
+
 /// The text as one value; or else all objects and arrays that stand in it, of which there is at least one.
-fn values(text: &str) -> Result<Vec<Value>, Unfit> {
-    let whole = match serde_json::from_str(text.trim()) {
-        Ok(value) => return Ok(vec![value]),
+fn values(text: &str) -> Result<Vec<Found<'_>>, Unfit> {
+    let written = text.trim();
+    let whole = match serde_json::from_str(written) {
+        Ok(value) => return Ok(vec![Found { value, written }]),
         Err(error) => error,
     };
     let mut found = Vec::new();
@@ -44,8 +58,9 @@ fn values(text: &str) -> Result<Vec<Value>, Unfit> {
         let mut stream = Deserializer::from_str(rest).into_iter();
         match stream.next() {
             Some(Ok(value)) => {
-                found.push(value);
-                rest = &rest[stream.byte_offset()..];
+                let (written, behind) = rest.split_at(stream.byte_offset());
+                found.push(Found { value, written });
+                rest = behind;
             }
             // What stands within a broken value is not what was meant.
             Some(Err(error)) if is_meant_as_value(rest) => return Err(Unfit::NoValue { reason: error.to_string() }),

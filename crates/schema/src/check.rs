@@ -249,7 +249,8 @@ fn shown(value: &Value) -> String {
     }
 }
 
-fn cut(text: &str) -> String {
+/// A text as a message shows it, however long it is.
+pub(crate) fn cut(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

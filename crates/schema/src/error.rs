@@ -19,6 +19,8 @@ pub enum SchemaError {
     NoSchema { place: Place },
     #[error("`$ref` {place} is `{target}`; it can be `#`, or name a part of `$defs` or `definitions` at the top")]
     Reference { place: Place, target: String },
+    #[error("`$ref` {place} leads back to itself and never into the value; refer from within `properties` or `items`")]
+    Endless { place: Place },
     #[error("`pattern` {place} cannot be used: {reason}")]
     Pattern { place: Place, reason: String },
 }

@@ -10,6 +10,7 @@
 mod answer;
 mod check;
 mod error;
+mod exact;
 mod read;
 mod rule;
 

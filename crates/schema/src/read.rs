@@ -1,6 +1,6 @@
 //! A schema from JSON to rules. What it says and nobody would check is refused here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use regex::RegexBuilder;
 use serde_json::{Map, Value};
@@ -25,7 +25,8 @@ impl Schema {
         if bytes > MAX_BYTES {
             return Err(SchemaError::TooLarge { bytes });
         }
-        let mut reader = Reader { parts: vec![Part::Never], named: BTreeMap::new(), patterns: 0 };
+        let mut reader =
+            Reader { parts: vec![Part::Never], named: BTreeMap::new(), references: Vec::new(), patterns: 0 };
         reader.named.insert("#".to_owned(), PartId(0));
         let top = Place::default();
         let mut shelved = Vec::new();
@@ -41,6 +42,7 @@ impl Schema {
         for (id, part, place) in shelved {
             reader.fill(id, part, &place, 0)?;
         }
+        reader.refuse_circles()?;
         Ok(Self { parts: reader.parts })
     }
 }
@@ -50,7 +52,15 @@ struct Reader {
     parts: Vec<Part>,
     /// What a reference may say.
     named: BTreeMap<String, PartId>,
+    references: Vec<Reference>,
     patterns: usize,
+}
+
+/// One part that says `$ref`, and the part that it names.
+struct Reference {
+    from: PartId,
+    to: PartId,
+    place: Place,
 }
 
 impl Reader {
@@ -75,7 +85,7 @@ impl Reader {
             Value::Object(keywords) => {
                 let mut rules = Vec::new();
                 for (keyword, value) in keywords {
-                    let said = Keyword { name: keyword, value, beside: keywords, place, depth };
+                    let said = Keyword { part: id, name: keyword, value, beside: keywords, place, depth };
                     rules.extend(self.rule(&said)?);
                 }
                 Part::Rules(rules)
@@ -125,10 +135,36 @@ impl Reader {
         }))
     }
 
-    fn reference(&self, said: &Keyword<'_>) -> Result<PartId, SchemaError> {
+    fn reference(&mut self, said: &Keyword<'_>) -> Result<PartId, SchemaError> {
         let target = said.value.as_str().ok_or_else(|| said.malformed("a string"))?;
         let unknown = || SchemaError::Reference { place: said.place.clone(), target: target.to_owned() };
-        self.named.get(target).copied().ok_or_else(unknown)
+        let to = self.named.get(target).copied().ok_or_else(unknown)?;
+        self.references.push(Reference { from: said.part, to, place: said.place.clone() });
+        Ok(to)
+    }
+
+    /// Refuses a reference that leads back to its own place without going into the value: no check of it would end.
+    fn refuse_circles(&self) -> Result<(), SchemaError> {
+        match self.references.iter().find(|reference| self.leads(reference.to, reference.from)) {
+            Some(endless) => Err(SchemaError::Endless { place: endless.place.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether what is held against one part is thereby held against the other one, too.
+    fn leads(&self, from: PartId, to: PartId) -> bool {
+        let (mut seen, mut left) = (HashSet::new(), vec![from]);
+        while let Some(part) = left.pop() {
+            if part == to {
+                return true;
+            }
+            if let Part::Rules(rules) = &self.parts[part.0]
+                && seen.insert(part)
+            {
+                left.extend(rules.iter().flat_map(Rule::on_same_value));
+            }
+        }
+        false
     }
 
     fn alternatives(&mut self, said: &Keyword<'_>) -> Result<Vec<PartId>, SchemaError> {
@@ -182,6 +218,8 @@ fn members<'a>(
 
 /// A keyword, and where it is said.
 struct Keyword<'a> {
+    /// Of which it is said.
+    part: PartId,
     name: &'a str,
     value: &'a Value,
     /// All keywords of the same schema.

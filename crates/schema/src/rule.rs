@@ -14,7 +14,7 @@ pub struct Schema {
 }
 
 /// The place of a part in its schema's list.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct PartId(pub(crate) usize);
 
 /// One schema of those that a schema is made of.
@@ -50,6 +50,17 @@ pub(crate) enum Rule {
     },
     Range(Bound<Number>),
     Pattern(Regex),
+}
+
+impl Rule {
+    /// The parts that speak of the same value as the rule, and of nothing within it.
+    pub(crate) fn on_same_value(&self) -> &[PartId] {
+        match self {
+            Self::Same(part) => std::slice::from_ref(part),
+            Self::All(parts) | Self::Any(parts) | Self::One(parts) => parts,
+            _ => &[],
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -104,13 +104,14 @@ impl ScriptedModel {
         observe: &mut (dyn FnMut(ModelEvent<'_>) + Send),
     ) -> Result<Reply, ModelError> {
         const USUAL_WAIT: Duration = Duration::from_millis(10);
-        let mut attempt = 0;
+        let mut attempt = request.retries_made;
         loop {
+            observe(ModelEvent::Sending);
             match self.answer_once(request, observe).await {
                 Err(error) if error.kind.is_retryable() && attempt < self.max_retries => {
                     attempt += 1;
                     let wait = error.retry_after.unwrap_or(USUAL_WAIT);
-                    observe(ModelEvent::Retrying { attempt, wait, error: &error });
+                    observe(ModelEvent::Retrying { attempt, retries_made: attempt, wait, error: &error });
                     tokio::time::sleep(wait).await;
                 }
                 result => return result,

@@ -15,6 +15,7 @@ mod blocking;
 mod cut;
 mod diff;
 mod edit;
+mod essence;
 mod glance;
 mod glob;
 mod globs;
@@ -44,6 +45,7 @@ mod walk;
 mod web_fetch;
 mod write;
 
+pub use essence::essence;
 pub use glance::line as glance_line;
 pub use kin::{Alone, Answered, Choice, Glance, Kin, Listing, Note, Receipt, ReportPage, Stand, Work};
 pub use port::{

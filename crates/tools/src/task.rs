@@ -5,10 +5,13 @@ use std::sync::Arc;
 use sortie_contract::{AgentLine, Call, Contract};
 use sortie_protocol::{Failure, Fault, Launched, Resource, TaskOutcome, ToolOutput, ToolSpec};
 
-use crate::{AnswerParts, BoxFuture, CallContext, Delegated, Order, Tool};
+use crate::{AnswerParts, BoxFuture, CallContext, Delegated, Order, Tool, essence};
 
 /// What people read first of a call that started nobody.
 pub const NOT_STARTED: &str = "not started: ";
+
+/// The essence of a call whose sub-agent has come to nothing yet.
+const LAUNCHED: &str = "launched";
 
 /// The tool that sends a sub-agent out.
 pub struct TaskTool {
@@ -51,7 +54,8 @@ impl TaskTool {
 
     fn launched(&self, launched: &Launched) -> ToolOutput {
         let for_people = format!("{} running in the background", launched.task_id);
-        ToolOutput { verbatim: true, ..ToolOutput::done(self.contract.encode_launched_for_model(launched), for_people) }
+        let output = ToolOutput::done(self.contract.encode_launched_for_model(launched), for_people);
+        ToolOutput { verbatim: true, essence: Some(LAUNCHED.to_owned()), ..output }
     }
 }
 
@@ -67,7 +71,7 @@ pub fn task_answer(
     let for_model = contract.encode_for_model(&call, answer, mark);
     let failed = contract.is_error(answer);
     let code = contract.code(answer);
-    let did_not_run = answer.is_err();
+    let (did_not_run, essence) = (answer.is_err(), Some(essence(answer)));
     let (for_people, files_changed) = match started {
         Ok(outcome) => (format!("{} {}", outcome.task_id, outcome.status), outcome.files_changed),
         Err(failure) => (format!("{NOT_STARTED}{failure}"), Vec::new()),
@@ -77,6 +81,7 @@ pub fn task_answer(
         // A contract's answer is its bytes, whatever the wire does to other outputs.
         verbatim: true,
         did_not_run,
+        essence,
         files_changed,
         code,
         ..ToolOutput::done(for_model, for_people)

@@ -28,7 +28,7 @@ fn contracts(brief: &str) -> [(&'static str, &'static str, Value, &'static [&'st
 
 /// The same figures in every reply, so that sums can be compared.
 fn counted(reply: ScriptedReply) -> ScriptedReply {
-    reply.usage(Usage { input_tokens: 100, output_tokens: 10, ..Usage::default() })
+    reply.usage(Usage { input_tokens: 1000, output_tokens: 10, ..Usage::default() })
 }
 
 fn looks() -> ScriptedReply {

@@ -50,11 +50,11 @@ fn s2_22_s4_15_s4_17_s4_27_requests_that_were_tried_again_are_paid_for_and_count
     for (contract, arguments, place) in SHOWING {
         let script = Script::new()
             .times(2, when::turn(0), breaking())
-            .on(when::turn(0), spending(look(), 100, 10))
+            .on(when::turn(0), spending(look(), 1000, 10))
             .once(when::turn(1), spending(reply::status(500), 7000, 7000))
-            .on(when::turn(1), spending(reply::text("Done."), 30, 3));
+            .on(when::turn(1), spending(reply::text("Done."), 1300, 3));
         let (answer, requests) = answer(contract, arguments, script, &[]);
-        assert_eq!(tokens(&answer, place), 2 * BROKEN + 110 + 33, "{contract}: a refused request costs nothing");
+        assert_eq!(tokens(&answer, place), 2 * BROKEN + 1010 + 1303, "{contract}: a refused request costs nothing");
         assert_eq!(requests, 5, "{contract}");
         let calls = answer.get("toolCalls").or_else(|| answer.pointer("/usage/tool_calls"));
         assert!(calls.is_none_or(|calls| calls == 1), "{contract}: {answer}");
@@ -102,10 +102,10 @@ fn s2_22_s2_57_s2_73_what_is_logged_and_told_agrees_with_what_was_shown() {
         .on(when::prompt_contains("OUTER").turn(0), spending(reply::calls([task("INNER work")]), 400, 40))
         .on(when::prompt_contains("OUTER"), spending(reply::text("Outer done."), 500, 50))
         .once(when::prompt_contains("INNER"), breaking())
-        .on(when::prompt_contains("INNER"), spending(reply::text("Inner done."), 60, 6));
+        .on(when::prompt_contains("INNER"), spending(reply::text("Inner done."), 600, 6));
     let flags = [&QUICK[..], &["--output-format", "stream-json"]].concat();
     let run = Run::with(&world, "delegate", "anthropic", script, &flags);
-    let (inner, outer) = (BROKEN + 66, BROKEN + 66 + 440 + 550);
+    let (inner, outer) = (BROKEN + 606, BROKEN + 606 + 440 + 550);
     assert_eq!(run.sub_agent("OUTER")[1].results[0].json()["tokens_used"], inner);
     assert_eq!(run.result().json()["tokens_used"], outer);
 

@@ -6,8 +6,8 @@ use sortie_protocol::{Limit, Limits, Money, Usage};
 /// A reply that may not even be as long as this is not worth its input.
 const LEAST_OUTPUT: u64 = 256;
 
-/// A call waits for others rather than that its reply may be shorter than this.
-const WORTH_WAITING: u64 = 4096;
+/// A call waits for others rather than that they leave it less than this share of the reply that it would like.
+const WORTH_WAITING: u64 = 2;
 
 /// What a report at a limit is given to be written with, at most.
 const REPORT_OUTPUT: u64 = 1024;
@@ -39,20 +39,39 @@ pub(super) enum Short {
     Over(Limit),
 }
 
-/// Where one account stands.
+/// Where one account stands, apart from what the task that bids has set aside itself.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stand {
     pub(super) limits: Limits,
-    pub(super) spent: Amount,
-    /// For calls under way.
-    pub(super) held: Amount,
-    /// For the report of the task whose account it is.
-    pub(super) set_aside: Amount,
+    /// Spent, or set aside for reports of tasks that rest.
+    pub(super) fixed: Amount,
+    /// Held for calls under way, or set aside by tasks at work: it may be given back.
+    pub(super) passing: Amount,
+}
+
+impl Stand {
+    /// What nobody has.
+    pub(super) fn left(&self) -> Amount {
+        let Self { limits, fixed, passing } = self;
+        let most = Amount {
+            tokens: limits.max_tokens.unwrap_or(u64::MAX),
+            cost: limits.max_cost.unwrap_or(Money::from_nanos(u64::MAX)),
+        };
+        most.minus(fixed.plus(*passing))
+    }
 }
 
 impl Amount {
     pub(super) fn plus(self, other: Self) -> Self {
         Self { tokens: self.tokens.saturating_add(other.tokens), cost: self.cost.saturating_add(other.cost) }
+    }
+
+    pub(super) fn or_less(self, other: Self) -> Self {
+        Self { tokens: self.tokens.min(other.tokens), cost: self.cost.min(other.cost) }
+    }
+
+    pub(super) fn or_more(self, other: Self) -> Self {
+        Self { tokens: self.tokens.max(other.tokens), cost: self.cost.max(other.cost) }
     }
 
     pub(super) fn minus(self, other: Self) -> Self {
@@ -77,35 +96,33 @@ impl Bid {
 
     /// What its task will need for a report after this call.
     pub(super) fn for_report(&self) -> Amount {
+        if self.is_report {
+            return Amount::default();
+        }
         let after = Self { input_tokens: self.input_tokens.saturating_add(LEAST_OUTPUT), ..*self };
         Amount::from(after.usage(REPORT_OUTPUT))
     }
 
-    /// How long the reply may be so that the call fits at `stand`, the account of its own task or of one above, and which
-    /// limit keeps it from being longer.
-    pub(super) fn room(&self, stand: &Stand, is_own: bool) -> Result<(u64, Option<Limit>), Short> {
-        let Stand { limits, spent, held, set_aside } = *stand;
-        let set_aside = match (is_own, self.is_report) {
-            (true, true) => Amount::default(),
-            (true, false) => self.for_report(),
-            // Whoever lives on what those above have left needs its report to fit there.
-            (false, false) => set_aside.plus(self.for_report()),
-            (false, true) => set_aside,
-        };
-        let (bare, fixed) = (Amount::from(self.usage(0)), spent.plus(set_aside));
+    /// How long the reply may be so that the call, and a report after it, fit at `stand`, and which limit keeps it from being
+    /// longer.
+    pub(super) fn room(&self, stand: &Stand) -> Result<(u64, Option<Limit>), Short> {
+        let Stand { limits, fixed, passing } = *stand;
+        let (bare, fixed) = (Amount::from(self.usage(0)), fixed.plus(self.for_report()));
         let least = Amount::from(self.usage(LEAST_OUTPUT.min(self.max_output)));
-        let worth = self.max_output.min(WORTH_WAITING);
+        let worth = self.max_output.div_ceil(WORTH_WAITING);
         let mut room = (self.max_output, None);
         if let Some(max) = limits.max_tokens {
-            short(max, fixed.tokens, held.tokens, least.tokens).map_or(Ok(()), |held| Err(held.or(Limit::Tokens)))?;
-            let left = max.saturating_sub(fixed.plus(held).plus(bare).tokens);
+            short(max, fixed.tokens, passing.tokens, least.tokens)
+                .map_or(Ok(()), |lack| Err(lack.or(Limit::Tokens)))?;
+            let left = max.saturating_sub(fixed.plus(passing).plus(bare).tokens);
             wait_for(left, max.saturating_sub(fixed.plus(bare).tokens), worth)?;
             room = less(room, left, Limit::Tokens);
         }
         if let Some(max) = limits.max_cost {
-            let [max, fixed_cost, held_cost, least_cost] = [max, fixed.cost, held.cost, least.cost].map(Money::nanos);
-            short(max, fixed_cost, held_cost, least_cost).map_or(Ok(()), |held| Err(held.or(Limit::Cost)))?;
-            let left = self.output_for(max.saturating_sub(fixed.plus(held).plus(bare).cost.nanos()));
+            let [max, fixed_cost, passing_cost, least_cost] =
+                [max, fixed.cost, passing.cost, least.cost].map(Money::nanos);
+            short(max, fixed_cost, passing_cost, least_cost).map_or(Ok(()), |lack| Err(lack.or(Limit::Cost)))?;
+            let left = self.output_for(max.saturating_sub(fixed.plus(passing).plus(bare).cost.nanos()));
             wait_for(left, self.output_for(max.saturating_sub(fixed.plus(bare).cost.nanos())), worth)?;
             room = less(room, left, Limit::Cost);
         }
@@ -113,11 +130,10 @@ impl Bid {
     }
 
     /// How much the call may make the model read so that it fits at `stand` one day, with the shortest reply.
-    pub(super) fn most_input(&self, stand: &Stand, is_own: bool) -> u64 {
-        let Stand { limits, spent, set_aside, .. } = *stand;
-        let set_aside = if is_own { Amount::default() } else { set_aside };
+    pub(super) fn most_input(&self, stand: &Stand) -> u64 {
+        let Stand { limits, fixed, .. } = *stand;
         let least = Self { input_tokens: 0, ..*self }.usage(LEAST_OUTPUT);
-        let taken = spent.plus(set_aside).plus(Amount::from(least));
+        let taken = fixed.plus(Amount::from(least));
         let by_tokens = limits.max_tokens.map(|max| max.saturating_sub(taken.tokens));
         let by_cost = limits.max_cost.map(|max| {
             let of_a_thousand = Self { input_tokens: 1000, ..*self }.usage(0).cost.nanos();

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use sortie_protocol::{Limit, Usage};
 
 use super::Account;
-use super::bid::Amount;
+use super::bid::{Amount, Bid};
 
 /// A call that may be made. Whoever lets go of it without a word may have paid for all of it, so all of it counts as used.
 pub(crate) struct Lease {
     pub(super) account: Arc<Account>,
+    pub(super) bid: Bid,
     /// Nothing where no limit is to be kept.
     pub(super) reserved: Usage,
     /// The cap on the reply, where a limit asks for one.
@@ -31,17 +32,19 @@ impl Lease {
         self.short_of
     }
 
-    /// The call is over, and has used so much.
+    /// The call is over, and has used so much. A report will have to read what it wrote.
     pub(crate) fn settle(mut self, usage: Usage) {
         let reserved = std::mem::take(&mut self.reserved);
-        self.account.give_back(Amount::from(reserved), usage);
+        let input_tokens = self.bid.input_tokens.saturating_add(usage.output_tokens);
+        let after = Bid { input_tokens, ..self.bid }.for_report();
+        self.account.give_back(Amount::from(reserved), usage, after);
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
         if !self.reserved.is_nothing() {
-            self.account.give_back(Amount::from(self.reserved), self.reserved);
+            self.account.give_back(Amount::from(self.reserved), self.reserved, Amount::default());
         }
     }
 }

@@ -3,6 +3,7 @@ use sortie_llm::catalogue::Prices;
 use sortie_protocol::Money;
 
 use super::*;
+use crate::account::aside::Rest;
 
 const PRICES: Prices = Prices { input: Some(3.0), output: Some(15.0), cache_read: Some(0.3), cache_write: Some(3.75) };
 
@@ -85,9 +86,11 @@ fn who_finds_what_it_needs_in_others_hands_waits_for_it() {
     let held = one.bid(&bid(2000, 4000)).unwrap_or_else(|_| panic!("all of it is free"));
     assert_eq!(other.bid(&bid(2000, 4000)).err(), Some(Short::Held));
     held.settle(used(4000));
+    drop(one.open());
     let second = other.bid(&bid(2000, 4000)).unwrap_or_else(|_| panic!("some was given back"));
     assert_eq!((second.max_output(), second.short_of()), (Some(10_000 - 4000 - 2000 - 3280), Some(Limit::Tokens)));
     second.settle(used(2700));
+    drop(other.open());
     assert_eq!(one.bid(&bid(2000, 4000)).err(), Some(Short::Over(Limit::Tokens)), "nobody holds anything");
 }
 
@@ -126,6 +129,46 @@ fn what_a_parent_needs_for_its_report_is_left_to_it_by_its_children() {
     assert!(child.bid(&bid(500, 1000)).is_ok());
 }
 
+#[test]
+fn what_a_child_needs_for_its_report_is_left_to_it_by_its_siblings() {
+    let root = Account::of_root(tokens(10_000));
+    let [one, other] = [(); 2].map(|()| Account::below(&root, Limits::default()));
+    let open = one.open();
+    one.bid(&bid(2000, 500)).unwrap_or_else(|_| panic!("it is the first")).settle(used(2500));
+    // 2,500 are spent, and 3,280 set aside.
+    assert_eq!(other.bid(&bid(2000, 500)).err(), Some(Short::Held), "the first one may end without a report");
+    let rest = one.rest();
+    assert_eq!(other.bid(&bid(2000, 500)).err(), Some(Short::Over(Limit::Tokens)), "it waits, perhaps for this one");
+    assert!(got(&other, &bid(1000, 500)).is_ok());
+    drop(other.open());
+    drop(rest);
+    let report = Bid { is_report: true, ..bid(2256, 1024) };
+    assert_eq!(got(&one, &report), Ok((Some(1024), None)));
+    drop(open);
+    assert!(got(&other, &bid(2500, 500)).is_ok(), "who has ended leaves nothing aside");
+}
+
+#[tokio::test]
+async fn of_those_who_wait_for_each_others_reserves_one_writes_its_report_and_the_other_goes_on() {
+    let root = Account::of_root(tokens(13_000));
+    let [one, other] = [(); 2].map(|()| Account::below(&root, Limits::default()));
+    let (open, other_open) = (one.open(), other.open());
+    for child in [&one, &other] {
+        child.bid(&bid(1500, 500)).unwrap_or_else(|_| panic!("there is room")).settle(used(2000));
+    }
+    // 4,000 are spent, and 2,780 set aside twice.
+    let mut first = std::pin::pin!(one.reserve(bid(2500, 500)));
+    assert!(futures_util::poll!(first.as_mut()).is_pending(), "the other one is at work");
+    let mut second = std::pin::pin!(other.reserve(bid(2500, 500)));
+    assert!(futures_util::poll!(second.as_mut()).is_ready(), "nobody is left to wait for");
+    assert!(futures_util::poll!(first.as_mut()).is_pending(), "the other one writes its report");
+    let report = Bid { is_report: true, ..bid(1756, 1024) };
+    other.bid(&report).unwrap_or_else(|_| panic!("it was set aside")).settle(used(2000));
+    drop(other_open);
+    assert!(first.await.is_ok_and(|lease| lease.max_output() == Some(500)));
+    drop(open);
+}
+
 /// One step of somebody's life.
 #[derive(Debug, Clone)]
 enum Step {
@@ -143,6 +186,13 @@ enum Step {
     Drop {
         which: usize,
     },
+    /// Begins to wait for others, or goes on.
+    Rest {
+        who: usize,
+    },
+    End {
+        who: usize,
+    },
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -151,6 +201,8 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(who, input, output, is_report)| Step::Bid { who, input, output, is_report }),
         2 => (0..20_usize, 0..=1000_u64).prop_map(|(which, thousandths)| Step::Settle { which, thousandths }),
         1 => (0..20_usize).prop_map(|which| Step::Drop { which }),
+        1 => (0..7_usize).prop_map(|who| Step::Rest { who }),
+        1 => (0..7_usize).prop_map(|who| Step::End { who }),
     ]
 }
 
@@ -166,7 +218,8 @@ fn share(reserved: Usage, thousandths: u64) -> Usage {
 
 proptest! {
     /// A root, two branches with bounds of their own, and four leaves: whoever bids, settles and vanishes in whatever
-    /// order, no bound is ever passed, and in the end nothing is held that nobody has.
+    /// order, no bound is ever passed, what each has set aside for its report is there, and in the end nothing is held that
+    /// nobody has.
     #[test]
     fn no_interleaving_overspends_and_nothing_leaks(
         steps in proptest::collection::vec(step(), 1..200),
@@ -182,6 +235,7 @@ proptest! {
         let leaves = [0, 0, 1, 1].map(|branch: usize| Account::below(&branches[branch], Limits::default()));
         let all: Vec<_> = [&root].into_iter().chain(&branches).chain(&leaves).cloned().collect();
         let mut leases: Vec<Lease> = Vec::new();
+        let mut rests: [Option<Rest>; 7] = Default::default();
         let mut booked = 0;
         for step in steps {
             match step {
@@ -198,17 +252,25 @@ proptest! {
                     booked += leases.swap_remove(which).reserved().total_tokens();
                 }
                 Step::Settle { .. } | Step::Drop { .. } => {}
+                Step::Rest { who } => rests[who] = if rests[who].is_some() { None } else { Some(all[who].rest()) },
+                Step::End { who } => drop(all[who].open()),
             }
             for account in &all {
-                let Stand { limits, spent, held, .. } = account.stand();
-                let used = spent.plus(held);
+                let Stand { limits, fixed, passing } = account.stand();
+                let used = fixed.plus(passing);
                 prop_assert!(limits.max_tokens.is_none_or(|max| used.tokens <= max));
                 prop_assert!(limits.max_cost.is_none_or(|max| used.cost <= max));
             }
         }
         booked += leases.iter().map(|lease| lease.reserved().total_tokens()).sum::<u64>();
-        drop(leases);
+        drop((leases, rests));
+        for account in &all {
+            drop(account.open());
+        }
         prop_assert_eq!(root.spent().total_tokens(), booked);
-        prop_assert!(all.iter().all(|account| account.stand().held == Amount::default()));
+        for account in &all {
+            let Stand { fixed, passing, .. } = account.stand();
+            prop_assert_eq!((fixed, passing), (Amount::from(account.spent()), Amount::default()));
+        }
     }
 }

@@ -24,6 +24,16 @@ impl History {
         tail.unwrap_or(self.messages.len().min(1))
     }
 
+    /// How many tokens the brief has, which stays as it is.
+    pub(crate) fn brief_tokens(&self) -> u64 {
+        self.messages.first().map_or(0, estimate::message_tokens)
+    }
+
+    /// How many tokens the message has that stands for older turns.
+    pub(crate) fn summary_tokens(&self) -> u64 {
+        self.messages.get(1).filter(|_| self.is_summed_up).map_or(0, estimate::message_tokens)
+    }
+
     /// The messages before its tail, and what is said behind them.
     pub(crate) fn head(&self, tail: usize, said: &str) -> Self {
         let messages = [&self.messages[..tail], &[Message::user(said)]].concat();
@@ -68,6 +78,7 @@ impl History {
             }
         }
         self.messages.splice(1..=n_gone, [Message::user(text)]);
+        self.is_summed_up = true;
         // The summary is nobody's answer, so it does not matter on which side of these it stands.
         let moved = |at: usize| if at > n_gone { at - n_gone + 1 } else { at.min(1) };
         (self.earlier, self.answered) = (moved(self.earlier), moved(self.answered));

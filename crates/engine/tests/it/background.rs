@@ -88,7 +88,7 @@ async fn f43_the_children_of_one_that_fails_are_its_parents_then() {
         .on(when::prompt_contains("MAIN").turn(1), reply::text("The middle one failed."))
         .on(when::prompt_contains("MAIN"), reply::text("But the leaf has it."))
         .on(when::prompt_contains("MIDDLE").turn(0), reply::calls([reply::call("Task", task("LEAF"))]))
-        .on(when::prompt_contains("MIDDLE"), reply::status(401))
+        .on(when::prompt_contains("MIDDLE"), reply::status(401).after_ms(100))
         .otherwise(reply::text("I have it.").after_ms(500));
     let world = Plan::script(script).build();
     let outcome = world.run(ask("MAIN")).await;
@@ -115,6 +115,8 @@ async fn f43_the_children_of_one_that_fails_are_its_parents_then() {
           task-2 #6 child_started call_0_1: task-3 (background)
           task-2 #7 call_finished call_0_1: "task-3 explore running in the background. Go on with other work; do not poll. Its report is delivered to you when it ends.\noutput file, for people: <home>/reports/task-3-output.log"
           task-2 #8 model_called turn 2
+            task-3 #2 task_admitted
+            task-3 #3 model_called turn 1
           task-2 #9 task_ended failed [model_auth: the provider answered 401 (scripted)]: "" Task×1
         task-1 #7 child_ended call_0_1: task-2 leg 1
         task-1 #8 child_adopted task-3
@@ -122,8 +124,6 @@ async fn f43_the_children_of_one_that_fails_are_its_parents_then() {
         task-1 #10 model_called turn 2
         task-1 #11 model_replied turn 2: "The middle one failed."
         task-1 #12 task_parked for task-3
-            task-3 #2 task_admitted
-            task-3 #3 model_called turn 1
             task-3 #4 model_replied turn 1: "I have it."
             task-3 #5 task_ended completed: "I have it."
         task-1 #13 child_ended call_0_1: task-3 leg 1

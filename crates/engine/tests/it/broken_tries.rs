@@ -131,6 +131,74 @@ async fn a_call_whose_tries_use_the_tokens_up_is_not_tried_again() {
     assert!((20_000..23_000).contains(&outcome.usage.total_tokens()), "{outcome:?}");
 }
 
+/// A try that breaks off after a seventh of the tokens of [`ask_within`] 14,000: the second one uses up what its call had.
+fn a_seventh() -> ScriptedReply {
+    reply::text("Half a sentence").fault(Fault::CutAfter(4)).usage(Usage { input_tokens: 2000, ..Usage::default() })
+}
+
+#[tokio::test]
+async fn a_call_that_has_used_up_what_it_had_is_made_anew_with_what_is_left() {
+    let script = Script::new().times(2, when::any(), a_seventh()).otherwise(counted(reply::text("Here you are.")));
+    let world = plan(script, 3).build();
+    let outcome = world.run(ask_within(14_000)).await;
+    assert_eq!((outcome.status, spent(&outcome)), (Status::Completed, (4000 + WHOLE, 1)));
+    assert_eq!(world.model.seen().len(), 2, "two calls, three tries");
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_made_anew_have_no_more_retries_and_wait_like_others() {
+    let world = plan(Script::always(a_seventh()), 3).build();
+    let begin = tokio::time::Instant::now();
+    let outcome = world.run(ask_within(14_000)).await;
+    let code = outcome.error.as_ref().map(|error| error.code.as_str());
+    assert_eq!((code, spent(&outcome)), (Some("model_stream_cut"), (4 * 2000, 0)));
+    let retries = world.events().into_iter().filter_map(|event| match event.fact {
+        Fact::ModelRetried { attempt, wait_ms, .. } => Some((attempt, wait_ms)),
+        _ => None,
+    });
+    assert_eq!(retries.collect::<Vec<_>>(), [(1, 10), (2, 10), (3, 10)]);
+    assert!(begin.elapsed() >= Duration::from_millis(30), "{:?}", begin.elapsed());
+    assert_eq!(world.model.seen().len(), 2, "two calls, four tries");
+}
+
+/// What calls were told to have used that brought no reply.
+fn lost(world: &World) -> Vec<u64> {
+    let lost = |fact: Fact| match fact {
+        Fact::ModelLost { usage, .. } => Some(usage.total_tokens()),
+        _ => None,
+    };
+    world.events().into_iter().filter_map(|event| lost(event.fact)).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_try_that_was_not_sent_yet_is_not_paid_for() {
+    let world = plan(Script::always(reply::fault(Fault::rate_limited("3600"))), 1).build();
+    let mut request = ask_within(50_000);
+    request.limits.timeout = Some(Duration::from_mins(1));
+    let outcome = world.run(request).await;
+    assert_eq!((outcome.status, spent(&outcome), lost(&world)), (Status::Failed, (0, 0), vec![0]));
+
+    let world = plan(Script::in_order([a_seventh(), reply::fault(Fault::rate_limited("3600"))]), 2).build();
+    let running = world.start(ask_within(50_000)).await;
+    let stopper = running.stopper();
+    let mut ending = std::pin::pin!(running.outcome());
+    let in_a_minute = tokio::time::timeout(Duration::from_mins(1), &mut ending).await;
+    assert!(in_a_minute.is_err(), "the third try waits");
+    stopper.cancel();
+    let outcome = ending.await.expect("the journal works");
+    assert_eq!((outcome.status, spent(&outcome), lost(&world)), (Status::Cancelled, (2000, 0), vec![0]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_try_that_is_broken_off_before_an_answer_is_paid_for() {
+    let world = plan(Script::always(reply::fault(Fault::Silence)), 0).build();
+    let mut request = ask_within(50_000);
+    request.limits.timeout = Some(Duration::from_mins(1));
+    let outcome = world.run(request).await;
+    assert!(spent(&outcome).0 > 1000, "the tools alone have more: {outcome:?}");
+    assert_eq!(lost(&world), [spent(&outcome).0]);
+}
+
 #[tokio::test]
 async fn a_childs_broken_tries_are_its_parents_spending_too() {
     let task = json!({"description": "Look", "prompt": "CHILD looks", "subagent_type": "explore"});

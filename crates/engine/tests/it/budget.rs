@@ -71,8 +71,13 @@ async fn sixty_four_that_race_for_the_tokens_of_ten_calls_make_at_most_ten() {
     assert_eq!(free.run(ask("MAIN")).await.status, Status::Completed);
     let events = free.events();
     let (estimated, first) = calls(&events, 0)[0];
+    let written = events.iter().find_map(|event| match &event.fact {
+        Fact::ModelReplied { reply, .. } => Some(reply.usage.output_tokens),
+        _ => None,
+    });
     let world = crowd().build();
-    let max_tokens = first + estimated + REPORT + EACH * 21 / 2;
+    let for_report = estimated + written.expect("it has replied") + REPORT;
+    let max_tokens = first + for_report + EACH * 21 / 2;
     let outcome = world.run(within(max_tokens)).await;
     let n_calls = world.seen_by("CHILD").len();
     assert_eq!(n_calls, 10, "all that there is may be used, and no more");
@@ -106,16 +111,33 @@ async fn the_report_at_a_limit_is_paid_from_what_was_set_aside_for_it() {
 }
 
 #[tokio::test]
-async fn a_conversation_that_grew_beyond_what_is_left_is_shortened_for_its_report() {
-    let counted = Usage { input_tokens: 2500, ..Usage::default() };
-    let script = Script::new()
-        .on(when::last_contains("reached a limit"), reply::text("So far."))
-        .otherwise(reply::calls([reply::call("Read", json!({"file_path": "long.txt"}))]).usage(counted));
-    let world = Plan::script(script).files(&[("long.txt", "a line of many\n".repeat(2000).as_str())]).build();
-    let outcome = world.run(within(12_000)).await;
-    assert_eq!((outcome.reason, outcome.text.as_str()), (Some(Limit::Tokens), "So far."), "{outcome:?}");
-    assert!(outcome.usage.total_tokens() <= 12_000, "{outcome:?}");
-    assert_eq!(outcome.notices.len(), 1, "it is said that it was: {:?}", outcome.notices);
+async fn children_on_their_parents_budget_have_their_reports_set_aside_too() {
+    for (max_concurrent, is_background) in [(5, false), (2, false), (1, true), (5, true)] {
+        let usage = Usage { input_tokens: 1500, output_tokens: 100, ..Usage::default() };
+        let piece = |_| {
+            let (tool, mut arguments) = task("CHILD");
+            arguments["run_in_background"] = json!(is_background);
+            reply::call(tool, arguments)
+        };
+        let script = Script::new()
+            .on(when::last_contains("reached a limit"), reply::text("So far.").usage(usage))
+            .on(when::prompt_contains("CHILD"), reply::calls([reply::call("LS", json!({}))]).usage(usage))
+            .on(when::prompt_contains("MAIN").turn(0), reply::calls((0..5).map(piece)).usage(usage))
+            .otherwise(reply::text("All told.").usage(usage));
+        let rules = Rules { max_concurrent, ..Rules::default() };
+        let world = Plan::script(script).rules(rules).build();
+        let outcome = world.run(within(50_000)).await;
+        assert!(outcome.usage.total_tokens() <= 50_000);
+        let mut n_reports = 0;
+        for event in world.events().iter().filter(|event| event.depth == 1) {
+            let Fact::TaskEnded { outcome } = &event.fact else { continue };
+            match outcome.status {
+                Status::Partial => n_reports += usize::from(outcome.text == "So far."),
+                _ => assert_eq!(outcome.usage.turns, 0, "it worked and came back with nothing: {outcome:?}"),
+            }
+        }
+        assert!(n_reports >= 2, "{n_reports} of those who worked {max_concurrent} at once, {is_background}");
+    }
 }
 
 #[tokio::test]
@@ -132,6 +154,66 @@ async fn a_reply_that_was_cut_by_what_was_left_ended_at_that_limit() {
     let long = reply::text("word ".repeat(40)).stop(StopReason::Length);
     let outcome = Plan::script(Script::always(long)).build().run(within(9_000)).await;
     assert_eq!((outcome.status, outcome.reason), (Status::Partial, Some(Limit::Tokens)));
+}
+
+#[tokio::test]
+async fn what_a_task_wrote_itself_can_be_read_for_its_report() {
+    let long = "words and more words ".repeat(600);
+    let wrote = Usage { input_tokens: 2300, output_tokens: 3000, ..Usage::default() };
+    let script = Script::new()
+        .on(when::last_contains("reached a limit"), reply::text("So far."))
+        .otherwise(reply::calls([reply::call("LS", json!({"path": long}))]).usage(wrote));
+    for max_tokens in [8500, 9500, 11_000, 12_500] {
+        let outcome = Plan::script(script.clone()).build().run(within(max_tokens)).await;
+        assert_eq!((outcome.status, outcome.text.as_str()), (Status::Partial, "So far."), "{outcome:?}");
+        assert!(outcome.usage.total_tokens() <= max_tokens);
+    }
+}
+
+/// Four children that look about until there is nothing left to look with, from long briefs.
+fn explorers() -> Plan {
+    let usage = Usage { input_tokens: 1500, output_tokens: 100, ..Usage::default() };
+    let wrote = Usage { input_tokens: 1500, output_tokens: 4000, ..Usage::default() };
+    let brief = format!("CHILD {}", "looks at all of it ".repeat(200));
+    let piece = move |_| {
+        let (tool, arguments) = task(&brief);
+        reply::call(tool, arguments)
+    };
+    let script = Script::new()
+        .on(when::last_contains("reached a limit"), reply::text("So far.").usage(usage))
+        .on(when::prompt_contains("CHILD"), reply::calls([reply::call("LS", json!({}))]).usage(usage))
+        .on(when::prompt_contains("MAIN").turn(0), reply::calls((0..4).map(piece)).usage(wrote))
+        .otherwise(reply::text("All told.").usage(usage));
+    Plan::script(script)
+}
+
+#[tokio::test]
+async fn whoever_sent_others_out_with_long_briefs_can_say_what_came_of_it() {
+    for max_tokens in [50_000, 60_000, 80_000] {
+        let outcome = explorers().build().run(within(max_tokens)).await;
+        assert_ne!(outcome.status, Status::Failed, "{outcome:?}");
+    }
+}
+
+#[tokio::test]
+async fn whatever_was_set_aside_for_reports_is_again_after_a_crash() {
+    const MAX: u64 = 60_000;
+    let mut site = Site::new(explorers());
+    let first = site.run(within(MAX)).await;
+    let appends: Vec<Vec<Entry>> = site.journal.appends();
+    let has_begun = |entries: &Vec<Entry>| entries.iter().any(|entry| matches!(entry.fact, Fact::ChildStarted { .. }));
+    let begun = appends.iter().position(has_begun).expect("children were sent out");
+    let mut lost = Vec::new();
+    for killed in begun + 1..appends.len() {
+        site = site.later(Plan { ids_before: 5, ..explorers() }, Relic::of(&appends[..killed]).await);
+        let outcome = site.engine.resume(first.task_id, Resumption::default()).await.expect("it goes on");
+        let outcome = outcome.outcome().await.expect("the journal works");
+        assert!(outcome.usage.total_tokens() <= MAX, "after {killed} appends: {outcome:?}");
+        if outcome.status == Status::Failed {
+            lost.push(appends.len() - killed);
+        }
+    }
+    assert!(lost.iter().all(|left| *left <= 2), "only what the last call of all was to say can be lost: {lost:?}");
 }
 
 fn spent(outcome: &TaskOutcome) -> (Option<Money>, u64) {

@@ -1,6 +1,7 @@
-//! A task that does the same again and again is told so, and then ended; one that only waits is not.
+//! A task that does the same again and again is told so, and then ended; one that may wait for something has more time.
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -136,19 +137,166 @@ async fn a_sub_agent_that_never_stops_is_reported_as_partial() {
     assert!(transcript.contains("partial (loop)"), "{transcript}");
 }
 
+/// A main agent that starts the same sub-agent again and again, in the background or not, and waits for it. What that
+/// reports is `Done.` but for the first times.
+fn delegating(background: bool, reports: &[&str]) -> Script {
+    let task = json!({
+        "description": "A piece", "prompt": "CHILD", "subagent_type": "explore", "run_in_background": background,
+    });
+    let main = || when::prompt_contains("MAIN");
+    let child = || when::prompt_contains("CHILD");
+    let first = |script: Script, report: &&str| script.once(child(), reply::text(*report).after_ms(100));
+    let script = reports.iter().fold(Script::new(), first).on(child(), reply::text("Done.").after_ms(100));
+    let at_work = ["running in the background", "the same call 3 times"];
+    let waiting = at_work.iter().filter(|_| background);
+    waiting
+        .fold(script, |script, last| script.on(main().last_contains(*last), reply::text("It is at work.")))
+        .on(main().last_contains("reached a limit"), reply::text("Nothing new."))
+        .on(main(), reply::calls([reply::call("Task", task)]))
+}
+
+fn n_children(world: &World) -> usize {
+    world.events().iter().filter(|event| matches!(event.fact, Fact::ChildStarted { .. })).count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_same_delegation_with_the_same_outcome_is_a_circle() {
+    let world = Plan::script(delegating(false, &[])).build();
+    assert_eq!(ending(&world.run(ask("MAIN")).await), (Status::Partial, Some(Limit::Loop), "Nothing new."));
+    assert_eq!((n_children(&world), n_reminders(&world)), (5, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn in_the_background_it_is_one_too_from_the_first_report_that_tells_nothing_new() {
+    let world = Plan::script(delegating(true, &[])).build();
+    let outcome = world.run(ask("MAIN")).await;
+    assert_eq!((outcome.status, outcome.reason), (Status::Partial, Some(Limit::Loop)));
+    assert_eq!((n_children(&world), n_reminders(&world)), (6, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_same_delegation_goes_on_as_long_as_it_comes_to_something_else() {
+    // Whoever has one at work says so, which is a turn.
+    for (background, turns) in [(false, 6), (true, 12)] {
+        let reports = ["One.", "Two.", "Three.", "Four.", "Five.", "Six."];
+        let world = Plan::script(delegating(background, &reports)).build();
+        let mut request = ask("MAIN");
+        request.limits.max_turns = Some(turns);
+        assert_eq!(world.run(request).await.reason, Some(Limit::Turns));
+        assert_eq!((n_children(&world), n_reminders(&world)), (6, 0));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn in_the_documents_contracts_a_circle_of_delegations_is_told_and_goes_on() {
+    for (contract, agent) in [("envelope", "explore"), ("typed", "Explore")] {
+        let task = json!({"description": "A piece", "prompt": "CHILD", "subagent_type": agent});
+        let script = Script::new()
+            .on(when::prompt_contains("CHILD"), reply::text("Done.").after_ms(100))
+            .on(when::last_contains("reached a limit"), reply::text("Nothing new."))
+            .otherwise(reply::calls([reply::call("Task", task)]));
+        let world = Plan::script(script).contract(contract).build();
+        let mut request = ask("MAIN");
+        request.limits.max_turns = Some(7);
+        assert_eq!(world.run(request).await.reason, Some(Limit::Turns), "{contract}");
+        assert_eq!((n_children(&world), n_reminders(&world)), (7, 1), "{contract}");
+    }
+}
+
+/// A command that takes as long as its arguments say, and fails if they say so.
+struct Command;
+
+impl TypedTool for Command {
+    type Input = Value;
+    const NAME: &'static str = "Bash";
+    const IDEMPOTENT: bool = true;
+
+    fn description(&self) -> String {
+        "runs a command".to_owned()
+    }
+
+    fn schema(&self) -> Value {
+        json!({"type": "object"})
+    }
+
+    async fn run(&self, input: Value, _context: CallContext<'_>) -> ToolOutput {
+        // Sleeps on purpose: by the paused clock.
+        tokio::time::sleep(Duration::from_millis(input["ms"].as_u64().expect("how long"))).await;
+        let output = if input["fails"] == true { ToolOutput::failure } else { |text: &str| ToolOutput::done(text, "") };
+        output("pending")
+    }
+}
+
+/// Makes the same command so many times, and is done.
+fn watching(times: u32, command: &Value) -> Plan {
+    let script = Script::new()
+        .on(when::last_contains("reached a limit"), reply::text("Nothing new."))
+        .on(when::turn(times), reply::text("It has come."))
+        .otherwise(reply::calls([reply::call("Bash", command.clone())]));
+    Plan::script(script).tool(Command)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_command_that_takes_its_time_may_wait_and_is_told_how_to() {
+    let world = watching(19, &json!({"ms": 1000, "command": "gh run watch"})).build();
+    assert_eq!(ending(&world.run(ask("Go.")).await), (Status::Completed, None, "It has come."));
+    assert_eq!(n_reminders(&world), 1);
+    assert!(world.transcript().contains("If you are waiting for something, let one call wait for longer."));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_command_that_takes_its_time_ends_the_task_after_twenty_times_whether_it_fails_or_not() {
+    for fails in [false, true] {
+        let world = watching(30, &json!({"ms": 1000, "command": "make test", "fails": fails})).build();
+        let outcome = world.run(ask("Go.")).await;
+        assert_eq!(ending(&outcome), (Status::Partial, Some(Limit::Loop), "Nothing new."));
+        assert_eq!((world.model.seen().len(), n_reminders(&world)), (21, 1), "twenty, and one for the report");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_command_that_takes_no_time_ends_it_after_five_whatever_it_says() {
+    let world = watching(9, &json!({"ms": 900, "command": "grep -n sleep f"})).build();
+    assert_eq!(ending(&world.run(ask("Go.")).await), (Status::Partial, Some(Limit::Loop), "Nothing new."));
+    assert_eq!((world.model.seen().len(), n_reminders(&world)), (6, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_is_killed_while_it_waits_has_waited_as_often() {
+    let wait = json!({"ms": 1000, "command": "gh run watch"});
+    killed_anywhere_it_ends_the_same(|| watching(9, &wait)).await;
+    killed_anywhere_it_ends_the_same(|| watching(30, &wait)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_is_killed_in_a_circle_of_delegations_goes_on_in_it() {
+    killed_anywhere_it_ends_the_same(|| Plan::script(delegating(false, &[]))).await;
+    killed_anywhere_it_ends_the_same(|| Plan::script(delegating(true, &[]))).await;
+}
+
 #[tokio::test]
 async fn whoever_is_killed_in_a_circle_goes_on_in_it() {
-    let mut site = Site::new(Plan::script(round(&["a", "b"])));
-    let whole = site.run(ask("Go.")).await;
+    killed_anywhere_it_ends_the_same(|| Plan::script(round(&["a", "b"]))).await;
+}
+
+/// Kills a run after each of its appends: whoever goes on is told as often, and ends as the whole one did.
+async fn killed_anywhere_it_ends_the_same(plan: impl Fn() -> Plan) {
+    let mut site = Site::new(plan());
+    let whole = site.run(ask("MAIN")).await;
+    let n_reminders = |site: &Site| {
+        let events = site.events(whole.task_id);
+        events.iter().filter(|event| matches!(event.fact, Fact::Reminded { .. })).count()
+    };
+    let expected = n_reminders(&site);
     let appends = site.journal.appends();
     for killed in 1..appends.len() {
-        site = site.later(Plan::script(round(&["a", "b"])), Relic::of(&appends[..killed]).await);
+        // Ids are not given twice.
+        let later = Plan { ids_before: 100, ..plan() };
+        site = site.later(later, Relic::of(&appends[..killed]).await);
         let running = site.engine.resume(whole.task_id, Resumption::default()).await.expect("it goes on");
         let outcome = running.outcome().await.expect("the journal works");
         assert_eq!(ending(&outcome), ending(&whole), "killed after {killed} appends");
         assert_eq!(outcome.usage.turns, whole.usage.turns, "killed after {killed} appends");
-        let events = site.events(whole.task_id);
-        let reminders = events.iter().filter(|event| matches!(event.fact, Fact::Reminded { .. })).count();
-        assert_eq!(reminders, 1, "killed after {killed} appends");
+        assert_eq!(n_reminders(&site), expected, "killed after {killed} appends");
     }
 }

@@ -79,6 +79,7 @@ impl Reader {
         let usage = Usage { input_tokens: counted(request), output_tokens: 50, ..Usage::default() };
         if is_asked(request, "Sum up this conversation") {
             assert_eq!(request.tool_choice, ToolChoice::None);
+            assert!(request.max_output.is_some_and(|cap| cap <= 2048), "also without a limit");
             return reply::text("Page one says hello.").usage(usage);
         }
         if is_asked(request, "reached a limit") {
@@ -132,10 +133,8 @@ async fn old_outputs_go_before_the_window_is_full_and_the_newest_turns_stay_as_t
     let world = Reader { takes: WINDOW, says: 0 }.plan(Some(WINDOW)).build();
     let outcome = world.run(ask("Read all pages.")).await;
     assert_eq!((outcome.status, outcome.text.as_str()), (Status::Completed, "All pages are read."));
-    expect![
-        "the conversation was shortened to fit the model's window, or what was left to spend; the log has all of it"
-    ]
-    .assert_eq(&notices(&outcome));
+    expect!["the conversation was shortened to fit the model's window; the log has all of it"]
+        .assert_eq(&notices(&outcome));
     let all = compactions(&world.events());
     assert!((2..6).contains(&all.len()), "{}", all.len());
     assert!(all.iter().all(|(compaction, _)| compaction.summary.is_none()), "outputs are enough");
@@ -180,6 +179,32 @@ async fn where_that_is_not_enough_the_model_sums_up_its_older_turns() {
     let paid: u64 = all.iter().map(|(_, usage)| usage.total_tokens()).sum();
     let replies: u64 = world.events().iter().map(replied).sum();
     assert_eq!(outcome.usage.total_tokens(), replies + paid);
+}
+
+/// Has a brief that leaves room for two or three pages, and sums up in many words.
+async fn with_a_long_brief() -> (TaskOutcome, Vec<Compaction>) {
+    let reader = Reader { takes: WINDOW, says: 0 };
+    let model = ScriptedModel::answering(move |request| match reader.answer(request) {
+        summary if is_asked(request, "Sum up this conversation") => summary.text(" It matters.".repeat(200)),
+        answer => answer,
+    });
+    let world = Plan { model, ..reader.plan(Some(WINDOW)) }.build();
+    let outcome = world.run(ask(&"Read all pages. ".repeat(1700))).await;
+    assert_eq!((outcome.status, outcome.text.as_str()), (Status::Completed, "All pages are read."));
+    (outcome, compactions(&world.events()).into_iter().map(|(compaction, _)| compaction).collect())
+}
+
+#[tokio::test]
+async fn what_is_left_beside_a_long_brief_is_divided_so_that_the_conversation_can_grow_again() {
+    let (outcome, all) = with_a_long_brief().await;
+    assert!(all.len() < 18, "shortened {} times in {} turns", all.len(), outcome.usage.turns);
+}
+
+#[tokio::test]
+async fn little_but_the_summary_before_is_not_summed_up() {
+    let (outcome, all) = with_a_long_brief().await;
+    let n_summaries = all.iter().filter(|compaction| compaction.summary.is_some()).count();
+    assert!((1..=3).contains(&n_summaries), "{n_summaries} summaries in {} turns", outcome.usage.turns);
 }
 
 fn replied(event: &Event) -> u64 {
@@ -269,6 +294,27 @@ async fn f36_one_that_is_refused_again_ends_with_what_it_has() {
     assert_eq!((outcome.status, outcome.reason), (Status::Partial, Some(Limit::Context)));
     assert_eq!(outcome.text.trim(), "Page 5 comes next.");
     assert_eq!(world.model.seen().len(), 5 + 2, "it is tried once more, and no more");
+}
+
+#[tokio::test]
+async fn f36_what_was_refused_is_halved_and_beside_a_long_brief_something_is_left() {
+    const PAGE: u64 = 12_000;
+    for (brief, takes) in [(10, 8_000), (7_000, 13_500)] {
+        let model = ScriptedModel::answering(move |request| {
+            let usage = Usage { input_tokens: counted(request), ..Usage::default() };
+            match last_call(request) {
+                None => reply::calls([reply::call("Read", json!({"file_path": "long.txt"}))]).usage(usage),
+                Some(_) if counted(request) > takes => too_long(),
+                Some(_) => reply::text("It fits.").usage(usage),
+            }
+        });
+        let long = "0123456789 abcde\n".repeat(4 * PAGE as usize / 20);
+        let world = Plan::of(model).files(&[("long.txt", long.as_str())]).build();
+        let outcome = world.run(ask(&"abc ".repeat(brief))).await;
+        assert_eq!((outcome.status, outcome.text.as_str()), (Status::Completed, "It fits."), "{outcome:?}");
+        let last = world.model.seen().pop().expect("it was asked");
+        assert!(outputs(&last)[0].len() > 4000, "{:?}", outputs(&last));
+    }
 }
 
 #[tokio::test]
@@ -375,4 +421,18 @@ async fn wherever_the_process_is_killed_the_conversation_is_the_old_one_or_the_n
         }
     }
     assert_eq!(n_lost, n_calls, "each call was lost once");
+}
+
+#[tokio::test]
+async fn the_cap_on_a_reply_leaves_room_for_what_is_read_with_and_without_a_limit() {
+    for (output_cap, max_tokens) in [(Some(WINDOW), None), (Some(WINDOW), Some(100_000)), (None, Some(100_000))] {
+        let model = ScriptedModel::answering(|request| {
+            let cap = request.max_output.expect("a cap is sent, or the wire's own would be");
+            if counted(request) + cap > WINDOW { too_long() } else { reply::text("It fits.") }
+        });
+        let terms = Terms { window: Some(WINDOW), output_cap, ..Terms::default() };
+        let world = Plan { terms, ..Plan::of(model) }.build();
+        let limits = Limits { max_tokens, ..Limits::default() };
+        assert_eq!(world.run(TaskRequest { limits, ..ask("MAIN") }).await.text, "It fits.");
+    }
 }

@@ -23,7 +23,8 @@ async fn outcome(first_call: Usage) -> TaskOutcome {
 async fn an_outcome_says_for_how_many_calls_the_usage_is_an_estimate() {
     let believable = Usage { input_tokens: 1000, output_tokens: 20, ..Usage::default() };
     let absurd = Usage { input_tokens: 900_000_000, ..believable };
-    for (said, doubted) in [(believable, false), (Usage::default(), true), (absurd, true)] {
+    let too_little = Usage { input_tokens: 1, ..believable };
+    for (said, doubted) in [(believable, false), (Usage::default(), true), (absurd, true), (too_little, true)] {
         let outcome = outcome(said).await;
         assert_eq!(outcome.status, Status::Completed, "{outcome:?}");
         let notices: Vec<_> = outcome.notices.iter().filter(|notice| notice.contains("usage")).collect();

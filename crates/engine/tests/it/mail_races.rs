@@ -342,7 +342,7 @@ fn adopted(asked: &Asked<'_>) -> ScriptedReply {
 
 #[tokio::test(start_paused = true)]
 async fn f43_whoever_has_a_task_since_its_parents_failed_is_its_parent() {
-    let site = Site::new(answering(adopted).rules(rules(1)));
+    let site = Site::new(answering(adopted).rules(rules(2)));
     let outcome = site.run(ask("MAIN")).await;
     assert_eq!(outcome.status, Status::Completed);
     assert_eq!(Told::of(&site.journal, outcome.task_id).breaches(true), [""; 0]);

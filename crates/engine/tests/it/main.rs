@@ -2,11 +2,13 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test says what it relies on")]
 
+mod abridged;
 mod adopted;
 mod agent_files;
 mod alone;
 mod assistant;
 mod background;
+mod bills;
 mod board;
 mod bombs;
 mod broken_tries;

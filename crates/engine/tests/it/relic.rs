@@ -94,8 +94,13 @@ impl Relic {
     }
 
     /// The log of a task is damaged behind its first event.
-    pub(crate) fn damage(mut self, task: TaskId) -> Self {
-        self.damaged.insert(task, 1);
+    pub(crate) fn damage(self, task: TaskId) -> Self {
+        self.damage_behind(task, 1)
+    }
+
+    /// The same behind so many events.
+    pub(crate) fn damage_behind(mut self, task: TaskId, n_events: u64) -> Self {
+        self.damaged.insert(task, n_events);
         self
     }
 

@@ -42,13 +42,14 @@ impl Task {
             max_output: None,
             deadline: None,
             idle: None,
+            retries_made: 0,
         };
         let mut events = Vec::new();
         let mut observe = |event: ModelEvent<'_>| {
             events.push(match event {
                 ModelEvent::Text(text) => text.to_owned(),
                 ModelEvent::CallBegan { tool } => format!("<{tool}>"),
-                ModelEvent::Reasoning(_) | ModelEvent::Used(_) | ModelEvent::Retrying { .. } => "?".to_owned(),
+                _ => "?".to_owned(),
             });
         };
         let reply = OfflineModel.call(request, &mut observe).await.unwrap();

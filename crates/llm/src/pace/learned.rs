@@ -31,8 +31,8 @@ const SHORTEST_SPAN: f64 = 0.001;
 /// Limits are counted by the minute at most; what was longer ago tells less and less.
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// Nobody asks for so long: whoever comes then comes anew.
-const QUIET: Duration = Duration::from_secs(2);
+/// For so long after the last one who had to wait, there are as many as the endpoint can be asked for.
+const CROWDED_FOR: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Learned {
@@ -41,21 +41,27 @@ pub(super) struct Learned {
     pub(super) width: f64,
     /// Whether one call that is taken makes it wider by one, or as many as it is wide.
     grows_at_once: bool,
-    /// Since when requests have been let in, and how many of them were taken.
+    /// Since when requests have been let in with others behind them, and how many of them were taken.
     since: Instant,
     taken: f64,
-    /// When one was let in last.
-    let_in: Instant,
+    /// Until when somebody had to wait last.
+    held_until: Option<Instant>,
+    /// What was counted up to the last refusal, if that can have been for the rate.
+    counted: Option<Counted>,
     lesson: Option<Lesson>,
+}
+
+/// Requests that were taken before a refusal, and the seconds in which they were, the wait included. If there were none,
+/// it may not have been the rate.
+#[derive(Debug)]
+struct Counted {
+    taken: f64,
+    span: f64,
 }
 
 /// What the last refusal taught of the rate.
 #[derive(Debug)]
 struct Lesson {
-    /// Requests that were taken before it, and the seconds in which they were, the wait included. If there were none, it
-    /// may not be the rate.
-    taken: f64,
-    span: f64,
     /// Requests a second from which it went on, when that was, and in how many seconds it is doubled.
     rate: f64,
     since: Instant,
@@ -72,18 +78,32 @@ impl Lesson {
 
 impl Learned {
     pub(super) fn new(now: Instant) -> Self {
-        let rate = Meter::new(FIRST_RATE, SLACK, now);
-        Self { rate, width: f64::INFINITY, grows_at_once: false, since: now, taken: 0.0, let_in: now, lesson: None }
+        Self {
+            rate: Meter::new(FIRST_RATE, SLACK, now),
+            width: f64::INFINITY,
+            grows_at_once: false,
+            since: now,
+            taken: 0.0,
+            held_until: None,
+            counted: None,
+            lesson: None,
+        }
     }
 
-    /// A request is let in. What was taken before a time in which nobody asked tells nothing of how many would have been.
+    /// Somebody has to wait until then, for the rate or because nobody is let in.
+    pub(super) fn hold(&mut self, until: Instant) {
+        self.held_until = self.held_until.max(Some(until));
+    }
+
+    fn is_crowded(&self, now: Instant) -> bool {
+        self.held_until.is_some_and(|until| now <= until + CROWDED_FOR)
+    }
+
+    /// A request is let in. What was taken while nobody had to wait tells nothing of how many would have been.
     pub(super) fn let_in(&mut self, now: Instant) {
-        let quiet = now.saturating_duration_since(self.let_in);
-        let between = Duration::from_secs_f64(1.0 / self.rate.per_second.max(LEAST_RATE));
-        if quiet > QUIET.max(between * 2) {
+        if !self.is_crowded(now) {
             (self.since, self.taken) = (now.max(self.since), 0.0);
         }
-        self.let_in = now;
     }
 
     /// A request was taken; so many are streaming now.
@@ -94,8 +114,7 @@ impl Learned {
             self.taken /= 2.0;
         }
         self.taken += 1.0;
-        let step = if self.grows_at_once { 1.0 } else { 1.0 / self.width };
-        self.width = (self.width + step).max(f64::from(streaming));
+        self.widen(streaming);
         self.rate.per_second = match &self.lesson {
             None => self.rate.per_second + FIRST_RAISE,
             Some(lesson) => lesson.rate_at(now),
@@ -104,20 +123,32 @@ impl Learned {
 
     /// A request was taken that had been let in before the last refusal: that one taught too little.
     pub(super) fn take_late(&mut self, streaming: u32) {
-        self.width = self.width.max(f64::from(streaming));
-        let Some(lesson) = &mut self.lesson else { return };
-        if lesson.taken < 1.0 {
+        self.widen(streaming);
+        let (Some(counted), Some(lesson)) = (&mut self.counted, &mut self.lesson) else { return };
+        if counted.taken < 1.0 {
             // It was the rate after all.
             self.width = f64::INFINITY;
         }
-        lesson.taken += 1.0;
-        lesson.rate = (lesson.taken / lesson.span).max(LEAST_RATE);
+        counted.taken += 1.0;
+        lesson.rate = (counted.taken / counted.span).max(LEAST_RATE);
         self.rate.per_second = lesson.rate;
     }
 
     /// Too many requests, while so many calls streamed; nobody is let in for the time of `wait`. As many requests as were
-    /// taken will do; if none was, as many calls as stream.
+    /// taken will do; if none was, as many calls as stream. But if nobody had to wait before, nobody knows how many would
+    /// have been taken: more are tried one by one, and what comes of that is the lesson.
     pub(super) fn refuse(&mut self, streaming: u32, wait: Duration, now: Instant) {
+        if self.is_crowded(now) {
+            self.learn(streaming, wait, now);
+        } else {
+            self.width = f64::from(streaming) + 1.0;
+            self.grows_at_once = true;
+            self.counted = None;
+        }
+        (self.since, self.taken) = (now + wait, 0.0);
+    }
+
+    fn learn(&mut self, streaming: u32, wait: Duration, now: Instant) {
         let taken = self.taken;
         let span = (now.saturating_duration_since(self.since) + wait).as_secs_f64().max(SHORTEST_SPAN);
         let doubling = wait.min(LONGEST_CARE).as_secs_f64().max(SHORTEST_SPAN) * DOUBLES_AFTER;
@@ -126,15 +157,20 @@ impl Learned {
         } else {
             self.rate.per_second = (taken / span).max(LEAST_RATE);
         }
-        let since = now + wait;
-        self.lesson = Some(Lesson { taken, span, rate: self.rate.per_second, since, doubling });
-        (self.since, self.taken) = (since, 0.0);
+        self.counted = Some(Counted { taken, span });
+        self.lesson = Some(Lesson { rate: self.rate.per_second, since: now + wait, doubling });
     }
 
     /// Too much work, while so many calls streamed: half of them will do.
     pub(super) fn overload(&mut self, streaming: u32, wait: Duration, now: Instant) {
         self.narrow(streaming / 2);
+        self.counted = None;
         (self.since, self.taken) = (now + wait, 0.0);
+    }
+
+    fn widen(&mut self, streaming: u32) {
+        let step = if self.grows_at_once { 1.0 } else { 1.0 / self.width };
+        self.width = (self.width + step).max(f64::from(streaming));
     }
 
     /// If none works at all, that was an outage: each call that is taken after it lets two come.
@@ -152,6 +188,7 @@ mod tests {
     fn what_was_learnt_is_tried_out_first_gently_then_boldly_however_long_it_takes() {
         let begin = Instant::now();
         let mut learned = Learned::new(begin);
+        learned.hold(begin);
         (0..30).for_each(|_| learned.take(0, begin));
         learned.refuse(0, Duration::from_secs(10), begin);
         let rates = [10, 30, 210, 610].map(|second| {
@@ -162,16 +199,21 @@ mod tests {
     }
 
     #[test]
-    fn a_time_in_which_nobody_asked_teaches_no_rate() {
+    fn what_was_taken_while_nobody_had_to_wait_teaches_no_rate() {
         let begin = Instant::now();
         let mut learned = Learned::new(begin);
-        learned.let_in(begin);
-        learned.take(1, begin);
-        let later = begin + Duration::from_mins(1);
-        (0..12).for_each(|_| learned.let_in(later));
-        learned.refuse(0, Duration::from_secs(1), later);
+        let mut now = begin;
+        for _ in 0..8 {
+            learned.let_in(now);
+            now += Duration::from_millis(1500);
+            learned.take(1, now);
+        }
+        (0..12).for_each(|_| learned.let_in(now));
+        learned.refuse(2, Duration::from_secs(1), now);
+        learned.take_late(3);
         assert!(learned.rate.per_second > 100.0, "{}", learned.rate.per_second);
-        assert!(learned.grows_at_once, "one is tried, then two, then four");
+        let width = learned.width.floor().to_string();
+        assert_eq!(width, "4", "beside those that stream one is tried, then two, then four");
     }
 
     #[test]
@@ -183,6 +225,7 @@ mod tests {
         slow.for_each(|second| learned.take(0, begin + Duration::from_secs(second)));
         let later = begin + Duration::from_mins(10);
         quick.for_each(|tenth| learned.take(0, later + Duration::from_millis(100) * tenth));
+        learned.hold(later + Duration::from_mins(1));
         learned.refuse(0, Duration::from_secs(1), later + Duration::from_mins(1));
         assert!((7.0..10.0).contains(&learned.rate.per_second), "{}", learned.rate.per_second);
     }

@@ -101,6 +101,7 @@ impl Plan {
         let meters = || self.requests.iter().chain(&self.tokens).chain([&self.learned.rate]);
         let wait = meters().map(|meter| meter.wait(now)).max().unwrap_or_default();
         if !wait.is_zero() {
+            self.learned.hold(now + wait);
             return Err(Wait::Rate(wait));
         }
         self.learned.let_in(now);
@@ -158,6 +159,7 @@ impl Plan {
 
     fn close(&mut self, wait: Duration, now: Instant) {
         self.closed_until = self.closed_until.max(now + wait);
+        self.learned.hold(self.closed_until);
     }
 
     /// The call has used so many tokens in all.

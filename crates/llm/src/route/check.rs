@@ -48,9 +48,10 @@ impl RouteTable {
             max_output: None,
             deadline: None,
             idle: None,
+            retries_made: 0,
         };
         let (started, mut spoke) = (Instant::now(), false);
-        let mut observe = |_: ModelEvent<'_>| spoke = true;
+        let mut observe = |event: ModelEvent<'_>| spoke |= !matches!(event, ModelEvent::Sending);
         let reply = timeout(self.settings.idle_timeout, model.call(request, &mut observe)).await;
         let duration = started.elapsed();
         match reply {

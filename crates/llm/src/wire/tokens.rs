@@ -11,6 +11,12 @@ pub(super) fn count(usage: &Value, path: &[&str]) -> Option<u64> {
     value.as_u64().filter(|&count| count < ABSURD)
 }
 
+/// What was not cached of `input` tokens, where `cached` of them are said to have been. More than all of them cannot be a
+/// part of them: such a server tells it beside them.
+pub(super) fn uncached(input: u64, cached: u64) -> u64 {
+    input.checked_sub(cached).unwrap_or(input)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

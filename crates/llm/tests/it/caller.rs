@@ -32,6 +32,8 @@ pub(crate) struct Observed {
     /// Since the last retry; nothing where nothing was said.
     pub(crate) used: Option<Usage>,
     pub(crate) retries: Vec<(u32, Duration, ModelError)>,
+    /// Tries that were sent.
+    pub(crate) sent: u32,
 }
 
 pub(crate) fn caller(wire: WireKind, script: Script, settings: CallSettings) -> Caller {
@@ -61,11 +63,12 @@ impl Caller {
 pub(crate) async fn call(model: &dyn Model, request: ModelRequest<'_>) -> (Observed, Result<Reply, ModelError>) {
     let mut observed = Observed::default();
     let mut observe = |event: ModelEvent<'_>| match event {
+        ModelEvent::Sending => observed.sent += 1,
         ModelEvent::Text(text) => observed.text.push_str(text),
         ModelEvent::Reasoning(text) => observed.reasoning.push_str(text),
         ModelEvent::CallBegan { tool } => observed.calls.push(tool.to_owned()),
         ModelEvent::Used(usage) => observed.used = Some(usage),
-        ModelEvent::Retrying { attempt, wait, error } => {
+        ModelEvent::Retrying { attempt, wait, error, .. } => {
             observed.text.clear();
             observed.used = None;
             observed.retries.push((attempt, wait, error.clone()));

@@ -15,7 +15,9 @@ pub(crate) fn decode(wire: WireKind, events: &[&str]) -> (String, Result<Reply, 
                 ModelEvent::Text(text) => format!("text {text:?}\n"),
                 ModelEvent::Reasoning(text) => format!("reasoning {text:?}\n"),
                 ModelEvent::CallBegan { tool } => format!("call {tool}\n"),
-                ModelEvent::Used(_) | ModelEvent::Retrying { .. } => unreachable!("a decoder does not drive"),
+                ModelEvent::Sending | ModelEvent::Used(_) | ModelEvent::Retrying { .. } => {
+                    unreachable!("a decoder does not drive")
+                }
             });
         });
         match fed {
@@ -247,9 +249,13 @@ fn absurd_accounting_counts_as_nothing() {
         let reply = decode(ANTHROPIC, &[&start, r#"{"type":"message_stop"}"#]).1.unwrap();
         assert_eq!(reply.usage.total_tokens(), 0, "{usage}");
     }
+}
+
+#[test]
+fn more_cached_input_than_input_is_told_beside_it() {
     let more_cached_than_sent = r#"{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"prompt_tokens_details":{"cached_tokens":9}}}"#;
     let usage = decode(CHAT, &[more_cached_than_sent]).1.unwrap().usage;
-    assert_eq!((usage.input_tokens, usage.cache_read_tokens), (0, 5));
+    assert_eq!((usage.input_tokens, usage.cache_read_tokens), (5, 9));
 }
 
 #[test]

@@ -41,6 +41,7 @@ pub(crate) fn request<'a>(tools: &'a [ToolSpec], messages: &'a [Message]) -> Mod
         max_output: None,
         deadline: None,
         idle: None,
+        retries_made: 0,
     }
 }
 

@@ -7,12 +7,12 @@ use std::time::Duration;
 use sortie_llm::{
     ErrorKind, Model, ModelEvent, ModelRequest, Models as _, RateLimits, Route, RouteSetup, RouteTable, WireKind,
 };
-use sortie_protocol::Message;
-use sortie_testkit::{Fault, Script, ScriptedServer, reply, when};
+use sortie_protocol::{Message, Usage};
+use sortie_testkit::{Fault, Script, ScriptedReply, ScriptedServer, reply, when};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::caller::{QUICK, call};
+use crate::caller::{QUICK, call, open};
 use crate::fixture::{request, route, tools};
 
 /// Two routes to one endpoint, and the models behind them.
@@ -116,7 +116,41 @@ async fn a_call_that_finds_no_place_before_its_deadline_says_so() {
     let messages = [Message::user("Where is it?")];
     call(main.as_ref(), request(&[], &messages)).await.1.unwrap();
     let deadline = Some(Instant::now() + Duration::from_secs(30));
-    let error = call(light.as_ref(), ModelRequest { deadline, ..request(&[], &messages) }).await.1.unwrap_err();
-    assert_eq!((error.kind, server.requests().len()), (ErrorKind::RateLimited, 1));
+    let (observed, reply) = call(light.as_ref(), ModelRequest { deadline, ..request(&[], &messages) }).await;
+    let error = reply.unwrap_err();
+    assert_eq!((error.kind, observed.sent, server.requests().len()), (ErrorKind::RateLimited, 0, 1));
     assert!(error.message.contains(" cannot be asked before the deadline, at the rate that it takes; "), "{error}");
+}
+
+/// How many tries there are, and the error with what it says was used, if the first one ends so and the endpoint's rate is
+/// a token a second: nobody has what a second one needs before the deadline, unless the first one gave it back.
+async fn tries_after(first: ScriptedReply) -> (usize, Option<(ErrorKind, u64)>) {
+    let script = Script::new().once(when::any(), first).otherwise(reply::text("Hi."));
+    let server = ScriptedServer::start(script).unwrap();
+    let rate_limits = RateLimits { tokens_per_minute: Some(60), ..RateLimits::default() };
+    // A wire that says what it reads before it writes.
+    let model = open(Route { rate_limits, ..route(WireKind::Anthropic, &server.base_url()) }, QUICK);
+    let (tools, messages) = (tools(), [Message::user("Where is it? ".repeat(100))]);
+    let deadline = Some(Instant::now() + Duration::from_mins(1));
+    let reply = call(model.as_ref(), ModelRequest { deadline, ..request(&tools, &messages) }).await.1;
+    (server.requests().len(), reply.err().map(|error| (error.kind, error.usage.total_tokens())))
+}
+
+#[tokio::test]
+async fn a_refused_call_gives_its_tokens_back_and_one_that_was_at_work_does_not() {
+    assert_eq!(tries_after(reply::fault(Fault::rate_limited("0"))).await, (2, None));
+    assert_eq!(tries_after(reply::status(500)).await, (2, None));
+    let cut = reply::text("Half a sentence").fault(Fault::CutAfter(4)).usage(Usage::default());
+    assert_eq!(tries_after(cut).await, (1, Some((ErrorKind::Cut, 0))));
+}
+
+#[tokio::test]
+async fn a_stream_that_broke_counts_with_what_was_said_of_it() {
+    let broke = |input_tokens| {
+        let usage = Usage { input_tokens, ..Usage::default() };
+        reply::text("Some words").fault(Fault::Garbage).usage(usage)
+    };
+    assert_eq!(tries_after(broke(1)).await, (2, None));
+    // What it used was told with the retry, which there was no time for.
+    assert_eq!(tries_after(broke(1000)).await, (1, Some((ErrorKind::Garbage, 0))));
 }

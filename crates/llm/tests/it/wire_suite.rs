@@ -53,6 +53,7 @@ macro_rules! wire_suite {
                 no_retry_starts_after_the_deadline,
                 a_server_error_is_retried_and_announced,
                 retries_end_at_their_number,
+                retries_that_were_made_before_count,
                 refusals_for_the_rate_or_the_load_use_up_no_retry,
                 a_wrong_key_is_told_with_its_setting_and_never_shown,
                 a_wrong_model_is_told_with_its_address,

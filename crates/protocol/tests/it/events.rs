@@ -129,12 +129,14 @@ fn outcome() -> TaskOutcome {
 
 fn facts() -> Vec<Fact> {
     let output = ToolOutput {
-        mail: MailMark { reports: vec![ReportMark { child: task(3), leg: 1 }], messages: Vec::new() },
+        mail: MailMark { reports: vec![ReportMark { child: task(3), leg: 1 }], ..MailMark::default() },
         for_model: "1\tfn main() {}".to_owned(),
         for_people: "1 line".to_owned(),
         failed: true,
         verbatim: false,
         did_not_run: false,
+        waited: true,
+        essence: Some("0123456789abcdef".to_owned()),
         files_changed: vec!["a.rs".to_owned()],
         diff: Some("-a\n+b\n".to_owned()),
         attachments: Vec::new(),
@@ -197,7 +199,11 @@ fn facts() -> Vec<Fact> {
             call: Some(CallId("call_2".to_owned())),
         },
         Fact::MailRead {
-            mail: MailMark { reports: vec![ReportMark { child: task(2), leg: 1 }], messages: vec![1] },
+            mail: MailMark {
+                reports: vec![ReportMark { child: task(2), leg: 1 }],
+                messages: vec![1],
+                essences: vec!["0123456789abcdef".to_owned()],
+            },
             text: "agent-… has ended.".to_owned(),
         },
         Fact::QuestionAsked { call: CallId::from("call_1"), to: Addressee::Parent, text: "Which one?".to_owned() },

@@ -61,3 +61,45 @@ fn what_stands_within_a_broken_value_is_not_the_answer() {
         assert!(matches!(find(text), Err(Unfit::NoValue { .. })), "{text}: {:?}", find(text));
     }
 }
+
+#[test]
+fn a_whole_number_that_would_become_another_one_is_sent_back() {
+    let inexact = [
+        "123456789012345678901234567890",
+        "-9223372036854775809",
+        "18446744073709551617",
+        "123456789012345678901234567890.0",
+        "1.23456789012345678901e25",
+    ];
+    for number in inexact {
+        for text in
+            [format!(r#"{{"n": {number}}}"#), format!(r#"It is {{"n": 1, "list": ["1", {{"\"a": {number}}}]}}."#)]
+        {
+            assert_eq!(find(&text), Err(Unfit::Inexact { number: number.to_owned() }), "{text}");
+        }
+    }
+    let told = find(r#"{"n": 123456789012345678901234567890}"#).unwrap_err().to_string();
+    expect!["it has the whole number 123456789012345678901234567890, which cannot be kept exactly; those up to 18446744073709551615 can"].assert_eq(&told);
+    let long = find(&format!(r#"{{"n": {}1}}"#, "1234567890".repeat(30))).unwrap_err().to_string();
+    assert!(long.len() < 200, "{long}");
+}
+
+#[test]
+fn numbers_that_stay_what_they_are_fit_however_they_are_written() {
+    let exact = [
+        "18446744073709551615",
+        "-9223372036854775808",
+        "-0",
+        "0e5",
+        "1e23",
+        "1E+22",
+        "51090942171709440000",
+        "2.50e1",
+    ];
+    for number in exact {
+        let found = find(&format!(r#"{{"n": {number}, "text": "123456789012345678901234567890 \\"}}"#));
+        assert!(found.is_ok(), "{number}: {found:?}");
+    }
+    let fraction = find(r#"{"n": 1, "share": 0.333333333333333333333333333333}"#);
+    assert!(fraction.is_ok(), "fractions are rounded: {fraction:?}");
+}

@@ -35,7 +35,10 @@ fn agent(task: TaskId) -> Sender {
 
 fn read(reports: &[TaskId], messages: &[u32], text: &str) -> Fact {
     let reports = reports.iter().map(|&child| ReportMark { child, leg: 1 }).collect();
-    Fact::MailRead { mail: MailMark { reports, messages: messages.to_vec() }, text: text.to_owned() }
+    Fact::MailRead {
+        mail: MailMark { reports, messages: messages.to_vec(), ..MailMark::default() },
+        text: text.to_owned(),
+    }
 }
 
 /// A child in the background asks, is answered, and reports; a person has a word, too.

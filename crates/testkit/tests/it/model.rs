@@ -20,6 +20,7 @@ pub(crate) fn request(messages: &[Message]) -> ModelRequest<'_> {
         max_output: None,
         deadline: None,
         idle: None,
+        retries_made: 0,
     }
 }
 
@@ -28,11 +29,12 @@ pub(crate) async fn call(model: &ScriptedModel, messages: &[Message]) -> (Result
     let mut events = Vec::new();
     let mut observe = |event: ModelEvent<'_>| {
         events.push(match event {
+            ModelEvent::Sending => return,
             ModelEvent::Text(text) => format!("text {text:?}"),
             ModelEvent::Reasoning(text) => format!("reasoning {text:?}"),
             ModelEvent::CallBegan { tool } => format!("call {tool}"),
             ModelEvent::Used(usage) => format!("used {}", usage.total_tokens()),
-            ModelEvent::Retrying { attempt, wait, error } => {
+            ModelEvent::Retrying { attempt, wait, error, .. } => {
                 format!("retry {attempt} after {wait:?}: {}", error.kind.code())
             }
         });

@@ -145,6 +145,9 @@ async fn started(
     cancel: &CancellationToken,
     call_cancel: &CancellationToken,
 ) -> Result<Started, Problem> {
+    if call_cancel.is_cancelled() {
+        return Err(Problem::new(None, "cancelled before it began"));
+    }
     let (launcher, token) = (Arc::clone(launcher), cancel.clone());
     let mut starting = tokio::task::spawn_blocking(move || launcher.start(order, &token));
     let started = tokio::select! {

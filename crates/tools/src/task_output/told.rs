@@ -5,6 +5,7 @@ use sortie_protocol::{Failure, Fault, MailMark, ReportMark, TaskId, TaskOutcome,
 
 use crate::answer::{Answer, grouped};
 use crate::cut;
+use crate::essence::essence;
 use crate::glance::line;
 use crate::kin::{Glance, ReportPage, Stand};
 use crate::port::CallContext;
@@ -19,7 +20,7 @@ pub(super) struct Told {
     pieces: Vec<String>,
     notes: Vec<String>,
     tasks: Vec<TaskId>,
-    read: Vec<ReportMark>,
+    read: MailMark,
     /// Characters of the reports so far.
     n_chars: usize,
     n_ended: usize,
@@ -58,7 +59,7 @@ impl Told {
         self.n_chars += n_chars;
         self.has_cut |= outcome.full_text_path.is_some();
         self.pieces.push(report);
-        self.read.extend(unread);
+        self.mark_read(*unread, outcome);
     }
 
     /// A task that has not ended. Of one that does not work for the caller no report comes by itself.
@@ -98,8 +99,14 @@ impl Told {
             (false, false) => format!("characters {first} to {end} of {all}; next offset: {next}"),
         });
         if from == 0 && is_last {
-            self.read.extend(unread);
+            self.mark_read(*unread, outcome);
         }
+    }
+
+    /// A report is told whole: it needs no delivery any more.
+    fn mark_read(&mut self, unread: Option<ReportMark>, outcome: &TaskOutcome) {
+        self.read.essences.extend(unread.map(|_| essence(Ok(outcome))));
+        self.read.reports.extend(unread);
     }
 
     /// Where reports are not delivered, they have to be asked for.
@@ -127,8 +134,7 @@ impl Told {
             };
             answer.note_lack(format!("{n_open} of {n_tasks} {have} not ended; {then}"));
         }
-        let mail = MailMark { reports: self.read, ..MailMark::default() };
-        ToolOutput { mail, ..answer.done(format!("{} of {n_tasks} ended", self.n_ended)) }
+        ToolOutput { mail: self.read, ..answer.done(format!("{} of {n_tasks} ended", self.n_ended)) }
     }
 }
 

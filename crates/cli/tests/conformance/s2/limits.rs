@@ -83,8 +83,9 @@ fn s2_50_s2_67_the_token_limit_stops_a_sub_agent_and_is_named() {
 fn s2_20_a_sub_agent_that_never_comes_to_an_end_is_stopped_and_not_called_a_success() {
     let script = main_agent_calls([task("CHILD work")])
         .on(when::last_contains("limit"), reply::text("So far: nothing."))
-        .otherwise(restless(1));
-    let run = Run::of(&World::new(), CONTRACT, "openai-chat", script);
+        .otherwise(restless(3000));
+    let plenty = ["--set", "task_tool.max_tokens=1000000"];
+    let run = Run::with(&World::new(), CONTRACT, "openai-chat", script, &plenty);
     assert_eq!(run.sub_agents().len(), 51, "fifty turns and a last word");
     let result = run.result().json();
     assert_eq!((&result["success"], &result["summary"]), (&json!(false), &json!("So far: nothing.")));

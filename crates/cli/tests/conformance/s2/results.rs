@@ -20,14 +20,14 @@ fn s2_11_s2_13_s2_22_s2_35_s2_43_a_result_says_success_files_summary_and_tokens(
     for wire in WIRES {
         let world = World::new();
         let script = main_agent_calls([task("CHILD work")])
-            .on(when::turn(0), look().usage(spending(100, 10)))
-            .otherwise(reply::text("Found two files: a and b.").usage(spending(230, 7)));
+            .on(when::turn(0), look().usage(spending(1000, 10)))
+            .otherwise(reply::text("Found two files: a and b.").usage(spending(1230, 7)));
         let run = Run::of(&world, CONTRACT, wire, script);
         let expected = json!({
             "success": true,
             "files_modified": [],
             "summary": "Found two files: a and b.",
-            "tokens_used": 347,
+            "tokens_used": 2247,
         });
         assert_eq!(run.result().json(), expected, "of the sub-agent alone, all its turns");
     }
@@ -37,12 +37,12 @@ fn s2_11_s2_13_s2_22_s2_35_s2_43_a_result_says_success_files_summary_and_tokens(
 fn s2_35_a_program_gets_the_same_object_and_nothing_else() {
     let world = World::new();
     let server = sortie_testkit::ScriptedServer::start(sortie_testkit::Script::always(
-        reply::text("Done.").usage(spending(5, 2)),
+        reply::text("Done.").usage(spending(1005, 2)),
     ))
     .unwrap();
     let request = json!({"task": "CHILD work"}).to_string();
     let ended = world.sortie(["task", "--contract", CONTRACT, "--json", &request]).on(&server, "anthropic").run();
-    let expected = json!({"success": true, "files_modified": [], "summary": "Done.", "tokens_used": 7});
+    let expected = json!({"success": true, "files_modified": [], "summary": "Done.", "tokens_used": 1007});
     assert_eq!((ended.code, ended.stdout_json()), (0, expected));
 }
 
@@ -53,12 +53,12 @@ fn s2_22_s2_73_tokens_count_all_that_was_spent_below() {
         .on(when::prompt_contains("OUTER").turn(0), reply::calls([task("INNER work")]).usage(spending(1000, 100)))
         .on(when::prompt_contains("OUTER"), reply::text("Outer done.").usage(spending(2000, 200)))
         .once(when::prompt_contains("INNER"), reply::status(500))
-        .on(when::prompt_contains("INNER"), reply::text("Inner done.").usage(spending(30, 3)));
+        .on(when::prompt_contains("INNER"), reply::text("Inner done.").usage(spending(1030, 3)));
     let run = Run::with(&world, CONTRACT, "anthropic", script, &["--set", "llm.retry_base_ms=1"]);
     let inner = run.sub_agent("OUTER")[1].results[0].json();
-    assert_eq!((&inner["summary"], &inner["tokens_used"]), (&json!("Inner done."), &json!(33)));
+    assert_eq!((&inner["summary"], &inner["tokens_used"]), (&json!("Inner done."), &json!(1033)));
     let outer = run.result().json();
-    assert_eq!((&outer["summary"], &outer["tokens_used"]), (&json!("Outer done."), &json!(3333)));
+    assert_eq!((&outer["summary"], &outer["tokens_used"]), (&json!("Outer done."), &json!(4333)));
 }
 
 #[test]

@@ -20,10 +20,10 @@ fn call(more: &[(&str, &str)]) -> ScriptedPart {
 #[test]
 fn s4_17_the_recipe_takes_two_fields_and_answers_with_tokens() {
     for wire in WIRES {
-        let used = Usage { input_tokens: 40, output_tokens: 2, ..Usage::default() };
+        let used = Usage { input_tokens: 1040, output_tokens: 2, ..Usage::default() };
         let script = main_agent_calls([call(&[])]).otherwise(reply::text("Done below.").usage(used));
         let run = Run::of(&World::new(), RECIPE, wire, script);
-        assert_eq!(run.result().json(), json!({"summary": "Done below.", "toolCalls": 0, "tokens": 42}));
+        assert_eq!(run.result().json(), json!({"summary": "Done below.", "toolCalls": 0, "tokens": 1042}));
         let schema = run.main_agent()[0].tool("task").schema.clone();
         assert_eq!(schema["properties"].as_object().unwrap().keys().collect::<Vec<_>>(), ["description", "prompt"]);
         assert_eq!(schema["required"], json!(["description", "prompt"]));

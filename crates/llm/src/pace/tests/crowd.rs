@@ -13,8 +13,8 @@ struct Endpoint {
     per_second: usize,
     /// Calls that it can work on; more are an overload.
     at_once: usize,
-    /// Until then it works on none.
-    down_until: Option<Instant>,
+    /// Until then it works on none, and says this.
+    down_until: Option<(Instant, ErrorKind)>,
     retry_after: Option<Duration>,
     times: Times,
     seen: Mutex<Seen>,
@@ -58,7 +58,10 @@ impl Endpoint {
         while seen.taken.front().is_some_and(|taken| now.duration_since(*taken) >= SECOND) {
             seen.taken.pop_front();
         }
-        if self.down_until.is_some_and(|until| now < until) || seen.at_work >= self.at_once {
+        if let Some((_, kind)) = self.down_until.filter(|(until, _)| now < *until) {
+            return Err(kind);
+        }
+        if seen.at_work >= self.at_once {
             return Err(ErrorKind::Overloaded);
         }
         if seen.taken.len() >= self.per_second {
@@ -83,15 +86,21 @@ impl Endpoint {
 
     /// A thousand agents ask at once, each until it has an answer.
     async fn meets_a_crowd(self, limits: RateLimits) -> Told {
+        self.meets(AGENTS, 1, &Arc::new(Pace::new(limits))).await
+    }
+
+    /// So many agents begin at once, and each asks until it has so many answers.
+    async fn meets(self, agents: usize, answers: usize, pace: &Arc<Pace>) -> Told {
         const RETRY_BASE: Duration = Duration::from_millis(500);
-        let (pace, endpoint, begin) = (Arc::new(Pace::new(limits)), Arc::new(self), Instant::now());
-        let agents = (0..AGENTS).map(|_| {
-            let (pace, endpoint) = (Arc::clone(&pace), Arc::clone(&endpoint));
+        let (endpoint, begin) = (Arc::new(self), Instant::now());
+        let agents = (0..agents).map(|_| {
+            let (pace, endpoint) = (Arc::clone(pace), Arc::clone(&endpoint));
             tokio::spawn(async move {
-                loop {
+                let mut answered = 0;
+                while answered < answers {
                     let mut pass = pace.enter(0, None).await.unwrap();
                     match endpoint.answer(&mut pass).await {
-                        Ok(()) => break,
+                        Ok(()) => answered += 1,
                         Err(error) => drop(pass.refuse(&error, RETRY_BASE, 0.5)),
                     }
                 }
@@ -152,7 +161,7 @@ async fn an_endpoint_that_does_not_say_how_long_to_wait_is_still_not_stormed() {
 #[tokio::test(start_paused = true)]
 async fn an_outage_of_a_minute_is_waited_out_by_all() {
     for times in [times(2, 0, 0), times(100, 1000, 1000)] {
-        let down_until = Some(Instant::now() + Duration::from_mins(1));
+        let down_until = Some((Instant::now() + Duration::from_mins(1), ErrorKind::Overloaded));
         let told = Endpoint { down_until, ..Endpoint::new(times) }.meets_a_crowd(RateLimits::default()).await;
         assert!(told.requests.len() <= AGENTS * 11 / 10, "{times:?}: {} requests", told.requests.len());
         assert!(told.took < Duration::from_mins(2), "{times:?}: {:?}", told.took);
@@ -166,4 +175,31 @@ async fn an_endpoint_that_works_on_few_calls_is_given_few() {
     assert!(told.requests.len() <= AGENTS * 12 / 10, "{} requests", told.requests.len());
     // Were it always fully at work, it would take a minute.
     assert!(told.took < Duration::from_mins(2), "{:?}", told.took);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_few_asked_for_is_not_taken_for_the_rate_of_many() {
+    // One after the other, a few after each other, or nobody at all before.
+    for (agents, answers, each) in [(1, 8, 1500), (4, 3, 5000), (1, 1, 50), (1, 0, 0)] {
+        for retry_after in [None, Some(SECOND), Some(SECOND * 3)] {
+            let pace = Arc::new(Pace::new(RateLimits::default()));
+            Endpoint::new(times(10, each, 0)).meets(agents, answers, &pace).await;
+            let down_until = Some((Instant::now() + SECOND, ErrorKind::RateLimited));
+            let endpoint = Endpoint { down_until, retry_after, ..Endpoint::new(times(10, 0, 0)) };
+            let told = endpoint.meets(12, 4, &pace).await;
+            let needed = retry_after.unwrap_or(SECOND);
+            assert!(told.took < needed + SECOND, "{agents} of {each} ms, {retry_after:?}: {:?}", told.took);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dozen_learn_a_low_rate_when_they_have_to_wait_for_it() {
+    for times in [times(10, 0, 0), times(10, 0, 200), times(50, 1000, 1000)] {
+        let endpoint = Endpoint { per_second: 5, retry_after: Some(SECOND), ..Endpoint::new(times) };
+        let told = endpoint.meets(12, 20, &Arc::new(Pace::new(RateLimits::default()))).await;
+        assert!(told.requests.len() <= 12 * 20 * 11 / 10, "{times:?}: {} requests", told.requests.len());
+        // Were it asked at just its rate, it would take 48 seconds.
+        assert!(told.took < SECOND * 75, "{times:?}: {:?}", told.took);
+    }
 }

@@ -10,7 +10,7 @@ use sortie_protocol::{CallId, Part, Reply, StopReason, ToolCall, Usage};
 
 use super::opaque;
 use crate::wire::fault::one_line;
-use crate::wire::tokens::count;
+use crate::wire::tokens::{count, uncached};
 use crate::wire::{Decoder, Observe, Progress, cut, fault_or_garbage, progress_of, reply};
 use crate::{ErrorKind, ModelError, ModelEvent};
 
@@ -222,8 +222,8 @@ pub(super) fn count_usage(usage: &mut Usage, said: &Value) {
         counts.iter().any(Option::is_some).then(|| counts.into_iter().flatten().sum::<u64>())
     };
     if let Some(prompt) = sum(["promptTokenCount", "toolUsePromptTokenCount"]) {
-        let cached = count(said, &["cachedContentTokenCount"]).unwrap_or(0).min(prompt);
-        usage.input_tokens = prompt - cached;
+        let cached = count(said, &["cachedContentTokenCount"]).unwrap_or(0);
+        usage.input_tokens = uncached(prompt, cached);
         usage.cache_read_tokens = cached;
     }
     if let Some(output) = sum(["candidatesTokenCount", "thoughtsTokenCount"]) {

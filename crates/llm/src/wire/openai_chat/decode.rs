@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use sortie_protocol::{CallId, Part, Reply, StopReason, ToolCall, Usage};
 
 use super::opaque;
-use crate::wire::tokens::count;
+use crate::wire::tokens::{count, uncached};
 use crate::wire::{Decoder, Observe, Progress, cut, fault_or_garbage, is_blank, reply};
 use crate::{ErrorKind, ModelError, ModelEvent};
 
@@ -267,10 +267,9 @@ pub(super) fn counted(said: &Value) -> Usage {
     let prompt = count(said, &["prompt_tokens"]).unwrap_or(0);
     let cached = count(said, &["prompt_tokens_details", "cached_tokens"])
         .or_else(|| count(said, &["prompt_cache_hit_tokens"]))
-        .unwrap_or(0)
-        .min(prompt);
+        .unwrap_or(0);
     Usage {
-        input_tokens: prompt - cached,
+        input_tokens: uncached(prompt, cached),
         cache_read_tokens: cached,
         output_tokens: count(said, &["completion_tokens"]).unwrap_or(0),
         ..Usage::default()

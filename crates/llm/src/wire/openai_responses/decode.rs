@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use sortie_protocol::{Part, Reply, StopReason, Usage};
 
 use self::item::{Kind, OutputItem};
-use crate::wire::tokens::count;
+use crate::wire::tokens::{count, uncached};
 use crate::wire::{Decoder, Observe, Progress, ProviderFault, cut, fault_or_garbage, garbage, reply};
 use crate::{ErrorKind, ModelError};
 
@@ -191,10 +191,9 @@ impl ResponsesDecoder {
 pub(super) fn counted(said: &Value) -> Usage {
     let input = count(said, &["input_tokens"]).unwrap_or(0);
     let detail = |key: &str| count(said, &["input_tokens_details", key]).unwrap_or(0);
-    let cache_read = detail("cached_tokens").min(input);
-    let cache_write = detail("cache_write_tokens").min(input - cache_read);
+    let (cache_read, cache_write) = (detail("cached_tokens"), detail("cache_write_tokens"));
     Usage {
-        input_tokens: input - cache_read - cache_write,
+        input_tokens: uncached(input, cache_read + cache_write),
         cache_read_tokens: cache_read,
         cache_write_tokens: cache_write,
         output_tokens: count(said, &["output_tokens"]).unwrap_or(0),

@@ -118,6 +118,13 @@ fn a_prompt_that_is_blocked_is_refused() {
 }
 
 #[test]
+fn more_cached_input_than_input_is_told_beside_it() {
+    let event = r#"{"promptFeedback":{"blockReason":"OTHER"},"usageMetadata":{"promptTokenCount":5,"cachedContentTokenCount":9}}"#;
+    let usage = decode(WIRE, &[event]).1.unwrap().usage;
+    assert_eq!((usage.input_tokens, usage.cache_read_tokens), (5, 9));
+}
+
+#[test]
 fn other_candidates_and_kinds_of_parts_say_nothing() {
     let event = r#"{"candidates":[{"index":1,"content":{"parts":[{"text":"No."}]},"finishReason":"STOP"},{"index":0,"content":{"parts":[{"executableCode":{"code":"1"}},{"text":"Yes."}]}}]}"#;
     let (seen, reply) = decode(WIRE, &[event]);

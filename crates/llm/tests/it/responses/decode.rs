@@ -226,7 +226,11 @@ fn absurd_accounting_counts_as_nothing() {
         let end = format!(r#"{{"type":"response.completed","response":{{"usage":{usage}}}}}"#);
         assert_eq!(decode(RESPONSES, &[&end]).1.unwrap().usage.total_tokens(), 0, "{usage}");
     }
+}
+
+#[test]
+fn more_cached_input_than_input_is_told_beside_it() {
     let more_cached_than_sent = r#"{"type":"response.completed","response":{"usage":{"input_tokens":5,"input_tokens_details":{"cached_tokens":9,"cache_write_tokens":9}}}}"#;
     let usage = decode(RESPONSES, &[more_cached_than_sent]).1.unwrap().usage;
-    assert_eq!((usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens), (0, 5, 0));
+    assert_eq!((usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens), (5, 9, 9));
 }

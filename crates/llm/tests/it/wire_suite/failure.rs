@@ -100,6 +100,15 @@ pub(super) async fn retries_end_at_their_number(wire: WireKind) {
     assert_eq!(caller.server.requests().len(), 3);
 }
 
+pub(super) async fn retries_that_were_made_before_count(wire: WireKind) {
+    let caller = caller(wire, Script::always(reply::status(500)), QUICK);
+    let messages = [Message::user("Where is it?")];
+    let request = ModelRequest { retries_made: 1, ..request(&[], &messages) };
+    let (observed, reply) = call(caller.model.as_ref(), request).await;
+    assert!(reply.unwrap_err().message.ends_with("(after 3 tries)"));
+    assert_eq!((caller.server.requests().len(), observed.sent), (2, 2));
+}
+
 pub(super) async fn refusals_for_the_rate_or_the_load_use_up_no_retry(wire: WireKind) {
     let refusals =
         [reply::status(429), reply::status(503), reply::fault(Fault::rate_limited("0.01")), reply::status(529)];

@@ -26,6 +26,7 @@ async fn reports_are_told_between_marks_and_count_as_read() {
     .assert_eq(&output.for_model);
     assert!(!output.failed, "that a task has failed is no failure of the look");
     assert_eq!(output.mail.reports, [mark('a')], "the other one was not in the mail");
+    assert_eq!(output.mail.essences.len(), 1, "and what it came to");
     assert_eq!(output.for_people, "2 of 2 ended");
 }
 

@@ -1,0 +1,101 @@
+//! Reports at a limit that could not be paid for if their model read all of the conversation: what is left out is left out of
+//! that one request, and comes back for whoever goes on with more.
+
+use expect_test::expect;
+use serde_json::json;
+use sortie_engine::Resumption;
+use sortie_journal::Entry;
+use sortie_protocol::{Fact, Limit, Limits, TaskOutcome, TaskRequest, Usage};
+use sortie_testkit::{Fault, Script, ScriptedReply, StatusFault, reply, when};
+
+use crate::mail_races::Site;
+use crate::relic::Relic;
+use crate::support::{Plan, ask};
+
+const MAX: u64 = 12_000;
+const LEFT_OUT: &str = "left out to make room";
+
+fn plan() -> Plan {
+    reporting(reply::text("So far."))
+}
+
+/// Reads a file that is longer than what is left after it, and reports so.
+fn reporting(report: ScriptedReply) -> Plan {
+    let counted = Usage { input_tokens: 2500, ..Usage::default() };
+    let read = reply::call("Read", json!({"file_path": "long.txt"}));
+    let script = Script::new()
+        .on(when::last_contains("reached a limit"), report.usage(counted))
+        .on(when::last_contains("With more."), reply::text("All of it.").usage(counted))
+        .otherwise(reply::text("I read.").calls([read]).usage(counted));
+    Plan::script(script).files(&[("long.txt", "a line of many\n".repeat(2000).as_str())])
+}
+
+fn within(max_tokens: u64) -> Limits {
+    Limits { max_tokens: Some(max_tokens), ..Limits::default() }
+}
+
+async fn run(site: &Site) -> TaskOutcome {
+    site.run(TaskRequest { limits: within(MAX), ..ask("MAIN") }).await
+}
+
+async fn resume(site: &Site, first: &TaskOutcome, resumption: Resumption) -> TaskOutcome {
+    let running = site.engine.resume(first.task_id, resumption).await.expect("it goes on");
+    running.outcome().await.expect("the journal works")
+}
+
+/// It goes on with more, and has all that it had read.
+async fn has_all_of_it(site: &Site, first: &TaskOutcome) {
+    let more = Resumption { prompt: Some("With more.".to_owned()), limits: within(20 * MAX), ..Resumption::default() };
+    let outcome = resume(site, first, more).await;
+    assert_eq!((outcome.text.as_str(), outcome.notices.as_slice()), ("All of it.", &[] as &[String]));
+    let outputs = site.outputs("MAIN");
+    assert!(
+        !outputs.is_empty() && outputs.iter().all(|output| !output.contains(LEFT_OUT) && output.len() > 20_000),
+        "{outputs:?}"
+    );
+    assert!(!site.all_events().iter().any(|event| matches!(event.fact, Fact::Compacted { .. })));
+}
+
+#[tokio::test]
+async fn what_is_left_out_for_a_report_is_there_again_for_whoever_goes_on_with_more() {
+    let site = Site::new(plan());
+    let first = run(&site).await;
+    assert_eq!((first.reason, first.text.as_str()), (Some(Limit::Tokens), "So far."), "{first:?}");
+    assert!(first.usage.total_tokens() <= MAX, "{first:?}");
+    expect!["the report was asked for with parts of the conversation left out, for want of tokens or money; a resume with more has all of it"]
+        .assert_eq(&first.notices.join("; "));
+    assert!(site.outputs("MAIN").iter().any(|output| output.contains(LEFT_OUT)));
+    has_all_of_it(&site, &first).await;
+}
+
+#[tokio::test]
+async fn a_report_that_is_refused_as_too_long_even_so_leaves_the_conversation_as_it_was() {
+    let message = Some("prompt is too long".to_owned());
+    let too_long = StatusFault { code: 400, retry_after: None, message };
+    let site = Site::new(reporting(reply::fault(Fault::Status(too_long))));
+    let first = run(&site).await;
+    assert_eq!((first.reason, first.text.as_str()), (Some(Limit::Tokens), "I read."), "{first:?}");
+    expect!["the conversation did not fit the model's window any more: there is no report"]
+        .assert_eq(first.notices.last().expect("it is said"));
+    has_all_of_it(&site, &first).await;
+}
+
+#[tokio::test]
+async fn wherever_the_process_is_killed_it_reports_if_it_can_and_nothing_is_lost() {
+    let mut site = Site::new(plan());
+    let first = run(&site).await;
+    let appends = site.journal.appends();
+    let has_read = |entries: &Vec<Entry>| entries.iter().any(|entry| matches!(entry.fact, Fact::CallFinished { .. }));
+    let read = appends.iter().position(has_read).expect("it has read");
+    let mut n_lost = 0;
+    for killed in read + 1..appends.len() {
+        site = site.later(plan(), Relic::of(&appends[..killed]).await);
+        let outcome = resume(&site, &first, Resumption::default()).await;
+        assert_eq!(outcome.reason, Some(Limit::Tokens), "after {killed} appends: {outcome:?}");
+        assert!(outcome.usage.total_tokens() <= MAX, "after {killed} appends: {outcome:?}");
+        assert_eq!(outcome.notices[0], first.notices[0], "after {killed} appends");
+        n_lost += usize::from(outcome.text != first.text);
+        has_all_of_it(&site, &first).await;
+    }
+    assert_eq!(n_lost, 1, "a report that was asked for cannot be paid for again");
+}

@@ -1,0 +1,73 @@
+//! What a sub-agent came to, as a short word that can be compared: the same for two that came to the same.
+//!
+//! For whoever looks whether the same comes again and again. It says nothing to people or models.
+
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+use sortie_contract::Answer;
+
+/// How much of the digest is kept: enough for the few that one task compares.
+const BYTES: usize = 8;
+
+/// Of the status and why it is that, and of the report, as far as that is told. Ids, figures and notices do not count, nor
+/// does the place where the whole of a report lies that was cut. A call that started nobody came to its refusal.
+pub fn essence(answer: Answer<'_>) -> String {
+    let told = match answer {
+        Ok(outcome) => {
+            let kept = outcome.truncation.and_then(|truncation| outcome.text.get(..truncation.kept_bytes));
+            let code = outcome.error.as_ref().map(|error| &error.code);
+            json!([outcome.status, outcome.reason, code, kept.unwrap_or(&outcome.text), outcome.structured])
+        }
+        // It says how long to wait, and comes to something else by itself.
+        Err(failure) if failure.code == "delegation_rate" => json!([failure.code, failure.message]),
+        Err(failure) => json!(failure.code),
+    };
+    let digest = Sha256::digest(told.to_string());
+    digest.iter().take(BYTES).fold(String::new(), |word, byte| word + &format!("{byte:02x}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use sortie_protocol::{Failure, TaskId, TaskOutcome, Truncation, Usage};
+
+    use super::*;
+
+    fn outcome(text: &str) -> TaskOutcome {
+        let told = json!({
+            "task_id": TaskId::from_random([0; 12]), "agent": "explore", "status": "completed", "text": text,
+            "tool_summary": [], "model": {"route": "main", "id": "m"}, "usage": {},
+        });
+        serde_json::from_value(told).expect("an outcome")
+    }
+
+    #[test]
+    fn ids_figures_and_the_place_of_the_whole_report_do_not_count() {
+        let cut = |path: &str| {
+            let text = format!("It is in a.rs.\n[… the report was cut here; the whole is in {path}]");
+            let kept = Truncation { original_lines: 9, original_bytes: 99, kept_lines: 1, kept_bytes: 14 };
+            TaskOutcome { truncation: Some(kept), full_text_path: Some(path.to_owned()), ..outcome(&text) }
+        };
+        let other = TaskOutcome {
+            task_id: TaskId::from_random([1; 12]),
+            usage: Usage { duration_ms: 4711, output_tokens: 12, ..Usage::default() },
+            ..cut("/reports/b.md")
+        };
+        assert_eq!(essence(Ok(&cut("/reports/a.md"))), essence(Ok(&other)));
+    }
+
+    #[test]
+    fn another_report_status_or_reason_is_another_outcome() {
+        let first = outcome("It is in a.rs.");
+        let mut others = vec![outcome("It is in b.rs."), first.clone(), first.clone(), first.clone()];
+        others[1].status = sortie_protocol::Status::Partial;
+        others[2].reason = Some(sortie_protocol::Limit::Turns);
+        others[3].structured = Some(json!({"line": 3}));
+        for other in &others {
+            assert_ne!(essence(Ok(&first)), essence(Ok(other)), "{other:?}");
+        }
+        let refused = |code: &str, message: &str| essence(Err(&Failure::new(code, message)));
+        assert_eq!(refused("unknown_agent", "`x`; there are a, b"), refused("unknown_agent", "`x`; there are b, a"));
+        assert_ne!(refused("unknown_agent", "m"), refused("depth", "m"));
+        assert_ne!(refused("delegation_rate", "try again in 12 s"), refused("delegation_rate", "try again in 9 s"));
+    }
+}
