@@ -126,10 +126,11 @@ impl Sink {
 
     /// Records the beginning of a task, together with its parent's word of it: both or neither.
     ///
-    /// One without a parent is on disk when this returns: whoever started it may be told its id and ask for it at once, and
-    /// what others have seen of it is never gone without a trace.
+    /// One that was delegated from outside is on disk when this returns: whoever did so may be told its id and ask for it at
+    /// once.
     pub(crate) async fn begin(&self, parent: Option<ParentsWord<'_>>) -> Result<(), JournalError> {
-        let durability = if self.job.parent.is_none() { Durability::Synced } else { Durability::Ordered };
+        let is_from_outside = self.job.parent.is_none() && self.job.config.depth > 0;
+        let durability = if is_from_outside { Durability::Synced } else { Durability::Ordered };
         let mut entries = vec![self.entry(Fact::TaskStarted { job: Box::new(Job::clone(&self.job)) })];
         entries.extend(parent.map(|parent| self.start_at(parent)));
         self.journal.append(entries, durability).await

@@ -181,7 +181,12 @@ impl Task {
         if let Some(ending) = not_admitted {
             return self.end_unrun(ending).await;
         }
-        self.sink.append(Fact::TaskAdmitted).await?;
+        if self.past.is_none() && self.job.config.depth == 0 {
+            // A run is on disk before its model hears of it: what others have seen of it is never gone without a trace.
+            self.sink.append_synced(Fact::TaskAdmitted).await?;
+        } else {
+            self.sink.append(Fact::TaskAdmitted).await?;
+        }
         for text in self.past.as_ref().map_or(&self.job.notices, |resumed| &resumed.notices) {
             self.sink.append(Fact::Noticed { text: text.clone() }).await?;
         }

@@ -22,6 +22,7 @@ use self::web::{Front, WebArgs};
 use super::agents::complain;
 use super::persons::only_for_persons;
 use crate::args::with_exit_codes;
+use crate::drive::tend_memory;
 use crate::error::{self, CommandError};
 use crate::settings::Settings;
 use crate::signal::{Signal, Signals};
@@ -80,6 +81,7 @@ pub(crate) fn run(args: &McpArgs, settings: &Settings) -> Result<ExitCode, Comma
         hosts,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     });
+    runtime.spawn(tend_memory());
     let ended_by = runtime.block_on(async {
         let signal = serve(&office, entrance, settings.finishes_background()).await?;
         if signal.is_none() {

@@ -8,7 +8,7 @@ use expect_test::expect;
 use serde_json::json;
 use sortie_engine::{Approval, Approver, Permissions, Question, Resumption, Rules};
 use sortie_journal::{Durability, Entry, Holder};
-use sortie_protocol::{Event, Fact, Status};
+use sortie_protocol::{Event, Fact, Status, TaskRequest};
 use sortie_testkit::{Script, ScriptedModel, ScriptedReply, reply, when};
 use sortie_tools::BoxFuture;
 use tokio_util::sync::CancellationToken;
@@ -47,9 +47,11 @@ async fn whoever_was_started_a_moment_ago_is_known_before_the_log_shows_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_without_a_parent_is_on_disk_before_whoever_started_it_hears_its_id() {
+async fn a_task_from_outside_is_on_disk_before_whoever_started_it_hears_its_id() {
     let site = Site::of(answering(looking), Relic::default());
-    site.run(ask("MAIN")).await;
+    let request = TaskRequest { agent: "general-purpose".to_owned(), ..ask("MAIN") };
+    let running = site.engine.task(request).await.expect("it starts");
+    running.outcome().await.expect("the journal works");
     let begun = site.journal.durabilities_of(|fact| matches!(fact, Fact::TaskStarted { .. }));
     // Of the one below it, only this process knows.
     assert_eq!(begun, [Durability::Synced, Durability::Ordered]);

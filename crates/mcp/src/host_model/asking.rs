@@ -52,6 +52,7 @@ impl Model for HostModel {
         observe: &'a mut (dyn FnMut(ModelEvent<'_>) + Send),
     ) -> BoxFuture<'a, Result<Reply, ModelError>> {
         Box::pin(async move {
+            observe(ModelEvent::Sending);
             let said = self.ask(question(&request)).await?;
             let reply = reply(&request, &self.client, said)?;
             for part in &reply.parts {

@@ -114,6 +114,7 @@ async fn call(model: &dyn Model, messages: &[Message], tools: &[ToolSpec]) -> Re
         max_output: Some(500),
         deadline: None,
         idle: None,
+        retries_made: 0,
     };
     model.call(request, &mut |_| {}).await
 }
