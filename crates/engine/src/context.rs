@@ -152,7 +152,9 @@ impl Run<'_> {
     /// How many bytes of reports may join the conversation now, if all its outputs have joined it but for these.
     pub(crate) fn room_for_reports(&self, not_joined: usize) -> usize {
         let terms = &self.services.speaker.terms;
-        let most = self.gauge.room(most_input(terms.window.unwrap_or(USUAL_WINDOW), terms));
+        // What a provider has read fits its window, however much it is.
+        let at_least = || USUAL_WINDOW.max(self.gauge.measure(&self.history).saturating_mul(2));
+        let most = self.gauge.room(most_input(terms.window.unwrap_or_else(at_least), terms));
         let left = most.saturating_sub(self.history.tokens());
         estimate::bytes(left / SHARE_OF_REPORTS).saturating_sub(not_joined)
     }
