@@ -25,6 +25,26 @@ use crate::task::Task;
 const HELD_FOR: Duration = Duration::from_secs(2);
 const PERIOD: Duration = Duration::from_millis(20);
 
+/// Goes on trying for a while: who stops a child, or ends one below it, has its log for a moment.
+pub(crate) struct Persistence {
+    until: Instant,
+}
+
+impl Persistence {
+    pub(crate) fn new() -> Self {
+        Self { until: Instant::now() + HELD_FOR }
+    }
+
+    /// Whether to try again, a moment after somebody else had the task.
+    pub(crate) async fn tries_again_after(&self, failure: &Failure) -> bool {
+        let tries = failure.code == "still_running" && Instant::now() < self.until;
+        if tries {
+            tokio::time::sleep(PERIOD).await;
+        }
+        tries
+    }
+}
+
 /// A task as its log tells of it, and what is not known of its children.
 type Recalled = (Remembered, Vec<String>);
 
@@ -65,7 +85,7 @@ impl Delegate {
         &self,
         Attached { child, ended_leg, .. }: Attached,
     ) -> Result<Result<Recalled, TaskOutcome>, Failure> {
-        let until = Instant::now() + HELD_FOR;
+        let persistence = Persistence::new();
         loop {
             let (journal, takes_over) = (Arc::clone(&self.engine.journal), self.takes_over);
             let read = move || match outcome_for(journal.as_ref(), child, ended_leg)? {
@@ -73,7 +93,7 @@ impl Delegate {
                 None => remember(journal.as_ref(), standing(journal.as_ref(), child, takes_over)?).map(Ok),
             };
             match blocking(read).await {
-                Err(held) if held.code == "still_running" && Instant::now() < until => tokio::time::sleep(PERIOD).await,
+                Err(held) if persistence.tries_again_after(&held).await => {}
                 found => return found,
             }
         }

@@ -4,7 +4,7 @@ use sortie_protocol::{CallId, Failure};
 use sortie_tools::BoxFuture;
 
 use crate::abandon::Caller;
-use crate::attached::Found;
+use crate::attached::{Found, Persistence};
 use crate::delegate::Delegate;
 use crate::replay::{Attached, IN_BACKGROUND, PastCharge};
 
@@ -27,16 +27,22 @@ impl Delegate {
 
     async fn take_up_one(&self, PastCharge { child, ended_leg, .. }: PastCharge) -> Result<(), Failure> {
         let call = CallId::from(IN_BACKGROUND);
-        let address = self.address(&call, false);
-        match self.again(address, &call, Attached { child, ended_leg, is_released: true }).await {
-            Found::Ended(_) => {
-                let report = self.engine.report_of(child, ended_leg, self.caller(&call)).await?;
-                self.inbox.report(child, report);
-                Ok(())
-            }
-            Found::Open(task) => self.launch(*task).await.map(drop),
-            Found::OutOfReach(known) => {
-                Err(known.error.unwrap_or_else(|| Failure::new("still_running", "it is not here")))
+        let persistence = Persistence::new();
+        loop {
+            let address = self.address(&call, false);
+            match self.again(address, &call, Attached { child, ended_leg, is_released: true }).await {
+                Found::Ended(_) => {
+                    let report = self.engine.report_of(child, ended_leg, self.caller(&call)).await?;
+                    self.inbox.report(child, report);
+                    return Ok(());
+                }
+                Found::Open(task) => match self.launch(*task).await {
+                    Err(held) if persistence.tries_again_after(&held).await => {}
+                    launched => return launched.map(drop),
+                },
+                Found::OutOfReach(known) => {
+                    return Err(known.error.unwrap_or_else(|| Failure::new("still_running", "it is not here")));
+                }
             }
         }
     }

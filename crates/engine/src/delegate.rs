@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::account::Account;
 use crate::address::{Address, Recipient};
 use crate::approval::Approvals;
-use crate::attached::Found;
+use crate::attached::{Found, Persistence};
 use crate::blocking::blocking;
 use crate::deadline::Deadline;
 use crate::end::{Ending, Tally};
@@ -104,19 +104,35 @@ impl Delegate {
             // It goes on by itself, since the task did.
             return self.launched_before(attached.child).await;
         }
+        if let Some(attached) = self.attached.get(call) {
+            return self.answer_again(call, *attached, waits).await;
+        }
         let address = self.address(call, waits);
-        let task = match self.attached.get(call) {
-            Some(attached) => match self.again(Arc::clone(&address), call, *attached).await {
+        let Some(asked) = request.resume.clone() else { return self.begin((call, request), address).await };
+        let task = self.follow_up(Arc::clone(&address), request, &asked).await?;
+        self.start((call, task), &address, waits).await
+    }
+
+    /// The same by a child that was started before a crash.
+    async fn answer_again(&self, call: &CallId, attached: Attached, waits: bool) -> Result<Delegated, Failure> {
+        let persistence = Persistence::new();
+        loop {
+            let address = self.address(call, waits);
+            let task = match self.again(Arc::clone(&address), call, attached).await {
                 Found::Ended(outcome) | Found::OutOfReach(outcome) => return Ok(Delegated::Ended(outcome)),
                 Found::Open(task) => *task,
-            },
-            None => match request.resume.clone() {
-                Some(asked) => self.follow_up(Arc::clone(&address), request, &asked).await?,
-                None => return self.begin((call, request), address).await,
-            },
-        };
+            };
+            match self.start((call, task), &address, waits).await {
+                Err(held) if persistence.tries_again_after(&held).await => {}
+                answered => return answered,
+            }
+        }
+    }
+
+    /// A failure means that it was not started.
+    async fn start(&self, (call, task): (&CallId, Task), address: &Address, waits: bool) -> Result<Delegated, Failure> {
         if waits {
-            return self.wait((call, task), &address).await;
+            return self.wait((call, task), address).await;
         }
         self.launch(task).await.map(Delegated::Launched)
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use expect_test::expect;
 use serde_json::json;
 use sortie_engine::{Engine, Resumption, Rules};
-use sortie_journal::{Journal as _, Position, Scope};
+use sortie_journal::{Entry, Journal as _, Position, Scope};
 use sortie_protocol::{Command, Event, Fact, Limit, Limits, Message, Sender, Status, TaskId, TaskOutcome, TaskRequest};
 use sortie_testkit::{Script, ScriptedModel, ScriptedReply, Seen, reply, when};
 use tempfile::TempDir;
@@ -449,4 +449,31 @@ async fn a_child_that_is_let_go_answers_its_call_and_is_reported_when_it_ends() 
     assert!(site.outputs("MAIN")[0].contains("running in the background"));
     let has_asked = |seen: &&Seen| format!("{:?}", seen.messages.first()).contains("FIRST");
     assert_eq!(site.model.seen().iter().filter(has_asked).count(), 1, "it was not begun anew");
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_is_kept_for_a_moment_from_going_on_with_a_child_tries_again() {
+    for is_background in [true, false] {
+        let plan = || {
+            let script = Script::new()
+                .on(when::prompt_contains("CHILD"), reply::text("I have it.").after_ms(500))
+                .on(when::prompt_contains("MAIN").turn(0), reply::calls([task("CHILD", is_background)]))
+                .otherwise(reply::text("Told."));
+            Plan::script(script)
+        };
+        let site = Site::new(plan());
+        let first = site.run(ask("MAIN")).await;
+        let appends = site.journal.appends();
+        let child = site.all_events().iter().find(|event| event.depth == 1).expect("a child").task_id;
+        let is_admitted = |entries: &Vec<Entry>| {
+            entries.iter().any(|entry| entry.task_id == child && matches!(entry.fact, Fact::TaskAdmitted))
+        };
+        let admitted = appends.iter().position(is_admitted).expect("it was admitted");
+        let relic = Relic::of(&appends[..=admitted]).await.stale_once(child);
+        let site = site.later(Plan { ids_before: 2, ..plan() }, relic);
+        let running = site.engine.resume(first.task_id, Resumption::default()).await.expect("it goes on");
+        let outcome = running.outcome().await.expect("the journal works");
+        let ending = site.journal.ending(child).expect("it can be read").expect("it has ended");
+        assert_eq!((ending.status, ending.text.as_str()), (Status::Completed, "I have it."), "{outcome:?}");
+    }
 }

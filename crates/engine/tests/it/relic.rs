@@ -35,6 +35,8 @@ pub(crate) struct Relic {
     is_late: bool,
     /// Tasks of which the log cannot be read behind so many events.
     damaged: HashMap<TaskId, u64>,
+    /// A task whose log somebody else adds to just before it goes on, once.
+    stale_once: Mutex<Option<TaskId>>,
     /// A task that another process has, from so many appends on.
     held: Option<(TaskId, Holder, usize)>,
 }
@@ -104,6 +106,11 @@ impl Relic {
         self
     }
 
+    /// Somebody else adds to the log of a task just before it goes on, once.
+    pub(crate) fn stale_once(self, task: TaskId) -> Self {
+        Self { stale_once: Mutex::new(Some(task)), ..self }
+    }
+
     /// Nothing of a task's log can be read.
     pub(crate) fn erase(mut self, task: TaskId) -> Self {
         self.damaged.insert(task, 0);
@@ -145,6 +152,12 @@ impl Journal for Relic {
         if let (true, Some(&Entry { task_id: task, attempt: ours, .. })) = (refuses, entries.first()) {
             return Box::pin(async move { Err(JournalError::Fenced { task, ours, current: ours + 1 }) });
         }
+        let goes_on = entries.iter().find(|entry| matches!(entry.fact, Fact::TaskResumed { .. }));
+        let mut stale_once = self.stale_once.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(task) = stale_once.take_if(|task| goes_on.is_some_and(|entry| entry.task_id == *task)) {
+            return Box::pin(async move { Err(JournalError::Stale { task, read: 1, last: 2 }) });
+        }
+        drop(stale_once);
         if self.is_slow.is_some_and(|is_slow| entries.iter().any(|entry| is_slow(&entry.fact))) {
             return Box::pin(async move {
                 // Sleeps on purpose: by the paused clock, so that all others come first.
