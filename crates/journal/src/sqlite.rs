@@ -9,6 +9,7 @@ mod failure;
 mod list;
 mod mark;
 mod open;
+mod page_cache;
 mod place;
 mod prune;
 mod reader;

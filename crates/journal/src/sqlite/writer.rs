@@ -20,6 +20,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::batch::{Batch, Draft, Letter};
 use super::failure::{Doing, Failure};
 use super::open::{self, Opened};
+use super::page_cache::PageCache;
 use super::place::Place;
 use super::prune::{Removal, Removed};
 use crate::horizon::Horizon;
@@ -34,11 +35,6 @@ const QUEUE: usize = 16_384;
 const LOOK: Duration = Duration::from_micros(100);
 /// Only where a sync takes so much longer: on a quick disk nobody is waited for.
 const SLOW_SYNC: Duration = Duration::from_millis(2);
-
-/// Orders at once that are little to do.
-const FEW: usize = 64;
-
-const GIVE_BACK_EVERY: Duration = Duration::from_secs(30);
 
 /// The door to the writer thread.
 #[derive(Debug)]
@@ -101,7 +97,7 @@ impl Writer {
             owner: Owner::current(),
             synced: None,
             sync_took: Duration::ZERO,
-            gave_back: Instant::now(),
+            cache: PageCache::new(),
         };
         let thread = thread::Builder::new()
             .name("journal-writer".to_owned())
@@ -218,8 +214,7 @@ struct Scribe {
     synced: Option<bool>,
     /// The last commit, which was synced if anybody waited for it.
     sync_took: Duration,
-    /// When memory was given back last.
-    gave_back: Instant,
+    cache: PageCache,
 }
 
 impl Scribe {
@@ -230,18 +225,8 @@ impl Scribe {
         let (mut waiting, mut told) = (Vec::new(), 0);
         while self.inbox.blocking_recv_many(&mut waiting, QUEUE) > 0 {
             self.look_out(&mut waiting, told);
-            self.give_memory_back(waiting.len());
+            self.cache.fit(&self.connection, waiting.len(), Instant::now());
             told = self.settle(&mut waiting);
-        }
-    }
-
-    /// Now and then, where there is little to do: many tasks at once need the pages of their index in memory, and once they
-    /// have ended nobody does.
-    fn give_memory_back(&mut self, waiting: usize) {
-        if waiting <= FEW && self.gave_back.elapsed() >= GIVE_BACK_EVERY {
-            self.gave_back = Instant::now();
-            // What it cannot give back it keeps.
-            self.connection.execute_batch("PRAGMA shrink_memory").ok();
         }
     }
 
