@@ -163,6 +163,7 @@ impl<'a> Plan<'a> {
             None => models,
         };
         let agents: Arc<dyn Agents> = self.agents;
+        let permissions = permissions(self.settings, approver);
         let engine = Engine::new(EngineParts {
             journal: Arc::clone(&journal),
             models,
@@ -170,13 +171,13 @@ impl<'a> Plan<'a> {
             agents: Arc::clone(&agents),
             contract: self.settings.contract(),
             more_tools: vec![Arc::new(WebFetch::new(web.clone()))],
-            remote_tools: Arc::new(servers(self.settings)?),
+            remote_tools: Arc::new(servers(self.settings, Arc::clone(&permissions.redactor))?),
             shell: Some(Arc::new(shell(self.settings, &self.workspace, &reports, web)?)),
             reports,
             cache,
             hooks: Arc::clone(&hooks),
             rules: self.settings.rules(),
-            permissions: permissions(self.settings, approver),
+            permissions,
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
         });
@@ -202,13 +203,13 @@ fn shell(
 }
 
 /// Others' MCP servers. None is started before a task that may use it.
-fn servers(settings: &Settings) -> Result<Connections, CommandError> {
+fn servers(settings: &Settings, redactor: Arc<Redactor>) -> Result<Connections, CommandError> {
     let workspace = settings.places.workspace.clone();
     let changeable: Vec<PathBuf> = [workspace.clone()].into_iter().chain(settings.added_directories()?).collect();
     let untrusted: Vec<&Path> = changeable.iter().map(PathBuf::as_path).collect();
     let environment = Environment::scrubbed(settings.environment.of_the_process(), &untrusted);
     let (variables, logs) = (settings.server_variables(), Some(settings.places.server_logs()));
-    let ground = ServerGround { workspace, changeable, environment, variables, logs, rest: SERVER_REST };
+    let ground = ServerGround { workspace, changeable, environment, variables, logs, rest: SERVER_REST, redactor };
     Ok(Connections::new(settings.servers(), ground))
 }
 

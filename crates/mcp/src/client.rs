@@ -15,6 +15,7 @@ mod listing;
 mod process;
 mod remote_tool;
 mod trouble;
+mod words;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -24,6 +25,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use sortie_agents::{ServerDefinition, ServerUse, server_prefix};
 use sortie_engine::{Gathered, RemoteTools, Wanted};
+use sortie_policy::Redactor;
 use sortie_sandbox::process::Environment;
 use sortie_tools::{BoxFuture, Tool};
 
@@ -50,6 +52,8 @@ pub struct ServerGround {
     pub logs: Option<PathBuf>,
     /// How long a server that failed is left alone; twice as long each time it does so again, up to a minute or this.
     pub rest: Duration,
+    /// For what servers say that is not a tool's output.
+    pub redactor: Arc<Redactor>,
 }
 
 /// The servers that are configured, and the connections to them and to agents' own ones.

@@ -1,11 +1,13 @@
 //! A server that is reached by an address: streamable HTTP. Redirects are not followed, since keys would go along.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use reqwest::Url;
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use sortie_policy::Redactor;
 
 use super::bounded_http::BoundedHttp;
 
@@ -13,6 +15,7 @@ use super::bounded_http::BoundedHttp;
 pub(super) fn transport(
     url: &str,
     headers: &BTreeMap<String, String>,
+    redactor: &Arc<Redactor>,
 ) -> Result<StreamableHttpClientTransport<BoundedHttp>, String> {
     let address: Url = url.parse().map_err(|error| format!("its `url` is none: {error}"))?;
     let is_https = match address.scheme() {
@@ -29,7 +32,7 @@ pub(super) fn transport(
         sent.insert(HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?, value);
     }
     let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(sent);
-    Ok(StreamableHttpClientTransport::with_client(BoundedHttp(client), config))
+    Ok(StreamableHttpClientTransport::with_client(BoundedHttp { client, redactor: Arc::clone(redactor) }, config))
 }
 
 fn is_loopback(address: &Url) -> bool {

@@ -16,10 +16,11 @@ use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
+use sortie_policy::Redactor;
 use sse_stream::{Sse, SseStream};
 
-use super::link::brief;
 use super::process::MAX_MESSAGE_BYTES;
+use super::words::brief;
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
@@ -30,8 +31,11 @@ const MAX_COMPLAINT_BYTES: usize = 64 << 10;
 type Headers = HashMap<HeaderName, HeaderValue>;
 type Failure = StreamableHttpError<reqwest::Error>;
 
-#[derive(Debug, Clone)]
-pub(super) struct BoundedHttp(pub(super) Client);
+#[derive(Clone)]
+pub(super) struct BoundedHttp {
+    pub(super) client: Client,
+    pub(super) redactor: Arc<Redactor>,
+}
 
 impl StreamableHttpClient for BoundedHttp {
     type Error = reqwest::Error;
@@ -45,7 +49,7 @@ impl StreamableHttpClient for BoundedHttp {
         custom_headers: Headers,
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let has_session = session_id.is_some();
-        let request = self.0.post(uri.as_ref()).header(ACCEPT, format!("{EVENTS}, {JSON}"));
+        let request = self.client.post(uri.as_ref()).header(ACCEPT, format!("{EVENTS}, {JSON}"));
         let request = request.header(CONTENT_TYPE, JSON).body(serde_json::to_vec(&message)?);
         let request = with_headers(request, session_id, auth_header, custom_headers);
         let mut response = request.send().await.map_err(StreamableHttpError::Client)?;
@@ -53,7 +57,7 @@ impl StreamableHttpClient for BoundedHttp {
         match response.status() {
             StatusCode::ACCEPTED | StatusCode::NO_CONTENT => return Ok(StreamableHttpPostResponse::Accepted),
             StatusCode::NOT_FOUND if has_session => return Err(StreamableHttpError::SessionExpired),
-            status if !status.is_success() => return complaint(status, response).await,
+            status if !status.is_success() => return complaint(status, response, &self.redactor).await,
             _ => {}
         }
         if is_of(&response, EVENTS) {
@@ -74,7 +78,7 @@ impl StreamableHttpClient for BoundedHttp {
         auth_header: Option<String>,
         custom_headers: Headers,
     ) -> Result<(), Failure> {
-        self.0.delete_session(uri, session_id, auth_header, custom_headers).await
+        self.client.delete_session(uri, session_id, auth_header, custom_headers).await
     }
 
     async fn get_stream(
@@ -86,7 +90,7 @@ impl StreamableHttpClient for BoundedHttp {
         custom_headers: Headers,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
         // Bounded there by itself.
-        self.0.get_stream(uri, session_id, last_event_id, auth_header, custom_headers).await
+        self.client.get_stream(uri, session_id, last_event_id, auth_header, custom_headers).await
     }
 }
 
@@ -106,12 +110,16 @@ fn is_of(response: &Response, kind: &str) -> bool {
 }
 
 /// An error of the protocol, where the answer is one; else the status and what came with it.
-async fn complaint(status: StatusCode, mut response: Response) -> Result<StreamableHttpPostResponse, Failure> {
+async fn complaint(
+    status: StatusCode,
+    mut response: Response,
+    redactor: &Redactor,
+) -> Result<StreamableHttpPostResponse, Failure> {
     let body = whole(&mut response, MAX_COMPLAINT_BYTES).await.unwrap_or_default();
     let is_barred = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
     match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
         Ok(error @ JsonRpcMessage::Error(_)) if !is_barred => Ok(StreamableHttpPostResponse::Json(error, None)),
-        _ => Err(unexpected(format!("HTTP {status}: {}", brief(String::from_utf8_lossy(&body).trim())))),
+        _ => Err(unexpected(format!("HTTP {status}: {}", brief(redactor, String::from_utf8_lossy(&body).trim())))),
     }
 }
 

@@ -9,6 +9,7 @@ use rmcp::model::{
 };
 use rmcp::service::{ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
 use sortie_agents::{ServerAccess, ServerDefinition};
+use sortie_policy::Redactor;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -20,6 +21,7 @@ use super::listener::Listener;
 use super::listing::Listing;
 use super::process::ServerProcess;
 use super::trouble::Trouble;
+use super::words::brief;
 
 /// A list that goes on for longer is no list of tools.
 const MAX_PAGES: usize = 100;
@@ -36,6 +38,7 @@ pub(super) struct Link {
     /// `None` for a server that is reached by an address.
     process: Option<ServerProcess>,
     since: Instant,
+    redactor: Arc<Redactor>,
 }
 
 impl Link {
@@ -52,7 +55,7 @@ impl Link {
                 (rmcp::serve_client(listener.clone(), transport).await, Some(process))
             }
             ServerAccess::Address { url, headers } => {
-                let transport = address::transport(&url, &headers).map_err(unusable)?;
+                let transport = address::transport(&url, &headers, &ground.redactor).map_err(unusable)?;
                 (rmcp::serve_client(listener.clone(), transport).await, None)
             }
         };
@@ -60,8 +63,8 @@ impl Link {
             Ok(service) => service,
             Err(error) => {
                 let (words, said) = match &process {
-                    Some(process) => (of_program(&error), process.last_words().await),
-                    None => (brief(&error.to_string()), String::new()),
+                    Some(process) => (of_program(&error, &ground.redactor), process.last_words().await),
+                    None => (brief(&ground.redactor, &error.to_string()), String::new()),
                 };
                 let why = format!("did not answer as one: {words}{said}");
                 return Err(Trouble::Unreachable { server: server.name.clone(), why });
@@ -69,7 +72,8 @@ impl Link {
         };
         let (peer, since) = (service.peer().clone(), Instant::now());
         let (service, listing) = (Mutex::new(Some(service)), Mutex::default());
-        Ok(Self { server: server.name.clone(), service, peer, listener, listing, process, since })
+        let redactor = Arc::clone(&ground.redactor);
+        Ok(Self { server: server.name.clone(), service, peer, listener, listing, process, since, redactor })
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -114,7 +118,7 @@ impl Link {
                 break;
             }
         }
-        Ok(Listing::new(&self.server, &tools, cursor.is_some()))
+        Ok(Listing::new(&self.server, &tools, cursor.is_some(), &self.redactor))
     }
 
     /// Makes one call. Where it is given up, the server is told so.
@@ -157,12 +161,12 @@ impl Link {
         let server = self.server.clone();
         match error {
             ServiceError::McpError(error) => {
-                Trouble::Refused { server, message: brief(&error.message), code: error.code.0 }
+                Trouble::Refused { server, message: brief(&self.redactor, &error.message), code: error.code.0 }
             }
             ServiceError::Timeout { timeout } => Trouble::NoAnswer { server, within: timeout },
             ServiceError::Cancelled { .. } => Trouble::Stopped { tool: tool.to_owned() },
             ServiceError::TransportClosed => self.lost(self.last_words().await),
-            other => self.lost(format!("could not be spoken with: {}", brief(&other.to_string()))),
+            other => self.lost(format!("could not be spoken with: {}", brief(&self.redactor, &other.to_string()))),
         }
     }
 
@@ -178,22 +182,12 @@ impl Link {
 }
 
 /// What went wrong with the greeting of a program.
-fn of_program(error: &ClientInitializeError) -> String {
+fn of_program(error: &ClientInitializeError, redactor: &Redactor) -> String {
     match error {
         // Which of the two is seen first is a matter of chance.
         ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. } => {
             "it closed the connection".to_owned()
         }
-        other => brief(&other.to_string()),
-    }
-}
-
-/// A server's words in one line of bounded length.
-pub(super) fn brief(text: &str) -> String {
-    const MAX_CHARS: usize = 500;
-    let line: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    match line.char_indices().nth(MAX_CHARS) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
+        other => brief(redactor, &other.to_string()),
     }
 }

@@ -8,7 +8,10 @@ use rmcp::model::Tool;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use sortie_agents::server_prefix;
+use sortie_policy::Redactor;
 use sortie_protocol::ToolSpec;
+
+use super::words::brief;
 
 /// What providers take.
 const MAX_NAME_BYTES: usize = 64;
@@ -35,7 +38,7 @@ pub(super) struct ListedTool {
 
 impl Listing {
     /// `is_cut` where the server has more tools than were asked for.
-    pub(super) fn new(server: &str, tools: &[Tool], is_cut: bool) -> Self {
+    pub(super) fn new(server: &str, tools: &[Tool], is_cut: bool, redactor: &Redactor) -> Self {
         let (mut listed, mut notices) = (Vec::new(), Vec::new());
         let mut taken = HashSet::new();
         for tool in tools {
@@ -43,7 +46,7 @@ impl Listing {
             if taken.insert(name.clone()) {
                 listed.push(ListedTool { own_name: tool.name.to_string(), spec: spec(name, tool), pin: pin(tool) });
             } else {
-                let own = super::link::brief(&tool.name);
+                let own = brief(redactor, &tool.name);
                 notices.push(format!(
                     "the MCP server `{server}` has two tools that would be `{name}`; `{own}` is left out"
                 ));
@@ -130,7 +133,7 @@ mod tests {
         let (one, other) = (name("db", &"x".repeat(100)), name("db", &format!("{}y", "x".repeat(100))));
         assert_eq!((one.len(), other.len()), (64, 64));
         assert_ne!(one, other);
-        let listing = Listing::new("db", &[tool("a.b", ""), tool("a_b", "")], false);
+        let listing = Listing::new("db", &[tool("a.b", ""), tool("a_b", "")], false, &Redactor::new(Vec::new()));
         assert_eq!(listing.tools.len(), 1);
         assert_eq!(
             listing.notices,

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use sortie_policy::Redactor;
 use sortie_sandbox::process::How;
 use sortie_sandbox::{GrowingFile, OwnService, OwnServiceError, RunningService, SpillDir};
 use tokio::io::{AsyncRead, AsyncReadExt as _, ReadBuf};
@@ -17,7 +18,7 @@ use tokio::net::unix::pipe;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::ServerGround;
-use super::link::brief;
+use super::words::brief;
 
 /// A longer message is no answer that anybody could use; whoever sends one is not listened to any more.
 pub(super) const MAX_MESSAGE_BYTES: usize = 16 << 20;
@@ -31,6 +32,7 @@ pub(super) struct ServerProcess {
     /// Set when all has been read that it wrote to its standard error.
     is_silent: CancellationToken,
     said: Arc<Mutex<Said>>,
+    redactor: Arc<Redactor>,
 }
 
 /// What is known of its end.
@@ -73,7 +75,8 @@ impl ServerProcess {
         let errors = pipe::Receiver::from_owned_fd(pipes.errors).map_err(words)?;
         let is_silent = CancellationToken::new();
         tokio::spawn(keep((errors, is_silent.clone().drop_guard()), log, Arc::clone(&said)));
-        Ok((Self { running: Mutex::new(Some(running)), is_silent, said }, (output, input)))
+        let redactor = Arc::clone(&ground.redactor);
+        Ok((Self { running: Mutex::new(Some(running)), is_silent, said, redactor }, (output, input)))
     }
 
     /// How it ended and what it said last, as the end of a sentence. It is ended, if it is not.
@@ -88,7 +91,7 @@ impl ServerProcess {
             (None, Some(How::Signalled { signal })) => format!(" (signal {signal})"),
             (None, _) => String::new(),
         };
-        match brief(String::from_utf8_lossy(&said.tail).trim()) {
+        match brief(&self.redactor, String::from_utf8_lossy(&said.tail).trim()) {
             words if words.is_empty() => how,
             words => format!("{how}; it said: {words}"),
         }

@@ -12,6 +12,7 @@ use sortie_engine::{
 };
 use sortie_journal::{Journal, MemoryJournal};
 use sortie_mcp::{Connections, ServerGround};
+use sortie_policy::Redactor;
 use sortie_protocol::{Message, TaskOutcome, TaskRequest, ToolOutput};
 use sortie_sandbox::process::Environment;
 use sortie_sandbox::{SpillDir, Workspace};
@@ -129,6 +130,7 @@ pub(super) fn ground(home: &TempDir) -> ServerGround {
         logs: Some(logs(home)),
         // Longer than any test takes.
         rest: Duration::from_hours(1),
+        redactor: Arc::new(Redactor::new(vec!["key-from-outside".to_owned()])),
     }
 }
 
