@@ -18,6 +18,16 @@ pub(super) enum Failure {
     Damage(String),
 }
 
+impl Failure {
+    /// Whether a write that failed so has left nothing behind, and may succeed another time: there was no room, or another
+    /// program was at it. Of what a sync has refused, nobody knows what is on disk.
+    pub(super) fn passes(&self) -> bool {
+        let Self::Sqlite(error) = self else { return false };
+        let code = error.sqlite_error_code();
+        matches!(code, Some(ErrorCode::DiskFull | ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+    }
+}
+
 /// What was being done with the file.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Doing {

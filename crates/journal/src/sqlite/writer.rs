@@ -75,10 +75,10 @@ impl Order {
 struct Shared {
     commits: AtomicU64,
     horizon: Horizon,
-    /// The first write that failed. There is no second one.
+    /// The first write that failed for good. There is no second one.
     failure: OnceLock<JournalError>,
-    /// Tasks that have lost an append for which nobody waited, with the attempt that lost it: if more of that attempt
-    /// were let in, its log would have a hole that nobody knows of.
+    /// Tasks that have lost an append, for which nobody waited or for which there was no room at that time, with the attempt
+    /// that lost it: if more of that attempt were let in, its log would have a hole that nobody knows of.
     shut: Mutex<HashMap<TaskId, (u32, JournalError)>>,
 }
 
@@ -255,7 +255,7 @@ impl Scribe {
     fn settle(&mut self, orders: &mut Vec<Order>) -> usize {
         let removals = orders.extract_if(.., |order| matches!(order, Order::Remove { .. })).collect::<Vec<_>>();
         let verdicts = self.unless_failed(|scribe| scribe.write(orders));
-        let mut verdicts = verdicts.unwrap_or_else(|failure| vec![Err(failure); orders.len()]).into_iter();
+        let mut verdicts = verdicts.unwrap_or_else(|failure| self.refuse(orders, &failure)).into_iter();
         let told = orders.iter().filter(|order| order.is_waited_for()).count();
         for (order, verdict) in orders.drain(..).zip(&mut verdicts) {
             // Whoever asked may have gone meanwhile; what was written stands all the same.
@@ -273,14 +273,26 @@ impl Scribe {
         told
     }
 
-    /// Writes something, unless a write has failed before; after the first that fails there is no second one.
+    /// The verdicts on orders of which none was carried out. Whoever lost something by it goes on with a new attempt or not
+    /// at all; others may have more luck once there is room again, in a process that lives for days.
+    fn refuse(&self, orders: &[Order], failure: &JournalError) -> Vec<Result<Option<CommandId>, JournalError>> {
+        for order in orders {
+            if let Order::Append { drafts, .. } = order {
+                self.shared.shut_out(drafts, failure);
+            }
+        }
+        vec![Err(failure.clone()); orders.len()]
+    }
+
+    /// Writes something, unless a write has failed for good before; after the first that does there is no second one.
     fn unless_failed<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T, Failure>) -> Result<T, JournalError> {
         if let Some(failure) = self.shared.failure.get() {
             return Err(failure.clone());
         }
         write(self).map_err(|failure| {
+            let passes = failure.passes();
             let failure = Doing::Writing.failed(&self.path, failure);
-            self.shared.failure.get_or_init(|| failure).clone()
+            if passes { failure } else { self.shared.failure.get_or_init(|| failure).clone() }
         })
     }
 

@@ -53,6 +53,9 @@ async fn fill_up(directory: &Path) {
         assert_eq!(later.to_string(), told, "what was refused once is not passed over silently");
     }
     assert_eq!(journal.read(a).unwrap().len(), acknowledged, "reading goes on");
+    // A task that lost nothing is written as if nothing had been.
+    append(&journal, [started(task('b')), noticed(task('b'), "room")]).await.unwrap();
+    assert_eq!(journal.read(task('b')).unwrap().len(), 2);
     drop(journal);
 
     let journal = SqliteJournal::open(&path).unwrap();

@@ -1,8 +1,10 @@
 //! How appends share transactions, wait for each other and fail.
 
+use std::time::Duration;
+
 use futures_util::FutureExt;
 use futures_util::future::join_all;
-use sortie_journal::{Durability, Entry, Journal, JournalError};
+use sortie_journal::{Durability, Entry, Journal, JournalError, SqliteJournal};
 use tokio::task::unconstrained;
 
 use crate::support::{Place, append, noticed, render, started, task};
@@ -127,6 +129,25 @@ async fn after_a_failed_write_nothing_more_is_acknowledged() {
         assert_eq!(later.to_string(), failed.to_string());
     }
     assert_eq!(journal.read(task('a')).unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn another_programs_lock_costs_only_those_who_wrote_meanwhile() {
+    let place = Place::new();
+    let journal = SqliteJournal::open_with_patience(&place.path(), Duration::from_millis(50)).unwrap();
+    append(&journal, [started(task('a'))]).await.unwrap();
+    let other = place.sql();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let refused = append(&journal, [noticed(task('a'), "lost")]).await.unwrap_err();
+    assert!(matches!(refused, JournalError::Locked { .. }), "{refused:?}");
+    other.execute_batch("ROLLBACK").unwrap();
+    for durability in [Durability::Synced, Durability::Ordered] {
+        let later = journal.append(vec![noticed(task('a'), "behind a hole")], durability).await.unwrap_err();
+        assert_eq!(later.to_string(), refused.to_string());
+    }
+    append(&journal, [started(task('b'))]).await.unwrap();
+    append(&journal, [Entry { attempt: 2, ..noticed(task('a'), "a new attempt") }]).await.unwrap();
+    assert_eq!((journal.read(task('a')).unwrap().len(), journal.read(task('b')).unwrap().len()), (2, 1));
 }
 
 #[tokio::test]
