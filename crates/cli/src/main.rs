@@ -26,6 +26,7 @@ use clap::Parser as _;
 fn main() -> ExitCode {
     // Commands are kept by this same program.
     sortie_sandbox::process::enter();
+    sortie_sandbox::share_memory();
     command::execute(args::Cli::parse()).unwrap_or_else(|error| {
         error.report();
         exit::of_error(error.kind)

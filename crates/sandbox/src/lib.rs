@@ -30,7 +30,7 @@ pub use error::{AccessError, SpillError, WorkspaceError, WriteError};
 pub use git::{Git, GitDirectory, GitError, GitStatus, GitVersion, git_directory};
 pub use guard::{Access, Guard};
 pub use kind::FileKind;
-pub use own_memory::give_memory_back;
+pub use own_memory::{give_memory_back, share_memory};
 pub use own_program::{OwnProgram, OwnProgramEnded, OwnProgramError};
 pub use own_service::{OwnService, OwnServiceError, RunningService, ServicePipes};
 pub use spill::{GrowingFile, SpillDir};
