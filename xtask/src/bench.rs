@@ -10,6 +10,7 @@ mod grants;
 mod journal;
 mod live;
 mod matching;
+mod mcp;
 mod options;
 mod page;
 mod parallel;
@@ -57,6 +58,7 @@ pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
             Part::Delegation => delegation::measure(&bench)?,
             Part::Parallel => parallel::measure(&bench)?,
             Part::Wake => wake::measure(&bench)?,
+            Part::Mcp => mcp::measure(&bench)?,
             Part::Live => live::measure(&bench)?,
             Part::Journal => journal::measure(&bench)?,
             Part::Resume => resume::measure(&bench)?,

@@ -54,8 +54,8 @@ Usage: cargo xtask <command>
       --write       Put the table into docs/benchmarks.md.
       --cold        Measure a build from nothing as well (minutes).
       --runs N      Repeat each measurement N times (default 20).
-      --only NAMES  Some parts only: start, delegation, parallel, wake, live, journal, resume, search, match,
-                    grants, shell, size.
+      --only NAMES  Some parts only: start, delegation, parallel, wake, mcp, live, journal, resume, search,
+                    match, grants, shell, tokens, size.
 ";
 
 fn main() -> ExitCode {

@@ -19,6 +19,7 @@ pub(super) enum Part {
     Delegation,
     Parallel,
     Wake,
+    Mcp,
     Live,
     Journal,
     Resume,
@@ -30,11 +31,12 @@ pub(super) enum Part {
     Size,
 }
 
-const PARTS: [Part; 13] = [
+const PARTS: [Part; 14] = [
     Part::Start,
     Part::Delegation,
     Part::Parallel,
     Part::Wake,
+    Part::Mcp,
     Part::Live,
     Part::Journal,
     Part::Resume,
@@ -60,6 +62,7 @@ impl fmt::Display for Part {
             Self::Delegation => "delegation",
             Self::Parallel => "parallel",
             Self::Wake => "wake",
+            Self::Mcp => "mcp",
             Self::Live => "live",
             Self::Journal => "journal",
             Self::Resume => "resume",

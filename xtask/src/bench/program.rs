@@ -37,6 +37,11 @@ impl Sortie<'_> {
         self.measured(&["run", prompt])
     }
 
+    /// Runs one sub-agent to its end, which must be a good one.
+    pub(super) fn task(&self, prompt: &str) -> Result<Ran> {
+        self.measured(&["task", "--description", "Think", "--prompt", prompt])
+    }
+
     /// Goes on with what was interrupted, to its end, which must be a good one.
     pub(super) fn resume(&self) -> Result<Ran> {
         self.measured(&["resume"])

@@ -15,7 +15,9 @@ pub(super) const LONG: &str = "Read the first file, again and again.";
 pub(super) const WAKEFUL: &str = "Start one after the other, and wait for each.";
 pub(super) const RELAYED: &str = "Have somebody wait.";
 
-const ERRAND: &str = "Think for a moment.";
+/// A prompt of a sub-agent that thinks once, and what it says then.
+pub(super) const ERRAND: &str = "Think for a moment.";
+pub(super) const THOUGHT: &str = "It was a good thought.";
 
 const BRIEF: &str = "Report on the three files";
 
@@ -59,6 +61,11 @@ pub(super) fn long(turns: usize, answers: bool) -> Value {
     json!({ "rules": rules })
 }
 
+/// The errand alone, at once.
+pub(super) fn errand() -> Value {
+    json!({ "rules": [rule(ERRAND, 0, 0, &[json!({ "text": THOUGHT })])] })
+}
+
 /// A sub-agent in the background, then a turn that ends while it works, and so on, so many times. Its only reply takes
 /// `delay_ms`, and nobody else does anything meanwhile.
 pub(super) fn wake_ups(times: usize, delay_ms: u32) -> Value {
@@ -72,7 +79,7 @@ pub(super) fn wake_ups(times: usize, delay_ms: u32) -> Value {
         })
         .collect();
     rules.push(rule(WAKEFUL, 2 * times, 0, &[json!({ "text": "All have come home." })]));
-    rules.push(rule(ERRAND, 0, delay_ms, &[json!({ "text": "It was a good thought." })]));
+    rules.push(rule(ERRAND, 0, delay_ms, &[json!({ "text": THOUGHT })]));
     let relay = json!({ "description": "Wait", "prompt": WAKEFUL, "subagent_type": "general-purpose" });
     rules.push(rule(RELAYED, 0, 0, &[call("Task", &relay)]));
     rules.push(rule(RELAYED, 1, 0, &[json!({ "text": "Somebody has waited." })]));
