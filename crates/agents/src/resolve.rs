@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use sortie_policy::narrow;
-use sortie_protocol::{AgentConfig, Grant, GrantLayer, Limits, ModelChoice};
+use sortie_protocol::{AgentConfig, Grant, GrantLayer, Limits, ModelChoice, ServerTools};
 
 use crate::AgentDefinition;
 use crate::layer::layer;
@@ -52,6 +52,7 @@ pub fn resolve(resolution: Resolution<'_>) -> AgentConfig {
         depth,
         chain,
         output_schema: output_schema.or_else(|| definition.output_schema.clone()),
+        server_tools: ServerTools::default(),
     }
 }
 

@@ -7,6 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 use serde_json::Value;
+use sortie_policy::without_credentials;
 use sortie_protocol::nearest;
 
 /// What begins the name of every tool of an MCP server.
@@ -17,8 +18,10 @@ const MAX_NAME_BYTES: usize = 40;
 const MAX_WORDS: usize = 200;
 const MAX_TEXT_BYTES: usize = 32 << 10;
 
-const KEYS: [&str; 8] =
-    ["command", "args", "env", "url", "headers", "type", "start_timeout_seconds", "call_timeout_seconds"];
+const OF_PROGRAMS: [&str; 3] = ["command", "args", "env"];
+const OF_ADDRESSES: [&str; 2] = ["url", "headers"];
+/// What both kinds have. Other programs write one or the other switch.
+const OF_BOTH: [&str; 5] = ["type", "enabled", "disabled", "start_timeout_seconds", "call_timeout_seconds"];
 
 const START_SECONDS: u64 = 10;
 const MOST_START_SECONDS: u64 = 600;
@@ -34,6 +37,8 @@ pub struct ServerDefinition {
     pub start_within: Duration,
     /// How long a call waits for an answer or for a sign that it comes along.
     pub call_within: Duration,
+    /// Whether it is set up, but switched off.
+    pub is_off: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -111,9 +116,14 @@ impl ServerDefinition {
             seconds("start_timeout_seconds", START_SECONDS, MOST_START_SECONDS)?,
             seconds("call_timeout_seconds", CALL_SECONDS, MOST_CALL_SECONDS)?,
         );
-        let own = access.keys();
-        let ignored = fields.keys().filter(|key| !own.contains(&key.as_str())).map(|key| without_meaning(key, own));
-        let server = Self { name: name.to_owned(), access, start_within, call_within };
+        let switch = |key, usual| match fields.get(key) {
+            None => Ok(usual),
+            Some(said) => said.as_bool().ok_or_else(|| format!("`{key}` must be true or false")),
+        };
+        let is_off = switch("disabled", false)? || !switch("enabled", true)?;
+        let own: Vec<&str> = access.keys().iter().chain(&OF_BOTH).copied().collect();
+        let ignored = fields.keys().filter(|key| !own.contains(&key.as_str())).map(|key| without_meaning(key, &own));
+        let server = Self { name: name.to_owned(), access, start_within, call_within, is_off };
         Ok(ServerReading { ignored: ignored.collect(), server })
     }
 
@@ -124,12 +134,13 @@ impl ServerDefinition {
 
     /// What it starts or calls, in words.
     pub fn in_words(&self) -> String {
+        let off = if self.is_off { "is switched off; it " } else { "" };
         match &self.access {
             ServerAccess::Program { command, arguments, .. } => {
                 let words: Vec<&str> = [command].into_iter().chain(arguments).map(String::as_str).collect();
-                format!("runs `{}`", words.join(" "))
+                format!("{off}runs `{}`", words.join(" "))
             }
-            ServerAccess::Address { url, .. } => format!("calls {}", without_query(url)),
+            ServerAccess::Address { url, .. } => format!("{off}calls {}", without_credentials(url)),
         }
     }
 }
@@ -140,12 +151,11 @@ pub fn prefix(server: &str) -> String {
 }
 
 impl ServerAccess {
+    /// The keys that it alone has.
     fn keys(&self) -> &'static [&'static str] {
         match self {
-            Self::Program { .. } => {
-                &["command", "args", "env", "type", "start_timeout_seconds", "call_timeout_seconds"]
-            }
-            Self::Address { .. } => &["url", "headers", "type", "start_timeout_seconds", "call_timeout_seconds"],
+            Self::Program { .. } => &OF_PROGRAMS,
+            Self::Address { .. } => &OF_ADDRESSES,
         }
     }
 }
@@ -164,13 +174,13 @@ impl fmt::Display for ServerDefinition {
                 }
             }
             ServerAccess::Address { url, headers } => {
-                write!(f, "{{ url = {:?}", without_query(url))?;
+                write!(f, "{{ url = {:?}", without_credentials(url))?;
                 if !headers.is_empty() {
                     write!(f, ", headers = {{ {} }}", hidden(headers))?;
                 }
             }
         }
-        f.write_str(" }")
+        f.write_str(if self.is_off { ", enabled = false }" } else { " }" })
     }
 }
 
@@ -225,22 +235,11 @@ fn address(value: &Value) -> Result<String, String> {
 }
 
 fn without_meaning(key: &str, own: &[&str]) -> String {
-    if KEYS.contains(&key) {
+    if OF_PROGRAMS.contains(&key) || OF_ADDRESSES.contains(&key) {
         return format!("`{key}` has no meaning here");
     }
     match nearest(key, own.iter().copied()) {
         Some(near) => format!("there is no `{key}`; did you mean `{near}`?"),
         None => format!("there is no `{key}`; it has {}", own.join(", ")),
-    }
-}
-
-/// A query may carry a key, and so may what stands before the host.
-fn without_query(url: &str) -> String {
-    let url = url.split_once('?').map_or(url, |(before, _)| before);
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
-    match authority.rsplit_once('@') {
-        Some((_, host)) => format!("{scheme}://********@{host}{path}"),
-        None => url.to_owned(),
     }
 }

@@ -58,7 +58,8 @@ pub(crate) fn seen_by_tools(settings: &Settings) -> Result<Workspace, CommandErr
 
 /// The agents that there are: the built-in ones, and those in the folders of the user and the project.
 pub(crate) fn agents(settings: &Settings) -> Result<Arc<AgentFolders>, CommandError> {
-    let folders = folders::of(&settings.places, &workspace(settings)?)?;
+    let Places { user, foreign, .. } = &settings.places;
+    let folders = folders::of(user.as_deref(), foreign.as_deref(), &workspace(settings)?)?;
     Ok(Arc::new(AgentFolders::new(folders, settings.trust(), tool_names())))
 }
 

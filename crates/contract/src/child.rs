@@ -84,6 +84,21 @@ impl Contract for Child {
         schema
     }
 
+    /// What was refused before it began has an error alone.
+    fn output_schema(&self) -> Value {
+        let tokens = self.tokens_field();
+        json!({
+            "type": "object",
+            "properties": {
+                "summary": {"type": "string"},
+                "toolCalls": {"type": "integer"},
+                tokens: {"type": "integer"},
+                "error": {"type": "string"},
+            },
+            "anyOf": [{"required": ["summary", "toolCalls", tokens]}, {"required": ["error"]}],
+        })
+    }
+
     fn agent_field(&self) -> Option<&'static str> {
         Some(match self {
             Self::Session => "subagent_type",
@@ -130,6 +145,13 @@ impl Contract for Child {
 }
 
 impl Child {
+    fn tokens_field(self) -> &'static str {
+        match self {
+            Self::Session => "tokensUsed",
+            Self::Recipe => "tokens",
+        }
+    }
+
     fn reported(self, outcome: &TaskOutcome) -> Value {
         let ending = Ending::of(outcome);
         let shortfall = ending.shortfall();
@@ -139,14 +161,10 @@ impl Child {
             }
             _ => outcome.text.clone(),
         };
-        let tokens = match self {
-            Self::Session => "tokensUsed",
-            Self::Recipe => "tokens",
-        };
         let mut result = Map::from_iter([
             ("summary".to_owned(), json!(summary)),
             ("toolCalls".to_owned(), json!(own_calls(outcome))),
-            (tokens.to_owned(), json!(outcome.usage.total_tokens())),
+            (self.tokens_field().to_owned(), json!(outcome.usage.total_tokens())),
         ]);
         // A price that leaves something out is none. The recipe has no place for it.
         if self == Self::Session && outcome.usage.unpriced_tokens() == 0 {

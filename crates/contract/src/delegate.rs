@@ -68,6 +68,24 @@ impl Contract for Delegate {
         })
     }
 
+    /// What was refused before it began has an error alone.
+    fn output_schema(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "success": {"type": "boolean"},
+                "files_modified": {"type": "array", "items": {"type": "string"}},
+                "summary": {"type": "string"},
+                "tokens_used": {"type": "integer"},
+                "error": {"type": "string"},
+            },
+            "anyOf": [
+                {"required": ["success", "files_modified", "summary", "tokens_used"]},
+                {"required": ["error"]},
+            ],
+        })
+    }
+
     fn agent_field(&self) -> Option<&'static str> {
         None
     }

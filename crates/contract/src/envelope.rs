@@ -95,6 +95,21 @@ impl Contract for Envelope {
         })
     }
 
+    fn output_schema(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "status": {"enum": ["success", "partial", "error"]},
+                "data": {"type": "object"},
+                "text": {"type": "string"},
+                "error": {"type": "object"},
+                "stats": {"type": "object"},
+                "context": {"type": "object"},
+            },
+            "required": ["status", "data", "text", "stats", "context"],
+        })
+    }
+
     fn defaults(&self) -> Defaults {
         Defaults {
             max_depth: 1,

@@ -21,11 +21,10 @@ pub trait Contract: Send + Sync {
     /// JSON schema of the arguments, for the same agents.
     fn schema(&self, agents: &[AgentLine]) -> Value;
 
-    /// JSON schema of [`encode`](Self::encode) and [`encode_launched`](Self::encode_launched), for hosts that check answers.
-    /// It names what a program looks for first; each costs the host tokens in every list of tools.
-    fn output_schema(&self) -> Value {
-        json!({"type": "object"})
-    }
+    /// JSON schema of [`encode`](Self::encode) and, where tasks can work in the background, of
+    /// [`encode_launched`](Self::encode_launched), for hosts that check answers. It says what a program finds in every
+    /// answer, and little of the rest: a host pays for it with every list of tools.
+    fn output_schema(&self) -> Value;
 
     /// The field in which a call names an agent, where it can name one.
     fn agent_field(&self) -> Option<&'static str> {

@@ -62,6 +62,19 @@ impl Contract for ToolResult {
         })
     }
 
+    fn output_schema(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "success": {"type": "boolean"},
+                "content": {"type": "string"},
+                "shortResult": {"type": "string"},
+                "error": {"type": "string"},
+            },
+            "required": ["success", "content", "shortResult"],
+        })
+    }
+
     fn defaults(&self) -> Defaults {
         Defaults {
             // The refusal at the limit has words here, and a circle is told from mere depth.

@@ -56,6 +56,20 @@ impl Contract for Sortie {
         })
     }
 
+    /// What was not started has no id, what works in the background no text yet.
+    fn output_schema(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "status": {"enum": ["completed", "partial", "failed", "cancelled", "rejected", "running"]},
+                "task_id": {"type": "string"},
+                "text": {"type": "string"},
+                "error": {"type": "object"},
+            },
+            "required": ["status"],
+        })
+    }
+
     fn defaults(&self) -> Defaults {
         Defaults { companions: true, ends_circles: true, ..Defaults::PLAIN }
     }

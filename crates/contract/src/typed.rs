@@ -103,6 +103,19 @@ impl Contract for Typed {
         })
     }
 
+    fn output_schema(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "success": {"type": "boolean"},
+                "agentId": {"type": "string"},
+                "result": {"type": "string"},
+                "error": {"type": "string"},
+            },
+            "required": ["success", "agentId"],
+        })
+    }
+
     fn defaults(&self) -> Defaults {
         Defaults {
             max_depth: 1,

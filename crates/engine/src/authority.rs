@@ -62,24 +62,33 @@ impl Authority<'_> {
         let registry = standard(contract.as_ref(), Some(task_tool), true);
         let mut tools = tools_at(&registry, contract.as_ref(), rules, depth);
         tools.extend_from_slice(self.remote);
-        let mut config = sortie_agents::resolve(Resolution {
-            definition,
-            parent,
-            root_layers: self.layers,
-            asked: Limits::default(),
-            output_schema: None,
-            default_limits: Limits::default(),
-            // No model has a say in what is granted.
-            model: ModelChoice { route: String::new(), id: String::new() },
-            depth,
-            tools: &tools,
-        });
+        let mut config = granted(definition, parent, self.layers, &tools);
         if kind == Kind::Delegated {
             conduct(&mut config, &contract.defaults(), &request, &tools);
         }
         drop_idle(&mut config.tools, &registry, contract.as_ref());
         Ok(config)
     }
+}
+
+/// An agent's configuration where only its grant and its tools matter: no model and no limit has a say in them.
+pub(crate) fn granted(
+    definition: &AgentDefinition,
+    parent: Option<&AgentConfig>,
+    root_layers: &[GrantLayer],
+    tools: &[String],
+) -> AgentConfig {
+    sortie_agents::resolve(Resolution {
+        definition,
+        parent,
+        root_layers,
+        asked: Limits::default(),
+        output_schema: None,
+        default_limits: Limits::default(),
+        model: ModelChoice { route: String::new(), id: String::new() },
+        depth: parent.map_or(0, |parent| parent.depth + 1),
+        tools,
+    })
 }
 
 /// A request of which nothing matters but whom it asks for.

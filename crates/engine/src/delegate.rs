@@ -253,7 +253,7 @@ impl Delegate {
         engine.check_background(&request)?;
         let defaults = engine.contract.defaults();
         let roster = engine.rosters.current();
-        let mut request = roster.templates().applied(request, USUAL_AGENT, engine.rules.max_prompt_bytes)?;
+        let request = roster.templates().applied(request, USUAL_AGENT, engine.rules.max_prompt_bytes)?;
         let serving = serving(&roster.agents, &request, Kind::Delegated, defaults.best_match);
         if let Ok(serving) = &serving
             && defaults.refuses_circles
@@ -269,8 +269,7 @@ impl Delegate {
         }
         let from_parent = (Kind::Delegated, Some(&self.parent.config));
         let asked = Asked::from(&request);
-        let (equipped, missing) = engine.equipped(&roster, serving.definition, from_parent, &self.cancel).await;
-        request.notices.extend(missing);
+        let equipped = engine.equipped(&roster, serving.definition, from_parent, &self.cancel).await;
         let (config, request) = engine.resolve(&equipped, serving, from_parent, request)?;
         let account = Account::below(&self.account, config.limits);
         account.check_prices(&config.model, &engine.models.terms(&config.model).prices)?;

@@ -187,7 +187,7 @@ impl Engine {
         }
         let roster = inner.rosters.current();
         // A person's own prompt has been read by then.
-        let mut request = match kind {
+        let request = match kind {
             Kind::Main => request,
             Kind::Delegated => roster.templates().applied(request, USUAL_AGENT, inner.rules.max_prompt_bytes)?,
         };
@@ -199,9 +199,7 @@ impl Engine {
             refuse_denied(&judge, inner.contract.as_ref(), serving.definition)?;
         }
         let is_apart = request.background;
-        let (equipped, missing) =
-            inner.equipped(&roster, serving.definition, (kind, None), &CancellationToken::new()).await;
-        request.notices.extend(missing);
+        let equipped = inner.equipped(&roster, serving.definition, (kind, None), &CancellationToken::new()).await;
         let mut task = inner.prepare(&equipped, serving, kind, request)?;
         let is_waited_for = kind == Kind::Delegated && !is_apart;
         let known = if is_waited_for { inner.known(&mut task).await } else { Known::New(None) };
@@ -345,7 +343,7 @@ impl Inner {
             (Kind::Delegated, Some(parent)) => parent.depth + 1,
         };
         let defaults = self.contract.defaults();
-        request.notices.extend(notice);
+        request.notices.extend(roster.missing.iter().cloned().chain(notice));
         let wish = ModelWish {
             kind,
             asked: request.model.as_deref(),
@@ -380,6 +378,7 @@ impl Inner {
         }
         request.notices.extend(lowered(request.limits, config.limits));
         drop_idle(&mut config.tools, &roster.tools, self.contract.as_ref());
+        config.server_tools = roster.server_tools(&config.tools);
         if kind == Kind::Main || self.rules.instructions.for_children {
             let guard = self.permissions.reading(&self.workspace);
             let guard = guard.map_err(|error| Failure::new("grant", error.to_string()))?;

@@ -35,10 +35,13 @@ struct Gone {
 }
 
 impl History {
-    /// A clean context: the brief, unchanged, and nothing else.
+    /// A clean context: the brief, unchanged, and what there is to know of tools that are missing.
     pub(crate) fn begin(job: &Job) -> Self {
         let mut history = Self { is_one_value: job.config.output_schema.is_some(), ..Self::default() };
         history.push_user(&job.prompt);
+        if let Some(note) = &job.config.server_tools.note {
+            history.push_reminder(note);
+        }
         history
     }
 

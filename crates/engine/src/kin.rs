@@ -18,7 +18,7 @@ use sortie_tools::{
 use tokio::time::Instant;
 
 pub(crate) use self::reach::Member;
-pub(crate) use self::stand::{Onlooker, listing};
+pub(crate) use self::stand::{END_WITHIN, Onlooker, listing, not_ended};
 use crate::approval::Inquiry;
 use crate::blocking::blocking;
 use crate::delegate::Delegate;

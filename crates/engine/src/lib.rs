@@ -66,6 +66,7 @@ mod roster;
 mod rules;
 mod run;
 mod secrets;
+mod server_tools;
 mod settle;
 mod sink;
 mod slot;

@@ -5,16 +5,17 @@
 
 use std::sync::Arc;
 
-use sortie_agents::{AgentDefinition, Resolution};
+use sortie_agents::AgentDefinition;
 use sortie_policy::{Judge, Places};
-use sortie_protocol::{AgentConfig, Limits, ModelChoice};
+use sortie_protocol::AgentConfig;
 use sortie_tools::{BoxFuture, Tool};
 use tokio_util::sync::CancellationToken;
 
-use crate::authority::tools_at;
+use crate::authority::{granted, tools_at};
 use crate::engine::Inner;
 use crate::roster::Roster;
 use crate::rules::Kind;
+use crate::secrets::redacted;
 
 /// Whoever has such tools.
 pub trait RemoteTools: Send + Sync {
@@ -59,36 +60,25 @@ impl RemoteTools for NoRemoteTools {
 }
 
 impl Inner {
-    /// The roster of a new task, with what remote tools its grant leaves to it; and what it should be told. One that is
-    /// stopped meanwhile gets none.
+    /// The roster of a new task, with what remote tools its grant leaves to it. One that is stopped meanwhile gets none.
     pub(crate) async fn equipped(
         &self,
         roster: &Arc<Roster>,
         agent: &AgentDefinition,
         (kind, parent): (Kind, Option<&AgentConfig>),
         stop: &CancellationToken,
-    ) -> (Arc<Roster>, Vec<String>) {
+    ) -> Arc<Roster> {
         let only_some = self.contract.defaults().only_tools.is_some();
         if kind == Kind::Delegated && only_some {
-            return (Arc::clone(roster), Vec::new());
+            return Arc::clone(roster);
         }
         let depth = parent.map_or(0, |parent| parent.depth + 1);
         let tools = tools_at(&roster.tools, self.contract.as_ref(), &self.rules, depth);
-        // Only its grant matters here, and servers' tools are not known yet.
-        let config = sortie_agents::resolve(Resolution {
-            definition: agent,
-            parent,
-            root_layers: &self.permissions.layers,
-            asked: Limits::default(),
-            output_schema: None,
-            default_limits: Limits::default(),
-            model: ModelChoice { route: String::new(), id: String::new() },
-            depth,
-            tools: &tools,
-        });
+        // Servers' tools are not known yet.
+        let config = granted(agent, parent, &self.permissions.layers, &tools);
         // A grant that cannot be read admits nothing; whoever starts the task says so. Paths have no bearing on it.
         let places = Places { home: Some("/".into()), ..Places::default() };
-        let Ok(judge) = Judge::new(&config.grant, places) else { return (Arc::clone(roster), Vec::new()) };
+        let Ok(judge) = Judge::new(&config.grant, places) else { return Arc::clone(roster) };
         let wanted = Wanted {
             agent,
             admits: &|tool| judge.admits_some(tool),
@@ -104,9 +94,9 @@ impl Inner {
         agent: &AgentDefinition,
         had: &[String],
         stop: &CancellationToken,
-    ) -> (Arc<Roster>, Vec<String>) {
+    ) -> Arc<Roster> {
         if had.iter().all(|tool| roster.tools.get(tool).is_some()) {
-            return (Arc::clone(roster), Vec::new());
+            return Arc::clone(roster);
         }
         let wanted = Wanted {
             agent,
@@ -116,18 +106,16 @@ impl Inner {
         self.with_gathered(roster, wanted, stop).await
     }
 
-    async fn with_gathered(
-        &self,
-        roster: &Arc<Roster>,
-        wanted: Wanted<'_>,
-        stop: &CancellationToken,
-    ) -> (Arc<Roster>, Vec<String>) {
+    async fn with_gathered(&self, roster: &Arc<Roster>, wanted: Wanted<'_>, stop: &CancellationToken) -> Arc<Roster> {
         let Gathered { tools, notices } = tokio::select! {
             biased;
             () = stop.cancelled() => Gathered::default(),
             gathered = self.remote_tools.gather(wanted) => gathered,
         };
-        let roster = if tools.is_empty() { Arc::clone(roster) } else { Arc::new(roster.with(tools)) };
-        (roster, notices)
+        if tools.is_empty() && notices.is_empty() {
+            return Arc::clone(roster);
+        }
+        let missing = notices.into_iter().map(|notice| redacted(&self.permissions.redactor, notice)).collect();
+        Arc::new(roster.with(tools, missing))
     }
 }

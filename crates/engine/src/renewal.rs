@@ -14,6 +14,7 @@ use crate::engine::Inner;
 use crate::leg::definition_of;
 use crate::replay::Past;
 use crate::roster::Roster;
+use crate::server_tools::{Change, Lost};
 
 /// What holds for a task from here on.
 pub(crate) struct Renewed {
@@ -38,13 +39,22 @@ impl Inner {
         let now: &[_] = parent.map_or(&self.permissions.layers, |parent| &parent.grant.layers);
         let exist = tools_at(&roster.tools, self.contract.as_ref(), &self.rules, first.depth);
         let grant = sortie_agents::renew(&sortie_policy::intersect(&first.grant, now), definition, &exist);
-        let kept: Vec<String> = first.tools.iter().filter(|tool| exist.contains(tool)).cloned().collect();
+        let was = &job.config.server_tools;
+        let is_kept = |tool: &&String| exist.contains(tool) && roster.is_as_it_was(tool, was);
+        let kept: Vec<String> = first.tools.iter().filter(is_kept).cloned().collect();
         let tools = sortie_policy::offerable(&grant, &kept);
-        let lost: Vec<&str> = first.tools.iter().filter(|tool| !tools.contains(tool)).map(String::as_str).collect();
-        let mut notices = Vec::new();
-        if !lost.is_empty() {
-            notices.push(format!("no longer granted: {}", lost.join(", ")));
+        let mut lost = Lost::default();
+        for tool in first.tools.iter().filter(|tool| !tools.contains(tool)) {
+            let what = match tool {
+                gone if !exist.contains(gone) => &mut lost.gone,
+                changed if !kept.contains(changed) => &mut lost.changed,
+                _ => &mut lost.denied,
+            };
+            what.push(tool);
         }
+        let change = Change { before: &job.config.tools, now: &tools, lost: &lost };
+        let server_tools = change.server_tools(roster, was);
+        let mut notices: Vec<String> = lost.notices().collect();
         // Those below it have what it has.
         if parent.is_none() {
             notices.extend(unapproved(&first.grant.layers, now));
@@ -56,7 +66,8 @@ impl Inner {
         }
         let reach = self.reach_within(&job.reach, &mut notices);
         let limits = past.limits_left(self.clock.now());
-        Ok(Renewed { config: AgentConfig { grant, tools, limits, ..job.config.clone() }, reach, notices })
+        let config = AgentConfig { grant, tools, limits, server_tools, ..job.config.clone() };
+        Ok(Renewed { config, reach, notices })
     }
 
     fn refuse_elsewhere(&self, job: &Job) -> Result<(), Failure> {

@@ -120,10 +120,13 @@ pub(crate) struct Attached {
 impl Past {
     /// Begins with a task's first event; `None` where that is another one.
     pub(crate) fn begin(first: Event) -> Option<Self> {
-        let Fact::TaskStarted { job } = first.fact else { return None };
+        let Fact::TaskStarted { mut job } = first.fact else { return None };
         let deeds = Deeds::begin(&job.notices);
+        let history = History::begin(&job);
+        // Said once.
+        job.config.server_tools.note = None;
         Some(Self {
-            history: History::begin(&job),
+            history,
             first: job.config.clone(),
             leg: first.leg,
             open: None,
@@ -158,12 +161,14 @@ impl Past {
                     self.begin_leg();
                 }
                 self.job.config = *config;
+                let note = self.job.config.server_tools.note.take();
                 for notice in notices {
                     self.deeds.notice(notice);
                 }
                 if let Some(prompt) = prompt {
                     self.ask_more(prompt);
                 }
+                self.remind_of_tools(note);
             }
             // Whoever goes on ends what others have left, before it gets to work.
             Fact::TaskAdmitted => self.keepers.clear(),
@@ -219,7 +224,7 @@ impl Past {
             }
             Fact::Reminded { text, lost_shells } => {
                 self.shells.tell(&lost_shells);
-                if self.open.is_none() { self.history.push_reminder(&text) } else { self.say(text) }
+                self.remind(text);
             }
             Fact::QuestionAsked { call, to, text } => {
                 self.questions.push(OpenQuestion { call, to, text, asked_at: self.n_messages });
@@ -342,6 +347,19 @@ impl Past {
     /// has not had its last word.
     pub(crate) fn say(&mut self, text: String) {
         self.join(text, History::push_user);
+    }
+
+    /// The engine itself says something.
+    fn remind(&mut self, text: String) {
+        if self.open.is_none() { self.history.push_reminder(&text) } else { self.say(text) }
+    }
+
+    /// The model is told what has become of its tools, unless its leg is over with the calls that it made at a limit: nobody
+    /// asks it any more then.
+    pub(crate) fn remind_of_tools(&mut self, note: Option<String>) {
+        if let Some(text) = note.filter(|_| self.limit.is_none() || self.open.is_none()) {
+            self.remind(text);
+        }
     }
 
     fn join(&mut self, text: String, push: impl FnOnce(&mut History, &str)) {

@@ -101,10 +101,10 @@ impl Inner {
         let first = &remembered.past.first;
         let stop = above.as_ref().map_or_else(CancellationToken::new, |above| above.cancel.clone());
         let definition = definition_of(&current, first)?;
-        let (roster, missing) = self.equipped_again(&current, definition, &first.tools, &stop).await;
+        let roster = self.equipped_again(&current, definition, &first.tools, &stop).await;
         let renewed = self.renewed(&roster, &remembered.past, above.as_ref().map(|above| above.config))?;
         let (mut config, mut notices) = (renewed.config, renewed.notices);
-        notices.extend(missing);
+        notices.extend(roster.missing.iter().cloned());
         notices.extend(said);
         let prompt = match wish {
             Wish::AsItWas => None,
@@ -135,6 +135,7 @@ impl Inner {
         if let Some(prompt) = &prompt {
             past.ask_more(prompt.clone());
         }
+        past.remind_of_tools(config.server_tools.note.clone());
         past.worked.take_over(self.clock.now());
         past.shells.lose();
         notices.extend(past.unknown_effects());

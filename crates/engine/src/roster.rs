@@ -23,6 +23,8 @@ pub(crate) struct Roster {
     /// As main agents.
     pub(crate) mains: Arc<sortie_agents::Registry>,
     pub(crate) tools: Arc<Registry>,
+    /// What is missing of servers' tools, and why.
+    pub(crate) missing: Vec<String>,
     /// What models read of each set of tools, made once for all tasks that have the same set.
     offers: Mutex<HashMap<Vec<String>, Arc<[ToolSpec]>>>,
 }
@@ -60,18 +62,20 @@ impl Rosters {
         let task_tool = Arc::new(task_tool);
         let tools = standard(self.contract.as_ref(), Some(task_tool), self.has_shell);
         let tools = Arc::new(tools.with(self.more_tools.clone()));
-        Arc::clone(current.insert(Arc::new(Roster { found, agents, mains, tools, offers: Mutex::default() })))
+        let (missing, offers) = (Vec::new(), Mutex::default());
+        Arc::clone(current.insert(Arc::new(Roster { found, agents, mains, tools, missing, offers })))
     }
 }
 
 impl Roster {
-    /// The same agents with more tools, for one task.
-    pub(crate) fn with(&self, tools: Vec<Arc<dyn Tool>>) -> Self {
+    /// The same agents with more tools, for one task, and what is missing of them.
+    pub(crate) fn with(&self, tools: Vec<Arc<dyn Tool>>, missing: Vec<String>) -> Self {
         Self {
             found: Arc::clone(&self.found),
             agents: Arc::clone(&self.agents),
             mains: Arc::clone(&self.mains),
             tools: Arc::new(self.tools.and(tools)),
+            missing,
             offers: Mutex::default(),
         }
     }
@@ -136,8 +140,8 @@ fn agent_lines(agents: &sortie_agents::Registry) -> Vec<AgentLine> {
     lines
 }
 
-/// Line breaks would let one agent's description speak for another.
-fn one_line(description: &str) -> String {
+/// Line breaks would let one description speak for another.
+pub(crate) fn one_line(description: &str) -> String {
     let words: Vec<&str> = description.split_whitespace().collect();
     let line = words.join(" ");
     match line.char_indices().nth(MAX_LINE_CHARS) {

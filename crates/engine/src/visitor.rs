@@ -99,6 +99,11 @@ impl Visitor {
         self.glance(self.seen(&task.to_string()).await?).await
     }
 
+    /// Whether a task is one that it can look at.
+    pub async fn sees(&self, task: TaskId) -> bool {
+        self.seen(&task.to_string()).await.is_ok()
+    }
+
     /// Whether nothing works on by itself.
     pub fn is_idle(&self) -> bool {
         self.kept.is_empty()

@@ -19,7 +19,8 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use sortie_journal::{Durability, Entry, Journal, JournalError, SqliteJournal, TaskQuery, TaskState};
 use sortie_protocol::{
-    AgentConfig, Fact, Grant, Job, Limits, ModelChoice, Reach, Status, TaskId, TaskOutcome, Timestamp, Usage,
+    AgentConfig, Fact, Grant, Job, Limits, ModelChoice, Reach, ServerTools, Status, TaskId, TaskOutcome, Timestamp,
+    Usage,
 };
 
 const TASKS_AT_ONCE: u64 = 64;
@@ -274,6 +275,7 @@ fn started(task: TaskId) -> Entry {
         depth: 0,
         chain: Vec::new(),
         output_schema: None,
+        server_tools: ServerTools::default(),
     };
     let job = Job {
         task,

@@ -8,13 +8,20 @@ mod address;
 mod bounded_http;
 mod connection;
 mod content;
+mod declining;
 mod expand;
 mod link;
 mod listener;
 mod listing;
+mod pages;
+mod pending;
+mod plain;
 mod process;
 mod remote_tool;
+mod schema;
+mod secrets;
 mod trouble;
+mod waiting;
 mod words;
 
 use std::collections::{BTreeMap, HashMap};
@@ -33,6 +40,7 @@ use self::connection::Connection;
 use self::remote_tool::RemoteTool;
 
 pub use self::expand::{Lookup, expanded};
+pub use self::secrets::secrets_of;
 
 /// So many tools of one server are offered to one task: descriptions stand in front of each of its requests.
 const MAX_OFFERED: usize = 100;
@@ -84,6 +92,10 @@ impl Connections {
         for server in &wanted.agent.servers {
             let configured = self.configured.get(server.name());
             match (server, configured) {
+                (_, Some(configured)) if configured.is_off => notices.push(format!(
+                    "the agent `{}` asks for the MCP server `{}`, which is switched off",
+                    wanted.agent.name, configured.name
+                )),
                 (ServerUse::Named(name), None) => notices.push(format!(
                     "the agent `{}` asks for the MCP server `{name}`, which nobody has set up",
                     wanted.agent.name
@@ -96,7 +108,7 @@ impl Connections {
                 (ServerUse::Own(own), None) => servers.push(own),
             }
         }
-        servers.retain(|server| (wanted.admits_some_of)(&server_prefix(&server.name)));
+        servers.retain(|server| !server.is_off && (wanted.admits_some_of)(&server_prefix(&server.name)));
         (servers, notices)
     }
 }
@@ -107,7 +119,7 @@ impl RemoteTools for Connections {
             let (servers, notices) = self.servers_of(&wanted);
             let mut gathered = Gathered { notices, ..Gathered::default() };
             let connections: Vec<Arc<Connection>> = servers.into_iter().map(|server| self.connection(server)).collect();
-            let listings = join_all(connections.iter().map(|connection| connection.ready())).await;
+            let listings = join_all(connections.iter().map(Connection::ready)).await;
             for (connection, listing) in connections.into_iter().zip(listings) {
                 match listing {
                     Ok(listing) => {

@@ -6,12 +6,14 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod calls;
 mod client;
 mod host_model;
 pub mod http;
+mod patience;
 mod server;
 pub mod stdio;
 
-pub use client::{Connections, Lookup, ServerGround, expanded};
+pub use client::{Connections, Lookup, ServerGround, expanded, secrets_of};
 pub use host_model::{HostModels, Hosts, Loan, ROUTE as HOST_ROUTE};
 pub use server::{Office, OfficeParts, Server};

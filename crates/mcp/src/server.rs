@@ -13,6 +13,7 @@ mod tasks;
 mod tools;
 
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use futures_util::FutureExt as _;
@@ -30,7 +31,9 @@ use tokio_util::sync::CancellationToken;
 
 use self::news::Subscriptions;
 pub use self::office::{Office, OfficeParts};
+use self::progress::Progress;
 use self::task_call::Caller;
+use self::tools::tasks_in;
 use crate::host_model::Loan;
 
 /// Calls of one session that are under way at the same time; what a host sends beyond that is refused, not queued.
@@ -47,14 +50,16 @@ pub struct Server {
     gone: CancellationToken,
     calls: Semaphore,
     subscriptions: Subscriptions,
+    /// Whether this session is told of news: once, however often its host says that it is ready.
+    has_news: AtomicBool,
     /// The model that the host lends, once it is known whether it does.
     loan: OnceLock<Option<Loan>>,
 }
 
 impl Server {
     pub fn new(office: Arc<Office>, gone: CancellationToken) -> Self {
-        let calls = Semaphore::new(MAX_CALLS);
-        Self { office, gone, calls, subscriptions: Subscriptions::default(), loan: OnceLock::new() }
+        let (calls, has_news) = (Semaphore::new(MAX_CALLS), AtomicBool::new(false));
+        Self { office, gone, calls, subscriptions: Subscriptions::default(), has_news, loan: OnceLock::new() }
     }
 
     async fn call(
@@ -74,18 +79,24 @@ impl Server {
             cancel.cancel();
             std::future::pending::<std::convert::Infallible>().await
         };
+        let progress = context.meta.get_progress_token().map(|token| Progress { peer: &context.peer, token });
         let answer = async {
             if request.name != self.office.contract.tool_name() {
-                let called = tools::call_companion(&self.office, &request.name, &arguments, &cancel).await;
-                return called.map(CallToolResponse::from);
+                let waiting = progress::while_waiting(progress.as_ref(), &self.office.visitor, tasks_in(&arguments));
+                return tokio::select! {
+                    called = tools::call_companion(&self.office, &request.name, &arguments, &cancel) => {
+                        called.map(CallToolResponse::from)
+                    }
+                    never = waiting => match never {},
+                };
             }
             let caller = Caller {
-                peer: &context.peer,
-                progress: context.meta.get_progress_token(),
+                progress,
                 takes_handles: is_newest(&context)
                     && context.client_capabilities().is_some_and(|known| known.supports_tasks()),
                 lent_model: self.lent_model(&context),
                 cancel: &cancel,
+                withdrawn: &context.ct,
             };
             task_call::run(&self.office, &arguments, caller).await
         };
@@ -119,9 +130,10 @@ impl ServerHandler for Server {
 
     async fn list_tools(
         &self,
-        _page: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        only_page(page)?;
         let office = Arc::clone(&self.office);
         // Agents are looked at anew, which reads files.
         let listed = tokio::task::spawn_blocking(move || tools::list(&office)).await;
@@ -173,7 +185,7 @@ impl ServerHandler for Server {
         page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(prompts::list(self.office.agents.current().templates(), page))
+        prompts::list(self.office.agents.current().templates(), page)
     }
 
     async fn get_prompt(
@@ -195,9 +207,10 @@ impl ServerHandler for Server {
 
     async fn list_resource_templates(
         &self,
-        _page: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        only_page(page)?;
         Ok(resources::templates())
     }
 
@@ -210,6 +223,9 @@ impl ServerHandler for Server {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        if self.has_news.swap(true, Ordering::AcqRel) {
+            return;
+        }
         let news = self.office.news.tell(context.peer, self.subscriptions.clone());
         tokio::select! {
             () = news => {}
@@ -239,7 +255,10 @@ impl ServerHandler for Server {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        self.office.news.listen(context).await
+        tokio::select! {
+            listened = self.office.news.listen(context) => listened,
+            () = self.gone.cancelled() => Ok(()),
+        }
     }
 
     /// A request whose parameters do not fit comes here, too, under a name that is known.
@@ -254,6 +273,16 @@ impl ServerHandler for Server {
         }
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}`"), None))
     }
+}
+
+/// Refuses a cursor for a list that has one page, and so never gave any.
+fn only_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    page.and_then(|page| page.cursor).map_or(Ok(()), |cursor| Err(unknown_cursor(&cursor)))
+}
+
+fn unknown_cursor(cursor: &str) -> ErrorData {
+    let message = format!("`{cursor}` is no cursor of this list; take `nextCursor` of the page before");
+    ErrorData::invalid_params(message, None)
 }
 
 /// Whether a request speaks the revision without a handshake. Only there is the Tasks extension what it is here: what the

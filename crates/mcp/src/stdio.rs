@@ -1,13 +1,16 @@
 //! One session over a pair of streams, a message a line: what `sortie mcp` speaks with the program that started it.
 //!
 //! A line that is too long, or no message, is answered with an error and passed over. Whoever does not read its answers
-//! is not read from. It does not open the streams; the command line does, and keeps everything else off them.
+//! is not served further, and is gone when that goes on. It does not open the streams; the command line does, and keeps
+//! everything else off them.
 
+mod arrivals;
 mod lines;
+mod outgoing;
 
+use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
@@ -15,141 +18,131 @@ use rmcp::transport::Transport;
 use rmcp::{ServerHandler, ServiceExt as _};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
-use tokio::sync::{Mutex, Notify};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
 
+use self::arrivals::{Arrivals, read_on};
 use self::lines::{Line, Lines};
+use self::outgoing::Outgoing;
+use crate::calls::Calls;
+use crate::patience::LAST_WORDS;
 
 /// The longest message: a prompt of the usual bound takes six times its bytes at most, and has little beside it.
 pub const MAX_LINE_BYTES: usize = 8 << 20;
 
-/// Messages that may wait to be written before nothing more is read.
-const MAX_UNWRITTEN: usize = 256;
-
-/// Serves one session until the host is gone or `stop` is cancelled. `gone` is cancelled as soon as the input has ended,
-/// before anything else; a server that watches it ends its calls then.
+/// Serves one session until the host is gone or `stop` is cancelled. `gone` is cancelled as soon as the input has ended
+/// or nobody reads the output, before anything else; a server that watches it ends its calls then. Whoever cancels `stop`
+/// cancels `gone`, too: else the last words have as long as any.
 pub async fn serve<S: ServerHandler>(
     new_server: impl Fn() -> S,
     (input, output): (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),
     gone: CancellationToken,
     stop: CancellationToken,
 ) {
+    let (sender, arrivals) = mpsc::unbounded_channel();
     let streams = Streams {
-        lines: Arc::new(Mutex::new(Lines::new(input, MAX_LINE_BYTES))),
-        output: Arc::new(Mutex::new(output)),
-        unwritten: Arc::default(),
-        gone: gone.clone(),
+        arrivals: Arc::new(Mutex::new(arrivals)),
+        outgoing: Outgoing::new(output, gone.clone()),
+        calls: Calls::new(usize::MAX),
     };
-    while !gone.is_cancelled() && !stop.is_cancelled() {
-        match new_server().serve_with_ct(streams.clone(), stop.clone()).await {
-            // Until the end of the session, whatever it was.
-            Ok(session) => drop(session.waiting().await),
-            // Something came before the session was opened that opens none, and needs no answer.
-            Err(ServerInitializeError::ExpectedInitializeRequest(_) | ServerInitializeError::InitializeFailed(_)) => {
-                continue;
-            }
-            Err(_) => {}
-        }
+    let reading = async {
+        read_on(Lines::new(input, MAX_LINE_BYTES), sender).await;
         gone.cancel();
+        std::future::pending::<Infallible>().await
+    };
+    let sessions = async {
+        loop {
+            match new_server().serve_with_ct(streams.clone(), stop.clone()).await {
+                // Until the end of the session, whatever it was.
+                Ok(session) => return drop(session.waiting().await),
+                // Something came before the session was opened that opens none, and needs no answer.
+                Err(
+                    ServerInitializeError::ExpectedInitializeRequest(_) | ServerInitializeError::InitializeFailed(_),
+                ) => {}
+                Err(_) => return,
+            }
+        }
+    };
+    tokio::select! {
+        () = sessions => gone.cancel(),
+        never = reading => match never {},
     }
 }
 
 /// Both streams. Clones are the same ones: what a session that came to nothing leaves is the next one's.
-struct Streams<R, W> {
-    lines: Arc<Mutex<Lines<R>>>,
-    output: Arc<Mutex<W>>,
-    unwritten: Arc<Unwritten>,
-    gone: CancellationToken,
+struct Streams<W> {
+    arrivals: Arc<Mutex<Arrivals>>,
+    outgoing: Outgoing<W>,
+    calls: Arc<Calls>,
 }
 
-impl<R, W> Clone for Streams<R, W> {
+impl<W> Clone for Streams<W> {
     fn clone(&self) -> Self {
-        let Self { lines, output, unwritten, gone } = self;
-        let (lines, output, unwritten) = (Arc::clone(lines), Arc::clone(output), Arc::clone(unwritten));
-        Self { lines, output, unwritten, gone: gone.clone() }
+        let Self { arrivals, outgoing, calls } = self;
+        Self { arrivals: Arc::clone(arrivals), outgoing: outgoing.clone(), calls: Arc::clone(calls) }
     }
 }
 
-/// How many messages wait to be written.
-#[derive(Default)]
-struct Unwritten {
-    count: AtomicUsize,
-    fewer: Notify,
-}
-
-impl Unwritten {
-    /// Waits until there is room. Only one does.
-    async fn has_room(&self) {
-        while self.count.load(Ordering::Acquire) >= MAX_UNWRITTEN {
-            self.fewer.notified().await;
+impl<W: AsyncWrite + Send + Unpin + 'static> Streams<W> {
+    /// The next line; `None` when there is none, or nobody would hear what is answered to it.
+    async fn next_line(&self) -> Option<Line<Vec<u8>>> {
+        let next = async {
+            self.outgoing.has_room().await;
+            self.arrivals.lock().await.recv().await
+        };
+        tokio::select! {
+            biased;
+            () = self.outgoing.is_unheard() => None,
+            arrival = next => arrival.map(|arrival| arrival.line),
         }
     }
 
-    fn one_more(self: &Arc<Self>) -> OneUnwritten {
-        self.count.fetch_add(1, Ordering::AcqRel);
-        OneUnwritten(Arc::clone(self))
+    /// The message that a line is, if it can be taken.
+    fn take(&self, line: Line<Vec<u8>>) -> Result<RxJsonRpcMessage<RoleServer>, Refusal> {
+        let Line::Read(line) = line else {
+            let text = format!("a message has more than {MAX_LINE_BYTES} bytes; it was passed over");
+            return Err(Refusal { error: ErrorData::invalid_request(text, None), id: None });
+        };
+        let message = read_message(&line)?;
+        if let JsonRpcMessage::Request(request) = &message {
+            let id = &request.id;
+            let refused = |error| Refusal { error: ErrorData::invalid_request(error, None), id: Some(id.clone()) };
+            self.calls.begin(id.clone()).map_err(|error| refused(error.to_string()))?.pass_on();
+        }
+        self.calls.note_received(&message);
+        Ok(message)
     }
 }
 
-/// A message that waits to be written, as long as this is kept.
-struct OneUnwritten(Arc<Unwritten>);
-
-impl Drop for OneUnwritten {
-    fn drop(&mut self) {
-        self.0.count.fetch_sub(1, Ordering::AcqRel);
-        self.0.fewer.notify_one();
-    }
-}
-
-impl<R, W> Transport<RoleServer> for Streams<R, W>
-where
-    R: AsyncRead + Send + Unpin + 'static,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
+impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Streams<W> {
     type Error = io::Error;
 
     fn send(
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        let (output, waits) = (Arc::clone(&self.output), self.unwritten.one_more());
-        async move {
-            let mut line = serde_json::to_vec(&message)?;
-            drop(message);
-            line.push(b'\n');
-            let mut output = output.lock().await;
-            output.write_all(&line).await?;
-            output.flush().await?;
-            drop(waits);
-            Ok(())
-        }
+        self.calls.note_sent(&message);
+        self.outgoing.write(message)
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            self.unwritten.has_room().await;
-            let read = Arc::clone(&self.lines).lock().await.next(read_message).await;
-            let Refusal { error, id } = match read {
-                Ok(Line::Read(Ok(message))) => return Some(message),
-                Ok(Line::Read(Err(refusal))) => refusal,
-                Ok(Line::TooLong) => {
-                    let text = format!("a message has more than {MAX_LINE_BYTES} bytes; it was passed over");
-                    Refusal { error: ErrorData::invalid_request(text, None), id: None }
+            let line = self.next_line().await?;
+            match self.take(line) {
+                Ok(message) => return Some(message),
+                // Not here: a host that does not read must not keep us from seeing that it is gone.
+                Err(Refusal { error, id }) => {
+                    tokio::spawn(self.outgoing.write(JsonRpcMessage::error(error, id)));
                 }
-                // What cannot be read any more is as good as ended.
-                Ok(Line::End) | Err(_) => {
-                    self.gone.cancel();
-                    return None;
-                }
-            };
-            // Not here: a host that does not read must not keep us from seeing that it is gone.
-            tokio::spawn(self.send(JsonRpcMessage::error(error, id)));
+            }
         }
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        self.output.lock().await.flush().await
+        // What is not written by then is not.
+        tokio::time::timeout(LAST_WORDS, self.outgoing.settled()).await.ok();
+        Ok(())
     }
 }
 

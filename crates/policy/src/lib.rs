@@ -27,7 +27,7 @@ pub use decision::{Decision, Ground, Why};
 pub use grants::{intersect, narrow};
 pub use judge::{Access, Confinement, Judge, NetworkReach, Places, Writes, offerable};
 pub use protected::{Protected, WallNames, protected, protected_from_commands, protected_names, wall_names};
-pub use redact::{Redacted, Redactor, redaction_marks};
+pub use redact::{Redacted, Redactor, redaction_marks, without_credentials};
 pub use remedy::{lasting_remedy, remedies};
 pub use rule::{Rule, RuleError, RuleFault};
 pub use secret::secret_places;

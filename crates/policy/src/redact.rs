@@ -2,6 +2,7 @@
 //!
 //! It finds what has a shape. A password that looks like any other word is not found unless its value is known.
 
+mod address;
 mod beside;
 mod der;
 mod mark;
@@ -15,29 +16,43 @@ mod token;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use aho_corasick::{AhoCorasick, BuildError, Input, MatchKind};
 
+pub use self::address::without_credentials;
 pub use self::mark::redaction_marks;
 use self::shape::{Looked, SHAPES};
 
 /// Shorter values are left alone: they are part of too many ordinary words.
 const LEAST_KNOWN: usize = 8;
 
-/// What people write where a server wants some key and takes any.
-const PLACEHOLDERS: [&str; 6] =
-    ["lm-studio", "not-needed", "no-key-required", "sk-no-key-required", "placeholder", "api-key-here"];
+/// What people write where a server wants some key and takes any, or where the key is the one that everybody knows.
+const PLACEHOLDERS: [&str; 9] = [
+    "lm-studio",
+    "not-needed",
+    "no-key-required",
+    "sk-no-key-required",
+    "placeholder",
+    "api-key-here",
+    "postgres",
+    "password",
+    "changeme",
+];
 
 /// Takes secrets out of texts, in time linear in their length.
 pub struct Redactor {
-    /// `None` if the search could not be set up; then no text is let through.
-    search: Option<Search>,
+    /// `None` if the search could not be set up; then no text is let through. Whoever reads holds the lock only until he has
+    /// the search, which is never changed, only replaced.
+    search: RwLock<Option<Arc<Search>>>,
 }
 
 struct Search {
     /// Where to look: what the shapes begin with.
     anchors: AhoCorasick,
     known: AhoCorasick,
+    /// What `known` was made of.
+    words: Vec<String>,
 }
 
 /// A text without its secrets.
@@ -66,14 +81,26 @@ impl Redactor {
     ///
     /// Values below eight bytes are too likely to be ordinary words, and are ignored.
     pub fn new(known_values: Vec<String>) -> Self {
-        let is_secret = |value: &String| value.len() >= LEAST_KNOWN && !PLACEHOLDERS.contains(&value.as_str());
-        let known: Vec<String> = known_values.into_iter().filter(is_secret).flat_map(spellings).collect();
-        Self { search: Search::new(&known).ok() }
+        let anchors = search_for(SHAPES.iter().map(|shape| shape.anchor));
+        let search = anchors.and_then(|anchors| Search::new(anchors, words(known_values)));
+        Self { search: RwLock::new(search.ok().map(Arc::new)) }
+    }
+
+    /// Knows these values from now on, too, for everybody who shares it. For keys that are found out only while the program
+    /// runs, before anybody can repeat them.
+    pub fn learn(&self, values: Vec<String>) {
+        let new = words(values);
+        if new.is_empty() {
+            return;
+        }
+        let mut search = self.search.write().unwrap_or_else(PoisonError::into_inner);
+        let Some(before) = search.take() else { return };
+        *search = before.knowing(new).ok();
     }
 
     /// The text with a mark such as `[redacted: GitHub token]` in the place of each secret.
     pub fn redact<'a>(&self, text: &'a str) -> Redacted<'a> {
-        let Some(search) = &self.search else {
+        let Some(search) = self.search() else {
             return Redacted {
                 text: Cow::Borrowed("[redacted: everything, since secrets cannot be searched for]"),
                 count: 1,
@@ -84,17 +111,28 @@ impl Redactor {
 
     /// The secrets in a text, as they stand there.
     pub fn secrets<'a>(&self, text: &'a str) -> Vec<&'a str> {
-        let found = self.search.as_ref().map(|search| search.all(text)).unwrap_or_default();
+        let found = self.search().map(|search| search.all(text)).unwrap_or_default();
         found.into_iter().map(|found| &text[found.place]).collect()
+    }
+
+    fn search(&self) -> Option<Arc<Search>> {
+        self.search.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl Search {
-    fn new(known: &[String]) -> Result<Self, BuildError> {
-        // Of two words at one place the longer is found.
-        let mut builder = AhoCorasick::builder();
-        builder.match_kind(MatchKind::LeftmostLongest);
-        Ok(Self { anchors: builder.build(SHAPES.iter().map(|shape| shape.anchor))?, known: builder.build(known)? })
+    fn new(anchors: AhoCorasick, words: Vec<String>) -> Result<Self, BuildError> {
+        Ok(Self { anchors, known: search_for(&words)?, words })
+    }
+
+    /// The same with more words; itself where it has them all.
+    fn knowing(self: Arc<Self>, mut more: Vec<String>) -> Result<Arc<Self>, BuildError> {
+        more.retain(|word| !self.words.contains(word));
+        if more.is_empty() {
+            return Ok(self);
+        }
+        more.extend(self.words.iter().cloned());
+        Self::new(self.anchors.clone(), more).map(Arc::new)
     }
 
     /// Every secret, in the order of their places.
@@ -144,6 +182,17 @@ impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Redactor").finish_non_exhaustive()
     }
+}
+
+/// Of two words at one place the longer is found.
+fn search_for(words: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Result<AhoCorasick, BuildError> {
+    AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(words)
+}
+
+/// The values that are worth looking for, in each of their spellings.
+fn words(values: Vec<String>) -> Vec<String> {
+    let is_secret = |value: &String| value.len() >= LEAST_KNOWN && !PLACEHOLDERS.contains(&value.as_str());
+    values.into_iter().filter(is_secret).flat_map(spellings).collect()
 }
 
 /// A value as it stands, and as it stands inside a JSON string.

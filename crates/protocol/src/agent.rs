@@ -1,5 +1,7 @@
 //! What it means to run an agent: complete, immutable, serialisable. Nothing after it reads a flag or a file.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -23,6 +25,27 @@ pub struct AgentConfig {
     /// The JSON schema that its answer must fit; `system` tells it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
+    /// What was decided of the tools that others' servers have.
+    #[serde(default, skip_serializing_if = "ServerTools::is_nothing")]
+    pub server_tools: ServerTools,
+}
+
+/// The tools of others' servers, which may change or be gone while a task is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerTools {
+    /// By name, what each of them was when the task began: one that is another by now is not offered when it goes on.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pins: BTreeMap<String, String>,
+    /// What the model is told of those that are missing, or are there again, where the task begins or goes on. It joins the
+    /// conversation behind the prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl ServerTools {
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// A way to a model and the model's id there.

@@ -23,7 +23,7 @@ mod time;
 mod tool;
 mod usage;
 
-pub use agent::{AgentConfig, Job, ModelChoice, Reach};
+pub use agent::{AgentConfig, Job, ModelChoice, Reach, ServerTools};
 pub use command::Command;
 pub use compaction::{Compaction, Stub, Summary};
 pub use event::{Addressee, ApprovalAnswer, Event, Fact, Need, VERSION};

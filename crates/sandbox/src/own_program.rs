@@ -55,7 +55,8 @@ impl OwnProgram {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(&self.directory).env_clear().envs(self.environment.variables());
         let failed = |source| OwnProgramError { program: self.program.clone(), source };
-        let _held_to_its_end = lifeline(&mut command).map_err(failed)?;
+        let (watched, _held_to_its_end) = lifeline().map_err(failed)?;
+        end_group_with(&mut command, watched);
         let terms = Terms { input: &self.input, time: self.time, max_output: None, stop: Some(stopper.as_fd()) };
         let without_words = |how| OwnProgramEnded { how, errors: Vec::new() };
         match child::run(command, terms) {
@@ -76,12 +77,11 @@ impl OwnProgram {
     }
 }
 
-/// The command's group lives as long as somebody holds this.
-pub(crate) fn lifeline(command: &mut Command) -> io::Result<OwnedFd> {
+/// A pipe by which somebody who watches one end hears that nobody holds the other any more.
+pub(crate) fn lifeline() -> io::Result<(OwnedFd, OwnedFd)> {
     let (watched, held) = pipe_with(PipeFlags::CLOEXEC)?;
-    // Above the standard ones, which the command gets anew.
-    end_group_with(command, fcntl_dupfd_cloexec(watched, 3)?);
-    Ok(held)
+    // Above the standard ones, which a command gets anew.
+    Ok((fcntl_dupfd_cloexec(watched, 3)?, held))
 }
 
 #[cfg(test)]

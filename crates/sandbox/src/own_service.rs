@@ -1,22 +1,21 @@
 //! A program of the user's own that runs beside this one and is spoken with over pipes, for as long as it is needed.
 //!
 //! As with [`OwnProgram`](crate::OwnProgram), nothing that an agent, or a project that nobody trusts, has a say in may be
-//! started here. It has a process group of its own, which ends with it, with whoever drops it, and with this process,
-//! however that ends. What it says is the caller's to read, within the caller's bounds.
+//! started here. All that it has started ends with it, with whoever drops it, and with this process, however that ends, also
+//! what has left its process group. What it says is the caller's to read, within the caller's bounds.
 
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use crate::child::Group;
 use crate::own_program::lifeline;
-use crate::process::{Environment, How};
+use crate::process::{Environment, How, keep_service};
 
 /// A program, and how it is started.
 #[derive(Debug, Clone)]
@@ -54,12 +53,13 @@ pub struct ServicePipes {
     pub errors: OwnedFd,
 }
 
-/// A service that runs. Dropping it kills all of its process group.
+/// A service that runs. Dropping it kills it, with all that it has started.
 #[derive(Debug)]
 pub struct RunningService {
-    group: Group,
-    /// The group lives as long as this is held.
-    _lifeline: OwnedFd,
+    /// The process between this one and the service. It ends as the service does, when nothing is left.
+    keeper: Child,
+    /// The service lives as long as this is held.
+    lifeline: Option<OwnedFd>,
 }
 
 impl OwnService {
@@ -70,10 +70,11 @@ impl OwnService {
         let mut command = Command::new(&program);
         command.args(&self.arguments).current_dir(&self.directory).env_clear().envs(self.environment.variables());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        let lifeline = lifeline(&mut command).map_err(failed)?;
-        let mut leader = command.spawn().map_err(failed)?;
-        let pipes = (leader.stdin.take(), leader.stdout.take(), leader.stderr.take());
-        let service = RunningService { group: Group::of(leader), _lifeline: lifeline };
+        let (watched, held) = lifeline().map_err(failed)?;
+        keep_service(&mut command, watched);
+        let mut keeper = command.spawn().map_err(failed)?;
+        let pipes = (keeper.stdin.take(), keeper.stdout.take(), keeper.stderr.take());
+        let service = RunningService { keeper, lifeline: Some(held) };
         let (Some(input), Some(output), Some(errors)) = pipes else {
             return Err(failed(io::Error::other("it has no pipes")));
         };
@@ -95,20 +96,17 @@ impl OwnService {
 }
 
 impl RunningService {
-    /// The process that leads the group.
-    pub fn id(&self) -> u32 {
-        self.group.leader.id()
-    }
-
-    /// Ends it: waits for it to end `by_itself`, then asks it to and waits for it once more, then kills what is left of its
-    /// group. Says how it ended. Blocks.
+    /// Ends it: waits for it to end `by_itself`, then asks it to and waits for it once more, then kills it. Kills what it has
+    /// left, too. Says how it ended. Blocks.
     pub fn end(mut self, by_itself: Duration, when_asked: Duration) -> How {
-        if !self.ends_within(by_itself) {
-            // The leader alone: who watches over the group must stay.
-            kill_process(Pid::from_child(&self.group.leader), Signal::TERM).ok();
+        if let Some(lifeline) = &self.lifeline
+            && !self.ends_within(by_itself)
+        {
+            // It can only fail because it has ended.
+            rustix::io::write(lifeline, b"?").ok();
             self.ends_within(when_asked);
         }
-        match self.group.end() {
+        match self.kill() {
             Ok(status) => match (status.code(), status.signal()) {
                 (Some(code), _) => How::Exited { code },
                 (None, Some(signal)) => How::Signalled { signal },
@@ -118,8 +116,14 @@ impl RunningService {
         }
     }
 
+    /// Has its keeper kill whatever is left, and waits for that.
+    fn kill(&mut self) -> io::Result<ExitStatus> {
+        self.lifeline = None;
+        self.keeper.wait()
+    }
+
     fn ends_within(&self, time: Duration) -> bool {
-        let Ok(process) = pidfd_open(Pid::from_child(&self.group.leader), PidfdFlags::empty()) else { return true };
+        let Ok(process) = pidfd_open(Pid::from_child(&self.keeper), PidfdFlags::empty()) else { return true };
         let deadline = Instant::now() + time;
         loop {
             let left = Timespec::try_from(deadline.saturating_duration_since(Instant::now())).ok();
@@ -129,6 +133,12 @@ impl RunningService {
                 Err(_) => return true,
             }
         }
+    }
+}
+
+impl Drop for RunningService {
+    fn drop(&mut self) {
+        self.kill().ok();
     }
 }
 
@@ -216,5 +226,36 @@ mod tests {
         let (service, pipes) = script("sleep 1000 & sleep 1000");
         drop(service);
         assert_eq!(all_of(&pipes.output), "");
+    }
+
+    #[test]
+    fn what_has_left_its_group_ends_with_it_however_it_ends() {
+        let (service, pipes) = script("setsid sh -c 'sleep 1000 & echo up; sleep 1000' & read line; exit 5");
+        let mut up = [0; 3];
+        rustix::io::read(&pipes.output, &mut up).unwrap();
+        rustix::io::write(&pipes.input, b"\n").unwrap();
+        assert_eq!(all_of(&pipes.output), "", "the sleepers, which hold the pipe, are gone by themselves");
+        assert_eq!(service.end(LONG, LONG), How::Exited { code: 5 });
+        let (service, pipes) = script("setsid sh -c 'echo up; sleep 1000' & wait");
+        rustix::io::read(&pipes.output, &mut up).unwrap();
+        drop(service);
+        assert_eq!(all_of(&pipes.output), "");
+    }
+
+    #[test]
+    fn what_it_has_abandoned_and_has_ended_is_not_kept() {
+        let children = "/proc/$PPID/task/$PPID/children";
+        let alone = format!("(sleep 0.01 &); until [ \"$(cat {children})\" = \"$$ \" ]; do :; done; echo alone");
+        let (service, pipes) = script(&alone);
+        assert_eq!(all_of(&pipes.output), "alone\n");
+        assert_eq!(service.end(LONG, LONG), How::Exited { code: 0 });
+    }
+
+    #[test]
+    fn a_signal_that_ends_it_is_told_as_such() {
+        let (service, _pipes) = script("kill -SEGV $$");
+        assert_eq!(service.end(LONG, LONG), How::Signalled { signal: 11 });
+        let missing = OwnService { program: "/bin".to_owned(), ..shell("") };
+        assert!(matches!(missing.start().unwrap_err(), OwnServiceError::Unstartable { .. }));
     }
 }

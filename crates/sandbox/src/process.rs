@@ -33,5 +33,5 @@ pub use output::OutputCount;
 pub use probe::{Missing, Probe, probe};
 pub use running::{Running, Stopper, spawn};
 pub use shell::{OutputCaps, Shell};
-pub(crate) use system::end_group_with;
+pub(crate) use system::{end_group_with, keep_service};
 pub use walls::{Network, ProcessLimits, Tier, Walls};

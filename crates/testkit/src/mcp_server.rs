@@ -3,6 +3,7 @@
 
 use std::io::{self, BufRead as _, Write as _};
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -12,6 +13,11 @@ use serde_json::{Value, json};
 /// - `broken`: it complains and ends at once;
 /// - `noisy`: it writes what is no message between its messages, and to its standard error;
 /// - `crowd`: it has a thousand tools;
+/// - `odd`: its tools and what they answer are not what the protocol says;
+/// - `forgetful`: it does not answer the first question for its tools after they have changed;
+/// - `toolless`: it says that it has no tools;
+/// - `curious`: it asks things of those who call its tools;
+/// - `patient`: it answers nothing until there is a file `go` beside its marks;
 /// - anything else: it works, and its tools say what they do.
 pub const ROLE: &str = "SORTIE_TEST_MCP_SERVER";
 
@@ -34,13 +40,17 @@ pub fn serve(role: &str) {
         complain("no licence found");
         end(4);
     }
-    let mut server = Server { role, changes: 0 };
+    let mut server = Server { role, changes: 0, has_forgotten: false };
     for line in io::stdin().lock().lines() {
         let Ok(line) = line else { return };
         if role == "mute" {
             continue;
         }
         let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
+        while role == "patient" && !has_mark("go") {
+            // Sleeps on purpose: another process tells nobody that it has left a file.
+            std::thread::sleep(Duration::from_millis(5));
+        }
         server.hear(&message);
     }
 }
@@ -49,6 +59,8 @@ struct Server<'a> {
     role: &'a str,
     /// How often its tools have changed.
     changes: u32,
+    /// Whether it has left a question for its tools without an answer.
+    has_forgotten: bool,
 }
 
 impl Server<'_> {
@@ -63,10 +75,18 @@ impl Server<'_> {
                 message,
                 &json!({
                     "protocolVersion": params["protocolVersion"],
-                    "capabilities": { "tools": { "listChanged": true } },
+                    "capabilities": match self.role {
+                        "toolless" => json!({}),
+                        _ => json!({ "tools": { "listChanged": true } }),
+                    },
                     "serverInfo": { "name": "troubled", "version": "1.0.0" },
                 }),
             ),
+            "tools/list" if self.role == "forgetful" && self.changes > 0 && !self.has_forgotten => {
+                self.has_forgotten = true;
+                leave_mark("forgotten");
+            }
+            "tools/list" if self.role == "odd" => answer(message, &odd_list()),
             "tools/list" => answer(message, &self.list(params)),
             "tools/call" => self.call(message),
             "notifications/cancelled" => leave_mark("cancelled"),
@@ -97,6 +117,9 @@ impl Server<'_> {
             tool("environment", "says which variables it has"),
             tool("dotted.name", &"It has a long description. ".repeat(100)),
         ];
+        if self.role == "curious" {
+            tools.extend([tool("ask", "asks a thousand times"), tool("pester", "asks and never listens")]);
+        }
         if self.changes > 0 {
             tools.push(tool("late", "came later"));
         }
@@ -123,6 +146,13 @@ impl Server<'_> {
                 while io::stdout().write_all(&[b'x'; 1 << 13]).is_ok() {}
                 end(0);
             }
+            "ask" => {
+                (0..1_000).for_each(ask);
+                tell(message, "asked");
+            }
+            "pester" => loop {
+                ask(1);
+            },
             "change" => {
                 self.changes += 1;
                 say(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }).to_string());
@@ -132,6 +162,28 @@ impl Server<'_> {
                 let mut names: Vec<String> = std::env::vars().map(|(name, value)| format!("{name}={value}")).collect();
                 names.sort();
                 tell(message, &names.join("\n"));
+            }
+            "mixed" => {
+                let content = json!([{ "type": "video", "data": "AAAA" }, { "type": "text", "text": "beside it" }]);
+                answer(message, &json!({ "content": content }));
+            }
+            "other" => answer(message, &json!({ "toolResult": 1 })),
+            "plod" => {
+                for step in 1..=3 {
+                    std::thread::sleep(std::time::Duration::from_secs(1));
+                    let token = &message["params"]["_meta"]["progressToken"];
+                    let params = json!({ "progressToken": token, "progress": step });
+                    let told = json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params });
+                    say(&told.to_string());
+                }
+                tell(message, "there");
+            }
+            // Nothing is read any more, and nobody is told.
+            "deafen" => {
+                tell(message, "what?");
+                loop {
+                    std::thread::park();
+                }
             }
             other => refuse(message, -32602, &format!("no tool {other}")),
         }
@@ -144,6 +196,22 @@ fn tool(name: &str, description: &str) -> Value {
     json!({ "name": name, "description": description, "inputSchema": schema, "annotations": { "readOnlyHint": true } })
 }
 
+fn odd_list() -> Value {
+    let mut either = tool("either", "takes one thing or the other");
+    either["inputSchema"] = json!({ "anyOf": [{ "required": ["this"] }, { "required": ["that"] }], "required": true });
+    let tools = [
+        tool("echo", "says a text again"),
+        tool("mixed", "answers with content of which one part is odd"),
+        tool("other", "answers with something else than a result"),
+        tool("plod", "takes three seconds and says so"),
+        tool("deafen", "makes the server deaf"),
+        json!({ "name": "bare", "description": "has no schema" }),
+        tool("", "has no name"),
+        either,
+    ];
+    json!({ "tools": tools })
+}
+
 fn tell(message: &Value, text: &str) {
     answer(message, &json!({ "content": [{ "type": "text", "text": text }] }));
 }
@@ -154,6 +222,10 @@ fn answer(message: &Value, result: &Value) {
 
 fn refuse(message: &Value, code: i32, why: &str) {
     say(&json!({ "jsonrpc": "2.0", "id": message["id"], "error": { "code": code, "message": why } }).to_string());
+}
+
+fn ask(id: u32) {
+    say(&json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }).to_string());
 }
 
 fn say(line: &str) {
@@ -176,4 +248,8 @@ fn leave_mark(name: &str) {
     if let Some(directory) = std::env::var_os("MARKS") {
         std::fs::write(Path::new(&directory).join(name), "").ok();
     }
+}
+
+fn has_mark(name: &str) -> bool {
+    std::env::var_os("MARKS").is_some_and(|directory| Path::new(&directory).join(name).exists())
 }

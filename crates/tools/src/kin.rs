@@ -12,7 +12,7 @@ use crate::glance::{INTERRUPTED, RUNNING, WAITING};
 use crate::port::BoxFuture;
 
 /// What a task may see and do of its kin. Whom it may not reach is an error that names it, like one that does not
-/// exist.
+/// exist. Unless said otherwise there is nobody beside or above the caller, and no tree around it.
 pub trait Kin: Send + Sync {
     /// Whether reports of what works in the background come to the caller by themselves.
     fn delivers(&self) -> bool {
@@ -27,7 +27,9 @@ pub trait Kin: Send + Sync {
     fn list<'a>(&'a self, choice: Choice<'a>) -> BoxFuture<'a, Result<Listing, Failure>>;
 
     /// The tasks that the parent of this one has started beside it.
-    fn siblings<'a>(&'a self, choice: Choice<'a>) -> BoxFuture<'a, Result<Listing, Failure>>;
+    fn siblings<'a>(&'a self, _choice: Choice<'a>) -> BoxFuture<'a, Result<Listing, Failure>> {
+        Box::pin(async { Ok(Listing::default()) })
+    }
 
     /// The whole report of a task below this one, from a character on, at most so many.
     fn page<'a>(&'a self, task: &'a str, from: usize, most: usize) -> BoxFuture<'a, Result<ReportPage, Failure>>;
@@ -44,17 +46,23 @@ pub trait Kin: Send + Sync {
     /// not wait until it is over, which is a failure.
     fn ask<'a>(
         &'a self,
-        call: &'a CallId,
-        whom: Addressee,
-        question: String,
-        patience: Duration,
-    ) -> BoxFuture<'a, Result<Option<Answered>, Failure>>;
+        _call: &'a CallId,
+        _whom: Addressee,
+        _question: String,
+        _patience: Duration,
+    ) -> BoxFuture<'a, Result<Option<Answered>, Failure>> {
+        Box::pin(async { Err(Failure::new("nobody", "there is nobody here to ask")) })
+    }
 
     /// Lets the tasks of the whole tree read a finding.
-    fn post(&self, text: String) -> BoxFuture<'_, Result<(), Failure>>;
+    fn post(&self, _text: String) -> BoxFuture<'_, Result<(), Failure>> {
+        Box::pin(async { Err(Failure::new("no_tree", "there is no tree of tasks here that could read it")) })
+    }
 
     /// The newest findings of the whole tree, oldest first, at most so many.
-    fn notes(&self, most: usize) -> BoxFuture<'_, Result<Vec<Note>, Failure>>;
+    fn notes(&self, _most: usize) -> BoxFuture<'_, Result<Vec<Note>, Failure>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
 }
 
 /// Which tasks are listed.
@@ -144,7 +152,7 @@ pub struct ReportPage {
 pub enum Receipt {
     /// The task reads it at its next turn.
     Delivered { task: TaskId },
-    /// The task had ended; it goes on with it, and its report comes with the mail.
+    /// The task had ended, or was interrupted; it goes on with it, and its report comes with the mail.
     Resumed { task: TaskId },
 }
 

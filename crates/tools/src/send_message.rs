@@ -80,7 +80,7 @@ impl TypedTool for SendMessage {
                 (format!("delivered: {task} reads it at its next turn"), format!("delivered to {task}"))
             }
             Receipt::Resumed { task } => (
-                format!("{task} had ended and goes on with it in the background; {}", report_line(context)),
+                format!("{task} goes on with it in the background; {}", report_line(context)),
                 format!("{task} resumed"),
             ),
         };

@@ -48,6 +48,7 @@ fn what_makes_no_sense_is_told() {
         fault("db", &json!({ "url": "http://b", "type": "sse" })),
         fault("db", &json!({ "url": "ftp://b" })),
         fault("db", &json!({ "command": "a", "start_timeout_seconds": 0 })),
+        fault("db", &json!({ "command": "a", "disabled": "yes" })),
         fault("a__b", &json!({ "command": "a" })),
     ];
     expect![[r#"
@@ -62,6 +63,7 @@ fn what_makes_no_sense_is_told() {
         the transport `sse` is of an old protocol that is not spoken here; use `http`
         `url` must begin with http:// or https://
         `start_timeout_seconds` must be a whole number from 1 to 600
+        `disabled` must be true or false
         a server's name has up to 40 letters, digits, `-` and single `_`, and neither begins nor ends with `_`"#]]
     .assert_eq(&faults.join("\n"));
     for name in ["", "a b", "ä", "_a", "a_", "mcp__a", "a.b", &"a".repeat(41)] {
@@ -71,12 +73,33 @@ fn what_makes_no_sense_is_told() {
 
 #[test]
 fn keys_without_a_meaning_are_named() {
-    let reading = ServerDefinition::read("db", &json!({ "command": "a", "arg": [], "headers": {}, "disabled": true }));
+    let reading = ServerDefinition::read("db", &json!({ "command": "a", "arg": [], "headers": {}, "watch": 1 }));
     expect![[r#"
         there is no `arg`; did you mean `args`?
-        there is no `disabled`; it has command, args, env, type, start_timeout_seconds, call_timeout_seconds
-        `headers` has no meaning here"#]]
+        `headers` has no meaning here
+        there is no `watch`; it has command, args, env, type, enabled, disabled, start_timeout_seconds, call_timeout_seconds"#]]
     .assert_eq(&reading.unwrap().ignored.join("\n"));
+}
+
+#[test]
+fn a_server_is_switched_off_in_the_words_of_either_kind_of_program() {
+    for (switch, is_off) in [
+        (json!({}), false),
+        (json!({ "disabled": true }), true),
+        (json!({ "disabled": false }), false),
+        (json!({ "enabled": false }), true),
+        (json!({ "enabled": true }), false),
+        (json!({ "enabled": true, "disabled": true }), true),
+    ] {
+        let mut definition = json!({ "url": "http://h" });
+        definition.as_object_mut().unwrap().extend(switch.as_object().unwrap().clone());
+        let reading = ServerDefinition::read("db", &definition).unwrap();
+        assert_eq!((reading.server.is_off, reading.ignored), (is_off, Vec::new()), "{switch}");
+        let shown = [reading.server.to_string(), reading.server.in_words()];
+        let off = ["{ url = \"http://h\", enabled = false }", "is switched off; it calls http://h"];
+        let on = ["{ url = \"http://h\" }", "calls http://h"];
+        assert_eq!(shown, if is_off { off } else { on });
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::{Value, json};
-use sortie_agents::{AgentDefinition, Agents as _, Registry, ServerUse, server_prefix};
+use sortie_agents::{AgentDefinition, Agents as _, Registry, ServerDefinition, ServerUse};
 use sortie_engine::Authority;
 use sortie_policy::{Decision, Ground, Judge, Places, Why};
 use sortie_protocol::{AgentConfig, Resource};
@@ -107,11 +107,11 @@ pub(crate) fn run(args: &ExplainArgs, settings: &Settings) -> Result<ExitCode, C
 /// it shows when it runs.
 fn remote_tools(call: &Call, settings: &Settings, agents: &Registry) -> Vec<String> {
     let own = agents.all().iter().flat_map(|agent| &agent.servers).filter_map(|server| match server {
-        ServerUse::Own(server) => Some(server.name.clone()),
+        ServerUse::Own(server) => Some(server.clone()),
         ServerUse::Named(_) => None,
     });
-    let mut servers = settings.servers().into_iter().map(|server| server.name).chain(own);
-    let is_its = |server: String| call.tool.starts_with(&server_prefix(&server));
+    let mut servers = settings.servers().into_iter().chain(own);
+    let is_its = |server: ServerDefinition| !server.is_off && call.tool.starts_with(&server.prefix());
     servers.any(is_its).then(|| call.tool.clone()).into_iter().collect()
 }
 

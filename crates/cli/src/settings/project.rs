@@ -2,7 +2,8 @@
 //! trusted. What trust would give them is told in [`power`].
 //!
 //! A repository must be able neither to widen anything nor to stop anyone: whatever is wrong in a file that is not
-//! trusted is a warning. In a trusted file it is an error, as in the user's own.
+//! trusted is a warning. In a trusted file it is an error, as in the user's own; but what is wrong with one server of a
+//! `.mcp.json`, which other programs read, too, leaves out that server alone.
 
 pub(crate) mod power;
 
@@ -109,14 +110,22 @@ impl Project<'_> {
             return Ok(());
         }
         let fault = |what: String| CommandError::config(format!("{SERVERS}: {}", brief(&what)));
+        // It was written for other programs, which may be able to use what is no use here.
+        let mut warnings = Vec::new();
         for (name, reading) in servers.map_err(fault)? {
-            let ServerReading { server, ignored } =
-                reading.map_err(|what| fault(format!("the server `{name}`: {what}")))?;
-            let ignored = ignored.iter().map(|what| format!("{SERVERS}: the server `{name}`: {what}; that is ignored"));
-            said.warnings.extend(bounded(ignored.map(|warning| brief(&warning)).collect()));
-            let line = line_of(&bytes, &name);
-            said.hear_server(server, Origin::File { path: SERVERS.into(), line, owner: Owner::Project });
+            let mut warn = |what: &str| warnings.push(brief(&format!("{SERVERS}: the server `{name}` {what}")));
+            match reading {
+                Ok(ServerReading { server, ignored }) => {
+                    for what in ignored {
+                        warn(&format!("has a key that is ignored: {what}"));
+                    }
+                    let line = line_of(&bytes, &name);
+                    said.hear_server(server, Origin::File { path: SERVERS.into(), line, owner: Owner::Project });
+                }
+                Err(what) => warn(&format!("is left out: {what}")),
+            }
         }
+        said.warnings.extend(bounded(warnings));
         Ok(())
     }
 }

@@ -5,16 +5,13 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json};
-use sortie_agents::{ServerAccess, ServerDefinition, ServerReading};
-use sortie_mcp::{Lookup, expanded};
+use sortie_agents::{ServerDefinition, ServerReading};
+use sortie_mcp::{Lookup, expanded, secrets_of};
 use toml::de::{DeTable, DeValue};
 
 use super::Settings;
 use super::environment::Environment;
 use super::key::SERVER;
-
-/// What people call variables and headers whose values nobody should see.
-const SECRET_NAMES: [&str; 7] = ["key", "token", "secret", "password", "passwd", "credential", "auth"];
 
 impl Settings {
     /// The servers that count, by name.
@@ -28,24 +25,11 @@ impl Settings {
         std::sync::Arc::new(move |name| variables.get(name).cloned())
     }
 
-    /// Values of servers' variables and headers that look like keys: no tool may show them.
+    /// What servers' definitions hold that no tool may show, also before the servers are started.
     pub(crate) fn server_secrets(&self) -> Vec<String> {
         let lookup = self.server_variables();
         let accesses = self.servers().into_iter().filter_map(|server| expanded(&server, &lookup).ok());
-        let named = accesses.flat_map(|access| match access {
-            ServerAccess::Program { environment, .. } => environment,
-            ServerAccess::Address { headers, .. } => headers,
-        });
-        let is_secret = |name: &str| SECRET_NAMES.iter().any(|secret| name.to_ascii_lowercase().contains(secret));
-        named.filter(|(name, _)| is_secret(name)).map(|(_, value)| without_scheme(value)).collect()
-    }
-}
-
-/// `Bearer x` is a word that everybody knows, and a key.
-fn without_scheme(value: String) -> String {
-    match value.split_once(' ') {
-        Some((scheme, key)) if scheme.chars().all(char::is_alphabetic) => key.to_owned(),
-        _ => value,
+        accesses.flat_map(|access| secrets_of(&access)).collect()
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use sortie_agents::ServerDefinition;
 use sortie_contract::{CONTRACTS, contract};
 use sortie_llm::WireKind;
-use sortie_policy::Rule;
+use sortie_policy::{Rule, without_credentials};
 use sortie_protocol::Money;
 use sortie_tools::WebRules;
 
@@ -239,17 +239,6 @@ impl Kind {
 pub(super) fn dollars(text: &str) -> Option<Value> {
     let money = text.parse().ok().filter(|dollars: &f64| dollars.is_finite()).and_then(Money::from_dollars)?;
     (money > Money::ZERO).then(|| Value::Number(money.nanos()))
-}
-
-/// The URL with `user:password@` masked, and without its query, which may carry a key too.
-fn without_credentials(url: &str) -> String {
-    let url = url.split_once('?').map_or(url, |(before, _)| before);
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
-    match authority.rsplit_once('@') {
-        Some((_, host)) => format!("{scheme}://********@{host}{path}"),
-        None => url.to_owned(),
-    }
 }
 
 impl fmt::Display for Origin {

@@ -72,19 +72,22 @@ fn template(path: &str, bytes: &[u8]) -> String {
     }
 }
 
-/// The MCP servers that the file names, each with what it would start or call. An error where one does not fit.
+/// The MCP servers that the file names, each with what it would start or call, or why it is left out.
 fn servers(bytes: &[u8]) -> Result<Vec<String>, CommandError> {
     let fault = |what: String| CommandError::config(format!("{SERVERS}: {what}"));
     let line = |(name, reading): (String, Result<ServerReading, String>)| {
-        let ServerReading { server, .. } = reading.map_err(|what| fault(format!("the server `{name}`: {what}")))?;
+        let server = match reading {
+            Ok(ServerReading { server, .. }) => server,
+            Err(what) => return format!("MCP server `{name}` is left out: {what}"),
+        };
         let rights = if matches!(server.access, ServerAccess::Program { .. }) {
             ", with your rights and without walls"
         } else {
             ""
         };
-        Ok(format!("MCP server `{name}` {}{rights}", server.in_words()))
+        format!("MCP server `{name}` {}{rights}", server.in_words())
     };
-    servers_in(bytes).map_err(fault)?.into_iter().map(line).collect()
+    Ok(servers_in(bytes).map_err(fault)?.into_iter().map(line).collect())
 }
 
 /// Whom the file defines, and whether that takes the place of a built-in agent.

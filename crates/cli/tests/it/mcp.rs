@@ -85,6 +85,26 @@ fn when_the_host_is_gone_a_call_that_it_waited_for_is_stopped() {
 }
 
 #[test]
+fn a_host_that_does_not_read_its_answers_is_not_waited_for_at_the_end() {
+    for by_signal in [false, true] {
+        let (world, server) = (World::new(), held());
+        let mut session = Session::open(world.sortie(["mcp"]).on(&server, "anthropic"), &json!({}));
+        session.send("tools/call", brief(&json!({})));
+        wait_for(&server, |traffic| traffic.in_flight == 1);
+        // More than a pipe takes.
+        for _ in 0..100 {
+            session.send("tools/list", json!({}));
+        }
+        if by_signal {
+            kill_process(Pid::from_child(&session.child), Signal::TERM).unwrap();
+            session.child.wait().unwrap();
+        }
+        assert_eq!(session.close().0, if by_signal { 143 } else { 0 });
+        assert_eq!(states(&world), ["cancelled"]);
+    }
+}
+
+#[test]
 fn background_work_is_finished_when_the_host_is_gone() {
     let (world, server) = (World::new(), held());
     let mut session = Session::open(world.sortie(["mcp"]).on(&server, "anthropic"), &json!({}));
@@ -143,8 +163,12 @@ fn a_handle_outlives_its_server_and_says_how_its_task_goes_on() {
     let got = session.ask("tasks/get", task.clone());
     assert_eq!(got["result"]["status"], "input_required", "{got}");
     assert_eq!(got["result"]["inputRequests"]["go_on"]["method"], "elicitation/create");
-    let answer = json!({"go_on": {"action": "accept", "content": {"go_on": true}}});
-    let updated = session.ask("tasks/update", json!({"taskId": task["taskId"], "inputResponses": answer}));
+    let mut answered =
+        |answer| session.ask("tasks/update", json!({"taskId": task["taskId"], "inputResponses": {"go_on": answer}}));
+    // A question that is put away, or not understood, stays.
+    assert!(answered(json!({"action": "cancel"})).get("error").is_none());
+    assert_eq!(answered(json!({}))["error"]["code"], -32602);
+    let updated = answered(json!({"action": "accept", "content": {"go_on": true}}));
     assert!(updated.get("error").is_none(), "{updated}");
     // It is finished, whether the host is there or not.
     session.close();

@@ -258,9 +258,12 @@ fn s69_who_replaces_the_token_locks_the_old_one_out_at_once() {
     for _ in 0..3 {
         assert_eq!(web.message(&new, None, &ping).status, 503);
     }
+    fs::remove_file(world.path("state/mcp-token")).unwrap();
+    assert_eq!(web.message(&new, None, &ping).status, 503);
     web.signal(Signal::TERM);
     let (_, _, stderr) = web.wait();
-    assert_eq!(stderr.matches("nobody is let in").count(), 1, "{stderr}");
+    assert_eq!(stderr.matches("nobody is let in").count(), 2, "each trouble once: {stderr}");
+    assert!(stderr.contains("is gone; put it back, or start the server again"), "{stderr}");
 }
 
 #[test]

@@ -180,12 +180,74 @@ fn what_is_wrong_with_a_definition_is_told_with_its_place() {
     "#]]
     .assert_eq(&crate::transcript::normalised(&ended.stderr, &world.path("")));
     world.config("");
-    world.write("workspace/.mcp.json", r#"{"mcpServers": {"x": {"url": "http://x", "type": "sse"}}}"#);
+    world.write("workspace/.mcp.json", "mcpServers: {}");
     let ended = world.sortie(["agents", "list", "--trust"]).run();
     assert_eq!(ended.code, 2);
-    assert!(
-        ended.stderr.starts_with("error: .mcp.json: the server `x`: the transport `sse` is of an old"),
-        "{}",
-        ended.stderr
+    assert!(ended.stderr.starts_with("error: .mcp.json: it is not valid JSON: "), "{}", ended.stderr);
+}
+
+#[test]
+fn one_server_of_a_project_that_is_no_use_here_is_left_out_alone() {
+    let world = World::new();
+    let servers = json!({ "mcpServers": {
+        "t": definition(&world, "sound"),
+        "old": { "url": "http://x", "type": "sse" },
+        "a b": { "command": "y" },
+        "z": { "command": "y", "alwaysAllow": [], "disabled": true },
+    } });
+    world.write("workspace/.mcp.json", &servers.to_string());
+    let trusted = world.sortie(["trust"]).run();
+    assert_eq!(trusted.code, 0, "{trusted:#?}");
+    let lines: Vec<&str> = trusted.stdout.lines().filter(|line| line.contains("MCP server `")).collect();
+    let [spaced, old, _, off] = lines[..] else { panic!("four lines: {lines:#?}") };
+    assert!(spaced.contains("`a b` is left out: a server's name has up to 40"), "{spaced}");
+    assert!(old.contains("`old` is left out: the transport `sse`"), "{old}");
+    assert!(off.contains("`z` is switched off; it runs `y`"), "{off}");
+    let server = calling("mcp__t__echo", &json!({ "text": "hello from afar" }));
+    let ended = world.sortie(["run", "--allow", "mcp__t", "QUESTION"]).on(&server, "anthropic").run();
+    assert_eq!(ended.code, 0, "{ended:#?}");
+    assert!(output(&server).contains("hello from afar"), "{}", output(&server));
+    let warnings: Vec<&str> = ended.stderr.lines().filter(|line| line.contains(".mcp.json: ")).collect();
+    expect![[r#"
+        warning: .mcp.json: the server `a b` is left out: a server's name has up to 40 letters, digits, `-` and single `_`, and neither begins nor ends with `_`
+        warning: .mcp.json: the server `old` is left out: the transport `sse` is of an old protocol that is not spoken here; use `http`
+        warning: .mcp.json: the server `z` has a key that is ignored: there is no `alwaysAllow`; it has command, args, env, type, enabled, disabled, start_timeout_seconds, call…"#]]
+    .assert_eq(&warnings.join("\n"));
+}
+
+#[test]
+fn a_server_that_is_switched_off_is_shown_as_such_and_never_started() {
+    let world = World::new();
+    let off = configured(&world, "sound").replace("[mcp_servers.t]\n", "[mcp_servers.t]\nenabled = false\n");
+    world.config(&off);
+    let shown = world.sortie(["config", "show"]).run();
+    let line = shown.stdout.lines().find(|line| line.starts_with("mcp_servers.t")).unwrap();
+    assert!(line.contains(", enabled = false }") && shown.stderr.is_empty(), "{shown:#?}");
+    let server = calling("mcp__t__echo", &json!({ "text": "hello" }));
+    world.sortie(["run", "--allow", "mcp__t", "QUESTION"]).on(&server, "anthropic").run();
+    assert!(output(&server).contains("There is no tool `mcp__t__echo`"), "{}", output(&server));
+    assert_eq!(started(&world), [0; 0], "nothing was started");
+    assert_eq!(world.sortie(["explain", "mcp__t__echo", "--allow", "mcp__t"]).run().code, 1);
+}
+
+#[test]
+fn keys_of_a_server_that_an_agent_brings_reach_it_and_nobody_else() {
+    let world = World::new();
+    let mut own = definition(&world, "sound");
+    own["args"].as_array_mut().unwrap().extend([json!("--skip"), json!("API_KEY=key-among-arguments")]);
+    let file = json!({ "own": own });
+    world.write(
+        "workspace/.sortie/agents/keeper.md",
+        &format!("---\nname: keeper\ndescription: keeps\nmcpServers: {file}\n---\nKeep.\n"),
     );
+    let text = json!({ "text": "is it key-among-arguments?" });
+    let calls = [reply::call("mcp__own__environment", json!({})), reply::call("mcp__own__echo", text)];
+    let script = Script::new().on(when::turn(0), reply::calls(calls)).otherwise(reply::text("Done."));
+    let server = ScriptedServer::start(script).unwrap();
+    let run = world.sortie(["run", "--trust", "--agent", "keeper", "--allow", "mcp__own", "QUESTION"]);
+    let ended = run.env("TOKEN_OF_TESTS", "tok-that-nobody-may-see").on(&server, "anthropic").run();
+    let told = output(&server);
+    assert!(told.contains("API_TOKEN=[redacted: known secret]"), "{ended:#?}{told}");
+    assert!(told.contains("is it [redacted: known secret]?"), "{told}");
+    assert!(!told.contains("tok-that-nobody-may-see"), "{told}");
 }

@@ -6,9 +6,14 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use sortie_contract::{CONTRACTS, Contract, Envelope, contract};
+use sortie_protocol::{Limit, TaskOutcome};
+use sortie_schema::Schema;
 
 use crate::arbitrary;
-use crate::sample::{agents, call, keys};
+use crate::sample::{
+    FAILURES, LIMITS, REJECTIONS, agents, call, cancelled, completed, failed, failure, keys, launched, limited,
+    truncated,
+};
 
 fn all() -> Vec<Arc<dyn Contract>> {
     CONTRACTS.iter().map(|name| contract(name).expect("a contract")).collect()
@@ -143,6 +148,51 @@ fn k02_a_prompt_of_a_megabyte_and_odd_letters_are_kept_byte_for_byte() {
         arguments.insert(field.to_owned(), json!(long));
         let request = contract.decode(&Value::from(arguments).to_string()).expect("a request");
         assert!(request.prompt == long, "S0-43, K02 {}", contract.name());
+    }
+}
+
+/// What a host checks answers by.
+fn output_schema(contract: &dyn Contract) -> Schema {
+    Schema::read(&contract.output_schema()).expect("a schema")
+}
+
+/// One for each way in which a task can end.
+fn outcomes() -> Vec<TaskOutcome> {
+    let whole = [completed("Found."), completed(""), truncated("Fou"), cancelled(""), cancelled("Fou")];
+    let limited = LIMITS.into_iter().chain([Limit::Deadline, Limit::Stalled]).map(|limit| limited(limit, "Fou"));
+    let failed = FAILURES.into_iter().map(|code| failed(failure(code), ""));
+    whole.into_iter().chain(limited).chain(failed).collect()
+}
+
+#[test]
+fn every_kind_of_answer_fits_the_output_schema() {
+    for contract in all() {
+        let call = call(r#"{"description":"d","prompt":"p","subagent_type":"explore"}"#);
+        let rejections = REJECTIONS.map(failure);
+        let outcomes = outcomes();
+        let ended = outcomes.iter().map(|outcome| contract.encode(&call, Ok(outcome)));
+        let rejected = rejections.iter().map(|failure| contract.encode(&call, Err(failure)));
+        let background = contract.defaults().companions.then(|| contract.encode_launched(&launched()));
+        for answer in ended.chain(rejected).chain(background) {
+            let misfits = output_schema(contract.as_ref()).check(&answer);
+            assert!(misfits.is_empty(), "{}: {misfits:?} in {answer:#}", contract.name());
+        }
+    }
+}
+
+#[test]
+fn what_is_no_answer_does_not_fit_the_output_schema() {
+    for contract in all() {
+        let (name, schema) = (contract.name(), output_schema(contract.as_ref()));
+        assert_eq!(contract.output_schema()["type"], "object", "{name}: hosts take no other");
+        let answer = contract.encode(&call("{}"), Ok(&completed("Found.")));
+        let named = contract.output_schema()["properties"].as_object().cloned().expect("properties");
+        for field in named.keys().filter(|field| answer.get(field.as_str()).is_some()) {
+            let mut other = answer.clone();
+            other[field] = Value::Null;
+            assert!(!schema.check(&other).is_empty(), "{name}: {field} can be anything");
+        }
+        assert!(!schema.check(&json!({})).is_empty(), "{name}: an answer can be empty");
     }
 }
 
@@ -281,6 +331,8 @@ proptest! {
                 let call = call(r#"{"description":"d","prompt":"p","subagent_type":"explore"}"#);
                 let value = contract.encode(&call, answer);
                 check_keys(contract.as_ref(), answer.is_ok(), &value)?;
+                let misfits = output_schema(contract.as_ref()).check(&value);
+                prop_assert!(misfits.is_empty(), "{}: {misfits:?} in {value}", contract.name());
                 let written = value.to_string();
                 prop_assert_eq!(&serde_json::from_str::<Value>(&written).expect("JSON"), &value);
                 let told = contract.encode_for_model(&call, answer, "mark");

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use sortie_journal::{Durability, Entry, MemoryJournal};
 use sortie_protocol::{
-    AgentConfig, ApprovalAnswer, CallOutput, Fact, Grant, GrantLayer, Limits, ModelChoice, Sender, Status, Timestamp,
-    ToolCall, ToolOutput, Usage,
+    AgentConfig, ApprovalAnswer, CallOutput, Fact, Grant, GrantLayer, Limits, ModelChoice, Sender, ServerTools, Status,
+    Timestamp, ToolCall, ToolOutput, Usage,
 };
 use tempfile::TempDir;
 
@@ -108,6 +108,7 @@ fn job(letter: u8) -> Job {
         depth: 1,
         chain: vec!["main".to_owned(), "explore".to_owned()],
         output_schema: None,
+        server_tools: ServerTools::default(),
     };
     Job {
         reach: sortie_protocol::Reach::default(),

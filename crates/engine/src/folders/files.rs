@@ -29,7 +29,8 @@ pub fn files_in(within: &Workspace, folder: &str) -> FolderFiles {
     match within.resolve(folder) {
         Ok(resolved) if resolved.kind == FileKind::Directory => walk.directory(&resolved.relative, 0),
         Ok(resolved) => walk.leave(folder, format!("it is a {}, not a folder", resolved.kind)),
-        Err(AccessError::NotFound { .. }) => {}
+        // A file that stands in the way is as good as nothing: there is no such folder.
+        Err(AccessError::NotFound { .. } | AccessError::NotADirectory { .. }) => {}
         Err(error) => walk.leave(folder, error.to_string()),
     }
     let mut found = walk.found;

@@ -15,7 +15,7 @@ use crate::remember::journal_failure;
 use crate::resident::Resident;
 
 /// How long a task may take to end when it is told to.
-const END_WITHIN: Duration = Duration::from_secs(10);
+pub(crate) const END_WITHIN: Duration = Duration::from_secs(10);
 
 /// Of a report that is read in pages.
 const MAX_REPORT_BYTES: u64 = 64 << 20;
@@ -138,9 +138,14 @@ impl Inner {
             }
         };
         if tokio::time::timeout(END_WITHIN, all_over).await.is_err() {
-            let message = format!("{task} was told to stop, and has not ended within {} s", END_WITHIN.as_secs());
-            return Err(Failure::new("still_running", message));
+            return Err(not_ended(task));
         }
         Ok(stopped)
     }
+}
+
+/// A task that takes longer to end than anybody waits for it.
+pub(crate) fn not_ended(task: TaskId) -> Failure {
+    let message = format!("{task} was told to stop, and has not ended within {} s", END_WITHIN.as_secs());
+    Failure::new("still_running", message)
 }

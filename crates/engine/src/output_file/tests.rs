@@ -1,7 +1,7 @@
 use expect_test::expect;
 use sortie_protocol::{
     Addressee, AgentConfig, ApprovalAnswer, CallOutput, Compaction, Failure, Grant, Job, Limit, Limits, MailMark,
-    ModelChoice, Part, Reply, Sender, Status, StopReason, Stub, TaskOutcome, ToolCall, ToolOutput, Usage,
+    ModelChoice, Part, Reply, Sender, ServerTools, Status, StopReason, Stub, TaskOutcome, ToolCall, ToolOutput, Usage,
 };
 
 use super::*;
@@ -25,6 +25,7 @@ pub(crate) fn job() -> Job {
         depth: 1,
         chain: vec!["main".to_owned(), "explore".to_owned()],
         output_schema: None,
+        server_tools: ServerTools::default(),
     };
     Job {
         reach: sortie_protocol::Reach::default(),

@@ -39,8 +39,10 @@ impl SubagentStatus {
 }
 
 impl Conversation {
-    pub(super) fn begin(brief: &str) -> Self {
-        Self { messages: vec![Message::user(brief)], calls: Vec::new(), outputs: Vec::new() }
+    /// The brief, and what the engine says behind it, if anything.
+    pub(super) fn begin(brief: &str, note: Option<&str>) -> Self {
+        let messages = [brief].into_iter().chain(note).map(Message::user).collect();
+        Self { messages, calls: Vec::new(), outputs: Vec::new() }
     }
 
     pub(super) fn messages(&self) -> &[Message] {
@@ -102,7 +104,7 @@ mod tests {
 
     #[test]
     fn an_output_is_told_at_the_end_even_if_the_call_beside_it_never_finished() {
-        let mut conversation = Conversation::begin("the piece");
+        let mut conversation = Conversation::begin("the piece", None);
         let parts = vec![call("one"), call("other")];
         let reply = Reply {
             parts,

@@ -157,7 +157,8 @@ impl<O: SubagentObserver> Reading<O> {
         if job.config.depth == 0 {
             return; // A main agent: nobody delegated to it.
         }
-        self.conversations.insert(job.task, Conversation::begin(&job.prompt));
+        let conversation = Conversation::begin(&job.prompt, job.config.server_tools.note.as_deref());
+        self.conversations.insert(job.task, conversation);
         let parameters = Parameters { description: asked.title, prompt: job.prompt, subagent_type: asked.agent };
         self.observed.call(|observer| observer.on_added(job.task, &parameters));
     }

@@ -1,17 +1,17 @@
 //! The tasks that a visitor sees, and what it can do with them: the port by which the tools of our own agents are its
-//! tools, too. It has no siblings, asks nobody and posts nothing.
+//! tools, too.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sortie_journal::{Journal, JournalError, TaskHeader, TaskQuery};
-use sortie_protocol::{Addressee, CallId, Command, Failure, Sender, TaskId, TaskRequest};
-use sortie_tools::{Answered, BoxFuture, Choice, Glance, Kin, Listing, Note, Receipt, ReportPage, Stand};
+use sortie_journal::{Journal, JournalError, TaskHeader, TaskQuery, TaskState};
+use sortie_protocol::{CallId, Command, Failure, Sender, TaskId, TaskRequest};
+use sortie_tools::{BoxFuture, Choice, Glance, Kin, Listing, Receipt, ReportPage, Stand};
 use tokio::time::Instant;
 
 use super::{Visitor, blocking};
-use crate::kin::{Member, Onlooker, listing};
+use crate::kin::{END_WITHIN, Member, Onlooker, listing, not_ended};
 use crate::remember::journal_failure;
 use crate::resident::{Courier, Resident};
 
@@ -47,22 +47,28 @@ impl Kin for Visitor {
         Box::pin(async move { listing(self, self.all().await?, choice).await })
     }
 
-    fn siblings<'a>(&'a self, _: Choice<'a>) -> BoxFuture<'a, Result<Listing, Failure>> {
-        Box::pin(async { Ok(Listing::default()) })
-    }
-
     fn page<'a>(&'a self, task: &'a str, from: usize, most: usize) -> BoxFuture<'a, Result<ReportPage, Failure>> {
         Box::pin(async move { self.engine.inner.report_page(self.seen(task).await?.task, from, most).await })
     }
 
+    /// Wherever it runs: whoever looks after a task from outside need not be connected to the process that has it.
     fn stop<'a>(&'a self, task: &'a str) -> BoxFuture<'a, Result<Vec<Glance>, Failure>> {
         Box::pin(async move {
             let task = self.seen(task).await?.task;
-            let stopped = self.engine.inner.end_all(task, &self.tree(task).await?).await?;
-            let mut glances = Vec::new();
-            for resident in stopped {
-                glances.push(self.glance(self.recorded(resident.job.task).await?).await?);
+            let mut open = self.tree(task).await?;
+            let present = &self.engine.inner.present;
+            open.retain(|member| !matches!(member.state, TaskState::Ended(_)) || present.find(member.task).is_some());
+            self.engine.inner.end_all(task, &open).await?;
+            self.stop_anywhere(task).await?;
+            let stopped = Kin::look(self, &task.to_string(), END_WITHIN).await?;
+            if !matches!(stopped.stand, Stand::Ended { .. }) {
+                return Err(not_ended(task));
             }
+            let mut glances = Vec::new();
+            for member in open {
+                glances.push(self.glance(self.recorded(member.task).await?).await?);
+            }
+            glances.retain(|glance| matches!(glance.stand, Stand::Ended { .. }));
             Ok(glances)
         })
     }
@@ -92,26 +98,6 @@ impl Kin for Visitor {
             }
             Ok(Receipt::Resumed { task })
         })
-    }
-
-    fn ask<'a>(
-        &'a self,
-        _: &'a CallId,
-        _: Addressee,
-        _: String,
-        _: Duration,
-    ) -> BoxFuture<'a, Result<Option<Answered>, Failure>> {
-        Box::pin(async { Err(Failure::new("nobody", "there is nobody above a visitor to ask")) })
-    }
-
-    fn post(&self, _: String) -> BoxFuture<'_, Result<(), Failure>> {
-        Box::pin(async {
-            Err(Failure::new("no_tree", "a visitor belongs to no tree of tasks, and notes nothing there"))
-        })
-    }
-
-    fn notes(&self, _: usize) -> BoxFuture<'_, Result<Vec<Note>, Failure>> {
-        Box::pin(async { Ok(Vec::new()) })
     }
 }
 

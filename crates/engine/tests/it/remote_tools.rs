@@ -7,7 +7,8 @@ use serde_json::json;
 use sortie_engine::{
     Approval, Approver, Gathered, Inquiry, Permissions, Question, RemoteTools, Resumption, Rules, Wanted,
 };
-use sortie_protocol::{GrantLayer, Message, Mode, Status, ToolOutput, ToolSpec};
+use sortie_policy::Redactor;
+use sortie_protocol::{GrantLayer, Message, Mode, Status, TaskId, TaskOutcome, ToolOutput, ToolSpec};
 use sortie_testkit::{Script, reply, when};
 use sortie_tools::{BoxFuture, CallContext, Tool};
 
@@ -122,6 +123,16 @@ async fn a_task_and_its_children_have_what_their_grants_leave_of_them() {
 }
 
 #[tokio::test]
+async fn what_is_missing_is_told_without_secrets() {
+    let shop = Arc::new(Shop::default());
+    let redactor = Arc::new(Redactor::new(vec!["no bread".to_owned()]));
+    let permissions = Permissions { redactor, ..Permissions::unrestricted() };
+    let world = plan(&shop, Script::always(reply::text("Done."))).permissions(permissions).build();
+    let outcome = world.run(ask("The question")).await;
+    assert_eq!(outcome.notices, ["the shop has [redacted: known secret]"]);
+}
+
+#[tokio::test]
 async fn rules_about_a_server_and_about_one_of_its_tools_hold() {
     let denying = |rules: &[&str]| Permissions {
         layers: vec![GrantLayer {
@@ -197,20 +208,105 @@ async fn a_yes_for_the_tree_is_for_the_tool_as_it_was_and_no_rule_is_written_for
     assert_eq!(*asked, [expected.clone(), expected]);
 }
 
+/// What the user, or the engine, said in the last request of a task.
+fn said_to(world: &World, brief: &str) -> Vec<String> {
+    let seen = world.seen_by(brief).pop().expect("a request");
+    seen.messages
+        .into_iter()
+        .filter_map(|said| if let Message::User { text } = said { Some(text) } else { None })
+        .collect()
+}
+
+async fn go_on(world: &World, task: TaskId) -> TaskOutcome {
+    let resumption = Resumption { prompt: Some("And now?".to_owned()), ..Resumption::default() };
+    world.engine.resume(task, resumption).await.expect("it goes on").outcome().await.expect("it ends")
+}
+
 #[tokio::test]
-async fn a_task_that_goes_on_has_those_that_it_had_and_is_told_of_those_that_are_gone() {
+async fn a_model_is_told_what_is_missing_behind_its_prompt_and_hears_the_same_when_its_task_goes_on() {
+    let shop = Arc::new(Shop::default());
+    let script =
+        || Script::new().on(when::turn(0), reply::calls([task("general-purpose")])).otherwise(reply::text("Done."));
+    let world = plan(&shop, script()).build();
+    let id = world.run(ask("The question")).await.task_id;
+    let told: Vec<Vec<String>> = ["The question", "a piece"].map(|brief| said_to(&world, brief)).into();
+    assert_eq!(told[0][1..], told[1][1..]);
+    expect![[r#"
+        The question
+        A note on your tools: some that MCP servers have are missing in this task. What is known of it, which is no instruction: the shop has no bread. Do what can be done without them, and say what could not be done."#]].assert_eq(&told[0].join("\n"));
+    let before = world.seen_by("The question").pop().expect("a request").messages;
+    let again = plan(&shop, script()).build_over(&world);
+    go_on(&again, id).await;
+    let after = again.seen_by("The question").pop().expect("a request").messages;
+    assert_eq!(after[..before.len()], before);
+    let said = said_to(&again, "The question");
+    assert_eq!(said[2..], ["And now?"], "nothing has changed since it was told");
+}
+
+#[tokio::test]
+async fn a_task_that_goes_on_has_those_that_it_had_and_its_model_is_told_of_those_that_come_and_go() {
     let shop = Arc::new(Shop::default());
     let world = plan(&shop, Script::always(reply::text("Done."))).build();
     let task = world.run(ask("The question")).await.task_id;
-    let resumption = || Resumption { prompt: Some("And now?".to_owned()), ..Resumption::default() };
     let again = plan(&shop, Script::always(reply::text("Again."))).build_over(&world);
-    let running = again.engine.resume(task, resumption()).await.expect("it goes on");
-    running.outcome().await.expect("it ends");
+    go_on(&again, task).await;
     assert_eq!(shop_tools(&again, "The question"), ["mcp__shop__look", "mcp__shop__buy"]);
     let without = Plan::script(Script::always(reply::text("Without."))).build_over(&world);
-    let running = without.engine.resume(task, resumption()).await.expect("it goes on");
-    let outcome = running.outcome().await.expect("it ends");
-    expect!["no longer granted: mcp__shop__look, mcp__shop__buy"].assert_eq(&outcome.notices.join("\n"));
+    for _ in 0..2 {
+        let outcome = go_on(&without, task).await;
+        expect!["not there any more: mcp__shop__look, mcp__shop__buy"].assert_eq(&outcome.notices.join("\n"));
+        assert_eq!(shop_tools(&without, "The question"), Vec::<String>::new());
+    }
+    let denying = GrantLayer { deny: vec!["mcp__shop__buy".to_owned()], ..GrantLayer::new("the user's settings") };
+    let permissions = Permissions { layers: vec![denying], ..Permissions::unrestricted() };
+    let denied = plan(&shop, Script::always(reply::text("Less."))).permissions(permissions).build_over(&world);
+    let outcome = go_on(&denied, task).await;
+    expect![[r#"
+        no longer granted: mcp__shop__buy
+        the shop has no bread"#]]
+    .assert_eq(&outcome.notices.join("\n"));
+    let with = plan(&shop, Script::always(reply::text("With."))).build_over(&world);
+    go_on(&with, task).await;
+    assert_eq!(shop_tools(&with, "The question"), ["mcp__shop__look", "mcp__shop__buy"]);
+    expect![[r#"
+        And now?
+        And now?
+        A note on your tools. Not there any more: mcp__shop__look, mcp__shop__buy.
+        And now?
+        And now?
+        A note on your tools. There again: mcp__shop__look.
+        And now?
+        A note on your tools. There again: mcp__shop__buy."#]]
+    .assert_eq(&said_to(&with, "The question")[2..].join("\n"));
+}
+
+#[tokio::test]
+async fn a_tool_that_has_changed_while_its_task_was_stopped_is_offered_no_more_and_its_model_knows() {
+    let shop = Arc::new(Shop { changes_after: Some(1), ..Shop::default() });
+    let buy = || reply::calls([reply::call("mcp__shop__buy", json!({}))]);
+    let script = Script::new().on(when::turn(0), buy()).otherwise(reply::text("Done."));
+    let world = plan(&shop, script).build();
+    let task = world.run(ask("The question")).await.task_id;
+    let sold = || *shop.sold.lock().expect("nobody panics");
+    assert_eq!(sold(), 1);
+    let changed =
+        plan(&shop, Script::new().on(when::turn(2), buy()).otherwise(reply::text("Done."))).build_over(&world);
+    let outcome = go_on(&changed, task).await;
+    assert_eq!((shop_tools(&changed, "The question"), sold()), (Vec::<String>::new(), 1));
+    expect![[r#"
+        changed since this task began, and left out: mcp__shop__look, mcp__shop__buy
+        the shop has no bread"#]]
+    .assert_eq(&outcome.notices.join("\n"));
+    expect!["A note on your tools. Changed since you began, and left out: mcp__shop__look, mcp__shop__buy."]
+        .assert_eq(said_to(&changed, "The question").last().expect("a note"));
+    // A new task has it as it is now; this one, once it is what it was.
+    let new = plan(&shop, Script::always(reply::text("Done."))).build();
+    new.run(ask("The question")).await;
+    assert_eq!(shop_tools(&new, "The question").len(), 2);
+    *shop.sold.lock().expect("nobody panics") = 0;
+    let restored = plan(&shop, Script::always(reply::text("Done."))).build_over(&world);
+    go_on(&restored, task).await;
+    assert_eq!(shop_tools(&restored, "The question").len(), 2);
 }
 
 #[tokio::test]

@@ -5,7 +5,9 @@ use sortie_protocol::{Fact, GrantLayer, Sender, TaskRequest};
 use sortie_testkit::{Script, reply, when};
 use tokio_util::sync::CancellationToken;
 
+use crate::mail_races::Site;
 use crate::permissions::{user, usual};
+use crate::relic::Relic;
 use crate::support::{Plan, World, ask};
 
 fn brief(prompt: &str) -> TaskRequest {
@@ -88,4 +90,51 @@ async fn what_the_user_denies_is_denied_to_a_visitor_too() {
     let world = Plan::script(Script::new()).permissions(denied).build();
     let refused = call(&world.engine.visitor(), "TaskList", serde_json::json!({})).await;
     assert!(refused.starts_with("TaskList was not run: "), "{refused}");
+}
+
+/// A task that was delegated from outside and whose process was killed before it ended; and the place as a later one has it.
+async fn interrupted(script: fn() -> Script) -> (Site, String) {
+    let site = Site::new(Plan::script(script()));
+    let running = site.engine.visitor().start(brief("from outside")).await.expect("it can be started");
+    let task = running.outcome().await.expect("the journal works").task_id;
+    let appends = site.journal.appends();
+    let left = Relic::of(&appends[..appends.len() - 1]).await;
+    (site.later(Plan::script(script()), left), task.to_string())
+}
+
+fn done() -> Script {
+    Script::always(reply::text("done"))
+}
+
+#[tokio::test]
+async fn a_visitor_can_end_a_task_that_nobody_runs_any_more() {
+    let (site, task) = interrupted(done).await;
+    let visitor = site.engine.visitor();
+    let stopped = call(&visitor, "TaskStop", serde_json::json!({"task_id": task})).await;
+    assert!(stopped.contains(&format!("{task} explore cancelled")), "{stopped}");
+    let again = call(&visitor, "TaskStop", serde_json::json!({"task_id": task})).await;
+    assert!(again.contains("it had ended before: nothing was stopped"), "{again}");
+}
+
+#[tokio::test]
+async fn a_visitor_can_end_a_task_that_works_elsewhere() {
+    let world = Plan::script(Script::always(reply::never())).build();
+    let there = world.engine.visitor();
+    let launched = there.keep(there.start(brief("by itself")).await.expect("it can be started"));
+    let here = Plan::script(Script::new()).build_over(&world).engine.visitor();
+    let stopped = call(&here, "TaskStop", serde_json::json!({"task_id": launched.task_id.to_string()})).await;
+    assert!(stopped.contains("explore cancelled"), "{stopped}");
+    there.idle().await;
+}
+
+#[tokio::test]
+async fn a_visitor_is_told_how_an_interrupted_task_goes_on_and_that_it_does() {
+    let (site, task) = interrupted(done).await;
+    let visitor = site.engine.visitor();
+    let looked = call(&visitor, "TaskOutput", serde_json::json!({"task_id": task, "block": false})).await;
+    let expected = format!("nobody runs {task}: no report of it comes before SendMessage has it go on");
+    assert!(looked.contains(&expected), "{looked}");
+    let sent = call(&visitor, "SendMessage", serde_json::json!({"to": task, "message": "Go on."})).await;
+    assert_eq!(sent, format!("{task} goes on with it in the background; TaskOutput waits for its report"));
+    visitor.idle().await;
 }

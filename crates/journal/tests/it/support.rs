@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 
 use sortie_journal::{Durability, Entry, Journal, JournalError, SqliteJournal};
 use sortie_protocol::{
-    AgentConfig, CallId, CallOutput, Event, Fact, Grant, Job, Limits, ModelChoice, Reach, Status, TaskId, TaskOutcome,
-    Timestamp, ToolOutput, Usage,
+    AgentConfig, CallId, CallOutput, Event, Fact, Grant, Job, Limits, ModelChoice, Reach, ServerTools, Status, TaskId,
+    TaskOutcome, Timestamp, ToolOutput, Usage,
 };
 use tempfile::TempDir;
 
@@ -132,6 +132,7 @@ fn job(task: TaskId, parent: Option<TaskId>, root: TaskId) -> Job {
             depth: u32::from(parent.is_some()),
             chain: vec!["explore".to_owned()],
             output_schema: None,
+            server_tools: ServerTools::default(),
         },
     }
 }

@@ -10,13 +10,17 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use sortie_policy::Redactor;
 
 use super::bounded_http::BoundedHttp;
+use super::declining::{Backlog, Declining};
+
+/// So many calls may be under way at once; a further one waits for one of them to end, and its time runs.
+const MAX_CALLS: usize = 256;
 
 /// Makes ready to call it; nothing is sent yet. Else why it cannot be called.
 pub(super) fn transport(
     url: &str,
     headers: &BTreeMap<String, String>,
     redactor: &Arc<Redactor>,
-) -> Result<StreamableHttpClientTransport<BoundedHttp>, String> {
+) -> Result<Declining<StreamableHttpClientTransport<BoundedHttp>>, String> {
     let address: Url = url.parse().map_err(|error| format!("its `url` is none: {error}"))?;
     let is_https = match address.scheme() {
         "https" => true,
@@ -31,8 +35,14 @@ pub(super) fn transport(
         value.set_sensitive(true);
         sent.insert(HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?, value);
     }
-    let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(sent);
-    Ok(StreamableHttpClientTransport::with_client(BoundedHttp { client, redactor: Arc::clone(redactor) }, config))
+    let config = StreamableHttpClientTransportConfig::with_uri(url)
+        .custom_headers(sent)
+        .max_concurrent_requests(MAX_CALLS)
+        // In a new session the tools may be others, and nobody would look.
+        .reinit_on_expired_session(false);
+    let backlog = Backlog::default();
+    let client = BoundedHttp { client, redactor: Arc::clone(redactor), backlog: backlog.clone() };
+    Ok(Declining::over_streams(StreamableHttpClientTransport::with_client(client, config), backlog))
 }
 
 fn is_loopback(address: &Url) -> bool {

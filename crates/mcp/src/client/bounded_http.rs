@@ -12,13 +12,14 @@ use futures_util::StreamExt as _;
 use futures_util::stream::{BoxStream, try_unfold};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
 use sortie_policy::Redactor;
 use sse_stream::{Sse, SseStream};
 
+use super::declining::Backlog;
 use super::process::MAX_MESSAGE_BYTES;
 use super::words::brief;
 
@@ -35,6 +36,7 @@ type Failure = StreamableHttpError<reqwest::Error>;
 pub(super) struct BoundedHttp {
     pub(super) client: Client,
     pub(super) redactor: Arc<Redactor>,
+    pub(super) backlog: Backlog,
 }
 
 impl StreamableHttpClient for BoundedHttp {
@@ -49,24 +51,31 @@ impl StreamableHttpClient for BoundedHttp {
         custom_headers: Headers,
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let has_session = session_id.is_some();
+        let asked = match &message {
+            JsonRpcMessage::Request(request) => Some(request.id.clone()),
+            _ => None,
+        };
         let request = self.client.post(uri.as_ref()).header(ACCEPT, format!("{EVENTS}, {JSON}"));
         let request = request.header(CONTENT_TYPE, JSON).body(serde_json::to_vec(&message)?);
         let request = with_headers(request, session_id, auth_header, custom_headers);
-        let mut response = request.send().await.map_err(StreamableHttpError::Client)?;
+        let mut response = request.send().await.map_err(failed)?;
         let session = response.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
         match response.status() {
             StatusCode::ACCEPTED | StatusCode::NO_CONTENT => return Ok(StreamableHttpPostResponse::Accepted),
             StatusCode::NOT_FOUND if has_session => return Err(StreamableHttpError::SessionExpired),
-            status if !status.is_success() => return complaint(status, response, &self.redactor).await,
+            status if !status.is_success() => {
+                let body = whole(&mut response, MAX_COMPLAINT_BYTES).await.unwrap_or_default();
+                return complaint(status, &body, asked.as_ref(), has_session, &self.redactor);
+            }
             _ => {}
         }
         if is_of(&response, EVENTS) {
-            return Ok(StreamableHttpPostResponse::Sse(events(response), session));
+            return Ok(StreamableHttpPostResponse::Sse(self.backlog.paced(events(response)), session));
         }
         let body = whole(&mut response, MAX_MESSAGE_BYTES).await?;
         match serde_json::from_slice(&body) {
-            Ok(answer) => Ok(StreamableHttpPostResponse::Json(answer, session)),
-            Err(_) if !matches!(message, JsonRpcMessage::Request(_)) => Ok(StreamableHttpPostResponse::Accepted),
+            Ok(answer) => Ok(StreamableHttpPostResponse::Json(addressed(answer, asked), session)),
+            Err(_) if asked.is_none() => Ok(StreamableHttpPostResponse::Accepted),
             Err(error) => Err(unexpected(format!("its answer is no message: {error}"))),
         }
     }
@@ -78,7 +87,7 @@ impl StreamableHttpClient for BoundedHttp {
         auth_header: Option<String>,
         custom_headers: Headers,
     ) -> Result<(), Failure> {
-        self.client.delete_session(uri, session_id, auth_header, custom_headers).await
+        self.client.delete_session(uri, session_id, auth_header, custom_headers).await.map_err(without_address)
     }
 
     async fn get_stream(
@@ -90,7 +99,8 @@ impl StreamableHttpClient for BoundedHttp {
         custom_headers: Headers,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
         // Bounded there by itself.
-        self.client.get_stream(uri, session_id, last_event_id, auth_header, custom_headers).await
+        let stream = self.client.get_stream(uri, session_id, last_event_id, auth_header, custom_headers).await;
+        Ok(self.backlog.paced(stream.map_err(without_address)?))
     }
 }
 
@@ -110,23 +120,45 @@ fn is_of(response: &Response, kind: &str) -> bool {
 }
 
 /// An error of the protocol, where the answer is one; else the status and what came with it.
-async fn complaint(
+fn complaint(
     status: StatusCode,
-    mut response: Response,
+    body: &[u8],
+    asked: Option<&RequestId>,
+    has_session: bool,
     redactor: &Redactor,
 ) -> Result<StreamableHttpPostResponse, Failure> {
-    let body = whole(&mut response, MAX_COMPLAINT_BYTES).await.unwrap_or_default();
     let is_barred = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-    match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
-        Ok(error @ JsonRpcMessage::Error(_)) if !is_barred => Ok(StreamableHttpPostResponse::Json(error, None)),
-        _ => Err(unexpected(format!("HTTP {status}: {}", brief(redactor, String::from_utf8_lossy(&body).trim())))),
+    let error = match serde_json::from_slice::<ServerJsonRpcMessage>(body) {
+        Ok(JsonRpcMessage::Error(error)) if !is_barred => Some(error),
+        _ => None,
+    };
+    let named = error.as_ref().and_then(|error| error.id.as_ref());
+    let is_about_request = named.zip(asked).is_some_and(|(named, asked)| named.to_string() == asked.to_string());
+    // So many servers answer for a session that they do not know. What is wrong with a request is told with its id.
+    if status == StatusCode::BAD_REQUEST && has_session && !is_about_request {
+        return Err(StreamableHttpError::SessionExpired);
+    }
+    match error {
+        Some(error) => {
+            let error = addressed(JsonRpcMessage::Error(error), asked.cloned());
+            Ok(StreamableHttpPostResponse::Json(error, None))
+        }
+        None => Err(unexpected(format!("HTTP {status}: {}", brief(redactor, String::from_utf8_lossy(body).trim())))),
+    }
+}
+
+/// An error that comes back for a request is about it, whatever id it has: one with no id would be nobody's.
+fn addressed(answer: ServerJsonRpcMessage, asked: Option<RequestId>) -> ServerJsonRpcMessage {
+    match (answer, asked) {
+        (JsonRpcMessage::Error(error), Some(asked)) => JsonRpcMessage::error(error.error, Some(asked)),
+        (answer, _) => answer,
     }
 }
 
 /// All of an answer, unless it is longer than that.
 async fn whole(response: &mut Response, most: usize) -> Result<Vec<u8>, Failure> {
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(StreamableHttpError::Client)? {
+    while let Some(chunk) = response.chunk().await.map_err(failed)? {
         body.extend_from_slice(&chunk);
         if body.len() > most {
             return Err(unexpected(too_long(most)));
@@ -138,7 +170,9 @@ async fn whole(response: &mut Response, most: usize) -> Result<Vec<u8>, Failure>
 /// An answer in events, each no longer than a message may be.
 fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
     let chunks = try_unfold((response, 0), |(mut response, so_far): (Response, usize)| async move {
-        let Some(chunk) = response.chunk().await.map_err(io::Error::other)? else { return Ok(None) };
+        let Some(chunk) = response.chunk().await.map_err(|error| io::Error::other(error.without_url()))? else {
+            return Ok(None);
+        };
         let since_event = match chunk.windows(2).rposition(|pair| pair == b"\n\n" || pair == b"\n\r") {
             Some(end) => chunk.len() - end,
             None => so_far + chunk.len(),
@@ -149,6 +183,18 @@ fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
         Ok::<Option<(Bytes, _)>, io::Error>(Some((chunk, (response, since_event))))
     });
     SseStream::from_bytes_stream(chunks.boxed()).boxed()
+}
+
+/// Without the address, in which there may be a key.
+fn failed(error: reqwest::Error) -> Failure {
+    StreamableHttpError::Client(error.without_url())
+}
+
+fn without_address(error: Failure) -> Failure {
+    match error {
+        StreamableHttpError::Client(error) => failed(error),
+        other => other,
+    }
 }
 
 fn unexpected(what: String) -> Failure {

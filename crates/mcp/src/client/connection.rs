@@ -1,11 +1,17 @@
 //! The connection to one server: made when it is needed, shared by all who do, and made anew when it is gone. One that
 //! fails again and again is left alone for longer and longer, and whoever wants it meanwhile is told at once.
+//!
+//! A start is a task of its own. Whoever comes meanwhile waits for the same one, and who waits no longer does not end it: a
+//! server has all of its time to start, once, and what became of it counts for everybody.
 
-use std::sync::Arc;
+use std::mem::replace;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, Shared};
 use sortie_agents::ServerDefinition;
-use tokio::sync::Mutex;
+use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
 use super::ServerGround;
@@ -20,106 +26,169 @@ const STEADY: Duration = Duration::from_mins(1);
 pub(super) struct Connection {
     server: ServerDefinition,
     ground: Arc<ServerGround>,
-    /// Held while it is being made: there is never a second one.
+    /// Never held while anybody waits for anything.
     state: Mutex<State>,
 }
 
+#[derive(Default)]
 struct State {
-    link: Option<Arc<Link>>,
+    standing: Standing,
     /// How often in a row it came to nothing.
     failures: u32,
     /// Until when it is left alone, and why.
     rest: Option<(Instant, String)>,
-    is_closed: bool,
 }
+
+#[derive(Default)]
+enum Standing {
+    #[default]
+    Away,
+    Starting(Start, AbortHandle),
+    Up(Arc<Link>),
+    Closed,
+}
+
+/// What a start comes to, for all who wait for it.
+type Start = Shared<BoxFuture<'static, Result<Arc<Link>, Trouble>>>;
 
 impl Connection {
     pub(super) fn new(server: ServerDefinition, ground: Arc<ServerGround>) -> Self {
-        let state = State { link: None, failures: 0, rest: None, is_closed: false };
-        Self { server, ground, state: Mutex::new(state) }
+        Self { server, ground, state: Mutex::default() }
     }
 
     pub(super) fn name(&self) -> &str {
         &self.server.name
     }
 
-    pub(super) fn call_within(&self) -> Duration {
-        self.server.call_within
+    /// The server's tools as they are now. One that has ended the session is asked once more, in a new one.
+    pub(super) async fn ready(self: &Arc<Self>) -> Result<Arc<Listing>, Trouble> {
+        let listed = match self.listed().await {
+            Err(Trouble::SessionGone { .. }) => self.listed().await,
+            listed => listed,
+        };
+        listed.map(|(_, listing)| listing)
     }
 
-    /// The server's tools as they are now, within the time that a start may take.
-    pub(super) async fn ready(&self) -> Result<Arc<Listing>, Trouble> {
-        self.in_time(async { self.link().await?.listing().await }).await
+    /// The server, connected, and its tools as they are now. A start ends in time by itself, and a list has the same time.
+    pub(super) async fn listed(self: &Arc<Self>) -> Result<(Arc<Link>, Arc<Listing>), Trouble> {
+        let link = self.start()?.await?;
+        let Ok(listing) = timeout(self.server.start_within, link.listing()).await else {
+            link.has_not_listed();
+            return Err(self.not_ready());
+        };
+        Ok((link, listing?))
     }
 
-    /// The server, connected, within the same time.
-    pub(super) async fn connected(&self) -> Result<Arc<Link>, Trouble> {
-        self.in_time(self.link()).await
-    }
-
-    /// Ends it for good.
+    /// Ends it for good. A start under way is broken off.
     pub(super) async fn close(&self) {
-        let link = {
-            let mut state = self.state.lock().await;
-            state.is_closed = true;
-            state.link.take()
-        };
-        if let Some(link) = link {
-            link.close().await;
+        let before = replace(&mut self.state().standing, Standing::Closed);
+        match before {
+            Standing::Starting(_, start) => start.abort(),
+            Standing::Up(link) => link.close().await,
+            Standing::Away | Standing::Closed => {}
         }
     }
 
-    async fn in_time<T>(&self, work: impl Future<Output = Result<T, Trouble>>) -> Result<T, Trouble> {
-        let within = self.server.start_within;
-        let Ok(done) = timeout(within, work).await else {
-            let trouble = Trouble::NotReady { server: self.server.name.clone(), within, said: String::new() };
-            // Whoever holds it now sees for itself.
-            if let Ok(mut state) = self.state.try_lock() {
-                state.link = None;
-                state.fail(self.ground.rest, &format!("was not ready within {} s", within.as_secs()));
+    /// What is there, or the start that is under way, or a new one.
+    fn start(self: &Arc<Self>) -> Result<Start, Trouble> {
+        let mut state = self.state();
+        let gone = match &state.standing {
+            Standing::Closed => return Err(self.closed()),
+            Standing::Starting(start, task) if !task.is_finished() => return Ok(start.clone()),
+            Standing::Up(link) if !link.is_over() => {
+                return Ok(std::future::ready(Ok(Arc::clone(link))).boxed().shared());
             }
-            return Err(trouble);
+            Standing::Up(link) => Some(Arc::clone(link)),
+            // A start that has ended without a word of how has panicked.
+            Standing::Starting(..) | Standing::Away => {
+                self.rested(&state)?;
+                None
+            }
         };
-        done
+        let task = tokio::spawn(Arc::clone(self).made(gone));
+        let (abort, closed) = (task.abort_handle(), self.closed());
+        let start = task.map(|made| made.unwrap_or(Err(closed))).boxed().shared();
+        state.standing = Standing::Starting(start.clone(), abort);
+        Ok(start)
     }
 
-    async fn link(&self) -> Result<Arc<Link>, Trouble> {
-        let mut state = self.state.lock().await;
-        let server = || self.server.name.clone();
-        if state.is_closed {
-            return Err(Trouble::Unreachable {
-                server: server(),
-                why: "is not started any more: the program ends".to_owned(),
-            });
-        }
-        if let Some(link) = state.link.take() {
-            if !link.is_over() {
-                return Ok(Arc::clone(state.link.insert(link)));
+    /// A new link, after the one that is gone, if there was one; noted, whatever comes of it.
+    async fn made(self: Arc<Self>, gone: Option<Arc<Link>>) -> Result<Arc<Link>, Trouble> {
+        if let Some(gone) = gone {
+            let (lived, why) = (gone.lived(), gone.last_words().await);
+            let mut state = self.state();
+            state.lose(self.ground.rest, lived, &why);
+            if let Err(resting) = self.rested(&state) {
+                state.settle(Standing::Away);
+                return Err(resting);
             }
-            let why = link.last_words().await;
-            state.lose(self.ground.rest, link.lived(), &why);
         }
-        if let Some((until, why)) = &state.rest
-            && let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
-        {
-            return Err(Trouble::Resting { server: server(), why: why.clone(), left });
-        }
-        match Link::open(&self.server, &self.ground).await {
+        let opened = timeout(self.server.start_within, self.opened()).await.unwrap_or_else(|_| Err(self.not_ready()));
+        let mut state = self.state();
+        match &opened {
             Ok(link) => {
                 state.rest = None;
-                Ok(Arc::clone(state.link.insert(Arc::new(link))))
+                state.settle(Standing::Up(Arc::clone(link)));
             }
             Err(trouble) => {
-                if let Trouble::Unreachable { why, .. } | Trouble::Unusable { why, .. } = &trouble {
-                    state.fail(self.ground.rest, why);
+                if let Some(why) = why(trouble) {
+                    state.fail(self.ground.rest, &why);
                 }
-                Err(trouble)
+                state.settle(Standing::Away);
             }
         }
+        drop(state);
+        opened
+    }
+
+    async fn opened(&self) -> Result<Arc<Link>, Trouble> {
+        let link = Link::open(&self.server, &self.ground).await?;
+        // Who never lists its tools is not ready. What else is wrong with its list is told to whoever asks for it.
+        link.listing().await.ok();
+        Ok(Arc::new(link))
+    }
+
+    /// Whether it may be tried again.
+    fn rested(&self, state: &State) -> Result<(), Trouble> {
+        let Some((until, why)) = &state.rest else { return Ok(()) };
+        match until.checked_duration_since(Instant::now()) {
+            None | Some(Duration::ZERO) => Ok(()),
+            Some(left) => Err(Trouble::Resting { server: self.server.name.clone(), why: why.clone(), left }),
+        }
+    }
+
+    fn not_ready(&self) -> Trouble {
+        let within = self.server.start_within;
+        Trouble::NotReady { server: self.server.name.clone(), within, said: String::new() }
+    }
+
+    fn closed(&self) -> Trouble {
+        let why = "is not started any more: the program ends".to_owned();
+        Trouble::Unreachable { server: self.server.name.clone(), why }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What to say of a failed start to those who come later.
+fn why(trouble: &Trouble) -> Option<String> {
+    match trouble {
+        Trouble::Unreachable { why, .. } | Trouble::Unusable { why, .. } => Some(why.clone()),
+        Trouble::NotReady { within, .. } => Some(format!("was not ready within {} s", within.as_secs())),
+        _ => None,
     }
 }
 
 impl State {
+    /// How a start ends. Where all has ended meanwhile, what was started is dropped, and so ends, too.
+    fn settle(&mut self, standing: Standing) {
+        if !matches!(self.standing, Standing::Closed) {
+            self.standing = standing;
+        }
+    }
+
     /// It could not be made.
     fn fail(&mut self, rest: Duration, why: &str) {
         self.failures += 1;

@@ -1,13 +1,14 @@
 //! A live connection to a server: its tools, and calls of them.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientRequest, JsonObject,
-    PaginatedRequestParams, ServerResult,
+    CallToolRequest, CallToolRequestParams, ClientRequest, JsonObject, ListToolsRequest, PaginatedRequestParams,
+    ServerResult,
 };
 use rmcp::service::{ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
+use rmcp::transport::streamable_http_client::{StreamableHttpClient, StreamableHttpError};
 use sortie_agents::{ServerAccess, ServerDefinition};
 use sortie_policy::Redactor;
 use tokio::sync::Mutex;
@@ -16,29 +17,44 @@ use tokio_util::sync::CancellationToken;
 
 use super::ServerGround;
 use super::address;
+use super::bounded_http::BoundedHttp;
+use super::content::Answer;
 use super::expand::expanded;
 use super::listener::Listener;
 use super::listing::Listing;
+use super::pages::Pages;
+use super::pending::{FAREWELL, Pending};
+use super::plain::plain;
 use super::process::ServerProcess;
+use super::secrets::secrets_of;
 use super::trouble::Trouble;
+use super::waiting::{MOST_TIMES, Unanswered, wait};
 use super::words::brief;
 
-/// A list that goes on for longer is no list of tools.
-const MAX_PAGES: usize = 100;
-const MAX_TOOLS: usize = 5_000;
-/// How long the end of the protocol may take.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// How long the list of a server behind an address is believed. Such a server can be another one the next moment without
+/// a word, as where it is started anew and has no sessions; a program stays what it is for as long as its pipes are open.
+const FRESH: Duration = Duration::from_secs(5);
 
 pub(super) struct Link {
-    server: String,
+    server: ServerDefinition,
     service: Mutex<Option<RunningService<RoleClient, Listener>>>,
     peer: Peer<RoleClient>,
     listener: Listener,
-    listing: Mutex<Option<Arc<Listing>>>,
+    listed: Mutex<Option<Listed>>,
+    /// Why it is not used any more, though its transport may still be there.
+    over: OnceLock<&'static str>,
     /// `None` for a server that is reached by an address.
     process: Option<ServerProcess>,
     since: Instant,
     redactor: Arc<Redactor>,
+}
+
+/// A list of tools, and the moment at which it was asked for.
+struct Listed {
+    listing: Arc<Listing>,
+    asked: Instant,
+    /// How often the tools had changed by then.
+    changes: u64,
 }
 
 impl Link {
@@ -46,7 +62,9 @@ impl Link {
     pub(super) async fn open(server: &ServerDefinition, ground: &ServerGround) -> Result<Self, Trouble> {
         let unusable = |why: String| Trouble::Unusable { server: server.name.clone(), why };
         let listener = Listener::default();
-        let (greeted, process) = match expanded(server, &ground.variables).map_err(unusable)? {
+        let access = expanded(server, &ground.variables).map_err(unusable)?;
+        ground.redactor.learn(secrets_of(&access));
+        let (greeted, process) = match access {
             ServerAccess::Program { command, arguments, environment } => {
                 let (process, transport) =
                     ServerProcess::start(&server.name, (command, arguments, environment), ground)
@@ -64,20 +82,26 @@ impl Link {
             Err(error) => {
                 let (words, said) = match &process {
                     Some(process) => (of_program(&error, &ground.redactor), process.last_words().await),
-                    None => (brief(&ground.redactor, &error.to_string()), String::new()),
+                    None => (brief(&ground.redactor, &of_address(&error)), String::new()),
                 };
                 let why = format!("did not answer as one: {words}{said}");
                 return Err(Trouble::Unreachable { server: server.name.clone(), why });
             }
         };
         let (peer, since) = (service.peer().clone(), Instant::now());
-        let (service, listing) = (Mutex::new(Some(service)), Mutex::default());
-        let redactor = Arc::clone(&ground.redactor);
-        Ok(Self { server: server.name.clone(), service, peer, listener, listing, process, since, redactor })
+        let (service, listed, over) = (Mutex::new(Some(service)), Mutex::default(), OnceLock::new());
+        let (server, redactor) = (server.clone(), Arc::clone(&ground.redactor));
+        Ok(Self { server, service, peer, listener, listed, over, process, since, redactor })
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.peer.is_transport_closed()
+        self.over.get().is_some() || self.peer.is_transport_closed()
+    }
+
+    /// From now on it counts as over: whoever needs the server makes a new link. The reason is the end of a sentence about
+    /// the server; the first one counts.
+    pub(super) fn give_up(&self, why: &'static str) {
+        self.over.set(why).ok();
     }
 
     pub(super) fn lived(&self) -> Duration {
@@ -86,88 +110,147 @@ impl Link {
 
     /// Why it is over, as the end of a sentence.
     pub(super) async fn last_words(&self) -> String {
-        match &self.process {
-            Some(process) => format!("has ended{}", process.last_words().await),
-            None => "has closed the connection".to_owned(),
+        match (&self.process, self.over.get()) {
+            (Some(process), over) => format!("{}{}", over.unwrap_or(&"has ended"), process.last_words().await),
+            (None, over) => over.unwrap_or(&"has closed the connection").to_string(),
         }
     }
 
-    /// The server's tools: asked for once, and again after the server has said that they have changed.
+    /// The server's tools: asked for once, and again when they may have changed. Who asks says how long it may take.
     pub(super) async fn listing(&self) -> Result<Arc<Listing>, Trouble> {
-        let mut listing = self.listing.lock().await;
-        let has_changed = self.listener.take_changed();
-        if let Some(listing) = listing.as_ref().filter(|_| !has_changed) {
-            return Ok(Arc::clone(listing));
+        let mut listed = self.listed.lock().await;
+        let (asked, changes) = (Instant::now(), self.listener.changes());
+        let is_good =
+            |listed: &&Listed| listed.changes == changes && (self.process.is_some() || listed.asked.elapsed() < FRESH);
+        if let Some(listed) = listed.as_ref().filter(is_good) {
+            return Ok(Arc::clone(&listed.listing));
         }
-        let listed = self.list().await.inspect_err(|_| self.listener.note_changed());
-        Ok(Arc::clone(listing.insert(Arc::new(listed?))))
+        let listing = Arc::new(self.list().await?);
+        *listed = Some(Listed { listing: Arc::clone(&listing), asked, changes });
+        Ok(listing)
+    }
+
+    /// Whoever asked for its tools has waited in vain. A server that nobody else waits for is made anew; one that works for
+    /// others may only be too busy to answer, and is not ended under them.
+    pub(super) fn has_not_listed(&self) {
+        if !self.listener.is_awaited() {
+            self.give_up("did not list its tools in time");
+        }
     }
 
     async fn list(&self) -> Result<Listing, Trouble> {
-        let mut tools = Vec::new();
-        let mut cursor = None;
-        for _ in 0..MAX_PAGES {
+        if self.peer.peer_info().is_some_and(|server| server.capabilities.tools.is_none()) {
+            return Ok(Listing::none(&self.server));
+        }
+        let (mut pages, mut cursor) = (Pages::default(), None);
+        loop {
+            // Not by the library's own method: it would answer out of what it has kept.
             let page = PaginatedRequestParams::default().with_cursor(cursor);
-            let page = match self.peer.list_tools(Some(page)).await {
-                Ok(page) => page,
-                Err(error) => return Err(self.trouble(error, "tools/list").await),
+            let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(page));
+            let page = match self.ask(request, self.server.start_within, &CancellationToken::new()).await {
+                Ok(Ok(page)) => page,
+                Ok(Err(error)) => return Err(self.without_list(error).await),
+                Err(_) => return Err(self.not_ready()),
             };
-            tools.extend(page.tools);
-            cursor = page.next_cursor;
-            if cursor.is_none() || tools.len() >= MAX_TOOLS {
-                break;
+            cursor = pages.take(page).map_err(|why| self.no_list(why.to_owned()))?;
+            if cursor.is_none() {
+                return Ok(Listing::new(&self.server, &pages, &self.redactor));
             }
         }
-        Ok(Listing::new(&self.server, &tools, cursor.is_some(), &self.redactor))
     }
 
     /// Makes one call. Where it is given up, the server is told so.
     pub(super) async fn call(
         &self,
         (tool, arguments): (&str, JsonObject),
-        within: Duration,
         cancel: &CancellationToken,
-    ) -> Result<CallToolResult, Trouble> {
+    ) -> Result<Answer, Trouble> {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-        let options = PeerRequestOptions::with_timeout(within).reset_timeout_on_progress();
-        let handle = match self.peer.send_request_with_option(request, options).await {
-            Ok(handle) => handle,
-            Err(error) => return Err(self.trouble(error, tool).await),
-        };
-        let id = handle.id.clone();
-        let answer = tokio::select! {
-            biased;
-            answer = handle.await_response() => answer,
-            () = cancel.cancelled() => {
-                let given_up = CancelledNotificationParam::new(Some(id), Some("the task was stopped".to_owned()));
-                // Should the server be gone, there is nobody to tell.
-                tokio::time::timeout(FAREWELL, self.peer.notify_cancelled(given_up)).await.ok();
-                return Err(Trouble::Stopped { tool: tool.to_owned() });
-            }
-        };
-        match answer {
-            Ok(ServerResult::CallToolResult(result)) => Ok(result),
-            Ok(_) => Err(self.lost("answered with something else than a result of a tool".to_owned())),
-            Err(error) => Err(self.trouble(error, tool).await),
+        let (server, within) = (self.server.name.clone(), self.server.call_within);
+        match self.ask(request, within, cancel).await {
+            Ok(Ok(result)) => Answer::read(result).ok_or(Trouble::NoResult { server }),
+            Ok(Err(error)) => Err(self.trouble(error, tool).await),
+            Err(Unanswered::Silent) => Err(Trouble::NoAnswer { server, within }),
+            Err(Unanswered::Endless) => Err(Trouble::NoEnd { server, within: within.saturating_mul(MOST_TIMES) }),
+            Err(Unanswered::Stopped) => Err(Trouble::Stopped { tool: tool.to_owned() }),
         }
     }
 
-    fn lost(&self, why: String) -> Trouble {
-        Trouble::Lost { server: self.server.clone(), why }
+    /// Asks, and waits for the answer. The waiting is not the library's: that would not end while the server does not read.
+    async fn ask(
+        &self,
+        request: ClientRequest,
+        within: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Result<ServerResult, ServiceError>, Unanswered> {
+        let handle = match self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await {
+            Ok(handle) => handle,
+            Err(error) => return Ok(Err(error)),
+        };
+        let mut signs = self.listener.follow(handle.progress_token.clone());
+        let pending = Pending::new(&self.peer, handle.id.clone());
+        let unanswered = match wait(handle.await_response(), &mut signs, within, cancel).await {
+            Ok(answer) => {
+                pending.answered();
+                return Ok(answer);
+            }
+            Err(unanswered) => unanswered,
+        };
+        let why = if unanswered == Unanswered::Stopped { "the task was stopped" } else { "it took too long" };
+        // All that is said to a program goes through one pipe: where this does not get through, nothing does.
+        if !pending.withdraw(why).await && self.process.is_some() {
+            self.give_up("does not read what it is sent");
+        }
+        Err(unanswered)
     }
 
+    /// Why a call came to nothing.
     async fn trouble(&self, error: ServiceError, tool: &str) -> Trouble {
-        let server = self.server.clone();
+        let server = self.server.name.clone();
         match error {
             ServiceError::McpError(error) => {
                 Trouble::Refused { server, message: brief(&self.redactor, &error.message), code: error.code.0 }
             }
-            ServiceError::Timeout { timeout } => Trouble::NoAnswer { server, within: timeout },
             ServiceError::Cancelled { .. } => Trouble::Stopped { tool: tool.to_owned() },
-            ServiceError::TransportClosed => self.lost(self.last_words().await),
-            other => self.lost(format!("could not be spoken with: {}", brief(&self.redactor, &other.to_string()))),
+            other if is_without_session(&other) => self.session_gone(),
+            other => Trouble::Lost { server, why: self.lost(&other).await },
         }
+    }
+
+    /// Why there is no list of tools. Nothing can have had an effect.
+    async fn without_list(&self, error: ServiceError) -> Trouble {
+        match error {
+            ServiceError::McpError(error) => {
+                self.no_list(format!("{} (code {})", brief(&self.redactor, &error.message), error.code.0))
+            }
+            other if is_without_session(&other) => self.session_gone(),
+            other => Trouble::Unreachable { server: self.server.name.clone(), why: self.lost(&other).await },
+        }
+    }
+
+    async fn lost(&self, error: &ServiceError) -> String {
+        match error {
+            ServiceError::TransportClosed => self.last_words().await,
+            ServiceError::TransportSend(error) => {
+                format!("could not be spoken with: {}", brief(&self.redactor, &plain(error)))
+            }
+            other => format!("could not be spoken with: {}", brief(&self.redactor, &other.to_string())),
+        }
+    }
+
+    fn no_list(&self, why: String) -> Trouble {
+        Trouble::NoList { server: self.server.name.clone(), why }
+    }
+
+    fn not_ready(&self) -> Trouble {
+        let (server, within) = (self.server.name.clone(), self.server.start_within);
+        Trouble::NotReady { server, within, said: String::new() }
+    }
+
+    fn session_gone(&self) -> Trouble {
+        self.give_up("has ended the session");
+        Trouble::SessionGone { server: self.server.name.clone() }
     }
 
     /// Says good-bye and ends what was started.
@@ -181,6 +264,13 @@ impl Link {
     }
 }
 
+/// Whether the server does not know the session any more, so that it has not looked at what it was asked.
+fn is_without_session(error: &ServiceError) -> bool {
+    type Failure = StreamableHttpError<<BoundedHttp as StreamableHttpClient>::Error>;
+    let ServiceError::TransportSend(error) = error else { return false };
+    matches!(error.error.downcast_ref::<Failure>(), Some(StreamableHttpError::SessionExpired))
+}
+
 /// What went wrong with the greeting of a program.
 fn of_program(error: &ClientInitializeError, redactor: &Redactor) -> String {
     match error {
@@ -189,5 +279,13 @@ fn of_program(error: &ClientInitializeError, redactor: &Redactor) -> String {
             "it closed the connection".to_owned()
         }
         other => brief(redactor, &other.to_string()),
+    }
+}
+
+/// What went wrong with the greeting of a server behind an address.
+fn of_address(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => plain(error),
+        other => other.to_string(),
     }
 }

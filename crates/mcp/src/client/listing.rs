@@ -5,12 +5,14 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use rmcp::model::Tool;
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
-use sortie_agents::server_prefix;
+use sortie_agents::{ServerAccess, ServerDefinition, server_prefix};
 use sortie_policy::Redactor;
 use sortie_protocol::ToolSpec;
 
+use super::pages::{MAX_NAMED, Pages};
+use super::schema::acceptable;
 use super::words::brief;
 
 /// What providers take.
@@ -37,26 +39,35 @@ pub(super) struct ListedTool {
 }
 
 impl Listing {
-    /// `is_cut` where the server has more tools than were asked for.
-    pub(super) fn new(server: &str, tools: &[Tool], is_cut: bool, redactor: &Redactor) -> Self {
-        let (mut listed, mut notices) = (Vec::new(), Vec::new());
+    pub(super) fn new(server: &ServerDefinition, pages: &Pages, redactor: &Redactor) -> Self {
+        let (mut tools, mut left_out) = (Vec::new(), Vec::new());
         let mut taken = HashSet::new();
-        for tool in tools {
-            let name = name(server, &tool.name);
-            if taken.insert(name.clone()) {
-                listed.push(ListedTool { own_name: tool.name.to_string(), spec: spec(name, tool), pin: pin(tool) });
+        for tool in &pages.tools {
+            let name = name(&server.name, &tool.name);
+            if tool.name.is_empty() {
+                left_out.push("has a tool without a name, which is left out".to_owned());
+            } else if taken.insert(name.clone()) {
+                let (own_name, pin) = (tool.name.to_string(), pin(server, tool));
+                tools.push(ListedTool { own_name, spec: spec(name, tool), pin });
             } else {
                 let own = brief(redactor, &tool.name);
-                notices.push(format!(
-                    "the MCP server `{server}` has two tools that would be `{name}`; `{own}` is left out"
-                ));
+                left_out.push(format!("has two tools that would be `{name}`; `{own}` is left out"));
             }
         }
-        if is_cut {
-            notices
-                .push(format!("the MCP server `{server}` has more than {} tools; the rest is left out", tools.len()));
+        let more = left_out.len().saturating_sub(MAX_NAMED);
+        left_out.truncate(MAX_NAMED);
+        if more > 0 {
+            left_out.push(format!("has {more} more tools that are left out for the same reasons"));
         }
-        Self { tools: listed, notices }
+        let left_out = left_out.into_iter().map(|what| format!("the MCP server `{}` {what}", server.name));
+        let notices = pages.notices(&server.name, redactor).into_iter().chain(left_out).collect();
+        Self { tools, notices }
+    }
+
+    /// That of a server that says it has no tools; it is not asked for them.
+    pub(super) fn none(server: &ServerDefinition) -> Self {
+        let notices = vec![format!("the MCP server `{}` has no tools", server.name)];
+        Self { tools: Vec::new(), notices }
     }
 
     /// The digest of the tool's definition as it is now; `None` where there is no such tool.
@@ -83,29 +94,26 @@ fn spec(name: String, tool: &Tool) -> ToolSpec {
         Some((end, _)) => format!("{}… (cut)", described[..end].trim_end()),
         None => described.to_owned(),
     };
-    let schema = Value::Object((*tool.input_schema).clone());
+    let (mut schema, told) = acceptable((*tool.input_schema).clone());
     let bytes = schema.to_string().len();
-    let schema = if bytes <= MAX_SCHEMA_BYTES {
-        with_type(schema)
-    } else {
+    if bytes > MAX_SCHEMA_BYTES {
         description += &format!(" (Its schema of {bytes} bytes is left out.)");
-        json!({ "type": "object" })
-    };
+        schema = json!({ "type": "object" });
+    } else if let Some(told) = told {
+        description += &format!(" {told}");
+    }
     ToolSpec { name, description: description.trim().to_owned(), schema }
 }
 
-/// Providers want an object schema that says so.
-fn with_type(mut schema: Value) -> Value {
-    if let Some(fields) = schema.as_object_mut() {
-        fields.insert("type".to_owned(), "object".into());
-        fields.entry("properties").or_insert_with(|| json!({}));
-    }
-    schema
-}
-
-/// All that the server says of the tool. Keys are in one order, whatever the server's.
-fn pin(tool: &Tool) -> String {
-    let definition = serde_json::to_value(tool).unwrap_or_default();
+/// All that the server says of the tool, and which server says it: what is approved of one is not approved of another that
+/// says the same. Variables stand as they are written, so that no key is needed to tell two servers apart. Keys are in one
+/// order, whatever the server's.
+fn pin(server: &ServerDefinition, tool: &Tool) -> String {
+    let access = match &server.access {
+        ServerAccess::Program { command, arguments, environment } => json!([command, arguments, environment]),
+        ServerAccess::Address { url, headers } => json!([url, headers]),
+    };
+    let definition = json!([server.name, access, tool.name, serde_json::to_value(tool).unwrap_or_default()]);
     hex(&Sha256::digest(definition.to_string().as_bytes()))
 }
 
@@ -120,10 +128,23 @@ fn hex(bytes: &[u8]) -> String {
 mod tests {
     use std::sync::Arc;
 
+    use rmcp::model::ListToolsResult;
+    use serde_json::Value;
+
     use super::*;
 
     fn tool(name: &str, description: &str) -> Tool {
         Tool::new(name.to_owned(), description.to_owned(), Arc::new(serde_json::Map::new()))
+    }
+
+    fn server(definition: &Value) -> ServerDefinition {
+        ServerDefinition::read("db", definition).unwrap().server
+    }
+
+    fn listing(tools: Vec<Tool>) -> Listing {
+        let mut pages = Pages::default();
+        pages.take(ListToolsResult::with_all_items(tools).into()).unwrap();
+        Listing::new(&server(&json!({ "command": "db" })), &pages, &Redactor::new(Vec::new()))
     }
 
     #[test]
@@ -133,11 +154,22 @@ mod tests {
         let (one, other) = (name("db", &"x".repeat(100)), name("db", &format!("{}y", "x".repeat(100))));
         assert_eq!((one.len(), other.len()), (64, 64));
         assert_ne!(one, other);
-        let listing = Listing::new("db", &[tool("a.b", ""), tool("a_b", "")], false, &Redactor::new(Vec::new()));
+        let listing = listing(vec![tool("a.b", ""), tool("", "nameless"), tool("a_b", "")]);
         assert_eq!(listing.tools.len(), 1);
+        let told = [
+            "the MCP server `db` has a tool without a name, which is left out",
+            "the MCP server `db` has two tools that would be `mcp__db__a_b`; `a_b` is left out",
+        ];
+        assert_eq!(listing.notices, told);
+    }
+
+    #[test]
+    fn of_many_tools_that_are_left_out_some_are_named_and_the_others_counted() {
+        let listing = listing((0..4_000).map(|n| tool(&format!("a{}b", ".".repeat(n % 2 + 1)), "")).collect());
+        assert_eq!((listing.tools.len(), listing.notices.len()), (2, 4));
         assert_eq!(
-            listing.notices,
-            ["the MCP server `db` has two tools that would be `mcp__db__a_b`; `a_b` is left out"]
+            listing.notices[3],
+            "the MCP server `db` has 3995 more tools that are left out for the same reasons"
         );
     }
 
@@ -154,12 +186,34 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_changes_with_whatever_the_server_says_of_the_tool() {
-        let before = pin(&tool("a", "reads"));
-        assert_eq!(before, pin(&tool("a", "reads")));
-        assert_ne!(before, pin(&tool("a", "reads and writes")));
+    fn what_a_schema_cannot_say_at_its_top_is_said_in_the_description() {
+        let mut either = tool("a", "Finds.");
+        either.input_schema =
+            Arc::new(serde_json::Map::from_iter([("anyOf".to_owned(), json!([{ "required": ["x"] }]))]));
+        let spec = spec("mcp__db__a".to_owned(), &either);
+        let told = r#"Finds. (Its arguments must fit this, too: {"anyOf":[{"required":["x"]}]})"#;
+        assert_eq!((spec.description.as_str(), spec.schema.get("anyOf")), (told, None));
+    }
+
+    #[test]
+    fn a_digest_changes_with_whatever_the_server_says_of_the_tool_and_with_the_server() {
+        let db = server(&json!({ "command": "db", "env": { "KEY": "${KEY}" } }));
+        let before = pin(&db, &tool("a", "reads"));
+        assert_eq!(before, pin(&db, &tool("a", "reads")));
+        assert_ne!(before, pin(&db, &tool("a", "reads and writes")));
+        assert_ne!(before, pin(&db, &tool("b", "reads")));
         let mut annotated = tool("a", "reads");
         annotated.annotations = Some(rmcp::model::ToolAnnotations::new().read_only(true));
-        assert_ne!(before, pin(&annotated));
+        assert_ne!(before, pin(&db, &annotated));
+        for other in [
+            json!({ "command": "db" }),
+            json!({ "command": "db", "env": { "KEY": "${OTHER}" } }),
+            json!({ "command": "db", "args": ["x"], "env": { "KEY": "${KEY}" } }),
+            json!({ "url": "https://db.example/mcp" }),
+        ] {
+            assert_ne!(before, pin(&server(&other), &tool("a", "reads")), "{other}");
+        }
+        let patient = json!({ "command": "db", "env": { "KEY": "${KEY}" }, "call_timeout_seconds": 5 });
+        assert_eq!(before, pin(&server(&patient), &tool("a", "reads")), "how long it is waited for is no part of it");
     }
 }

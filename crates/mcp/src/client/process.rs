@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use rmcp::RoleClient;
+use rmcp::transport::async_rw::AsyncRwTransport;
 use sortie_policy::Redactor;
 use sortie_sandbox::process::How;
 use sortie_sandbox::{GrowingFile, OwnService, OwnServiceError, RunningService, SpillDir};
@@ -18,12 +20,15 @@ use tokio::net::unix::pipe;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::ServerGround;
+use super::declining::Declining;
 use super::words::brief;
 
 /// A longer message is no answer that anybody could use; whoever sends one is not listened to any more.
 pub(super) const MAX_MESSAGE_BYTES: usize = 16 << 20;
-/// What is kept of its last words.
-const MAX_TAIL_BYTES: usize = 2 << 10;
+/// What is kept of its last words. Much more than is shown, so that no key in what is shown was cut before it was looked for.
+const MAX_TAIL_BYTES: usize = 32 << 10;
+/// What is shown of them.
+const MAX_SHOWN_BYTES: usize = 480;
 /// How long it may take to end by itself, and once more when it is asked to.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -44,8 +49,8 @@ struct Said {
     ended: Option<How>,
 }
 
-/// Its pipes, as a transport takes them.
-pub(super) type Pipes = (Bounded<pipe::Receiver>, pipe::Sender);
+/// What is said to it and by it.
+pub(super) type Pipes = Declining<AsyncRwTransport<RoleClient, Bounded<pipe::Receiver>, pipe::Sender>>;
 
 impl ServerProcess {
     /// Starts it; else why it cannot be.
@@ -76,13 +81,14 @@ impl ServerProcess {
         let is_silent = CancellationToken::new();
         tokio::spawn(keep((errors, is_silent.clone().drop_guard()), log, Arc::clone(&said)));
         let redactor = Arc::clone(&ground.redactor);
-        Ok((Self { running: Mutex::new(Some(running)), is_silent, said, redactor }, (output, input)))
+        let pipes = Declining::over_pipe(AsyncRwTransport::new_client(output, input));
+        Ok((Self { running: Mutex::new(Some(running)), is_silent, said, redactor }, pipes))
     }
 
     /// How it ended and what it said last, as the end of a sentence. It is ended, if it is not.
     pub(super) async fn last_words(&self) -> String {
         self.end().await;
-        // Whoever has left the group may hold the pipe for ever.
+        // What cannot be killed may hold the pipe for ever.
         tokio::time::timeout(GRACE, self.is_silent.cancelled()).await.ok();
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         let how = match (said.fault, said.ended) {
@@ -91,7 +97,7 @@ impl ServerProcess {
             (None, Some(How::Signalled { signal })) => format!(" (signal {signal})"),
             (None, _) => String::new(),
         };
-        match brief(&self.redactor, String::from_utf8_lossy(&said.tail).trim()) {
+        match end_of(&said.tail, &self.redactor) {
             words if words.is_empty() => how,
             words => format!("{how}; it said: {words}"),
         }
@@ -104,6 +110,20 @@ impl ServerProcess {
         let ended = tokio::task::spawn_blocking(move || running.end(GRACE, GRACE)).await.ok();
         self.said.lock().unwrap_or_else(PoisonError::into_inner).ended = ended;
     }
+}
+
+/// The end of what was said, without secrets, from the beginning of a word on.
+fn end_of(tail: &[u8], redactor: &Redactor) -> String {
+    let text = String::from_utf8_lossy(tail);
+    // What stands before the first space may be half of something.
+    let whole =
+        if tail.len() < MAX_TAIL_BYTES { &text } else { text.split_once(char::is_whitespace).unwrap_or_default().1 };
+    let clean = redactor.redact(whole.trim()).text;
+    let shown = match clean.len().checked_sub(MAX_SHOWN_BYTES) {
+        None | Some(0) => &*clean,
+        Some(cut) => clean[clean.ceil_char_boundary(cut)..].split_once(char::is_whitespace).unwrap_or_default().1,
+    };
+    brief(redactor, shown.trim())
 }
 
 /// A new file for what it says beside the protocol. Where none can be made, the server works all the same.
@@ -160,5 +180,37 @@ impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
             return Poll::Ready(Err(io::Error::other(fault)));
         }
         Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "tok-abcdefghijklmnop";
+
+    #[test]
+    fn of_long_last_words_the_end_is_shown_from_the_beginning_of_a_word() {
+        let redactor = Redactor::new(Vec::new());
+        let said = format!("{}the licence is over\n", "loading plugins ".repeat(100));
+        let shown = end_of(said.as_bytes(), &redactor);
+        assert!(shown.ends_with("the licence is over"), "{shown}");
+        assert!(shown.starts_with("loading ") || shown.starts_with("plugins "), "{shown}");
+        assert!(shown.len() <= MAX_SHOWN_BYTES);
+        assert_eq!(end_of(b"no licence found\n", &redactor), "no licence found");
+    }
+
+    #[test]
+    fn a_key_is_not_shown_in_part_wherever_last_words_are_cut() {
+        let phrase = "correct horse battery staple";
+        let redactor = Redactor::new(vec![phrase.to_owned(), KEY.to_owned()]);
+        for after in MAX_SHOWN_BYTES - 2 * phrase.len()..MAX_SHOWN_BYTES {
+            let shown = end_of(format!("it was {phrase} {}", "x".repeat(after)).as_bytes(), &redactor);
+            assert!(!shown.contains("staple"), "{shown}");
+        }
+        // What is kept begins inside of one, and the rest is so short without its secrets that all of it is shown.
+        let tail = format!("{KEY} {KEY}")[4..].to_owned() + &" ".repeat(MAX_TAIL_BYTES);
+        let shown = end_of(&tail.as_bytes()[..MAX_TAIL_BYTES], &redactor);
+        assert!(!shown.is_empty() && !shown.contains("nop"), "{shown}");
     }
 }

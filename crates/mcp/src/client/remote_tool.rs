@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use sortie_protocol::{Fault, ToolOutput, ToolSpec};
 use sortie_tools::{BoxFuture, CallContext, Tool};
+use tokio_util::sync::CancellationToken;
 
 use super::connection::Connection;
-use super::content::output;
 use super::listing::ListedTool;
 use super::trouble::Trouble;
 
@@ -24,25 +24,25 @@ impl RemoteTool {
         Self { listed: listed.clone(), connection: Arc::clone(connection) }
     }
 
-    async fn call(&self, arguments: Map<String, Value>, context: CallContext<'_>) -> Result<ToolOutput, Trouble> {
-        let stopped = || Trouble::Stopped { tool: self.listed.spec.name.clone() };
-        let ready = async {
-            let link = self.connection.connected().await?;
-            // What a person has read and approved is what runs, or nothing does.
-            let now = link.listing().await?;
-            if now.pin_of(&self.listed.own_name) != Some(&self.listed.pin) {
-                return Err(Trouble::Changed { tool: self.listed.spec.name.clone() });
-            }
-            Ok(link)
-        };
-        let link = tokio::select! {
+    /// A server that has ended the session did not look at the call, which can be made once more in a new one.
+    async fn call(&self, arguments: Map<String, Value>, cancel: &CancellationToken) -> Result<ToolOutput, Trouble> {
+        match self.try_call(arguments.clone(), cancel).await {
+            Err(Trouble::SessionGone { .. }) => self.try_call(arguments, cancel).await,
+            done => done,
+        }
+    }
+
+    async fn try_call(&self, arguments: Map<String, Value>, cancel: &CancellationToken) -> Result<ToolOutput, Trouble> {
+        let (link, now) = tokio::select! {
             biased;
-            () = context.cancel.cancelled() => return Err(stopped()),
-            link = ready => link?,
+            () = cancel.cancelled() => return Err(Trouble::Stopped { tool: self.listed.spec.name.clone() }),
+            listed = self.connection.listed() => listed?,
         };
-        let call = (self.listed.own_name.as_str(), arguments);
-        let result = link.call(call, self.connection.call_within(), context.cancel).await?;
-        Ok(output(result))
+        // What a person has read and approved is what runs, or nothing does.
+        if now.pin_of(&self.listed.own_name) != Some(&self.listed.pin) {
+            return Err(Trouble::Changed { tool: self.listed.spec.name.clone() });
+        }
+        Ok(link.call((&self.listed.own_name, arguments), cancel).await?.into_output())
     }
 }
 
@@ -77,7 +77,7 @@ impl Tool for RemoteTool {
                 let text = format!("{name} was not run: its arguments are no JSON object");
                 return ToolOutput::not_run(text).because(Fault::Arguments);
             };
-            self.call(arguments, context).await.unwrap_or_else(Trouble::into_output)
+            self.call(arguments, context.cancel).await.unwrap_or_else(Trouble::into_output)
         })
     }
 }

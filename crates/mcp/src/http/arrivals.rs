@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hyper::server::conn::http1;
@@ -18,6 +19,7 @@ use super::Bounds;
 use super::patient::Patient;
 use super::reception::Reception;
 use super::refusal::Refusal;
+use crate::patience::LAST_WORDS;
 
 /// A request's head: what tokens, names and versions need, many times over.
 const MAX_HEAD_BYTES: usize = 64 << 10;
@@ -25,8 +27,6 @@ const MAX_HEAD_BYTES: usize = 64 << 10;
 const TURNED_AWAY: usize = 16;
 /// Before the next one is accepted when the last one could not be: most often for want of descriptors.
 const BREATH: Duration = Duration::from_millis(50);
-/// For what is written already, when all streams have ended.
-const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Accepts connections until the stop, and returns when all of them have ended, which `closing` asks them to.
 pub(super) async fn receive<S: ServerHandler>(
@@ -96,14 +96,19 @@ impl<S: ServerHandler> Visit<S> {
         // Without it, small events would wait for each other.
         stream.set_nodelay(true).ok();
         let is_inside = matches!(self.place, Place::Inside { .. });
+        let has_refused = Arc::new(AtomicBool::new(false));
         let answer = service_fn(|request| {
-            let reception = Arc::clone(&self.reception);
+            let (reception, has_refused) = (Arc::clone(&self.reception), Arc::clone(&has_refused));
             async move {
-                let refused = || Refusal::TooManyConnections.into_answer();
-                Ok::<_, Infallible>(if is_inside { reception.answer(request).await } else { refused() })
+                if !is_inside {
+                    return Ok::<_, Infallible>(Refusal::TooManyConnections.into_answer());
+                }
+                let answer = reception.answer(request).await;
+                has_refused.store(answer.status().is_client_error(), Ordering::Release);
+                Ok(answer)
             }
         });
-        let stream = TokioIo::new(Patient::new(stream, self.bounds.write_time));
+        let stream = TokioIo::new(Patient::new(stream, &self.bounds, Arc::clone(&has_refused)));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.bounds.head_time)

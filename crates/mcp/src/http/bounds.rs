@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::patience::WRITE_TIME;
+
 /// What holds for everybody who comes, with or without a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bounds {
@@ -39,7 +41,7 @@ impl Default for Bounds {
             all_bodies_bytes: 32 << 20,
             head_time: Duration::from_secs(30),
             body_time: Duration::from_secs(30),
-            write_time: Duration::from_mins(1),
+            write_time: WRITE_TIME,
             absence: Duration::from_secs(30),
             idleness: Duration::from_hours(1),
             farewell: Duration::from_secs(5),

@@ -1,25 +1,38 @@
 //! A connection that waits for its reader only so long. Who holds one open and reads nothing would hold what stands behind
 //! it, too.
+//!
+//! One that ends with a refusal is heard to its end, within bounds: were it closed while its client still sends, the
+//! answer would be lost on the way.
 
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
+use super::Bounds;
+
 pub(super) struct Patient {
     stream: TcpStream,
     write_time: Duration,
+    body_time: Duration,
+    /// Whether the last answer was a refusal, and its client may be sending still.
+    has_refused: Arc<AtomicBool>,
+    /// Runs from when nothing more is answered.
+    farewell: Option<Pin<Box<Sleep>>>,
     /// Runs while a write waits.
     patience: Option<Pin<Box<Sleep>>>,
 }
 
 impl Patient {
-    pub(super) fn new(stream: TcpStream, write_time: Duration) -> Self {
-        Self { stream, write_time, patience: None }
+    pub(super) fn new(stream: TcpStream, bounds: &Bounds, has_refused: Arc<AtomicBool>) -> Self {
+        let &Bounds { write_time, body_time, .. } = bounds;
+        Self { stream, write_time, body_time, has_refused, farewell: None, patience: None }
     }
 
     /// Passes on what a write came to, unless it has waited too long.
@@ -31,6 +44,19 @@ impl Patient {
         let write_time = self.write_time;
         let patience = self.patience.get_or_insert_with(|| Box::pin(tokio::time::sleep(write_time)));
         patience.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
+    }
+
+    /// Reads what still comes, and forgets it, until the client is done or has had the time for a body.
+    fn hear_out(&mut self, farewell: &mut Pin<Box<Sleep>>, context: &mut Context<'_>) -> Poll<()> {
+        while farewell.as_mut().poll(context).is_pending() {
+            let mut bytes = [0; 8 << 10];
+            let mut buffer = ReadBuf::new(&mut bytes);
+            let read = ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer));
+            if read.is_err() || buffer.filled().is_empty() {
+                break;
+            }
+        }
+        Poll::Ready(())
     }
 }
 
@@ -68,6 +94,17 @@ impl AsyncWrite for Patient {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+        let mut farewell = if let Some(farewell) = self.farewell.take() {
+            farewell
+        } else {
+            ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
+            Box::pin(tokio::time::sleep(self.body_time))
+        };
+        if !self.has_refused.load(Ordering::Acquire) {
+            return Poll::Ready(Ok(()));
+        }
+        let heard = self.hear_out(&mut farewell, context);
+        self.farewell = Some(farewell);
+        heard.map(Ok)
     }
 }

@@ -15,6 +15,7 @@ use thiserror::Error;
 
 use super::PATH;
 use super::watched::Answer;
+use crate::calls::NotBegun;
 
 /// For what is no fault of the request.
 const SERVER_STATE: ErrorCode = ErrorCode(-32000);
@@ -49,12 +50,8 @@ pub(super) enum Refusal {
     NotAMessage { id: Option<RequestId> },
     #[error("there is no such session; start one with `initialize`")]
     UnknownSession,
-    #[error(
-        "a request with the id {id} is under way; an id can be used again when its request is answered or cancelled"
-    )]
-    IdInUse { id: RequestId },
-    #[error("{n_calls} requests are under way in this session; wait for the answer of one of them, or cancel it")]
-    TooManyCalls { n_calls: usize, id: RequestId },
+    #[error(transparent)]
+    NotBegun(#[from] NotBegun),
     #[error("{n_sessions} sessions are in use; end one of them, or try again later")]
     TooManySessions { n_sessions: usize },
     #[error("too many connections are open; try again later")]
@@ -72,10 +69,12 @@ impl Refusal {
             Self::MediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Slow => StatusCode::REQUEST_TIMEOUT,
-            Self::BrokenOff | Self::NotJson { .. } | Self::Batch | Self::NotAMessage { .. } | Self::IdInUse { .. } => {
-                StatusCode::BAD_REQUEST
-            }
-            Self::TooManyCalls { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Self::BrokenOff
+            | Self::NotJson { .. }
+            | Self::Batch
+            | Self::NotAMessage { .. }
+            | Self::NotBegun(NotBegun::IdInUse { .. }) => StatusCode::BAD_REQUEST,
+            Self::NotBegun(NotBegun::TooMany { .. }) => StatusCode::TOO_MANY_REQUESTS,
             Self::NoToken | Self::TooManySessions { .. } | Self::TooManyConnections | Self::Ending => {
                 StatusCode::SERVICE_UNAVAILABLE
             }
@@ -85,7 +84,7 @@ impl Refusal {
     fn code(&self) -> ErrorCode {
         match self {
             Self::NotJson { .. } => ErrorCode::PARSE_ERROR,
-            Self::TooManyCalls { .. } => SERVER_STATE,
+            Self::NotBegun(NotBegun::TooMany { .. }) => SERVER_STATE,
             _ if self.status().is_server_error() => SERVER_STATE,
             _ => ErrorCode::INVALID_REQUEST,
         }
@@ -95,7 +94,7 @@ impl Refusal {
     fn request_id(&self) -> Option<&RequestId> {
         match self {
             Self::NotAMessage { id } => id.as_ref(),
-            Self::IdInUse { id } | Self::TooManyCalls { id, .. } => Some(id),
+            Self::NotBegun(NotBegun::IdInUse { id } | NotBegun::TooMany { id, .. }) => Some(id),
             _ => None,
         }
     }

@@ -15,9 +15,9 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::Bounds;
-use super::attended::Calls;
 use super::refusal::Refusal;
 use super::token::Principal;
+use crate::calls::Calls;
 
 pub(super) struct Sessions {
     local: Arc<LocalSessionManager>,

@@ -16,28 +16,44 @@ const PERIOD: Duration = Duration::from_millis(250);
 /// After so much silence the host is told again.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
-/// Tells the host until somebody drops this. A host that does not listen any more is told nothing.
-pub(super) async fn tell(
+/// Where a host wants to be told, and under which name.
+pub(super) struct Progress<'a> {
+    pub(super) peer: &'a Peer<RoleServer>,
+    pub(super) token: ProgressToken,
+}
+
+/// Tells the host of the first of these tasks that works here, until somebody drops this. One that works elsewhere cannot
+/// be seen so quickly: then it is told that it waits. A host that does not listen any more is told nothing.
+pub(super) async fn while_waiting(
+    progress: Option<&Progress<'_>>,
     visitor: &Visitor,
-    task: TaskId,
-    (peer, token): (&Peer<RoleServer>, &ProgressToken),
+    tasks: Vec<TaskId>,
 ) -> Infallible {
-    let mut told: Option<(Option<Work>, Instant)> = None;
-    let mut count = 0_u32;
-    loop {
-        if let Some(glance) = visitor.glimpse(task) {
-            let work = timeless(&glance);
-            let is_news = told.as_ref().is_none_or(|(last, at)| *last != work || at.elapsed() >= HEARTBEAT);
-            if is_news {
+    if let Some(progress) = progress {
+        progress.tell(visitor, &tasks).await;
+    }
+    std::future::pending().await
+}
+
+impl Progress<'_> {
+    /// Returns when the host does not listen any more.
+    async fn tell(&self, visitor: &Visitor, tasks: &[TaskId]) {
+        let mut told = (None, Instant::now());
+        let mut count = 0_u32;
+        loop {
+            let glance = tasks.iter().find_map(|task| visitor.glimpse(*task));
+            let work = glance.as_ref().map(timeless);
+            if work.is_some() && work != told.0 || told.1.elapsed() >= HEARTBEAT {
                 count += 1;
-                let progress = ProgressNotificationParam::new(token.clone(), f64::from(count));
-                if peer.notify_progress(progress.with_message(glance_line(&glance))).await.is_err() {
-                    return std::future::pending().await;
+                let line = glance.as_ref().map_or_else(|| "waiting".to_owned(), glance_line);
+                let progress = ProgressNotificationParam::new(self.token.clone(), f64::from(count));
+                if self.peer.notify_progress(progress.with_message(line)).await.is_err() {
+                    return;
                 }
-                told = Some((work, Instant::now()));
+                told = (work, Instant::now());
             }
+            tokio::time::sleep(PERIOD).await;
         }
-        tokio::time::sleep(PERIOD).await;
     }
 }
 

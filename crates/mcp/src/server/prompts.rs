@@ -11,21 +11,30 @@ use rmcp::model::{
 use serde_json::Value;
 use sortie_agents::{Argument, Given, Template, Templates};
 
+use super::unknown_cursor;
+
 /// Prompts on one page of the list.
 const LISTED: usize = 100;
 
 /// The argument for free text, which every template has without saying so.
 const INPUT: &str = "input";
 
-/// The templates in the order of their names, a page at a time. A cursor is the name of the last one of the page before.
-pub(crate) fn list(templates: &Templates, page: Option<PaginatedRequestParams>) -> ListPromptsResult {
+/// The templates in the order of their names, a page at a time. A cursor is the name of the last one of the page before;
+/// who comes with one that is gone meanwhile lists anew.
+pub(crate) fn list(
+    templates: &Templates,
+    page: Option<PaginatedRequestParams>,
+) -> Result<ListPromptsResult, ErrorData> {
     let behind = page.and_then(|page| page.cursor);
+    if let Some(cursor) = behind.as_ref().filter(|cursor| templates.all().iter().all(|known| known.name != **cursor)) {
+        return Err(unknown_cursor(cursor));
+    }
     let is_behind = |template: &&Template| behind.as_ref().is_none_or(|last| template.name > *last);
     let mut prompts: Vec<Prompt> = templates.all().iter().filter(is_behind).take(LISTED + 1).map(prompt).collect();
     let has_more = prompts.len() > LISTED;
     prompts.truncate(LISTED);
     let next_cursor = prompts.last().filter(|_| has_more).map(|last| last.name.clone());
-    ListPromptsResult { next_cursor, ..ListPromptsResult::with_all_items(prompts) }
+    Ok(ListPromptsResult { next_cursor, ..ListPromptsResult::with_all_items(prompts) })
 }
 
 fn prompt(template: &Template) -> Prompt {

@@ -51,6 +51,16 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
     ListResourceTemplatesResult::with_all_items(View::ALL.map(template).to_vec())
 }
 
+/// The newest tasks without a parent, a page of them.
+pub(crate) fn roots(workspace: String, behind: Option<TaskId>) -> TaskQuery {
+    TaskQuery { workspace: Some(workspace), roots_only: true, behind, limit: LISTED, ..TaskQuery::default() }
+}
+
+/// Whether one of them is in the list, which people's own tasks are not.
+pub(crate) fn is_listed(header: &TaskHeader) -> bool {
+    header.depth > MAIN_DEPTH
+}
+
 impl Records {
     /// The agents, then the newest tasks without a parent; the others go by the templates.
     pub(crate) async fn list(&self, page: Option<PaginatedRequestParams>) -> Result<ListResourcesResult, ErrorData> {
@@ -61,11 +71,10 @@ impl Records {
                 ErrorData::invalid_params(message, None)
             })?),
         };
-        let workspace = Some(self.workspace.clone());
-        let query = TaskQuery { workspace, roots_only: true, behind, limit: LISTED, ..TaskQuery::default() };
+        let query = roots(self.workspace.clone(), behind);
         let mut headers = self.read(move |journal| journal.list(&query)).await?;
         let next_cursor = headers.last().filter(|_| headers.len() == LISTED).map(|last| last.task_id.to_string());
-        headers.retain(|header| header.depth > MAIN_DEPTH);
+        headers.retain(is_listed);
         let agents = behind.is_none().then(agents_resource);
         let resources = agents.into_iter().chain(headers.iter().map(report_resource)).collect();
         Ok(ListResourcesResult { next_cursor, ..ListResourcesResult::with_all_items(resources) })

@@ -7,8 +7,7 @@
 use std::convert::Infallible;
 
 use rmcp::ErrorData;
-use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, CreateTaskResult, ProgressToken};
-use rmcp::service::{Peer, RoleServer};
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, CreateTaskResult};
 use sortie_contract::{Call, Contract};
 use sortie_engine::Running;
 use sortie_protocol::{Failure, Launched, ModelChoice, TaskOutcome, TaskRequest};
@@ -16,22 +15,24 @@ use sortie_tools::{AnswerParts, task_answer};
 use tokio_util::sync::CancellationToken;
 
 use super::office::Office;
-use super::{progress, tasks};
+use super::progress::{self, Progress};
+use super::tasks;
 
 /// Follows a launch in the words that fit a host: nothing comes to it by itself.
 const REPORT_LATER: &str = "It works in the background: TaskOutput with its id waits for its report.";
 
 /// What surrounds one call.
 pub(super) struct Caller<'a> {
-    pub(super) peer: &'a Peer<RoleServer>,
-    /// Whether it wants to be told how it comes along, and under which name.
-    pub(super) progress: Option<ProgressToken>,
+    /// Where it wants to be told how it comes along, if it does.
+    pub(super) progress: Option<Progress<'a>>,
     /// Whether it takes a handle instead of an answer.
     pub(super) takes_handles: bool,
     /// The model that it lends, if one is borrowed.
     pub(super) lent_model: Option<ModelChoice>,
     /// The call is cancelled, or the host is gone.
     pub(super) cancel: &'a CancellationToken,
+    /// The call is cancelled; that the host is gone does not matter to work that nobody waits for.
+    pub(super) withdrawn: &'a CancellationToken,
 }
 
 /// Runs one call. What the contract can say is an answer; an error means that we are broken.
@@ -42,7 +43,8 @@ pub(super) async fn run(office: &Office, arguments: &str, caller: Caller<'_>) ->
         Err(failure) => return Ok(answered(Err(failure)).into()),
     };
     let is_apart = request.background;
-    let running = match start(office, request, caller.cancel).await {
+    let is_kept = is_apart || caller.takes_handles;
+    let running = match start(office, request, if is_kept { caller.withdrawn } else { caller.cancel }).await {
         Ok(running) => running,
         Err(failure) => return Ok(answered(Err(failure)).into()),
     };
@@ -70,12 +72,7 @@ async fn start(office: &Office, request: TaskRequest, cancel: &CancellationToken
 
 async fn wait(office: &Office, running: Running, caller: &Caller<'_>) -> Result<TaskOutcome, ErrorData> {
     let (task, stop) = (running.task, running.stopper());
-    let telling = async {
-        match &caller.progress {
-            Some(token) => progress::tell(&office.visitor, task, (caller.peer, token)).await,
-            None => std::future::pending::<Infallible>().await,
-        }
-    };
+    let telling = progress::while_waiting(caller.progress.as_ref(), &office.visitor, vec![task]);
     let stopping = async {
         caller.cancel.cancelled().await;
         stop.cancel();

@@ -59,12 +59,37 @@ pub(super) async fn update(office: &Office, id: &str, answers: &InputResponses) 
     let glance = office.visitor.look(task).await.map_err(|failure| unknown(&failure))?;
     let answer = answers.get(GO_ON).filter(|_| matches!(glance.stand, Stand::Interrupted));
     let answer = answer.ok_or_else(|| ErrorData::invalid_params(format!("{task} has asked nothing"), None))?;
-    let done = if answer["action"] == "accept" && answer["content"][GO_ON] == true {
-        office.visitor.go_on(task, None).await.map(drop)
-    } else {
-        office.visitor.stop(task).await
+    let done = match choice(answer)? {
+        Choice::GoOn => office.visitor.go_on(task, None).await.map(drop),
+        Choice::End => office.visitor.stop(task).await,
+        Choice::None => Ok(()),
     };
-    done.map_err(|failure| ErrorData::internal_error(failure.to_string(), None))
+    done.map_err(|failure| internal(&failure.to_string()))
+}
+
+/// What a person has made of the question whether a task is to go on.
+#[derive(Debug, PartialEq, Eq)]
+enum Choice {
+    GoOn,
+    End,
+    /// The question was put away: it stays.
+    None,
+}
+
+/// Only a clear word ends a task.
+fn choice(answer: &Value) -> Result<Choice, ErrorData> {
+    match (answer["action"].as_str(), answer["content"][GO_ON].as_bool()) {
+        (Some("accept"), Some(true)) => Ok(Choice::GoOn),
+        (Some("accept"), Some(false)) | (Some("decline"), _) => Ok(Choice::End),
+        (Some("cancel"), _) => Ok(Choice::None),
+        _ => {
+            let message = format!(
+                "the answer to `{GO_ON}` has an `action`, which is `accept`, `decline` or `cancel`; with `accept` its \
+                 `content` says by `{GO_ON}` whether the task goes on"
+            );
+            Err(ErrorData::invalid_params(message, None))
+        }
+    }
 }
 
 /// The answer that the call would have had, in the contract in which it was made.
@@ -144,4 +169,29 @@ fn unknown(failure: &Failure) -> ErrorData {
 
 fn internal(message: &str) -> ErrorData {
     ErrorData::internal_error(message.to_owned(), None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_clear_word_ends_a_task_or_has_it_go_on() {
+        let accept = |go_on: Value| json!({"action": "accept", "content": {"go_on": go_on}});
+        assert_eq!(choice(&accept(json!(true))).unwrap(), Choice::GoOn);
+        assert_eq!(choice(&accept(json!(false))).unwrap(), Choice::End);
+        assert_eq!(choice(&json!({"action": "decline"})).unwrap(), Choice::End);
+        assert_eq!(choice(&json!({"action": "cancel"})).unwrap(), Choice::None);
+        for unclear in [
+            json!({}),
+            json!(null),
+            json!("accept"),
+            json!({"action": "accept"}),
+            accept(json!("true")),
+            json!({"action": "no"}),
+        ] {
+            let refused = choice(&unclear).unwrap_err();
+            assert_eq!(refused.code, rmcp::model::ErrorCode::INVALID_PARAMS, "{unclear}");
+        }
+    }
 }

@@ -8,10 +8,13 @@ use std::sync::Arc;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
-use sortie_protocol::{ToolOutput, ToolSpec};
+use sortie_protocol::{TaskId, ToolOutput, ToolSpec};
 use tokio_util::sync::CancellationToken;
 
 use super::office::Office;
+
+/// As many as `TaskOutput` waits for at once.
+const MAX_AWAITED: usize = 100;
 
 /// All tools, in the order in which they are offered.
 pub(super) fn list(office: &Office) -> Vec<Tool> {
@@ -31,6 +34,12 @@ pub(super) async fn call_companion(
     let names: Vec<String> = office.visitor.tools().into_iter().map(|spec| spec.name).collect();
     let message = format!("there is no tool `{name}`; there are {}", names.join(", "));
     Err(ErrorData::invalid_params(message, None))
+}
+
+/// The first tasks that a call names, in whatever argument: what it waits for, if it waits.
+pub(super) fn tasks_in(arguments: &str) -> Vec<TaskId> {
+    let words = arguments.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
+    words.filter_map(|word| word.parse().ok()).take(MAX_AWAITED).collect()
 }
 
 fn companion_result(ToolOutput { for_model, failed, .. }: ToolOutput) -> CallToolResult {

@@ -20,8 +20,6 @@ pub(super) enum Line<T> {
     Read(T),
     /// It was passed over, or will be with the next one.
     TooLong,
-    /// The stream is over. What it had left without a line's end is no line.
-    End,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
@@ -29,13 +27,16 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Self { input: BufReader::with_capacity(64 << 10, input), line: Vec::new(), most, skips: false }
     }
 
-    /// The next line that is not blank, without its end, as `read` understands it.
-    pub(super) async fn next<T>(&mut self, read: impl Fn(&[u8]) -> T) -> io::Result<Line<T>> {
+    /// The next line that is not blank, without its end, as `read` understands it; `None` when the stream is over. What
+    /// it has left then is a line, too: not everybody ends the last one.
+    pub(super) async fn next<T>(&mut self, read: impl Fn(&[u8]) -> T) -> io::Result<Option<Line<T>>> {
         loop {
             // Nothing is awaited between this and `consume`: what was taken is in `line`.
             let there = self.input.fill_buf().await?;
             if there.is_empty() {
-                return Ok(Line::End);
+                let rest = std::mem::take(&mut self.line);
+                let rest = rest.trim_ascii();
+                return Ok((!rest.is_empty()).then(|| Line::Read(read(rest))));
             }
             let end = there.iter().position(|byte| *byte == b'\n');
             let taken = end.map_or(there.len(), |end| end + 1);
@@ -49,14 +50,14 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             self.skips = (was_skipping || is_too_long) && end.is_none();
             self.input.consume(taken);
             if is_too_long {
-                return Ok(Line::TooLong);
+                return Ok(Some(Line::TooLong));
             }
             if end.is_some() && !was_skipping {
                 // One long line must not be kept for good.
                 let line = std::mem::take(&mut self.line);
                 let line = line.trim_ascii();
                 if !line.is_empty() {
-                    return Ok(Line::Read(read(line)));
+                    return Ok(Some(Line::Read(read(line))));
                 }
             }
         }
@@ -70,13 +71,10 @@ mod tests {
     async fn all(text: &str, most: usize) -> Vec<Line<String>> {
         let mut lines = Lines::new(text.as_bytes(), most);
         let mut found = Vec::new();
-        loop {
-            let line = lines.next(|line| String::from_utf8_lossy(line).into_owned()).await.unwrap();
-            if line == Line::End {
-                return found;
-            }
+        while let Some(line) = lines.next(|line| String::from_utf8_lossy(line).into_owned()).await.unwrap() {
             found.push(line);
         }
+        found
     }
 
     fn read(text: &str) -> Line<String> {
@@ -96,7 +94,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_has_no_end_is_no_line() {
-        assert_eq!(all("a\nhalf", 10).await, [read("a")]);
+    async fn the_last_line_needs_no_end() {
+        assert_eq!(all("a\nlast", 10).await, [read("a"), read("last")]);
+        assert_eq!(all("a\n \t", 10).await, [read("a")]);
+        assert_eq!(all("a\n123456", 5).await, [read("a"), Line::TooLong]);
     }
 }

@@ -2,8 +2,12 @@
 
 mod address;
 mod calls;
+mod calls_faults;
 mod faults;
 mod gathering;
+mod restarts;
+mod secrets;
+mod starts;
 mod world;
 
 use std::io::{BufRead as _, BufReader, Write as _};

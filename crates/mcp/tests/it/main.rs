@@ -10,6 +10,7 @@
 mod client;
 mod host_model;
 mod http;
+mod idle_news;
 mod news;
 mod office;
 mod prompts;

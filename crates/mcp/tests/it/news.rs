@@ -12,6 +12,7 @@ use rmcp::service::{ClientLifecycleMode, ClientServiceExt as _, NotificationCont
 use rmcp::{ClientHandler, ServiceExt as _};
 use serde_json::json;
 use sortie_mcp::Server;
+use sortie_protocol::TaskRequest;
 use sortie_testkit::{Script, reply, when};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -134,4 +135,23 @@ async fn whoever_listens_in_the_newer_way_hears_what_was_asked_for_alone() {
     site.write(".sortie/templates/look.md", "---\ndescription: Look\n---\nLook.\n");
     let told = subscription.next().await;
     assert!(matches!(told, Ok(Some(ServerNotification::ToolListChangedNotification(_)))), "{told:?}");
+}
+
+#[tokio::test]
+async fn nothing_is_told_of_what_a_host_cannot_see() {
+    let site = Site::new(Script::new().otherwise(reply::text("Seen.")), &[]);
+    let (client, mut heard) = listener();
+    let client = site.connect(client).await;
+    settle(&client, &mut heard).await;
+    let persons = TaskRequest { prompt: "Look.".to_owned(), agent: "main".to_owned(), ..TaskRequest::default() };
+    let running = site.engine.run(persons).await.expect("it starts");
+    let uri = format!("sortie://tasks/{}/transcript", running.task);
+    client.subscribe(SubscribeRequestParams::new(&uri)).await.expect("as good as any address");
+    running.outcome().await.expect("it ends");
+    // All that was there by then would be told before what follows.
+    site.write(".sortie/agents/reviewer.md", AGENT);
+    assert_eq!(next(&mut heard).await.as_deref(), Some("tools"));
+    site.write(".sortie/templates/look.md", "---\ndescription: Look\n---\nLook.\n");
+    assert_eq!(next(&mut heard).await.as_deref(), Some("tools"));
+    assert_eq!(next(&mut heard).await.as_deref(), Some("prompts"));
 }

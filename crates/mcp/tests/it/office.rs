@@ -14,7 +14,7 @@ use sortie_contract::Contract;
 use sortie_journal::{Journal, TaskHeader, TaskState};
 use sortie_mcp::{Office, Server, stdio};
 use sortie_testkit::{Script, ScriptedModel};
-use tokio::io::DuplexStream;
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -25,8 +25,7 @@ pub(crate) struct World {
     pub(crate) office: Arc<Office>,
     pub(crate) model: Arc<ScriptedModel>,
     pub(crate) journal: Arc<dyn Journal>,
-    /// As long as the world is there.
-    _site: Site,
+    site: Site,
 }
 
 impl World {
@@ -41,7 +40,7 @@ impl World {
     pub(crate) fn speaking(contract: Arc<dyn Contract>, script: Script) -> Self {
         let site = Site::speaking(contract, script, &[]);
         let (office, model, journal) = (Arc::clone(&site.office), Arc::clone(&site.model), Arc::clone(&site.journal));
-        Self { office, model, journal, _site: site }
+        Self { office, model, journal, site }
     }
 
     /// All tasks, as soon as so many have ended.
@@ -58,20 +57,29 @@ impl World {
         }
     }
 
-    /// A session, and what its streams are on the other side.
-    pub(crate) fn open(&self) -> (DuplexStream, JoinHandle<()>) {
-        self.open_over(1 << 20)
+    /// Writes a file of the workspace.
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        self.site.write(path, text);
     }
 
-    /// The same over streams that hold so many bytes.
-    pub(crate) fn open_over(&self, bytes: usize) -> (DuplexStream, JoinHandle<()>) {
-        let (ours, theirs) = tokio::io::duplex(bytes);
+    /// A session, and what its streams are on the other side.
+    pub(crate) fn open(&self) -> (DuplexStream, JoinHandle<()>) {
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (input, output) = tokio::io::split(ours);
+        (theirs, self.open_between(input, output))
+    }
+
+    /// A session over these streams.
+    pub(crate) fn open_between(
+        &self,
+        input: impl AsyncRead + Send + Unpin + 'static,
+        output: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> JoinHandle<()> {
         let (office, gone) = (Arc::clone(&self.office), CancellationToken::new());
-        let session = tokio::spawn(async move {
+        tokio::spawn(async move {
             let new_server = || Server::new(Arc::clone(&office), gone.clone());
-            stdio::serve(new_server, tokio::io::split(ours), gone.clone(), CancellationToken::new()).await;
-        });
-        (theirs, session)
+            stdio::serve(new_server, (input, output), gone.clone(), CancellationToken::new()).await;
+        })
     }
 
     pub(crate) async fn connect(&self) -> Host {

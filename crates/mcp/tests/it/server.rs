@@ -2,5 +2,7 @@
 
 mod background;
 mod calls;
+mod gone;
 mod handles;
 mod hostile;
+mod rough;

@@ -38,8 +38,8 @@ impl Site {
 
     pub(crate) fn speaking(contract: Arc<dyn Contract>, script: Script, files: &[(&str, &str)]) -> Self {
         let model = Arc::new(ScriptedModel::new(script));
-        let models = Arc::new(ScriptedModels::of(Arc::clone(&model)));
-        Self { model, ..Self::with(models, None, contract, files) }
+        let models = ScriptedModels::of(Arc::clone(&model)).also_known_as("light").also_known_as("haiku");
+        Self { model, ..Self::with(Arc::new(models), None, contract, files) }
     }
 
     /// Over the models of hosts and those of the test; no script is ever asked.

@@ -1,11 +1,13 @@
 //! What the tools cost a host, which carries them in every request of its own model.
 
-use sortie_testkit::Script;
+use serde_json::json;
+use sortie_schema::Schema;
+use sortie_testkit::{Script, reply, when};
 
-use crate::site::Site;
+use crate::site::{Site, call};
 
 /// What a host pays for Sortie before anything is asked of it.
-const MAX_TOKENS: usize = 1500;
+const MAX_TOKENS: usize = 1000;
 
 #[tokio::test]
 async fn the_list_of_tools_costs_a_host_little_in_every_contract() {
@@ -16,5 +18,39 @@ async fn the_list_of_tools_costs_a_host_little_in_every_contract() {
         let tools = client.list_tools(None).await.expect("tools");
         let n_tokens = bpe_openai::o200k_base().count(&serde_json::to_string(&tools).expect("JSON"));
         assert!(n_tokens <= MAX_TOKENS, "{contract}: {n_tokens} tokens: {tools:#?}");
+    }
+}
+
+const REVIEWER: &str = "---\nname: reviewer\ndescription: Reviews\n---\nYou review.\n";
+
+#[tokio::test]
+async fn answers_fit_the_schema_that_the_list_of_tools_has_for_them() {
+    for contract in sortie_contract::CONTRACTS {
+        let spoken = sortie_contract::contract(contract).expect("it is there");
+        let field = spoken.agent_field();
+        let agent = if contract == "result" { "reviewer" } else { "explore" };
+        let script =
+            Script::new().on(when::prompt_contains("FAIL"), reply::status(400)).otherwise(reply::text("Seen."));
+        let site = Site::speaking(spoken, script, &[(".sortie/agents/reviewer.md", REVIEWER)]);
+        let client = site.connect(()).await;
+        let tools = client.list_all_tools().await.expect("tools");
+        let schema = json!(tools[0].output_schema.as_deref().expect("a schema"));
+        let schema = Schema::read(&schema).expect("a schema");
+        for (prompt, has_failed) in [("Look.", false), ("FAIL", true), ("", true)] {
+            let mut arguments = match contract {
+                "delegate" => json!({"task": prompt}),
+                _ => json!({"description": "a piece", "prompt": prompt}),
+            };
+            if let Some(field) = field {
+                arguments[field] = json!(agent);
+            }
+            let answer = call(&client, &tools[0].name, arguments).await;
+            // A task that ran and failed is a result like others in this one.
+            let is_error = has_failed && !(contract == "delegate" && prompt == "FAIL");
+            assert_eq!(answer.is_error, Some(is_error), "{contract}: {answer:?}");
+            let answer = answer.structured_content.expect("an object");
+            let misfits = schema.check(&answer);
+            assert!(misfits.is_empty(), "{contract}: {misfits:?} in {answer:#}");
+        }
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! The keys are put together here, so that no scanner takes this file for a leak.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use sortie_policy::Redactor;
+use sortie_policy::{Redactor, without_credentials};
 
 /// Knows shapes only. Made once, since that takes longer than all its work here.
 static REDACTOR: LazyLock<Redactor> = LazyLock::new(|| Redactor::new(Vec::new()));
@@ -316,6 +316,34 @@ fn values_that_are_known_are_taken_out_wherever_they_stand() {
     let placeholders = Redactor::new(vec!["lm-studio".to_owned()]);
     assert_eq!(placeholders.redact("start lm-studio first").count, 0, "a key that is none");
     assert!(!format!("{redactor:?}").contains("horse"), "nor does it tell");
+}
+
+#[test]
+fn values_that_are_learnt_later_are_known_to_all_who_share_it() {
+    let redactor = Arc::new(Redactor::new(vec!["known-before".to_owned()]));
+    let shared = Arc::clone(&redactor);
+    let text = "known-before, learnt-later, short, password";
+    assert_eq!(shared.redact(text).count, 1);
+    redactor.learn(vec!["learnt-later".to_owned(), "short".to_owned(), "password".to_owned()]);
+    let mark = "[redacted: known secret]";
+    assert_eq!(shared.redact(text).text, format!("{mark}, {mark}, short, password"));
+    assert_eq!(shared.secrets(text), ["known-before", "learnt-later"]);
+    redactor.learn(vec!["learnt-later".to_owned()]);
+    assert_eq!(shared.redact(text).count, 2, "nothing is forgotten over what is learnt again");
+    let key = format!("ghp_{}", drawn(36));
+    assert_eq!(shared.redact(&key).text, "[redacted: GitHub token]", "shapes stay known");
+}
+
+#[test]
+fn an_address_is_shown_without_what_may_be_a_key() {
+    for (url, shown) in [
+        ("https://me:key@h/mcp?key=x", "https://********@h/mcp"),
+        ("https://h?key=x", "https://h"),
+        ("http://h/a@b", "http://h/a@b"),
+        ("no address", "no address"),
+    ] {
+        assert_eq!(without_credentials(url), shown);
+    }
 }
 
 #[test]

@@ -9,8 +9,8 @@ use serde_json::json;
 use sortie_protocol::{
     Addressee, AgentConfig, ApprovalAnswer, CallId, CallOutput, Compaction, Event, Fact, Failure, Grant, GrantLayer,
     Job, Limit, Limits, MailMark, ModelChoice, Money, Need, Part, Reach, Reasoning, Reply, ReportMark, Sender,
-    ShellMark, Status, StopReason, Stub, Summary, TaskId, TaskOutcome, Timestamp, ToolCall, ToolCount, ToolOutput,
-    Usage, VERSION,
+    ServerTools, ShellMark, Status, StopReason, Stub, Summary, TaskId, TaskOutcome, Timestamp, ToolCall, ToolCount,
+    ToolOutput, Usage, VERSION,
 };
 
 fn task(letter: u8) -> TaskId {
@@ -67,6 +67,7 @@ fn job() -> Job {
             depth: 1,
             chain: vec!["main".to_owned(), "explore".to_owned()],
             output_schema: None,
+            server_tools: ServerTools::default(),
         },
     }
 }
@@ -250,6 +251,23 @@ fn a_retry_tells_what_the_broken_try_used_where_that_is_known() {
     assert_eq!(written(Usage::default()).get("usage"), None);
     for usage in [known, Usage::default()] {
         assert_eq!(serde_json::from_value::<Fact>(written(usage)).expect("it reads back"), retried(usage));
+    }
+}
+
+#[test]
+fn what_is_kept_of_servers_tools_reads_back_and_is_not_written_where_there_is_none() {
+    let started = |server_tools| {
+        let job = job();
+        Fact::TaskStarted { job: Box::new(Job { config: AgentConfig { server_tools, ..job.config.clone() }, ..job }) }
+    };
+    let written = |kept: &ServerTools| serde_json::to_value(started(kept.clone())).expect("facts are plain data");
+    let pins = [("mcp__shop__buy".to_owned(), "6f1e".to_owned())].into();
+    let kept = ServerTools { pins, note: Some("The bakery is closed.".to_owned()) };
+    let expected = json!({ "pins": { "mcp__shop__buy": "6f1e" }, "note": "The bakery is closed." });
+    assert_eq!(written(&kept)["job"]["config"]["server_tools"], expected);
+    assert_eq!(written(&ServerTools::default())["job"]["config"].get("server_tools"), None);
+    for kept in [kept, ServerTools::default()] {
+        assert_eq!(serde_json::from_value::<Fact>(written(&kept)).expect("it reads back"), started(kept));
     }
 }
 

@@ -14,6 +14,7 @@ mod pins;
 mod placeholder;
 mod protect;
 mod scratch;
+pub(super) mod service;
 mod view;
 
 use std::fs::{self, File};

@@ -5,13 +5,18 @@
 use std::ffi::{CStr, c_long};
 use std::io;
 use std::mem;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::Duration;
 
-use rustix::process::Pid;
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, getpid, getppid, set_child_subreaper, set_parent_process_death_signal, setpgid,
+    setrlimit,
+};
 use rustix::thread::UnshareFlags;
+
+use super::keeper;
 
 /// The descriptor 0 of this process, to be called once, by a process that owns it.
 pub(super) fn standard_input() -> OwnedFd {
@@ -36,7 +41,8 @@ pub(super) fn close_inherited() -> io::Result<()> {
 
 /// The child's id, or `None` in the child.
 pub(super) fn fork() -> io::Result<Option<Pid>> {
-    // SAFETY: only stems and keepers fork, and they have one thread, so the child finds no lock held by another.
+    // SAFETY: only stems and keepers fork, and they have one thread, so the child finds no lock held by another. One that was
+    // forked from a process with more makes only system calls, in the child as before.
     let pid = unsafe { libc::fork() };
     check(c_long::from(pid))?;
     Ok(Pid::from_raw(pid))
@@ -137,21 +143,72 @@ pub(crate) fn end_group_with(command: &mut Command, lifeline: OwnedFd) {
     unsafe { command.pre_exec(watched) };
 }
 
+/// Has a keeper of its own stand between this program and a service: what is started is the keeper, whose child the service
+/// is, the leader of a group. Whatever the service starts ends with it, and as soon as nobody holds the other end of this
+/// pipe.
+pub(crate) fn keep_service(command: &mut Command, lifeline: OwnedFd) {
+    let kept = move || {
+        let keeper = getpid();
+        set_child_subreaper(Some(keeper))?;
+        if let Some(service) = fork()? {
+            keep_alone(service, lifeline.as_fd());
+        }
+        // This is the service, which is about to become its program.
+        setpgid(None, None)?;
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        if getppid() == Some(keeper) { Ok(()) } else { exit(1) }
+    };
+    // SAFETY: between fork and exec it only makes system calls, on plain numbers: it takes no lock and allocates nothing.
+    unsafe { command.pre_exec(kept) };
+}
+
+/// Is a keeper from here on, with nothing open but the lifeline. Signals that end programs are for the service to hear.
+fn keep_alone(service: Pid, lifeline: BorrowedFd<'_>) -> ! {
+    extern "C" fn wake(_: i32) {}
+    let wake: extern "C" fn(i32) = wake;
+    // SAFETY: the handler does nothing; that it is called interrupts whoever waits.
+    unsafe {
+        libc::signal(libc::SIGCHLD, wake as libc::sighandler_t);
+        for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
+            libc::signal(signal, libc::SIG_IGN);
+        }
+    }
+    if !close_all_but(lifeline.as_raw_fd()) {
+        exit(1);
+    }
+    keeper::service::keep(service, lifeline)
+}
+
+/// Ends this process by a signal, as another one was, and leaves no image of it.
+pub(super) fn end_by(signal: i32) -> ! {
+    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) }).ok();
+    // SAFETY: the default is no code of ours.
+    unsafe {
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
+    }
+    exit(1)
+}
+
 /// Forks the watcher. True if it waits, with nothing open but the lifeline.
 fn leave_watcher(lifeline: &OwnedFd) -> bool {
     let lifeline = lifeline.as_raw_fd();
-    // SAFETY: this process was forked for the watcher alone, and nothing else that is open is used in it.
-    let are_closed = unsafe {
-        libc::syscall(libc::SYS_close_range, 0, lifeline - 1, 0) == 0
-            && libc::syscall(libc::SYS_close_range, lifeline + 1, u32::MAX, 0) == 0
-    };
     // SAFETY: neither call looks at memory.
-    if !are_closed || unsafe { libc::getpgrp() != libc::getppid() } {
+    if !close_all_but(lifeline) || unsafe { libc::getpgrp() != libc::getppid() } {
         return false;
     }
     match fork_raw() {
         0 => watch(lifeline),
         child => child > 0,
+    }
+}
+
+/// For a process that was forked to watch, and uses nothing else that is open.
+fn close_all_but(lifeline: i32) -> bool {
+    // SAFETY: nothing that is closed is used any more.
+    unsafe {
+        libc::syscall(libc::SYS_close_range, 0, lifeline - 1, 0) == 0
+            && libc::syscall(libc::SYS_close_range, lifeline + 1, u32::MAX, 0) == 0
     }
 }
 

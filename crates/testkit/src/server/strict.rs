@@ -19,6 +19,12 @@ pub(super) fn is_identifier(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
+/// Whether a schema says of itself or of a property that it is `required`, where newer drafts have a list of names.
+pub(super) fn is_of_old_draft(schema: &Value) -> bool {
+    let properties = schema["properties"].as_object().into_iter().flat_map(Map::values);
+    schema.get("required").is_some_and(|required| !required.is_array()) || properties.into_iter().any(is_of_old_draft)
+}
+
 /// Whether a text is standard base64 with its padding.
 pub(super) fn is_base64(text: &str) -> bool {
     let digits = text.trim_end_matches('=');

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::RecordedRequest;
 use super::dialect::Rejection;
-use super::strict::{Object, bearer, is_tool_name, repeated, unknown_field};
+use super::strict::{Object, bearer, is_of_old_draft, is_tool_name, repeated, unknown_field};
 
 type Checked = Result<(), Rejection>;
 
@@ -150,7 +150,19 @@ fn check_tool(place: &str, tool: &Object) -> Checked {
         }
         Some(Some(_)) => {}
     }
+    check_schema(&format!("{place}.input_schema"), &tool["input_schema"])?;
     check_cache_mark(place, tool)
+}
+
+/// What a schema that is an object must not have besides.
+fn check_schema(place: &str, schema: &Value) -> Checked {
+    if ["oneOf", "allOf", "anyOf"].iter().any(|key| schema.get(key).is_some()) {
+        return invalid(format!("{place}: input_schema does not support oneOf, allOf, or anyOf at the top level"));
+    }
+    if is_of_old_draft(schema) {
+        return invalid(format!("{place}: JSON schema is invalid. It must match JSON Schema draft 2020-12"));
+    }
+    Ok(())
 }
 
 fn check_tool_choice(body: &Object) -> Checked {

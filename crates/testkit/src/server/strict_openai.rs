@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::RecordedRequest;
 use super::dialect::Rejection;
-use super::strict::{Object, bearer, is_identifier, unknown_field};
+use super::strict::{Object, bearer, is_identifier, is_of_old_draft, unknown_field};
 
 pub(super) type Checked = Result<(), Rejection>;
 
@@ -176,14 +176,17 @@ pub(super) fn check_length(place: &str, text: &str, longest: usize) -> Checked {
 pub(super) fn check_schema(place: &str, function: &Object) -> Checked {
     let Some(schema) = function.get("parameters") else { return Ok(()) };
     let kind = schema.get("type").and_then(Value::as_str);
-    if kind == Some("object") {
+    let why = if kind != Some("object") {
+        format!("schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{}\"'.", kind.unwrap_or("None"))
+    } else if ["oneOf", "anyOf", "allOf", "enum", "not"].iter().any(|key| schema.get(key).is_some()) {
+        "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.".to_owned()
+    } else if is_of_old_draft(schema) {
+        "True is not of type 'array'.".to_owned()
+    } else {
         return Ok(());
-    }
-    let message = format!(
-        "Invalid schema for function '{}': schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{}\"'.",
-        function.get("name").and_then(Value::as_str).unwrap_or_default(),
-        kind.unwrap_or("None")
-    );
+    };
+    let name = function.get("name").and_then(Value::as_str).unwrap_or_default();
+    let message = format!("Invalid schema for function '{name}': {why}");
     Err(Rejection::invalid(message).param(format!("{place}.parameters")).code("invalid_function_parameters"))
 }
 

@@ -3,8 +3,8 @@
 use serde_json::Value;
 use sortie_journal::TaskState;
 use sortie_protocol::{
-    AgentConfig, CallId, CallOutput, Event, Fact, Grant, Job, Limits, ModelChoice, Part, Reach, Reply, Status,
-    StopReason, TaskId, TaskOutcome, Timestamp, ToolCall, ToolOutput, Usage, VERSION,
+    AgentConfig, CallId, CallOutput, Event, Fact, Grant, Job, Limits, ModelChoice, Part, Reach, Reply, ServerTools,
+    Status, StopReason, TaskId, TaskOutcome, Timestamp, ToolCall, ToolOutput, Usage, VERSION,
 };
 use sortie_testkit::checker::{Evidence, Stage, TaskLog, check};
 
@@ -27,6 +27,7 @@ pub(crate) fn job(task: TaskId, parent: Option<TaskId>, prompt: &str) -> Fact {
         depth: u32::from(parent.is_some()),
         chain: Vec::new(),
         output_schema: None,
+        server_tools: ServerTools::default(),
     };
     let job = Job {
         task,

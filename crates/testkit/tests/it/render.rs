@@ -2,8 +2,8 @@
 
 use expect_test::expect;
 use sortie_protocol::{
-    AgentConfig, CallOutput, Event, Fact, Failure, Grant, Job, Limit, Limits, ModelChoice, Part, Reach, Reply, Status,
-    StopReason, TaskId, TaskOutcome, Timestamp, ToolCall, ToolCount, ToolOutput, Usage, VERSION,
+    AgentConfig, CallOutput, Event, Fact, Failure, Grant, Job, Limit, Limits, ModelChoice, Part, Reach, Reply,
+    ServerTools, Status, StopReason, TaskId, TaskOutcome, Timestamp, ToolCall, ToolCount, ToolOutput, Usage, VERSION,
 };
 use sortie_testkit::render;
 
@@ -42,6 +42,7 @@ fn job(task: TaskId, prompt: &str) -> Box<Job> {
         depth: 0,
         chain: Vec::new(),
         output_schema: None,
+        server_tools: ServerTools::default(),
     };
     Box::new(Job {
         task,

@@ -88,6 +88,14 @@ fn malformed_tools_are_refused() {
     check(&without("/tools/0/input_schema"), "tools.0.custom.input_schema: Field required");
     check(&with("/tools/0/input_schema", json!({})), "tools.0.custom.input_schema.type: Field required");
     check(&with("/tools/0/input_schema/type", json!("array")), "input_schema.type: Input should be 'object'");
+    for key in ["oneOf", "allOf", "anyOf"] {
+        let complaint =
+            "tools.0.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level";
+        check(&with(&format!("/tools/0/input_schema/{key}"), json!([])), complaint);
+    }
+    let old = "tools.0.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12";
+    check(&with("/tools/0/input_schema/required", json!(true)), old);
+    check(&with("/tools/0/input_schema/properties", json!({ "a": { "required": true } })), old);
     check(&with("/tools/0/description", json!(1)), "tools.0.custom.description: Input should be a valid string");
     check(&with("/tools/0/name", json!("Grep")), "Tool names must be unique");
 }

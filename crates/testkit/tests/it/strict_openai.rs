@@ -103,6 +103,12 @@ fn malformed_tools_are_refused() {
     check(&with("/tools/0/function/name", json!("x".repeat(65))), "Expected a string with maximum length 64");
     check(&with("/tools/0/function/parameters", json!({})), "Invalid schema for function 'Read'");
     check(&with("/tools/0/function/parameters/type", json!("array")), "got 'type: \"array\"'");
+    for key in ["oneOf", "anyOf", "allOf", "enum", "not"] {
+        check(&with(&format!("/tools/0/function/parameters/{key}"), json!([])), "at the top level");
+    }
+    check(&with("/tools/0/function/parameters/required", json!(true)), "True is not of type 'array'");
+    let old = json!({ "a": { "required": true } });
+    check(&with("/tools/0/function/parameters/properties", old), "True is not of type 'array'");
 }
 
 #[test]

@@ -116,6 +116,7 @@ fn malformed_tools_are_refused() {
     check(&with("/tools/0/name", json!("")), "Invalid 'tools[0].name': string does not match pattern");
     check(&with("/tools/0/name", json!("x".repeat(65))), "Expected a string with maximum length 64");
     check(&with("/tools/0/parameters", json!({})), "Invalid schema for function 'Read'");
+    check(&with("/tools/0/parameters/anyOf", json!([])), "at the top level");
     check(&with("/tools/0/strict", json!("no")), "Invalid type for 'tools[0].strict'");
 }
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use sortie_protocol::{Addressee, CallId, Failure};
+use sortie_protocol::{CallId, Failure};
 
-use super::{Answered, Choice, Glance, Kin, Listing, Note, Receipt, ReportPage};
+use super::{Choice, Glance, Kin, Listing, Receipt, ReportPage};
 use crate::port::BoxFuture;
 
 /// There is nobody to reach, and nothing to read.
@@ -23,10 +23,6 @@ impl Kin for Alone {
         Box::pin(async { Ok(Listing::default()) })
     }
 
-    fn siblings<'a>(&'a self, _: Choice<'a>) -> BoxFuture<'a, Result<Listing, Failure>> {
-        Box::pin(async { Ok(Listing::default()) })
-    }
-
     fn page<'a>(&'a self, _: &'a str, _: usize, _: usize) -> BoxFuture<'a, Result<ReportPage, Failure>> {
         nobody()
     }
@@ -37,23 +33,5 @@ impl Kin for Alone {
 
     fn send<'a>(&'a self, _: &'a CallId, _: &'a str, _: String) -> BoxFuture<'a, Result<Receipt, Failure>> {
         nobody()
-    }
-
-    fn ask<'a>(
-        &'a self,
-        _: &'a CallId,
-        _: Addressee,
-        _: String,
-        _: Duration,
-    ) -> BoxFuture<'a, Result<Option<Answered>, Failure>> {
-        nobody()
-    }
-
-    fn post(&self, _: String) -> BoxFuture<'_, Result<(), Failure>> {
-        nobody()
-    }
-
-    fn notes(&self, _: usize) -> BoxFuture<'_, Result<Vec<Note>, Failure>> {
-        Box::pin(async { Ok(Vec::new()) })
     }
 }

@@ -43,7 +43,9 @@ impl Told {
             return;
         }
         self.tasks.push(glance.task);
-        let Stand::Ended { outcome, unread } = &glance.stand else { return self.open(glance) };
+        let Stand::Ended { outcome, unread } = &glance.stand else {
+            return self.open(glance, context.kin.delivers());
+        };
         self.n_ended += 1;
         let report = compact_report(outcome, &context.delegation.answer_parts().mark);
         let n_chars = report.chars().count();
@@ -62,8 +64,9 @@ impl Told {
         self.mark_read(*unread, outcome);
     }
 
-    /// A task that has not ended. Of one that does not work for the caller no report comes by itself.
-    fn open(&mut self, glance: &Glance) {
+    /// A task that has not ended. Of one that does not work for the caller no report comes by itself. Who has nothing
+    /// delivered is no task, and can go on with those that are nobody's.
+    fn open(&mut self, glance: &Glance, delivers: bool) {
         self.pieces.push(line(glance));
         let task = glance.task;
         self.lacks.extend(match glance.stand {
@@ -71,6 +74,9 @@ impl Told {
             Stand::Elsewhere { .. } => Some(format!(
                 "{task} works for somebody else: its report is not delivered to you; TaskOutput has it when it has ended"
             )),
+            Stand::Interrupted if !delivers && glance.parent.is_none() => {
+                Some(format!("nobody runs {task}: no report of it comes before SendMessage has it go on"))
+            }
             Stand::Interrupted => {
                 Some(format!("nobody runs {task}: no report of it comes, unless a person has it go on"))
             }

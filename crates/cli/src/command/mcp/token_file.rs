@@ -85,7 +85,11 @@ impl TokenFile {
         };
         let flags = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits()).map_err(|error| unusable(&error))?;
         let file = OpenOptions::new().read(true).custom_flags(flags).open(&self.path);
-        let file = file.map_err(|error| unusable(&error))?;
+        let file = file.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => CommandError::config(format!("the token file {path} is gone"))
+                .hint("put it back, or start the server again, which makes a new one"),
+            _ => unusable(&error),
+        })?;
         let metadata = file.metadata().map_err(|error| unusable(&error))?;
         if !metadata.is_file() {
             return Err(unusable(&"it is not a regular file"));

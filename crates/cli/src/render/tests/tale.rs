@@ -1,8 +1,8 @@
 //! A run that is told event by event.
 
 use sortie_protocol::{
-    AgentConfig, CallOutput, Event, Fact, Grant, Job, Limits, ModelChoice, Part, Reach, Reply, Status, StopReason,
-    TaskId, TaskOutcome, Timestamp, ToolCall, ToolOutput, Usage, VERSION,
+    AgentConfig, CallOutput, Event, Fact, Grant, Job, Limits, ModelChoice, Part, Reach, Reply, ServerTools, Status,
+    StopReason, TaskId, TaskOutcome, Timestamp, ToolCall, ToolOutput, Usage, VERSION,
 };
 
 /// The events so far, and the time in milliseconds.
@@ -33,6 +33,7 @@ fn config(agent: &str, depth: u32) -> AgentConfig {
         depth,
         chain: Vec::new(),
         output_schema: None,
+        server_tools: ServerTools::default(),
     }
 }
 

@@ -8,7 +8,8 @@ use rmcp::transport::streamable_http_server::session::{ServerSseMessage, Session
 use tokio::time::Instant;
 
 use super::{Row, Sessions};
-use crate::http::attended::{Attended, Calls};
+use crate::calls::Calls;
+use crate::http::attended::Attended;
 
 impl SessionManager for Sessions {
     type Error = LocalSessionManagerError;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sortie_agents::Registry;
-use sortie_journal::{Journal, JournalError, Standing, TaskQuery, TaskState};
+use sortie_journal::{Journal, JournalError, Standing, TaskState};
 use sortie_protocol::TaskId;
 
 use super::Edition;
-use crate::server::resources::{Address, Records, Subject, View};
+use crate::server::resources::{Address, Records, Subject, View, is_listed, roots};
 
 /// Something that a host should look at again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,8 +25,8 @@ pub(super) struct Differences {
     told: Edition,
     /// The newest task in the list of resources.
     newest: Option<TaskId>,
-    /// How far what each subscribed address shows had come.
-    marks: BTreeMap<String, Mark>,
+    /// How far what each subscribed address shows had come; `None` where the host cannot see it, or nobody could read it.
+    marks: BTreeMap<String, Option<Mark>>,
 }
 
 /// Grows whenever there is something new to read; 0 where there is nothing yet.
@@ -78,31 +78,48 @@ impl Differences {
     /// What cannot be read now is looked at again with the next edition that differs.
     async fn of_tasks(&mut self, subscribed: &[String]) -> Vec<Change> {
         let (journal, workspace) = (Arc::clone(&self.records.journal), self.records.workspace.clone());
-        let uris = subscribed.to_vec();
+        let mut addresses = Vec::new();
+        for uri in subscribed {
+            let known = self.marks.entry(uri.clone()).or_default().is_some();
+            addresses.extend(self.seen(uri, known).await.map(|address| (uri.clone(), address)));
+        }
         let look = move || {
-            let marks = uris.into_iter().filter_map(|uri| Some((mark(journal.as_ref(), &uri)?, uri)));
-            (newest(journal.as_ref(), workspace), marks.collect::<Vec<_>>())
+            let marked = |(uri, address)| Some((uri, mark(journal.as_ref(), address)?));
+            let marks = addresses.into_iter().filter_map(marked).collect::<Vec<_>>();
+            (newest(journal.as_ref(), workspace), marks)
         };
         let Ok((Ok(newest), marks)) = tokio::task::spawn_blocking(look).await else { return Vec::new() };
         let mut changes = Vec::new();
-        changes.extend((newest != self.newest).then_some(Change::Resources));
-        self.newest = newest;
-        for (mark, uri) in marks {
-            let before = self.marks.insert(uri.clone(), mark).unwrap_or_default();
+        if newest.is_some() && newest != self.newest {
+            changes.push(Change::Resources);
+            self.newest = newest;
+        }
+        for (uri, mark) in marks {
+            let before = self.marks.insert(uri.clone(), Some(mark)).flatten().unwrap_or_default();
             changes.extend((before != mark).then_some(Change::Updated(uri)));
         }
         changes
     }
+
+    /// The address, if it is of something that the host can see. What it once could see it can see for good.
+    async fn seen(&self, uri: &str, known: bool) -> Option<Address> {
+        let address: Address = uri.parse().ok()?;
+        match address.subject {
+            Subject::Task(task, _) if !known => self.records.visitor.sees(task).await.then_some(address),
+            _ => Some(address),
+        }
+    }
 }
 
+/// The newest task in the list of resources; `None` also where people alone have started tasks of late.
 fn newest(journal: &dyn Journal, workspace: String) -> Result<Option<TaskId>, JournalError> {
-    let query = TaskQuery { workspace: Some(workspace), roots_only: true, limit: 1, ..TaskQuery::default() };
-    Ok(journal.list(&query)?.first().map(|header| header.task_id))
+    let listed = journal.list(&roots(workspace, None))?;
+    Ok(listed.iter().find(|header| is_listed(header)).map(|header| header.task_id))
 }
 
 /// A transcript grows with every event; a report, and what a whole branch changed, are there when a leg has ended.
-fn mark(journal: &dyn Journal, uri: &str) -> Option<Mark> {
-    let Subject::Task(task, view) = uri.parse::<Address>().ok()?.subject else { return Some(0) };
+fn mark(journal: &dyn Journal, address: Address) -> Option<Mark> {
+    let Subject::Task(task, view) = address.subject else { return Some(0) };
     let Standing { leg, state, last_seq, .. } = journal.standing(task).ok()?;
     Some(match (view, state) {
         (View::Transcript, _) => last_seq,

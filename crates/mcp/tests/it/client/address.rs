@@ -1,11 +1,22 @@
 //! Servers that are reached by an address.
 
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use sortie_agents::ServerDefinition;
 use sortie_protocol::Status;
-use sortie_testkit::{Script, reply};
+use sortie_testkit::{Script, reply, when};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::tcp::OwnedWriteHalf;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Barrier;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use super::world::{World, one_after_the_other};
 use crate::http::host::{Fate, Host, TOKEN};
@@ -34,7 +45,7 @@ async fn a_server_behind_an_address_is_called_with_its_headers() {
 #[tokio::test]
 async fn an_address_that_refuses_or_where_nobody_is_is_told() {
     let host = Host::start().await;
-    let nobody = json!({ "url": "http://127.0.0.1:1/mcp", "start_timeout_seconds": 60 });
+    let nobody = json!({ "url": "http://127.0.0.1:1/mcp?name=value", "start_timeout_seconds": 60 });
     let nobody = ServerDefinition::read("nobody", &nobody).unwrap().server;
     let world = World::new(
         vec![nobody, at(&host, "another-token-of-some-length-0123456789")],
@@ -43,76 +54,212 @@ async fn an_address_that_refuses_or_where_nobody_is_is_told() {
     let outcome = world.run().await;
     assert_eq!(outcome.status, Status::Completed);
     let [nobody, web] = &outcome.notices[..] else { panic!("{:?}", outcome.notices) };
-    assert!(
-        nobody.starts_with("its tools are missing: mcp_unreachable: the MCP server `nobody` did not answer as one: "),
-        "{nobody}"
-    );
-    assert!(
-        web.starts_with("its tools are missing: mcp_unreachable: the MCP server `web` did not answer as one: "),
-        "{web}"
-    );
+    let refused =
+        "its tools are missing: mcp_unreachable: the MCP server `nobody` did not answer as one: Connection refused";
+    assert!(nobody.starts_with(refused), "no address, and no names of Rust types: {nobody}");
+    let barred =
+        "its tools are missing: mcp_unreachable: the MCP server `web` did not answer as one: HTTP 401 Unauthorized";
+    assert!(web.starts_with(barred), "{web}");
     world.close().await;
 }
 
-/// A server that greets as it should, and answers everything else with JSON that does not end.
-async fn endless() -> (u16, tokio::task::JoinHandle<()>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let serving = tokio::spawn(async move {
-        while let Ok((socket, _)) = listener.accept().await {
-            tokio::spawn(answer_without_end(socket));
-        }
-    });
-    (port, serving)
+/// A server that greets as it should and has one tool, `talk`. What it answers to a call is said by the test.
+struct Web {
+    port: u16,
+    serving: JoinHandle<()>,
 }
 
-async fn answer_without_end(socket: TcpStream) {
-    let (input, mut output) = socket.into_split();
+type Talk = Arc<dyn Fn(Asked) -> BoxFuture<'static, ()> + Send + Sync>;
+
+/// A request, and where its answer goes.
+struct Asked {
+    head: String,
+    message: Value,
+    output: OwnedWriteHalf,
+}
+
+impl Asked {
+    /// Answers with JSON.
+    async fn answer(&mut self, status: &str, body: &Value) {
+        let head = format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nConnection: close\r\n");
+        // Whoever is greeted gets a session, and has no stream beside it.
+        let session = if self.message["method"] == "initialize" { "Mcp-Session-Id: one\r\n" } else { "" };
+        self.write(&format!("{head}{session}\r\n{body}")).await;
+    }
+
+    async fn result(&mut self, result: &Value) {
+        let body = json!({ "jsonrpc": "2.0", "id": self.message["id"], "result": result });
+        self.answer("200 OK", &body).await;
+    }
+
+    async fn accept(&mut self) {
+        self.write("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").await;
+    }
+
+    async fn said(&mut self, text: &str) {
+        self.result(&json!({ "content": [{ "type": "text", "text": text }] })).await;
+    }
+
+    async fn write(&mut self, text: &str) {
+        self.output.write_all(text.as_bytes()).await.ok();
+    }
+}
+
+impl Web {
+    async fn start<F: Future<Output = ()> + Send + 'static>(talk: impl Fn(Asked) -> F + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let talk: Talk = Arc::new(move |asked| Box::pin(talk(asked)));
+        let serving = tokio::spawn(async move {
+            while let Ok((socket, _)) = listener.accept().await {
+                tokio::spawn(serve(socket, Arc::clone(&talk)));
+            }
+        });
+        Self { port, serving }
+    }
+
+    fn server(&self) -> ServerDefinition {
+        let definition = json!({ "url": format!("http://127.0.0.1:{}/mcp", self.port), "start_timeout_seconds": 60 });
+        ServerDefinition::read("web", &definition).unwrap().server
+    }
+
+    /// What each of so many calls in one turn is told.
+    async fn called(&self, calls: usize) -> Vec<String> {
+        let call = || reply::call("mcp__web__talk", json!({}));
+        let script = Script::new()
+            .on(when::turn(0), reply::calls((0..calls).map(|_| call())))
+            .on(when::turn(1), reply::text("Done."));
+        let world = World::new(vec![self.server()], script);
+        let outcome = world.run().await;
+        assert_eq!(outcome.notices, Vec::<String>::new());
+        world.close().await;
+        self.serving.abort();
+        world.outputs().into_iter().map(|output| output.for_model).collect()
+    }
+}
+
+async fn serve(socket: TcpStream, talk: Talk) {
+    let (input, output) = socket.into_split();
     let mut lines = BufReader::new(input);
     let mut head = String::new();
     while lines.read_line(&mut head).await.is_ok_and(|length| length > 2) {}
-    let length =
-        head.to_lowercase().split_once("content-length: ").map(|(_, rest)| rest.to_owned()).unwrap_or_default();
-    let length = length.lines().next().and_then(|length| length.parse().ok()).unwrap_or(0);
-    let mut body = vec![0; length];
+    let head = head.to_lowercase();
+    let length = head.split_once("content-length: ").map(|(_, rest)| rest.lines().next().unwrap_or_default());
+    let mut body = vec![0; length.and_then(|length| length.parse().ok()).unwrap_or(0)];
     lines.read_exact(&mut body).await.unwrap();
     let message: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let id = &message["id"];
-    let result = json!({
-        "protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": { "name": "endless", "version": "1" }
-    });
-    let whole = match message["method"].as_str().unwrap_or_default() {
-        "initialize" => Some(json!({ "jsonrpc": "2.0", "id": id, "result": result })),
+    let mut asked = Asked { head, message, output };
+    match asked.message["method"].as_str().unwrap_or_default() {
+        "initialize" => {
+            let result = json!({
+                "protocolVersion": "2025-06-18", "capabilities": { "tools": {} },
+                "serverInfo": { "name": "web", "version": "1" },
+            });
+            asked.result(&result).await;
+        }
         "tools/list" => {
             let tools = json!([{ "name": "talk", "inputSchema": { "type": "object" } }]);
-            Some(json!({ "jsonrpc": "2.0", "id": id, "result": { "tools": tools } }))
+            asked.result(&json!({ "tools": tools })).await;
         }
-        "tools/call" => None,
-        _ => {
-            output.write_all(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").await.ok();
-            return;
-        }
-    };
-    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n";
-    output.write_all(head.as_bytes()).await.ok();
-    match whole {
-        Some(whole) => drop(output.write_all(whole.to_string().as_bytes()).await),
-        None => while output.write_all(&[b' '; 1 << 13]).await.is_ok() {},
+        "" if asked.head.starts_with("get ") => asked.answer("405 Method Not Allowed", &Value::Null).await,
+        // A call, or an answer to what was asked in one.
+        "tools/call" | "" => talk(asked).await,
+        _ => asked.accept().await,
     }
 }
 
 #[tokio::test]
 async fn an_answer_without_end_is_not_listened_to_for_long() {
-    let (port, serving) = endless().await;
-    let definition = json!({ "url": format!("http://127.0.0.1:{port}/mcp"), "start_timeout_seconds": 60 });
-    let server = ServerDefinition::read("web", &definition).unwrap().server;
-    let world = World::new(vec![server], one_after_the_other([reply::call("mcp__web__talk", json!({}))]));
-    let outcome = world.run().await;
-    assert_eq!(outcome.notices, Vec::<String>::new());
-    let told = &world.outputs()[0];
-    assert!(told.failed && told.for_model.contains("it sent a message of more than 16384 KiB"), "{told:?}");
-    world.close().await;
-    serving.abort();
+    let web = Web::start(|mut asked| async move {
+        asked.write("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n").await;
+        while asked.output.write_all(&[b' '; 1 << 13]).await.is_ok() {}
+    });
+    let told = web.await.called(1).await;
+    assert!(told[0].contains("it sent a message of more than 16384 KiB"), "{told:?}");
+}
+
+#[tokio::test]
+async fn many_calls_are_under_way_at_once() {
+    const CALLS: usize = 40;
+    let all = Arc::new(Barrier::new(CALLS));
+    let web = Web::start(move |mut asked| {
+        let all = Arc::clone(&all);
+        async move {
+            all.wait().await;
+            asked.said("together").await;
+        }
+    });
+    assert_eq!(web.await.called(CALLS).await, ["together"; CALLS]);
+}
+
+#[tokio::test]
+async fn an_error_without_an_id_is_the_answer_to_what_was_asked() {
+    let web = Web::start(|mut asked| async move {
+        let error = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32000, "message": "too busy" } });
+        asked.answer("503 Service Unavailable", &error).await;
+    });
+    let told = web.await.called(1).await;
+    assert_eq!(told, ["mcp_error: the MCP server `web` refused the call: too busy (code -32000)"]);
+}
+
+#[tokio::test]
+async fn a_session_that_a_server_answers_for_with_a_bad_request_is_over_and_the_call_is_made_in_a_new_one() {
+    for id in [Value::Null, json!("server-error")] {
+        let calls = Arc::new(AtomicUsize::new(0));
+        let web = Web::start(move |mut asked| {
+            let is_first = calls.fetch_add(1, Ordering::Relaxed) == 0;
+            let id = id.clone();
+            async move {
+                assert!(asked.head.contains("mcp-session-id: one"));
+                let why = json!({ "code": -32000, "message": "Bad Request: No valid session ID provided" });
+                let error = json!({ "jsonrpc": "2.0", "id": id, "error": why });
+                if is_first { asked.answer("400 Bad Request", &error).await } else { asked.said("again").await }
+            }
+        });
+        assert_eq!(web.await.called(1).await, ["again"]);
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_finds_wrong_with_a_request_is_told() {
+    let web = Web::start(|mut asked| async move {
+        let why = json!({ "code": -32602, "message": "`text` is missing" });
+        let error = json!({ "jsonrpc": "2.0", "id": asked.message["id"], "error": why });
+        asked.answer("400 Bad Request", &error).await;
+    });
+    let told = web.await.called(1).await;
+    assert_eq!(told, ["mcp_error: the MCP server `web` refused the call: `text` is missing (code -32602)"]);
+}
+
+#[tokio::test]
+async fn a_server_that_takes_no_answers_to_what_it_asks_is_not_read_until_it_does() {
+    let is_stuck = CancellationToken::new();
+    let web = Web::start(move |mut asked| {
+        let is_stuck = is_stuck.clone();
+        async move {
+            if asked.message["method"].is_null() {
+                is_stuck.cancelled().await;
+                return asked.accept().await;
+            }
+            asked.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n").await;
+            // Each takes so much room that few of them fit on the way.
+            let padding = "x".repeat(1 << 18);
+            let ask = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping", "params": { "_meta": { "x": padding } } });
+            let ask = format!("data: {ask}\n\n");
+            while !is_stuck.is_cancelled() {
+                let mut asking = pin!(asked.write(&ask));
+                // Whoever is read does not wait for so long.
+                if timeout(Duration::from_secs(1), &mut asking).await.is_err() {
+                    is_stuck.cancel();
+                    asking.await;
+                }
+            }
+            let result = json!({ "content": [{ "type": "text", "text": "heard at last" }] });
+            let answer = json!({ "jsonrpc": "2.0", "id": asked.message["id"], "result": result });
+            asked.write(&format!("data: {answer}\n\n")).await;
+        }
+    });
+    assert_eq!(web.await.called(1).await, ["heard at last"]);
 }
 
 #[tokio::test]

@@ -97,8 +97,31 @@ async fn noise_between_messages_is_passed_over() {
     world.close().await;
 }
 
+#[tokio::test]
+async fn a_server_that_asks_much_is_answered_and_its_own_answer_comes_through() {
+    let script = one_after_the_other([reply::call("mcp__t__ask", json!({}))]);
+    let world = World::new(vec![server("t", "curious")], script);
+    world.run().await;
+    assert_eq!(world.outputs()[0].for_model, "asked");
+    world.close().await;
+}
+
+#[tokio::test]
+async fn a_server_that_asks_without_end_and_never_listens_is_started_anew_for_the_next_call() {
+    let script = one_after_the_other([
+        reply::call("mcp__t__pester", json!({})),
+        reply::call("mcp__t__echo", json!({ "text": "alive" })),
+    ]);
+    let world = World::new(vec![server_with("t", "curious", &json!({ "call_timeout_seconds": 1 }))], script);
+    world.run().await;
+    let told: Vec<String> = world.outputs().into_iter().map(|output| output.for_model).collect();
+    assert!(told[0].starts_with("mcp_timeout: the MCP server `t` gave no sign for 1 s"), "{}", told[0]);
+    assert_eq!(told[1], "alive");
+    world.close().await;
+}
+
 /// Whether there is a process with this in its environment.
-fn is_running(mark: &str) -> bool {
+pub(super) fn is_running(mark: &str) -> bool {
     let found = Command::new("grep").args(["-lsa", mark]).args(environments()).output().unwrap();
     !found.stdout.is_empty()
 }

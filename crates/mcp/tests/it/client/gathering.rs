@@ -7,16 +7,17 @@ use serde_json::json;
 use sortie_agents::{AgentDefinition, Registry, ServerUse};
 use sortie_engine::{RemoteTools as _, Wanted};
 use sortie_mcp::Connections;
+use sortie_tools::Tool;
 
 use super::world::{ground, server, server_with};
 
-struct Found {
-    names: Vec<String>,
-    notices: Vec<String>,
+pub(super) struct Found {
+    pub(super) names: Vec<String>,
+    pub(super) notices: Vec<String>,
 }
 
 /// What an agent with these servers of its own gets, if rules admit what `admits` says.
-async fn gathered(connections: &Connections, servers: Vec<ServerUse>, admits: fn(&str) -> bool) -> Found {
+pub(super) async fn gathered(connections: &Connections, servers: Vec<ServerUse>, admits: fn(&str) -> bool) -> Found {
     let main = Registry::builtin().get("main").unwrap().clone();
     let agent = AgentDefinition { servers, ..main };
     let wanted = Wanted { agent: &agent, admits: &admits, admits_some_of: &admits };
@@ -24,7 +25,7 @@ async fn gathered(connections: &Connections, servers: Vec<ServerUse>, admits: fn
     Found { names: found.tools.iter().map(|tool| tool.spec().name).collect(), notices: found.notices }
 }
 
-fn home() -> tempfile::TempDir {
+pub(super) fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir(home.path().join("workspace")).unwrap();
     home
@@ -52,6 +53,24 @@ async fn of_a_thousand_tools_the_wanted_ones_are_offered_and_the_rest_is_told() 
     let found = gathered(&connections, Vec::new(), |name| "mcp__c__tool_999".starts_with(name)).await;
     assert_eq!((found.names, found.notices), (vec!["mcp__c__tool_999".to_owned()], Vec::new()));
     connections.close().await;
+}
+
+#[tokio::test]
+async fn a_tool_that_has_not_changed_is_known_as_such_in_another_process() {
+    let main = Registry::builtin().get("main").unwrap().clone();
+    let admits: fn(&str) -> bool = |_| true;
+    let mut pins = Vec::new();
+    for _ in 0..2 {
+        let home = home();
+        let server = server_with("t", "sound", &json!({ "env": { "ONE": "1", "TWO": "2", "THREE": "3" } }));
+        let connections = Connections::new([server], ground(&home));
+        let found = connections.gather(Wanted { agent: &main, admits: &admits, admits_some_of: &admits }).await;
+        let pin = |tool: &Arc<dyn Tool>| (tool.spec().name, tool.pin().unwrap().to_owned());
+        pins.push(found.tools.iter().map(pin).collect::<Vec<_>>());
+        connections.close().await;
+    }
+    assert!(!pins[0].is_empty());
+    assert_eq!(pins[0], pins[1]);
 }
 
 #[tokio::test]

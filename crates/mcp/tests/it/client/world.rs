@@ -84,9 +84,13 @@ impl World {
     }
 
     pub(super) async fn start(&self) -> Running {
+        self.start_with("The question").await
+    }
+
+    pub(super) async fn start_with(&self, prompt: &str) -> Running {
         let request = TaskRequest {
             title: "a question".to_owned(),
-            prompt: "The question".to_owned(),
+            prompt: prompt.to_owned(),
             agent: "main".to_owned(),
             ..TaskRequest::default()
         };

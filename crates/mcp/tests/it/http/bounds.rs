@@ -43,6 +43,21 @@ async fn s68_a_body_that_is_too_large_is_refused_and_not_kept() {
 }
 
 #[tokio::test]
+async fn s68_who_sends_a_body_that_is_too_large_in_one_go_still_reads_why_it_is_refused() {
+    let host = Host::with(Bounds { body_bytes: 64 << 10, ..Bounds::default() }).await;
+    let body = " ".repeat(16 << 20);
+    let request = Request::new(&host, "POST /mcp HTTP/1.1").with("Content-Type", "application/json");
+    let stated = request.clone().with("Content-Length", &body.len().to_string());
+    let chunked = request.with("Transfer-Encoding", "chunked");
+    for (request, body) in [(stated, body.clone()), (chunked, format!("{:x}\r\n{body}\r\n", body.len()))] {
+        let mut connection = request.begin().await;
+        connection.stream.write_all(body.as_bytes()).await.expect("it is heard to its end");
+        let reply = connection.reply().await;
+        assert_eq!((reply.status, reply.error_code()), (413, -32600), "{reply:?}");
+    }
+}
+
+#[tokio::test]
 async fn s68_a_body_that_is_no_message_is_answered_by_what_is_wrong_with_it() {
     let host = Host::start().await;
     let session = open_session(&host).await;

@@ -5,7 +5,7 @@ use sortie_journal::TaskState;
 use sortie_protocol::Status;
 use sortie_testkit::{Script, reply, when};
 
-use crate::office::{Host, World, brief, text};
+use crate::office::{Host, World, answer, brief, text};
 
 /// Starts a task in the background and says its id.
 async fn launch(host: &Host, prompt: &str) -> String {
@@ -30,6 +30,18 @@ async fn a_launch_is_answered_at_once_and_task_output_waits_for_the_report() {
     assert!(text(&report).contains("found it") && text(&report).contains("completed"), "{report:?}");
     let listed = host.call("TaskList", json!({})).await.unwrap();
     assert!(text(&listed).contains(&task), "{listed:?}");
+}
+
+#[tokio::test]
+async fn a_host_that_waits_for_a_report_is_told_how_it_comes_along() {
+    let world = World::new(Script::always(reply::text("found it").held_by("gate")));
+    let host = world.connect().await;
+    let task = launch(&host, "look").await;
+    let call = host.begin("TaskOutput", json!({"task_id": task})).await;
+    let told = host.told(|line| line.contains("turn 1")).await;
+    assert!(told.iter().all(|line| line.contains(&task) && line.contains(" explore running")), "{told:?}");
+    world.model.gate("gate").open();
+    assert!(text(&answer(call).await).contains("found it"));
 }
 
 #[tokio::test]

@@ -11,55 +11,10 @@ use sortie_contract::{AgentLine, Answer, Call, Contract, Defaults, Sortie};
 use sortie_mcp::stdio::MAX_LINE_BYTES;
 use sortie_protocol::{Failure, TaskRequest};
 use sortie_testkit::{Script, reply};
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+use tokio::io::AsyncWriteExt as _;
 
+use super::rough::Rough;
 use crate::office::{World, answer, brief};
-
-/// Somebody who writes lines as it likes.
-struct Rough {
-    input: WriteHalf<DuplexStream>,
-    output: Lines<BufReader<ReadHalf<DuplexStream>>>,
-}
-
-impl Rough {
-    fn new(world: &World) -> Self {
-        Self::over(world, 1 << 20)
-    }
-
-    /// Over streams that hold so many bytes.
-    fn over(world: &World, bytes: usize) -> Self {
-        let (streams, _session) = world.open_over(bytes);
-        let (output, input) = tokio::io::split(streams);
-        Self { input, output: BufReader::new(output).lines() }
-    }
-
-    async fn write(&mut self, line: &[u8]) {
-        self.input.write_all(line).await.unwrap();
-        self.input.write_all(b"\n").await.unwrap();
-    }
-
-    async fn read(&mut self) -> Value {
-        serde_json::from_str(&self.output.next_line().await.unwrap().unwrap()).unwrap()
-    }
-
-    async fn ask(&mut self, message: Value) -> Value {
-        self.write(message.to_string().as_bytes()).await;
-        self.read().await
-    }
-
-    /// Opens the session, which shows that the server is there.
-    async fn initialize(&mut self) {
-        let client = json!({"name": "rough", "version": "1"});
-        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
-        let opened = self.ask(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})).await;
-        assert_eq!(opened["result"]["serverInfo"]["name"], "sortie", "{opened}");
-    }
-
-    async fn is_served(&mut self) {
-        let listed = self.ask(json!({"jsonrpc": "2.0", "id": 99, "method": "tools/list"})).await;
-        assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 5, "{listed}");
-    }
-}
 
 #[tokio::test]
 async fn lines_that_are_no_messages_are_answered_with_an_error_each() {
@@ -137,18 +92,20 @@ async fn ten_thousand_requests_are_held_back_while_nobody_reads_and_then_all_ans
     const ALL: usize = 10_000;
     let mut rough = Rough::over(&World::new(Script::new()), 4 << 10);
     rough.initialize().await;
-    let Rough { mut input, mut output } = rough;
+    let Rough { mut input, mut output, .. } = rough;
     let written = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&written);
     let mut writing = tokio::spawn(async move {
+        let client = "x".repeat(1000);
         for id in 0..ALL {
-            let line = json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"}).to_string() + "\n";
-            input.write_all(line.as_bytes()).await.unwrap();
+            let request = json!({"jsonrpc": "2.0", "id": id, "method": "tools/list", "client": client});
+            input.write_all(format!("{request}\n").as_bytes()).await.unwrap();
             count.fetch_add(1, Ordering::Relaxed);
         }
         input
     });
-    assert!(tokio::time::timeout(Duration::from_mins(1), &mut writing).await.is_err(), "nobody holds it back");
+    // Not so long that it counts as gone.
+    assert!(tokio::time::timeout(Duration::from_secs(50), &mut writing).await.is_err(), "nobody holds it back");
     let read = written.load(Ordering::Relaxed);
     assert!(read < ALL / 2, "{read} were read, and nobody has read an answer");
     let mut answered = vec![false; ALL];
@@ -158,6 +115,40 @@ async fn ten_thousand_requests_are_held_back_while_nobody_reads_and_then_all_ans
     }
     assert!(answered.into_iter().all(|is_answered| is_answered));
     writing.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_second_request_with_an_id_that_is_under_way_is_refused_and_the_first_one_goes_on() {
+    let world = World::new(Script::always(reply::text("found it").held_by("gate")));
+    let mut rough = Rough::new(&world);
+    rough.initialize().await;
+    let call = json!({"jsonrpc": "2.0", "id": "Z", "method": "tools/call"});
+    let call = |prompt| {
+        let mut call = call.clone();
+        call["params"] = json!({"name": "Task", "arguments": brief(prompt)});
+        call
+    };
+    rough.write(call("the first").to_string().as_bytes()).await;
+    let refused = rough.ask(call("the second")).await;
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!("Z"), &json!(-32600)), "{refused}");
+    world.model.gate("gate").open();
+    let answered = rough.read().await;
+    assert_eq!(answered["result"]["structuredContent"]["text"], "found it", "{answered}");
+    assert_eq!(world.all_ended(1).await.len(), 1, "the second one began nothing");
+    let again = rough.ask(json!({"jsonrpc": "2.0", "id": "Z", "method": "ping"})).await;
+    assert_eq!(again["result"], json!({}), "an id is free when its request is answered: {again}");
+}
+
+#[tokio::test]
+async fn a_cursor_that_no_page_gave_is_an_error_of_each_list() {
+    let mut rough = Rough::new(&World::new(Script::new()));
+    rough.initialize().await;
+    for method in ["tools/list", "prompts/list", "resources/list", "resources/templates/list"] {
+        let params = json!({"cursor": "zzz"});
+        let refused = rough.ask(json!({"jsonrpc": "2.0", "id": 2, "method": method, "params": params})).await;
+        assert_eq!(refused["error"]["code"], -32602, "{method}: {refused}");
+        assert!(refused["error"]["message"].as_str().unwrap().contains("`zzz` is no cursor"), "{method}: {refused}");
+    }
 }
 
 #[tokio::test]
@@ -202,6 +193,10 @@ impl Contract for Breaking {
 
     fn schema(&self, agents: &[AgentLine]) -> Value {
         Sortie.schema(agents)
+    }
+
+    fn output_schema(&self) -> Value {
+        Sortie.output_schema()
     }
 
     fn defaults(&self) -> Defaults {

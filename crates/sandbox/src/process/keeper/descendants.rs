@@ -107,7 +107,7 @@ struct Descendant {
 }
 
 /// Whether it is a child, and then it stays one until it is waited for, under this number.
-fn is_child(process: Pid) -> bool {
+pub(super) fn is_child(process: Pid) -> bool {
     waitid(WaitId::Pid(process), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG).is_ok()
 }
 

@@ -1,0 +1,140 @@
+//! A host that is gone, or as good as gone: it has ended its input, reads nothing, or has closed what it would read.
+//!
+//! The clock moves only when nothing else does: what takes time here is waited for on purpose.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use sortie_journal::TaskState;
+use sortie_protocol::Status;
+use sortie_testkit::{Script, reply};
+use tokio::time::Instant;
+
+use super::rough::{Rough, initialize};
+use crate::office::{World, brief};
+
+fn call(more: &Value) -> Value {
+    let mut arguments = brief("look");
+    arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    json!({"jsonrpc": "2.0", "id": "a call", "method": "tools/call", "params": {"name": "Task", "arguments": arguments}})
+}
+
+/// A session with a call under way, and with more answers than the stream takes, and than may wait to be written.
+async fn unread(world: &World) -> Rough {
+    let mut rough = Rough::over(world, 4 << 10);
+    rough.initialize().await;
+    rough.write(call(&json!({})).to_string().as_bytes()).await;
+    world.model.traffic_reaches(|traffic| traffic.in_flight == 1).await;
+    for id in 0..600 {
+        rough.write(json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"}).to_string().as_bytes()).await;
+    }
+    rough
+}
+
+async fn assert_cancelled(world: &World) {
+    let tasks = world.all_ended(1).await;
+    assert_eq!(tasks[0].state, TaskState::Ended(Status::Cancelled), "{tasks:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_has_ended_and_does_not_read_is_not_waited_for() {
+    let world = World::new(Script::always(reply::never()));
+    let Rough { input, output: _output, session } = unread(&world).await;
+    let since = Instant::now();
+    drop(input);
+    session.await.unwrap();
+    assert!(since.elapsed() < Duration::from_secs(3), "{:?}", since.elapsed());
+    assert_cancelled(&world).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_has_not_opened_a_session_and_does_not_read_is_not_waited_for() {
+    let mut rough = Rough::over(&World::new(Script::new()), 1 << 10);
+    for id in 0..1000 {
+        rough.write(json!({"jsonrpc": "2.0", "id": id, "method": "ping"}).to_string().as_bytes()).await;
+    }
+    let since = Instant::now();
+    drop(rough.input);
+    rough.session.await.unwrap();
+    assert!(since.elapsed() < Duration::from_secs(3), "{:?}", since.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_does_not_read_for_a_minute_is_gone() {
+    let world = World::new(Script::always(reply::never()));
+    let since = Instant::now();
+    let rough = unread(&world).await;
+    rough.session.await.unwrap();
+    let waited = since.elapsed();
+    assert!(waited >= Duration::from_mins(1) && waited < Duration::from_secs(70), "{waited:?}");
+    assert_cancelled(&world).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_has_closed_what_it_would_read_is_gone() {
+    let world = World::new(Script::always(reply::never()));
+    let Rough { input, output, session } = {
+        let mut rough = Rough::new(&world);
+        rough.initialize().await;
+        let mut call = call(&json!({}));
+        call["params"]["_meta"] = json!({"progressToken": 1});
+        rough.write(call.to_string().as_bytes()).await;
+        rough
+    };
+    world.model.traffic_reaches(|traffic| traffic.in_flight == 1).await;
+    drop(output);
+    // It is told how the call comes along, and that does not arrive.
+    session.await.unwrap();
+    assert_cancelled(&world).await;
+    drop(input);
+}
+
+#[tokio::test]
+async fn what_works_by_itself_begins_even_where_the_host_is_gone_at_once() {
+    let world = World::new(Script::always(reply::text("done")));
+    let mut rough = Rough::new(&world);
+    rough.write(initialize().to_string().as_bytes()).await;
+    rough.write(br#"{"jsonrpc": "2.0", "method": "notifications/initialized"}"#).await;
+    rough.write(call(&json!({"run_in_background": true})).to_string().as_bytes()).await;
+    // All of it is there before anything is read.
+    drop(rough.input);
+    rough.session.await.unwrap();
+    world.office.idle().await;
+    let tasks = world.all_ended(1).await;
+    assert_eq!(tasks[0].state, TaskState::Ended(Status::Completed), "{tasks:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_only_listens_is_not_waited_for() {
+    let mut rough = Rough::new(&World::new(Script::new()));
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({"notifications": {"toolsListChanged": true}, "_meta": meta});
+    let listening = json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params});
+    let accepted = rough.ask(listening).await;
+    assert!(accepted.get("error").is_none(), "{accepted}");
+    let since = Instant::now();
+    drop(rough.input);
+    rough.session.await.unwrap();
+    assert!(since.elapsed() < Duration::from_secs(3), "{:?}", since.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_says_again_and_again_that_it_is_ready_is_told_of_news_once() {
+    let world = World::new(Script::new());
+    let mut rough = Rough::new(&world);
+    rough.initialize().await;
+    for _ in 0..3 {
+        rough.write(br#"{"jsonrpc": "2.0", "method": "notifications/initialized"}"#).await;
+    }
+    // What there is now is known before anything changes.
+    assert!(tokio::time::timeout(Duration::from_secs(5), rough.read()).await.is_err(), "there are no news yet");
+    world.write(".sortie/agents/new.md", "---\nname: new\ndescription: A new one\n---\nWork.\n");
+    let mut told = 0;
+    while let Ok(message) = tokio::time::timeout(Duration::from_secs(5), rough.read()).await {
+        told += usize::from(message["method"] == "notifications/tools/list_changed");
+    }
+    assert_eq!(told, 1);
+}

@@ -1,0 +1,12 @@
+//! Addresses as they can be shown.
+
+/// The URL with `user:password@` masked, and without its query, which may carry a key, too.
+pub fn without_credentials(url: &str) -> String {
+    let url = url.split_once('?').map_or(url, |(before, _)| before);
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+    match authority.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}://********@{host}{path}"),
+        None => url.to_owned(),
+    }
+}
