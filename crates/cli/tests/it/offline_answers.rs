@@ -141,7 +141,7 @@ fn spans<'a>(workspace: &Path, file: &'a str, marker: &str) -> Vec<(&'a str, Ran
 /// Finds the sources of a dependency.
 fn packages() -> impl Fn(&str) -> PathBuf {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--offline", "--locked"])
+        .args(["metadata", "--format-version", "1", "--locked"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();
