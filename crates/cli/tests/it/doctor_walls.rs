@@ -75,7 +75,7 @@ fn without_namespaces_the_weaker_tier_is_named_with_the_switch_and_what_it_lacks
 #[test]
 fn without_any_tier_commands_are_refused_and_the_last_resort_is_named() {
     // Landlock alone needs a place for temporary files.
-    let read_only = "mount --bind /tmp /tmp; mount -o remount,bind,ro,nosuid,nodev /tmp";
+    let read_only = "mount --rbind /tmp /tmp; mount -o remount,bind,ro,nosuid,nodev /tmp";
     let ended = doctor_without(&World::new(), &format!("{NO_NAMESPACES}; {read_only}"));
     let walls = line(&ended, "walls");
     assert!(walls.starts_with("error  ") && walls.contains("commands are refused"), "{walls}");
