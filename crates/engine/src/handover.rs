@@ -72,10 +72,19 @@ impl Task {
 
     /// The journal is lost, or somebody else has the task. What works below it ends, and a parent that nobody would tell
     /// otherwise is told; a call that waits is answered by itself.
+    ///
+    /// Where the journal did not take its ending, its parent cannot go on, either: it would tell of an ending that there is
+    /// not. So the whole tree stops as in a crash, and can be resumed.
     pub(crate) async fn deliver_unrecorded(&self, error: &EngineError) {
         self.cancel.cancel();
+        let untold = match error {
+            EngineError::Journal(error) if !error.is_of_others() => Some(error),
+            EngineError::Journal(_) | EngineError::Aborted => None,
+        };
+        untold.inspect(|error| self.sink.forsake(error));
         let Some(address) = &self.address else { return };
         let to = address.hold().await;
+        untold.inspect(|error| to.sink.shut_out(error));
         if !to.waits && !to.is_over {
             let failure = Failure::new("internal", error.to_string());
             let outcome = self.tally().outcome(&self.job, Ending::Failed { failure, text: String::new() });

@@ -114,6 +114,16 @@ impl Sink {
         self.hold.leg
     }
 
+    /// The attempt cannot go on: the journal has not taken what it would have to tell of.
+    pub(crate) fn shut_out(&self, why: &JournalError) {
+        self.journal.shut_out(self.job.task, self.hold.attempt, why);
+    }
+
+    /// The attempt has ended, and the journal has not taken its ending.
+    pub(crate) fn forsake(&self, why: &JournalError) {
+        self.journal.forsake(self.job.task, self.hold.attempt, why);
+    }
+
     /// Records a fact in its place in the order.
     pub(crate) async fn append(&self, fact: Fact) -> Result<(), JournalError> {
         self.journal.append(vec![self.entry(fact)], Durability::Ordered).await

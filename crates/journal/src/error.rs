@@ -56,6 +56,11 @@ impl JournalError {
         Self::DamagedTask { task, seq: 1, cause: "it is not the start that it should be".to_owned() }
     }
 
+    /// Whether it means that somebody else has the task, whose log is as it should be.
+    pub fn is_of_others(&self) -> bool {
+        matches!(self, Self::Fenced { .. } | Self::Stale { .. } | Self::LegOver { .. } | Self::AlreadyStarted { .. })
+    }
+
     /// Nobody could act on it: it names no task.
     pub(crate) fn unknown_command() -> Self {
         Self::Write { cause: "a command that this version does not know cannot be sent".to_owned() }

@@ -21,7 +21,8 @@ pub trait Journal: Send + Sync {
     /// ([`Durability::Ordered`]): then every later append of that attempt to one of its tasks gets the same refusal,
     /// so that no log has a hole that its writer does not know of.
     ///
-    /// After a failed write nothing more is acknowledged: every later append fails too.
+    /// After a failed write nothing more is acknowledged: every later append fails too. A write for which there was no room,
+    /// or that another program kept off, is not such a one: it is refused, and later ones are tried.
     ///
     /// Dropping the future before it is done may or may not append; it never appends half.
     fn append(
@@ -81,6 +82,14 @@ pub trait Journal: Send + Sync {
 
     /// How far a task has come and who has it: what is asked before it is resumed. Never waits for a writer.
     fn standing(&self, task: TaskId) -> Result<Standing, JournalError>;
+
+    /// An attempt of this process cannot go on, since something that it has to tell of was not taken. Each of its later
+    /// appends gets the same refusal.
+    fn shut_out(&self, _task: TaskId, _attempt: u32, _why: &JournalError) {}
+
+    /// The same of one that has ended already, without a recorded ending. For this process nobody has the task any more: it is
+    /// interrupted, as after a crash. Others see this process at work on it until somebody goes on with it, or it ends.
+    fn forsake(&self, _task: TaskId, _attempt: u32, _why: &JournalError) {}
 
     /// Leaves a command for whoever runs its task, and waits until it is on disk. That it was left says nothing about
     /// whether anybody reads it; what came of it stands in the task's log.

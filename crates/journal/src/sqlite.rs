@@ -7,6 +7,7 @@
 mod batch;
 mod failure;
 mod list;
+mod lost;
 mod mark;
 mod open;
 mod page_cache;
@@ -33,6 +34,7 @@ use self::reader::Reader;
 use self::writer::Writer;
 use crate::{
     CommandId, Durability, Entry, Journal, JournalError, Position, Pruned, Scope, Standing, TaskHeader, TaskQuery,
+    TaskState,
 };
 
 /// How long a lock of another program is waited for.
@@ -87,6 +89,21 @@ impl SqliteJournal {
         self.listener.as_ref().unwrap_or(&self.reader)
     }
 
+    /// Whether an attempt of this process, the newest of its task, has been given up without an ending.
+    fn has_forsaken(&self, task: TaskId) -> bool {
+        self.writer.as_ref().is_some_and(|writer| writer.lost().is_forsaken(task))
+    }
+
+    /// The log says who wrote last, not whether that one still works.
+    fn as_known_here(&self, mut headers: Vec<TaskHeader>) -> Vec<TaskHeader> {
+        for header in &mut headers {
+            if header.state == TaskState::Running && self.has_forsaken(header.task_id) {
+                header.state = TaskState::Interrupted;
+            }
+        }
+        headers
+    }
+
     fn writer(&self) -> Result<&Writer, JournalError> {
         self.writer.as_ref().ok_or_else(|| JournalError::ReadOnly { path: self.reader.path().to_owned() })
     }
@@ -134,19 +151,32 @@ impl Journal for SqliteJournal {
     }
 
     fn list(&self, query: &TaskQuery) -> Result<Vec<TaskHeader>, JournalError> {
-        self.reader.list(query)
+        Ok(self.as_known_here(self.reader.list(query)?))
     }
 
     fn find(&self, prefix: &str) -> Result<Vec<TaskHeader>, JournalError> {
-        self.reader.find(prefix)
+        Ok(self.as_known_here(self.reader.find(prefix)?))
     }
 
     fn tree(&self, root: TaskId) -> Result<Vec<TaskHeader>, JournalError> {
-        self.reader.tree(root)
+        Ok(self.as_known_here(self.reader.tree(root)?))
     }
 
     fn standing(&self, task: TaskId) -> Result<Standing, JournalError> {
-        self.reader.standing(task)
+        let standing = self.reader.standing(task)?;
+        Ok(if self.has_forsaken(task) { standing.forsaken() } else { standing })
+    }
+
+    fn shut_out(&self, task: TaskId, attempt: u32, why: &JournalError) {
+        if let Some(writer) = &self.writer {
+            writer.lost().shut_out(task, attempt, why);
+        }
+    }
+
+    fn forsake(&self, task: TaskId, attempt: u32, why: &JournalError) {
+        if let Some(writer) = &self.writer {
+            writer.lost().forsake(task, attempt, why);
+        }
     }
 
     fn send(&self, command: Command) -> Pin<Box<dyn Future<Output = Result<CommandId, JournalError>> + Send + '_>> {

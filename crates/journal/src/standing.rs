@@ -68,6 +68,15 @@ impl Standing {
         }
     }
 
+    /// The same for whoever knows that this process does not run it any more.
+    #[must_use]
+    pub(crate) fn forsaken(self) -> Self {
+        match self.holder {
+            Holder::ThisProcess => Self { holder: Holder::Nobody, state: TaskState::Interrupted, ..self },
+            Holder::Nobody | Holder::Other { .. } | Holder::OutOfSight { .. } => self,
+        }
+    }
+
     /// The same where somebody knows that a process which cannot be seen from here is gone. Should it live after all, it is
     /// shut out and ends itself; what it had begun goes on until then.
     #[must_use]

@@ -1,9 +1,10 @@
 //! The requests under way in one session, kept up to date by what passes between the protocol and its transport.
 //!
 //! The protocol's library knows a request by its id alone: of two with the same one it would lose an answer, and cancel
-//! the wrong one.
+//! the wrong one. It does not tell when a request that was cancelled is over, either: its late answer would be taken for that of
+//! a new one with its id. The protocol has no id used twice in a session; a good many that were cancelled are remembered here.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::RoleServer;
@@ -11,34 +12,48 @@ use rmcp::model::{ClientNotification, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use thiserror::Error;
 
-/// The ids of requests that have no answer yet and were not cancelled.
+/// Ids of cancelled requests that are remembered. By then the work of older ones is over.
+const MOST_CANCELLED: usize = 1024;
+
 #[derive(Debug)]
 pub(crate) struct Calls {
-    under_way: Mutex<HashSet<RequestId>>,
+    ids: Mutex<Ids>,
     most: usize,
+}
+
+#[derive(Debug, Default)]
+struct Ids {
+    /// Of requests that have no answer yet and were not cancelled.
+    under_way: HashSet<RequestId>,
+    /// The newest last.
+    cancelled: VecDeque<RequestId>,
 }
 
 /// Why a request is not taken.
 #[derive(Debug, Error)]
 pub(crate) enum NotBegun {
-    #[error(
-        "a request with the id {id} is under way; an id can be used again when its request is answered or cancelled"
-    )]
+    #[error("a request with the id {id} is under way; give each request of a session an id of its own")]
     IdInUse { id: RequestId },
+    #[error("the request with the id {id} was cancelled; give each request of a session an id of its own")]
+    IdCancelled { id: RequestId },
     #[error("{n_calls} requests are under way in this session; wait for the answer of one of them, or cancel it")]
     TooMany { n_calls: usize, id: RequestId },
 }
 
 impl Calls {
     pub(crate) fn new(most: usize) -> Arc<Self> {
-        Arc::new(Self { under_way: Mutex::default(), most })
+        Arc::new(Self { ids: Mutex::default(), most })
     }
 
     /// Notes that a request is under way. An id must be free: two requests with one id could not be told apart.
     pub(crate) fn begin(self: &Arc<Self>, id: RequestId) -> Result<Begun, NotBegun> {
-        let mut under_way = self.lock();
+        let mut ids = self.lock();
+        let Ids { under_way, cancelled } = &mut *ids;
         if under_way.contains(&id) {
             return Err(NotBegun::IdInUse { id });
+        }
+        if cancelled.contains(&id) {
+            return Err(NotBegun::IdCancelled { id });
         }
         if under_way.len() >= self.most {
             return Err(NotBegun::TooMany { n_calls: self.most, id });
@@ -62,27 +77,32 @@ impl Calls {
             && let ClientNotification::CancelledNotification(cancelled) = &notification.notification
             && let Some(id) = &cancelled.params.request_id
         {
-            self.end(id);
+            let mut ids = self.lock();
+            if ids.under_way.remove(id) {
+                let more = (ids.cancelled.len() + 1).saturating_sub(MOST_CANCELLED);
+                ids.cancelled.drain(..more);
+                ids.cancelled.push_back(id.clone());
+            }
         }
     }
 
     pub(crate) fn any(&self) -> bool {
-        !self.lock().is_empty()
+        !self.lock().under_way.is_empty()
     }
 
     /// Ends one of them.
     pub(crate) fn end_any(&self) -> Option<RequestId> {
-        let mut under_way = self.lock();
-        let id = under_way.iter().next().cloned()?;
-        under_way.take(&id)
+        let mut ids = self.lock();
+        let id = ids.under_way.iter().next().cloned()?;
+        ids.under_way.take(&id)
     }
 
     fn end(&self, id: &RequestId) {
-        self.lock().remove(id);
+        self.lock().under_way.remove(id);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashSet<RequestId>> {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Ids> {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

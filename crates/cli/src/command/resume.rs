@@ -170,12 +170,27 @@ fn header(args: &ResumeArgs, journal: &dyn Journal, settings: &Settings) -> Resu
     let mut tasks = journal.list(&query)?;
     let was_stopped = stopped_on_purpose(journal)?;
     tasks.retain(|header| header.state == TaskState::Interrupted || !was_stopped.contains(&header.task_id));
-    let last = tasks.into_iter().max_by_key(|header| header.updated).ok_or_else(|| {
+    let last = newest(tasks, |task| Ok(journal.standing(task)?.state))?.ok_or_else(|| {
         CommandError::new(ErrorKind::NotFound, "no task of this project was interrupted")
             .hint("`sortie tasks list` lists all; `sortie resume ID \"…\"` goes on with any of them")
     })?;
     error::note(&format!("going on with {}, {}: {}", last.task_id, state(&last), words::title(&last.title)));
     Ok(last)
+}
+
+/// The one in which something happened last, of those that are still as they were listed: a process that ended its task and
+/// then itself, while the list was read, seems to have left it.
+fn newest(
+    mut tasks: Vec<TaskHeader>,
+    state_now: impl Fn(TaskId) -> Result<TaskState, CommandError>,
+) -> Result<Option<TaskHeader>, CommandError> {
+    tasks.sort_by_key(|header| header.updated);
+    while let Some(last) = tasks.pop() {
+        if state_now(last.task_id)? == last.state {
+            return Ok(Some(last));
+        }
+    }
+    Ok(None)
 }
 
 /// The tasks whose end somebody has asked for by name; a signal asks for that of none in particular.
@@ -186,4 +201,41 @@ fn stopped_on_purpose(journal: &dyn Journal) -> Result<HashSet<TaskId>, CommandE
         Command::Send { .. } | Command::Withdraw { .. } | Command::Release { .. } | Command::Unknown => None,
     });
     Ok(stopped.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use sortie_journal::Worked;
+    use sortie_protocol::Timestamp;
+
+    use super::*;
+
+    fn interrupted(letter: u8, updated: u64) -> TaskHeader {
+        let task_id = TaskId::from_random([letter; 12]);
+        TaskHeader {
+            task_id,
+            parent_id: None,
+            root_id: task_id,
+            depth: 0,
+            leg: 1,
+            agent: "main".to_owned(),
+            title: String::new(),
+            workspace: String::new(),
+            state: TaskState::Interrupted,
+            started: Timestamp(0),
+            updated: Timestamp(updated),
+            worked: Worked::default(),
+        }
+    }
+
+    #[test]
+    fn a_task_that_has_ended_since_it_was_listed_is_not_gone_on_with() {
+        let (old, new) = (interrupted(0, 1), interrupted(1, 2));
+        let ended = new.task_id;
+        let all_as_they_were = newest(vec![old.clone(), new.clone()], |_| Ok(TaskState::Interrupted)).unwrap();
+        assert_eq!(all_as_they_were, Some(new.clone()));
+        let now = |task| Ok(if task == ended { TaskState::Ended(Status::Completed) } else { TaskState::Interrupted });
+        assert_eq!(newest(vec![old.clone(), new.clone()], now).unwrap(), Some(old));
+        assert_eq!(newest(vec![new], now).unwrap(), None);
+    }
 }

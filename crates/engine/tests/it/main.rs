@@ -30,6 +30,7 @@ mod instructions;
 mod kin;
 mod last_words;
 mod left_over;
+mod lost_journal;
 mod mail_at_every_event;
 mod mail_races;
 mod many_reports;

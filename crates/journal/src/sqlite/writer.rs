@@ -1,24 +1,25 @@
 //! The one writer: a thread that takes everything waiting and commits it in one transaction (group commit).
 //!
-//! A batch in which anybody waits for the disk is synced; the others ride along. A failed write ends all writing.
+//! A batch in which anybody waits for the disk is synced; the others ride along. A write that failed for good ends all
+//! writing.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, TransactionBehavior};
 use sortie_crash::point;
-use sortie_protocol::{Command, TaskId};
+use sortie_protocol::Command;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
 use super::batch::{Batch, Draft, Letter};
 use super::failure::{Doing, Failure};
+use super::lost::LostAttempts;
 use super::open::{self, Opened};
 use super::page_cache::PageCache;
 use super::place::Place;
@@ -77,9 +78,7 @@ struct Shared {
     horizon: Horizon,
     /// The first write that failed for good. There is no second one.
     failure: OnceLock<JournalError>,
-    /// Tasks that have lost an append, for which nobody waited or for which there was no room at that time, with the attempt
-    /// that lost it: if more of that attempt were let in, its log would have a hole that nobody knows of.
-    shut: Mutex<HashMap<TaskId, (u32, JournalError)>>,
+    lost: LostAttempts,
 }
 
 impl Writer {
@@ -158,6 +157,10 @@ impl Writer {
         self.shared.horizon.wait_beyond(after, at_most);
     }
 
+    pub(super) fn lost(&self) -> &LostAttempts {
+        &self.shared.lost
+    }
+
     pub(super) fn commits(&self) -> u64 {
         self.shared.commits.load(Ordering::Relaxed)
     }
@@ -179,20 +182,7 @@ impl Shared {
         if let Some(failure) = self.failure.get() {
             return Err(failure.clone());
         }
-        let shut = self.shut.lock().unwrap_or_else(PoisonError::into_inner);
-        let refusal = drafts.iter().find_map(|draft| {
-            let (attempt, refusal) = shut.get(&draft.entry.task_id)?;
-            (draft.entry.attempt <= *attempt).then_some(refusal)
-        });
-        refusal.map_or(Ok(()), |refusal| Err(refusal.clone()))
-    }
-
-    /// Shuts out the attempts whose append was refused behind their backs.
-    fn shut_out(&self, drafts: &[Draft], refusal: &JournalError) {
-        let mut shut = self.shut.lock().unwrap_or_else(PoisonError::into_inner);
-        for Draft { entry, .. } in drafts {
-            shut.insert(entry.task_id, (entry.attempt, refusal.clone()));
-        }
+        self.lost.admit(drafts)
     }
 
     fn gone(&self) -> JournalError {
@@ -273,12 +263,12 @@ impl Scribe {
         told
     }
 
-    /// The verdicts on orders of which none was carried out. Whoever lost something by it goes on with a new attempt or not
-    /// at all; others may have more luck once there is room again, in a process that lives for days.
+    /// The verdicts on orders of which none was carried out. Others may have more luck once there is room again, in a process
+    /// that lives for days.
     fn refuse(&self, orders: &[Order], failure: &JournalError) -> Vec<Result<Option<CommandId>, JournalError>> {
         for order in orders {
-            if let Order::Append { drafts, .. } = order {
-                self.shared.shut_out(drafts, failure);
+            if let Order::Append { drafts, acknowledge: None } = order {
+                self.shared.lost.add(drafts, failure);
             }
         }
         vec![Err(failure.clone()); orders.len()]
@@ -314,7 +304,7 @@ impl Scribe {
                         refused => refused,
                     };
                     if let (Err(refusal), None) = (&verdict, acknowledge) {
-                        self.shared.shut_out(drafts, refusal);
+                        self.shared.lost.add(drafts, refusal);
                     }
                     verdict.map(|()| None)
                 }
@@ -332,6 +322,11 @@ impl Scribe {
         self.place.check()?;
         self.shared.commits.fetch_add(1, Ordering::Relaxed);
         self.shared.horizon.reach(end);
+        for (order, verdict) in orders.iter().zip(&verdicts) {
+            if let (Order::Append { drafts, .. }, Ok(_)) = (order, verdict) {
+                self.shared.lost.forget(drafts);
+            }
+        }
         Ok(verdicts)
     }
 

@@ -73,7 +73,7 @@ impl Refusal {
             | Self::NotJson { .. }
             | Self::Batch
             | Self::NotAMessage { .. }
-            | Self::NotBegun(NotBegun::IdInUse { .. }) => StatusCode::BAD_REQUEST,
+            | Self::NotBegun(NotBegun::IdInUse { .. } | NotBegun::IdCancelled { .. }) => StatusCode::BAD_REQUEST,
             Self::NotBegun(NotBegun::TooMany { .. }) => StatusCode::TOO_MANY_REQUESTS,
             Self::NoToken | Self::TooManySessions { .. } | Self::TooManyConnections | Self::Ending => {
                 StatusCode::SERVICE_UNAVAILABLE
@@ -94,7 +94,9 @@ impl Refusal {
     fn request_id(&self) -> Option<&RequestId> {
         match self {
             Self::NotAMessage { id } => id.as_ref(),
-            Self::NotBegun(NotBegun::IdInUse { id } | NotBegun::TooMany { id, .. }) => Some(id),
+            Self::NotBegun(NotBegun::IdInUse { id } | NotBegun::IdCancelled { id } | NotBegun::TooMany { id, .. }) => {
+                Some(id)
+            }
             _ => None,
         }
     }

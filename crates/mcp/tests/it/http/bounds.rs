@@ -111,7 +111,7 @@ async fn s68_a_call_outside_of_a_session_is_refused() {
 }
 
 #[tokio::test]
-async fn s68_an_id_is_free_again_when_its_request_is_answered_or_cancelled() {
+async fn s68_an_id_is_free_again_when_its_request_is_answered_and_not_when_it_was_cancelled() {
     let mut host = Host::start().await;
     let session = open_session(&host).await;
     let hold = Request::post(&host, &call(7, "hold")).within(&session);
@@ -125,8 +125,11 @@ async fn s68_an_id_is_free_again_when_its_request_is_answered_or_cancelled() {
     let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } });
     assert_eq!(Request::post(&host, &cancel).within(&session).send().await.status, 202);
     assert_eq!(host.fate().await, Fate::Cancelled);
+    let reply = Request::post(&host, &call(7, "echo")).within(&session).send().await;
+    assert_eq!((reply.status, reply.error_code()), (400, -32600), "{reply:?}");
+    assert!(reply.body.contains("the request with the id 7 was cancelled"), "{reply:?}");
     for _ in 0..3 {
-        let reply = Request::post(&host, &call(7, "echo")).within(&session).send().await;
+        let reply = Request::post(&host, &call(8, "echo")).within(&session).send().await;
         assert!(reply.body.contains("\"text\":\"echo\""), "{reply:?}");
     }
 }

@@ -140,6 +140,23 @@ async fn a_second_request_with_an_id_that_is_under_way_is_refused_and_the_first_
 }
 
 #[tokio::test]
+async fn s68_the_id_of_a_cancelled_request_is_not_taken_again_and_no_late_answer_stands_for_another() {
+    let world = World::new(Script::always(reply::text("found it").held_by("gate")));
+    let mut rough = Rough::new(&world);
+    rough.initialize().await;
+    let params = json!({"name": "Task", "arguments": brief("the first")});
+    let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+    rough.write(call.to_string().as_bytes()).await;
+    let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}});
+    rough.write(cancelled.to_string().as_bytes()).await;
+    let refused = rough.ask(json!({"jsonrpc": "2.0", "id": 7, "method": "ping"})).await;
+    assert_eq!(refused["error"]["code"], -32600, "{refused}");
+    world.model.gate("gate").open();
+    let answered = rough.ask(json!({"jsonrpc": "2.0", "id": 8, "method": "ping"})).await;
+    assert_eq!((&answered["id"], &answered["result"]), (&json!(8), &json!({})), "{answered}");
+}
+
+#[tokio::test]
 async fn a_cursor_that_no_page_gave_is_an_error_of_each_list() {
     let mut rough = Rough::new(&World::new(Script::new()));
     rough.initialize().await;

@@ -1,0 +1,82 @@
+//! Attempts of this process that have lost something they had to say. More of them is not let in: their logs would have a hole
+//! that nobody knows of. A newer attempt goes on from what is there.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use sortie_protocol::TaskId;
+
+use super::batch::Draft;
+use crate::JournalError;
+
+#[derive(Debug, Default)]
+pub(super) struct LostAttempts(Mutex<HashMap<TaskId, Lost>>);
+
+/// An attempt that is let in no more, and why.
+#[derive(Debug)]
+struct Lost {
+    attempt: u32,
+    refusal: JournalError,
+    /// Nobody works on it any more.
+    is_forsaken: bool,
+}
+
+impl LostAttempts {
+    /// Refuses what one of them has to say.
+    pub(super) fn admit(&self, drafts: &[Draft]) -> Result<(), JournalError> {
+        let all = self.lock();
+        let refusal = drafts.iter().find_map(|draft| {
+            let Lost { attempt, refusal, .. } = all.get(&draft.entry.task_id)?;
+            (draft.entry.attempt <= *attempt).then_some(refusal)
+        });
+        refusal.map_or(Ok(()), |refusal| Err(refusal.clone()))
+    }
+
+    /// These were refused behind the backs of those who wrote them.
+    pub(super) fn add(&self, drafts: &[Draft], refusal: &JournalError) {
+        let mut all = self.lock();
+        for Draft { entry, .. } in drafts {
+            add(&mut all, (entry.task_id, entry.attempt), refusal);
+        }
+    }
+
+    /// An attempt cannot go on.
+    pub(super) fn shut_out(&self, task: TaskId, attempt: u32, why: &JournalError) {
+        add(&mut self.lock(), (task, attempt), why);
+    }
+
+    /// An attempt has ended without an ending.
+    pub(super) fn forsake(&self, task: TaskId, attempt: u32, why: &JournalError) {
+        let mut all = self.lock();
+        add(&mut all, (task, attempt), why);
+        if let Some(lost) = all.get_mut(&task).filter(|lost| lost.attempt == attempt) {
+            lost.is_forsaken = true;
+        }
+    }
+
+    /// Whether the newest attempt of a task was this process's, and nobody works on it any more.
+    pub(super) fn is_forsaken(&self, task: TaskId) -> bool {
+        self.lock().get(&task).is_some_and(|lost| lost.is_forsaken)
+    }
+
+    /// These were written. Of a task with a newer attempt the older ones are fenced off by its log.
+    pub(super) fn forget(&self, drafts: &[Draft]) {
+        let mut all = self.lock();
+        for Draft { entry, .. } in drafts {
+            if all.get(&entry.task_id).is_some_and(|lost| lost.attempt < entry.attempt) {
+                all.remove(&entry.task_id);
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<TaskId, Lost>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Unless a newer one is known.
+fn add(all: &mut HashMap<TaskId, Lost>, (task, attempt): (TaskId, u32), refusal: &JournalError) {
+    if all.get(&task).is_none_or(|lost| lost.attempt < attempt) {
+        all.insert(task, Lost { attempt, refusal: refusal.clone(), is_forsaken: false });
+    }
+}
