@@ -343,7 +343,7 @@ impl Inner {
             (Kind::Delegated, Some(parent)) => parent.depth + 1,
         };
         let defaults = self.contract.defaults();
-        request.notices.extend(roster.missing.iter().cloned().chain(notice));
+        request.notices.extend(roster.notices().chain(notice));
         let wish = ModelWish {
             kind,
             asked: request.model.as_deref(),

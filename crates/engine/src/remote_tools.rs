@@ -41,7 +41,10 @@ pub struct Wanted<'a> {
 pub struct Gathered {
     /// Each by its whole name, in the order in which they are offered.
     pub tools: Vec<Arc<dyn Tool>>,
-    /// What is missing, and why.
+    /// What is missing though it should be there, and why. The task's model is told, so that it can say what it could not
+    /// do.
+    pub missing: Vec<String>,
+    /// What else there is to say of them. It is for people, who can change it.
     pub notices: Vec<String>,
 }
 
@@ -107,15 +110,16 @@ impl Inner {
     }
 
     async fn with_gathered(&self, roster: &Arc<Roster>, wanted: Wanted<'_>, stop: &CancellationToken) -> Arc<Roster> {
-        let Gathered { tools, notices } = tokio::select! {
+        let Gathered { tools, missing, notices } = tokio::select! {
             biased;
             () = stop.cancelled() => Gathered::default(),
             gathered = self.remote_tools.gather(wanted) => gathered,
         };
-        if tools.is_empty() && notices.is_empty() {
+        if tools.is_empty() && missing.is_empty() && notices.is_empty() {
             return Arc::clone(roster);
         }
-        let missing = notices.into_iter().map(|notice| redacted(&self.permissions.redactor, notice)).collect();
-        Arc::new(roster.with(tools, missing))
+        let clean =
+            |said: Vec<String>| said.into_iter().map(|said| redacted(&self.permissions.redactor, said)).collect();
+        Arc::new(roster.with(tools, clean(missing), clean(notices)))
     }
 }

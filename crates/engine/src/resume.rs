@@ -104,7 +104,7 @@ impl Inner {
         let roster = self.equipped_again(&current, definition, &first.tools, &stop).await;
         let renewed = self.renewed(&roster, &remembered.past, above.as_ref().map(|above| above.config))?;
         let (mut config, mut notices) = (renewed.config, renewed.notices);
-        notices.extend(roster.missing.iter().cloned());
+        notices.extend(roster.notices());
         notices.extend(said);
         let prompt = match wish {
             Wish::AsItWas => None,

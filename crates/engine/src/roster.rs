@@ -25,6 +25,8 @@ pub(crate) struct Roster {
     pub(crate) tools: Arc<Registry>,
     /// What is missing of servers' tools, and why.
     pub(crate) missing: Vec<String>,
+    /// What else there is to say of them, to people alone.
+    notices: Vec<String>,
     /// What models read of each set of tools, made once for all tasks that have the same set.
     offers: Mutex<HashMap<Vec<String>, Arc<[ToolSpec]>>>,
 }
@@ -62,22 +64,28 @@ impl Rosters {
         let task_tool = Arc::new(task_tool);
         let tools = standard(self.contract.as_ref(), Some(task_tool), self.has_shell);
         let tools = Arc::new(tools.with(self.more_tools.clone()));
-        let (missing, offers) = (Vec::new(), Mutex::default());
-        Arc::clone(current.insert(Arc::new(Roster { found, agents, mains, tools, missing, offers })))
+        let (missing, notices, offers) = (Vec::new(), Vec::new(), Mutex::default());
+        Arc::clone(current.insert(Arc::new(Roster { found, agents, mains, tools, missing, notices, offers })))
     }
 }
 
 impl Roster {
-    /// The same agents with more tools, for one task, and what is missing of them.
-    pub(crate) fn with(&self, tools: Vec<Arc<dyn Tool>>, missing: Vec<String>) -> Self {
+    /// The same agents with more tools, for one task, what is missing of them, and what else there is to say.
+    pub(crate) fn with(&self, tools: Vec<Arc<dyn Tool>>, missing: Vec<String>, notices: Vec<String>) -> Self {
         Self {
             found: Arc::clone(&self.found),
             agents: Arc::clone(&self.agents),
             mains: Arc::clone(&self.mains),
             tools: Arc::new(self.tools.and(tools)),
             missing,
+            notices,
             offers: Mutex::default(),
         }
+    }
+
+    /// All that people are told of servers' tools.
+    pub(crate) fn notices(&self) -> impl Iterator<Item = String> {
+        self.missing.iter().chain(&self.notices).cloned()
     }
 
     /// What people have prepared to be asked for.

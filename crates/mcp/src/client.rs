@@ -13,6 +13,7 @@ mod expand;
 mod link;
 mod listener;
 mod listing;
+mod made;
 mod pages;
 mod pending;
 mod plain;
@@ -24,19 +25,20 @@ mod trouble;
 mod waiting;
 mod words;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures_util::future::join_all;
-use sortie_agents::{ServerDefinition, ServerUse, server_prefix};
+use futures_util::future::{join, join_all};
+use sortie_agents::{AgentDefinition, ServerDefinition, ServerUse, server_prefix};
 use sortie_engine::{Gathered, RemoteTools, Wanted};
 use sortie_policy::Redactor;
 use sortie_sandbox::process::Environment;
 use sortie_tools::{BoxFuture, Tool};
 
 use self::connection::Connection;
+use self::made::Made;
 use self::remote_tool::RemoteTool;
 
 pub use self::expand::{Lookup, expanded};
@@ -68,8 +70,7 @@ pub struct ServerGround {
 pub struct Connections {
     configured: BTreeMap<String, ServerDefinition>,
     ground: Arc<ServerGround>,
-    /// By definition: whoever means the same server shares it.
-    made: Mutex<HashMap<ServerDefinition, Arc<Connection>>>,
+    made: Mutex<Made>,
 }
 
 impl Connections {
@@ -79,13 +80,19 @@ impl Connections {
         Self { configured, ground: Arc::new(ground), made: Mutex::default() }
     }
 
-    fn connection(&self, server: &ServerDefinition) -> Arc<Connection> {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = || Arc::new(Connection::new(server.clone(), Arc::clone(&self.ground)));
-        Arc::clone(made.entry(server.clone()).or_insert_with(new))
+    fn made(&self) -> MutexGuard<'_, Made> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The servers that are there for an agent, and what is wrong with what it asks for.
+    /// The connections to these servers, and those that nobody needs any more now that the agent is as it is.
+    fn connections(&self, agent: &AgentDefinition, servers: &[&ServerDefinition]) -> [Vec<Arc<Connection>>; 2] {
+        let mut made = self.made();
+        made.see(agent);
+        let wanted = servers.iter().map(|server| made.to(server, &self.ground)).collect();
+        [wanted, made.take_unneeded(&self.configured)]
+    }
+
+    /// The servers that are there for an agent, and what is odd about what it asks for.
     fn servers_of<'a>(&'a self, wanted: &Wanted<'a>) -> (Vec<&'a ServerDefinition>, Vec<String>) {
         let mut servers: Vec<&ServerDefinition> = self.configured.values().collect();
         let mut notices = Vec::new();
@@ -118,11 +125,14 @@ impl RemoteTools for Connections {
         Box::pin(async move {
             let (servers, notices) = self.servers_of(&wanted);
             let mut gathered = Gathered { notices, ..Gathered::default() };
-            let connections: Vec<Arc<Connection>> = servers.into_iter().map(|server| self.connection(server)).collect();
-            let listings = join_all(connections.iter().map(Connection::ready)).await;
+            let [connections, unneeded] = self.connections(wanted.agent, &servers);
+            let listings = join_all(connections.iter().map(Connection::ready));
+            let closings = join_all(unneeded.iter().map(|connection| connection.close()));
+            let (listings, _) = join(listings, closings).await;
             for (connection, listing) in connections.into_iter().zip(listings) {
                 match listing {
                     Ok(listing) => {
+                        gathered.missing.extend(listing.unreadable.clone());
                         gathered.notices.extend(listing.notices.iter().cloned());
                         let admitted = listing.tools.iter().filter(|tool| (wanted.admits)(&tool.spec.name));
                         let admitted: Vec<_> = admitted.collect();
@@ -130,7 +140,7 @@ impl RemoteTools for Connections {
                         let tool = |listed| Arc::new(RemoteTool::new(listed, &connection)) as Arc<dyn Tool>;
                         gathered.tools.extend(admitted.into_iter().take(MAX_OFFERED).map(tool));
                     }
-                    Err(trouble) => gathered.notices.push(format!("its tools are missing: {trouble}")),
+                    Err(trouble) => gathered.missing.push(format!("its tools are missing: {trouble}")),
                 }
             }
             gathered
@@ -139,8 +149,7 @@ impl RemoteTools for Connections {
 
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            let made: Vec<Arc<Connection>> =
-                self.made.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+            let made = self.made().all();
             join_all(made.iter().map(|connection| connection.close())).await;
         })
     }

@@ -195,9 +195,10 @@ fn words(values: Vec<String>) -> Vec<String> {
     values.into_iter().filter(is_secret).flat_map(spellings).collect()
 }
 
-/// A value as it stands, and as it stands inside a JSON string.
+/// A value as it stands, and as it stands inside a JSON string, where the ends of its lines are written out.
 fn spellings(value: String) -> Vec<String> {
-    let escaped = value.replace('\\', r"\\").replace('"', "\\\"");
+    let written = [("\\", r"\\"), ("\"", r#"\""#), ("\n", r"\n"), ("\r", r"\r"), ("\t", r"\t")];
+    let escaped = written.into_iter().fold(value.clone(), |text, (letter, written)| text.replace(letter, written));
     if escaped == value { vec![value] } else { vec![value, escaped] }
 }
 

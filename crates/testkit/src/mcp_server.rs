@@ -119,6 +119,7 @@ impl Server<'_> {
         ];
         if self.role == "curious" {
             tools.extend([tool("ask", "asks a thousand times"), tool("pester", "asks and never listens")]);
+            tools.push(tool("toil", "does not listen until it is told to go on"));
         }
         if self.changes > 0 {
             tools.push(tool("late", "came later"));
@@ -171,12 +172,19 @@ impl Server<'_> {
             "plod" => {
                 for step in 1..=3 {
                     std::thread::sleep(std::time::Duration::from_secs(1));
-                    let token = &message["params"]["_meta"]["progressToken"];
-                    let params = json!({ "progressToken": token, "progress": step });
-                    let told = json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params });
-                    say(&told.to_string());
+                    come_along(message, step);
                 }
                 tell(message, "there");
+            }
+            // Nothing is read meanwhile.
+            "toil" => {
+                leave_mark("toils");
+                for step in (1..).take_while(|_| !has_mark("go")) {
+                    come_along(message, step);
+                    // Sleeps on purpose: another process tells nobody that it has left a file.
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                tell(message, "toiled");
             }
             // Nothing is read any more, and nobody is told.
             "deafen" => {
@@ -218,6 +226,12 @@ fn tell(message: &Value, text: &str) {
 
 fn answer(message: &Value, result: &Value) {
     say(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }).to_string());
+}
+
+/// Says that a call comes along.
+fn come_along(message: &Value, step: u32) {
+    let params = json!({ "progressToken": message["params"]["_meta"]["progressToken"], "progress": step });
+    say(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }).to_string());
 }
 
 fn refuse(message: &Value, code: i32, why: &str) {

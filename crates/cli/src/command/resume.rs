@@ -224,7 +224,7 @@ mod tests {
             state: TaskState::Interrupted,
             started: Timestamp(0),
             updated: Timestamp(updated),
-            worked: Worked::default(),
+            worked: Worked::begin(Timestamp(0)),
         }
     }
 

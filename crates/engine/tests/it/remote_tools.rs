@@ -19,6 +19,10 @@ use crate::support::{Plan, World, ask};
 struct Shop {
     /// So many calls change what its tools are.
     changes_after: Option<usize>,
+    /// Whether it lacks nothing.
+    is_full: bool,
+    /// What it says of itself beside what it lacks.
+    remarks: Vec<String>,
     sold: Arc<Mutex<usize>>,
     asked: Mutex<Vec<String>>,
     is_closed: Mutex<bool>,
@@ -61,7 +65,7 @@ impl RemoteTools for Shop {
     fn gather<'a>(&'a self, wanted: Wanted<'a>) -> BoxFuture<'a, Gathered> {
         Box::pin(async move {
             if !(wanted.admits_some_of)("mcp__shop__") {
-                return Gathered { tools: Vec::new(), notices: vec!["the shop is not for it".to_owned()] };
+                return Gathered { missing: vec!["the shop is not for it".to_owned()], ..Gathered::default() };
             }
             self.asked.lock().expect("nobody panics").push(wanted.agent.name.clone());
             let has_changed =
@@ -72,7 +76,8 @@ impl RemoteTools for Shop {
                 let sold = Arc::clone(&self.sold);
                 Arc::new(Ware { name: name.to_owned(), pin: pin.to_owned(), sold }) as Arc<dyn Tool>
             };
-            Gathered { tools: names.map(ware).collect(), notices: vec!["the shop has no bread".to_owned()] }
+            let missing = if self.is_full { Vec::new() } else { vec!["the shop has no bread".to_owned()] };
+            Gathered { tools: names.map(ware).collect(), missing, notices: self.remarks.clone() }
         })
     }
 
@@ -123,13 +128,14 @@ async fn a_task_and_its_children_have_what_their_grants_leave_of_them() {
 }
 
 #[tokio::test]
-async fn what_is_missing_is_told_without_secrets() {
-    let shop = Arc::new(Shop::default());
-    let redactor = Arc::new(Redactor::new(vec!["no bread".to_owned()]));
+async fn what_is_missing_or_remarked_is_told_without_secrets() {
+    let shop = Arc::new(Shop { remarks: vec!["the door opens at sesame".to_owned()], ..Shop::default() });
+    let redactor = Arc::new(Redactor::new(vec!["no bread".to_owned(), "at sesame".to_owned()]));
     let permissions = Permissions { redactor, ..Permissions::unrestricted() };
     let world = plan(&shop, Script::always(reply::text("Done."))).permissions(permissions).build();
     let outcome = world.run(ask("The question")).await;
-    assert_eq!(outcome.notices, ["the shop has [redacted: known secret]"]);
+    let told = ["the shop has [redacted: known secret]", "the door opens [redacted: known secret]"];
+    assert_eq!(outcome.notices, told);
 }
 
 #[tokio::test]
@@ -244,6 +250,23 @@ async fn a_model_is_told_what_is_missing_behind_its_prompt_and_hears_the_same_wh
 }
 
 #[tokio::test]
+async fn what_is_only_remarked_is_told_to_people_and_not_to_models() {
+    let shop = Arc::new(Shop { remarks: vec!["the shop has two doors".to_owned()], ..Shop::default() });
+    let world = plan(&shop, Script::always(reply::text("Done."))).build();
+    let outcome = world.run(ask("The question")).await;
+    assert_eq!(outcome.notices, ["the shop has no bread", "the shop has two doors"]);
+    let again = plan(&shop, Script::always(reply::text("Again."))).build_over(&world);
+    assert_eq!(go_on(&again, outcome.task_id).await.notices, outcome.notices);
+    let said = said_to(&again, "The question").join("\n");
+    assert!(said.contains("the shop has no bread") && !said.contains("doors"), "{said}");
+    // Where nothing is missing there is nothing to say.
+    let shop = Arc::new(Shop { is_full: true, remarks: shop.remarks.clone(), ..Shop::default() });
+    let world = plan(&shop, Script::always(reply::text("Done."))).build();
+    assert_eq!(world.run(ask("The question")).await.notices, shop.remarks);
+    assert_eq!(said_to(&world, "The question"), ["The question"]);
+}
+
+#[tokio::test]
 async fn a_task_that_goes_on_has_those_that_it_had_and_its_model_is_told_of_those_that_come_and_go() {
     let shop = Arc::new(Shop::default());
     let world = plan(&shop, Script::always(reply::text("Done."))).build();
@@ -314,7 +337,7 @@ async fn an_output_that_is_too_long_is_kept_whole() {
     struct Talker;
     impl RemoteTools for Talker {
         fn gather<'a>(&'a self, _wanted: Wanted<'a>) -> BoxFuture<'a, Gathered> {
-            Box::pin(std::future::ready(Gathered { tools: vec![Arc::new(Long)], notices: Vec::new() }))
+            Box::pin(std::future::ready(Gathered { tools: vec![Arc::new(Long)], ..Gathered::default() }))
         }
 
         fn close(&self) -> BoxFuture<'_, ()> {

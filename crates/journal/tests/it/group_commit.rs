@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::join_all;
-use sortie_journal::{Durability, Entry, Journal, JournalError, SqliteJournal};
+use sortie_journal::{Durability, Entry, Journal, JournalError, SqliteJournal, TaskState};
 use tokio::task::unconstrained;
 
-use crate::support::{Place, append, noticed, render, started, task};
+use crate::support::{Place, append, noticed, render, resumed, started, task};
 
 /// A write transaction of somebody else: nothing is committed as long as it is held.
 fn hold_the_write_lock(place: &Place) -> rusqlite::Connection {
@@ -135,19 +135,39 @@ async fn after_a_failed_write_nothing_more_is_acknowledged() {
 async fn another_programs_lock_costs_only_those_who_wrote_meanwhile() {
     let place = Place::new();
     let journal = SqliteJournal::open_with_patience(&place.path(), Duration::from_millis(50)).unwrap();
-    append(&journal, [started(task('a'))]).await.unwrap();
+    append(&journal, [started(task('a')), started(task('b'))]).await.unwrap();
     let other = place.sql();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let refused = append(&journal, [noticed(task('a'), "lost")]).await.unwrap_err();
+    journal.append(vec![noticed(task('a'), "lost")], Durability::Ordered).await.unwrap();
+    let refused = append(&journal, [noticed(task('b'), "nor this, and that is told")]).await.unwrap_err();
     assert!(matches!(refused, JournalError::Locked { .. }), "{refused:?}");
     other.execute_batch("ROLLBACK").unwrap();
     for durability in [Durability::Synced, Durability::Ordered] {
         let later = journal.append(vec![noticed(task('a'), "behind a hole")], durability).await.unwrap_err();
         assert_eq!(later.to_string(), refused.to_string());
     }
-    append(&journal, [started(task('b'))]).await.unwrap();
+    append(&journal, [noticed(task('b'), "once more")]).await.unwrap();
     append(&journal, [Entry { attempt: 2, ..noticed(task('a'), "a new attempt") }]).await.unwrap();
-    assert_eq!((journal.read(task('a')).unwrap().len(), journal.read(task('b')).unwrap().len()), (2, 1));
+    append(&journal, [Entry { attempt: 2, ..noticed(task('a'), "and more of it") }]).await.unwrap();
+    assert_eq!((journal.read(task('a')).unwrap().len(), journal.read(task('b')).unwrap().len()), (3, 2));
+}
+
+#[tokio::test]
+async fn a_task_that_its_attempt_has_forsaken_is_interrupted_until_another_goes_on() {
+    let place = Place::new();
+    let journal = place.open();
+    append(&journal, [started(task('a'))]).await.unwrap();
+    let state = || (journal.standing(task('a')).unwrap().state, journal.tasks(1).unwrap()[0].state);
+    let why = JournalError::Write { cause: "there is no room".to_owned() };
+    journal.shut_out(task('a'), 1, &why);
+    assert_eq!(state(), (TaskState::Running, TaskState::Running), "somebody is still at it");
+    let refused = append(&journal, [noticed(task('a'), "lost")]).await.unwrap_err();
+    assert_eq!(refused.to_string(), why.to_string());
+    journal.forsake(task('a'), 1, &why);
+    assert_eq!(state(), (TaskState::Interrupted, TaskState::Interrupted));
+    let attempt = journal.standing(task('a')).unwrap().next_attempt().unwrap();
+    append(&journal, [Entry { attempt, ..resumed(task('a'), 1) }]).await.unwrap();
+    assert_eq!(state(), (TaskState::Running, TaskState::Running));
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::{BoxStream, try_unfold};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ErrorData, JsonRpcError, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
@@ -30,7 +30,21 @@ const SESSION: &str = "mcp-session-id";
 const MAX_COMPLAINT_BYTES: usize = 64 << 10;
 
 type Headers = HashMap<HeaderName, HeaderValue>;
-type Failure = StreamableHttpError<reqwest::Error>;
+pub(super) type Failure = StreamableHttpError<reqwest::Error>;
+
+/// A bad request that the server does not name. So many servers answer for a session that they do not know, and some for
+/// what they do not like in a request: whoever asked finds out by asking once more in a new session.
+#[derive(Debug, thiserror::Error)]
+#[error("HTTP 400: {}", .0.message)]
+pub(super) struct Unnamed(ErrorData);
+
+impl Unnamed {
+    /// What the server said, where the failure is one.
+    pub(super) fn of(failure: &Failure) -> Option<&ErrorData> {
+        let StreamableHttpError::Io(error) = failure else { return None };
+        error.get_ref()?.downcast_ref::<Self>().map(|unnamed| &unnamed.0)
+    }
+}
 
 #[derive(Clone)]
 pub(super) struct BoundedHttp {
@@ -132,18 +146,24 @@ fn complaint(
         Ok(JsonRpcMessage::Error(error)) if !is_barred => Some(error),
         _ => None,
     };
-    let named = error.as_ref().and_then(|error| error.id.as_ref());
-    let is_about_request = named.zip(asked).is_some_and(|(named, asked)| named.to_string() == asked.to_string());
-    // So many servers answer for a session that they do not know. What is wrong with a request is told with its id.
-    if status == StatusCode::BAD_REQUEST && has_session && !is_about_request {
-        return Err(StreamableHttpError::SessionExpired);
-    }
     match error {
+        Some(error) if status == StatusCode::BAD_REQUEST && has_session && may_be_about_session(&error, asked) => {
+            Err(io::Error::other(Unnamed(error.error)).into())
+        }
         Some(error) => {
             let error = addressed(JsonRpcMessage::Error(error), asked.cloned());
             Ok(StreamableHttpPostResponse::Json(error, None))
         }
         None => Err(unexpected(format!("HTTP {status}: {}", brief(redactor, String::from_utf8_lossy(body).trim())))),
+    }
+}
+
+/// What is wrong with a request is told with its id. Some give an id of their own to what is not, and say what it is about.
+fn may_be_about_session(error: &JsonRpcError, asked: Option<&RequestId>) -> bool {
+    match &error.id {
+        None => true,
+        Some(named) if asked.is_some_and(|asked| named.to_string() == asked.to_string()) => false,
+        Some(_) => error.error.message.to_lowercase().contains("session"),
     }
 }
 

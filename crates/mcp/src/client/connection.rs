@@ -15,7 +15,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
 use super::ServerGround;
-use super::link::Link;
+use super::link::{Attempt, Link};
 use super::listing::Listing;
 use super::trouble::Trouble;
 
@@ -62,19 +62,33 @@ impl Connection {
 
     /// The server's tools as they are now. One that has ended the session is asked once more, in a new one.
     pub(super) async fn ready(self: &Arc<Self>) -> Result<Arc<Listing>, Trouble> {
-        let listed = match self.listed().await {
-            Err(Trouble::SessionGone { .. }) => self.listed().await,
+        let within = self.server.start_within;
+        let listed = match self.listed(within, Attempt::First).await {
+            Err(Trouble::SessionGone { .. }) => self.listed(within, Attempt::Last).await,
             listed => listed,
         };
         listed.map(|(_, listing)| listing)
     }
 
-    /// The server, connected, and its tools as they are now. A start ends in time by itself, and a list has the same time.
-    pub(super) async fn listed(self: &Arc<Self>) -> Result<(Arc<Link>, Arc<Listing>), Trouble> {
+    /// The server, connected, and its tools as they are now, for a call. A server that does one thing at a time lists them
+    /// when it is done with what others have called, so the list has as long as the call.
+    pub(super) async fn listed_for_call(
+        self: &Arc<Self>,
+        attempt: Attempt,
+    ) -> Result<(Arc<Link>, Arc<Listing>), Trouble> {
+        self.listed(self.server.start_within.max(self.server.call_within), attempt).await
+    }
+
+    /// A start ends in time by itself, and the list within what is said here.
+    async fn listed(
+        self: &Arc<Self>,
+        within: Duration,
+        attempt: Attempt,
+    ) -> Result<(Arc<Link>, Arc<Listing>), Trouble> {
         let link = self.start()?.await?;
-        let Ok(listing) = timeout(self.server.start_within, link.listing()).await else {
+        let Ok(listing) = timeout(within, link.listing(within, attempt)).await else {
             link.has_not_listed();
-            return Err(self.not_ready());
+            return Err(link.not_listed(within));
         };
         Ok((link, listing?))
     }
@@ -117,7 +131,11 @@ impl Connection {
         if let Some(gone) = gone {
             let (lived, why) = (gone.lived(), gone.last_words().await);
             let mut state = self.state();
-            state.lose(self.ground.rest, lived, &why);
+            if gone.has_done_its_part() {
+                state.failures = 0;
+            } else {
+                state.lose(self.ground.rest, lived, &why);
+            }
             if let Err(resting) = self.rested(&state) {
                 state.settle(Standing::Away);
                 return Err(resting);
@@ -144,7 +162,7 @@ impl Connection {
     async fn opened(&self) -> Result<Arc<Link>, Trouble> {
         let link = Link::open(&self.server, &self.ground).await?;
         // Who never lists its tools is not ready. What else is wrong with its list is told to whoever asks for it.
-        link.listing().await.ok();
+        link.listing(self.server.start_within, Attempt::Last).await.ok();
         Ok(Arc::new(link))
     }
 

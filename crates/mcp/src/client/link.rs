@@ -1,5 +1,6 @@
 //! A live connection to a server: its tools, and calls of them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use rmcp::model::{
     ServerResult,
 };
 use rmcp::service::{ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
-use rmcp::transport::streamable_http_client::{StreamableHttpClient, StreamableHttpError};
+use rmcp::transport::streamable_http_client::StreamableHttpError;
 use sortie_agents::{ServerAccess, ServerDefinition};
 use sortie_policy::Redactor;
 use tokio::sync::Mutex;
@@ -17,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ServerGround;
 use super::address;
-use super::bounded_http::BoundedHttp;
+use super::bounded_http::{Failure, Unnamed};
 use super::content::Answer;
 use super::expand::expanded;
 use super::listener::Listener;
@@ -35,6 +36,16 @@ use super::words::brief;
 /// a word, as where it is started anew and has no sessions; a program stays what it is for as long as its pipes are open.
 const FRESH: Duration = Duration::from_secs(5);
 
+const SESSION_ENDED: &str = "has ended the session";
+
+/// Which time it is that something is asked. What may be for want of a session is asked once more, in a new one; if it is
+/// answered in the same way there, it is not for want of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Attempt {
+    First,
+    Last,
+}
+
 pub(super) struct Link {
     server: ServerDefinition,
     service: Mutex<Option<RunningService<RoleClient, Listener>>>,
@@ -43,6 +54,8 @@ pub(super) struct Link {
     listed: Mutex<Option<Listed>>,
     /// Why it is not used any more, though its transport may still be there.
     over: OnceLock<&'static str>,
+    /// Whether any request has had its answer.
+    has_answered: AtomicBool,
     /// `None` for a server that is reached by an address.
     process: Option<ServerProcess>,
     since: Instant,
@@ -91,7 +104,8 @@ impl Link {
         let (peer, since) = (service.peer().clone(), Instant::now());
         let (service, listed, over) = (Mutex::new(Some(service)), Mutex::default(), OnceLock::new());
         let (server, redactor) = (server.clone(), Arc::clone(&ground.redactor));
-        Ok(Self { server, service, peer, listener, listed, over, process, since, redactor })
+        let has_answered = AtomicBool::new(false);
+        Ok(Self { server, service, peer, listener, listed, over, has_answered, process, since, redactor })
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -102,6 +116,11 @@ impl Link {
     /// the server; the first one counts.
     pub(super) fn give_up(&self, why: &'static str) {
         self.over.set(why).ok();
+    }
+
+    /// Whether it is over as sessions may be: it was of use, and the server keeps it no longer.
+    pub(super) fn has_done_its_part(&self) -> bool {
+        self.over.get() == Some(&SESSION_ENDED) && self.has_answered.load(Ordering::Relaxed)
     }
 
     pub(super) fn lived(&self) -> Duration {
@@ -117,7 +136,7 @@ impl Link {
     }
 
     /// The server's tools: asked for once, and again when they may have changed. Who asks says how long it may take.
-    pub(super) async fn listing(&self) -> Result<Arc<Listing>, Trouble> {
+    pub(super) async fn listing(&self, within: Duration, attempt: Attempt) -> Result<Arc<Listing>, Trouble> {
         let mut listed = self.listed.lock().await;
         let (asked, changes) = (Instant::now(), self.listener.changes());
         let is_good =
@@ -125,7 +144,7 @@ impl Link {
         if let Some(listed) = listed.as_ref().filter(is_good) {
             return Ok(Arc::clone(&listed.listing));
         }
-        let listing = Arc::new(self.list().await?);
+        let listing = Arc::new(self.list(within, attempt).await?);
         *listed = Some(Listed { listing: Arc::clone(&listing), asked, changes });
         Ok(listing)
     }
@@ -138,7 +157,7 @@ impl Link {
         }
     }
 
-    async fn list(&self) -> Result<Listing, Trouble> {
+    async fn list(&self, within: Duration, attempt: Attempt) -> Result<Listing, Trouble> {
         if self.peer.peer_info().is_some_and(|server| server.capabilities.tools.is_none()) {
             return Ok(Listing::none(&self.server));
         }
@@ -147,10 +166,10 @@ impl Link {
             // Not by the library's own method: it would answer out of what it has kept.
             let page = PaginatedRequestParams::default().with_cursor(cursor);
             let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(page));
-            let page = match self.ask(request, self.server.start_within, &CancellationToken::new()).await {
+            let page = match self.ask(request, within, &CancellationToken::new()).await {
                 Ok(Ok(page)) => page,
-                Ok(Err(error)) => return Err(self.without_list(error).await),
-                Err(_) => return Err(self.not_ready()),
+                Ok(Err(error)) => return Err(self.without_list(error, attempt).await),
+                Err(_) => return Err(self.not_listed(within)),
             };
             cursor = pages.take(page).map_err(|why| self.no_list(why.to_owned()))?;
             if cursor.is_none() {
@@ -163,6 +182,7 @@ impl Link {
     pub(super) async fn call(
         &self,
         (tool, arguments): (&str, JsonObject),
+        attempt: Attempt,
         cancel: &CancellationToken,
     ) -> Result<Answer, Trouble> {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
@@ -170,7 +190,7 @@ impl Link {
         let (server, within) = (self.server.name.clone(), self.server.call_within);
         match self.ask(request, within, cancel).await {
             Ok(Ok(result)) => Answer::read(result).ok_or(Trouble::NoResult { server }),
-            Ok(Err(error)) => Err(self.trouble(error, tool).await),
+            Ok(Err(error)) => Err(self.trouble(error, tool, attempt).await),
             Err(Unanswered::Silent) => Err(Trouble::NoAnswer { server, within }),
             Err(Unanswered::Endless) => Err(Trouble::NoEnd { server, within: within.saturating_mul(MOST_TIMES) }),
             Err(Unanswered::Stopped) => Err(Trouble::Stopped { tool: tool.to_owned() }),
@@ -193,22 +213,27 @@ impl Link {
         let unanswered = match wait(handle.await_response(), &mut signs, within, cancel).await {
             Ok(answer) => {
                 pending.answered();
+                if matches!(answer, Ok(_) | Err(ServiceError::McpError(_))) {
+                    self.has_answered.store(true, Ordering::Relaxed);
+                }
                 return Ok(answer);
             }
             Err(unanswered) => unanswered,
         };
         let why = if unanswered == Unanswered::Stopped { "the task was stopped" } else { "it took too long" };
-        // All that is said to a program goes through one pipe: where this does not get through, nothing does.
-        if !pending.withdraw(why).await && self.process.is_some() {
+        drop(signs);
+        // All that is said to a program goes through one pipe: where this does not get through, nothing does. One that works
+        // for others may read again when it is done, and is not ended under them: the last who waits in vain ends it.
+        if !pending.withdraw(why).await && self.process.is_some() && !self.listener.is_awaited() {
             self.give_up("does not read what it is sent");
         }
         Err(unanswered)
     }
 
     /// Why a call came to nothing.
-    async fn trouble(&self, error: ServiceError, tool: &str) -> Trouble {
+    async fn trouble(&self, error: ServiceError, tool: &str, attempt: Attempt) -> Trouble {
         let server = self.server.name.clone();
-        match error {
+        match in_its_words(error, attempt) {
             ServiceError::McpError(error) => {
                 Trouble::Refused { server, message: brief(&self.redactor, &error.message), code: error.code.0 }
             }
@@ -219,8 +244,8 @@ impl Link {
     }
 
     /// Why there is no list of tools. Nothing can have had an effect.
-    async fn without_list(&self, error: ServiceError) -> Trouble {
-        match error {
+    async fn without_list(&self, error: ServiceError, attempt: Attempt) -> Trouble {
+        match in_its_words(error, attempt) {
             ServiceError::McpError(error) => {
                 self.no_list(format!("{} (code {})", brief(&self.redactor, &error.message), error.code.0))
             }
@@ -243,13 +268,18 @@ impl Link {
         Trouble::NoList { server: self.server.name.clone(), why }
     }
 
-    fn not_ready(&self) -> Trouble {
-        let (server, within) = (self.server.name.clone(), self.server.start_within);
-        Trouble::NotReady { server, within, said: String::new() }
+    /// There is no list of tools, and it was waited for so long: for as long as for a start, or as for a call.
+    pub(super) fn not_listed(&self, within: Duration) -> Trouble {
+        let server = self.server.name.clone();
+        if within > self.server.start_within {
+            Trouble::NotListed { server, within }
+        } else {
+            Trouble::NotReady { server, within, said: String::new() }
+        }
     }
 
     fn session_gone(&self) -> Trouble {
-        self.give_up("has ended the session");
+        self.give_up(SESSION_ENDED);
         Trouble::SessionGone { server: self.server.name.clone() }
     }
 
@@ -264,11 +294,23 @@ impl Link {
     }
 }
 
+/// A bad request that is one in a new session as well is about what was asked, and the server's answer to it.
+fn in_its_words(error: ServiceError, attempt: Attempt) -> ServiceError {
+    match failure(&error).and_then(Unnamed::of) {
+        Some(words) if attempt == Attempt::Last => ServiceError::McpError(words.clone()),
+        _ => error,
+    }
+}
+
 /// Whether the server does not know the session any more, so that it has not looked at what it was asked.
 fn is_without_session(error: &ServiceError) -> bool {
-    type Failure = StreamableHttpError<<BoundedHttp as StreamableHttpClient>::Error>;
-    let ServiceError::TransportSend(error) = error else { return false };
-    matches!(error.error.downcast_ref::<Failure>(), Some(StreamableHttpError::SessionExpired))
+    failure(error)
+        .is_some_and(|failure| matches!(failure, StreamableHttpError::SessionExpired) || Unnamed::of(failure).is_some())
+}
+
+fn failure(error: &ServiceError) -> Option<&Failure> {
+    let ServiceError::TransportSend(error) = error else { return None };
+    error.error.downcast_ref()
 }
 
 /// What went wrong with the greeting of a program.

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use rmcp::model::Tool;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use sortie_agents::{ServerAccess, ServerDefinition, server_prefix};
-use sortie_policy::Redactor;
+use sortie_policy::{Redactor, without_credentials};
 use sortie_protocol::ToolSpec;
 
 use super::pages::{MAX_NAMED, Pages};
@@ -25,7 +25,9 @@ const MAX_SCHEMA_BYTES: usize = 16 << 10;
 pub(super) struct Listing {
     /// In the server's order.
     pub(super) tools: Vec<ListedTool>,
-    /// What was left out.
+    /// What to say of those that cannot be read.
+    pub(super) unreadable: Option<String>,
+    /// What else was left out.
     pub(super) notices: Vec<String>,
 }
 
@@ -48,7 +50,7 @@ impl Listing {
                 left_out.push("has a tool without a name, which is left out".to_owned());
             } else if taken.insert(name.clone()) {
                 let (own_name, pin) = (tool.name.to_string(), pin(server, tool));
-                tools.push(ListedTool { own_name, spec: spec(name, tool), pin });
+                tools.push(ListedTool { own_name, spec: spec(name, tool, redactor), pin });
             } else {
                 let own = brief(redactor, &tool.name);
                 left_out.push(format!("has two tools that would be `{name}`; `{own}` is left out"));
@@ -60,14 +62,14 @@ impl Listing {
             left_out.push(format!("has {more} more tools that are left out for the same reasons"));
         }
         let left_out = left_out.into_iter().map(|what| format!("the MCP server `{}` {what}", server.name));
-        let notices = pages.notices(&server.name, redactor).into_iter().chain(left_out).collect();
-        Self { tools, notices }
+        let notices = pages.cut(&server.name).into_iter().chain(left_out).collect();
+        Self { tools, unreadable: pages.unreadable(&server.name, redactor), notices }
     }
 
     /// That of a server that says it has no tools; it is not asked for them.
     pub(super) fn none(server: &ServerDefinition) -> Self {
         let notices = vec![format!("the MCP server `{}` has no tools", server.name)];
-        Self { tools: Vec::new(), notices }
+        Self { tools: Vec::new(), unreadable: None, notices }
     }
 
     /// The digest of the tool's definition as it is now; `None` where there is no such tool.
@@ -88,13 +90,15 @@ fn name(server: &str, tool: &str) -> String {
     format!("{}_{digest}", &name[..MAX_NAME_BYTES - 9])
 }
 
-fn spec(name: String, tool: &Tool) -> ToolSpec {
-    let described = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default().trim();
+/// Secrets are taken out before anything is cut: half a key is one, too. Names stay, since the server is called by them.
+fn spec(name: String, tool: &Tool, redactor: &Redactor) -> ToolSpec {
+    let described = redactor.redact(tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default()).text;
+    let described = described.trim();
     let mut description = match described.char_indices().nth(MAX_DESCRIPTION_CHARS) {
         Some((end, _)) => format!("{}… (cut)", described[..end].trim_end()),
         None => described.to_owned(),
     };
-    let (mut schema, told) = acceptable((*tool.input_schema).clone());
+    let (mut schema, told) = acceptable(without_secrets(&tool.input_schema, redactor));
     let bytes = schema.to_string().len();
     if bytes > MAX_SCHEMA_BYTES {
         description += &format!(" (Its schema of {bytes} bytes is left out.)");
@@ -105,15 +109,46 @@ fn spec(name: String, tool: &Tool) -> ToolSpec {
     ToolSpec { name, description: description.trim().to_owned(), schema }
 }
 
-/// All that the server says of the tool, and which server says it: what is approved of one is not approved of another that
-/// says the same. Variables stand as they are written, so that no key is needed to tell two servers apart. Keys are in one
-/// order, whatever the server's.
+/// The schema without the secrets in its texts.
+fn without_secrets(schema: &Map<String, Value>, redactor: &Redactor) -> Map<String, Value> {
+    let clean = |(name, value): (&String, &Value)| {
+        let value = match value {
+            // These are names of properties. One that is a secret is demanded no more: a mark is the name of none.
+            Value::Array(required) if name == "required" => {
+                let stays = |name: &&Value| name.as_str().is_none_or(|name| redactor.redact(name).count == 0);
+                required.iter().filter(stays).map(|value| cleaned(value, redactor)).collect()
+            }
+            value => cleaned(value, redactor),
+        };
+        (name.clone(), value)
+    };
+    schema.iter().map(clean).collect()
+}
+
+fn cleaned(value: &Value, redactor: &Redactor) -> Value {
+    match value {
+        Value::String(text) => redactor.redact(text).into_text().into(),
+        Value::Array(values) => values.iter().map(|value| cleaned(value, redactor)).collect(),
+        Value::Object(schema) => without_secrets(schema, redactor).into(),
+        other => other.clone(),
+    }
+}
+
+/// What the server says of the tool that somebody reads, and which server says it: what is approved of one is not approved
+/// of another that says the same. Of variables, headers and addresses only what is no key: a server with a new key is the
+/// same. Keys of objects are in one order, whatever the server's.
 fn pin(server: &ServerDefinition, tool: &Tool) -> String {
     let access = match &server.access {
-        ServerAccess::Program { command, arguments, environment } => json!([command, arguments, environment]),
-        ServerAccess::Address { url, headers } => json!([url, headers]),
+        ServerAccess::Program { command, arguments, environment } => {
+            json!([command, arguments, environment.keys().collect::<Vec<_>>()])
+        }
+        ServerAccess::Address { url, headers } => {
+            json!([without_credentials(url), headers.keys().collect::<Vec<_>>()])
+        }
     };
-    let definition = json!([server.name, access, tool.name, serde_json::to_value(tool).unwrap_or_default()]);
+    let said =
+        json!([tool.name, tool.title, tool.description, tool.input_schema, tool.output_schema, tool.annotations]);
+    let definition = json!([server.name, access, said]);
     hex(&Sha256::digest(definition.to_string().as_bytes()))
 }
 
@@ -129,7 +164,6 @@ mod tests {
     use std::sync::Arc;
 
     use rmcp::model::ListToolsResult;
-    use serde_json::Value;
 
     use super::*;
 
@@ -142,9 +176,14 @@ mod tests {
     }
 
     fn listing(tools: Vec<Tool>) -> Listing {
+        listing_without(&[], tools)
+    }
+
+    fn listing_without(secrets: &[&str], tools: Vec<Tool>) -> Listing {
+        let redactor = Redactor::new(secrets.iter().map(|&secret| secret.to_owned()).collect());
         let mut pages = Pages::default();
         pages.take(ListToolsResult::with_all_items(tools).into()).unwrap();
-        Listing::new(&server(&json!({ "command": "db" })), &pages, &Redactor::new(Vec::new()))
+        Listing::new(&server(&json!({ "command": "db" })), &pages, &redactor)
     }
 
     #[test]
@@ -176,11 +215,12 @@ mod tests {
     #[test]
     fn long_descriptions_are_cut_and_long_schemas_left_out_and_both_say_so() {
         let mut long = tool("a", &"word ".repeat(1_000));
-        let spec = spec("mcp__db__a".to_owned(), &long);
+        let redactor = Redactor::new(Vec::new());
+        let spec = spec("mcp__db__a".to_owned(), &long, &redactor);
         assert!(spec.description.ends_with("word… (cut)") && spec.description.chars().count() < 1_010);
         let properties: serde_json::Map<String, Value> = (0..2_000).map(|n| (format!("p{n}"), json!({}))).collect();
         long.input_schema = Arc::new(serde_json::Map::from_iter([("properties".to_owned(), properties.into())]));
-        let spec = super::spec("mcp__db__a".to_owned(), &long);
+        let spec = super::spec("mcp__db__a".to_owned(), &long, &redactor);
         assert!(spec.description.contains(" bytes is left out.)"), "{}", spec.description);
         assert_eq!(spec.schema, json!({ "type": "object" }));
     }
@@ -190,13 +230,42 @@ mod tests {
         let mut either = tool("a", "Finds.");
         either.input_schema =
             Arc::new(serde_json::Map::from_iter([("anyOf".to_owned(), json!([{ "required": ["x"] }]))]));
-        let spec = spec("mcp__db__a".to_owned(), &either);
+        let spec = spec("mcp__db__a".to_owned(), &either, &Redactor::new(Vec::new()));
         let told = r#"Finds. (Its arguments must fit this, too: {"anyOf":[{"required":["x"]}]})"#;
         assert_eq!((spec.description.as_str(), spec.schema.get("anyOf")), (told, None));
     }
 
     #[test]
-    fn a_digest_changes_with_whatever_the_server_says_of_the_tool_and_with_the_server() {
+    fn keys_in_descriptions_and_schemas_are_taken_out_before_they_are_cut_and_the_digest_is_of_the_servers_words() {
+        let (key, mark) = ("tok-abcdefghijklmnop", "[redacted: known secret]");
+        let schema = json!({
+            "description": key,
+            "properties": { "a": { "default": key, "enum": ["x", key], "required": [key, "n"], "maximum": 5 } },
+            "anyOf": [{ "const": key }]
+        });
+        let with = |description: String| {
+            let mut tool = tool("a", &description);
+            tool.input_schema = Arc::new(schema.as_object().unwrap().clone());
+            tool
+        };
+        let tools = || vec![with(format!("{} {key}", "x".repeat(MAX_DESCRIPTION_CHARS - 10)))];
+        let (clean, raw) = (listing_without(&[key], tools()), listing(tools()));
+        let (spec, description) = (&clean.tools[0].spec, &clean.tools[0].spec.description);
+        assert!(description.contains("x [redacte") && description.ends_with(&format!(r#"[{{"const":"{mark}"}}]}})"#)));
+        assert!(!description.contains("tok-") && !spec.schema.to_string().contains("tok-"), "{spec:?}");
+        assert_eq!(spec.schema["description"], mark);
+        assert_eq!(
+            spec.schema["properties"]["a"],
+            json!({ "default": mark, "enum": ["x", mark], "required": ["n"], "maximum": 5 })
+        );
+        assert_eq!(clean.tools[0].pin, raw.tools[0].pin);
+        let mut titled = tool("a", "");
+        (titled.description, titled.title) = (None, Some(format!(" {key} ")));
+        assert_eq!(listing_without(&[key], vec![titled]).tools[0].spec.description, mark);
+    }
+
+    #[test]
+    fn a_digest_changes_with_what_is_read_of_the_tool_and_with_the_server() {
         let db = server(&json!({ "command": "db", "env": { "KEY": "${KEY}" } }));
         let before = pin(&db, &tool("a", "reads"));
         assert_eq!(before, pin(&db, &tool("a", "reads")));
@@ -205,9 +274,18 @@ mod tests {
         let mut annotated = tool("a", "reads");
         annotated.annotations = Some(rmcp::model::ToolAnnotations::new().read_only(true));
         assert_ne!(before, pin(&db, &annotated));
+        let mut titled = tool("a", "reads");
+        titled.title = Some("Reader".to_owned());
+        assert_ne!(before, pin(&db, &titled));
+        let schema = Arc::new(serde_json::Map::from_iter([("type".to_owned(), "object".into())]));
+        let (mut taking, mut giving) = (tool("a", "reads"), tool("a", "reads"));
+        (taking.input_schema, giving.output_schema) = (Arc::clone(&schema), Some(schema));
+        assert_ne!(before, pin(&db, &taking));
+        assert_ne!(before, pin(&db, &giving));
         for other in [
             json!({ "command": "db" }),
-            json!({ "command": "db", "env": { "KEY": "${OTHER}" } }),
+            json!({ "command": "db", "env": { "OTHER": "${KEY}" } }),
+            json!({ "command": "other", "env": { "KEY": "${KEY}" } }),
             json!({ "command": "db", "args": ["x"], "env": { "KEY": "${KEY}" } }),
             json!({ "url": "https://db.example/mcp" }),
         ] {
@@ -215,5 +293,35 @@ mod tests {
         }
         let patient = json!({ "command": "db", "env": { "KEY": "${KEY}" }, "call_timeout_seconds": 5 });
         assert_eq!(before, pin(&server(&patient), &tool("a", "reads")), "how long it is waited for is no part of it");
+    }
+
+    #[test]
+    fn a_digest_stays_with_a_new_key_and_with_what_nobody_reads() {
+        let same = |one: Value, other: Value| {
+            let pins = [one, other].map(|definition| pin(&server(&definition), &tool("a", "reads")));
+            assert_eq!(pins[0], pins[1]);
+        };
+        same(
+            json!({ "command": "db", "env": { "API_TOKEN": "old-0123456789" } }),
+            json!({ "command": "db", "env": { "API_TOKEN": "new-0123456789" } }),
+        );
+        same(
+            json!({ "url": "https://old:key@db.example/mcp?key=old", "headers": { "Authorization": "Bearer old" } }),
+            json!({ "url": "https://new:key@db.example/mcp?key=new", "headers": { "Authorization": "Bearer new" } }),
+        );
+        let at = |url: &str, header: &str| {
+            pin(&server(&json!({ "url": url, "headers": { header: "x" } })), &tool("a", "reads"))
+        };
+        let before = at("https://db.example/mcp", "Authorization");
+        assert_ne!(before, at("https://db.example/other", "Authorization"));
+        assert_ne!(before, at("https://other.example/mcp", "Authorization"));
+        assert_ne!(before, at("https://db.example/mcp", "X-Tenant"));
+        let db = server(&json!({ "command": "db" }));
+        let said = json!({ "name": "a", "description": "reads", "inputSchema": {} });
+        let mut marked = said.clone();
+        marked["_meta"] = json!({ "request": "1" });
+        marked["icons"] = json!([{ "src": "https://db.example/a.png?signature=1" }]);
+        let [plain, marked] = [said, marked].map(|said| pin(&db, &serde_json::from_value(said).unwrap()));
+        assert_eq!(plain, marked);
     }
 }

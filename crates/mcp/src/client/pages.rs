@@ -64,21 +64,20 @@ impl Pages {
         serde_json::from_value(tool).inspect_err(|_| self.unreadable.push(name)).ok()
     }
 
-    /// What was left out.
-    pub(super) fn notices(&self, server: &str, redactor: &Redactor) -> Vec<String> {
-        let mut notices = Vec::new();
-        if !self.unreadable.is_empty() {
-            let name = |name: &Value| format!("`{}`", brief(redactor, name.as_str().unwrap_or_default()));
-            let named: Vec<String> = self.unreadable.iter().take(MAX_NAMED).map(name).collect();
-            let more = self.unreadable.len() - named.len();
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            notices.push(format!(
-                "the MCP server `{server}` has tools that cannot be read and are left out: {}{more}",
-                named.join(", ")
-            ));
-        }
-        notices.extend(self.cut.as_ref().map(|cut| format!("the MCP server `{server}` {cut}")));
-        notices
+    /// What to say of tools that cannot be read.
+    pub(super) fn unreadable(&self, server: &str, redactor: &Redactor) -> Option<String> {
+        let name = |name: &Value| format!("`{}`", brief(redactor, name.as_str().unwrap_or_default()));
+        let named: Vec<String> = self.unreadable.iter().take(MAX_NAMED).map(name).collect();
+        let more = self.unreadable.len() - named.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let named = named.join(", ");
+        (!self.unreadable.is_empty())
+            .then(|| format!("the MCP server `{server}` has tools that cannot be read and are left out: {named}{more}"))
+    }
+
+    /// What to say of a list whose rest was not asked for.
+    pub(super) fn cut(&self, server: &str) -> Option<String> {
+        self.cut.as_ref().map(|cut| format!("the MCP server `{server}` {cut}"))
     }
 }
 
@@ -98,8 +97,13 @@ mod tests {
         json!({ "name": name, "description": description, "inputSchema": { "type": "object" } })
     }
 
-    fn notices(pages: &Pages) -> String {
-        pages.notices("db", &Redactor::new(Vec::new())).join("\n")
+    fn left_out(pages: &Pages) -> Option<String> {
+        pages.unreadable("db", &Redactor::new(Vec::new()))
+    }
+
+    fn cut(pages: &Pages) -> String {
+        assert_eq!(left_out(pages), None);
+        pages.cut("db").unwrap()
     }
 
     #[test]
@@ -111,12 +115,13 @@ mod tests {
         assert_eq!(pages.take(page(json!({ "tools": [tool("c", "")] }))), Ok(None));
         let names: Vec<&str> = pages.tools.iter().map(|tool| tool.name.as_ref()).collect();
         assert_eq!(names, ["a", "b", "c"]);
-        assert_eq!(notices(&pages), "the MCP server `db` has tools that cannot be read and are left out: `odd`, ``");
+        let told = "the MCP server `db` has tools that cannot be read and are left out: `odd`, ``";
+        assert_eq!((left_out(&pages).as_deref(), pages.cut("db")), (Some(told), None));
         let unreadable: Vec<Value> = (0..2_000).map(|n| json!({ "name": format!("t{n}") })).collect();
         let mut pages = Pages::default();
         assert_eq!(pages.take(page(json!({ "tools": unreadable }))), Ok(None));
         let told = "the MCP server `db` has tools that cannot be read and are left out: `t0`, `t1`, `t2` and 1997 more";
-        assert_eq!(notices(&pages), told);
+        assert_eq!(left_out(&pages).as_deref(), Some(told));
         assert_eq!(Pages::default().take(page(json!({ "tools": "none" }))), Err(NO_LIST));
         assert_eq!(Pages::default().take(page(json!({}))), Err(NO_LIST));
     }
@@ -128,7 +133,7 @@ mod tests {
             assert_eq!(pages.take(page(json!({ "tools": [], "nextCursor": next }))), Ok(Some(next.to_owned())));
         }
         assert_eq!(pages.take(page(json!({ "tools": [], "nextCursor": "b" }))), Ok(None));
-        assert_eq!(notices(&pages), "the MCP server `db` begins its list of tools again instead of ending it");
+        assert_eq!(cut(&pages), "the MCP server `db` begins its list of tools again instead of ending it");
     }
 
     #[test]
@@ -137,11 +142,11 @@ mod tests {
         let asked = (0..)
             .take_while(|n| pages.take(page(json!({ "tools": [], "nextCursor": n.to_string() }))).unwrap().is_some());
         assert_eq!(asked.count(), MAX_PAGES - 1);
-        assert_eq!(notices(&pages), "the MCP server `db` has more than 100 pages of tools; the rest is left out");
+        assert_eq!(cut(&pages), "the MCP server `db` has more than 100 pages of tools; the rest is left out");
         let mut pages = Pages::default();
         let many: Vec<Value> = (0..=MAX_TOOLS).map(|n| tool(&format!("t{n}"), "")).collect();
         assert_eq!(pages.take(page(json!({ "tools": many }))), Ok(None));
-        assert_eq!(notices(&pages), "the MCP server `db` has more than 5000 tools; the rest is left out");
+        assert_eq!(cut(&pages), "the MCP server `db` has more than 5000 tools; the rest is left out");
         let mut pages = Pages::default();
         let long = "x".repeat(6 << 20);
         let asked = (0..).take_while(|n| {
@@ -149,6 +154,6 @@ mod tests {
             pages.take(page(next)).unwrap().is_some()
         });
         assert_eq!(asked.count(), 2);
-        assert_eq!(notices(&pages), "the MCP server `db` has more than 2 tools; the rest is left out");
+        assert_eq!(cut(&pages), "the MCP server `db` has more than 2 tools; the rest is left out");
     }
 }

@@ -8,6 +8,7 @@ use sortie_tools::{BoxFuture, CallContext, Tool};
 use tokio_util::sync::CancellationToken;
 
 use super::connection::Connection;
+use super::link::Attempt;
 use super::listing::ListedTool;
 use super::trouble::Trouble;
 
@@ -26,23 +27,28 @@ impl RemoteTool {
 
     /// A server that has ended the session did not look at the call, which can be made once more in a new one.
     async fn call(&self, arguments: Map<String, Value>, cancel: &CancellationToken) -> Result<ToolOutput, Trouble> {
-        match self.try_call(arguments.clone(), cancel).await {
-            Err(Trouble::SessionGone { .. }) => self.try_call(arguments, cancel).await,
+        match self.try_call(arguments.clone(), Attempt::First, cancel).await {
+            Err(Trouble::SessionGone { .. }) => self.try_call(arguments, Attempt::Last, cancel).await,
             done => done,
         }
     }
 
-    async fn try_call(&self, arguments: Map<String, Value>, cancel: &CancellationToken) -> Result<ToolOutput, Trouble> {
+    async fn try_call(
+        &self,
+        arguments: Map<String, Value>,
+        attempt: Attempt,
+        cancel: &CancellationToken,
+    ) -> Result<ToolOutput, Trouble> {
         let (link, now) = tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(Trouble::Stopped { tool: self.listed.spec.name.clone() }),
-            listed = self.connection.listed() => listed?,
+            listed = self.connection.listed_for_call(attempt) => listed?,
         };
         // What a person has read and approved is what runs, or nothing does.
         if now.pin_of(&self.listed.own_name) != Some(&self.listed.pin) {
             return Err(Trouble::Changed { tool: self.listed.spec.name.clone() });
         }
-        Ok(link.call((&self.listed.own_name, arguments), cancel).await?.into_output())
+        Ok(link.call((&self.listed.own_name, arguments), attempt, cancel).await?.into_output())
     }
 }
 

@@ -4,10 +4,12 @@
 //! This is the one place that knows such names. Short values are left alone by the redactor, which learns all of these.
 
 use reqwest::Url;
+use serde_json::Value;
 use sortie_agents::ServerAccess;
 
-/// What names of secrets have in them, in whatever way they are written.
-const SECRET_PARTS: [&str; 12] = [
+/// What a word in the name of a secret ends in: `PGPASSWORD` and `apikey` are one word. Ordinary words begin so (`AUTHOR`,
+/// `KEYSPACE`) and do not end so.
+const SECRET_ENDS: [&str; 14] = [
     "key",
     "token",
     "secret",
@@ -16,18 +18,56 @@ const SECRET_PARTS: [&str; 12] = [
     "passphrase",
     "credential",
     "auth",
+    "authorization",
+    "authentication",
     "cookie",
     "dsn",
     "session",
-    "private",
+    "sessionid",
 ];
-/// The same as words of their own: `pat` is a part of `PATH`, too.
-const SECRET_WORDS: [&str; 2] = ["pat", "pass"];
-/// A name that ends so is of a place where a secret is kept. Places are in too many texts to be taken out of them.
-const PLACES: [&str; 5] = ["file", "path", "dir", "directory", "folder"];
+/// The same as whole words: `COMPASS` ends in one, too.
+const SECRET_WORDS: [&str; 3] = ["pat", "pass", "private"];
+/// A name that ends so is of something about a secret, or of the place where it is kept. Such values are in too many texts
+/// to be taken out of them.
+const ABOUT: [&str; 34] = [
+    "algorithm",
+    "audience",
+    "count",
+    "dir",
+    "directory",
+    "domain",
+    "email",
+    "enabled",
+    "endpoint",
+    "file",
+    "folder",
+    "format",
+    "grant",
+    "header",
+    "host",
+    "id",
+    "issuer",
+    "length",
+    "limit",
+    "method",
+    "mode",
+    "name",
+    "path",
+    "port",
+    "prefix",
+    "provider",
+    "realm",
+    "region",
+    "scope",
+    "space",
+    "timeout",
+    "type",
+    "uri",
+    "url",
+];
 /// `Bearer x` is a word that everybody knows, and a key. Of any other value each word belongs to it.
 const SCHEMES: [&str; 4] = ["bearer", "basic", "token", "apikey"];
-/// A value in a query that is as long as keys are, whatever its name. `region=us-east-1` is none.
+/// A value in a query that is as long as keys are may be one, whatever its name. `region=us-east-1` is none.
 const LEAST_UNNAMED: usize = 16;
 
 /// The secrets of a definition in which every variable is replaced.
@@ -44,8 +84,7 @@ pub fn secrets_of(access: &ServerAccess) -> Vec<String> {
         }
     };
     for (name, value) in named {
-        secrets.take_address(value);
-        secrets.take_named(name, value);
+        secrets.take_text(name, value);
     }
     secrets.0
 }
@@ -53,19 +92,49 @@ pub fn secrets_of(access: &ServerAccess) -> Vec<String> {
 struct Secrets(Vec<String>);
 
 impl Secrets {
-    fn take_named(&mut self, name: &str, value: &str) {
-        if !is_secret(name) {
-            return;
+    fn take_text(&mut self, name: &str, value: &str) {
+        if !self.take_json(name, value) {
+            self.take_address(value);
         }
-        self.0.push(without_scheme(value.trim()).to_owned());
-        if name.to_ascii_lowercase().contains("cookie") {
-            self.take_pairs(value, ';', |_, _| true);
+        self.take_named(name, value);
+    }
+
+    /// Whether the name makes the value a key.
+    fn take_named(&mut self, name: &str, value: &str) -> bool {
+        let value = value.trim();
+        let key = without_scheme(value);
+        // `AUTH_HEADER` is the name of a header, or all that stands in one.
+        let is_key = is_secret(name) || (has_secret_word(name) && key.len() < value.len());
+        if is_key {
+            self.0.push(key.to_owned());
+            if name.to_ascii_lowercase().contains("cookie") {
+                self.take_pairs(value, ';', |_, _| true);
+            }
+        }
+        is_key
+    }
+
+    /// The names and values of an object, at every depth. Says whether the text is one, or a list.
+    fn take_json(&mut self, name: &str, text: &str) -> bool {
+        let value = text.trim_start().starts_with(['{', '[']).then(|| serde_json::from_str(text).ok()).flatten();
+        value.inspect(|value| self.take_value(name, value)).is_some()
+    }
+
+    fn take_value(&mut self, name: &str, value: &Value) {
+        match value {
+            Value::String(text) => self.take_text(name, text),
+            Value::Array(values) => values.iter().for_each(|value| self.take_value(name, value)),
+            Value::Object(fields) => fields.iter().for_each(|(name, value)| self.take_value(name, value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
-    /// `--token=x`, `--token x`, `-e TOKEN=x` and `--header "Authorization: Bearer x"`.
+    /// `--token=x`, `--token x`, `-e TOKEN=x`, `--header "Authorization: Bearer x"` and `--config={"token":"x"}`.
     fn take_arguments(&mut self, arguments: &[String]) {
         for (at, argument) in arguments.iter().enumerate() {
+            if self.take_json("", argument) {
+                continue;
+            }
             self.take_address(argument);
             if argument.contains(['=', ':']) {
                 self.take_assigned(argument);
@@ -87,8 +156,9 @@ impl Secrets {
             if is_mounted {
                 return;
             }
-            if is_secret(name) {
-                return self.take_named(name, value);
+            let is_json = self.take_json(name, value);
+            if self.take_named(name, value) || is_json {
+                return;
             }
             rest = value;
         }
@@ -109,7 +179,7 @@ impl Secrets {
         }
         if let Some((_, query)) = rest.split_once('?') {
             let query = query.split('#').next().unwrap_or_default();
-            self.take_pairs(query, '&', |name, value| is_secret(name) || value.len() >= LEAST_UNNAMED);
+            self.take_pairs(query, '&', |name, value| is_secret(name) || may_be_key(value));
         }
     }
 
@@ -128,11 +198,45 @@ impl Secrets {
 }
 
 fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let words = || name.split(|letter: char| !letter.is_ascii_alphanumeric());
-    let is_place = words().next_back().is_some_and(|last| PLACES.contains(&last));
-    let has_part = SECRET_PARTS.iter().any(|part| name.contains(part));
-    !is_place && (has_part || words().any(|word| SECRET_WORDS.contains(&word)))
+    let words = words(name);
+    let is_about = match &words[..] {
+        // Whoever has the id of a session has the session.
+        [.., before, last] if last == "id" => before != "session",
+        [.., last] => ABOUT.contains(&last.strip_suffix('s').unwrap_or(last)),
+        [] => true,
+    };
+    !is_about && has_secret_word(name)
+}
+
+fn has_secret_word(name: &str) -> bool {
+    words(name).iter().any(|word| {
+        let one = word.strip_suffix('s').unwrap_or(word);
+        SECRET_WORDS.contains(&word.as_str()) || SECRET_ENDS.iter().any(|end| one.ends_with(end))
+    })
+}
+
+/// The words of a name in small letters: `API_KEY_2`, `api-key`, `apiKey` and `APIKey` have the same.
+fn words(name: &str) -> Vec<String> {
+    let letters: Vec<char> = name.chars().collect();
+    let mut words = vec![String::new()];
+    for (at, letter) in letters.iter().enumerate() {
+        let is_small = |at: usize| letters.get(at).is_some_and(char::is_ascii_lowercase);
+        let begins = letter.is_ascii_uppercase() && at > 0 && (is_small(at - 1) || is_small(at + 1));
+        if begins || !letter.is_ascii_alphabetic() {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| letter.is_ascii_alphabetic()) {
+            word.push(letter.to_ascii_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Whether a value without a name that says so looks like a key: `features=database,docs,storage` does not.
+fn may_be_key(value: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| value.as_bytes().iter().any(is);
+    value.len() >= LEAST_UNNAMED && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic) && !value.contains(',')
 }
 
 fn without_scheme(value: &str) -> &str {
@@ -174,12 +278,62 @@ mod tests {
             "SESSION_ID",
             "PRIVATE_PEM",
             "X-Auth",
+            "apikey",
+            "PGPASSWORD",
+            "TS_AUTHKEY",
+            "APIKey",
+            "API_KEY_2",
+            "OAUTH2_TOKENS",
+            "Mcp-Session-Id",
         ] {
             assert_eq!(in_variable(name, "value-of-it"), ["value-of-it"], "{name}");
         }
         for name in ["PATH", "PATTERN", "COMPASS", "REGION", "SSH_KEY_FILE", "SESSION_DIR", "TOKEN_PATH"] {
             assert_eq!(in_variable(name, "value-of-it"), [""; 0], "{name}");
         }
+    }
+
+    #[test]
+    fn values_that_only_have_to_do_with_secrets_are_ordinary_words() {
+        for name in [
+            "GIT_AUTHOR_NAME",
+            "AUTHOR",
+            "KEYSPACE",
+            "KEYBOARD",
+            "AUTH_TYPE",
+            "AUTH_URL",
+            "authUri",
+            "XDG_SESSION_TYPE",
+            "OAUTH_GRANT",
+            "OAUTH_SCOPES",
+            "TOKEN_LIMIT",
+            "KEY_ID",
+            "AUTH_METHOD",
+            "AUTH_HEADER",
+        ] {
+            assert_eq!(in_variable(name, "value-of-it"), [""; 0], "{name}");
+        }
+        assert_eq!(in_variable("AUTH_HEADER", "Bearer value-of-it"), ["value-of-it"], "all that stands in the header");
+        assert_eq!(in_arguments(&["-e", "AUTH_HEADER=Bearer value-of-it"]), ["value-of-it"]);
+        assert_eq!(in_variable("AUTH_URL", "https://h/?token=abc"), ["abc"], "the address itself carries one");
+    }
+
+    #[test]
+    fn objects_in_values_and_arguments_are_read_as_names_and_values() {
+        let object = r#"{"Authorization":"Bearer abc","Version":"2022-06-28","in":[{"apiKey":"d\ne"}],"auth":1}"#;
+        assert_eq!(in_variable("MCP_HEADERS", object), ["abc", "d\ne"]);
+        assert_eq!(in_variable("MCP_HEADERS", r#"{"at":"https://h/?token=abc"}"#), ["abc"]);
+        assert_eq!(in_variable("KEYS", r#"["abc"]"#), ["abc", r#"["abc"]"#]);
+        for arguments in [
+            &[r#"--config={"token":"abc"}"#][..],
+            &["--config", r#" {"token":"abc"}"#],
+            &[r#"--env=CONFIG={"token":"abc"}"#],
+        ] {
+            assert_eq!(in_arguments(arguments), ["abc"], "{arguments:?}");
+        }
+        let whole = r#"{"private_key":"abc"}"#;
+        assert_eq!(in_arguments(&[&format!("--credentials={whole}")]), ["abc", whole]);
+        assert_eq!(in_variable("CONFIG", "{token: abc}"), [""; 0], "it is no JSON");
     }
 
     #[test]
@@ -222,9 +376,12 @@ mod tests {
 
     #[test]
     fn addresses_carry_keys_before_the_host_and_in_the_query() {
-        let known: [(&str, &[&str]); 6] = [
+        let known: [(&str, &[&str]); 9] = [
             ("https://h/mcp?api_key=abc&region=us-east-1#x", &["abc"]),
             ("https://h/mcp?k=0123456789abcdef", &["0123456789abcdef"]),
+            ("https://h/mcp?project_ref=abcdefghijklmnopqrst", &[]),
+            ("https://h/mcp?features=database,docs,storage2", &[]),
+            ("https://h/mcp?since=20240101000000000", &[]),
             ("https://abc@h/mcp", &["abc", ""]),
             ("https://abc1:x-oauth@h/mcp", &["abc1", "x-oauth"]),
             ("postgres://postgres:a%40b@h:1,i:2/db", &["a%40b", "a@b"]),

@@ -21,6 +21,12 @@ pub(super) enum Trouble {
     )]
     NotReady { server: String, within: Duration, said: String },
     #[error(
+        "mcp_timeout: the MCP server `{server}` did not list its tools within {} s (`call_timeout_seconds`), and the call \
+         was not made",
+        within.as_secs()
+    )]
+    NotListed { server: String, within: Duration },
+    #[error(
         "mcp_timeout: the MCP server `{server}` gave no sign for {} s (`call_timeout_seconds`); whether the call had its \
          effect is not known",
         within.as_secs()
@@ -57,7 +63,9 @@ impl Trouble {
     pub(super) fn into_output(self) -> ToolOutput {
         let output = ToolOutput::failure(self.to_string());
         match self {
-            Self::NotReady { .. } | Self::NoAnswer { .. } | Self::NoEnd { .. } => output.because(Fault::TimedOut),
+            Self::NotReady { .. } | Self::NotListed { .. } | Self::NoAnswer { .. } | Self::NoEnd { .. } => {
+                output.because(Fault::TimedOut)
+            }
             Self::Changed { .. } => output.because(Fault::Conflict),
             Self::Refused { code, .. } if code == INVALID_PARAMS => output.because(Fault::Arguments),
             _ => output,

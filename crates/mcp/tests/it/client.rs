@@ -7,7 +7,9 @@ mod faults;
 mod gathering;
 mod restarts;
 mod secrets;
+mod sessions;
 mod starts;
+mod web;
 mod world;
 
 use std::io::{BufRead as _, BufReader, Write as _};

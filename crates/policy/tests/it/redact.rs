@@ -313,9 +313,14 @@ fn values_that_are_known_are_taken_out_wherever_they_stand() {
     let mark = "[redacted: known secret]";
     assert_eq!(redacted.text, format!("X{mark}X {mark} {{\"a\": \"{mark}\"}} a short word"));
     assert_eq!(redacted.count, 3);
+    let lines = "first \"line\"\r\n\tsecond\\line";
+    let redactor = Redactor::new(vec![lines.to_owned()]);
+    let shown = serde_json::json!({ "a": lines }).to_string();
+    assert_eq!(redactor.redact(&shown).text, format!("{{\"a\":\"{mark}\"}}"), "of several lines, in JSON");
+    assert_eq!(redactor.redact(lines).text, mark);
     let placeholders = Redactor::new(vec!["lm-studio".to_owned()]);
     assert_eq!(placeholders.redact("start lm-studio first").count, 0, "a key that is none");
-    assert!(!format!("{redactor:?}").contains("horse"), "nor does it tell");
+    assert!(!format!("{redactor:?}").contains("line"), "nor does it tell");
 }
 
 #[test]

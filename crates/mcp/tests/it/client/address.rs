@@ -5,19 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use sortie_agents::ServerDefinition;
 use sortie_protocol::Status;
-use sortie_testkit::{Script, reply, when};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::tcp::OwnedWriteHalf;
-use tokio::net::{TcpListener, TcpStream};
+use sortie_testkit::{Script, reply};
+use tokio::io::AsyncWriteExt as _;
 use tokio::sync::Barrier;
-use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::web::Web;
 use super::world::{World, one_after_the_other};
 use crate::http::host::{Fate, Host, TOKEN};
 
@@ -63,111 +60,6 @@ async fn an_address_that_refuses_or_where_nobody_is_is_told() {
     world.close().await;
 }
 
-/// A server that greets as it should and has one tool, `talk`. What it answers to a call is said by the test.
-struct Web {
-    port: u16,
-    serving: JoinHandle<()>,
-}
-
-type Talk = Arc<dyn Fn(Asked) -> BoxFuture<'static, ()> + Send + Sync>;
-
-/// A request, and where its answer goes.
-struct Asked {
-    head: String,
-    message: Value,
-    output: OwnedWriteHalf,
-}
-
-impl Asked {
-    /// Answers with JSON.
-    async fn answer(&mut self, status: &str, body: &Value) {
-        let head = format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nConnection: close\r\n");
-        // Whoever is greeted gets a session, and has no stream beside it.
-        let session = if self.message["method"] == "initialize" { "Mcp-Session-Id: one\r\n" } else { "" };
-        self.write(&format!("{head}{session}\r\n{body}")).await;
-    }
-
-    async fn result(&mut self, result: &Value) {
-        let body = json!({ "jsonrpc": "2.0", "id": self.message["id"], "result": result });
-        self.answer("200 OK", &body).await;
-    }
-
-    async fn accept(&mut self) {
-        self.write("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").await;
-    }
-
-    async fn said(&mut self, text: &str) {
-        self.result(&json!({ "content": [{ "type": "text", "text": text }] })).await;
-    }
-
-    async fn write(&mut self, text: &str) {
-        self.output.write_all(text.as_bytes()).await.ok();
-    }
-}
-
-impl Web {
-    async fn start<F: Future<Output = ()> + Send + 'static>(talk: impl Fn(Asked) -> F + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let talk: Talk = Arc::new(move |asked| Box::pin(talk(asked)));
-        let serving = tokio::spawn(async move {
-            while let Ok((socket, _)) = listener.accept().await {
-                tokio::spawn(serve(socket, Arc::clone(&talk)));
-            }
-        });
-        Self { port, serving }
-    }
-
-    fn server(&self) -> ServerDefinition {
-        let definition = json!({ "url": format!("http://127.0.0.1:{}/mcp", self.port), "start_timeout_seconds": 60 });
-        ServerDefinition::read("web", &definition).unwrap().server
-    }
-
-    /// What each of so many calls in one turn is told.
-    async fn called(&self, calls: usize) -> Vec<String> {
-        let call = || reply::call("mcp__web__talk", json!({}));
-        let script = Script::new()
-            .on(when::turn(0), reply::calls((0..calls).map(|_| call())))
-            .on(when::turn(1), reply::text("Done."));
-        let world = World::new(vec![self.server()], script);
-        let outcome = world.run().await;
-        assert_eq!(outcome.notices, Vec::<String>::new());
-        world.close().await;
-        self.serving.abort();
-        world.outputs().into_iter().map(|output| output.for_model).collect()
-    }
-}
-
-async fn serve(socket: TcpStream, talk: Talk) {
-    let (input, output) = socket.into_split();
-    let mut lines = BufReader::new(input);
-    let mut head = String::new();
-    while lines.read_line(&mut head).await.is_ok_and(|length| length > 2) {}
-    let head = head.to_lowercase();
-    let length = head.split_once("content-length: ").map(|(_, rest)| rest.lines().next().unwrap_or_default());
-    let mut body = vec![0; length.and_then(|length| length.parse().ok()).unwrap_or(0)];
-    lines.read_exact(&mut body).await.unwrap();
-    let message: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let mut asked = Asked { head, message, output };
-    match asked.message["method"].as_str().unwrap_or_default() {
-        "initialize" => {
-            let result = json!({
-                "protocolVersion": "2025-06-18", "capabilities": { "tools": {} },
-                "serverInfo": { "name": "web", "version": "1" },
-            });
-            asked.result(&result).await;
-        }
-        "tools/list" => {
-            let tools = json!([{ "name": "talk", "inputSchema": { "type": "object" } }]);
-            asked.result(&json!({ "tools": tools })).await;
-        }
-        "" if asked.head.starts_with("get ") => asked.answer("405 Method Not Allowed", &Value::Null).await,
-        // A call, or an answer to what was asked in one.
-        "tools/call" | "" => talk(asked).await,
-        _ => asked.accept().await,
-    }
-}
-
 #[tokio::test]
 async fn an_answer_without_end_is_not_listened_to_for_long() {
     let web = Web::start(|mut asked| async move {
@@ -210,7 +102,7 @@ async fn a_session_that_a_server_answers_for_with_a_bad_request_is_over_and_the_
             let is_first = calls.fetch_add(1, Ordering::Relaxed) == 0;
             let id = id.clone();
             async move {
-                assert!(asked.head.contains("mcp-session-id: one"));
+                assert!(asked.head.contains("mcp-session-id: "));
                 let why = json!({ "code": -32000, "message": "Bad Request: No valid session ID provided" });
                 let error = json!({ "jsonrpc": "2.0", "id": id, "error": why });
                 if is_first { asked.answer("400 Bad Request", &error).await } else { asked.said("again").await }

@@ -22,7 +22,7 @@ async fn a_call_does_not_wait_for_ever_for_a_server_that_does_not_list_its_tools
         reply::call("mcp__t__echo", echo("never listed")),
         reply::call("mcp__t__echo", echo("started again")),
     ]);
-    let forgetful = server_with("t", "forgetful", &json!({ "start_timeout_seconds": 3 }));
+    let forgetful = server_with("t", "forgetful", &json!({ "start_timeout_seconds": 3, "call_timeout_seconds": 1 }));
     let world = World::new(vec![forgetful], script);
     world.run().await;
     let late = "mcp_timeout: the MCP server `t` was not ready within 3 s (`start_timeout_seconds`)";
@@ -34,19 +34,19 @@ async fn a_call_does_not_wait_for_ever_for_a_server_that_does_not_list_its_tools
 async fn a_server_that_is_too_busy_to_list_its_tools_is_not_ended_under_others() {
     let marks = tempfile::tempdir().unwrap();
     let more = json!({ "env": { "MARKS": marks.path() }, "start_timeout_seconds": 3, "call_timeout_seconds": 600 });
-    // The call that hangs is under way when the other one asks for the tools.
+    // The call that hangs is under way when the next task asks for the tools.
     let script = Script::new()
         .on(when::turn(0).prompt_contains("hang"), reply::calls([reply::call("mcp__t__hang", json!({}))]))
-        .on(when::turn(0), reply::calls([reply::call("mcp__t__change", json!({}))]))
-        .on(when::turn(1), reply::calls([reply::call("mcp__t__echo", echo("never listed"))]))
-        .on(when::turn(2), reply::calls([reply::call("mcp__t__echo", echo("listed"))]))
-        .on(when::turn(3), reply::text("Done."));
+        .on(when::turn(0).prompt_contains("other tools"), reply::calls([reply::call("mcp__t__change", json!({}))]))
+        .otherwise(reply::text("Done."));
     let world = World::new(vec![server_with("t", "forgetful", &more)], script);
     let hanging = world.start_with("hang").await;
     appears(marks.path().join("hangs")).await;
+    world.start_with("other tools").await.outcome().await.unwrap();
+    let notice = world.run().await.notices.remove(0);
+    assert!(notice.contains("mcp_timeout: the MCP server `t` was not ready within 3 s"), "{notice}");
     world.run().await;
-    let told = told(&world);
-    assert!(told[1].starts_with("mcp_timeout: ") && told[2].starts_with("mcp_changed: "), "{told:?}");
+    assert!(world.offered().contains(&"mcp__t__late".to_owned()), "it is still the same: {:?}", world.offered());
     hanging.stop();
     assert_eq!(hanging.outcome().await.unwrap().status, Status::Cancelled);
     world.close().await;
@@ -85,6 +85,31 @@ async fn a_server_that_does_not_read_holds_no_call_and_is_started_again() {
     let unread = "mcp_timeout: the MCP server `t` gave no sign for 1 s (`call_timeout_seconds`); whether the call had \
                   its effect is not known";
     assert_eq!(told(&world), ["what?", unread, "alive"]);
+    world.close().await;
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_read_while_it_works_for_others_is_not_ended_under_them() {
+    let marks = tempfile::tempdir().unwrap();
+    let more = json!({ "env": { "MARKS": marks.path() }, "call_timeout_seconds": 2 });
+    let script = Script::new()
+        .on(when::turn(0).prompt_contains("toil"), reply::calls([reply::call("mcp__t__toil", json!({}))]))
+        // More than a pipe holds.
+        .on(
+            when::turn(0).prompt_contains("much"),
+            reply::calls([reply::call("mcp__t__echo", echo(&"x".repeat(300_000)))]),
+        )
+        .otherwise(reply::text("Done."));
+    let world = World::new(vec![server_with("t", "curious", &more)], script);
+    let toiling = world.start_with("toil").await;
+    appears(marks.path().join("toils")).await;
+    world.start_with("much").await.outcome().await.unwrap();
+    assert!(told(&world)[0].starts_with("mcp_timeout: the MCP server `t` gave no sign for 2 s"), "{:?}", told(&world));
+    // Whoever comes next would start it anew.
+    assert_eq!(world.run().await.notices, Vec::<String>::new());
+    std::fs::write(marks.path().join("go"), "").unwrap();
+    toiling.outcome().await.unwrap();
+    assert_eq!(told(&world), ["toiled"]);
     world.close().await;
 }
 

@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use serde_json::json;
-use sortie_agents::{AgentDefinition, Registry, ServerUse};
-use sortie_engine::{RemoteTools as _, Wanted};
+use sortie_agents::{AgentDefinition, Registry, ServerDefinition, ServerUse};
+use sortie_engine::{Gathered, RemoteTools as _, Wanted};
 use sortie_mcp::Connections;
 use sortie_tools::Tool;
 
+use super::faults::is_running;
 use super::world::{ground, server, server_with};
 
 pub(super) struct Found {
     pub(super) names: Vec<String>,
+    pub(super) missing: Vec<String>,
     pub(super) notices: Vec<String>,
 }
 
@@ -21,8 +23,8 @@ pub(super) async fn gathered(connections: &Connections, servers: Vec<ServerUse>,
     let main = Registry::builtin().get("main").unwrap().clone();
     let agent = AgentDefinition { servers, ..main };
     let wanted = Wanted { agent: &agent, admits: &admits, admits_some_of: &admits };
-    let found = connections.gather(wanted).await;
-    Found { names: found.tools.iter().map(|tool| tool.spec().name).collect(), notices: found.notices }
+    let Gathered { tools, missing, notices } = connections.gather(wanted).await;
+    Found { names: tools.iter().map(|tool| tool.spec().name).collect(), missing, notices }
 }
 
 pub(super) fn home() -> tempfile::TempDir {
@@ -37,7 +39,7 @@ async fn a_server_that_a_task_cannot_use_is_not_started() {
     // Were it started, it would be told of.
     let connections = Connections::new([server("b", "broken"), server("t", "sound")], ground(&home));
     let found = gathered(&connections, Vec::new(), |name| name.starts_with("mcp__t__") && !name.ends_with("die")).await;
-    assert_eq!(found.notices, Vec::<String>::new());
+    assert_eq!((found.missing, found.notices), (Vec::new(), Vec::new()));
     assert!(found.names.contains(&"mcp__t__echo".to_owned()) && !found.names.contains(&"mcp__t__die".to_owned()));
     connections.close().await;
 }
@@ -47,7 +49,7 @@ async fn of_a_thousand_tools_the_wanted_ones_are_offered_and_the_rest_is_told() 
     let home = home();
     let connections = Connections::new([server("c", "crowd")], ground(&home));
     let found = gathered(&connections, Vec::new(), |_| true).await;
-    assert_eq!(found.names.len(), 100);
+    assert_eq!((found.names.len(), found.missing), (100, Vec::new()));
     expect!["the MCP server `c` has 1000 tools; 900 are left out, since at most 100 are offered: name those that are wanted in an agent's `tools`"]
         .assert_eq(&found.notices.join("\n"));
     let found = gathered(&connections, Vec::new(), |name| "mcp__c__tool_999".starts_with(name)).await;
@@ -101,12 +103,70 @@ async fn many_tasks_that_start_at_once_share_one_server() {
     let starts: Vec<_> = (0..20)
         .map(|_| {
             let connections = Arc::clone(&connections);
-            tokio::spawn(async move { gathered(&connections, Vec::new(), |_| true).await.notices })
+            tokio::spawn(async move { gathered(&connections, Vec::new(), |_| true).await.missing })
         })
         .collect();
     for start in starts {
         assert_eq!(start.await.unwrap(), Vec::<String>::new());
     }
     assert_eq!(std::fs::read_dir(marks.path()).unwrap().count(), 1, "each server that is started leaves a mark");
+    connections.close().await;
+}
+
+#[tokio::test]
+async fn what_fails_or_cannot_be_read_is_missing_and_the_rest_is_remarked() {
+    let home = home();
+    let servers = [server("b", "broken"), server("e", "toolless"), server("o", "odd")];
+    let off = server_with("off", "sound", &json!({ "disabled": true }));
+    let connections = Connections::new(servers.into_iter().chain([off]), ground(&home));
+    let uses = vec![ServerUse::Named("off".to_owned()), ServerUse::Own(server("e", "crowd"))];
+    let found = gathered(&connections, uses, |_| true).await;
+    expect![[r#"
+        its tools are missing: mcp_unreachable: the MCP server `b` did not answer as one: it closed the connection (exit code 4); it said: no licence found
+        the MCP server `o` has tools that cannot be read and are left out: `bare`"#]]
+    .assert_eq(&found.missing.join("\n"));
+    expect![[r#"
+        the agent `main` asks for the MCP server `off`, which is switched off
+        the agent `main` brings an MCP server `e`, and another one of that name is set up, which serves
+        the MCP server `e` has no tools
+        the MCP server `o` has a tool without a name, which is left out"#]]
+    .assert_eq(&found.notices.join("\n"));
+    connections.close().await;
+}
+
+/// An agent that brings servers of its own.
+fn bringing(name: &str, servers: impl IntoIterator<Item = ServerDefinition>) -> AgentDefinition {
+    let main = Registry::builtin().get("main").unwrap().clone();
+    AgentDefinition { name: name.to_owned(), servers: servers.into_iter().map(ServerUse::Own).collect(), ..main }
+}
+
+#[tokio::test]
+async fn an_agents_own_server_ends_when_no_agent_brings_it_any_more_and_no_task_can_call_it() {
+    let home = home();
+    let mark = |number: usize| format!("own-{number}-of-{}", home.path().display());
+    let own = |number: usize| server_with("own", "sound", &json!({ "env": { "MARK": mark(number) } }));
+    let running = || (0..4).filter(|number| is_running(&mark(*number))).collect::<Vec<_>>();
+    let connections =
+        Connections::new([own(3)].map(|server| ServerDefinition { name: "t".to_owned(), ..server }), ground(&home));
+    let everything: fn(&str) -> bool = |_| true;
+    let tools = async |agent: &AgentDefinition, admits: fn(&str) -> bool| {
+        connections.gather(Wanted { agent, admits: &admits, admits_some_of: &admits }).await.tools
+    };
+    let held = tools(&bringing("a", [own(0)]), everything).await;
+    drop(tools(&bringing("b", [own(1)]), everything).await);
+    assert_eq!(running(), [0, 1, 3]);
+    // A task still has the first one of `a`, and `b` still brings its own of the same name.
+    drop(tools(&bringing("a", [own(2)]), everything).await);
+    assert_eq!(running(), [0, 1, 2, 3]);
+    // No task of this one may use it, but the next one of its agent may.
+    drop(tools(&bringing("b", [own(1)]), |_| false).await);
+    assert_eq!(running(), [0, 1, 2, 3]);
+    drop(held);
+    drop(tools(&bringing("b", []), everything).await);
+    assert_eq!(running(), [2, 3], "that of `a` as it was, and that which `b` brought");
+    // What was let go can be had again.
+    let again = tools(&bringing("a", [own(0)]), everything).await;
+    assert!(again.iter().any(|tool| tool.spec().name == "mcp__own__echo"));
+    assert_eq!(running(), [0, 3]);
     connections.close().await;
 }

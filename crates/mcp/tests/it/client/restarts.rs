@@ -174,7 +174,7 @@ async fn a_server_without_sessions_that_is_another_one_is_noticed_in_a_few_secon
 }
 
 /// Lets time go by for what is waiting, and none for us.
-async fn pass(time: Duration) {
+pub(super) async fn pass(time: Duration) {
     tokio::time::pause();
     tokio::time::advance(time).await;
     tokio::time::resume();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use sortie_agents::{AgentDefinition, Registry, ServerDefinition, ServerUse};
-use sortie_engine::{RemoteTools as _, Wanted};
+use sortie_engine::{Gathered, RemoteTools as _, Wanted};
 use sortie_mcp::Connections;
 use tempfile::TempDir;
 
@@ -20,7 +20,9 @@ fn home() -> TempDir {
 async fn told(connections: &Connections, servers: Vec<ServerUse>) -> Vec<String> {
     let main = Registry::builtin().get("main").unwrap().clone();
     let agent = AgentDefinition { servers, ..main };
-    connections.gather(Wanted { agent: &agent, admits: &|_| true, admits_some_of: &|_| true }).await.notices
+    let wanted = Wanted { agent: &agent, admits: &|_| true, admits_some_of: &|_| true };
+    let Gathered { missing, notices, .. } = connections.gather(wanted).await;
+    [missing, notices].concat()
 }
 
 #[tokio::test]

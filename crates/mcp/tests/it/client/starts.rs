@@ -35,7 +35,7 @@ async fn one_starts(marks: &Path) {
 async fn whoever_comes_during_a_start_waits_for_the_same_one_and_it_fails_once() {
     let (home, marks) = (home(), tempfile::tempdir().unwrap());
     let connections = Connections::new([marking("mute", marks.path(), 1)], ground(&home));
-    let ask = async || gathered(&connections, Vec::new(), |_| true).await.notices;
+    let ask = async || gathered(&connections, Vec::new(), |_| true).await.missing;
     let later = async {
         one_starts(marks.path()).await;
         ask().await
@@ -59,7 +59,7 @@ async fn who_does_not_wait_any_more_does_not_end_a_start() {
     drop(select(impatient, start).await);
     std::fs::write(marks.path().join("go"), "").unwrap();
     let found = ask().await;
-    assert_eq!(found.notices, Vec::<String>::new());
+    assert_eq!(found.missing, Vec::<String>::new());
     assert!(found.names.contains(&"mcp__t__echo".to_owned()));
     assert_eq!(started(marks.path()), 1);
     connections.close().await;
@@ -74,7 +74,7 @@ async fn the_end_does_not_wait_for_a_start_and_ends_it() {
         connections.close().await;
     };
     let (found, ()) = join(gathered(&connections, Vec::new(), |_| true), end).await;
-    assert!(found.notices[0].ends_with("`t` is not started any more: the program ends"), "{:?}", found.notices);
+    assert!(found.missing[0].ends_with("`t` is not started any more: the program ends"), "{:?}", found.missing);
     let mark = marks.path().to_string_lossy().into_owned();
     while is_running(&mark) {
         tokio::task::yield_now().await;
