@@ -35,6 +35,7 @@ const REBINDING: &str = "crates/tools/tests/it/web_fetch/rebinding.rs";
 const BOMBS: &str = "crates/tools/tests/it/web_fetch/bombs.rs";
 const GATE: &str = "crates/mcp/tests/it/http/gate.rs";
 const BOUNDS: &str = "crates/mcp/tests/it/http/bounds.rs";
+const HOSTILE_HOST: &str = "crates/mcp/tests/it/server/hostile.rs";
 const SESSIONS: &str = "crates/mcp/tests/it/http/sessions.rs";
 const MCP: &str = "crates/cli/tests/it/mcp.rs";
 const MCP_HTTP: &str = "crates/cli/tests/it/mcp_http.rs";
@@ -162,7 +163,12 @@ const TABLE: &[(&str, &[Standing])] = &[
             At(BOUNDS, "s68_a_body_that_is_too_large_is_refused_and_not_kept"),
             At(BOUNDS, "s68_a_body_that_is_no_message_is_answered_by_what_is_wrong_with_it"),
             At(BOUNDS, "s68_a_call_outside_of_a_session_is_refused"),
-            At(BOUNDS, "s68_an_id_is_free_again_when_its_request_is_answered_or_cancelled"),
+            At(BOUNDS, "s68_who_sends_a_body_that_is_too_large_in_one_go_still_reads_why_it_is_refused"),
+            At(BOUNDS, "s68_an_id_is_free_again_when_its_request_is_answered_and_not_when_it_was_cancelled"),
+            At(
+                HOSTILE_HOST,
+                "s68_the_id_of_a_cancelled_request_is_not_taken_again_and_no_late_answer_stands_for_another",
+            ),
         ],
     ),
     (
