@@ -5,8 +5,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sortie_protocol::{CallId, MailMark, ReportMark, Sender, TaskId, TaskOutcome};
-use tokio::sync::watch;
+use sortie_protocol::{Addressee, CallId, MailMark, ReportMark, Sender, TaskId, TaskOutcome};
+use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, watch};
 
 use crate::place::{Place, TurnCalls};
 use crate::question::{OpenQuestion, Questions};
@@ -15,6 +15,9 @@ use crate::question::{OpenQuestion, Questions};
 pub(crate) struct Inbox {
     mail: Mutex<Mail>,
     changed: watch::Sender<()>,
+    /// Held together by those that write and alone by one that asks, until it is on disk: what has a higher number than a
+    /// question had stands behind it in the log, too.
+    order: RwLock<()>,
 }
 
 #[derive(Default)]
@@ -85,6 +88,21 @@ impl Mail {
     }
 }
 
+/// A question that is about to be recorded. Nobody above writes meanwhile.
+pub(crate) struct Asking<'a> {
+    inbox: &'a Inbox,
+    _alone: RwLockWriteGuard<'a, ()>,
+}
+
+impl Asking<'_> {
+    /// The question is on disk: what comes from now on may answer it.
+    pub(crate) fn put(self, call: CallId, to: Addressee, text: String) {
+        let mut mail = self.inbox.lock();
+        let asked_at = mail.numbered;
+        mail.questions.put(OpenQuestion { call, to, text, asked_at });
+    }
+}
+
 /// A message on its way. The task does not end before it is here, or given up.
 pub(crate) struct Arrival<'a> {
     inbox: &'a Inbox,
@@ -109,7 +127,7 @@ impl Drop for Arrival<'_> {
 
 impl Default for Inbox {
     fn default() -> Self {
-        Self { mail: Mutex::default(), changed: watch::Sender::new(()) }
+        Self { mail: Mutex::default(), changed: watch::Sender::new(()), order: RwLock::default() }
     }
 }
 
@@ -168,11 +186,6 @@ impl Inbox {
         mail.arriving += 1;
         mail.numbered += 1;
         Some(Arrival { inbox: self, number: mail.numbered })
-    }
-
-    /// How many messages have come so far.
-    pub(crate) fn numbered(&self) -> u32 {
-        self.lock().numbered
     }
 
     /// All that can be read now.
@@ -289,9 +302,14 @@ impl Inbox {
         }
     }
 
-    /// The task waits for an answer, which is on disk.
-    pub(crate) fn put_question(&self, question: OpenQuestion) {
-        self.lock().questions.put(question);
+    /// Held by whoever may answer, from the number of a message until it is on disk.
+    pub(crate) async fn writing(&self) -> RwLockReadGuard<'_, ()> {
+        self.order.read().await
+    }
+
+    /// Waits until what may be taken for an answer is on disk, and keeps all else of the kind back.
+    pub(crate) async fn asking(&self) -> Asking<'_> {
+        Asking { inbox: self, _alone: self.order.write().await }
     }
 
     /// What the task has asked the one above it, and not been answered.

@@ -24,7 +24,7 @@ use crate::blocking::blocking;
 use crate::delegate::Delegate;
 use crate::follow_up::is_own;
 use crate::hooks::Asking;
-use crate::question::{ASK, Asker, OpenQuestion};
+use crate::question::{ASK, Asker};
 use crate::remember::{journal_failure, read};
 use crate::resident::{Courier, Resident, SILENT};
 use crate::turn::until;
@@ -208,20 +208,21 @@ impl Kin for Delegate {
 impl Delegate {
     /// Records the question, together with its delivery.
     async fn put_question(&self, call: &CallId, whom: Addressee, question: &str) -> Result<(), Failure> {
-        let asked_at = self.inbox.numbered();
-        let question = OpenQuestion { call: call.clone(), to: whom, text: question.to_owned(), asked_at };
+        let (call, text) = (call.clone(), question.to_owned());
         if whom == Addressee::Person {
             if !self.engine.permissions.approver.is_present() {
                 let message = "there is nobody to ask; go on by your best judgement, and say what you assumed";
                 return Err(Failure::new("nobody", message));
             }
-            self.sink.append_synced(question.fact()).await.map_err(journal_failure)?;
-            self.inbox.put_question(question);
+            let asking = self.inbox.asking().await;
+            let fact = Fact::QuestionAsked { call: call.clone(), to: whom, text: text.clone() };
+            self.sink.append_synced(fact).await.map_err(journal_failure)?;
+            asking.put(call, whom, text);
             return Ok(());
         }
         let own = self.engine.present.find(self.parent.task);
         let own = own.ok_or_else(|| Failure::new("own_task", "this task is not at work any more"))?;
-        own.ask_above(question).await
+        own.ask_above(call, text).await
     }
 
     /// Whether a message has reached a task by a call of this one, before that was broken off. One that was ended before it

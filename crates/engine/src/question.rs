@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use sortie_protocol::{Addressee, CallId, Fact, Sender, TaskId};
+use sortie_protocol::{Addressee, CallId, Sender, TaskId};
 
 use crate::inbox::{Inbox, Message};
 
@@ -21,11 +21,6 @@ pub(crate) struct OpenQuestion {
 }
 
 impl OpenQuestion {
-    pub(crate) fn fact(&self) -> Fact {
-        let Self { call, to, text, .. } = self;
-        Fact::QuestionAsked { call: call.clone(), to: *to, text: text.clone() }
-    }
-
     /// Whether a message can be meant for it, where these are above the task that asks.
     fn accepts(&self, message: &Message, above: &[TaskId]) -> bool {
         let is_meant = match &message.from {

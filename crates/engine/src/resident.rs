@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sortie_crash::point;
 use sortie_journal::{CommandId, Durability, Entry, Journal, JournalError};
-use sortie_protocol::{CallId, Fact, Failure, Job, Sender};
+use sortie_protocol::{Addressee, CallId, Fact, Failure, Job, Sender};
 use sortie_sandbox::SpillDir;
 use tokio_util::sync::CancellationToken;
 
@@ -14,7 +14,6 @@ use crate::address::{Address, Recipient};
 use crate::inbox::{Arrival, Inbox};
 use crate::left_over::CaughtUp;
 use crate::mail::waits_line;
-use crate::question::OpenQuestion;
 use crate::remember::journal_failure;
 use crate::sink::Sink;
 
@@ -79,6 +78,7 @@ impl Resident {
     /// Writes to the task. Once this says true, it is on disk, and the task does not end before it has read it. False: it
     /// is about to end, and reads nothing more.
     pub(crate) async fn write(&self, (from, text): (Sender, String), by: Courier) -> Result<bool, JournalError> {
+        let _in_order = self.inbox.writing().await;
         let Some(arrival) = self.inbox.arrival() else { return Ok(false) };
         let number = arrival.number;
         let (command, call) = match by {
@@ -121,13 +121,13 @@ impl Resident {
 
     /// Puts a question to the task above, which is recorded here. A call that waits for this task is answered with it:
     /// else both would wait for ever. Done to the end, like a release.
-    pub(crate) async fn ask_above(self: &Arc<Self>, question: OpenQuestion) -> Result<(), Failure> {
+    pub(crate) async fn ask_above(self: &Arc<Self>, call: CallId, question: String) -> Result<(), Failure> {
         let resident = Arc::clone(self);
-        let put = tokio::spawn(async move { resident.put_question(question).await });
+        let put = tokio::spawn(async move { resident.put_question(call, question).await });
         put.await.unwrap_or_else(|broken| Err(Failure::new("internal", broken.to_string())))
     }
 
-    async fn put_question(&self, question: OpenQuestion) -> Result<(), Failure> {
+    async fn put_question(&self, call: CallId, question: String) -> Result<(), Failure> {
         let nobody = |why: &str| Failure::new("nobody", why);
         let address = self.address.as_ref().ok_or_else(|| nobody("no task is above this one; ask the person"))?;
         let mut recipient = address.hold().await;
@@ -141,16 +141,16 @@ impl Resident {
         }
         let inbox = Arc::clone(&recipient.inbox);
         let arrival = inbox.arrival().ok_or_else(|| nobody("the task above is about to end; ask the person"))?;
-        let message = PassedOn { arrival, from: self.as_sender(), text: self.worded(&question.text) };
+        let message = PassedOn { arrival, from: self.as_sender(), text: self.worded(&question) };
         let released = recipient.waits.then(|| self.word_of_release(&recipient));
-        let entries = released
-            .into_iter()
-            .chain([self.sink.entry(question.fact()), recipient.sink.entry(message.fact())])
-            .collect();
+        let asking = self.inbox.asking().await;
+        let (to, text) = (Addressee::Parent, question.clone());
+        let asked = self.sink.entry(Fact::QuestionAsked { call: call.clone(), to, text });
+        let entries = released.into_iter().chain([asked, recipient.sink.entry(message.fact())]).collect();
         self.journal.append(entries, Durability::Synced).await.map_err(journal_failure)?;
         point("question.asked");
         // First: whoever reads it sees whether it waits.
-        self.inbox.put_question(question);
+        asking.put(call, to, question);
         message.deliver();
         if recipient.waits {
             self.answer_call(address, &mut recipient).await;

@@ -106,3 +106,43 @@ async fn an_answer_that_was_given_with_the_last_turn_counts() {
     let outputs = site.outputs("ASKING");
     assert!(outputs[0].contains("The second one."), "{outputs:#?}");
 }
+
+/// One asks; something else is written to it before that, or while it does so.
+fn interrupting(asked: &Asked<'_>) -> ScriptedReply {
+    let by_the_way = || reply::calls([send("<task 1>", "By the way.")]);
+    match (asked.who, asked.turn) {
+        ("BEFORE" | "MEANWHILE", 0) => reply::calls([task("ASKING", true)]),
+        ("BEFORE", 1) => by_the_way().after_ms(300),
+        ("MEANWHILE", 1) => by_the_way().after_ms(900),
+        ("BEFORE", _) if asked.last.contains("Which one?") => reply::calls([send("<task 1>", "The second one.")]),
+        ("ASKING", 0) => reply::calls([inquire("Which one?")]).after_ms(600),
+        _ => asked.report(),
+    }
+}
+
+/// In which order it asked and was written to, and what it was answered.
+async fn interrupted(who: &str, is_slow: fn(&Fact) -> bool) -> (Vec<String>, Vec<String>) {
+    let site = Site::of(answering(interrupting), Relic::default().slow(is_slow));
+    assert_eq!(site.run(ask(who)).await.status, Status::Completed);
+    let child = site.events("agent-aaaaaaaaaaab".parse().expect("an id"));
+    let words = child.into_iter().filter_map(|event| match event.fact {
+        Fact::QuestionAsked { text, .. } | Fact::MessageArrived { text, .. } => Some(text),
+        _ => None,
+    });
+    (words.collect(), site.outputs("ASKING"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_written_while_a_question_is_recorded_stands_behind_it_and_answers_it() {
+    let (words, outputs) = interrupted("MEANWHILE", |fact| matches!(fact, Fact::QuestionAsked { .. })).await;
+    assert_eq!(words, ["Which one?", "By the way."]);
+    assert!(outputs[0].contains("By the way."), "{outputs:#?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_being_recorded_when_a_question_was_asked_stands_before_it_and_is_no_answer() {
+    let is_slow = |fact: &Fact| matches!(fact, Fact::MessageArrived { text, .. } if text == "By the way.");
+    let (words, outputs) = interrupted("BEFORE", is_slow).await;
+    assert_eq!(words, ["By the way.", "Which one?", "The second one."]);
+    assert!(outputs[0].contains("The second one."), "{outputs:#?}");
+}
