@@ -22,6 +22,7 @@ use crate::cache::{Cache, Ticket};
 use crate::cast::conduct;
 use crate::delegate::{USUAL_AGENT, refuse_denied};
 use crate::delegation_rate::DelegationRate;
+use crate::gauge::Counting;
 use crate::hooks::Hooks;
 use crate::instructions::Instructions;
 use crate::permissions::Permissions;
@@ -111,6 +112,7 @@ pub(crate) struct Inner {
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) slots: Arc<Semaphore>,
     pub(crate) delegation_rate: DelegationRate,
+    pub(crate) counting: Arc<Counting>,
     pub(crate) audience: Audience,
     pub(crate) present: Arc<Present>,
     pub(crate) boards: Boards,
@@ -144,6 +146,7 @@ impl Engine {
             ids,
             slots,
             delegation_rate: DelegationRate::default(),
+            counting: Arc::default(),
             audience: Audience::default(),
             present: Arc::default(),
             boards: Boards::default(),
@@ -423,6 +426,7 @@ impl Inner {
             report_cap_lines: lines,
             report_cap_json_bytes: json_bytes,
             notices: request.notices,
+            counted_percent: self.counting.percent(&config.model),
             reach: parent.map_or_else(|| self.reach(), |parent| parent.reach.clone()),
             config,
         }

@@ -1,7 +1,11 @@
-//! How large a task's next request is: estimated from its bytes, corrected by what its provider has counted so far.
+//! How large a task's next request is: estimated from its bytes, corrected by what its provider has counted so far, for it
+//! and for others before it.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 use sortie_llm::estimate;
-use sortie_protocol::ToolSpec;
+use sortie_protocol::{Job, ModelChoice, ToolSpec};
 
 use crate::history::History;
 
@@ -37,8 +41,32 @@ impl Gauge {
     }
 
     /// A request that was measured so had so many tokens, as its provider says.
-    pub(crate) fn correct(&mut self, measured: u64, reported: u64) {
+    pub(crate) fn correct(&mut self, measured: u64, reported: u64) -> Correction {
         self.correction.hear(measured, reported);
+        self.correction
+    }
+}
+
+/// How each model counts, as the tasks of this process have found. A new task begins with it: of many that begin at once
+/// none has heard anything itself, and together they would spend what nobody held back.
+#[derive(Debug, Default)]
+pub(crate) struct Counting(Mutex<HashMap<ModelChoice, Correction>>);
+
+impl Counting {
+    pub(crate) fn note(&self, model: &ModelChoice, correction: Correction) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match known.get_mut(model) {
+            Some(known) => *known = correction,
+            None => drop(known.insert(model.clone(), correction)),
+        }
+    }
+
+    /// What a model counts for a hundred tokens that are estimated, where it is more. Less is not passed on: what others
+    /// wrote may have been easier to count.
+    pub(crate) fn percent(&self, model: &ModelChoice) -> Option<u32> {
+        let correction = *self.0.lock().unwrap_or_else(PoisonError::into_inner).get(model)?;
+        let percent = u32::try_from(correction.applied(100)).unwrap_or(u32::MAX);
+        Some(percent).filter(|percent| *percent > 100)
     }
 }
 
@@ -50,6 +78,11 @@ impl Default for Correction {
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "an estimate")]
 impl Correction {
+    /// What was known when a task began.
+    pub(crate) fn known_to(job: &Job) -> Self {
+        Self((f64::from(job.counted_percent.unwrap_or(100)) / 100.0).clamp(LEAST_OFF, MOST_OFF))
+    }
+
     /// Hears of one more request. Who counts nothing tells nothing.
     pub(crate) fn hear(&mut self, measured: u64, reported: u64) {
         if measured > 0 && reported > 0 {
@@ -86,5 +119,17 @@ mod tests {
         assert_eq!(after(&[(1000, 0)]), 2000, "who counts nothing tells nothing");
         assert_eq!(after(&[(1000, 1)]), 1200, "who counts absurdly little is not believed");
         assert_eq!(after(&[(1, 9000)]), 8000);
+    }
+
+    #[test]
+    fn what_a_model_counts_beyond_the_estimate_is_passed_on_and_less_is_not() {
+        let counting = Counting::default();
+        let model = |id: &str| ModelChoice { route: "main".to_owned(), id: id.to_owned() };
+        counting.note(&model("dense"), Correction(2.5));
+        counting.note(&model("sparse"), Correction(0.7));
+        counting.note(&model("learned"), Correction(3.0));
+        counting.note(&model("learned"), Correction(1.204));
+        let known = ["dense", "sparse", "learned", "new"].map(|id| counting.percent(&model(id)));
+        assert_eq!(known, [Some(250), None, Some(121), None]);
     }
 }

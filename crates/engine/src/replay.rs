@@ -121,7 +121,7 @@ impl Past {
     /// Begins with a task's first event; `None` where that is another one.
     pub(crate) fn begin(first: Event) -> Option<Self> {
         let Fact::TaskStarted { mut job } = first.fact else { return None };
-        let deeds = Deeds::begin(&job.notices);
+        let deeds = Deeds::begin(&job);
         let history = History::begin(&job);
         // Said once.
         job.config.server_tools.note = None;

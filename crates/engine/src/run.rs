@@ -314,7 +314,8 @@ impl Run<'_> {
         };
         point("model.replied");
         self.tally.add_reply(&reply);
-        self.gauge.correct(input_tokens, counted_input(&reply));
+        let correction = self.gauge.correct(input_tokens, counted_input(&reply));
+        self.services.speaker.counting.note(&self.job.config.model, correction);
         self.history.push_reply(&reply);
         self.sink.append(Fact::ModelReplied { turn: number, reply: reply.clone() }).await?;
         point("model.recorded");

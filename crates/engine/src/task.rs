@@ -25,7 +25,7 @@ use crate::delegate::Delegate;
 use crate::end::{Ending, Tally};
 use crate::engine::{EngineError, Inner};
 use crate::gate::{Gate, message};
-use crate::gauge::Gauge;
+use crate::gauge::{Correction, Gauge};
 use crate::history::History;
 use crate::inbox::Inbox;
 use crate::left_over::CaughtUp;
@@ -196,6 +196,9 @@ impl Task {
         };
         let mut tally = self.tally();
         if let Some(Resumed { past, .. }) = &self.past {
+            if past.deeds.turns > 0 {
+                self.engine.counting.note(&self.job.config.model, past.deeds.correction);
+            }
             self.catch_up(past.last_command).await?;
             for lost in delegate.take_up(&past.charges).await {
                 self.sink.append(Fact::Noticed { text: lost.clone() }).await?;
@@ -278,6 +281,7 @@ impl Task {
                 .map_err(|error| Failure::new(error.kind.code(), error.message))?,
             tools,
             deadline: Arc::clone(&allowance.deadline),
+            counting: Arc::clone(&self.engine.counting),
             account: Arc::clone(&self.account),
             redactor: Arc::clone(&self.engine.permissions.redactor),
         };
@@ -368,7 +372,7 @@ impl Task {
     /// The measure of its requests, with what their provider counted last.
     fn gauge(&self, tools: &[ToolSpec]) -> Gauge {
         let correction = self.past.as_ref().map(|resumed| resumed.past.deeds.correction);
-        Gauge::new(&self.job.config.system, tools, correction.unwrap_or_default())
+        Gauge::new(&self.job.config.system, tools, correction.unwrap_or_else(|| Correction::known_to(&self.job)))
     }
 
     /// Tells hooks that it is about to start, or to go on in a new leg. One of them may be against it.

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::account::{Account, Lease};
 use crate::deadline::Deadline;
 use crate::end::Ending;
+use crate::gauge::Counting;
 use crate::history::History;
 use crate::secrets::redacted;
 use crate::sink::Sink;
@@ -29,6 +30,7 @@ pub(crate) struct Speaker {
     pub(crate) tools: Arc<[ToolSpec]>,
     pub(crate) deadline: Arc<Deadline>,
     pub(crate) account: Arc<Account>,
+    pub(crate) counting: Arc<Counting>,
     /// Providers repeat what they were sent when they refuse it.
     pub(crate) redactor: Arc<Redactor>,
 }

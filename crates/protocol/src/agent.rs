@@ -86,6 +86,10 @@ pub struct Job {
     /// What was odd about the request; it ends in the outcome.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
+    /// How many tokens its model was known to count, when the task began, for a hundred that are estimated; `None` for no
+    /// more than that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted_percent: Option<u32>,
     /// What it could reach beyond its workspace when it was started.
     #[serde(default, skip_serializing_if = "Reach::is_nothing")]
     pub reach: Reach,

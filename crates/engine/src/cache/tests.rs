@@ -123,6 +123,7 @@ fn job(letter: u8) -> Job {
         report_cap_characters: None,
         report_cap_lines: None,
         report_cap_json_bytes: None,
+        counted_percent: None,
         notices: Vec::new(),
         config,
     }

@@ -40,6 +40,7 @@ pub(crate) fn job() -> Job {
         report_cap_characters: None,
         report_cap_lines: None,
         report_cap_json_bytes: None,
+        counted_percent: None,
         notices: Vec::new(),
         config,
     }

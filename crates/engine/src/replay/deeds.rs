@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use sortie_protocol::{CallId, Reply, TaskId, Usage};
+use sortie_protocol::{CallId, Job, Reply, TaskId, Usage};
 
 use crate::account::Footprint;
 use crate::believed::{Believed, counted_input};
@@ -36,8 +36,8 @@ pub(crate) struct Deeds {
 }
 
 impl Deeds {
-    pub(super) fn begin(notices: &[String]) -> Self {
-        Self { notices: notices.to_vec(), ..Self::default() }
+    pub(super) fn begin(job: &Job) -> Self {
+        Self { notices: job.notices.clone(), correction: Correction::known_to(job), ..Self::default() }
     }
 
     /// What is booked for the task alone. A call that has no answer may have used all that was held back for it.

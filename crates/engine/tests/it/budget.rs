@@ -331,3 +331,64 @@ async fn wherever_the_process_is_killed_the_budget_neither_leaks_nor_doubles() {
     }
     assert!(lost >= 5, "each of the five calls was lost once: {lost}");
 }
+
+/// Twelve at once, who look about once before they report; the model counts three times what is estimated.
+fn counted_thrice(estimated: &[u64; 2]) -> Plan {
+    let usage = |estimated: u64| Usage { input_tokens: 3 * estimated, ..Usage::default() };
+    let piece = |_| {
+        let prompt = format!("CHILD {}", "and then ".repeat(10_000));
+        let arguments = json!({"description": "A piece", "prompt": prompt, "subagent_type": "general-purpose"});
+        reply::call("Task", arguments)
+    };
+    let [main, child] = estimated.map(usage);
+    let script = Script::new()
+        .on(
+            when::prompt_contains("CHILD").turn(0),
+            reply::calls([reply::call("LS", json!({}))]).usage(child).after_ms(10),
+        )
+        .on(when::prompt_contains("CHILD"), reply::text("Found.").usage(child))
+        .on(when::turn(0), reply::calls((0..12).map(piece)).usage(main))
+        .otherwise(reply::text("All told.").usage(main));
+    Plan::script(script).rules(Rules { max_concurrent: 12, ..Rules::default() })
+}
+
+/// What is estimated for the first calls of the one above and of those below, where nobody has heard how they are counted.
+async fn first_estimates() -> [u64; 2] {
+    let world = counted_thrice(&[0, 0]).build();
+    assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
+    let events = world.events();
+    [0, 1].map(|depth| calls(&events, depth)[0].0)
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_that_begin_at_once_know_how_their_model_counts() {
+    let estimated = first_estimates().await;
+    let world = counted_thrice(&estimated).build();
+    let max_tokens = 3 * (3 * estimated[0] + 6 * estimated[1]);
+    let outcome = world.run(within(max_tokens)).await;
+    let spent = outcome.usage.total_tokens();
+    assert!(spent <= max_tokens, "{spent} of {max_tokens}");
+    assert!(!world.seen_by("CHILD").is_empty(), "there was enough for some");
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_goes_on_after_a_crash_knows_it_too() {
+    let estimated = first_estimates().await;
+    let mut site = Site::new(counted_thrice(&estimated));
+    let first = site.run(within(10_000_000)).await;
+    assert_eq!(first.status, Status::Completed);
+    let appends: Vec<Vec<Entry>> = site.journal.appends();
+    for killed in (1..appends.len()).step_by(7) {
+        let plan = Plan { ids_before: 13, ..counted_thrice(&estimated) };
+        site = site.later(plan, Relic::of(&appends[..killed]).await);
+        let running = site.engine.resume(first.task_id, Resumption::default()).await.expect("it goes on");
+        assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
+        let children = site.all_events().into_iter().filter(|event| event.depth == 1);
+        for event in children.skip_while(|event| !matches!(event.fact, Fact::TaskResumed { .. })) {
+            if let Fact::ModelCalled { input_tokens, .. } = event.fact {
+                let least = estimated[1] * 29 / 10;
+                assert!(input_tokens >= least, "{input_tokens} of {least} after {killed} appends");
+            }
+        }
+    }
+}

@@ -43,6 +43,7 @@ fn job() -> Job {
         report_cap_characters: None,
         report_cap_lines: None,
         report_cap_json_bytes: None,
+        counted_percent: None,
         reach: Reach::default(),
         notices: vec!["unknown key `x` was ignored".to_owned()],
         config: AgentConfig {
@@ -268,6 +269,17 @@ fn what_is_kept_of_servers_tools_reads_back_and_is_not_written_where_there_is_no
     assert_eq!(written(&ServerTools::default())["job"]["config"].get("server_tools"), None);
     for kept in [kept, ServerTools::default()] {
         assert_eq!(serde_json::from_value::<Fact>(written(&kept)).expect("it reads back"), started(kept));
+    }
+}
+
+#[test]
+fn how_a_model_was_known_to_count_reads_back_and_is_not_written_where_nobody_knew() {
+    let started = |counted_percent| Fact::TaskStarted { job: Box::new(Job { counted_percent, ..job() }) };
+    let written = |known| serde_json::to_value(started(known)).expect("facts are plain data");
+    assert_eq!(written(Some(280))["job"]["counted_percent"], 280);
+    assert_eq!(written(None)["job"].get("counted_percent"), None);
+    for known in [Some(280), None] {
+        assert_eq!(serde_json::from_value::<Fact>(written(known)).expect("it reads back"), started(known));
     }
 }
 
