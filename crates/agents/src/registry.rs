@@ -8,11 +8,13 @@ mod unknown;
 
 use std::sync::Arc;
 
-use sortie_protocol::nearest_few;
+use sortie_protocol::{nearest, nearest_few};
 
 use self::assemble::Absent;
 pub use self::unknown::UnknownAgent;
-use crate::{AgentDefinition, AgentFile, Finding, PromptFile, TemplateFile, Templates, builtin};
+use crate::{
+    AgentDefinition, AgentFile, Finding, PromptFile, Severity, Template, TemplateFile, Templates, Weight, builtin,
+};
 
 /// Where the agents come from. Asked anew for each task that starts: they may change while a program runs.
 pub trait Agents: Send + Sync {
@@ -71,9 +73,24 @@ impl Registry {
     /// The same with the templates of these files, instead of any that there were.
     #[must_use]
     pub fn with_templates(mut self, files: Vec<TemplateFile>) -> Self {
-        let (templates, findings) = Templates::assemble(files);
+        let (templates, mut findings) = Templates::assemble(files);
+        findings.extend(templates.all().iter().filter_map(|template| self.about_server_of(template)));
         self.templates = Arc::new(templates);
         self.with_findings(findings)
+    }
+
+    /// What is wrong with a template that names an agent which nobody is.
+    fn about_server_of(&self, template: &Template) -> Option<Finding> {
+        let named = template.agent.as_deref()?;
+        let unknown = self.get(named).err()?;
+        let fix = match nearest(named, unknown.known.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`sortie agents list` names those that there are".to_owned(),
+        };
+        let message =
+            format!("`agent`: there is no agent `{named}`, so only who names another one can use the template");
+        let path = template.origin.path.clone().unwrap_or_default();
+        Some(Finding { severity: Severity::Warning, weight: Weight::Ordinary, path, line: None, message, fix })
     }
 
     /// The same agents, each one changed.

@@ -23,7 +23,7 @@ use sortie_tools::BoxFuture;
 use tokio::net::unix::pipe;
 
 use crate::error;
-use crate::render::{Stage, UNCONFINED, columns, write_stderr};
+use crate::render::{Stage, UNCONFINED, columns, fitted, write_stderr};
 use crate::settings::allow_for_good;
 use answer::Answer;
 
@@ -56,10 +56,12 @@ impl TerminalApprover {
     }
 
     async fn converse(&self, question: &Question) -> io::Result<Approval> {
+        self.stage.is_ready().await;
         let mut conversation = Conversation::begin(&self.stage, None);
         let colour = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
-        write_stderr(&question::shown((question, self.shell_mark), self.config.is_some(), (columns(), colour)));
-        let choices = question::choices(question, self.config.is_some(), colour);
+        let extent = (columns(), colour);
+        write_stderr(&question::shown((question, self.shell_mark), self.config.is_some(), extent));
+        let choices = question::choices(question, self.config.is_some(), extent);
         loop {
             let Some(line) = conversation.ask(&choices).await? else {
                 return Ok(Approval::No { reason: None });
@@ -78,15 +80,16 @@ impl TerminalApprover {
 
 /// Puts an agent's question, and reads the answer; `None` where the input has ended.
 async fn inquire(stage: &Stage, inquiry: &Inquiry<'_>) -> io::Result<Option<String>> {
+    stage.is_ready().await;
     let mut conversation = Conversation::begin(stage, Some(inquiry.answered));
     let colour = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
-    write_stderr(&inquiry::shown(inquiry, colour));
+    write_stderr(&inquiry::shown(inquiry, (columns(), colour)));
     let mut answer = inquiry::Answer::default();
     loop {
         let line = if answer.is_begun() {
             conversation.hear(inquiry::PROMPT_AGAIN).await?
         } else {
-            conversation.ask(inquiry::PROMPT).await?
+            conversation.ask(&inquiry::prompt(columns())).await?
         };
         let Some(mut line) = line else {
             drop(conversation);
@@ -151,6 +154,14 @@ impl Approver for TerminalApprover {
         })
     }
 
+    fn hurry(&self, question: &Question, within: Duration) {
+        if self.stage.is_held() {
+            let extent = (columns(), AutoStream::choice(&io::stderr()) != ColorChoice::Never);
+            let choices = question::choices(question, self.config.is_some(), extent);
+            write_stderr(&format!("\n{}{choices}", question::hurried(question.task, within, columns())));
+        }
+    }
+
     fn inquire<'a>(&'a self, inquiry: &'a Inquiry<'a>) -> BoxFuture<'a, Option<String>> {
         Box::pin(async move {
             if is_in_background() {
@@ -171,7 +182,7 @@ impl Approver for TerminalApprover {
 pub(crate) fn give_up<T>(stage: &Stage, say: impl FnOnce() -> T) -> T {
     let is_open = stage.is_held();
     if is_open {
-        write_stderr(TOO_LATE);
+        write_stderr(&fitted(TOO_LATE));
     }
     let said = say();
     if is_open && !is_in_background() {
@@ -237,7 +248,8 @@ impl Drop for Conversation<'_> {
             if !is_in_background() {
                 tcflush(io::stdin(), QueueSelector::IFlush).unwrap_or_default();
             }
-            write_stderr(if self.answered.is_some_and(|set| set.get().is_some()) { ANSWERED } else { TOO_LATE });
+            let is_answered = self.answered.is_some_and(|set| set.get().is_some());
+            write_stderr(&fitted(if is_answered { ANSWERED } else { TOO_LATE }));
         } else if self.is_open {
             write_stderr("\n");
         }

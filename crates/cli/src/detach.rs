@@ -48,9 +48,14 @@ impl Detachment {
         let (sender, seen) = watch::channel(Seen::default());
         let (drawn, drawing) = channel();
         let is_leaving = Arc::new(AtomicBool::new(false));
-        let shown = Some((display, drawn));
-        let watching =
-            Watching { task, now: Seen::default(), seen: sender, is_leaving: Arc::clone(&is_leaving), shown };
+        let watching = Watching {
+            task,
+            now: Seen::default(),
+            seen: sender,
+            is_leaving: Arc::clone(&is_leaving),
+            stage: stage.clone(),
+            shown: Some((display, drawn)),
+        };
         (Self { seen, is_leaving, drawing: Mutex::new(drawing), stage }, Box::new(watching))
     }
 
@@ -138,6 +143,8 @@ struct Watching {
     now: Seen,
     seen: watch::Sender<Seen>,
     is_leaving: Arc<AtomicBool>,
+    /// Where no question is asked that would be taken back at once.
+    stage: Stage,
     /// Gone once the run is left, and what it has drawn with it.
     shown: Option<(Box<dyn Display>, Sender<TooLate>)>,
 }
@@ -171,6 +178,7 @@ impl Display for Watching {
     }
 
     fn refresh(&mut self) -> io::Result<()> {
+        self.stage.set_closing(!self.now.waits_for.is_empty());
         if self.is_leaving.swap(false, Ordering::AcqRel) {
             match &self.shown {
                 // Where nobody hears it, nobody waits for it.

@@ -13,6 +13,7 @@ use crate::command::agents::complain;
 use crate::detach::Detachment;
 use crate::error::{self, CommandError, ErrorKind};
 use crate::exit;
+use crate::hooks;
 use crate::patience::A_MOMENT;
 use crate::render::{Display, FollowError, Follower, Pace};
 use crate::retention::Retention;
@@ -90,15 +91,22 @@ async fn steer(
         // Behind `before`: whoever may write in between, all that happened is recalled or followed.
         display.recall(journal.as_ref(), task)?;
     }
+    let mut starting = pin!(hooks::while_they_run(hooks.as_ref(), start(&engine, wish)));
     let started = tokio::select! {
         biased;
-        started = start(&engine, wish) => started,
+        started = &mut starting => started,
         // A hook may take its time over a start; whoever does not want to wait for it need not.
-        signal = signals.next() => return Ok(Ok(signal.exit_code())),
+        signal = signals.next() => {
+            hooks::tell_who_was_ended(hooks.as_ref());
+            return Ok(Ok(signal.exit_code()));
+        }
     };
     let running = match started {
         Ok(running) => running,
-        Err(failure) => return Ok(Err(failure)),
+        Err(failure) => {
+            hooks::settle(hooks.as_ref()).await;
+            return Ok(Err(failure));
+        }
     };
     let job = running.job();
     let follower = Follower::start(Arc::clone(&journal), (before, &job), pace, display)
@@ -123,14 +131,17 @@ async fn steer(
             another = signals.next() => if another.is_meant_after(signal) { end_now(another) },
         }
     };
-    tokio::select! {
-        (complaints, ()) = async { tokio::join!(hooks.settled(), engine.close()) } => {
-            for complaint in &complaints {
-                error::warn(complaint);
-            }
+    let mut settling = pin!(async { tokio::join!(hooks::settle(hooks.as_ref()), engine.close()) });
+    loop {
+        tokio::select! {
+            _ = &mut settling => break,
+            // Hooks and servers end in their time; who does not want to wait for that need not. The run is over, whatever it
+            // came to: that is not changed by it.
+            another = signals.next() => if another.is_meant_after(signal) {
+                hooks::tell_who_was_ended(hooks.as_ref());
+                break;
+            },
         }
-        // Hooks and servers end in their time; who does not want to wait for that need not.
-        signal = signals.next() => end_now(signal),
     }
     match (finished.unwrap_or_else(|_| Err(CommandError::internal("the result could not be shown"))), signal) {
         (Ok(status), signal) => Ok(Ok(exit::of_outcome(status, signal))),

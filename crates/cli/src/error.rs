@@ -12,7 +12,7 @@ use sortie_journal::JournalError;
 use sortie_protocol::Failure;
 use sortie_sandbox::GrowingFile;
 
-use crate::render::neutral;
+use crate::render::{fitted, neutral};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -80,7 +80,7 @@ impl CommandError {
         if self.kind == ErrorKind::OutputClosed {
             return;
         }
-        say("error", ERROR, &self.message);
+        say("error:", ERROR, &self.message);
         for hint in &self.hints {
             self::hint(hint);
         }
@@ -133,22 +133,29 @@ impl From<Failure> for CommandError {
 
 /// Says on stderr that something failed, where the exit code is decided elsewhere.
 pub(crate) fn fail(message: &str) {
-    say("error", ERROR, message);
+    say("error:", ERROR, message);
 }
 
 /// Says something on stderr that the person may not have wanted.
 pub(crate) fn warn(message: &str) {
-    say("warning", WARNING, message);
+    say("warning:", WARNING, message);
 }
 
 /// Says something on stderr that is good to know.
 pub(crate) fn note(message: &str) {
-    say("note", HINT, message);
+    say("note:", HINT, message);
+}
+
+/// Says on stderr what a run has noticed, in lines that fit, as its progress does it. Nothing else is broken: it may be
+/// copied, as commands are.
+pub(crate) fn notice(message: &str) {
+    let text = fitted(&format!("note: {}", neutral::block(message)));
+    write("note:", HINT, text.strip_prefix("note:").unwrap_or(&text));
 }
 
 /// Says on stderr what can be done next.
 pub(crate) fn hint(message: &str) {
-    say("hint", HINT, message);
+    say("hint:", HINT, message);
 }
 
 /// Where everything is said from now on, by a process whose stderr nobody reads any more.
@@ -158,10 +165,13 @@ pub(crate) fn say_in(file: GrowingFile) {
 
 fn say(label: &str, style: Style, message: &str) {
     // Messages quote what models, servers and files said.
-    let message = neutral::block(message);
+    write(label, style, &format!(" {}", neutral::block(message)));
+}
+
+fn write(label: &str, style: Style, rest: &str) {
     // Where nothing can be written there is nobody left to tell.
     match ELSEWHERE.get() {
-        Some(file) => file.append_last(&format!("{label}: {message}\n")).unwrap_or_default(),
-        None => writeln!(anstream::stderr(), "{style}{label}:{style:#} {message}").unwrap_or_default(),
+        Some(file) => file.append_last(&format!("{label}{rest}\n")).unwrap_or_default(),
+        None => writeln!(anstream::stderr(), "{style}{label}{style:#}{rest}").unwrap_or_default(),
     }
 }

@@ -8,6 +8,8 @@ mod program;
 #[cfg(test)]
 mod tests;
 mod told;
+mod under_way;
+mod wait;
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,8 +24,11 @@ use tokio::task::JoinSet;
 
 use crate::settings::{Hook, Seam};
 use complaints::Complaints;
-use program::Answer;
+use program::{Answer, Breakdown};
+use under_way::UnderWay;
+
 pub(crate) use program::Ground;
+pub(crate) use wait::{settle, tell_who_was_ended, while_they_run};
 
 /// Programs that run at the same time without anybody waiting for them; the others wait for their turn.
 const MOST_AT_ONCE: usize = 8;
@@ -34,6 +39,7 @@ pub(crate) struct ProgramHooks {
     ground: Arc<Ground>,
     turns: Arc<Semaphore>,
     beside: Mutex<Beside>,
+    under_way: UnderWay,
 }
 
 /// What nobody waits for.
@@ -50,6 +56,7 @@ impl ProgramHooks {
             ground: Arc::new(ground),
             turns: Arc::new(Semaphore::new(MOST_AT_ONCE)),
             beside: Mutex::default(),
+            under_way: UnderWay::default(),
         }
     }
 
@@ -77,11 +84,14 @@ impl ProgramHooks {
         for hook in hooks {
             let (hook, ground, turns) = (Arc::clone(hook), Arc::clone(&self.ground), Arc::clone(&self.turns));
             let input = input.clone().into_bytes();
+            let stay = self.under_way.enter(hook_at(&hook));
             let run = async move {
+                let _stay = stay;
                 let _turn = turns.acquire_owned().await;
                 match program::run(&hook, &ground, input).await {
                     Answer::Fine => None,
-                    Answer::Veto(why) | Answer::Broken(why) => Some(format!("{} {why}", hook_at(&hook))),
+                    Answer::Veto(why) => Some(format!("{} {why}", hook_at(&hook))),
+                    Answer::Broken(breakdown) => Some(complaint(&hook, &breakdown)),
                 }
             };
             beside.running.spawn_on(run, &runtime);
@@ -111,13 +121,20 @@ impl Hooks for ProgramHooks {
         Box::pin(async move {
             let mut verdict = Verdict::default();
             for hook in self.at(Seam::Started, &job.config.agent) {
+                let _stay = self.under_way.enter(hook_at(hook));
                 match program::run(hook, &self.ground, told::started(job, leg).to_string().into_bytes()).await {
                     Answer::Fine => {}
                     Answer::Veto(reason) => {
                         verdict.veto = Some(reason);
                         break;
                     }
-                    Answer::Broken(why) => verdict.notices.push(format!("{} {why}", hook_at(hook))),
+                    Answer::Broken(breakdown) => {
+                        verdict.notices.push(format!("{} {}", hook_at(hook), breakdown.how));
+                        // What it said is for people alone: a model reads notices, too.
+                        if !breakdown.words.is_empty() {
+                            self.beside().complaints.add(complaint(hook, &breakdown));
+                        }
+                    }
                 }
             }
             verdict
@@ -132,6 +149,10 @@ impl Hooks for ProgramHooks {
         self.tell(Seam::Asks, job, || told::asks(job, asking));
     }
 
+    fn under_way(&self) -> Vec<String> {
+        self.under_way.names()
+    }
+
     fn settled(&self) -> BoxFuture<'_, Vec<String>> {
         Box::pin(async move {
             // In their place: whoever does not wait to the end leaves them running.
@@ -141,6 +162,12 @@ impl Hooks for ProgramHooks {
             self.beside().complaints.take()
         })
     }
+}
+
+/// How it failed, with what it said.
+fn complaint(hook: &Hook, Breakdown { how, words }: &Breakdown) -> String {
+    let said = if words.is_empty() { String::new() } else { format!(": {words}") };
+    format!("{} {how}{said}", hook_at(hook))
 }
 
 /// As people know it.

@@ -37,7 +37,7 @@ pub(crate) use follow::{FollowError, Follower, Pace};
 pub(crate) use machine::{JsonDisplay, StreamDisplay, print_json, print_json_text, print_not_started};
 pub(crate) use recall::{outcomes, state};
 pub(crate) use show::{Root, ShowArgs, UNCONFINED};
-pub(crate) use stage::{Stage, columns};
+pub(crate) use stage::{Stage, columns, fitted};
 pub(crate) use table::table;
 pub(crate) use text::TextDisplay;
 

@@ -157,14 +157,14 @@ impl<'a> Plan<'a> {
             .transpose();
         let cache = cache.map_err(|error| CommandError::config(chain(&error)))?.map(|kept| Arc::new(Cache::new(kept)));
         let web = self.settings.web_rules()?;
-        let hooks: Arc<dyn Hooks> = Arc::new(hooks(self.settings)?);
+        let permissions = permissions(self.settings, approver);
+        let hooks: Arc<dyn Hooks> = Arc::new(hooks(self.settings, Arc::clone(&permissions.redactor))?);
         let models: Arc<dyn Models> = Arc::new(self.models);
         let models = match self.hosts {
             Some(hosts) => Arc::new(HostModels::new(models, hosts)),
             None => models,
         };
         let agents: Arc<dyn Agents> = self.agents;
-        let permissions = permissions(self.settings, approver);
         let engine = Engine::new(EngineParts {
             journal: Arc::clone(&journal),
             models,
@@ -215,10 +215,10 @@ fn servers(settings: &Settings, redactor: Arc<Redactor>) -> Result<Connections, 
 }
 
 /// The user's own programs that are told of tasks.
-fn hooks(settings: &Settings) -> Result<ProgramHooks, CommandError> {
+fn hooks(settings: &Settings, redactor: Arc<Redactor>) -> Result<ProgramHooks, CommandError> {
     let workspace = settings.places.workspace.clone();
     let variables = settings.environment.of_the_process();
-    let ground = Ground::new(workspace, settings.added_directories()?, variables, settings.trust());
+    let ground = Ground::new(workspace, settings.added_directories()?, variables, settings.trust(), redactor);
     Ok(ProgramHooks::new(settings.hooks(), ground))
 }
 

@@ -7,6 +7,7 @@
 use serde_json::{Map, Value, json};
 use sortie_protocol::{Failure, Status, TaskOutcome, TaskRequest};
 
+use crate::again::last_line;
 use crate::cause::Cause;
 use crate::ending::{Ending, own_calls};
 use crate::fields::Fields;
@@ -124,12 +125,14 @@ impl Contract for Child {
         let mut fields = Fields::read(arguments)?;
         let (title, prompt) = (fields.text("description")?, fields.text("prompt")?);
         let field = self.agent_field().unwrap_or_default();
-        let agent = match fields.optional_text(field)? {
+        let named = fields.optional_text(field)?;
+        let agent_is_usual = named.is_none();
+        let agent = match named {
             Some(name) => listing::fixed_type(&self.defaults(), field, &name)?.agent,
             None => GENERAL,
         };
-        let agent = agent.to_owned();
-        Ok(TaskRequest { title, prompt, agent, notices: fields.into_notices(), ..TaskRequest::default() })
+        let (agent, notices) = (agent.to_owned(), fields.into_notices());
+        Ok(TaskRequest { title, prompt, agent, agent_is_usual, notices, ..TaskRequest::default() })
     }
 
     fn encode(&self, _call: &Call<'_>, answer: Answer<'_>) -> Value {
@@ -137,6 +140,10 @@ impl Contract for Child {
             Ok(outcome) => self.reported(outcome),
             Err(failure) => json!({"error": rejection(failure)}),
         }
+    }
+
+    fn behind_report(&self, outcome: &TaskOutcome) -> String {
+        last_line(outcome)
     }
 
     fn is_error(&self, answer: Answer<'_>) -> bool {
@@ -161,6 +168,7 @@ impl Child {
             }
             _ => outcome.text.clone(),
         };
+        let summary = summary + &last_line(outcome);
         let mut result = Map::from_iter([
             ("summary".to_owned(), json!(summary)),
             ("toolCalls".to_owned(), json!(own_calls(outcome))),

@@ -5,6 +5,7 @@
 use serde_json::{Value, json};
 use sortie_protocol::{Failure, TaskOutcome, TaskRequest};
 
+use crate::again::last_line;
 use crate::cause::Cause;
 use crate::ending::Ending;
 use crate::fields::Fields;
@@ -112,6 +113,7 @@ impl Contract for Delegate {
             title: title(&prompt),
             prompt,
             agent: AGENT.to_owned(),
+            agent_is_usual: true,
             model: fields.optional_text("model")?,
             notices: fields.into_notices(),
             ..TaskRequest::default()
@@ -132,6 +134,10 @@ impl Contract for Delegate {
         }
     }
 
+    fn behind_report(&self, outcome: &TaskOutcome) -> String {
+        last_line(outcome)
+    }
+
     fn is_error(&self, answer: Answer<'_>) -> bool {
         answer.is_err()
     }
@@ -143,6 +149,7 @@ fn reported(outcome: &TaskOutcome) -> Value {
     if left_out > 0 {
         summary += &format!("\n[{left_out} more files were modified]");
     }
+    summary += &last_line(outcome);
     let shortfall = Ending::of(outcome).shortfall();
     let mut result = json!({
         "success": shortfall.is_none(),

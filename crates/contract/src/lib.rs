@@ -6,6 +6,7 @@
 // Files and processes only through `sortie-sandbox`: see `clippy.toml`.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod again;
 mod by_name;
 mod cause;
 mod child;
@@ -21,6 +22,7 @@ mod result;
 mod sortie;
 mod typed;
 
+pub use again::{GIVEN_AGAIN, given_again};
 pub use by_name::{CONTRACTS, contract};
 pub use child::Child;
 pub use delegate::Delegate;

@@ -50,6 +50,12 @@ pub trait Contract: Send + Sync {
         self.encode_text(call, answer)
     }
 
+    /// What stands behind a report within its text, where there is no other place to say that it is given again. A report
+    /// that leaves no room for it within its cap has to be cut further.
+    fn behind_report(&self, _outcome: &TaskOutcome) -> String {
+        String::new()
+    }
+
     /// What a call is told at once whose task works on by itself.
     fn encode_launched(&self, launched: &Launched) -> Value {
         json!(launched)

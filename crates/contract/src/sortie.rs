@@ -85,10 +85,12 @@ impl Contract for Sortie {
         }
         // Those who fill in every field leave it empty.
         fields.drop_empty("resume");
+        let agent = fields.optional_text("subagent_type")?;
         Ok(TaskRequest {
             title: fields.text("description")?,
             prompt: fields.text("prompt")?,
-            agent: fields.optional_text("subagent_type")?.unwrap_or_else(|| DEFAULT_AGENT.to_owned()),
+            agent_is_usual: agent.is_none(),
+            agent: agent.unwrap_or_else(|| DEFAULT_AGENT.to_owned()),
             model: fields.optional_text("model")?,
             background: fields.flag("run_in_background")?,
             resume: fields.optional_text("resume")?,

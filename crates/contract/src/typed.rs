@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 use sortie_protocol::{Failure, Launched, Limit, Limits, TaskId, TaskOutcome, TaskRequest};
 
+use crate::again::last_line;
 use crate::cause::Cause;
 use crate::ending::Ending;
 use crate::fields::{Fields, invalid};
@@ -50,6 +51,9 @@ const MAX_TURNS_ASKED: u32 = 100;
 
 /// What stands behind the number of turns in the engine's notice that fewer were given.
 const TURNS_ASKED: &str = " turns were asked for; ";
+
+/// The code of a start that a hook was against.
+const VETOED: &str = "vetoed";
 
 const MODELS: [&str; 3] = ["haiku", "sonnet", "opus"];
 
@@ -145,8 +149,8 @@ impl Contract for Typed {
 
     fn encode(&self, call: &Call<'_>, answer: Answer<'_>) -> Value {
         let (id, text, error) = match answer {
-            Ok(outcome) => (outcome.task_id, outcome.text.as_str(), shortfall(call, outcome)),
-            Err(failure) => (rejected_id(call, failure), "", Some(rejection(call, failure))),
+            Ok(outcome) => (outcome.task_id, outcome.text.clone() + &last_line(outcome), shortfall(call, outcome)),
+            Err(failure) => (rejected_id(call, failure), String::new(), Some(rejection(call, failure))),
         };
         let mut result =
             Map::from_iter([("success".to_owned(), json!(error.is_none())), ("agentId".to_owned(), json!(id))]);
@@ -166,6 +170,10 @@ impl Contract for Typed {
             result["outputFile"] = json!(file);
         }
         result
+    }
+
+    fn behind_report(&self, outcome: &TaskOutcome) -> String {
+        last_line(outcome)
     }
 
     fn is_error(&self, answer: Answer<'_>) -> bool {
@@ -213,13 +221,15 @@ fn shortfall(call: &Call<'_>, outcome: &TaskOutcome) -> Option<String> {
 
 /// A call that a hook was against has the id that the hook was told.
 fn rejected_id(call: &Call<'_>, failure: &Failure) -> TaskId {
-    let told = failure.details.first().filter(|_| failure.code == "vetoed");
+    let told = failure.details.first().filter(|_| failure.code == VETOED);
     told.and_then(|id| id.parse().ok()).unwrap_or(call.spare_id)
 }
 
 fn rejection(call: &Call<'_>, failure: &Failure) -> String {
     let why = reason(call, failure);
     match json::text_field(call.arguments, "resume").trim() {
+        // The hook has been told an id, too, as if there were somebody.
+        "" if failure.code == VETOED => format!("{why}; nothing was started: this agentId is nobody's"),
         "" => why,
         _ => format!("Resume failed: {why}"),
     }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use sortie_journal::{Durability, Entry, Journal, JournalError, TaskState};
-use sortie_protocol::{CallId, Fact, Failure, Limits, TaskId, TaskOutcome};
+use sortie_protocol::{CallId, Fact, Failure, Limits, Status, TaskId, TaskOutcome};
 
 use crate::account::Footprint;
 use crate::attached::outcome_for;
@@ -15,6 +15,7 @@ use crate::blocking::blocking;
 use crate::end::{Ending, Tally};
 use crate::engine::{Engine, Inner};
 use crate::inbox::Report;
+use crate::mail::unread_notice;
 use crate::remember::{Remembered, expecting, journal_failure, recall, standing};
 use crate::replay::{Attached, Past};
 use crate::report;
@@ -111,6 +112,9 @@ impl Inner {
         let asked_by = asked_by.filter(|_| asker.is_none()).zip(own);
         let word = asked_by.map(|((above, call), own)| own.sink.word_for(&above, call));
         self.end_together(entries, word).await?;
+        for (one, outcome) in taken.iter().rev().zip(&outcomes) {
+            self.hooks.ended(&one.remembered.past.job, one.sink.leg(), outcome);
+        }
         Ok(outcomes)
     }
 
@@ -147,6 +151,10 @@ impl Inner {
             None => Ending::Cancelled { text },
         };
         let mut outcome = tally.outcome(&past.job, ending);
+        if outcome.status == Status::Cancelled {
+            outcome.notices.push("it was interrupted, and was stopped before it went on".to_owned());
+        }
+        outcome.notices.extend(unread_notice(past.messages.len()));
         report::cap(&mut outcome, &past.job, &self.reports).await;
         entries.push(sink.entry(Fact::TaskEnded { outcome: Box::new(outcome.clone()) }));
         outcome

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sortie_journal::{Journal, JournalError, Position, Scope};
 use sortie_protocol::{Event, Fact, Failure, TaskId};
-use sortie_tools::Note;
+use sortie_tools::{Note, Sought};
 
 use crate::remember::journal_failure;
 
-/// Older ones are forgotten, though not by the log.
-const MAX_NOTES: usize = 200;
+/// Of more than these some are forgotten, though not by the log.
+const MAX_NOTES: usize = 500;
 
 /// So many events are read at once.
 const PAGE: usize = 256;
@@ -32,7 +32,10 @@ pub(crate) struct Board {
 struct Read {
     up_to: Position,
     tasks: HashMap<TaskId, Known>,
+    /// In the order of their numbers.
     notes: VecDeque<Note>,
+    /// With those that are forgotten.
+    n_notes: usize,
 }
 
 #[derive(Default)]
@@ -40,6 +43,10 @@ struct Known {
     agent: String,
     /// Its last event that was read.
     seq: u64,
+    /// How many of its notes are remembered.
+    n_kept: usize,
+    /// How many notes of the tree there were when it looked last.
+    has_seen: usize,
 }
 
 impl Boards {
@@ -56,15 +63,21 @@ impl Boards {
 }
 
 impl Board {
-    /// The newest notes that are on disk, oldest first. Reads what was written since the last look.
-    pub(crate) fn newest(&self, journal: &dyn Journal, root: TaskId, most: usize) -> Result<Vec<Note>, Failure> {
+    /// The notes on disk that one of the tree seeks. Reads what was written since the last look. When a task has looked
+    /// is not on record: one that goes on in another process is told of all as new.
+    pub(crate) fn look(
+        &self,
+        journal: &dyn Journal,
+        (root, reader): (TaskId, TaskId),
+        sought: Sought,
+    ) -> Result<Vec<Note>, Failure> {
         let mut board = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let read = match &mut *board {
             Some(read) => read,
             none => none.insert(Read::begin(journal, root).map_err(journal_failure)?),
         };
         read.go_on(journal, root).map_err(journal_failure)?;
-        Ok(read.notes.iter().skip(read.notes.len().saturating_sub(most)).cloned().collect())
+        Ok(read.sought(reader, sought))
     }
 }
 
@@ -72,7 +85,7 @@ impl Read {
     /// Reads the logs of a tree one by one: in the log of all, others may stand before it. Notes are put in the order of
     /// their times.
     fn begin(journal: &dyn Journal, root: TaskId) -> Result<Self, JournalError> {
-        let mut read = Self { up_to: journal.end()?, tasks: HashMap::new(), notes: VecDeque::new() };
+        let mut read = Self { up_to: journal.end()?, tasks: HashMap::new(), notes: VecDeque::new(), n_notes: 0 };
         let mut notes = Vec::new();
         for header in journal.tree(root)? {
             let mut look = |event: Event| {
@@ -115,15 +128,42 @@ impl Read {
                 known.agent = job.config.agent;
                 None
             }
-            Fact::NotePosted { text } => Some(Note { task, agent: known.agent.clone(), text }),
+            Fact::NotePosted { text } => Some(Note { number: 0, task, agent: known.agent.clone(), text }),
             _ => None,
         }
     }
 
+    /// Gives a note its number, and its place.
     fn add(&mut self, note: Note) {
-        self.notes.push_back(note);
+        self.tasks.entry(note.task).or_default().n_kept += 1;
+        self.notes.push_back(Note { number: self.n_notes, ..note });
+        self.n_notes += 1;
         if self.notes.len() > MAX_NOTES {
-            self.notes.pop_front();
+            self.forget_one();
         }
+    }
+
+    /// Forgets the oldest note of whoever has most: one that talks a lot does not have the others forgotten.
+    fn forget_one(&mut self) {
+        let most = self.tasks.values().map(|known| known.n_kept).max();
+        let has_most = |note: &Note| self.tasks.get(&note.task).map(|known| known.n_kept) == most;
+        let Some(forgotten) = self.notes.iter().position(has_most).and_then(|at| self.notes.remove(at)) else { return };
+        if let Some(known) = self.tasks.get_mut(&forgotten.task) {
+            known.n_kept -= 1;
+        }
+    }
+
+    fn sought(&mut self, reader: TaskId, sought: Sought) -> Vec<Note> {
+        let seen = &mut self.tasks.entry(reader).or_default().has_seen;
+        let before = *seen;
+        if !matches!(sought, Sought::From(_)) {
+            *seen = self.n_notes;
+        }
+        let is_sought = |note: &&Note| match sought {
+            Sought::New => note.number >= before && note.task != reader,
+            Sought::All => true,
+            Sought::From(number) => note.number >= number,
+        };
+        self.notes.iter().filter(is_sought).cloned().collect()
     }
 }

@@ -12,7 +12,9 @@ mod tests;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sortie_agents::Registry;
+use sortie_contract::{GIVEN_AGAIN, contract};
 use sortie_journal::Journal;
+use sortie_llm::Endpoint;
 use sortie_protocol::{Job, TaskId, TaskOutcome};
 use sortie_sandbox::{SpillDir, Workspace};
 use sortie_tools::{Snapshot, SnapshotBounds};
@@ -35,6 +37,8 @@ pub(crate) struct Inquiry<'a> {
     pub(crate) job: &'a Job,
     /// Those that it may delegate to.
     pub(crate) agents: &'a Registry,
+    /// Where its model is reached, and those of whom it may delegate to.
+    pub(crate) endpoints: &'a [Endpoint],
     /// Whether a person has approved of something for the whole tree, so that its grant is not all that it may do.
     pub(crate) has_approvals: bool,
 }
@@ -82,7 +86,7 @@ impl Cache {
         };
         let job = inquiry.job;
         let request = Key::of_request(job);
-        let key = Key::of_request_on(&request, job, inquiry.agents, &snapshot);
+        let key = Key::of_request_on(&request, inquiry, &snapshot);
         let found = self.index.find(&key);
         match found.and_then(|task| fit::done(journal, task, &request, |call| snapshot.covers(workspace, call))) {
             Some(done) => Looked::Hit(Box::new(given_again(done, job))),
@@ -116,15 +120,24 @@ impl Cache {
 }
 
 /// A recorded outcome, as whoever asks the same again gets it.
-fn given_again(Done { mut outcome, at }: Done, job: &Job) -> TaskOutcome {
+fn given_again(Done { mut outcome, at, parent }: Done, job: &Job) -> TaskOutcome {
     for notice in &job.notices {
         if !outcome.notices.contains(notice) {
             outcome.notices.push(notice.clone());
         }
     }
     let task = outcome.task_id;
-    outcome.notices.push(format!(
-        "answered from {task}, which did the same on the same files at {at}; its figures are of then, nothing was spent now"
-    ));
+    let mut notice = format!(
+        "{GIVEN_AGAIN}{task}, which did the same on the same files at {at}; its figures are of then, nothing was spent now"
+    );
+    if job.parent.is_some() && job.parent != parent && has_companions(job) {
+        notice += "; its report can be read, but no call of this task can resume it or write to it";
+    }
+    outcome.notices.push(notice);
     outcome
+}
+
+/// Whether whoever gets the outcome has tools that would reach for the task.
+fn has_companions(job: &Job) -> bool {
+    contract(&job.contract).is_some_and(|known| known.defaults().companions)
 }

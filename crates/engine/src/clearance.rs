@@ -20,6 +20,7 @@ use crate::hooks::{Asking, Hooks};
 use crate::patience::Patience;
 use crate::sink::Sink;
 use crate::slot::Slot;
+use crate::turn::until;
 
 /// What one task may do, and whom to ask beyond that.
 pub(crate) struct Clearance {
@@ -92,11 +93,15 @@ impl Clearance {
         Arc::new(workspace.guarded(Arc::new(DoorGuard { tool: call.tool.clone(), judge, approvals, approved })))
     }
 
-    /// Asks when no other question is open, in the order in which the calls came. What was approved in the meantime may
-    /// cover this one.
+    /// Asks when no other question is open, in the order in which the calls came, as long as there is time for it. What was
+    /// approved in the meantime may cover this one.
     async fn in_turn(&self, asked: &Asked<'_>, sink: &Sink) -> Result<Result<(), ToolOutput>, JournalError> {
-        let _turn = self.desk.turn().await;
         let Asked { call, tool, context, resource, ground } = *asked;
+        let _turn = tokio::select! {
+            biased;
+            () = until(self.deadline.latest_to_ask()) => return Ok(Err(refused(call, self.unshown()))),
+            turn = self.desk.turn() => turn,
+        };
         if self.approvals.cover((&call.tool, tool.pin()), resource) {
             return Ok(Ok(()));
         }
@@ -105,24 +110,25 @@ impl Clearance {
         sink.append(Fact::ApprovalAsked { call: call.id.clone(), rule: covers }).await?;
         let is_command = matches!(resource, Resource::Command { .. });
         let lasting = lasting_remedy(&call.tool, resource, &self.places);
+        let preview = tool.preview(&call.arguments, context).await;
+        let wait = self.patience.begin(self.job.task).await;
         let question = Question {
             task: self.job.task,
             title: self.job.title.clone(),
-            within: self.patience.granted(self.job.task).await,
+            within: wait.within(),
             chain: self.job.config.chain.clone(),
             tool: call.tool.clone(),
             arguments: call.arguments.clone(),
-            preview: tool.preview(&call.arguments, context).await,
+            preview,
             rules: rules.clone(),
             lasting_rule: lasting.filter(|_| !ground.remedies.is_empty() && tool.pin().is_none()),
             by_hand: ground.remedies.iter().filter(|_| is_command || tool.pin().is_some()).cloned().collect(),
             ground: ground.to_string(),
         };
         self.hooks.asks(&self.job, &Asking::from(&question));
-        // From when it is shown: nothing is refused that nobody could see.
         let approval = tokio::select! {
             biased;
-            () = self.patience.is_over(self.job.task) => return Ok(Err(refused(call, &self.unanswered()))),
+            why = wait.runs_out(|within| self.approver.hurry(&question, within)) => return Ok(Err(refused(call, &why))),
             approval = self.approver.ask(&question) => approval,
         };
         let (answer, refusal) = match approval {
@@ -143,12 +149,13 @@ impl Clearance {
         Ok(refusal.map_or(Ok(()), Err))
     }
 
-    /// Why a question of a task in the background is given up.
-    fn unanswered(&self) -> String {
-        format!(
-            "nobody answered within {} s, and a task in the background waits no longer (`permissions.answer_seconds`)",
-            self.patience.within.as_secs()
-        )
+    /// Why a question is given up that has waited for its turn.
+    fn unshown(&self) -> &'static str {
+        if self.deadline.has_passed() {
+            return self.given_up();
+        }
+        "your question was never shown to anyone: others were asked before it, and there is little time left; go on without \
+         it, and say so in your report"
     }
 
     /// Why a question is given up.

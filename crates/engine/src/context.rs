@@ -149,14 +149,24 @@ impl Run<'_> {
         history
     }
 
-    /// How many bytes of reports may join the conversation now, if all its outputs have joined it but for these.
+    /// How many bytes of reports may join the conversation now, if all its outputs have joined it but for these. Old outputs
+    /// make way for them.
     pub(crate) fn room_for_reports(&self, not_joined: usize) -> usize {
         let terms = &self.services.speaker.terms;
         // What a provider has read fits its window, however much it is.
         let at_least = || USUAL_WINDOW.max(self.gauge.measure(&self.history).saturating_mul(2));
         let most = self.gauge.room(most_input(terms.window.unwrap_or_else(at_least), terms));
-        let left = most.saturating_sub(self.history.tokens());
+        let spared = terms.window.map_or(0, |_| self.spared_by_stubs(most));
+        let left = most.saturating_sub(self.history.tokens().saturating_sub(spared));
         estimate::bytes(left / SHARE_OF_REPORTS).saturating_sub(not_joined)
+    }
+
+    /// How many tokens fewer the conversation has once it is shortened, by its old outputs alone: that is what is done as soon
+    /// as it outgrows the window, before the next request.
+    fn spared_by_stubs(&self, most: u64) -> u64 {
+        let bounds = Bounds::within(most, self.history.brief_tokens(), most);
+        let tail = self.history.tail(bounds.part);
+        outputs::spared(&self.history.messages()[..tail], &self.services.gate)
     }
 
     /// Shortens the conversation for good, unless it is no longer what is sent. Whether anything could be left out.

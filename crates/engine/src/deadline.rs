@@ -31,6 +31,13 @@ impl Deadline {
         self.at().is_some_and(|deadline| deadline <= Instant::now())
     }
 
+    /// Until when an answer can be waited for that is asked for now: whoever gets none must have time to go on without.
+    /// `None` is as long as it takes.
+    pub(crate) fn latest_to_ask(&self) -> Option<Instant> {
+        let now = Instant::now();
+        self.at().map(|deadline| now + deadline.saturating_duration_since(now) * 3 / 4)
+    }
+
     /// Waits until it has passed.
     pub(crate) async fn passes(&self) {
         loop {

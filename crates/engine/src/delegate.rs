@@ -32,9 +32,6 @@ use crate::slot::Slot;
 use crate::subagents::Asked;
 use crate::task::{Task, launched};
 
-/// Who serves where a call names nobody.
-pub(crate) const USUAL_AGENT: &str = "general-purpose";
-
 /// One task's door to children of its own.
 pub(crate) struct Delegate {
     pub(crate) engine: Arc<Inner>,
@@ -83,7 +80,7 @@ impl Delegation for Delegate {
         let best_match = self.engine.contract.defaults().best_match;
         // A template may say who serves. One that does not fit is refused before anybody is asked.
         let most_bytes = self.engine.rules.max_prompt_bytes;
-        let Ok(request) = roster.templates().applied(request.clone(), USUAL_AGENT, most_bytes) else {
+        let Ok(request) = roster.templates().applied(request.clone(), most_bytes) else {
             return Resource::Nothing;
         };
         let serving = serving(&roster.agents, &request, Kind::Delegated, best_match);
@@ -145,7 +142,7 @@ impl Delegate {
     ) -> Result<Delegated, Failure> {
         let waits = !request.background;
         let mut task = self.task(Arc::clone(&address), request).await?;
-        let known = if waits { self.known(&mut task).await } else { Known::New(None) };
+        let known = if waits { self.known(call, &mut task).await } else { Known::New(None) };
         let ticket = match known {
             Known::New(ticket) => ticket,
             // Nobody is told of a start that there is not.
@@ -235,6 +232,7 @@ impl Delegate {
         engine.rules.check_prompt(&request)?;
         engine.check_background(&request)?;
         engine.rules.check_depth(self.parent.config.depth)?;
+        let request = engine.in_full(request)?;
         self.let_finish(asked).await;
         let (remembered, mut notices) = engine.wanted(asked, Some(self.parent.task)).await?;
         notices.extend(engine.differences(&request, &remembered, &self.judge)?);
@@ -253,7 +251,7 @@ impl Delegate {
         engine.check_background(&request)?;
         let defaults = engine.contract.defaults();
         let roster = engine.rosters.current();
-        let request = roster.templates().applied(request, USUAL_AGENT, engine.rules.max_prompt_bytes)?;
+        let request = roster.templates().applied(request, engine.rules.max_prompt_bytes)?;
         let serving = serving(&roster.agents, &request, Kind::Delegated, defaults.best_match);
         if let Ok(serving) = &serving
             && defaults.refuses_circles
@@ -288,6 +286,7 @@ impl Delegate {
             approvals: Arc::clone(&self.approvals),
             address: Some(address),
             inbox: Arc::default(),
+            hook_notices: Vec::new(),
             past: None,
         })
     }

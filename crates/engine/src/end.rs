@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sortie_llm::ErrorKind;
-use sortie_protocol::{CallId, Failure, Job, Limit, Reply, Status, TaskOutcome, ToolCount, Usage};
+use sortie_protocol::{CallId, Failure, Job, Limit, Reply, Status, StopReason, TaskOutcome, ToolCount, Usage};
 use tokio::time::Instant;
 
 use crate::account::Account;
@@ -24,7 +24,13 @@ pub(crate) struct Tally {
     /// Answers of this leg that were sent back.
     pub(crate) answers_returned: u32,
     believed: Believed,
+    has_cut_answer: bool,
     pub(crate) account: Arc<Account>,
+}
+
+/// Whether a reply ends the turn with words that are not all.
+pub(crate) fn is_cut_answer(reply: &Reply) -> bool {
+    reply.stop == StopReason::Length && reply.calls().next().is_none()
 }
 
 /// How a leg ends, before it is told with all its figures.
@@ -59,6 +65,7 @@ impl Tally {
             call_ids: HashSet::new(),
             answers_returned: 0,
             believed: Believed::default(),
+            has_cut_answer: false,
             account: Arc::clone(account),
         }
     }
@@ -73,12 +80,18 @@ impl Tally {
             call_ids: deeds.call_ids.clone(),
             answers_returned: deeds.answers_returned,
             believed: deeds.believed,
+            has_cut_answer: deeds.has_cut_answer,
             ..Self::new(account, &deeds.notices)
         };
         for notice in notices {
             tally.notice(notice);
         }
         tally
+    }
+
+    /// Whether an answer of this leg was cut by the cap on one reply.
+    pub(crate) fn has_cut_answer(&self) -> bool {
+        self.has_cut_answer
     }
 
     /// Model calls answered so far.
@@ -90,6 +103,7 @@ impl Tally {
     pub(crate) fn add_reply(&mut self, reply: &Reply) {
         self.turns += 1;
         self.believed.hear(reply);
+        self.has_cut_answer |= is_cut_answer(reply);
     }
 
     pub(crate) fn add_call(&mut self, tool: &str, files_changed: &[String]) {

@@ -20,7 +20,7 @@ use crate::authority::{drop_idle, tools_at};
 use crate::board::Boards;
 use crate::cache::{Cache, Ticket};
 use crate::cast::conduct;
-use crate::delegate::{USUAL_AGENT, refuse_denied};
+use crate::delegate::refuse_denied;
 use crate::delegation_rate::DelegationRate;
 use crate::gauge::Counting;
 use crate::hooks::Hooks;
@@ -28,6 +28,7 @@ use crate::instructions::Instructions;
 use crate::permissions::Permissions;
 use crate::recall::Known;
 use crate::remote_tools::RemoteTools;
+use crate::resident::Stopper;
 use crate::roster::{Roster, Rosters, undescribed};
 use crate::rules::{Kind, ModelWish, Rules, Serving, lowered, serving, turns, type_default};
 use crate::sink::{Hold, Sink};
@@ -170,7 +171,7 @@ impl Engine {
 
     /// Ends a task that runs in this engine, and all below it; false if none of this id does.
     pub fn stop(&self, task: TaskId) -> bool {
-        self.inner.present.stop(task)
+        self.inner.present.stop(task, Stopper::Outside)
     }
 
     /// Ends what was started for the remote tools of its tasks. To be called when none of them runs any more.
@@ -192,7 +193,7 @@ impl Engine {
         // A person's own prompt has been read by then.
         let request = match kind {
             Kind::Main => request,
-            Kind::Delegated => roster.templates().applied(request, USUAL_AGENT, inner.rules.max_prompt_bytes)?,
+            Kind::Delegated => roster.templates().applied(request, inner.rules.max_prompt_bytes)?,
         };
         let agents = if kind == Kind::Main { &roster.mains } else { &roster.agents };
         let serving = serving(agents, &request, kind, inner.contract.defaults().best_match)?;
@@ -311,6 +312,7 @@ impl Inner {
             approvals: Arc::default(),
             address: None,
             inbox: Arc::default(),
+            hook_notices: Vec::new(),
             past: None,
         })
     }

@@ -23,6 +23,7 @@ impl Engine {
     /// Goes on with the task that a request names, which nobody waits for.
     pub(crate) async fn follow_up(&self, request: TaskRequest, asked: &str) -> Result<Running, Failure> {
         let inner = &self.inner;
+        let request = inner.in_full(request)?;
         let (remembered, mut notices) = inner.wanted(asked, None).await?;
         let judge = inner.permissions.judge(inner.places.clone());
         let judge = judge.map_err(|error| Failure::new("grant", error.to_string()))?;
@@ -113,7 +114,12 @@ impl Inner {
         Err(Failure::new("expired", message))
     }
 
-    /// What a task that goes on has otherwise than the call says. An agent that a rule denies goes on for nobody.
+    /// What is said to a task that goes on: where a template is called, in the template's words.
+    pub(crate) fn in_full(&self, request: TaskRequest) -> Result<TaskRequest, Failure> {
+        self.rosters.current().templates().applied(request, self.rules.max_prompt_bytes)
+    }
+
+    /// What there is to say of a call for a task that goes on. An agent that a rule denies goes on for nobody.
     pub(crate) fn differences(
         &self,
         request: &TaskRequest,
@@ -131,16 +137,25 @@ impl Inner {
                 "a task goes on with the `output_schema` that it began with; leave it out, or start a new task";
             return Err(Failure::new("invalid_arguments", message));
         }
+        Ok(self.otherwise(request, remembered))
+    }
+
+    /// What is odd about a request, and what a task that goes on has otherwise than the request or its template says.
+    pub(crate) fn otherwise(&self, request: &TaskRequest, remembered: &Remembered) -> Vec<String> {
+        let stored = &remembered.past.job.config;
         let mut notices = request.notices.clone();
-        let other = roster.agents.get(&request.agent).ok().filter(|asked| asked.name != stored.agent);
-        if let Some(other) = other.filter(|_| !request.agent.is_empty()) {
+        let roster = self.rosters.current();
+        let is_named = !request.agent.is_empty() && !request.agent_is_usual;
+        let named = is_named.then(|| roster.agents.get(&request.agent).ok()).flatten();
+        if let Some(other) = named.filter(|named| named.name != stored.agent) {
             notices
                 .push(format!("asked for was `{}`; the task goes on as `{}`, as it began", other.name, stored.agent));
         }
-        if let Some(model) = request.model.as_ref().filter(|model| **model != stored.model.id) {
+        let is_its = |model: &String| [&stored.model.id, &stored.model.route].contains(&model);
+        if let Some(model) = request.model.as_ref().filter(|model| !is_its(model)) {
             notices.push(format!("asked for was `{model}`; the task goes on with its model `{}`", stored.model.id));
         }
-        Ok(notices)
+        notices
     }
 
     /// The agent of the task that a call wants to go on with, by all its names; nothing if there is none.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use sortie_crash::point;
 use sortie_journal::JournalError;
-use sortie_protocol::{CallId, Failure, TaskId, TaskOutcome, Usage};
+use sortie_protocol::{CallId, Failure, Status, TaskId, TaskOutcome, Usage};
 use tokio::sync::OwnedMutexGuard;
 
 use crate::address::{Address, Recipient};
@@ -16,9 +16,10 @@ use crate::deadline::Deadline;
 use crate::end::Ending;
 use crate::engine::EngineError;
 use crate::inbox::{Charge, Report};
+use crate::mail::unread_notice;
 use crate::place::Place;
 use crate::replay::{IN_BACKGROUND, hands_over};
-use crate::resident::{PassedOn, Resident};
+use crate::resident::{PassedOn, Resident, Stopper};
 use crate::sink::{Orphan, ParentsWord};
 use crate::task::Task;
 
@@ -32,9 +33,15 @@ impl Task {
         }
         outcome.usage = Usage { duration_ms: outcome.usage.duration_ms, ..self.account.spent() };
         outcome.files_changed = self.account.files_changed();
-        self.inbox.close();
-        let Some(address) = &self.address else { return self.sink.end(outcome.clone(), None, Vec::new()).await };
+        // What is on its way is here, or was refused: whoever was told that it arrived finds it in the outcome.
+        self.inbox.shut().await;
+        outcome.notices.extend(unread_notice(self.inbox.unread().messages.len()));
+        let Some(address) = &self.address else {
+            self.tell_who_stopped(outcome, None);
+            return self.sink.end(outcome.clone(), None, Vec::new()).await;
+        };
         let mut to = address.hold().await;
+        self.tell_who_stopped(outcome, Some(to.sink.task()));
         let mut held = BTreeMap::new();
         let mut charges = self.hold_charges(&mut held).await;
         if !hands_over {
@@ -68,6 +75,16 @@ impl Task {
         }
         to.is_over = true;
         Ok(())
+    }
+
+    /// Whoever reads that a task was cancelled reads who did that: it may have been none of those that it knows.
+    fn tell_who_stopped(&self, outcome: &mut TaskOutcome, above: Option<TaskId>) {
+        if outcome.status != Status::Cancelled {
+            return;
+        }
+        let own = self.engine.present.find(self.job.task);
+        let stopper = own.and_then(|own| own.stopper.get().copied()).or(above.map(Stopper::EndOf));
+        outcome.notices.extend(stopper.map(Stopper::notice));
     }
 
     /// The journal is lost, or somebody else has the task. What works below it ends, and a parent that nobody would tell
@@ -117,7 +134,7 @@ impl Task {
                 return;
             }
             for child in at_work {
-                if !self.engine.present.stop(child) {
+                if !self.engine.present.stop(child, Stopper::EndOf(self.job.task)) {
                     // It has ended meanwhile.
                     self.inbox.forget(child);
                 }

@@ -25,6 +25,11 @@ pub trait Hooks: Send + Sync {
     /// Tells that a task waits for a person. Returns at once.
     fn asks(&self, job: &Job, asking: &Asking<'_>);
 
+    /// Who is told something at this moment, as people know them; one as often as it is told.
+    fn under_way(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Waits until all that was told has been dealt with, and says what went wrong since the last time. To be called
     /// before the program ends: what is still under way then is lost with it.
     fn settled(&self) -> BoxFuture<'_, Vec<String>>;
@@ -33,9 +38,9 @@ pub trait Hooks: Send + Sync {
 /// What is said to a start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// Why the task must not start.
+    /// Why the task must not start, in words that may be read by a model.
     pub veto: Option<String>,
-    /// Hooks that did not work. For the outcome.
+    /// Hooks that did not work. For the outcome, which models read, too: in our words, never in those of a program.
     pub notices: Vec<String>,
 }
 

@@ -276,6 +276,12 @@ impl Inbox {
         self.until(|mail| mail.arriving == 0).await;
     }
 
+    /// Waits until no child is at work, or somebody has written: that is not kept waiting.
+    pub(crate) async fn all_reports_or_a_message(&self) {
+        let is_whole = |mail: &Mail| mail.charges.iter().all(|charge| charge.report.is_some());
+        self.until(|mail| !mail.messages.is_empty() || is_whole(mail)).await;
+    }
+
     /// Waits until no child is at work.
     pub(crate) async fn all_home(&self) {
         self.until(|mail| mail.charges.iter().all(|charge| charge.report.is_some())).await;

@@ -1,6 +1,7 @@
 //! What a task can see and do of the tasks around it. Only its own tree is there for it: below it, one above it, and those
 //! beside it.
 
+mod given;
 mod reach;
 mod stand;
 
@@ -13,11 +14,13 @@ use sortie_crash::point;
 use sortie_journal::TaskState;
 use sortie_protocol::{Addressee, CallId, Event, Fact, Failure, Job, Sender, TaskId, TaskRequest};
 use sortie_tools::{
-    Answered, BoxFuture, Choice, Delegated, Delegation as _, Glance, Kin, Listing, Note, Receipt, ReportPage, Stand,
+    Answered, BoxFuture, Choice, Delegated, Delegation as _, Glance, Kin, Listing, Note, Receipt, ReportPage, Sought,
+    Stand,
 };
 use tokio::time::Instant;
 
 pub(crate) use self::reach::Member;
+use self::reach::NO_SUCH_TASK;
 pub(crate) use self::stand::{END_WITHIN, Onlooker, listing, not_ended};
 use crate::approval::Inquiry;
 use crate::blocking::blocking;
@@ -26,13 +29,21 @@ use crate::follow_up::is_own;
 use crate::hooks::Asking;
 use crate::question::{ASK, Asker};
 use crate::remember::{journal_failure, read};
-use crate::resident::{Courier, Resident, SILENT};
+use crate::resident::{Courier, Resident, SILENT, Stopper};
 use crate::turn::until;
+
+/// What whoever asks the person is told whose turn does not come in time.
+const UNSHOWN: &str = "your question was never shown to anyone: others were asked before it, and there is little time left; \
+                       go on by your best judgement, and say in your report what you assumed";
 
 impl Kin for Delegate {
     fn look<'a>(&'a self, task: &'a str, patience: Duration) -> BoxFuture<'a, Result<Glance, Failure>> {
         Box::pin(async move {
-            let member = self.below(task).await?;
+            let member = match self.below(task).await {
+                // It has ended before this task asked.
+                Err(none) if none.code == NO_SUCH_TASK => return self.given(task).await.map(Glance::from),
+                member => member?,
+            };
             if let Some(resident) = self.engine.present.find(member.task) {
                 let something_else = self.inbox.message(|_| true);
                 let over = async {
@@ -70,13 +81,21 @@ impl Kin for Delegate {
     }
 
     fn page<'a>(&'a self, task: &'a str, from: usize, most: usize) -> BoxFuture<'a, Result<ReportPage, Failure>> {
-        Box::pin(async move { self.engine.report_page(self.below(task).await?.task, from, most).await })
+        Box::pin(async move {
+            match self.below(task).await {
+                Ok(member) => self.engine.report_page(member.task, from, most).await,
+                Err(none) if none.code == NO_SUCH_TASK => {
+                    self.engine.page_of(*self.given(task).await?.outcome, from, most).await
+                }
+                Err(failure) => Err(failure),
+            }
+        })
     }
 
     fn stop<'a>(&'a self, task: &'a str) -> BoxFuture<'a, Result<Vec<Glance>, Failure>> {
         Box::pin(async move {
             let task = self.below(task).await?.task;
-            let stopped = self.engine.end_all(task, &self.tree(task).await?).await?;
+            let stopped = self.engine.end_all(task, &self.tree(task).await?, Stopper::Task(self.parent.task)).await?;
             let mut glances = Vec::new();
             for resident in stopped {
                 glances.push(self.glance(self.recorded(resident.job.task).await?).await?);
@@ -102,6 +121,7 @@ impl Kin for Delegate {
             {
                 return Ok(Receipt::Delivered { task });
             }
+            resident.as_deref().map_or(Ok(()), Resident::refuse_when_stopping)?;
             let (journal, own) = (Arc::clone(&self.engine.journal), self.parent.task);
             if !blocking(move || is_own(journal.as_ref(), own, (task, parent))).await? {
                 let is_over = resident.is_some() || matches!(state, TaskState::Ended(_));
@@ -154,35 +174,20 @@ impl Kin for Delegate {
                 answered_elsewhere.get_or_init(|| ());
                 Answered { text: message.text, from: message.from, message: Some(message.number) }
             };
-            let within = self.time_to_ask(patience);
-            let latest = self.deadline.at().map(|_| Instant::now() + self.time_to_ask(Duration::MAX));
             let by_hand = async {
                 match whom {
-                    Addressee::Person => Ok(self.ask_person((call, &question, &answered_elsewhere), patience).await),
+                    Addressee::Person => self.ask_person((call, &question, &answered_elsewhere), patience).await,
                     Addressee::Parent => {
                         self.inbox.has_asked(call);
-                        self.wait_for_parent(within).await
+                        self.wait_for_parent(patience).await
                     }
                 }
             };
-            let answered = tokio::select! {
+            tokio::select! {
                 biased;
                 // First: it may be the last that its parent says.
-                answer = by_mail => Some(answer),
-                answer = by_hand => answer?,
-                () = until(latest) => None,
-            };
-            match answered {
-                Some(answered) => Ok(Some(answered)),
-                None if within < patience => {
-                    let message = format!(
-                        "no answer within {} s, and there is little time left; go on by your best judgement, and say in \
-                         your report what you assumed",
-                        within.as_secs()
-                    );
-                    Err(Failure::new("no_answer", message))
-                }
-                None => Ok(None),
+                answer = by_mail => Ok(Some(answer)),
+                answer = by_hand => answer,
             }
         })
     }
@@ -196,11 +201,11 @@ impl Kin for Delegate {
         })
     }
 
-    fn notes(&self, most: usize) -> BoxFuture<'_, Result<Vec<Note>, Failure>> {
+    fn notes(&self, sought: Sought) -> BoxFuture<'_, Result<Vec<Note>, Failure>> {
         Box::pin(async move {
-            let (journal, root) = (Arc::clone(&self.engine.journal), self.parent.root);
+            let (journal, root, reader) = (Arc::clone(&self.engine.journal), self.parent.root, self.parent.task);
             let board = self.engine.boards.of(root);
-            blocking(move || board.newest(journal.as_ref(), root, most)).await
+            blocking(move || board.look(journal.as_ref(), (root, reader), sought)).await
         })
     }
 }
@@ -251,14 +256,15 @@ impl Delegate {
         blocking(look_it_up).await
     }
 
-    /// How long an answer is waited for: whoever gets none must have time to go on without.
+    /// How long an answer is waited for that is asked for now.
     fn time_to_ask(&self, patience: Duration) -> Duration {
-        let left = self.deadline.at().map(|deadline| deadline.saturating_duration_since(Instant::now()) * 3 / 4);
-        left.map_or(patience, |left| left.min(patience))
+        let latest = self.deadline.latest_to_ask();
+        latest.map_or(patience, |latest| patience.min(latest - Instant::now()))
     }
 
     /// Waits as long as the parent may answer; one that no longer can is a failure.
-    async fn wait_for_parent(&self, within: Duration) -> Result<Option<Answered>, Failure> {
+    async fn wait_for_parent(&self, patience: Duration) -> Result<Option<Answered>, Failure> {
+        let within = self.time_to_ask(patience);
         let silence = async {
             loop {
                 let changed = self.inbox.change();
@@ -271,7 +277,7 @@ impl Delegate {
             }
         };
         tokio::select! {
-            () = tokio::time::sleep(within) => Ok(None),
+            () = tokio::time::sleep(within) => no_answer(within, patience),
             () = silence => Err(Failure::new("nobody", SILENT)),
         }
     }
@@ -282,14 +288,19 @@ impl Delegate {
         &self,
         (call, question, answered): (&CallId, &str, &OnceLock<()>),
         patience: Duration,
-    ) -> Option<Answered> {
+    ) -> Result<Option<Answered>, Failure> {
         let mut turn = pin!(self.engine.desk.turn());
         let at_once = turn.as_mut().now_or_never();
         // The next one of this task stands behind it.
         self.inbox.has_asked(call);
-        let turn = match at_once {
-            Some(turn) => turn,
-            None => turn.await,
+        let turn = if let Some(turn) = at_once {
+            turn
+        } else {
+            tokio::select! {
+                biased;
+                () = until(self.deadline.latest_to_ask()) => return Err(Failure::new("no_answer", UNSHOWN)),
+                turn = turn => turn,
+            }
         };
         let within = self.time_to_ask(patience);
         let patience_is_over = tokio::time::sleep(within);
@@ -302,13 +313,13 @@ impl Delegate {
         let answer = tokio::time::timeout(within, self.engine.permissions.approver.inquire(&inquiry)).await;
         drop(turn);
         match answer {
-            Ok(Some(text)) => Some(Answered { text, from: Sender::Person, message: None }),
+            Ok(Some(text)) => Ok(Some(Answered { text, from: Sender::Person, message: None })),
             // Nobody answers here; somebody may elsewhere.
             Ok(None) => {
                 patience_is_over.await;
-                None
+                no_answer(within, patience)
             }
-            Err(_) => None,
+            Err(_) => no_answer(within, patience),
         }
     }
 
@@ -320,6 +331,19 @@ impl Delegate {
         };
         address.hold().await.sink.task() == own
     }
+}
+
+/// What came of a question that was waited for so long. Less than the patience is for want of time.
+fn no_answer(within: Duration, patience: Duration) -> Result<Option<Answered>, Failure> {
+    if within >= patience {
+        return Ok(None);
+    }
+    let message = format!(
+        "no answer within {} s, and there is little time left; go on by your best judgement, and say in your report what you \
+         assumed",
+        within.as_secs()
+    );
+    Err(Failure::new("no_answer", message))
 }
 
 impl Onlooker for Delegate {

@@ -48,6 +48,7 @@ mod limits;
 mod mail;
 mod order;
 mod output_file;
+mod parking;
 mod patience;
 mod permissions;
 mod place;

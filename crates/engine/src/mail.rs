@@ -6,17 +6,24 @@
 use std::sync::Arc;
 
 use sortie_contract::{Call, Contract};
+use sortie_journal::Journal;
 use sortie_protocol::{MailMark, ReportMark, Sender, TaskId, TaskOutcome};
 use sortie_tools::essence;
 
 use crate::Ids;
+use crate::blocking::blocking;
 use crate::inbox::{Message, Report, Unread};
+use crate::remember::journal_failure;
 use crate::report::{DIGEST_BYTES, cut};
+use crate::roster::one_line;
 use crate::stopping::Present;
 
 /// All reports that are told whole in one delivery, at most, and all messages of one. A report that does not fit is told in
 /// a few lines, and `TaskOutput` has it; messages wait for the next delivery.
 const MAX_BYTES: usize = 32_000;
+
+/// What is said of what a child is about, at most.
+const MAX_TITLE_BYTES: usize = 100;
 
 /// What is delivered, and as which words.
 pub(crate) struct Delivery {
@@ -28,6 +35,10 @@ pub(crate) struct Delivery {
 pub(crate) struct Letterhead {
     pub(crate) contract: Arc<dyn Contract>,
     pub(crate) ids: Arc<dyn Ids>,
+    /// Knows what each child is about.
+    pub(crate) journal: Arc<dyn Journal>,
+    /// Whose mail it is.
+    pub(crate) task: TaskId,
     /// The working directory relative to the workspace.
     pub(crate) cwd: String,
     /// Those who may wait for an answer.
@@ -37,7 +48,7 @@ pub(crate) struct Letterhead {
 impl Letterhead {
     /// Puts together what is unread; `None` if nothing is. Reports come in the order in which their tasks were started,
     /// then messages as they came, as many as fit, and one at least. `room` is what the conversation has for reports.
-    pub(crate) fn deliver(&self, unread: &Unread, room: usize) -> Option<Delivery> {
+    pub(crate) async fn deliver(&self, unread: &Unread, room: usize) -> Option<Delivery> {
         let mark_of = |report: &Report| ReportMark { child: report.outcome.task_id, leg: report.leg };
         let mut left = MAX_BYTES;
         let n_messages = unread.messages.iter().take_while(|message| {
@@ -54,14 +65,37 @@ impl Letterhead {
         if mail.is_empty() {
             return None;
         }
-        let (mut left, mut left_for_digests) = (room.min(MAX_BYTES), room);
-        let reports = unread.reports.iter().map(|report| {
-            let whole = self.report(&report.outcome, &mut left);
-            whole.unwrap_or_else(|| self.digest(&report.outcome, &mut left_for_digests))
-        });
-        let messages = messages.iter().map(|message| message_text(message, &self.words(message), &self.ids.mark()));
-        let pieces: Vec<String> = reports.chain(messages).collect();
+        // However little room there is, the first that has none is told by its beginning.
+        let (mut left, mut left_for_digests) = (room.min(MAX_BYTES), room.max(DIGEST_BYTES));
+        let is_alone = unread.reports.len() == 1;
+        let mut pieces = Vec::new();
+        for report in &unread.reports {
+            let occasion = Occasion { is_alone, ..self.occasion(report).await };
+            let whole = self.report(&report.outcome, &occasion, &mut left);
+            pieces.push(whole.unwrap_or_else(|| self.digest(&report.outcome, &occasion, &mut left_for_digests)));
+        }
+        pieces.extend(messages.iter().map(|message| message_text(message, &self.words(message), &self.ids.mark())));
         Some(Delivery { mail, text: pieces.join("\n\n") })
+    }
+
+    /// What the log knows of a child that has ended. One that it cannot tell of is known by its id alone.
+    async fn occasion(&self, Report { leg, outcome }: &Report) -> Occasion {
+        let (journal, task) = (Arc::clone(&self.journal), outcome.task_id);
+        let found = blocking(move || journal.find(task.letters()).map_err(journal_failure)).await;
+        let Some(known) = found.ok().and_then(|mut found| found.pop()) else {
+            return Occasion { child: task.to_string(), is_earlier: false, is_alone: false };
+        };
+        let mut child = task.to_string();
+        // Its starter's words: they say nothing beyond their quotes.
+        let title: String = one_line(&known.title).chars().filter(|letter| !['“', '”'].contains(letter)).collect();
+        let title = title.get(..cut(&title, MAX_TITLE_BYTES)).unwrap_or_default();
+        if !title.is_empty() {
+            child += &format!(" “{title}”");
+        }
+        if let Some(starter) = known.parent_id.filter(|starter| *starter != self.task) {
+            child += &format!(" (started by {starter}, which failed; it reports to you now)");
+        }
+        Occasion { child, is_earlier: known.leg > *leg, is_alone: false }
     }
 
     /// What a message says now: a question that nobody waits with any more is no longer open.
@@ -75,26 +109,66 @@ impl Letterhead {
         format!("{question}\n(It has asked this, and no longer waits for an answer.)")
     }
 
-    /// A report as it is, if there is room for it.
-    fn report(&self, outcome: &TaskOutcome, left: &mut usize) -> Option<String> {
+    /// A report as it is, if there is room for it, with what its contract has no place for.
+    fn report(&self, outcome: &TaskOutcome, occasion: &Occasion, left: &mut usize) -> Option<String> {
         let call = Call { arguments: "{}", cwd: &self.cwd, spare_id: outcome.task_id };
         let whole = self.contract.encode_for_model(&call, Ok(outcome), &self.ids.mark());
         *left = left.checked_sub(whole.len())?;
-        Some(format!("Your background task {} has ended:\n{whole}", outcome.task_id))
+        let child = &occasion.child;
+        let head = if occasion.is_earlier {
+            format!("Your background task {child}: its report from {BEFORE_MORE}:")
+        } else {
+            format!("Your background task {child} has ended:")
+        };
+        let mut lines = vec![head];
+        let untold = outcome.notices.iter().filter(|notice| !whole.contains(notice.as_str()));
+        lines.extend(untold.map(|notice| format!("notice: {notice}")));
+        lines.push(whole);
+        Some(lines.join("\n"))
     }
 
     /// What is told of a report for which there is no room, with its beginning if there is room for that.
-    fn digest(&self, outcome: &TaskOutcome, left: &mut usize) -> String {
-        let TaskOutcome { task_id, agent, status, text, .. } = outcome;
-        let told = format!(
-            "Your background task {task_id} ({agent}) has ended: {status}. Its report does not fit here beside the others; \
-             TaskOutput has it whole."
-        );
+    fn digest(&self, outcome: &TaskOutcome, occasion: &Occasion, left: &mut usize) -> String {
+        let Occasion { child, is_earlier, is_alone } = occasion;
+        let TaskOutcome { agent, status, text, .. } = outcome;
+        let fits = if *is_alone { "does not fit here" } else { "does not fit here beside the others" };
+        let told = if *is_earlier {
+            format!(
+                "Your background task {child} ({agent}): its report from {BEFORE_MORE} ({status}) {fits}; TaskOutput has \
+                 only its newest one."
+            )
+        } else {
+            format!(
+                "Your background task {child} ({agent}) has ended: {status}. Its report {fits}; TaskOutput has it whole."
+            )
+        };
         let Some(rest) = left.checked_sub(DIGEST_BYTES) else { return told };
         *left = rest;
         let (mark, beginning) = (self.ids.mark(), &text[..cut(text, DIGEST_BYTES)]);
         let rest = if beginning.len() < text.len() { " […]" } else { "" };
         format!("{told} It begins:\n[report {mark}]\n{beginning}{rest}\n[end {mark}]")
+    }
+}
+
+/// Of a report that a later one may have been read before.
+const BEFORE_MORE: &str = "before it was asked for more";
+
+/// What a report is about, for one who may have started many, or has it from somebody else.
+struct Occasion {
+    /// Its id, its title, and who started it if that is not the one who reads.
+    child: String,
+    /// It has gone on since.
+    is_earlier: bool,
+    /// No other report comes with it.
+    is_alone: bool,
+}
+
+/// What the outcome says of messages that came and were not read.
+pub(crate) fn unread_notice(n_unread: usize) -> Option<String> {
+    match n_unread {
+        0 => None,
+        1 => Some("1 message was not read; it is read if the task goes on".to_owned()),
+        n_unread => Some(format!("{n_unread} messages were not read; they are read if the task goes on")),
     }
 }
 

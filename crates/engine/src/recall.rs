@@ -2,12 +2,14 @@
 
 use std::sync::{Arc, PoisonError};
 
-use sortie_protocol::{Fact, TaskOutcome};
+use sortie_contract::given_again;
+use sortie_protocol::{CallId, Fact, TaskOutcome};
 
 use crate::approval::Approvals;
 use crate::cache::{Inquiry, Looked, Ticket};
 use crate::delegate::Delegate;
 use crate::engine::Inner;
+use crate::report::leave_room;
 use crate::task::Task;
 
 /// What is known of a task before it starts.
@@ -25,12 +27,16 @@ impl Inner {
         let (journal, workspace) = (Arc::clone(&self.journal), Arc::clone(&self.workspace));
         let (job, roster, has_approvals) =
             (Arc::clone(&task.job), Arc::clone(&task.roster), !task.approvals.is_empty());
+        let endpoints = self.models.endpoints();
         let look = move || {
-            let inquiry = Inquiry { job: &job, agents: &roster.agents, has_approvals };
+            let inquiry = Inquiry { job: &job, agents: &roster.agents, endpoints: &endpoints, has_approvals };
             cache.look_up(journal.as_ref(), &workspace, &inquiry)
         };
         match tokio::task::spawn_blocking(look).await {
-            Ok(Looked::Hit(outcome)) => Known::Done(outcome),
+            Ok(Looked::Hit(mut outcome)) => {
+                leave_room(&mut outcome, &task.job, (self.contract.as_ref(), &self.reports)).await;
+                Known::Done(outcome)
+            }
             Ok(Looked::Miss(ticket)) => Known::New(Some(ticket)),
             Ok(Looked::Unable(notice)) => {
                 if let Some(text) = notice {
@@ -55,9 +61,12 @@ impl Inner {
 
 impl Delegate {
     /// The same for a child, of which whoever watches this task is told: nobody sees it start.
-    pub(crate) async fn known(&self, child: &mut Task) -> Known {
+    pub(crate) async fn known(&self, call: &CallId, child: &mut Task) -> Known {
         let known = self.engine.known(child).await;
         if let Known::Done(outcome) = &known {
+            // On disk: that is where it is found when this task wants to read on.
+            let given = Fact::OutcomeGiven { call: call.clone(), from: outcome.task_id };
+            self.sink.append_synced(given).await.ok();
             self.notice(&format!("“{}” was {}", child.job.title, whence(outcome))).await;
         }
         known
@@ -77,5 +86,5 @@ impl Delegate {
 
 /// The words in which an outcome that is given again says so.
 fn whence(outcome: &TaskOutcome) -> &str {
-    outcome.notices.last().map_or("answered before", String::as_str)
+    given_again(outcome).unwrap_or("answered before")
 }

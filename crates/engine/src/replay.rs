@@ -223,6 +223,10 @@ impl Past {
                 self.say(text);
             }
             Fact::Reminded { text, lost_shells } => {
+                if lost_shells.is_empty() {
+                    // It had ended its turn, and is to go on.
+                    self.last_word = None;
+                }
                 self.shells.tell(&lost_shells);
                 self.remind(text);
             }
@@ -238,25 +242,29 @@ impl Past {
             }
             Fact::ModelRetried { usage, .. } | Fact::Assisted { usage, .. } => self.deeds.pay(usage),
             Fact::Noticed { text } => self.deeds.notice(text),
-            Fact::TaskEnded { outcome } => {
-                self.keepers.clear();
-                self.shells.end_leg();
-                self.questions.clear();
-                // What was at work has been stopped, or is somebody else's now. So are reports that nobody read.
-                let adopted = hands_over(self.is_alone, outcome.status);
-                self.charges.retain(|charge| charge.ended_leg.is_some() && !adopted);
-                // Commands that ended with the leg have changed files that no call tells of.
-                self.deeds.files_changed.extend(outcome.files_changed.iter().cloned());
-                self.ended = Some(*outcome);
-            }
+            Fact::TaskEnded { outcome } => self.end_leg(*outcome),
             Fact::TaskStarted { .. }
             | Fact::ApprovalAsked { .. }
             | Fact::ApprovalAnswered { .. }
+            | Fact::OutcomeGiven { .. }
             | Fact::NotePosted { .. }
             | Fact::TaskParked { .. }
             | Fact::TaskQueued { .. }
             | Fact::Unknown => {}
         }
+    }
+
+    /// The leg is over.
+    fn end_leg(&mut self, outcome: TaskOutcome) {
+        self.keepers.clear();
+        self.shells.end_leg();
+        self.questions.clear();
+        // What was at work has been stopped, or is somebody else's now. So are reports that nobody read.
+        let adopted = hands_over(self.is_alone, outcome.status);
+        self.charges.retain(|charge| charge.ended_leg.is_some() && !adopted);
+        // Commands that ended with the leg have changed files that no call tells of.
+        self.deeds.files_changed.extend(outcome.files_changed.iter().cloned());
+        self.ended = Some(outcome);
     }
 
     /// The limits of the leg that goes on now: what is left of them.
@@ -332,6 +340,7 @@ impl Past {
         (self.last_word, self.limit) = (None, None);
         self.deeds.notices.clear();
         (self.deeds.answers_returned, self.deeds.believed) = (0, Believed::default());
+        self.deeds.has_cut_answer = false;
         self.history.begin_leg();
     }
 
@@ -339,6 +348,7 @@ impl Past {
     pub(crate) fn ask_more(&mut self, prompt: String) {
         if self.last_word.is_some() && self.charges.is_empty() && self.messages.is_empty() {
             self.history.begin_answers();
+            self.deeds.has_cut_answer = false;
         }
         self.say(prompt);
     }

@@ -59,15 +59,40 @@ pub(crate) async fn fit(outcome: &mut TaskOutcome, room: &Room, (in_contract, re
     if taken >= wanted || defaults.report_cap == ReportCap::None {
         return;
     }
+    cut_further(outcome, defaults.companions, reports, |_, mark| taken.saturating_sub(mark.len())).await;
+}
+
+/// Cuts a report that is given again, if its job's caps leave no room for what the contract has behind it.
+pub(crate) async fn leave_room(
+    outcome: &mut TaskOutcome,
+    job: &Job,
+    (in_contract, reports): (&dyn Contract, &SpillDir),
+) {
+    let behind = in_contract.behind_report(outcome);
+    if allowed(&outcome.text, job, &behind) >= outcome.text.len() {
+        return;
+    }
+    let can_page = job.parent.is_some() && in_contract.defaults().companions;
+    cut_further(outcome, can_page, reports, |full, mark| allowed(full, job, &format!("{mark}{behind}"))).await;
+}
+
+/// Cuts a report that may have been cut before. `allowed` says how many bytes of a text there is room for beside a mark.
+async fn cut_further(
+    outcome: &mut TaskOutcome,
+    can_page: bool,
+    reports: &SpillDir,
+    allowed: impl Fn(&str, &str) -> usize,
+) {
     let was_whole = outcome.truncation.is_none();
-    if was_whole && !defaults.companions {
+    // One that was whole can be paged from its log.
+    if was_whole && !can_page {
         spill(outcome, reports).await;
     }
-    let has_pages = defaults.companions && (was_whole || outcome.full_text_path.is_some());
+    let has_pages = can_page && (was_whole || outcome.full_text_path.is_some());
     let mut full = std::mem::take(&mut outcome.text);
     // The mark of an earlier cut goes.
     full.truncate(outcome.truncation.map_or(full.len(), |truncation| truncation.kept_bytes));
-    shorten(outcome, &full, has_pages, |mark| taken.saturating_sub(mark.len()));
+    shorten(outcome, &full, has_pages, |mark| allowed(&full, mark));
 }
 
 /// Keeps the whole text in a file.

@@ -1,11 +1,11 @@
 //! A task that runs here, as others in this process reach it: to stop it, to write to it, to let it go on by itself.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use sortie_crash::point;
 use sortie_journal::{CommandId, Durability, Entry, Journal, JournalError};
-use sortie_protocol::{Addressee, CallId, Fact, Failure, Job, Sender};
+use sortie_protocol::{Addressee, CallId, Fact, Failure, Job, Sender, TaskId};
 use sortie_sandbox::SpillDir;
 use tokio_util::sync::CancellationToken;
 
@@ -54,9 +54,32 @@ impl PassedOn<'_> {
     }
 }
 
+/// Who has stopped a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stopper {
+    /// A person, or a program that is no task.
+    Outside,
+    Task(TaskId),
+    /// Nobody in particular: the one that it worked for has ended, or was stopped.
+    EndOf(TaskId),
+}
+
+impl Stopper {
+    /// What the outcome says of it.
+    pub(crate) fn notice(self) -> String {
+        match self {
+            Self::Outside => "it was stopped from outside the run, by a person or a program".to_owned(),
+            Self::Task(task) => format!("it was stopped by {task}"),
+            Self::EndOf(task) => format!("it was stopped because {task}, which it worked for, ended or was stopped"),
+        }
+    }
+}
+
 pub(crate) struct Resident {
     pub(crate) job: Arc<Job>,
     pub(crate) cancel: CancellationToken,
+    /// Set if somebody has stopped just this task, before it is told to end. Else it ends with one above it.
+    pub(crate) stopper: OnceLock<Stopper>,
     pub(crate) sink: Sink,
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) account: Arc<Account>,
@@ -75,10 +98,19 @@ pub(crate) struct Resident {
 }
 
 impl Resident {
-    /// Writes to the task. Once this says true, it is on disk, and the task does not end before it has read it. False: it
-    /// is about to end, and reads nothing more.
+    /// Has the task end, and all below it.
+    pub(crate) fn stop(&self, by: Stopper) {
+        self.stopper.set(by).ok();
+        self.cancel.cancel();
+    }
+
+    /// Writes to the task. Once this says true, it is on disk, and the task has read it when it is completed; should it end
+    /// otherwise before it has, its outcome says so. False: it is about to end, or is being stopped, and reads nothing more.
     pub(crate) async fn write(&self, (from, text): (Sender, String), by: Courier) -> Result<bool, JournalError> {
         let _in_order = self.inbox.writing().await;
+        if self.cancel.is_cancelled() {
+            return Ok(false);
+        }
         let Some(arrival) = self.inbox.arrival() else { return Ok(false) };
         let number = arrival.number;
         let (command, call) = match by {
@@ -95,6 +127,19 @@ impl Resident {
             Err(JournalError::LegOver { .. }) => Ok(false),
             Err(error) => Err(error),
         }
+    }
+
+    /// Why it takes no message, if it is being stopped. One that has ended by itself may go on with it; who was just stopped
+    /// does not go on because of words that were meant for it before.
+    pub(crate) fn refuse_when_stopping(&self) -> Result<(), Failure> {
+        if !self.cancel.is_cancelled() {
+            return Ok(());
+        }
+        let task = self.job.task;
+        let message = format!(
+            "nothing was sent: {task} is being stopped and reads nothing more; send it when it has ended, if it should go on"
+        );
+        Err(Failure::new("is_stopping", message))
     }
 
     /// Answers the call that waits for the task, which goes on by itself. False if no call waits, or the contract has no

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use sortie_journal::TaskState;
-use sortie_protocol::{AgentConfig, Failure, Limits, Status, TaskId};
+use sortie_protocol::{AgentConfig, Failure, Limits, Status, TaskId, TaskRequest};
 use sortie_sandbox::process::KeeperMark;
 use tokio_util::sync::CancellationToken;
 
@@ -75,6 +75,8 @@ impl Engine {
 
     async fn go_on(&self, task: TaskId, resumption: Resumption) -> Result<Running, Failure> {
         let Resumption { prompt, limits, take_over: takes_over } = resumption;
+        let asked =
+            prompt.map(|prompt| self.inner.in_full(TaskRequest { prompt, ..TaskRequest::default() })).transpose()?;
         let journal = Arc::clone(&self.inner.journal);
         let read = move || {
             let (remembered, notices) = remember(journal.as_ref(), standing(journal.as_ref(), task, takes_over)?)?;
@@ -82,8 +84,11 @@ impl Engine {
             refuse_without(journal.as_ref(), task, takes_over)?;
             Ok((remembered, notices))
         };
-        let (remembered, notices) = blocking(read).await?;
-        let wish = Wish::Leg { prompt, limits, by: Wisher::Person };
+        let (remembered, mut notices) = blocking(read).await?;
+        if let Some(asked) = &asked {
+            notices.extend(self.inner.otherwise(asked, &remembered));
+        }
+        let wish = Wish::Leg { prompt: asked.map(|asked| asked.prompt), limits, by: Wisher::Person };
         let mut task = self.inner.go_on(GoingOn { remembered, wish, notices, above: None, takes_over }).await?;
         // They have let the leg begin that was interrupted, unless more is asked of it now.
         if task.past.as_ref().is_some_and(|resumed| resumed.is_new_leg || resumed.prompt.is_some()) {
@@ -161,6 +166,7 @@ impl Inner {
             approvals,
             address,
             inbox: Arc::new(past.inbox()),
+            hook_notices: Vec::new(),
             past: Some(Resumed {
                 past,
                 prompt,

@@ -19,6 +19,7 @@ use crate::history::{History, with_unique_calls};
 use crate::inbox::Inbox;
 use crate::limits::Allowance;
 use crate::mail::{Delivery, Letterhead};
+use crate::parking::Rest;
 use crate::place::TurnCalls;
 use crate::replay::Past;
 use crate::sink::Sink;
@@ -32,6 +33,7 @@ pub(crate) struct Run<'a> {
     pub(crate) abridged: Option<History>,
     pub(crate) gauge: Gauge,
     pub(crate) tally: Tally,
+    pub(crate) rest: Rest,
     pub(crate) services: &'a Services,
     pub(crate) sink: &'a Sink,
     pub(crate) cancel: &'a CancellationToken,
@@ -99,6 +101,7 @@ impl Run<'_> {
                     None => continue,
                 }
             }
+            self.rest = Rest::default();
             self.services.inbox.begin_turn(TurnCalls::of(self.tally.turns(), &reply));
             self.services.gate.delegation.room.set(self.room_for_reports(0));
             let outputs = self.services.gate.run_all(&reply, &mut self.tally, self.sink, self.cancel).await?;
@@ -164,67 +167,15 @@ impl Run<'_> {
     }
 
     /// What has come joins the conversation, as one message; what is too much of it, at the next turn.
-    async fn read_mail(&mut self) -> Result<(), JournalError> {
+    pub(crate) async fn read_mail(&mut self) -> Result<(), JournalError> {
         let Services { inbox, letterhead, .. } = self.services;
-        let Some(Delivery { mail, text }) = letterhead.deliver(&inbox.unread(), self.room_for_reports(0)) else {
-            return Ok(());
-        };
+        let delivery = letterhead.deliver(&inbox.unread(), self.room_for_reports(0)).await;
+        let Some(Delivery { mail, text }) = delivery else { return Ok(()) };
         self.sink.append(Fact::MailRead { mail: mail.clone(), text: text.clone() }).await?;
         point("mail.read");
         inbox.mark_read(&mail);
         self.history.push_mail(&mail, &text);
         Ok(())
-    }
-
-    /// A reply without calls ends the leg, unless there is mail to read, or to wait for, or it does not fit what was asked
-    /// for. A reply that is no answer ends it in any case.
-    async fn last_word(&mut self, reply: &Reply) -> Result<Option<Ending>, JournalError> {
-        let is_answer = reply.stop != StopReason::Refusal && !reply.parts.is_empty();
-        loop {
-            if is_answer && self.services.inbox.is_empty() && self.send_back(reply).await? {
-                return Ok(None);
-            }
-            if !is_answer || self.services.inbox.close_if_empty() {
-                return Ok(Some(self.final_answer(reply)));
-            }
-            if let Some(ending) = self.park().await? {
-                return Ok(Some(ending));
-            }
-            if self.services.inbox.has_mail() {
-                return Ok(None);
-            }
-        }
-    }
-
-    /// Waits, without a slot, until there is something to read, or nothing will come; or tells how the leg ends before
-    /// that.
-    async fn park(&mut self) -> Result<Option<Ending>, JournalError> {
-        let inbox = &self.services.inbox;
-        let waits_for = inbox.at_work();
-        if !waits_for.is_empty() {
-            self.sink.append(Fact::TaskParked { waits_for }).await?;
-            point("task.parked");
-        }
-        let over = self.services.gate.without_slot(inbox.something(), self.cancel).await;
-        Ok(over.map(|over| over.ending(self.history.last_text())))
-    }
-
-    /// Waits for the children that work beside the task, at a limit that leaves time: what they ask meanwhile it cannot
-    /// answer. From there on it reads nothing more.
-    async fn gather(&mut self) -> Result<Option<Ending>, JournalError> {
-        let inbox = &self.services.inbox;
-        inbox.fall_silent();
-        let waits_for = inbox.at_work();
-        if !waits_for.is_empty() {
-            self.sink.append(Fact::TaskParked { waits_for }).await?;
-            point("task.parked");
-        }
-        let over = self.services.gate.without_slot(inbox.all_home(), self.cancel).await;
-        inbox.shut().await;
-        while inbox.has_mail() {
-            self.read_mail().await?;
-        }
-        Ok(over.map(|over| over.ending(self.history.last_text())))
     }
 
     /// The one place that decides whether a call is paid for: all that it may use is held back for it.
@@ -323,19 +274,23 @@ impl Run<'_> {
     }
 
     /// What a reply without calls means.
-    fn final_answer(&mut self, reply: &Reply) -> Ending {
+    pub(crate) fn final_answer(&mut self, reply: &Reply) -> Ending {
         // What it had answered before mail woke it belongs to the result.
         let text = self.history.answers();
+        let is_one_value = self.job.config.output_schema.is_some();
+        let has_answered = !is_one_value && !text.trim().is_empty();
         match reply.stop {
             StopReason::Refusal => {
                 let failure = Failure::new("refusal", "the model's provider withheld the answer; ask in another way");
                 Ending::Failed { failure, text }
             }
-            _ if reply.text().trim().is_empty() => {
+            // With nothing to add to what it has said, it is not without an answer.
+            _ if reply.text().trim().is_empty() && !has_answered => {
                 let failure = Failure::new("empty_answer", "the model ended its turn without writing anything");
                 Ending::Failed { failure, text: self.history.last_text() }
             }
             StopReason::Length => Ending::Limited { limit: Limit::Output, text },
+            _ if self.tally.has_cut_answer() && !is_one_value => Ending::Limited { limit: Limit::Output, text },
             StopReason::End | StopReason::Calls => Ending::Completed { text },
         }
     }

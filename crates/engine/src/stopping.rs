@@ -12,7 +12,7 @@ use sortie_journal::{CommandId, Journal};
 use sortie_protocol::{Command, TaskId};
 use tokio::runtime::Handle;
 
-use crate::resident::{Courier, Resident};
+use crate::resident::{Courier, Resident, Stopper};
 
 /// How long a wish may lie unheard.
 const PERIOD: Duration = Duration::from_millis(40);
@@ -60,10 +60,10 @@ impl Present {
     }
 
     /// Ends a task and all below it, if it runs here.
-    pub(crate) fn stop(&self, task: TaskId) -> bool {
+    pub(crate) fn stop(&self, task: TaskId, by: Stopper) -> bool {
         let running = self.lock().running.get(&task).cloned().unwrap_or_default();
         for (_, resident) in &running {
-            resident.cancel.cancel();
+            resident.stop(by);
         }
         !running.is_empty()
     }
@@ -149,7 +149,7 @@ fn obey(present: &Present, journal: &dyn Journal, heard: CommandId, runtime: &Ha
     for (number, wish) in &wishes {
         let resident = wish.task().and_then(|task| present.find(task));
         match (wish, resident) {
-            (Command::Stop { task }, _) => drop(present.stop(*task)),
+            (Command::Stop { task }, _) => drop(present.stop(*task, Stopper::Outside)),
             (Command::Send { from, text, .. }, Some(resident)) if resident.caught_up.is_behind(*number) => {
                 // What cannot be recorded is not delivered, and its sender sees no word of it.
                 runtime.block_on(resident.write((from.clone(), text.clone()), Courier::Command(*number))).ok();

@@ -1,7 +1,7 @@
 //! The life of one task: admitted, run, ended; whatever happens inside, it ends once and the ending is recorded.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use futures_util::FutureExt;
 use sortie_crash::point;
@@ -32,6 +32,7 @@ use crate::left_over::CaughtUp;
 use crate::limits::Allowance;
 use crate::mail::Letterhead;
 use crate::order::Words;
+use crate::parking::Rest;
 use crate::patience::Patience;
 use crate::remember::read;
 use crate::replay::Past;
@@ -65,6 +66,8 @@ pub(crate) struct Task {
     pub(crate) address: Option<Arc<Address>>,
     /// What comes for it while it works.
     pub(crate) inbox: Arc<Inbox>,
+    /// Hooks that did not work at its start. For its outcome, and not for a launch, so that nobody reads them twice.
+    pub(crate) hook_notices: Vec<String>,
     /// Where it stood, if it goes on.
     pub(crate) past: Option<Resumed>,
 }
@@ -187,8 +190,8 @@ impl Task {
         } else {
             self.sink.append(Fact::TaskAdmitted).await?;
         }
-        for text in self.past.as_ref().map_or(&self.job.notices, |resumed| &resumed.notices) {
-            self.sink.append(Fact::Noticed { text: text.clone() }).await?;
+        for text in self.notices() {
+            self.sink.append(Fact::Noticed { text }).await?;
         }
         let (services, delegate) = match self.services(deadline) {
             Ok(services) => services,
@@ -211,6 +214,7 @@ impl Task {
             history: self.history(),
             abridged: None,
             tally,
+            rest: Rest::default(),
             services: &services,
             sink: &self.sink,
             cancel: &self.cancel,
@@ -303,6 +307,7 @@ impl Task {
             patience: Patience {
                 present: Arc::clone(&self.engine.present),
                 within: self.engine.permissions.answer_within,
+                deadline: Arc::clone(&allowance.deadline),
             },
             slot: Arc::clone(&self.slot),
         };
@@ -330,6 +335,8 @@ impl Task {
         let letterhead = Letterhead {
             contract: Arc::clone(&self.engine.contract),
             ids: Arc::clone(&self.engine.ids),
+            journal: Arc::clone(&self.engine.journal),
+            task: self.job.task,
             cwd: self.engine.rules.cwd.clone(),
             present: Arc::clone(&self.engine.present),
         };
@@ -350,9 +357,15 @@ impl Task {
 
     pub(crate) fn tally(&self) -> Tally {
         match &self.past {
-            None => Tally::new(&self.account, &self.job.notices),
-            Some(resumed) => Tally::resumed(&self.account, &resumed.past, &resumed.notices),
+            None => Tally::new(&self.account, &self.notices()),
+            Some(resumed) => Tally::resumed(&self.account, &resumed.past, &self.notices()),
         }
+    }
+
+    /// What its outcome should say of how it began.
+    fn notices(&self) -> Vec<String> {
+        let said = self.past.as_ref().map_or(&self.job.notices, |resumed| &resumed.notices);
+        [&said[..], &self.hook_notices].concat()
     }
 
     fn takes_over(&self) -> bool {
@@ -397,7 +410,7 @@ impl Task {
         if let Some(veto) = verdict.failure() {
             return Err(veto.about([job.task.to_string()]));
         }
-        verdict.notices.into_iter().for_each(|notice| self.notice(notice));
+        self.hook_notices = verdict.notices;
         Ok(())
     }
 
@@ -421,6 +434,7 @@ impl Task {
         Resident {
             job: Arc::clone(&self.job),
             cancel: self.cancel.clone(),
+            stopper: OnceLock::new(),
             sink: self.sink.clone(),
             inbox: Arc::clone(&self.inbox),
             account: Arc::clone(&self.account),

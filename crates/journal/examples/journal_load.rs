@@ -289,6 +289,7 @@ fn started(task: TaskId) -> Entry {
         report_cap_characters: None,
         report_cap_lines: None,
         report_cap_json_bytes: None,
+        counted_percent: None,
         reach: Reach::default(),
         notices: Vec::new(),
         config,

@@ -28,6 +28,6 @@ pub mod wire;
 pub use catalogue::Catalogue;
 pub use error::{ErrorKind, ModelError};
 pub use http::http_client;
-pub use port::{BoxFuture, Chosen, Model, ModelEvent, ModelRequest, Models, Terms, ToolChoice, UnknownModel};
+pub use port::{BoxFuture, Chosen, Endpoint, Model, ModelEvent, ModelRequest, Models, Terms, ToolChoice, UnknownModel};
 pub use route::{BaseUrl, CallSettings, RateLimits, Route, RouteSetup, RouteTable, Secret};
 pub use wire::WireKind;

@@ -86,10 +86,26 @@ pub trait Models: Send + Sync {
     /// Opens the way to a chosen model. Cheap: connections are made by calls and shared.
     fn open(&self, choice: &ModelChoice) -> Result<Arc<dyn Model>, ModelError>;
 
+    /// Where models are reached. What is asked there under one name need not be one model elsewhere.
+    fn endpoints(&self) -> Vec<Endpoint> {
+        Vec::new()
+    }
+
     /// What is known of a chosen model before it is asked.
     fn terms(&self, _choice: &ModelChoice) -> Terms {
         Terms::default()
     }
+}
+
+/// Where a route leads, in words that tell it from another one. There is no key in them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    pub route: String,
+    pub wire: String,
+    /// Without what stands before the host or in the query.
+    pub base_url: String,
+    /// The model's id at its provider, where nobody asks for another.
+    pub model: String,
 }
 
 /// What a model takes, gives and costs where it is reached. What nobody knows is absent.

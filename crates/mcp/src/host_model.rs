@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{Peer, RoleServer};
-use sortie_llm::{Chosen, ErrorKind, Model, ModelError, Models, Terms, UnknownModel, offline};
+use sortie_llm::{Chosen, Endpoint, ErrorKind, Model, ModelError, Models, Terms, UnknownModel, offline};
 use sortie_protocol::ModelChoice;
 
 use self::asking::HostModel;
@@ -162,6 +162,10 @@ impl Models for HostModels {
         };
         let peer = self.hosts.find(&choice.id).ok_or_else(gone)?;
         Ok(Arc::new(HostModel::new(client.to_owned(), peer)))
+    }
+
+    fn endpoints(&self) -> Vec<Endpoint> {
+        self.routes.endpoints()
     }
 
     fn terms(&self, choice: &ModelChoice) -> Terms {

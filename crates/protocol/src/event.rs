@@ -161,6 +161,12 @@ pub enum Fact {
         child: TaskId,
         child_leg: u32,
     },
+    /// The call in `call` was answered with the outcome of a task that had done the same before, and is nobody's here. Its
+    /// report can be read, and nothing else can be done with it.
+    OutcomeGiven {
+        call: CallId,
+        from: TaskId,
+    },
     CallFinished {
         #[serde(flatten)]
         output: CallOutput,
@@ -295,6 +301,7 @@ impl Fact {
             Self::ChildReleased { .. } => "child_released",
             Self::ChildAdopted { .. } => "child_adopted",
             Self::ChildEnded { .. } => "child_ended",
+            Self::OutcomeGiven { .. } => "outcome_given",
             Self::CallFinished { .. } => "call_finished",
             Self::MessageArrived { .. } => "message_arrived",
             Self::MailRead { .. } => "mail_read",

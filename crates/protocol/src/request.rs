@@ -11,6 +11,9 @@ pub struct TaskRequest {
     pub title: String,
     pub prompt: String,
     pub agent: String,
+    /// Nobody named that agent: it serves where none is named, and a template may know better.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub agent_is_usual: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The model of the one who asks, where that is no task: it serves as a parent's model would.

@@ -55,7 +55,9 @@ fn render_fact(fact: &Fact) -> String {
         Fact::ChildStarted { call, child, background } => {
             format!("{kind} {call}: {child}{}", if *background { " (background)" } else { "" })
         }
-        Fact::ChildReleased { call, child } => format!("{kind} {call}: {child}"),
+        Fact::ChildReleased { call, child } | Fact::OutcomeGiven { call, from: child } => {
+            format!("{kind} {call}: {child}")
+        }
         Fact::ChildAdopted { child, ended_leg } => {
             format!("{kind} {child}{}", ended_leg.map(|leg| format!(" leg {leg}")).unwrap_or_default())
         }

@@ -59,8 +59,8 @@ pub trait Kin: Send + Sync {
         Box::pin(async { Err(Failure::new("no_tree", "there is no tree of tasks here that could read it")) })
     }
 
-    /// The newest findings of the whole tree, oldest first, at most so many.
-    fn notes(&self, _most: usize) -> BoxFuture<'_, Result<Vec<Note>, Failure>> {
+    /// Findings of the whole tree, in the order of their numbers. Who looks for what is new, or for all, has looked.
+    fn notes(&self, _sought: Sought) -> BoxFuture<'_, Result<Vec<Note>, Failure>> {
         Box::pin(async { Ok(Vec::new()) })
     }
 }
@@ -150,7 +150,7 @@ pub struct ReportPage {
 /// What became of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Receipt {
-    /// The task reads it at its next turn.
+    /// The task reads it at its next turn. Should it end without one, its outcome says so.
     Delivered { task: TaskId },
     /// The task had ended, or was interrupted; it goes on with it, and its report comes with the mail.
     Resumed { task: TaskId },
@@ -166,9 +166,22 @@ pub struct Answered {
     pub message: Option<u32>,
 }
 
+/// Which findings are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sought {
+    /// What others have posted since the caller looked last.
+    New,
+    /// All that are remembered.
+    All,
+    /// Of those, the ones from this number on.
+    From(usize),
+}
+
 /// A finding of some task of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
+    /// How many were posted before it.
+    pub number: usize,
     pub task: TaskId,
     pub agent: String,
     pub text: String,

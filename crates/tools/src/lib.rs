@@ -47,7 +47,7 @@ mod write;
 
 pub use essence::essence;
 pub use glance::line as glance_line;
-pub use kin::{Alone, Answered, Choice, Glance, Kin, Listing, Note, Receipt, ReportPage, Stand, Work};
+pub use kin::{Alone, Answered, Choice, Glance, Kin, Listing, Note, Receipt, ReportPage, Sought, Stand, Work};
 pub use port::{
     AnswerParts, Assistant, BoxFuture, CallContext, Delegated, Delegation, Order, Progress, Tool, TypedTool,
 };

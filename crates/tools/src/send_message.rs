@@ -76,9 +76,10 @@ impl TypedTool for SendMessage {
             Err(failure) => return answer.failed(&Problem::new(None, failure.to_string())),
         };
         let (text, for_people) = match receipt {
-            Receipt::Delivered { task } => {
-                (format!("delivered: {task} reads it at its next turn"), format!("delivered to {task}"))
-            }
+            Receipt::Delivered { task } => (
+                format!("delivered: {task} reads it at its next turn, unless it ends before"),
+                format!("delivered to {task}"),
+            ),
             Receipt::Resumed { task } => (
                 format!("{task} goes on with it in the background; {}", report_line(context)),
                 format!("{task} resumed"),

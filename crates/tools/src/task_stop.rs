@@ -11,7 +11,7 @@ use crate::arguments::Unknown;
 use crate::blocking::cancelled;
 use crate::glance::{fenced, line, short};
 use crate::kin::{Glance, Stand};
-use crate::port::{CallContext, TypedTool};
+use crate::port::{CallContext, Order, TypedTool};
 use crate::problem::Problem;
 
 /// What is told of a report: of the task's own, and of one below it.
@@ -35,6 +35,8 @@ impl TypedTool for TaskStop {
     const NAME: &'static str = "TaskStop";
     /// Whoever has been stopped is not stopped again.
     const IDEMPOTENT: bool = true;
+    /// What was said before it has come by then, and what is said after it is said to one that has ended.
+    const ORDER: Order = Order::Says;
     const DELEGATES: bool = true;
     const NEEDS_CHILDREN: bool = true;
 
@@ -89,6 +91,9 @@ fn receipt(mut answer: Answer, stopped: &[Glance], context: CallContext<'_>) -> 
     for (index, glance) in stopped.iter().take(MAX_TOLD).enumerate() {
         answer.text(&line(glance));
         let Stand::Ended { outcome, unread } = &glance.stand else { continue };
+        for notice in &outcome.notices {
+            answer.text(&format!("notice: {notice}"));
+        }
         let most = if index == 0 { MAX_TEXT_CHARS } else { MAX_TEXT_CHARS_BELOW };
         let start = short(&outcome.text, most);
         if !outcome.text.is_empty() {

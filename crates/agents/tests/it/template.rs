@@ -220,8 +220,10 @@ fn an_unknown_name_is_told_with_those_that_may_be_meant() {
     );
 }
 
+/// One that names nobody.
 fn request(prompt: &str) -> TaskRequest {
-    TaskRequest { prompt: prompt.to_owned(), agent: "general-purpose".to_owned(), ..TaskRequest::default() }
+    let agent = "general-purpose".to_owned();
+    TaskRequest { prompt: prompt.to_owned(), agent, agent_is_usual: true, ..TaskRequest::default() }
 }
 
 fn shelf() -> Templates {
@@ -234,28 +236,58 @@ fn shelf() -> Templates {
 
 #[test]
 fn a_prompt_that_calls_a_template_becomes_its_text() {
-    let applied = shelf().applied(request("/test-file path='my file.rs' be quick"), "general-purpose", MOST);
+    let applied = shelf().applied(request("/test-file path='my file.rs' be quick"), MOST);
     let applied = applied.expect("it fits");
     assert_eq!(applied.prompt, "Test my file.rs.\n\nbe quick");
     assert_eq!((&*applied.agent, applied.model.as_deref()), ("explore", Some("light")));
     assert_eq!(applied.notices, ["the prompt is the template `test-file` (project: .sortie/templates/test-file.md)"]);
-    // What the request says itself is stronger.
-    let own = TaskRequest { agent: "plan".to_owned(), model: Some("main".to_owned()), ..request("/test-file path=a") };
-    let applied = shelf().applied(own, "general-purpose", MOST).expect("it fits");
-    assert_eq!((&*applied.agent, applied.model.as_deref()), ("plan", Some("main")));
+}
+
+#[test]
+fn what_a_request_says_itself_is_stronger_than_its_template() {
+    // The usual agent can be named like any other.
+    for agent in ["plan", "general-purpose"] {
+        let (agent_is_usual, model) = (false, Some("main".to_owned()));
+        let own = TaskRequest { agent: agent.to_owned(), agent_is_usual, model, ..request("/test-file path=a") };
+        let applied = shelf().applied(own, MOST).expect("it fits");
+        assert_eq!((&*applied.agent, applied.model.as_deref()), (agent, Some("main")));
+    }
+}
+
+#[test]
+fn a_name_that_is_almost_a_templates_is_told_of() {
+    let mistaken = request("/tst-file path=a");
+    let applied = shelf().applied(mistaken.clone(), MOST).expect("it is a prompt like any other");
+    assert_eq!((applied.prompt, applied.agent), (mistaken.prompt, mistaken.agent));
+    expect!["there is no template `tst-file`, so the prompt stays as it is; did you mean `/test-file`?"]
+        .assert_eq(&applied.notices.join("\n"));
+}
+
+#[test]
+fn a_template_whose_agent_nobody_is_is_told_of() {
+    let of = |agent: &str| {
+        let text = format!("---\ndescription: d\nagent: {agent}\n---\nDo it.\n");
+        let registry = Registry::builtin().with_templates(vec![file(PLACE, Scope::Project, &text)]);
+        assert_eq!(registry.templates().all().len(), 1);
+        registry.findings().iter().map(|finding| format!("{finding}\n")).collect::<Vec<_>>().concat()
+    };
+    expect![[r#"
+        .sortie/templates/test-file.md: warning: `agent`: there is no agent `nobody`, so only who names another one can use the template; `sortie agents list` names those that there are
+        .sortie/templates/test-file.md: warning: `agent`: there is no agent `explor`, so only who names another one can use the template; did you mean `explore`?
+    "#]].assert_eq(&["nobody", "explor", "Explore", "main", "general"].map(of).concat());
 }
 
 #[test]
 fn a_prompt_that_calls_no_template_stays_as_it_is() {
-    for prompt in ["/usr/bin is full", "/test is no name", "say /test-file path=a", " test-file", "/", ""] {
-        assert_eq!(shelf().applied(request(prompt), "general-purpose", MOST), Ok(request(prompt)), "{prompt}");
+    for prompt in ["/usr/bin is full", "/tmp is full", "say /test-file path=a", " test-file", "/", ""] {
+        assert_eq!(shelf().applied(request(prompt), MOST), Ok(request(prompt)), "{prompt}");
     }
 }
 
 #[test]
 fn a_call_that_does_not_fit_is_refused_with_a_code() {
     let said: String = ["/test-file", "/test-file path='a", "/test-file pth=a", "/broken", "/test-file path=a path=b"]
-        .map(|prompt| shelf().applied(request(prompt), "general-purpose", MOST).expect_err(prompt))
+        .map(|prompt| shelf().applied(request(prompt), MOST).expect_err(prompt))
         .map(|failure| format!("{}: {}\n", failure.code, failure.message))
         .concat();
     expect![[r#"
@@ -265,7 +297,7 @@ fn a_call_that_does_not_fit_is_refused_with_a_code() {
         unknown_template: unknown template `broken` (its file does not count: t/broken.md:1: error: the file does not begin with front matter; begin it with a line `---`, a line `description: …`, and another `---`); there are test-file
         template_arguments: `path` is given twice; give it once
     "#]].assert_eq(&said);
-    let long = shelf().applied(request("/test-file path=aaaaaaaaaa"), "general-purpose", 5).expect_err("too long");
+    let long = shelf().applied(request("/test-file path=aaaaaaaaaa"), 5).expect_err("too long");
     assert_eq!(long.code, "prompt_too_long");
 }
 
@@ -314,7 +346,7 @@ proptest! {
     #[test]
     fn a_quoted_value_reaches_the_text_as_it_was(path in word(), input in "[a-z][a-z '\"]{0,10}[a-z]") {
         let call = format!("/test-file path={} {input}", quoted(&path));
-        let applied = shelf().applied(request(&call), "main", MOST);
+        let applied = shelf().applied(request(&call), MOST);
         prop_assert_eq!(applied.map(|request| request.prompt), Ok(format!("Test {path}.\n\n{input}")));
     }
 

@@ -2,23 +2,28 @@
 
 use sortie_engine::Inquiry;
 
-use super::question::{HEAD, asker, lines, paint, shown_time};
-use crate::render::neutral;
+use super::question::{asker, head, lines, room, shown_time};
+use crate::render::{neutral, width};
 
 /// Stands behind a line that is not the last one of the answer.
 const GOES_ON: char = '\\';
 
-/// Shown where the answer is typed.
-pub(super) const PROMPT: &str = "  answer (end a line with \\ to write another one; Ctrl-D: no answer) ";
+const PROMPT: &str = "answer (end a line with \\ to write another one; Ctrl-D: no answer)";
+/// Shown where an answer goes on.
 pub(super) const PROMPT_AGAIN: &str = "  … ";
 
+/// Shown where the answer is typed.
+pub(super) fn prompt(columns: usize) -> String {
+    format!("  {} ", width::wrap(PROMPT, room(columns)).join("\n  "))
+}
+
 /// Who asks, and what.
-pub(super) fn shown(inquiry: &Inquiry<'_>, colour: bool) -> String {
+pub(super) fn shown(inquiry: &Inquiry<'_>, (columns, colour): (usize, bool)) -> String {
     let Inquiry { task, title, chain, question, within, .. } = *inquiry;
     let chain: Vec<String> = chain.iter().map(|agent| neutral::line(agent)).collect();
-    let mut text = format!("{}\n", paint(&format!("? {} asks", chain.join(" › ")), HEAD, colour));
-    text += &asker(task, title, Some(within));
-    lines(&mut text, question, str::to_owned);
+    let mut text = head(&format!("{} asks", chain.join(" › ")), (columns, colour));
+    text += &asker((task, title), Some(within), columns);
+    lines(&mut text, question, |line| width::wrap_line(line, room(columns)).join("\n  "));
     text
 }
 
@@ -73,6 +78,12 @@ mod tests {
     }
 
     #[test]
+    fn the_prompt_is_broken_between_words_and_ends_where_one_types() {
+        assert_eq!(prompt(80), "  answer (end a line with \\ to write another one; Ctrl-D: no answer) ");
+        assert_eq!(prompt(38), "  answer (end a line with \\ to write\n  another one; Ctrl-D: no answer) ");
+    }
+
+    #[test]
     fn a_question_says_who_asks_and_cannot_move_the_cursor() {
         let chain = ["main".to_owned(), "explore".to_owned()];
         let inquiry = Inquiry {
@@ -84,7 +95,9 @@ mod tests {
             answered: &OnceLock::new(),
         };
         let asker = "  agent-aaaaaaaaaaaa “Fi␛nd it”, waits 5m00s for an answer\n";
-        assert_eq!(shown(&inquiry, false), format!("? main › explore asks\n{asker}  Which?\n  ␛[2J1. or 2.\n"));
+        assert_eq!(shown(&inquiry, (80, false)), format!("? main › explore asks\n{asker}  Which?\n  ␛[2J1. or 2.\n"));
+        let narrow = "? main › explore asks\n  agent-aaaaaaaaaaaa\n  “Fi␛nd it”, waits\n  5m00s for an answer\n";
+        assert_eq!(shown(&inquiry, (24, false)), format!("{narrow}  Which?\n  ␛[2J1. or 2.\n"));
         let open =
             "agent-aaaaaaaaaaaa waits for an answer for 5m00s in all: sortie tasks send agent-aaaaaaaaaaaa \"…\"";
         assert_eq!(left_open(&inquiry), open);

@@ -26,25 +26,49 @@ const MAX_CHARS: usize = 2000;
 pub(super) fn shown((question, mark): (&Question, &str), can_keep: bool, (columns, colour): (usize, bool)) -> String {
     let Question { task, title, within, chain, tool, arguments, preview, ground, .. } = question;
     let chain: Vec<String> = chain.iter().map(|agent| neutral::line(agent)).collect();
-    let head = format!("? {}{mark} wants to use {}", chain.join(" › "), neutral::line(tool));
-    let mut text = format!("{}\n", paint(&head, HEAD, colour));
-    text += &asker(*task, title, *within);
+    let mut text =
+        head(&format!("{}{mark} wants to use {}", chain.join(" › "), neutral::line(tool)), (columns, colour));
+    text += &asker((*task, title), *within, columns);
     match preview {
         Some(diff) => lines(&mut text, diff, |line| paint(line, style_of(line), colour)),
         None => lines(&mut text, &readable(arguments), str::to_owned),
     }
-    for sentence in [neutral::line(ground)].into_iter().chain(covered(question, can_keep)) {
-        for line in width::wrap(&sentence, columns.saturating_sub(INDENT.len() + 1)) {
-            let _infallible = writeln!(text, "{INDENT}{line}");
-        }
+    for said in [neutral::line(ground)].into_iter().chain(covered(question, can_keep)) {
+        text += &sentence(&said, columns);
     }
     text
 }
 
+/// The first line of a question, or as many as it needs.
+pub(super) fn head(text: &str, (columns, colour): (usize, bool)) -> String {
+    let mut head = String::new();
+    for (index, line) in width::wrap(text, room(columns)).iter().enumerate() {
+        let mark = if index == 0 { "? " } else { INDENT };
+        let _infallible = writeln!(head, "{}", paint(&format!("{mark}{line}"), HEAD, colour));
+    }
+    head
+}
+
+/// What has room in a line below the head.
+pub(super) fn room(columns: usize) -> usize {
+    columns.saturating_sub(INDENT.len() + 1)
+}
+
+fn sentence(text: &str, columns: usize) -> String {
+    let lines = width::wrap(text, room(columns));
+    format!("{INDENT}{}\n", lines.join(&format!("\n{INDENT}")))
+}
+
 /// Which task it is that asks, and how long it waits, where that is bounded.
-pub(super) fn asker(task: TaskId, title: &str, within: Option<Duration>) -> String {
+pub(super) fn asker((task, title): (TaskId, &str), within: Option<Duration>, columns: usize) -> String {
     let waits = within.map(|within| format!(", waits {} for an answer", shown_time(within))).unwrap_or_default();
-    format!("{INDENT}{task} “{}”{waits}\n", words::title(title))
+    sentence(&format!("{task} “{}”{waits}", words::title(title)), columns)
+}
+
+/// What is said of a task that was let go into the background while it asks.
+pub(super) fn hurried(task: TaskId, within: Duration, columns: usize) -> String {
+    let waits = format!("{task} works in the background now, and waits {} for an answer", shown_time(within));
+    sentence(&waits, columns)
 }
 
 pub(super) fn shown_time(time: Duration) -> String {
@@ -77,12 +101,20 @@ fn listed(rules: &[String]) -> String {
     quoted.join(" and ")
 }
 
-/// The line behind which the answer is typed. What no rule can say can only be allowed once.
-pub(super) fn choices(question: &Question, can_keep: bool, colour: bool) -> String {
-    let tree = if question.rules.is_empty() { "" } else { "  [t]his task tree" };
-    let always = if question.lasting_rule.is_some() && can_keep { "  [a]lways" } else { "" };
-    let choices = format!("[y]es once{tree}{always}  [n]o (and why)");
-    format!("{} ", paint(&choices, Style::new().bold(), colour))
+/// The line behind which the answer is typed, or as many as the choices need. What no rule can say can only be allowed
+/// once.
+pub(super) fn choices(question: &Question, can_keep: bool, (columns, colour): (usize, bool)) -> String {
+    let tree = (!question.rules.is_empty()).then_some("[t]his task tree");
+    let always = (question.lasting_rule.is_some() && can_keep).then_some("[a]lways");
+    let mut lines = vec!["[y]es once".to_owned()];
+    for choice in tree.into_iter().chain(always).chain(["[n]o (and why)"]) {
+        match lines.last_mut() {
+            Some(line) if width::of(line) + 2 + width::of(choice) <= room(columns) => *line += &format!("  {choice}"),
+            _ => lines.push(choice.to_owned()),
+        }
+    }
+    let painted: Vec<String> = lines.iter().map(|line| paint(line, Style::new().bold(), colour)).collect();
+    format!("{} ", painted.join("\n"))
 }
 
 /// The arguments a value a line, where they are JSON; else as they are. A command stands before the others as one would
@@ -108,6 +140,7 @@ fn typed(command: &str) -> String {
     format!("$ {}", command.replace('\n', "\n> "))
 }
 
+/// A block line by line, as it stands: what would run is not broken anew.
 pub(super) fn lines(text: &mut String, block: &str, painted: impl Fn(&str) -> String) {
     let block = neutral::block(block);
     for line in block.lines().take(MAX_LINES) {
@@ -138,6 +171,8 @@ pub(super) fn paint(text: &str, style: Style, colour: bool) -> String {
 mod tests {
     use super::*;
     use expect_test::expect;
+
+    const WIDE: (usize, bool) = (80, false);
 
     fn question() -> Question {
         Question {
@@ -179,7 +214,8 @@ mod tests {
     fn a_question_names_the_agents_the_tool_and_exactly_what_would_run() {
         expect![[r#"
             ? main › ex␛[2Jplore wants to use Edit
-              agent-aaaaaaaaaaaa “Write␛ it”, waits 1m30s for an answer
+              agent-aaaaaaaaaaaa “Write␛ it”, waits
+              1m30s for an answer
               {
                 "file_path": "src/a.rs",
                 "old_string": "a\u001b[1A\r\nb"
@@ -193,9 +229,35 @@ mod tests {
     }
 
     #[test]
+    fn in_a_narrow_terminal_a_question_is_broken_between_words_and_what_would_run_is_not() {
+        let arguments = r#"{"command": "cargo test --workspace"}"#.to_owned();
+        let question = Question { tool: "Bash".to_owned(), arguments, ..question() };
+        let choices = choices(&question, true, (24, false));
+        expect![[r"
+            ? main › ex␛[2Jplore
+              wants to use Bash
+              agent-aaaaaaaaaaaa
+              “Write␛ it”, waits
+              1m30s for an answer
+              $ cargo test --workspace
+              needs approval; no
+              rule allows it
+              t allows
+              `Edit(src/a.rs)`, a
+              writes
+              `Edit(//w/src/a.rs)`
+              into your settings
+            [y]es once
+            [t]his task tree
+            [a]lways
+            [n]o (and why) "]]
+        .assert_eq(&(shown((&question, ""), true, (24, false)) + &choices));
+    }
+
+    #[test]
     fn what_a_rule_asks_for_cannot_be_allowed_for_good_and_that_is_said() {
         let question = Question { lasting_rule: None, ..question() };
-        assert_eq!(choices(&question, true, false), "[y]es once  [t]his task tree  [n]o (and why) ");
+        assert_eq!(choices(&question, true, WIDE), "[y]es once  [t]his task tree  [n]o (and why) ");
         let text = shown((&question, ""), true, (120, false));
         assert!(text.contains("no rule would allow it for good"), "{text}");
     }
@@ -204,7 +266,7 @@ mod tests {
     fn a_rule_for_commands_is_written_by_hand() {
         let rules = vec!["Bash(cargo build)".to_owned(), "Bash(cargo test)".to_owned()];
         let question = Question { rules: rules.clone(), lasting_rule: None, by_hand: rules, ..question() };
-        assert_eq!(choices(&question, true, false), "[y]es once  [t]his task tree  [n]o (and why) ");
+        assert_eq!(choices(&question, true, WIDE), "[y]es once  [t]his task tree  [n]o (and why) ");
         let text = shown((&question, ""), true, (400, false));
         let said = "t allows `Bash(cargo build)` and `Bash(cargo test)`; to allow a command for good, in every project, write \
                     `Bash(cargo build)` and `Bash(cargo test)` into your settings by hand\n";
@@ -213,10 +275,10 @@ mod tests {
 
     #[test]
     fn only_what_can_be_done_is_offered() {
-        assert_eq!(choices(&question(), true, false), "[y]es once  [t]his task tree  [a]lways  [n]o (and why) ");
-        assert_eq!(choices(&question(), false, false), "[y]es once  [t]his task tree  [n]o (and why) ");
+        assert_eq!(choices(&question(), true, WIDE), "[y]es once  [t]his task tree  [a]lways  [n]o (and why) ");
+        assert_eq!(choices(&question(), false, WIDE), "[y]es once  [t]his task tree  [n]o (and why) ");
         let nameless = Question { rules: Vec::new(), lasting_rule: None, ..question() };
-        assert_eq!(choices(&nameless, true, false), "[y]es once  [n]o (and why) ");
+        assert_eq!(choices(&nameless, true, WIDE), "[y]es once  [n]o (and why) ");
         let nothing = shown((&nameless, ""), true, (80, false));
         assert!(!nothing.contains("t allows"), "{nothing}");
     }

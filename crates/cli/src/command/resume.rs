@@ -10,7 +10,8 @@ use sortie_journal::{CommandId, Journal, TaskHeader, TaskQuery, TaskState};
 use sortie_protocol::{Command, Failure, Job, Status, TaskId};
 
 use super::persons::only_for_persons;
-use super::run::{OutputFormat, approver, detachable, display, is_held_up, not_started, piped};
+use super::run::{OutputFormat, approver, asked_status, detachable, display, is_held_up, not_started, piped};
+use super::task_status;
 use super::tasks::{find, parse_id};
 use crate::args::{LimitArgs, with_exit_codes};
 use crate::drive::{Wish, drive_or_leave};
@@ -28,7 +29,7 @@ pub(crate) struct ResumeArgs {
     #[arg(value_parser = parse_id)]
     id: Option<String>,
 
-    /// What it should do next, `-` to read that from stdin; a completed task needs it
+    /// What it should do next, `-` to read that from stdin; a completed task needs it. `/NAME …` is a template, as in `run`
     prompt: Option<String>,
 
     /// What to print on stdout
@@ -68,6 +69,9 @@ Examples:
   sortie resume kvbq \"Now write the tests\"";
 
 pub(crate) fn run(args: &ResumeArgs, settings: &Settings, sources: &Sources) -> Result<ExitCode, CommandError> {
+    if let Some(asked) = args.prompt.as_deref().and_then(|prompt| asked_status(prompt, args.output_format)) {
+        return task_status::run(&asked?, settings);
+    }
     only_for_persons(settings)?;
     let journal = wiring::journal_to_read(settings)?;
     let prompt = prompt(args, settings)?;
@@ -84,8 +88,8 @@ pub(crate) fn run(args: &ResumeArgs, settings: &Settings, sources: &Sources) -> 
     let aside = args.show.aside(settings, Root::Main, unconfined)?;
     let resumption = Resumption { prompt, limits: args.limits.limits(), take_over: args.take_over };
     let plan = Plan::new(settings)?;
-    let approver = approver(args.output_format, &aside, settings, unconfined);
     let stage = aside.stage();
+    let approver = approver(args.output_format, (&aside, &stage), settings, unconfined);
     let (pace, display) = display(args.output_format, &args.show, aside, unconfined);
     let (detachment, display) = detachable(args.detach, args.output_format, Some(task), (stage, display))?;
     let wish = Wish::Resume { task, resumption };

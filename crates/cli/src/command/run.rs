@@ -98,15 +98,14 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
     }
     let aside = args.show.aside(settings, Root::Main, settings.unconfined)?;
     let plan = Plan::new(settings)?;
-    if let Some(id) = request::status_of(args) {
-        let asked = TaskStatusArgs::typed(id, args.output_format != OutputFormat::Text)?;
-        return task_status::run(&asked, settings);
+    if let Some(asked) = request::own_words(args).and_then(|prompt| asked_status(prompt, args.output_format)) {
+        return task_status::run(&asked?, settings);
     }
     let request = request::of(args, &plan.agents(), settings)?;
     let told_more = aside.is_text() && args.output_format == OutputFormat::Text;
     let unasked = plan.lacks_model() && args.model.is_none() && told_more;
-    let approver = approver(args.output_format, &aside, settings, settings.unconfined);
     let stage = aside.stage();
+    let approver = approver(args.output_format, (&aside, &stage), settings, settings.unconfined);
     let (pace, display) = display(args.output_format, &args.show, aside, settings.unconfined);
     let (detachment, display) = detachable(args.detach, args.output_format, None, (stage, display))?;
     let wish = Wish::Start { kind: Kind::Main, request };
@@ -120,6 +119,11 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
         }
     }
     Ok(code)
+}
+
+/// What a prompt asks for that is `/task-status ID`: no model is needed to say it.
+pub(super) fn asked_status(prompt: &str, format: OutputFormat) -> Option<Result<TaskStatusArgs, CommandError>> {
+    TaskStatusArgs::typed(prompt, format != OutputFormat::Text)
 }
 
 /// Whether a hook kept a task from starting, by its word or until there was no time left: nothing was wrong with the request,
@@ -142,12 +146,12 @@ pub(super) fn not_started(failure: &Failure, format: OutputFormat) -> Result<Exi
 /// A person, where there is one who reads text and can answer; else nobody.
 pub(super) fn approver(
     format: OutputFormat,
-    aside: &Aside,
+    (aside, stage): (&Aside, &Stage),
     settings: &Settings,
     unconfined: bool,
 ) -> Arc<dyn Approver> {
     let is_for_people = format == OutputFormat::Text && !matches!(aside, Aside::Events(_));
-    let person = TerminalApprover::find(aside.stage(), settings.places.config.as_deref(), unconfined);
+    let person = TerminalApprover::find(stage.clone(), settings.places.config.as_deref(), unconfined);
     let person = person.filter(|_| is_for_people);
     person.map_or_else(|| Arc::new(NoApprover) as Arc<dyn Approver>, |person| Arc::new(person))
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use sortie_contract::{Answer, Call, Contract};
+use sortie_contract::{Answer, Call, Contract, given_again};
 use sortie_engine::{Ids as _, Kind, NoApprover, RandomIds};
 use sortie_protocol::{Event, Failure, TaskOutcome};
 
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
         let (answering, reports) = (answering.clone(), settings.places.reports());
         (Pace::AtOnce, Box::new(ApartDisplay { answering, reports, is_told: false }))
     } else {
-        let notices = if aside.is_quiet() { request.notices.clone() } else { Vec::new() };
+        let notices = aside.is_quiet().then(|| request.notices.clone());
         let result = ContractDisplay { answering: answering.clone(), notices };
         (aside.pace(), Box::new(Beside::new(aside, Box::new(result))))
     };
@@ -152,8 +152,8 @@ fn json_of_stdin(most_bytes: usize) -> Result<Result<String, Failure>, CommandEr
 /// The contract's result on stdout, when there is one.
 struct ContractDisplay {
     answering: Answering,
-    /// What was odd about the request, where nothing else tells a person.
-    notices: Vec<String>,
+    /// What was odd about the request; `None` where something else tells a person.
+    notices: Option<Vec<String>>,
 }
 
 impl Display for ContractDisplay {
@@ -167,7 +167,9 @@ impl Display for ContractDisplay {
 
     fn finish(self: Box<Self>, outcome: &TaskOutcome) -> io::Result<()> {
         self.answering.print(Ok(outcome))?;
-        self.notices.iter().for_each(|notice| error::note(notice));
+        if let Some(notices) = &self.notices {
+            notices.iter().map(String::as_str).chain(given_again(outcome)).for_each(error::note);
+        }
         Ok(())
     }
 }

@@ -31,10 +31,15 @@ pub(crate) struct TaskStatusArgs {
 }
 
 impl TaskStatusArgs {
-    /// What one asks for who types it as `/task-status ID`.
-    pub(super) fn typed(id: &str, json: bool) -> Result<Self, CommandError> {
-        let usage = |why| CommandError::usage(format!("`/task-status`: {why}"));
-        Ok(Self { id: parse_id(id).map_err(usage)?, json })
+    /// What one asks for whose prompt is `/task-status ID`, in the words of document 003. No template has this name.
+    pub(super) fn typed(prompt: &str, json: bool) -> Option<Result<Self, CommandError>> {
+        const COMMAND: &str = "/task-status";
+        let id = prompt.trim().strip_prefix(COMMAND)?;
+        if !id.is_empty() && !id.starts_with(char::is_whitespace) {
+            return None;
+        }
+        let usage = |why| CommandError::usage(format!("`{COMMAND}`: {why}"));
+        Some(parse_id(id.trim()).map_err(usage).map(|id| Self { id, json }))
     }
 }
 

@@ -7,8 +7,10 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sortie_engine::TrustCheck;
+use sortie_policy::Redactor;
 use sortie_sandbox::process::{Environment, How, Stopper};
 use sortie_sandbox::{OwnProgram, OwnProgramEnded};
 
@@ -42,6 +44,7 @@ pub(crate) struct Ground {
     changeable: Vec<PathBuf>,
     environment: Environment,
     trust: TrustCheck,
+    redactor: Arc<Redactor>,
 }
 
 /// What comes of a hook.
@@ -50,8 +53,22 @@ pub(super) enum Answer {
     Fine,
     /// The exit code that refuses a start, and why.
     Veto(String),
-    /// How it failed, as the end of a sentence.
-    Broken(String),
+    Broken(Breakdown),
+}
+
+/// How a hook failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Breakdown {
+    /// The end of a sentence about it, in our words.
+    pub(super) how: String,
+    /// What it said last itself, for people; empty where that is nothing.
+    pub(super) words: String,
+}
+
+impl From<String> for Breakdown {
+    fn from(how: String) -> Self {
+        Self { how, words: String::new() }
+    }
 }
 
 impl Ground {
@@ -61,6 +78,7 @@ impl Ground {
         added: impl IntoIterator<Item = PathBuf>,
         variables: impl IntoIterator<Item = (OsString, OsString)>,
         trust: TrustCheck,
+        redactor: Arc<Redactor>,
     ) -> Self {
         let changeable: Vec<PathBuf> = [workspace.clone()].into_iter().chain(added).collect();
         let variables: Vec<(OsString, OsString)> = variables.into_iter().collect();
@@ -71,7 +89,7 @@ impl Ground {
                 environment.set(name, value);
             }
         }
-        Self { workspace, changeable, environment, trust }
+        Self { workspace, changeable, environment, trust, redactor }
     }
 
     /// The program that is run; else why there is none.
@@ -109,7 +127,7 @@ impl Ground {
 pub(super) async fn run(hook: &Hook, ground: &Ground, input: Vec<u8>) -> Answer {
     let program = match ground.program(hook) {
         Ok(program) => program,
-        Err(why) => return Answer::Broken(why),
+        Err(why) => return Answer::Broken(why.into()),
     };
     let program = OwnProgram {
         program,
@@ -121,29 +139,35 @@ pub(super) async fn run(hook: &Hook, ground: &Ground, input: Vec<u8>) -> Answer 
     };
     let stopper = match Stopper::new() {
         Ok(stopper) => stopper,
-        Err(error) => return Answer::Broken(format!("was not run: {error}")),
+        Err(error) => return Answer::Broken(format!("was not run: {error}").into()),
     };
     let _ends_with_us = EndOnDrop(stopper.clone());
     match tokio::task::spawn_blocking(move || program.run(&stopper)).await {
-        Ok(Ok(ended)) => answer(hook, &ended),
-        Ok(Err(error)) => Answer::Broken(format!("was not run: {error}")),
-        Err(_) => Answer::Broken("broke down; this is a bug in Sortie".to_owned()),
+        Ok(Ok(ended)) => answer(hook, &ended, &ground.redactor),
+        Ok(Err(error)) => Answer::Broken(format!("was not run: {error}").into()),
+        Err(_) => Answer::Broken("broke down; this is a bug in Sortie".to_owned().into()),
     }
 }
 
-fn answer(hook: &Hook, ended: &OwnProgramEnded) -> Answer {
-    let words = width::cut(&neutral::line(String::from_utf8_lossy(&ended.errors).trim()), MOST_COLUMNS);
-    let said = if words.is_empty() { String::new() } else { format!(": {words}") };
+fn answer(hook: &Hook, ended: &OwnProgramEnded, redactor: &Redactor) -> Answer {
+    let broken = |how: String, words: String| Answer::Broken(Breakdown { how, words });
+    let words = words(&ended.errors, redactor);
     match ended.how {
         How::Exited { code: 0 } => Answer::Fine,
         How::Exited { code: VETO } if hook.on == Seam::Started => {
             Answer::Veto(if words.is_empty() { format!("{} gave no reason", hook.shown) } else { words })
         }
-        How::Exited { code } => Answer::Broken(format!("failed with exit code {code}{said}")),
-        How::Signalled { signal } => Answer::Broken(format!("was killed by signal {signal}{said}")),
-        How::TimedOut => Answer::Broken(format!("was ended after {}s", hook.time.as_secs())),
-        How::Cancelled | How::Lost => Answer::Broken("was ended early".to_owned()),
+        How::Exited { code } => broken(format!("failed with exit code {code}"), words),
+        How::Signalled { signal } => broken(format!("was killed by signal {signal}"), words),
+        How::TimedOut => broken(format!("was ended after {}s", hook.time.as_secs()), words),
+        How::Cancelled | How::Lost => broken("was ended early".to_owned(), words),
     }
+}
+
+/// What a program wrote to stderr, without secrets, on one line of bounded length. Whole keys are found before it is cut.
+fn words(errors: &[u8], redactor: &Redactor) -> String {
+    let errors = String::from_utf8_lossy(errors);
+    width::cut(&neutral::line(redactor.redact(errors.trim()).text.as_ref()), MOST_COLUMNS)
 }
 
 /// Ends a program when nobody waits for it any more.

@@ -13,6 +13,7 @@ use expect_test::expect;
 use rustix::fs::{CWD, Mode, OFlags, mkfifoat, open};
 use serde_json::{Value, json};
 use sortie_engine::{Asking, Hooks as _, Verdict};
+use sortie_policy::Redactor;
 use sortie_protocol::{Job, TaskOutcome};
 use tempfile::TempDir;
 
@@ -49,7 +50,8 @@ impl Yard {
 
     fn ground(&self, variables: &[(&str, &str)], trusts: bool) -> Ground {
         let variables = variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
-        Ground::new(self.path("workspace"), [], variables.collect::<Vec<_>>(), Arc::new(move |_, _| trusts))
+        let (trust, redactor) = (Arc::new(move |_: &str, _: &[u8]| trusts), Arc::new(Redactor::new(Vec::new())));
+        Ground::new(self.path("workspace"), [], variables.collect::<Vec<_>>(), trust, redactor)
     }
 
     fn hooks(&self, hooks: Vec<Hook>) -> ProgramHooks {
@@ -155,7 +157,7 @@ async fn whatever_else_goes_wrong_is_a_notice_and_the_next_hook_is_run() {
     let Verdict { veto, notices } = hooks.before_start(&yard.job(), 1).await;
     assert_eq!(veto, None);
     expect![[r#"
-        the hook `sh` for task_started failed with exit code 1: broken
+        the hook `sh` for task_started failed with exit code 1
         the hook `sh` for task_started was killed by signal 9
         the hook `program` for task_started was not run: /nowhere/program: No such file or directory (os error 2)
         the hook `sh` for task_started was not run: there is no such program in your PATH
@@ -163,6 +165,38 @@ async fn whatever_else_goes_wrong_is_a_notice_and_the_next_hook_is_run() {
     "#]]
     .assert_eq(&(notices.join("\n") + "\n").replace(&*yard.path("").to_string_lossy(), "<dir>/"));
     assert!(yard.path("workspace/after").exists());
+    assert_eq!(hooks.settled().await, ["the hook `sh` for task_started failed with exit code 1: broken"]);
+}
+
+#[tokio::test]
+async fn what_a_hook_says_is_told_without_secrets() {
+    const SAYS_KEY: &str = "echo POST with ghp_abcdefghijklmnopqrstuvwxyz0123456789 failed >&2; ";
+    let yard = Yard::new();
+    let failing = [Seam::Started, Seam::Ended].map(|seam| shell(seam, &format!("{SAYS_KEY} exit 1")));
+    let veto = shell(Seam::Started, &format!("{SAYS_KEY} exit 2"));
+    let hooks = yard.hooks(failing.into_iter().chain([veto]).collect());
+    let verdict = hooks.before_start(&yard.job(), 1).await;
+    hooks.ended(&yard.job(), 1, &outcome());
+    let told = [verdict.notices, verdict.veto.into_iter().collect(), hooks.settled().await].concat();
+    expect![[r#"
+        the hook `sh` for task_started failed with exit code 1
+        POST with [redacted: GitHub token] failed
+        the hook `sh` for task_started failed with exit code 1: POST with [redacted: GitHub token] failed
+        the hook `sh` for task_ended failed with exit code 1: POST with [redacted: GitHub token] failed"#]]
+    .assert_eq(&told.join("\n"));
+}
+
+#[tokio::test]
+async fn it_is_known_who_is_waited_for() {
+    let yard = Yard::new();
+    let life = pipe(&yard, "life");
+    let hooks = yard.hooks(vec![shell(Seam::Ended, "cat life")]);
+    assert!(hooks.under_way().is_empty());
+    hooks.ended(&yard.job(), 1, &outcome());
+    assert_eq!(hooks.under_way(), ["the hook `sh` for task_ended"]);
+    let opening = tokio::task::spawn_blocking(move || File::options().write(true).open(life).unwrap());
+    let (opened, settled) = tokio::join!(async { drop(opening.await.unwrap()) }, hooks.settled());
+    assert_eq!((opened, settled, hooks.under_way()), ((), Vec::new(), Vec::new()));
 }
 
 /// A pipe with a name in the workspace. It ends when nobody is left who has opened it to write.

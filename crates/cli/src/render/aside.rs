@@ -44,7 +44,7 @@ impl Aside {
             progress: Progress::new(interest),
             happenings: Vec::new(),
             look,
-            stage: Stage::default(),
+            stage: Stage::of_progress(),
             redraws: Self::redraws(smart_terminal),
         }))
     }
@@ -145,7 +145,7 @@ impl TextProgress {
 
 impl Drop for TextProgress {
     fn drop(&mut self) {
-        self.clear();
+        self.stage.end_progress();
     }
 }
 
@@ -189,7 +189,7 @@ impl Display for Beside {
                 say_how_to_go_on(outcome);
             } else {
                 // No event has told of them: it was given again, or could not be written down.
-                outcome.notices.iter().for_each(|notice| error::note(notice));
+                outcome.notices.iter().for_each(|notice| error::notice(notice));
             }
         }
         self.aside.finish(outcome)

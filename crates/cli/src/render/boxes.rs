@@ -2,9 +2,10 @@
 
 use anstyle::{AnsiColor, Style};
 
-use super::frame::boxed;
+use super::frame::{boxed, inner_columns, title_columns};
 use super::look::{self, Extent, Look, colour_of, paint};
 use super::progress::Happening;
+use super::width;
 
 /// Lines of a report that its box shows.
 pub(super) const REPORT_LINES: usize = 3;
@@ -19,24 +20,41 @@ impl Look for Boxes {
             Happening::Several { .. } | Happening::Admitted(_) => Vec::new(),
             Happening::Launched(subject) => {
                 let lines = [format!("Task: {}", subject.title), format!("Model: {}", subject.model)];
-                painted_box(&subject.name.replacen(' ', " · ", 1), &lines, LAUNCH, extent)
+                painted_box(&name_parts(&subject.name), &lines, LAUNCH, extent)
             }
             Happening::Said(lines) => look::said(lines, extent),
             Happening::Remark { name, text } => look::remark(name, text, extent),
             Happening::Ended { subject, outcome, .. } => {
-                let title = format!("{} · {}", look::status(outcome), subject.name.replacen(' ', " · ", 1));
+                let status = look::status(outcome);
+                let head: Vec<&str> = [status.as_str()].into_iter().chain(name_parts(&subject.name)).collect();
                 let mut lines = look::beginning(&outcome.text, REPORT_LINES);
                 lines.extend(look::closing(outcome));
-                painted_box(&title, &lines, colour_of(outcome.status), extent)
+                painted_box(&head, &lines, colour_of(outcome.status), extent)
             }
         }
     }
 }
 
-pub(super) fn painted_box(title: &str, lines: &[String], style: Style, extent: Extent) -> Vec<String> {
-    let mut rows = boxed(title, lines, extent.columns.saturating_sub(1));
+/// The agent and its task, where both are in the name.
+fn name_parts(name: &str) -> Vec<&str> {
+    name.splitn(2, ' ').collect()
+}
+
+/// A box whose head stands in its edge, as far as its parts have room there; each of the others has lines of its own, so
+/// that nothing is cut by which one is told from another.
+pub(super) fn painted_box(head: &[&str], lines: &[String], style: Style, extent: Extent) -> Vec<String> {
+    let columns = extent.columns.saturating_sub(1);
+    let in_edge = (1..=head.len()).rev().find(|count| fits(&head[..*count], columns)).unwrap_or(1).min(head.len());
+    let (title, below) = head.split_at(in_edge);
+    let below = below.iter().flat_map(|part| width::wrap(part, inner_columns(columns)));
+    let lines: Vec<String> = below.chain(lines.iter().cloned()).collect();
+    let mut rows = boxed(&title.join(" · "), &lines, columns);
     if let Some(edge) = rows.first_mut() {
         *edge = paint(edge, style, extent.colour);
     }
     rows
+}
+
+fn fits(parts: &[&str], columns: usize) -> bool {
+    width::of(&parts.join(" · ")) <= title_columns(columns)
 }

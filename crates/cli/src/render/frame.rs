@@ -6,9 +6,19 @@ const LEAST_INNER: usize = 46;
 /// Left and right edge with their spaces.
 const EDGES: usize = 4;
 
+/// Columns that a title has in the edge of a box.
+pub(crate) fn title_columns(columns: usize) -> usize {
+    inner_columns(columns).saturating_sub(2)
+}
+
+/// Columns that a line has in a box.
+pub(crate) fn inner_columns(columns: usize) -> usize {
+    columns.saturating_sub(EDGES).max(1)
+}
+
 /// A box with a title in its upper edge, as wide as its content asks for and `columns` allow. Never wraps.
 pub(crate) fn boxed(title: &str, lines: &[String], columns: usize) -> Vec<String> {
-    let most = columns.saturating_sub(EDGES).max(1);
+    let most = inner_columns(columns);
     let asked = lines.iter().map(|line| width::of(line)).chain([width::of(title) + 2]).max().unwrap_or_default();
     let inner = asked.max(LEAST_INNER).min(most);
     let title = width::cut(title, inner.saturating_sub(2));

@@ -29,7 +29,7 @@ impl Look for Launches {
                     None => ("Subagent Result".to_owned(), of_one(outcome)),
                 };
                 lines.extend(look::closing(outcome));
-                painted_box(&title, &lines, colour_of(outcome.status), extent)
+                painted_box(&[&title], &lines, colour_of(outcome.status), extent)
             }
         }
     }
@@ -51,7 +51,7 @@ fn launch(subject: &Subject, extent: Extent) -> Vec<String> {
     }
     let Subject { kind, title, model, .. } = subject;
     let lines = [format!("Type: {kind}"), format!("Task: {title}"), format!("Model: {model}")];
-    painted_box("Launching Subagent", &lines, LAUNCH, extent)
+    painted_box(&["Launching Subagent"], &lines, LAUNCH, extent)
 }
 
 fn working(subject: &Subject) -> String {

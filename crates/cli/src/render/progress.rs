@@ -44,6 +44,8 @@ pub(crate) struct Progress {
     contract: String,
     /// What tasks were begun for: whoever goes on does not say it again.
     titles: HashMap<TaskId, String>,
+    /// The calls that those had open which were begun before.
+    asked_before: HashMap<TaskId, HashMap<CallId, String>>,
     /// Notices that were said. What holds for several tasks of a tree is said once; each outcome has it all the same.
     noticed: HashSet<String>,
     /// Whether it was said what can be done while a task works in the background.
@@ -123,6 +125,7 @@ impl Progress {
             resumed: None,
             contract: String::new(),
             titles: HashMap::new(),
+            asked_before: HashMap::new(),
             noticed: HashSet::new(),
             told_of_background: false,
             ended: HashSet::new(),
@@ -131,8 +134,8 @@ impl Progress {
     }
 
     /// The run goes on with a task that was begun before.
-    pub(crate) fn recall(&mut self, Begun { task, contract, titles }: Begun) {
-        (self.resumed, self.contract, self.titles) = (Some(task), contract, titles);
+    pub(crate) fn recall(&mut self, Begun { task, contract, titles, asked }: Begun) {
+        (self.resumed, self.contract, self.titles, self.asked_before) = (Some(task), contract, titles, asked);
     }
 
     /// Takes in one event of the tree.
@@ -271,7 +274,7 @@ impl Progress {
             last_call: None,
             messages,
             order: self.started,
-            asked: HashMap::new(),
+            asked: self.asked_before.remove(&event.task_id).unwrap_or_default(),
             several: Vec::new(),
         };
         self.working.insert(event.task_id, task);
@@ -341,6 +344,7 @@ impl Working {
             | Fact::TaskParked { .. }
             | Fact::Reminded { .. }
             | Fact::ChildEnded { .. }
+            | Fact::OutcomeGiven { .. }
             | Fact::TaskStarted { .. }
             | Fact::TaskEnded { .. }
             | Fact::Unknown => return None,

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use sortie_journal::{Journal, JournalError, TaskHeader, TaskState};
-use sortie_protocol::{Failure, TaskId, TaskOutcome};
+use sortie_protocol::{CallId, Event, Fact, Failure, TaskId, TaskOutcome};
 
 use super::machine::{INTERRUPTED, OutcomeTree, RUNNING};
+use super::words;
 
-/// A task that was begun before this process, and those below it, in what only their beginnings tell.
+/// A task that was begun before this process, and those below it, in what only the log tells of that.
 #[derive(Debug)]
 pub(crate) struct Begun {
     /// The one that goes on.
@@ -15,14 +16,35 @@ pub(crate) struct Begun {
     /// The dialect of the tree.
     pub(crate) contract: String,
     pub(crate) titles: HashMap<TaskId, String>,
+    /// What the calls were about that each of them had open.
+    pub(crate) asked: HashMap<TaskId, HashMap<CallId, String>>,
 }
 
 impl Begun {
     pub(crate) fn read(journal: &dyn Journal, task: TaskId) -> Result<Self, JournalError> {
         let contract = journal.beginning(task)?.contract;
-        let titles = journal.tree(task)?.into_iter().map(|header| (header.task_id, header.title)).collect();
-        Ok(Self { task, contract, titles })
+        let (mut titles, mut asked) = (HashMap::new(), HashMap::new());
+        for header in journal.tree(task)? {
+            if !matches!(header.state, TaskState::Ended(_)) {
+                asked.insert(header.task_id, asked_last(journal, header.task_id));
+            }
+            titles.insert(header.task_id, header.title);
+        }
+        Ok(Self { task, contract, titles, asked })
     }
+}
+
+/// The calls of a task's newest reply, in words. Where its log cannot be read they stay without: whoever goes on with it
+/// says what is wrong.
+fn asked_last(journal: &dyn Journal, task: TaskId) -> HashMap<CallId, String> {
+    let mut asked = HashMap::new();
+    let mut see = |event: Event| {
+        if let Fact::ModelReplied { reply, .. } = event.fact {
+            asked = reply.calls().map(|call| (call.id.clone(), words::call(call))).collect();
+        }
+    };
+    journal.read_each(task, 1, &mut see).ok();
+    asked
 }
 
 /// The outcomes of a branch, of each task that of its newest leg. One that cannot be read is told as an error in its

@@ -1,6 +1,7 @@
 //! Displays as folds: event lists in, screens out.
 
 mod looks;
+mod recalled;
 mod tale;
 mod terminal;
 

@@ -8,6 +8,7 @@ use sortie_protocol::{Event, Fact, Limit, Status, TaskId, TaskOutcome};
 
 use super::aside::{Aside, write_stderr};
 use super::show::UNCONFINED;
+use super::stage::fitted;
 use super::{Display, neutral, words};
 use crate::error;
 
@@ -82,7 +83,7 @@ impl Display for TextDisplay {
         if self.aside.is_text() {
             self.files_changed.extend(outcome.files_changed.iter().cloned());
             if let Some(files) = words::files(&self.files_changed) {
-                write_stderr(&format!("changed: {files}\n"));
+                write_stderr(&fitted(&format!("changed: {files}\n")));
             }
             say_figures(outcome, self.shell_mark);
         }
@@ -93,7 +94,7 @@ impl Display for TextDisplay {
 /// What the answer itself does not say: how the run ended, and what a person should know.
 fn say_ending(outcome: &TaskOutcome, noticed: &[String]) {
     for notice in outcome.notices.iter().filter(|notice| !noticed.contains(notice)) {
-        error::note(notice);
+        error::notice(notice);
     }
     if let Some(path) = outcome.full_text_path.as_ref().filter(|_| outcome.truncated) {
         error::note(&format!("the answer was cut; the whole is in {path}"));
@@ -135,5 +136,5 @@ fn what_it_lacks(outcome: &TaskOutcome) -> Option<&'static str> {
 fn say_figures(outcome: &TaskOutcome, mark: &str) {
     let usage = words::usage(&outcome.usage);
     let model = words::model(&outcome.model);
-    write_stderr(&format!("{}{mark} {} · {model} · {usage}\n", outcome.task_id, outcome.status));
+    write_stderr(&fitted(&format!("{}{mark} {} · {model} · {usage}\n", outcome.task_id, outcome.status)));
 }

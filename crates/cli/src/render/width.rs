@@ -48,6 +48,18 @@ pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// A line that is wider than `columns` likewise. What it is broken into stands as far in as it does.
+pub(crate) fn wrap_line(line: &str, columns: usize) -> Vec<String> {
+    let text = line.trim_start_matches(' ');
+    let indent = &line[..line.len() - text.len()];
+    let room = columns.saturating_sub(indent.len());
+    // Code that stands far in keeps its form rather than a column of letters.
+    if of(line) <= columns || room < columns / 2 {
+        return vec![line.to_owned()];
+    }
+    wrap(text, room).iter().map(|line| format!("{indent}{line}")).collect()
+}
+
 fn of_letter(letter: char) -> usize {
     match u32::from(letter) {
         // Combining marks, joiners and variation selectors.
@@ -128,6 +140,17 @@ mod tests {
             ("", 5, vec![""]),
         ] {
             assert_eq!(wrap(text, columns), expected);
+        }
+    }
+
+    #[test]
+    fn a_line_keeps_its_place_where_it_is_wrapped_and_its_form_where_it_fits() {
+        for (line, columns, expected) in [
+            ("  one  two three", 16, vec!["  one  two three"]),
+            ("  one two three", 9, vec!["  one two", "  three"]),
+            ("      one two", 9, vec!["      one two"]),
+        ] {
+            assert_eq!(wrap_line(line, columns), expected);
         }
     }
 }

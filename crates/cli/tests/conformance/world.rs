@@ -47,6 +47,13 @@ impl Run {
         Self { ended, server }
     }
 
+    /// Asks it once more, on the same server.
+    pub(crate) fn again(self, world: &World, contract: &str, wire: &str, flags: &[&str]) -> Self {
+        let args = [&["run", "--contract", contract], flags, &[QUESTION]].concat();
+        let ended = world.sortie(args).on(&self.server, wire).run();
+        Self { ended, ..self }
+    }
+
     /// All requests of the main agent, in order.
     pub(crate) fn main_agent(&self) -> Vec<Heard> {
         heard(&self.server).into_iter().filter(|heard| heard.prompt.contains(QUESTION)).collect()

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A program and a person, each at one end of a terminal.
 pub(crate) struct Session {
-    child: Child,
+    pub(crate) child: Child,
     keyboard: File,
     shown: Arc<(Mutex<String>, Condvar)>,
     seen: usize,

@@ -1,8 +1,5 @@
 //! Sub-agents in the background at the command line: waited for, shown, left, written to, released, looked at.
 
-use std::io::Read as _;
-use std::os::unix::process::ExitStatusExt as _;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use expect_test::{Expect, expect};
@@ -162,7 +159,7 @@ fn a_message_reaches_a_running_task_of_another_process() {
         &expect![[r#"
         exit 0
         --- stdout
-        delivered: agent-1___________ reads it at its next turn
+        delivered: agent-1___________ reads it at its next turn, unless it ends before
     "#]],
     );
     check(
@@ -237,43 +234,6 @@ fn a_message_to_an_interrupted_task_is_kept_and_read_when_it_goes_on() {
     assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "It is on its way.\n\nIt is here.\n"), "{resumed:#?}");
     let report = world.sortie(["tasks", "output", &child]).run();
     assert_eq!(report.stdout, "It is in src.\n");
-}
-
-#[test]
-fn whoever_follows_a_task_sees_what_it_does_and_gets_its_exit_code() {
-    let (world, server) = (World::new(), held(true));
-    let (live, child) = parked(&world, &server);
-    let following = world.sortie(["tasks", "output", &child, "--follow"]).start();
-    let mut giving_up = world.sortie(["tasks", "output", &child, "--follow"]).hearing_signals().into_command();
-    let mut given_up = giving_up.stdout(Stdio::piped()).spawn().unwrap();
-    // It follows.
-    given_up.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
-    kill_process(Pid::from_child(&given_up), Signal::INT).unwrap();
-    assert_eq!(given_up.wait().unwrap().signal(), Some(Signal::INT.as_raw()));
-    server.gate("child").open();
-    server.gate("end").open();
-    assert_eq!(live.wait().code, 0, "nobody else has ended");
-    let followed = following.wait();
-    let text = followed.stdout.as_str();
-    assert_eq!(followed.code, 0, "{followed:#?}");
-    assert!(text.starts_with(&format!("{child} explore on main (test-model), ")), "{text}");
-    assert!(text.contains("\nFind it\n\n> LS\n  .: 2 entries\n\n"), "{text}");
-    assert!(text.contains(&format!("\n{child} explore completed, 1 call, ")), "{text}");
-    assert!(text.ends_with("\n\nThe child's report.\n"), "told once: {text}");
-    let again = world.sortie(["tasks", "output", &child, "--follow"]).run();
-    assert_eq!((again.code, &again.stdout), (0, &followed.stdout), "the same afterwards");
-}
-
-#[test]
-fn following_ends_where_nobody_runs_the_task_any_more() {
-    let (world, server) = (World::new(), held(true));
-    let (live, child) = parked(&world, &server);
-    let following = world.sortie(["tasks", "output", &child, "--follow"]).start();
-    kill(live);
-    let ended = following.wait();
-    assert_eq!(ended.code, 1);
-    assert!(ended.stderr.contains("was interrupted, and nobody runs it"), "{ended:#?}");
-    assert!(ended.stderr.contains(&format!("hint: sortie resume {}", id(&world.tasks(2)[0]))), "{ended:#?}");
 }
 
 #[test]

@@ -7,19 +7,28 @@ use sortie_testkit::{Script, ScriptedServer, reply, when};
 use crate::hooks_at_work::with_hook;
 use crate::world::{Ended, World};
 
-/// Runs a main agent that asks for the same search each time. How often the sub-agent's model was asked, what the main agent
-/// was told, and how the run ended.
-fn search(world: &World, flags: &[&str]) -> (usize, String, Ended) {
+/// A model whose main agent asks for the same search each time.
+fn searching() -> ScriptedServer {
     let task = json!({"description": "Find it", "prompt": "CHILD", "subagent_type": "explore"});
     let script = Script::new()
         .on(when::prompt_contains("QUESTION").turn(0), reply::calls([reply::call("Task", task)]))
-        .on(when::prompt_contains("QUESTION"), reply::text("It is settled."))
+        .on(when::prompt_contains("QUESTION"), reply::text("It is settled."));
+    ScriptedServer::start(finding(script)).unwrap()
+}
+
+/// The same where nobody has to be asked for it.
+fn finding(script: Script) -> Script {
+    script
         .on(when::turn(0), reply::calls([reply::call("Read", json!({"file_path": "src/auth.rs"}))]))
-        .otherwise(reply::text("It is in src/auth.rs."));
-    let server = ScriptedServer::start(script).unwrap();
-    let ended = world.sortie(["run"].iter().chain(flags).chain(&["QUESTION"])).on(&server, "anthropic").run();
+        .otherwise(reply::text("It is in src/auth.rs."))
+}
+
+/// Runs it. How often the sub-agent's model was asked, what the main agent was told, and how the run ended.
+fn search(world: &World, server: &ScriptedServer, flags: &[&str]) -> (usize, String, Ended) {
+    let before = server.requests().len();
+    let ended = world.sortie(["run"].iter().chain(flags).chain(&["QUESTION"])).on(server, "anthropic").run();
     assert_eq!(ended.code, 0, "{ended:#?}");
-    let requests = server.requests();
+    let requests = server.requests().split_off(before);
     let asked = requests.iter().filter(|request| !request.body.to_string().contains("QUESTION")).count();
     let told = requests.last().unwrap().body["messages"][2]["content"][0]["content"].as_str().unwrap().to_owned();
     (asked, told, ended)
@@ -27,12 +36,12 @@ fn search(world: &World, flags: &[&str]) -> (usize, String, Ended) {
 
 #[test]
 fn a_search_that_was_made_is_answered_from_the_first_and_both_are_told() {
-    let world = World::new();
+    let (world, server) = (World::new(), searching());
     world.config("[task_tool]\ncache = true\n");
-    let (asked, told, _) = search(&world, &[]);
+    let (asked, told, _) = search(&world, &server, &[]);
     assert_eq!(asked, 2);
     let first = world.tasks(2)[1]["task_id"].as_str().unwrap().to_owned();
-    let (again, given, ended) = search(&world, &[]);
+    let (again, given, ended) = search(&world, &server, &[]);
     assert_eq!((again, ended.stdout.as_str()), (0, "It is settled.\n"));
     let notice = format!("answered from {first}, which did the same on the same files at ");
     assert!(given.contains(&format!("notice: {notice}")), "{given}");
@@ -40,23 +49,20 @@ fn a_search_that_was_made_is_answered_from_the_first_and_both_are_told() {
     assert_eq!(ended.stderr.matches(&format!("note: “Find it” was {notice}")).count(), 1, "{}", ended.stderr);
     assert_eq!(world.tasks(3).len(), 3, "nobody was started the second time");
 
-    let (_, _, json) = search(&world, &["--output-format", "json"]);
+    let (_, _, json) = search(&world, &server, &["--output-format", "json"]);
     assert!(json.stdout_json()["notices"].to_string().contains(&notice), "{json:#?}");
 
     world.write("workspace/src/auth.rs", "pub fn logout() {}\n");
-    let (anew, given, _) = search(&world, &[]);
+    let (anew, given, _) = search(&world, &server, &[]);
     assert_eq!((anew, given.contains("answered from")), (2, false), "the file has changed");
-    assert_eq!(search(&world, &[]).0, 0);
+    assert_eq!(search(&world, &server, &[]).0, 0);
 }
 
 #[test]
 fn a_delegation_of_ones_own_is_answered_from_the_first_unless_it_is_retried() {
     let world = World::new();
     world.config("[task_tool]\ncache = true\n");
-    let script = Script::new()
-        .on(when::turn(0), reply::calls([reply::call("Read", json!({"file_path": "src/auth.rs"}))]))
-        .otherwise(reply::text("It is in src/auth.rs."));
-    let server = ScriptedServer::start(script).unwrap();
+    let server = ScriptedServer::start(finding(Script::new())).unwrap();
     let request = json!({"description": "Find it", "prompt": "CHILD", "subagent_type": "Explore"});
     let ask = |contract: &str, request: &Value| {
         let args = ["task", "--contract", contract, "--json", &request.to_string()];
@@ -87,10 +93,56 @@ fn a_delegation_of_ones_own_is_answered_from_the_first_unless_it_is_retried() {
 }
 
 #[test]
+fn every_contract_says_that_an_outcome_is_given_again_where_it_has_words_of_its_own_and_stderr_says_it_in_all() {
+    for (contract, field) in [
+        ("envelope", Some("/text")),
+        ("result", None),
+        ("delegate", Some("/summary")),
+        ("typed", Some("/result")),
+        ("child", Some("/summary")),
+        ("child-recipe", Some("/summary")),
+        ("sortie", Some("/notices/0")),
+    ] {
+        let (world, server) = (World::new(), ScriptedServer::start(finding(Script::new())).unwrap());
+        world.config("[task_tool]\ncache = true\n[agents]\nbuiltin = true\n");
+        let request = match contract {
+            "delegate" => json!({"task": "CHILD"}),
+            "child-recipe" => json!({"description": "Find it", "prompt": "CHILD"}),
+            _ => json!({"description": "Find it", "prompt": "CHILD", "subagent_type": "explore"}),
+        };
+        let ask = || {
+            let args = ["task", "--contract", contract, "--json", &request.to_string()];
+            let ended = world.sortie(args).on(&server, "anthropic").run();
+            assert_eq!(ended.code, 0, "{ended:#?}");
+            ended
+        };
+        let first = ask();
+        let (calls, again) = (server.traffic().calls, ask());
+        assert_eq!(server.traffic().calls, calls, "{contract}");
+        let said = "answered from agent-";
+        assert!(!format!("{}{}", first.stdout, first.stderr).contains(said), "{contract}: {first:#?}");
+        assert_eq!(again.stderr.matches(&format!("note: {said}")).count(), 1, "{contract}: {again:#?}");
+        let answer = again.stdout_json();
+        let told = field.map(|field| answer.pointer(field).and_then(Value::as_str).unwrap_or_default());
+        assert!(told.is_none_or(|told| told.contains(said)), "{contract}: {answer}");
+        assert_eq!(again.stdout.contains(said), field.is_some(), "{contract}: {answer}");
+    }
+}
+
+#[test]
+fn the_same_search_by_a_model_at_another_address_is_made() {
+    let (world, servers) = (World::new(), [searching(), searching()]);
+    world.config("[task_tool]\ncache = true\n");
+    let asked = [0, 1, 0, 1].map(|at| search(&world, &servers[at], &[]).0);
+    assert_eq!(asked, [2, 2, 0, 0], "each is answered from its own first");
+}
+
+#[test]
 fn no_hook_is_told_of_a_start_that_there_is_not() {
     let world = with_hook("task_started", "cat >> \"$1\"; echo >> \"$1\"\n", "[task_tool]\ncache = true\n");
-    assert_eq!(search(&world, &[]).0, 2);
-    assert_eq!(search(&world, &[]).0, 0);
+    let server = searching();
+    assert_eq!(search(&world, &server, &[]).0, 2);
+    assert_eq!(search(&world, &server, &[]).0, 0);
     let told = std::fs::read_to_string(world.path("home/told")).unwrap();
     let tasks = world.tasks(3).len();
     assert_eq!((told.lines().count(), tasks), (3, 3), "{told}");
@@ -98,9 +150,9 @@ fn no_hook_is_told_of_a_start_that_there_is_not() {
 
 #[test]
 fn nothing_is_given_again_unless_that_was_switched_on() {
-    let world = World::new();
+    let (world, server) = (World::new(), searching());
     for _ in 0..2 {
-        let (asked, told, ended) = search(&world, &[]);
+        let (asked, told, ended) = search(&world, &server, &[]);
         assert_eq!((asked, told.contains("answered from")), (2, false));
         expect![[r"
             exit 0

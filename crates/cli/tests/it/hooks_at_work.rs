@@ -13,6 +13,7 @@ use sortie_testkit::{Script, ScriptedServer, reply, when};
 use crate::ask::Session;
 use crate::background::recorded;
 use crate::resume::kill;
+use crate::stopping::{begun, waiting};
 use crate::world::{Ended, World};
 
 /// A main agent that asks for one sub-agent of each kind, and then says how it ends.
@@ -123,7 +124,9 @@ fn a_run_whose_time_goes_by_in_a_hook_has_failed_for_people_and_for_programs() {
     let server = delegating(&[]);
     let message = "the time ran out before a hook let the task start";
     let ended = run(&world, &server, &["--timeout", "1"]);
-    assert_eq!((ended.code, ended.stdout, ended.stderr), (1, String::new(), format!("error: {message}\n")));
+    // That it waits may have been said before.
+    let said = ended.stderr.lines().last().unwrap_or_default();
+    assert_eq!((ended.code, ended.stdout.as_str(), said), (1, "", &*format!("error: {message}")), "{}", ended.stderr);
     let (status, error) = ("failed", json!({"code": "timeout", "message": message}));
     for (format, mut expected) in [("json", json!({})), ("stream-json", json!({"type": "outcome", "v": 1}))] {
         let ended = run(&world, &server, &["--timeout", "1", "--output-format", format]);
@@ -163,13 +166,38 @@ fn a_hook_that_fails_is_told_of_and_changes_nothing() {
     let outcome = ended.stdout_json();
     assert_eq!((ended.code, &outcome["text"]), (0, &json!("It is settled.")), "{ended:#?}");
     let notices = outcome["children"][0]["notices"].to_string();
-    assert!(notices.contains("for task_started failed with exit code 1: broken"), "{notices}");
+    assert!(notices.contains("for task_started failed with exit code 1\""), "{notices}");
+    let warning = ended.stderr.lines().last().unwrap();
+    assert!(warning.ends_with("for task_started failed with exit code 1: broken"), "{}", ended.stderr);
 
     let world = with_hook("task_ended", "echo broken >&2; exit 2\n", "agents = [\"explore\"]");
     let ended = run(&world, &delegating(&["explore"]), &[]);
     assert_eq!((ended.code, ended.stdout.as_str()), (0, "It is settled.\n"));
     let warning = ended.stderr.lines().last().unwrap();
     assert!(warning.starts_with("warning: the hook ") && warning.ends_with(": broken"), "{}", ended.stderr);
+}
+
+#[test]
+fn no_model_reads_what_a_hook_that_failed_has_said() {
+    const KEY: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+    let script = format!("echo 'POST with token {KEY} failed' >&2; exit 1\n");
+    let world = with_hook("task_started", &script, "agents = [\"explore\"]");
+    let server = delegating(&["explore", "explore"]);
+    let ended = run(&world, &server, &[]);
+    assert_eq!(ended.code, 0, "{ended:#?}");
+    let read = server.requests().pop().unwrap().body.to_string();
+    assert_eq!(read.matches("for task_started failed with exit code 1").count(), 2, "{read}");
+    assert!(!read.contains("POST"), "{read}");
+    let warning = ended.stderr.lines().last().unwrap();
+    let said = "failed with exit code 1: POST with token [redacted: GitHub token] failed (2 times)";
+    assert!(warning.starts_with("warning: ") && warning.ends_with(said), "{}", ended.stderr);
+    assert!(!ended.stderr.contains(KEY), "{}", ended.stderr);
+
+    let veto = with_hook("task_started", &script.replace("exit 1", "exit 2"), "agents = [\"explore\"]");
+    let server = delegating(&["explore"]);
+    run(&veto, &server, &[]);
+    let read = server.requests().pop().unwrap().body.to_string();
+    assert!(read.contains("did not let the task start: POST with token [redacted: GitHub token] failed"), "{read}");
 }
 
 #[test]
@@ -190,8 +218,48 @@ fn nobody_has_to_wait_for_a_hook_that_takes_its_time_over_a_start() {
         assert!(since.elapsed() < Duration::from_secs(30), "the hook has not begun");
     }
     kill_process(Pid::from_child(&live.child), Signal::INT).unwrap();
-    assert_eq!(live.wait().code, 130);
+    let ended = live.wait();
+    assert_eq!(ended.code, 130);
+    let said = ended.stderr.lines().last().unwrap_or_default();
+    assert!(said.starts_with("note: the hook `") && said.ends_with("for task_started was ended early"), "{said}");
     assert_eq!((server.traffic().calls, world.tasks(0)), (0, Vec::new()));
+}
+
+#[test]
+fn a_start_that_waits_for_a_hook_says_so() {
+    let world = with_hook("task_started", "cat \"$1\"\n", "timeout_seconds = 60");
+    mkfifoat(CWD, world.path("home/told"), Mode::RUSR | Mode::WUSR).unwrap();
+    let server = ScriptedServer::start(Script::always(reply::text("It is settled."))).unwrap();
+    let mut session = Session::start(world.sortie(["run", "QUESTION"]).on(&server, "anthropic"));
+    session.sees("note: waiting for 1 hook (Ctrl-C: do not wait)");
+    fs::write(world.path("home/told"), "now").unwrap();
+    assert_eq!(session.ends(), (0, "It is settled.\n".to_owned()));
+}
+
+#[test]
+fn a_run_that_has_completed_has_completed_although_nobody_waits_for_its_last_hook() {
+    let world = with_hook("task_ended", "sleep 600\n", "timeout_seconds = 60");
+    let server = ScriptedServer::start(Script::always(reply::text("It is settled."))).unwrap();
+    let mut session = Session::start(world.sortie(["run", "QUESTION"]).on(&server, "anthropic"));
+    session.sees("note: waiting for 1 hook (Ctrl-C: do not wait)");
+    kill_process(Pid::from_child(&session.child), Signal::INT).unwrap();
+    session.sees("for task_ended was ended early");
+    assert_eq!(session.ends(), (0, "It is settled.\n".to_owned()));
+}
+
+#[test]
+fn the_endings_that_a_stop_gives_are_told_before_it_ends() {
+    // In one piece: both are told at once.
+    let world = with_hook("task_ended", "told=$(cat); echo \"$told\" >> \"$1\"\n", "");
+    let server = waiting();
+    let (owner, ids) = begun(&world, &server);
+    kill(owner);
+    let ended = world.sortie(["tasks", "stop", &ids[0]]).run();
+    assert_eq!(ended.code, 0, "{ended:#?}");
+    let mut told: Vec<(Value, Value)> =
+        told(&world).iter().map(|told| (told["task_id"].clone(), told["outcome"]["status"].clone())).collect();
+    told.sort_by_key(|(task, _)| ids.iter().position(|id| task == id));
+    assert_eq!(told, [(json!(ids[0]), json!("cancelled")), (json!(ids[1]), json!("cancelled"))]);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod agents;
 mod apart;
 mod ask;
+mod ask_meanwhile;
 mod background;
 mod bad_input;
 mod cache;
@@ -17,6 +18,7 @@ mod doctor_walls;
 mod environment;
 mod explain;
 mod explain_agents;
+mod following;
 mod formats;
 mod going_on;
 mod help;

@@ -75,9 +75,13 @@ fn a_template_chooses_who_serves_unless_the_command_does() {
 /// What a main agent reads of a call for a sub-agent with this prompt, what the sub-agent is asked, if it is started, and
 /// what the main agent knows of the tool.
 fn delegated(world: &World, agent: &str, prompt: &str, flags: &[&str]) -> (String, Option<String>, String) {
-    let task = json!({"description": "d", "prompt": prompt, "subagent_type": agent});
+    called(world, &json!({"description": "d", "prompt": prompt, "subagent_type": agent}), flags)
+}
+
+/// The same of a call with these arguments.
+fn called(world: &World, task: &Value, flags: &[&str]) -> (String, Option<String>, String) {
     let script = Script::new()
-        .on(when::prompt_contains("QUESTION").turn(0), reply::calls([reply::call("Task", task)]))
+        .on(when::prompt_contains("QUESTION").turn(0), reply::calls([reply::call("Task", task.clone())]))
         .otherwise(reply::text("ok"));
     let server = ScriptedServer::start(script).unwrap();
     let args = ["run"].iter().chain(flags).chain(&["QUESTION"]);
@@ -106,8 +110,10 @@ fn a_sub_agent_is_asked_what_a_template_says() {
         "{told}"
     );
     assert!(description.contains("- /test-file path= [style=]: Write tests for one file"), "{description}");
-    let (told, asked, _) = delegated(&world, "general-purpose", "/t", &[]);
+    let (told, asked, _) = called(&world, &json!({"description": "d", "prompt": "/t"}), &[]);
     assert!(asked.as_deref() == Some("Do it.") && told.contains(" tester completed"), "{told}");
+    let (told, asked, _) = delegated(&world, "general-purpose", "/t", &[]);
+    assert!(asked.as_deref() == Some("Do it.") && told.contains(" general-purpose completed"), "{told}");
     let (told, asked, _) = delegated(&world, "explore", "/test-file pth=x", &[]);
     expect!["No sub-agent was started (template_arguments): the template `test-file` has no argument `pth`; did you mean `path`?"]
         .assert_eq(&told);
@@ -122,10 +128,52 @@ fn a_template_gets_nobody_past_a_rule() {
     world.write("workspace/.sortie/agents/tester.md", "---\nname: tester\ndescription: d\n---\nTEST.\n");
     world.write("workspace/.sortie/templates/t.md", "---\ndescription: d\nagent: tester\n---\nDo it.\n");
     for flag in ["--deny", "--ask"] {
-        let (told, asked, _) = delegated(&world, "general-purpose", "/t", &[flag, "Task(tester)"]);
+        let task = json!({"description": "d", "prompt": "/t"});
+        let (told, asked, _) = called(&world, &task, &[flag, "Task(tester)"]);
         assert_eq!(asked, None, "{told}");
         assert!(told.contains("`Task(tester)`"), "{told}");
     }
+}
+
+#[test]
+fn who_asks_for_one_task_says_who_does_it() {
+    let world = World::new();
+    world.write("workspace/.sortie/templates/t.md", "---\ndescription: d\nagent: explore\n---\nDo it.\n");
+    let server = ScriptedServer::start(Script::always(reply::text("ok"))).unwrap();
+    let agent = |args: &[&str]| {
+        let all = [&["task", "--description", "d", "--prompt", "/t"], args].concat();
+        world.sortie(all).on(&server, "anthropic").run().stdout_json()["agent"].clone()
+    };
+    assert_eq!((agent(&[]), agent(&["--agent", "general-purpose"])), (json!("explore"), json!("general-purpose")));
+}
+
+#[test]
+fn a_task_that_goes_on_is_asked_what_a_template_says() {
+    let world = world();
+    let server = ScriptedServer::start(Script::always(reply::text("ok"))).unwrap();
+    assert_eq!(world.sortie(["run", "QUESTION"]).on(&server, "anthropic").run().code, 0);
+    let id = world.tasks(1)[0]["task_id"].as_str().unwrap().to_owned();
+    let resumed = |prompt: &str| world.sortie(["resume", &*id, prompt]).on(&server, "anthropic").run();
+    let ended = resumed("/test-file path=kk");
+    assert!(ended.code == 0 && ended.stderr.contains("the prompt is the template `test-file`"), "{ended:#?}");
+    let asked = server.requests().pop().unwrap().body["messages"].to_string();
+    assert!(asked.contains("Write plain tests for kk.") && !asked.contains("/test-file"), "{asked}");
+
+    let calls = server.traffic().calls;
+    let unfit = resumed("/test-file pth=kk");
+    assert_eq!(unfit.code, 2);
+    assert!(unfit.stderr.contains("the template `test-file` has no argument `pth`"), "{}", unfit.stderr);
+    let status = resumed(&format!("/task-status {id}"));
+    assert!(status.code == 0 && status.stdout.starts_with(&format!("{id} main completed")), "{status:#?}");
+    assert_eq!(server.traffic().calls, calls, "no model is asked for either");
+}
+
+#[test]
+fn a_name_that_is_almost_a_templates_is_told_of() {
+    let (asked, ended) = asked(&world(), &["run", "/tst-file path=a.rs"], "");
+    assert_eq!(asked, "/tst-file path=a.rs");
+    assert!(ended.stderr.contains("there is no template `tst-file`"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("did you mean `/test-file`?"), "{}", ended.stderr);
 }
 
 #[test]

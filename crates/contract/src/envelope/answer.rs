@@ -7,6 +7,7 @@ use super::fallback::{self, Fallback};
 use super::object::{Context, Error, Object};
 use super::truncation::Cut;
 use super::{Envelope, sentence};
+use crate::again::given_again;
 use crate::cause::Cause;
 use crate::ending::{Ending, own_calls};
 use crate::{Answer, Call, Contract as _};
@@ -82,7 +83,8 @@ fn delivered<'a>(call: &Call<'a>, outcome: &TaskOutcome, stats: Value) -> Object
     }
 }
 
-/// The head line, the reasons why it is partial with what to do about each, and the result where it is whole.
+/// The head line, the reasons why it is partial with what to do about each, whether it is given again, and the result where
+/// it is whole.
 fn text(call: &Call<'_>, outcome: &TaskOutcome, ending: Ending<'_>, fallback: Option<&Fallback>) -> String {
     let subject = subject(call, outcome);
     let mut text = match ending.shortfall() {
@@ -96,6 +98,9 @@ fn text(call: &Call<'_>, outcome: &TaskOutcome, ending: Ending<'_>, fallback: Op
             " Partial, because a fallback served: {}. Use the result, or check the configuration.",
             sentence(why)
         );
+    }
+    if let Some(notice) = given_again(outcome) {
+        text += &format!(" It was {}.", sentence(notice));
     }
     match Cut::of(outcome) {
         Some(cut) => text + " " + &cut.note(outcome.full_text_path.as_deref(), ASK_FOR_THE_REST),

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use sortie_contract::{CONTRACTS, Contract, Envelope, contract};
+use sortie_contract::{CONTRACTS, Contract, Envelope, GIVEN_AGAIN, contract};
 use sortie_protocol::{Limit, TaskOutcome};
 use sortie_schema::Schema;
 
 use crate::arbitrary;
 use crate::sample::{
-    FAILURES, LIMITS, REJECTIONS, agents, call, cancelled, completed, failed, failure, keys, launched, limited,
+    FAILURES, LIMITS, REJECTIONS, again, agents, call, cancelled, completed, failed, failure, keys, launched, limited,
     truncated,
 };
 
@@ -31,6 +31,25 @@ fn c_01_every_contract_has_a_name_and_five_have_a_short_one() {
     }
     assert!(all().iter().all(|known| contract(known.name()).is_some()), "a name that is recorded is found again");
     assert!(["", "s5", "Envelope", "child recipe"].iter().all(|name| contract(name).is_none()));
+}
+
+#[test]
+fn whoever_gets_an_outcome_again_reads_so_unless_the_dialect_has_the_report_alone() {
+    let report = "It is in a.rs.";
+    for contract in all() {
+        let arguments = call(r#"{"description":"d","prompt":"p","subagent_type":"explore"}"#);
+        let told = |outcome: &TaskOutcome| contract.encode_for_model(&arguments, Ok(outcome), "mark");
+        assert!(!told(&completed(report)).contains(GIVEN_AGAIN), "{}", contract.name());
+        assert_eq!(told(&again(report)).contains(GIVEN_AGAIN), contract.name() != "result", "{}", contract.name());
+        assert!(contract.behind_report(&completed(report)).is_empty(), "{}", contract.name());
+        let behind = contract.behind_report(&again(report));
+        if !behind.is_empty() {
+            let value = contract.encode(&arguments, Ok(&again(report)));
+            let whole = json!(format!("{report}{behind}"));
+            let fields = value.as_object().expect("an object");
+            assert!(fields.values().any(|field| *field == whole), "{value}");
+        }
+    }
 }
 
 /// The keywords that every provider takes, in draft-07.

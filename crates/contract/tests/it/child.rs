@@ -129,6 +129,7 @@ fn s4_06_to_s4_08_a_call_is_read() {
             title: "Search X usages".to_owned(),
             prompt: " Find\nall ".to_owned(),
             agent: agent.to_owned(),
+            agent_is_usual: given.get("subagent_type").is_none_or(Value::is_null),
             notices: vec!["unknown key `agentType` was ignored".to_owned()],
             ..TaskRequest::default()
         };

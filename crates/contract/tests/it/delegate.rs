@@ -67,6 +67,7 @@ fn s2_02_s2_03_a_call_is_read() {
         title: "Review all tool implementations in tools.go".to_owned(),
         prompt: task.to_owned(),
         agent: "general-purpose".to_owned(),
+        agent_is_usual: true,
         model: Some("claude-3-5-haiku-20241022".to_owned()),
         notices: vec!["unknown key `colour` was ignored".to_owned()],
         ..TaskRequest::default()

@@ -1,7 +1,7 @@
 //! Calls, outcomes and failures as the engine makes them, and tables over answers.
 
 use serde_json::{Value, json};
-use sortie_contract::{AgentLine, Call, Contract};
+use sortie_contract::{AgentLine, Call, Contract, GIVEN_AGAIN};
 use sortie_protocol::{Failure, Launched, Limit, Status, TaskId, TaskOutcome};
 
 /// The id of calls that started nothing.
@@ -57,6 +57,13 @@ pub(crate) fn cancelled(text: &str) -> TaskOutcome {
 
 pub(crate) fn truncated(text: &str) -> TaskOutcome {
     TaskOutcome { truncated: true, full_text_path: Some("/state/reports/x.md".to_owned()), ..completed(text) }
+}
+
+/// Another task has done the same before.
+pub(crate) fn again(text: &str) -> TaskOutcome {
+    let TaskOutcome { task_id, .. } = completed("");
+    let notice = format!("{GIVEN_AGAIN}{task_id}, which did the same on the same files at noon");
+    TaskOutcome { notices: vec!["unknown key `colour` was ignored".to_owned(), notice], ..completed(text) }
 }
 
 pub(crate) fn timeout() -> Failure {

@@ -5,7 +5,9 @@ use serde_json::Value;
 use sortie_contract::{CONTRACTS, Contract, contract};
 use sortie_protocol::{Failure, Limit, ModelChoice, TaskOutcome, Usage};
 
-use crate::sample::{LIMITS, REJECTIONS, call, cancelled, completed, failed, failure, limited, timeout, truncated};
+use crate::sample::{
+    LIMITS, REJECTIONS, again, call, cancelled, completed, failed, failure, limited, timeout, truncated,
+};
 
 type Case = (String, Result<TaskOutcome, Failure>);
 
@@ -23,6 +25,7 @@ fn cases() -> Vec<Case> {
         named("completed, with files changed", changed),
         named("completed, the report was cut", truncated("Two files use it:\n[… the report was cut here]")),
         named("completed, main served for light", fallback),
+        named("completed, given again", again(report)),
     ];
     let limits = LIMITS.into_iter().chain([Limit::Deadline, Limit::Stalled]);
     cases.extend(limits.map(|limit| named(&format!("partial, {limit}"), limited(limit, "So far: src/a.rs"))));

@@ -33,6 +33,7 @@ fn a_request_needs_a_description_and_a_prompt_and_has_defaults_for_the_rest() {
         title: "Find it".to_owned(),
         prompt: "  Where?\n".to_owned(),
         agent: "general-purpose".to_owned(),
+        agent_is_usual: true,
         ..TaskRequest::default()
     };
     assert_eq!(request, Ok(expected), "the prompt is kept byte for byte");
@@ -50,6 +51,7 @@ fn a_full_request_is_read_whole() {
         title: "d".to_owned(),
         prompt: "p".to_owned(),
         agent: "explore".to_owned(),
+        agent_is_usual: false,
         model: Some("light".to_owned()),
         background: false,
         resume: Some("agent-aaaaaaaaaaaa".to_owned()),

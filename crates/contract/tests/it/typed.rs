@@ -137,6 +137,7 @@ fn s3_02_to_s3_08_a_call_is_read() {
         title: "d".to_owned(),
         prompt: " p ".to_owned(),
         agent: "Explore".to_owned(),
+        agent_is_usual: false,
         model: Some("opus".to_owned()),
         background: false,
         resume: Some("agent-aaaaaaaaaaaa".to_owned()),
@@ -201,6 +202,15 @@ fn a_call_that_a_hook_was_against_has_the_id_that_the_hook_was_told() {
 }
 
 #[test]
+fn a_start_that_a_hook_was_against_says_that_its_id_is_nobodys_and_a_task_that_it_keeps_from_going_on_does_not() {
+    let vetoed = Failure::new("vetoed", "not on Sundays").about([AGENT_ID]);
+    let error = |arguments: &str| Typed.encode(&call(arguments), Err(&vetoed))["error"].clone();
+    let background = arguments("run_in_background", json!(true));
+    assert_eq!(error(&background), "not on Sundays; nothing was started: this agentId is nobody's");
+    assert_eq!(error(&arguments("resume", json!(AGENT_ID))), "Resume failed: not on Sundays");
+}
+
+#[test]
 fn s3_14_s3_32_a_task_in_the_background_is_an_id_and_an_output_file() {
     let result = "Not finished: it works on in the background, and its report follows when it ends.";
     let mut expected = json!({
@@ -255,6 +265,7 @@ fn s3_09_a_rejected_call_has_an_id_too() {
         let error = match code {
             "unknown_agent" => format!("there is no `subagent_type` `wizard`; {known}"),
             "unusable_agent" => format!("what {code} means; {known}"),
+            "vetoed" => format!("what {code} means; nothing was started: this agentId is nobody's"),
             _ => format!("what {code} means"),
         };
         let expected = json!({"success": false, "agentId": SPARE_ID, "error": error});

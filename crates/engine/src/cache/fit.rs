@@ -9,6 +9,8 @@ use super::key::{Key, task_tool};
 pub(super) struct Done {
     pub(super) outcome: TaskOutcome,
     pub(super) at: Timestamp,
+    /// Who had it done.
+    pub(super) parent: Option<TaskId>,
 }
 
 /// The ending of a task that was asked just this and did nothing but read what `covers` says; nothing, if it is another
@@ -54,7 +56,9 @@ impl<'a, C: Fn(&ToolCall) -> bool> Log<'a, C> {
         self.only_reads &= self.only_reads(&event.fact);
         match event.fact {
             Fact::TaskStarted { job } => self.job = Some(job),
-            Fact::TaskEnded { outcome } => self.done = Some(Done { outcome: *outcome, at: event.time }),
+            Fact::TaskEnded { outcome } => {
+                self.done = Some(Done { outcome: *outcome, at: event.time, parent: event.parent_id });
+            }
             _ => {}
         }
     }
@@ -80,6 +84,7 @@ impl<'a, C: Fn(&ToolCall) -> bool> Log<'a, C> {
             | Fact::ChildReleased { .. }
             | Fact::ChildAdopted { .. }
             | Fact::ChildEnded { .. }
+            | Fact::OutcomeGiven { .. }
             | Fact::MailRead { .. }
             | Fact::TaskParked { .. }
             | Fact::TaskQueued { .. }

@@ -4,9 +4,10 @@ use std::fmt;
 
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
-use sortie_agents::Registry;
 use sortie_protocol::Job;
 use sortie_tools::Snapshot;
+
+use super::Inquiry;
 
 /// A digest, written as 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,12 +39,18 @@ impl Key {
         Self(Sha256::digest(request.to_string()).into())
     }
 
-    /// Of a request on these files, with the agents that it could delegate to.
-    pub(super) fn of_request_on(request: &Self, job: &Job, agents: &Registry, snapshot: &Snapshot) -> Self {
+    /// Of a request on these files, with where its model is reached; where it can delegate, with the agents that it could
+    /// delegate to, and where all models are reached.
+    pub(super) fn of_request_on(request: &Self, inquiry: &Inquiry<'_>, snapshot: &Snapshot) -> Self {
+        let Inquiry { job, agents, endpoints, .. } = inquiry;
         let mut whole = Sha256::new();
         whole.update(request.0);
         whole.update(snapshot.digest());
-        if task_tool(job).is_some_and(|tool| job.config.tools.iter().any(|offered| offered == tool)) {
+        let delegates = task_tool(job).is_some_and(|tool| job.config.tools.iter().any(|offered| offered == tool));
+        for endpoint in endpoints.iter().filter(|endpoint| delegates || endpoint.route == job.config.model.route) {
+            whole.update(format!("{endpoint:?}\n"));
+        }
+        if delegates {
             for agent in agents.delegable() {
                 whole.update(format!("{agent:?}\n"));
             }

@@ -21,6 +21,7 @@ struct World {
     workspace: Workspace,
     journal: MemoryJournal,
     agents: Registry,
+    endpoints: Vec<Endpoint>,
     cache: Cache,
 }
 
@@ -35,7 +36,8 @@ impl World {
         fs::write(root.join("ignored.tmp"), "x").unwrap();
         let workspace = Workspace::open(&root).unwrap();
         let cache = Cache::within(SpillDir::open(&home.path().join("cache")).unwrap(), BOUNDS);
-        Self { workspace, journal: MemoryJournal::new(), agents: Registry::builtin(), cache, home }
+        let endpoints = ["main", "light"].map(endpoint).to_vec();
+        Self { workspace, journal: MemoryJournal::new(), agents: Registry::builtin(), endpoints, cache, home }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -43,7 +45,7 @@ impl World {
     }
 
     fn look_up(&self, job: &Job) -> Looked {
-        let inquiry = Inquiry { job, agents: &self.agents, has_approvals: false };
+        let inquiry = Inquiry { job, agents: &self.agents, endpoints: &self.endpoints, has_approvals: false };
         self.cache.look_up(&self.journal, &self.workspace, &inquiry)
     }
 
@@ -90,6 +92,15 @@ impl World {
         self.work(&job, facts).await;
         self.remember(&ticket);
         self.hit(&again(&job)).is_some()
+    }
+}
+
+fn endpoint(route: &str) -> Endpoint {
+    Endpoint {
+        route: route.to_owned(),
+        wire: "anthropic".to_owned(),
+        base_url: "https://models.example/v1".to_owned(),
+        model: "scripted".to_owned(),
     }
 }
 
@@ -192,9 +203,33 @@ async fn the_same_request_on_the_same_files_gets_the_recorded_outcome_which_says
         [
             "an odd key",
             "answered from agent-aaaaaaaaaaaa, which did the same on the same files at 2023-11-14T22:13:20.000Z; its \
-             figures are of then, nothing was spent now"
+             figures are of then, nothing was spent now; its report can be read, but no call of this task can resume it or \
+             write to it"
         ]
     );
+}
+
+#[tokio::test]
+async fn that_a_task_is_out_of_reach_is_said_where_it_is_and_where_anybody_would_reach_for_it() {
+    let of =
+        |parent: Option<u8>, contract: &str| Job { parent: parent.map(task), contract: contract.to_owned(), ..job(0) };
+    for (first, second, is_said) in [
+        (of(Some(7), "sortie"), of(Some(8), "sortie"), true),
+        (of(Some(7), "typed"), of(Some(8), "typed"), true),
+        (of(None, "sortie"), of(Some(8), "sortie"), true),
+        (of(Some(7), "sortie"), of(Some(7), "sortie"), false),
+        (of(Some(7), "sortie"), of(None, "sortie"), false),
+        (of(Some(7), "child"), of(Some(8), "child"), false),
+    ] {
+        let world = World::new();
+        let ticket = world.ticket(&first);
+        world.work(&first, reading()).await;
+        world.remember(&ticket);
+        let outcome = world.hit(&second).expect("the recorded outcome");
+        let notice = outcome.notices.last().expect("it says so");
+        let (first, second) = (first.parent, second.parent);
+        assert_eq!(notice.contains("no call of this task can resume it"), is_said, "{first:?} {second:?}: {notice}");
+    }
 }
 
 #[tokio::test]
@@ -203,7 +238,7 @@ async fn another_process_finds_it_too() {
     assert!(world.is_kept_after(reading()).await);
     let other = Cache::within(SpillDir::open(&world.home.path().join("cache")).unwrap(), BOUNDS);
     let job = again(&job(0));
-    let inquiry = Inquiry { job: &job, agents: &world.agents, has_approvals: false };
+    let inquiry = Inquiry { job: &job, agents: &world.agents, endpoints: &world.endpoints, has_approvals: false };
     assert!(matches!(other.look_up(&world.journal, &world.workspace, &inquiry), Looked::Hit(_)));
 }
 
@@ -268,6 +303,28 @@ async fn who_could_delegate_to_other_agents_now_asks_for_something_else() {
 }
 
 #[tokio::test]
+async fn the_same_name_at_another_endpoint_may_be_another_model() {
+    type Change = fn(&mut Endpoint);
+    let others: [(&str, Change); 2] = [
+        ("base URL", |endpoint| endpoint.base_url.push_str("/eu")),
+        ("wire", |endpoint| endpoint.wire = "openai-chat".to_owned()),
+    ];
+    for (what, change) in others {
+        for (at, tools, is_hit) in [(0, &["Read"][..], false), (1, &["Read"], true), (1, &["Read", "Task"], false)] {
+            let mut world = World::new();
+            let mut first = job(0);
+            first.config.tools = tools.iter().map(|tool| (*tool).to_owned()).collect();
+            let ticket = world.ticket(&first);
+            world.work(&first, reading()).await;
+            world.remember(&ticket);
+            assert!(world.hit(&again(&first)).is_some());
+            change(&mut world.endpoints[at]);
+            assert_eq!(world.hit(&again(&first)).is_some(), is_hit, "{what} of route {at} with {tools:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn only_a_task_that_did_nothing_but_read_what_is_part_of_the_digest_is_kept() {
     let written = ToolOutput { files_changed: vec!["a.txt".to_owned()], ..ToolOutput::done("", "") };
     let refused = CallOutput { call: "1".into(), output: ToolOutput::failure("no") };
@@ -282,7 +339,11 @@ async fn only_a_task_that_did_nothing_but_read_what_is_part_of_the_digest_is_kep
         ("nothing", Vec::new(), true),
         ("a list and a search", vec![called("LS", "{}"), called("Glob", r#"{"pattern":"**"}"#)], true),
         ("notes to itself", vec![called("TodoWrite", r#"{"todos":[]}"#)], true),
-        ("a child that was answered from here, too", vec![called("Task", "{}")], true),
+        (
+            "a child that was answered from here, too",
+            vec![called("Task", "{}"), Fact::OutcomeGiven { call: "1".into(), from: task(9) }],
+            true,
+        ),
         ("an ignored file", vec![called("Read", r#"{"file_path":"ignored.tmp"}"#)], false),
         ("an absent file", vec![called("Read", r#"{"file_path":"absent"}"#)], false),
         ("a command", vec![called("Bash", r#"{"command":"date"}"#)], false),
@@ -411,7 +472,8 @@ async fn where_a_person_has_approved_of_more_nothing_is_given_or_kept() {
     assert_eq!(world.cache.remember(&world.journal, &world.workspace, &ticket, true), None);
     assert!(world.hit(&again(&job)).is_none());
     world.remember(&ticket);
-    let inquiry = Inquiry { job: &again(&job), agents: &world.agents, has_approvals: true };
+    let inquiry =
+        Inquiry { job: &again(&job), agents: &world.agents, endpoints: &world.endpoints, has_approvals: true };
     let looked = world.cache.look_up(&world.journal, &world.workspace, &inquiry);
     assert!(matches!(looked, Looked::Unable(None)), "{looked:?}");
 }
@@ -422,7 +484,7 @@ fn a_workspace_beyond_the_bounds_is_told_of_once() {
     let bounds = SnapshotBounds { files: 2, ..BOUNDS };
     let cache = Cache::within(SpillDir::open(&world.home.path().join("cache")).unwrap(), bounds);
     let job = job(0);
-    let inquiry = Inquiry { job: &job, agents: &world.agents, has_approvals: false };
+    let inquiry = Inquiry { job: &job, agents: &world.agents, endpoints: &world.endpoints, has_approvals: false };
     let looked = || match cache.look_up(&world.journal, &world.workspace, &inquiry) {
         Looked::Unable(notice) => notice,
         other => panic!("{other:?}"),

@@ -19,12 +19,26 @@ const MAX_CHARS: usize = 200;
 
 /// A line for each output in these messages.
 pub(super) fn stubs(messages: &[Message], gate: &Gate) -> Vec<Stub> {
-    let outputs = answered(messages).into_iter().filter(|(_, output)| estimate::output_tokens(output) > LEAST_TOKENS);
-    let stub = |(call, output): (&ToolCall, &ToolOutput)| {
-        let said: String = output.for_people.chars().take(MAX_CHARS).collect();
-        Stub { call: call.id.clone(), text: format!("[left out to make room: {said}. {}]", handle(call, gate, false)) }
+    long(messages).map(|(call, output)| stub(call, output, gate)).collect()
+}
+
+/// How many tokens fewer these messages have with such lines.
+pub(super) fn spared(messages: &[Message], gate: &Gate) -> u64 {
+    let spared = |(call, output): (&ToolCall, &ToolOutput)| {
+        let line = ToolOutput::done(stub(call, output, gate).text, "");
+        estimate::output_tokens(output).saturating_sub(estimate::output_tokens(&line))
     };
-    outputs.map(stub).collect()
+    long(messages).map(spared).sum()
+}
+
+/// The outputs for which a line is shorter by much.
+fn long(messages: &[Message]) -> impl Iterator<Item = (&ToolCall, &ToolOutput)> {
+    answered(messages).into_iter().filter(|(_, output)| estimate::output_tokens(output) > LEAST_TOKENS)
+}
+
+fn stub(call: &ToolCall, output: &ToolOutput, gate: &Gate) -> Stub {
+    let said: String = output.for_people.chars().take(MAX_CHARS).collect();
+    Stub { call: call.id.clone(), text: format!("[left out to make room: {said}. {}]", handle(call, gate, false)) }
 }
 
 /// The longest outputs in these messages cut to the same length, so that they have so many tokens less, if they can.

@@ -14,6 +14,9 @@ use crate::inbox::Inbox;
 use crate::remember::journal_failure;
 use crate::resident::Resident;
 
+/// The code of one that does not exist, or is out of reach.
+pub(super) const NO_SUCH_TASK: &str = "no_such_task";
+
 /// A task of the tree.
 pub(crate) struct Member {
     pub(crate) task: TaskId,
@@ -127,7 +130,7 @@ impl Delegate {
             let member = match found.len() {
                 1 => found.remove(0),
                 0 => return Err(unknown(&asked)),
-                _ => return Err(Failure::new("ambiguous_task", format!("`{asked}` begins the ids of several tasks"))),
+                _ => return Err(ambiguous(&asked)),
             };
             let mut line = Vec::new();
             let mut next = member.parent;
@@ -147,6 +150,10 @@ impl Delegate {
     }
 }
 
-fn unknown(asked: &str) -> Failure {
-    Failure::new("no_such_task", format!("there is no task `{asked}` below this one"))
+pub(super) fn unknown(asked: &str) -> Failure {
+    Failure::new(NO_SUCH_TASK, format!("there is no task `{asked}` below this one"))
+}
+
+pub(super) fn ambiguous(asked: &str) -> Failure {
+    Failure::new("ambiguous_task", format!("`{asked}` begins the ids of several tasks"))
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sortie_journal::{Holder, Standing, TaskState};
-use sortie_protocol::{Failure, TaskId};
+use sortie_protocol::{Failure, TaskId, TaskOutcome};
 use sortie_tools::{Choice, Glance, Listing, ReportPage, Stand, Work};
 
 use super::reach::Member;
 use crate::blocking::blocking;
 use crate::engine::Inner;
 use crate::remember::journal_failure;
-use crate::resident::Resident;
+use crate::resident::{Resident, Stopper};
 
 /// How long a task may take to end when it is told to.
 pub(crate) const END_WITHIN: Duration = Duration::from_secs(10);
@@ -108,13 +108,19 @@ impl Inner {
 
     /// The whole report of a task, from a character on, at most so many.
     pub(crate) async fn report_page(&self, task: TaskId, from: usize, most: usize) -> Result<ReportPage, Failure> {
-        let (journal, reports) = (Arc::clone(&self.journal), Arc::clone(&self.reports));
+        let journal = Arc::clone(&self.journal);
+        let ending = blocking(move || journal.ending(task).map_err(journal_failure)).await?;
+        let none_yet = || Failure::new("no_report", format!("{task} has not ended: it has no report yet"));
+        self.page_of(ending.ok_or_else(none_yet)?, from, most).await
+    }
+
+    /// The same of one ending.
+    pub(crate) async fn page_of(&self, ending: TaskOutcome, from: usize, most: usize) -> Result<ReportPage, Failure> {
+        let reports = Arc::clone(&self.reports);
         let read = move || {
-            let Some(outcome) = journal.ending(task).map_err(journal_failure)? else {
-                return Err(Failure::new("no_report", format!("{task} has not ended: it has no report yet")));
-            };
-            let Some(path) = outcome.full_text_path.filter(|_| outcome.truncated) else { return Ok(outcome.text) };
-            let gone = |why: String| Failure::new("no_report", format!("the whole report of {task} is gone: {why}"));
+            let TaskOutcome { task_id, text, truncated, full_text_path, .. } = ending;
+            let Some(path) = full_text_path.filter(|_| truncated) else { return Ok(text) };
+            let gone = |why: String| Failure::new("no_report", format!("the whole report of {task_id} is gone: {why}"));
             let name = path.rsplit('/').next().unwrap_or_default();
             let whole = reports.recall(name, MAX_REPORT_BYTES).map_err(|error| gone(error.to_string()))?;
             let whole = whole.ok_or_else(|| gone(format!("{path} does not exist")))?;
@@ -126,11 +132,16 @@ impl Inner {
     }
 
     /// Ends those of a task's tree that work here, and waits for it: all that were stopped by this.
-    pub(crate) async fn end_all(&self, task: TaskId, tree: &[Member]) -> Result<Vec<Arc<Resident>>, Failure> {
+    pub(crate) async fn end_all(
+        &self,
+        task: TaskId,
+        tree: &[Member],
+        by: Stopper,
+    ) -> Result<Vec<Arc<Resident>>, Failure> {
         let stopped: Vec<Arc<Resident>> = tree.iter().filter_map(|member| self.present.find(member.task)).collect();
         // One that has failed no longer stops what it had started.
         for resident in &stopped {
-            resident.cancel.cancel();
+            resident.stop(by);
         }
         let all_over = async {
             for resident in &stopped {

@@ -3,7 +3,7 @@
 use sortie_contract::head_line;
 use sortie_policy::neutral;
 use sortie_protocol::{
-    Addressee, ApprovalAnswer, Fact, Job, Reply, Status, TaskId, TaskOutcome, Timestamp, ToolCall, ToolOutput,
+    Addressee, ApprovalAnswer, CallId, Fact, Job, Reply, Status, TaskId, TaskOutcome, Timestamp, ToolCall, ToolOutput,
 };
 
 /// What is shown of a text that stands in one line.
@@ -14,6 +14,8 @@ const MAX_CHARS: usize = 200;
 pub struct Narrator {
     /// A reply without calls. It is the report if the task ends now, and then it is told once.
     last_word: Option<String>,
+    /// The words for calls of the newest reply that have not started. One that never does is told with what became of it.
+    untold: Vec<(CallId, String)>,
     noticed: Vec<String>,
 }
 
@@ -36,9 +38,16 @@ impl Narrator {
             Fact::ModelRetried { error, .. } => line(&format!("! the model is asked again: {}", short(&error.message))),
             Fact::AnswerReturned { .. } => line("! the answer does not fit the output schema, and is asked for again"),
             Fact::LimitReached { limit, .. } => line(&format!("! the limit of {limit} is reached")),
-            Fact::CallStarted { call, .. } => called(call),
+            Fact::CallStarted { call, .. } => {
+                self.untold.retain(|(id, _)| *id != call.id);
+                called(call)
+            }
             Fact::CallProgressed { text, .. } => line(&format!("  … {}", short(text))),
-            Fact::CallFinished { output, refused } => finished(&output.output, *refused),
+            Fact::CallFinished { output, refused } => {
+                let untold = self.untold.iter().position(|(id, _)| *id == output.call);
+                let call = untold.map(|at| self.untold.remove(at).1).unwrap_or_default();
+                call + &finished(&output.output, *refused)
+            }
             Fact::ApprovalAsked { rule, .. } => line(&format!("? may it? {}", short(rule))),
             Fact::ApprovalAnswered { answer, .. } => line(answered(*answer)),
             Fact::QuestionAsked { to, text, .. } => {
@@ -72,13 +81,16 @@ impl Narrator {
             | Fact::ProcessStarted { .. }
             | Fact::Assisted { .. }
             | Fact::MailRead { .. }
+            // A notice tells of it.
+            | Fact::OutcomeGiven { .. }
             | Fact::Unknown => String::new(),
         }
     }
 
     fn replied(&mut self, reply: &Reply) -> String {
         let text = reply.text();
-        if reply.calls().next().is_some() {
+        self.untold = reply.calls().map(|call| (call.id.clone(), called(call))).collect();
+        if !self.untold.is_empty() {
             return paragraph(&text);
         }
         self.last_word = Some(text);

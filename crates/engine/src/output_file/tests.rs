@@ -139,6 +139,25 @@ fn a_task_is_told_from_its_start_to_its_report() {
 }
 
 #[test]
+fn a_call_that_never_ran_is_told_with_what_became_of_it() {
+    let bash = ToolCall { id: "2".into(), ..call("Bash", r#"{"command": "make"}"#) };
+    let refused = ToolOutput::failure("Bash was not run: nobody can be asked here");
+    let facts = [
+        replied("", &[call("LS", "{}"), bash.clone()]),
+        Fact::CallStarted { call: call("LS", "{}"), idempotent: true },
+        Fact::CallFinished { output: CallOutput { call: bash.id, output: refused }, refused: true },
+        returned(ToolOutput::done("a.rs", "1 entry"), false),
+    ];
+    expect![[r#"
+        > LS
+        > Bash {"command": "make"}
+          refused: Bash was not run: nobody can be asked here
+          1 entry
+    "#]]
+    .assert_eq(&told(&facts));
+}
+
+#[test]
 fn a_reply_with_which_the_task_does_not_end_is_told_before_what_follows() {
     let waits = Fact::TaskParked { waits_for: vec![task(2), task(3)] };
     let mail = Fact::MailRead { mail: MailMark::default(), text: "a report".to_owned() };

@@ -7,6 +7,7 @@ use sortie_protocol::{CallId, Job, Reply, TaskId, Usage};
 use crate::account::Footprint;
 use crate::believed::{Believed, counted_input};
 use crate::context::SHORTENED;
+use crate::end::is_cut_answer;
 use crate::gauge::Correction;
 
 /// What the task itself has done, over all its legs.
@@ -33,6 +34,8 @@ pub(crate) struct Deeds {
     pub(crate) correction: Correction,
     /// Of the newest leg alone.
     pub(crate) believed: Believed,
+    /// Of the newest leg alone: an answer that the cap on one reply has cut.
+    pub(crate) has_cut_answer: bool,
 }
 
 impl Deeds {
@@ -60,6 +63,7 @@ impl Deeds {
         self.usage += Usage { turns: 1, tool_calls: 0, ..reply.usage };
         self.correction.hear(self.estimated, counted_input(reply));
         self.believed.hear(reply);
+        self.has_cut_answer |= is_cut_answer(reply);
         self.call_ids.extend(reply.calls().map(|call| call.id.clone()));
     }
 

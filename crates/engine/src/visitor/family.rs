@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::{Visitor, blocking};
 use crate::kin::{END_WITHIN, Member, Onlooker, listing, not_ended};
 use crate::remember::journal_failure;
-use crate::resident::{Courier, Resident};
+use crate::resident::{Courier, Resident, Stopper};
 
 /// How often it is looked whether a task of another process has ended.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -58,7 +58,7 @@ impl Kin for Visitor {
             let mut open = self.tree(task).await?;
             let present = &self.engine.inner.present;
             open.retain(|member| !matches!(member.state, TaskState::Ended(_)) || present.find(member.task).is_some());
-            self.engine.inner.end_all(task, &open).await?;
+            self.engine.inner.end_all(task, &open, Stopper::Outside).await?;
             self.stop_anywhere(task).await?;
             let stopped = Kin::look(self, &task.to_string(), END_WITHIN).await?;
             if !matches!(stopped.stand, Stand::Ended { .. }) {
@@ -81,6 +81,7 @@ impl Kin for Visitor {
                 if resident.write((Sender::Host, text.clone()), by).await.map_err(journal_failure)? {
                     return Ok(Receipt::Delivered { task });
                 }
+                resident.refuse_when_stopping()?;
                 // It has read its last message; soon it has ended.
                 resident.over.cancelled().await;
             }

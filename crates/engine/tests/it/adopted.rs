@@ -103,3 +103,29 @@ async fn whoever_has_a_child_only_below_another_cannot_have_it_go_on() {
     let goes_on = |event: &Event| matches!(event.fact, Fact::TaskResumed { .. });
     assert!(!site.events(LEAF.parse().expect("an id")).iter().any(goes_on));
 }
+
+/// What the main agent was told by mail of the child that it has since another one failed.
+fn told_of_leaf(site: &Site) -> Vec<String> {
+    let told = site.all_events().into_iter().filter_map(|event| match event.fact {
+        Fact::MailRead { text, .. } => text.lines().next().map(str::to_owned),
+        _ => None,
+    });
+    told.collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_gets_a_child_from_another_is_told_what_it_is_about_and_whose_it_was_also_after_a_crash() {
+    let whole = Site::new(answering(going_on_without));
+    let root = whole.run(ask("MAIN")).await.task_id;
+    let told = told_of_leaf(&whole);
+    let words = "Your background task agent-aaaaaaaaaaac “Part” (started by agent-aaaaaaaaaaab, which failed; it reports to \
+                 you now) has ended:";
+    assert!(told.iter().any(|line| line == words), "{told:#?}");
+    let appends = whole.journal.appends();
+    let reads = |entry: &Entry| matches!(&entry.fact, Fact::MailRead { text, .. } if text.starts_with(words));
+    let before = appends.iter().position(|entries| entries.iter().any(reads)).expect("it was read");
+    let site = whole.later(answering(going_on_without), Relic::of(&appends[..before]).await);
+    let running = site.engine.resume(root, Resumption::default()).await.expect("it goes on");
+    running.outcome().await.expect("the journal works");
+    assert_eq!(told_of_leaf(&site).last().map(String::as_str), Some(words));
+}

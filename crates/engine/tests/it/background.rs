@@ -52,7 +52,7 @@ async fn f41_a_background_task_is_answered_at_once_and_reported_when_it_ends() {
           task-2 #4 model_replied turn 1: "Here is the place."
           task-2 #5 task_ended completed: "Here is the place."
         task-1 #11 child_ended call_0_1: task-2 leg 1
-        task-1 #12 mail_read "Your background task task-2 has ended:\ntask-2 explore completed, 0 calls, 154 tokens, … s\n[report mark]\nHere is the place.\n[end mark]"
+        task-1 #12 mail_read "Your background task task-2 “Part” has ended:\ntask-2 explore completed, 0 calls, 154 tokens, … s\n[report mark]\nHere is the place.\n[end mark]"
         task-1 #13 model_called turn 3
         task-1 #14 model_replied turn 3: "It found the place."
         task-1 #15 task_ended completed: "It is on its way.\n\nIt found the place." Task×1
@@ -127,7 +127,7 @@ async fn f43_the_children_of_one_that_fails_are_its_parents_then() {
             task-3 #4 model_replied turn 1: "I have it."
             task-3 #5 task_ended completed: "I have it."
         task-1 #13 child_ended call_0_1: task-3 leg 1
-        task-1 #14 mail_read "Your background task task-3 has ended:\ntask-3 explore completed, 0 calls, 152 tokens, … s\n[report mark]\nI have it.\n[end mark]"
+        task-1 #14 mail_read "Your background task task-3 “Part” (started by task-2, which failed; it reports to you now) has ended:\ntask-3 explore completed, 0 calls, 152 tokens, … s\n[report mark]\nI have it.\n[end mark]"
         task-1 #15 model_called turn 3
         task-1 #16 model_replied turn 3: "But the leaf has it."
         task-1 #17 task_ended completed: "The middle one failed.\n\nBut the leaf has it." Task×1
@@ -237,7 +237,7 @@ async fn a_child_asks_the_one_that_waits_for_it_and_gets_its_answer() {
         task-1 #12 model_replied turn 2: call_1_1 SendMessage {"message":"The second one.","to":"task-2"}
         task-1 #13 call_started call_1_1: SendMessage {"message":"The second one.","to":"task-2"} (once)
           task-2 #7 message_arrived 1 from task-1: "The second one."
-        task-1 #14 call_finished call_1_1: "delivered: task-2 reads it at its next turn"
+        task-1 #14 call_finished call_1_1: "delivered: task-2 reads it at its next turn, unless it ends before"
         task-1 #15 model_called turn 3
         task-1 #16 model_replied turn 3: "Answered."
         task-1 #17 task_parked for task-2
@@ -246,7 +246,7 @@ async fn a_child_asks_the_one_that_waits_for_it_and_gets_its_answer() {
           task-2 #10 model_replied turn 2: "Then the second."
           task-2 #11 task_ended completed: "Then the second." Ask×1
         task-1 #18 child_ended call_0_1: task-2 leg 1
-        task-1 #19 mail_read "Your background task task-2 has ended:\ntask-2 general-purpose completed, 1 call, 329 tokens, … s\n[report mark]\nThen the second.\n[end mark]"
+        task-1 #19 mail_read "Your background task task-2 “Part” has ended:\ntask-2 general-purpose completed, 1 call, 329 tokens, … s\n[report mark]\nThen the second.\n[end mark]"
         task-1 #20 model_called turn 4
         task-1 #21 model_replied turn 4: "All done."
         task-1 #22 task_ended completed: "Answered.\n\nAll done." SendMessage×1 Task×1

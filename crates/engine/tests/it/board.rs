@@ -5,18 +5,19 @@ use std::time::Duration;
 use serde_json::json;
 use sortie_engine::Resumption;
 use sortie_journal::{Journal as _, TaskState};
-use sortie_protocol::{Status, Timestamp};
+use sortie_protocol::{Message, Status, Timestamp};
 use sortie_testkit::{ScriptedReply, reply};
 
 use crate::mail_at_every_event::{Asked, call, task};
 use crate::mail_races::answering;
 use crate::support::{Plan, World, ask};
 
-/// One notes something, and looks again a while later; another one does so when it goes on.
+/// One notes something, and looks again a while later; another one does so when it goes on, and looks.
 fn noting(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
         ("MAIN", 0) => reply::calls([task("FIRST", false), task("SECOND", true)]),
         ("FIRST", 1) | ("SECOND", 0) => call("Note", json!({"text": format!("A note by {}.", asked.who)})),
+        ("FIRST", 2) => call("Note", json!({})),
         ("SECOND", 1) => call("Note", json!({})).after_ms(60_000),
         _ => asked.report(),
     }
@@ -46,4 +47,32 @@ async fn what_one_notes_in_another_process_is_read_by_the_whole_tree() {
         assert!(at("SECOND") < at("FIRST"), "{read}");
         assert_eq!(read.matches("A note by").count(), 2, "each once: {read}");
     }
+}
+
+/// One child notes something; then the main agent notes more than is remembered, and looks.
+fn talking(asked: &Asked<'_>) -> ScriptedReply {
+    let posts = |n| reply::call("Note", json!({"text": format!("{n} {}", "x".repeat(400))}));
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls([task("FIRST", false)]),
+        ("MAIN", turn @ 1..=3) => reply::calls((170 * (turn - 1)..170 * turn).map(posts)),
+        ("MAIN", 4) => call("Note", json!({})),
+        ("FIRST", 0) => call("Note", json!({"text": "A note by FIRST."})),
+        _ => asked.report(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_notes_a_lot_is_told_what_is_new_once_and_does_not_have_others_forgotten() {
+    let world = answering(talking).build();
+    assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
+    let requests = world.seen_by("MAIN");
+    let Some(Message::Outputs { outputs }) = requests[2].messages.last() else { panic!("{requests:#?}") };
+    let told: Vec<&str> = outputs.iter().map(|output| output.output.for_model.as_str()).collect();
+    let (receipts, more): (Vec<&str>, Vec<&str>) = told.into_iter().partition(|text| *text == "[posted]");
+    assert_eq!(receipts.len(), 169, "{more:#?}");
+    assert!(more[0].contains("A note by FIRST.") && !more[0].contains("xxx"), "{}", more[0]);
+    let read = last_read(&world, "MAIN");
+    assert!(read.contains("A note by FIRST."), "{read}");
+    assert_eq!(read.matches(" main: ").count(), 10, "{read}");
+    assert!(read.contains("from offset 12 on; 11 older notes are no longer kept"), "{read}");
 }

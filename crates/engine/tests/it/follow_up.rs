@@ -239,3 +239,27 @@ async fn who_goes_on_in_the_background_is_announced_without_what_was_said_of_the
     assert!(answers[0].contains("notice: 500 turns were asked for"), "{answers:?}");
     assert!(answers[1].contains("running in the background") && !answers[1].contains("500 turns"), "{answers:?}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_report_that_comes_behind_a_newer_one_says_that_it_is_of_before() {
+    let first = json!({
+        "description": "Part", "prompt": "FIRST", "subagent_type": "explore", "run_in_background": true
+    });
+    let more = reply::calls([reply::call("Task", resume(CHILD, "SECOND"))]);
+    let script = Script::new()
+        .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", first)]))
+        .on(when::prompt_contains("MAIN").turn(1), more.after_ms(1000))
+        .on(when::prompt_contains("MAIN"), reply::text("Done."))
+        .on(when::last_contains("SECOND"), reply::text("The second part."))
+        .otherwise(reply::text("The first part.").after_ms(100));
+    let world = Plan::script(script).build();
+    assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
+    let last = world.seen_by("MAIN").pop().expect("it was asked");
+    let [.., Message::Outputs { outputs }, Message::User { text }] = last.messages.as_slice() else {
+        panic!("an answer, and mail behind it: {:?}", last.messages);
+    };
+    assert!(outputs[0].output.for_model.contains("The second part."), "{outputs:?}");
+    assert!(text.contains("The first part."), "{text}");
+    let head = "Your background task agent-aaaaaaaaaaab “Part”: its report from before it was asked for more:";
+    assert_eq!(text.lines().next(), Some(head));
+}

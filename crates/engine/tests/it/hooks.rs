@@ -6,14 +6,16 @@ use std::time::Duration;
 use serde_json::json;
 use sortie_engine::{Asking, Hooks, Resumption, Verdict};
 use sortie_journal::{Entry, Journal as _};
-use sortie_protocol::{Event, Job, Limits, Status, TaskOutcome, TaskRequest};
+use sortie_protocol::{Event, Fact, Job, Limits, Status, TaskOutcome, TaskRequest};
 use sortie_testkit::{Script, reply, when};
 use sortie_tools::BoxFuture;
 
 use super::relic::Relic;
+use super::remains::{CHILD, ROOT, Site, id, left_behind, writing};
 use super::support::{Plan, ask};
 
-/// Remembers what it was told, and is against prompts with BAD; one with SLOW is never decided.
+/// Remembers what it was told, and is against prompts with BAD; one with SLOW is never decided, and at one with BROKEN
+/// something goes wrong.
 #[derive(Default)]
 struct Listener {
     told: Mutex<Vec<String>>,
@@ -37,7 +39,8 @@ impl Hooks for Listener {
                 return std::future::pending().await;
             }
             let veto = job.prompt.contains("BAD").then(|| "not this".to_owned());
-            Verdict { veto, notices: Vec::new() }
+            let notices = job.prompt.contains("BROKEN").then(|| "the hook failed".to_owned());
+            Verdict { veto, notices: notices.into_iter().collect() }
         })
     }
 
@@ -145,4 +148,37 @@ async fn a_hook_holds_up_neither_a_deadline_nor_a_stop() {
     running.stop();
     assert_eq!(running.outcome().await.expect("the journal works").status, Status::Cancelled);
     assert!(stopped_at.elapsed() < Duration::from_secs(1), "{:?}", stopped_at.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hook_that_fails_is_told_of_once_in_the_outcome() {
+    for background in [false, true] {
+        let task = json!({
+            "description": "Part", "prompt": "BROKEN", "subagent_type": "explore", "run_in_background": background
+        });
+        let script = Script::new()
+            .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", task)]))
+            .otherwise(reply::text("Done."));
+        let world = plan(script).1.build();
+        let outcome = world.run(ask("MAIN")).await;
+        assert_eq!(outcome.status, Status::Completed);
+        let read = world.seen_by("MAIN").pop().map(|seen| format!("{:?}", seen.messages)).expect("it was asked");
+        assert_eq!(read.matches("notice: the hook failed").count(), 1, "{read}");
+        let noticed = |event: &Event| matches!(&event.fact, Fact::Noticed { text } if text == "the hook failed");
+        assert_eq!(world.events().iter().filter(|event| noticed(event)).count(), 1, "it is in the log");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn endings_are_told_of_tasks_that_are_ended_because_nobody_runs_them() {
+    let site = Site::new();
+    let left = left_behind(&site.whole(writing()).await, CHILD, "model_called");
+    let journal = Arc::new(Relic::of(&left).await);
+    let (listener, plan) = plan(writing());
+    let (engine, _) = site.engine(plan, &journal);
+    assert_eq!(engine.abandon(id(ROOT)).await.expect("it is ended").len(), 2);
+    let told = ["general-purpose leg 1 has ended: cancelled", "main leg 1 has ended: cancelled"];
+    assert_eq!(listener.told(), told);
+    assert!(engine.abandon(id(ROOT)).await.expect("nothing is left to be ended").is_empty());
+    assert_eq!(listener.told(), told, "each ending once");
 }

@@ -42,7 +42,7 @@ async fn whoever_was_started_a_moment_ago_is_known_before_the_log_shows_it() {
     let outputs = site.outputs("MAIN").split_off(1);
     assert!(outputs[0].contains("1 of 1 has not ended"), "{outputs:#?}");
     assert!(outputs[1].starts_with("agent-aaaaaaaaaaab general-purpose"), "{outputs:#?}");
-    assert_eq!(outputs[2], "delivered: agent-aaaaaaaaaaab reads it at its next turn");
+    assert_eq!(outputs[2], "delivered: agent-aaaaaaaaaaab reads it at its next turn, unless it ends before");
     assert!(outputs[3].starts_with("agent-aaaaaaaaaaab general-purpose cancelled"), "{outputs:#?}");
 }
 
@@ -216,7 +216,7 @@ async fn a_child_at_the_depth_limit_knows_its_siblings_and_can_write_to_them() {
     let outputs = site.outputs("LOOKING");
     assert!(outputs[0].starts_with("Beside you:\nagent-aaaaaaaaaaac general-purpose running"), "{outputs:#?}");
     assert!(outputs[0].contains(": Part\n") && !outputs[0].contains("agent-aaaaaaaaaaab"), "{outputs:#?}");
-    assert_eq!(outputs[1], "delivered: agent-aaaaaaaaaaac reads it at its next turn");
+    assert_eq!(outputs[1], "delivered: agent-aaaaaaaaaaac reads it at its next turn, unless it ends before");
 }
 
 #[tokio::test(start_paused = true)]

@@ -241,9 +241,9 @@ async fn a_task_writes_to_its_kin_and_to_nobody_else() {
     assert_eq!(Told::of(&site.journal, outcome.task_id).breaches(true), [""; 0]);
     expect![[r#"
         that is this task itself
-        delivered: agent-aaaaaaaaaaaa reads it at its next turn
-        delivered: agent-aaaaaaaaaaaa reads it at its next turn
-        delivered: agent-aaaaaaaaaaac reads it at its next turn
+        delivered: agent-aaaaaaaaaaaa reads it at its next turn, unless it ends before
+        delivered: agent-aaaaaaaaaaaa reads it at its next turn, unless it ends before
+        delivered: agent-aaaaaaaaaaac reads it at its next turn, unless it ends before
         there is no task `agent-zzzzzzzzzzzz` below this one"#]]
     .assert_eq(&site.outputs("WRITER").join("\n"));
 }
@@ -347,7 +347,7 @@ async fn f43_whoever_has_a_task_since_its_parents_failed_is_its_parent() {
     assert_eq!(outcome.status, Status::Completed);
     assert_eq!(Told::of(&site.journal, outcome.task_id).breaches(true), [""; 0]);
     expect![[r#"
-        delivered: agent-aaaaaaaaaaaa reads it at its next turn
+        delivered: agent-aaaaaaaaaaaa reads it at its next turn, unless it ends before
         agent-aaaaaaaaaaaa (main) answers. It is an agent: what it says is no approval by a person and gives no permission.
         [answer mark]
         The second one.

@@ -276,7 +276,9 @@ async fn after_a_stop_of_a_child_and_then_of_its_parent_the_report_reads_like_an
     let Message::Outputs { outputs } = &model.seen()[0].messages[2] else { panic!("no outputs: {:?}", model.seen()) };
     let (head, report) = outputs[0].output.for_model.split_once('\n').expect("lines");
     assert!(head.starts_with("agent-aaaaaaaaaaab general-purpose cancelled, 1 call, "), "{head}");
-    assert_eq!(report, "[report mark]\nA first word.\n[end mark]");
+    let words =
+        "notice: it was interrupted, and was stopped before it went on\n[report mark]\nA first word.\n[end mark]";
+    assert_eq!(report, words);
 }
 
 #[tokio::test]
@@ -340,7 +342,9 @@ async fn of_a_tree_with_a_damaged_log_all_are_ended_and_it_is_said() {
     let notices: Vec<String> = ended.into_iter().flat_map(|outcome| outcome.notices).collect();
     expect![[r#"
         not all that it has done is told: the log of agent-aaaaaaaaaaab is damaged at event 2: its checksum does not match; restore the journal from a copy, or go on without this task
-        what agent-aaaaaaaaaaab has used is not counted: the log of agent-aaaaaaaaaaab is damaged at event 2: its checksum does not match; restore the journal from a copy, or go on without this task"#]]
+        it was interrupted, and was stopped before it went on
+        what agent-aaaaaaaaaaab has used is not counted: the log of agent-aaaaaaaaaaab is damaged at event 2: its checksum does not match; restore the journal from a copy, or go on without this task
+        it was interrupted, and was stopped before it went on"#]]
     .assert_eq(&notices.join("\n"));
 }
 

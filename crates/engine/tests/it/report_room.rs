@@ -127,3 +127,70 @@ async fn whoever_reads_more_than_the_usual_window_has_room_for_a_report_all_the_
     let last = seen.last().expect("it was asked");
     assert!(format!("{:?}", last.messages).contains("Found it."), "its window is at least twice as large");
 }
+
+/// A report of some three thousand bytes, which is easily told from others.
+fn short(part: usize) -> String {
+    format!("{} The end of part {part}.", "What was found is told in a few sentences. ".repeat(70))
+}
+
+/// What it was told by mail, one text for each delivery.
+fn deliveries(world: &World) -> Vec<String> {
+    let read = world.events().into_iter().filter_map(|event| match event.fact {
+        Fact::MailRead { text, .. } => Some(text),
+        _ => None,
+    });
+    read.collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_short_report_is_told_whole_to_one_whose_window_is_full_of_old_outputs() {
+    const PARTS: usize = 12;
+    let page = "A line of a page that somebody wants to have read.\n".repeat(160);
+    let files: Vec<_> = (1..=2 * PARTS).map(|n| (format!("page-{n}.md"), page.clone())).collect();
+    let part = |part: usize| -> Value {
+        json!({"description": "Part", "prompt": format!("PART {part}."), "subagent_type": "explore", "run_in_background": true})
+    };
+    let start = reply::calls((1..=PARTS).map(|n| reply::call("Task", part(n))));
+    let mut script = Script::new().on(when::last_contains("Sum up"), reply::text("Pages were read."));
+    script = script.on(when::prompt_contains("MAIN").turn(0), start);
+    for (n, (file, _)) in files.iter().enumerate() {
+        let read = reply::calls([reply::call("Read", json!({"file_path": file}))]).after_ms(1000);
+        script = script.on(when::prompt_contains("MAIN").turn(n as u32 + 1), read);
+    }
+    for n in 1..=PARTS {
+        let report = reply::text(short(n)).after_ms(2000 * n as u64 + 500);
+        script = script.on(when::prompt_contains(format!("PART {n}.")), report);
+    }
+    let plan = Plan::script(script.otherwise(reply::text("On."))).files(&files);
+    let plan = plan.rules(Rules { max_concurrent: REPORTS, ..Rules::default() });
+    let world = Plan { terms: Terms { window: Some(24_000), ..Terms::default() }, ..plan }.build();
+    assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
+    assert!(n_shortened(&world) > 0, "the pages were too many for the window");
+    let told = deliveries(&world).join("\n");
+    let withheld = told.matches("does not fit here").count();
+    assert_eq!(withheld, 0, "{withheld} of {PARTS}");
+    assert!((1..=PARTS).all(|n| told.contains(&format!("The end of part {n}."))));
+    let most = world.seen_by("MAIN").iter().map(tokens).max().unwrap_or_default();
+    assert!(most < 24_000, "{most}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_a_report_that_comes_alone_and_does_not_fit_the_beginning_is_told_however_little_room_there_is() {
+    let much = format!("MAIN {}", "much to say ".repeat(10_000));
+    for (brief, report, window) in [("MAIN".to_owned(), long(), 8000), (much, short(1), 14_000)] {
+        let part =
+            json!({"description": "Part", "prompt": "PART", "subagent_type": "explore", "run_in_background": true});
+        let script = Script::new()
+            .on(when::prompt_contains("PART"), reply::text(report.clone()))
+            .on(when::turn(0), reply::calls([reply::call("Task", part)]))
+            .otherwise(reply::text("On."));
+        let plan = Plan::script(script);
+        let world = Plan { terms: Terms { window: Some(window), ..Terms::default() }, ..plan }.build();
+        world.run(ask(&brief)).await;
+        let told = deliveries(&world).pop().expect("it was told");
+        let words = "has ended: completed. Its report does not fit here; TaskOutput has it whole. It begins:\n";
+        let (_, beginning) = told.split_once(words).expect(&told);
+        let words: String = report.chars().take(200).collect();
+        assert!(beginning.contains(&words), "{beginning}");
+    }
+}

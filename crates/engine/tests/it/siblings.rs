@@ -19,11 +19,11 @@ fn mishaps(asked: &Asked<'_>) -> ScriptedReply {
         ("MAIN", 0) => reply::calls(["FIRST", "STUCK", "FAILING", "BREAKING", "LAST"].map(|part| task(part, true))),
         ("MAIN", _) if asked.last.contains("The report of LAST") => call("TaskStop", json!({"task_id": "<task 2>"})),
         ("STUCK", _) => reply::never(),
-        ("FAILING", _) => reply::status(401).after_ms(200),
-        ("BREAKING", 0) => call("LS", json!({})).after_ms(300),
+        ("FAILING", _) => reply::status(401).after_ms(500),
+        ("BREAKING", 0) => call("LS", json!({})).after_ms(1000),
         ("BREAKING", _) => panic!("as the script says"),
         ("FIRST", _) => asked.report().after_ms(100),
-        ("LAST", _) => asked.report().after_ms(900),
+        ("LAST", _) => asked.report().after_ms(3000),
         _ => asked.report(),
     }
 }

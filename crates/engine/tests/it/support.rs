@@ -8,7 +8,7 @@ use serde_json::json;
 use sortie_agents::{Agents, Dialect, Registry};
 use sortie_contract::{Contract, Sortie};
 use sortie_engine::{
-    AgentFolders, Clock, Engine, EngineParts, Folder, Holds, Hooks, Ids, NoHooks, NoRemoteTools, Permissions,
+    AgentFolders, Cache, Clock, Engine, EngineParts, Folder, Holds, Hooks, Ids, NoHooks, NoRemoteTools, Permissions,
     RemoteTools, Rules, Running, tool_names,
 };
 use sortie_journal::{Journal, MemoryJournal, Position, Scope};
@@ -76,6 +76,8 @@ pub(crate) struct Plan {
     pub(crate) ids_before: u8,
     /// Whether the tools for commands are offered. None can be run.
     pub(crate) has_shell: bool,
+    /// Whether results are given again.
+    pub(crate) keeps_results: bool,
 }
 
 impl Plan {
@@ -96,6 +98,7 @@ impl Plan {
             terms: Terms::default(),
             ids_before: 0,
             has_shell: false,
+            keeps_results: false,
         }
     }
 
@@ -185,7 +188,9 @@ impl Plan {
             remote_tools: self.remote_tools,
             shell,
             reports,
-            cache: None,
+            cache: self
+                .keeps_results
+                .then(|| Arc::new(Cache::new(SpillDir::open(&home.join("cache")).expect("a directory")))),
             hooks: self.hooks,
             rules: self.rules,
             permissions: self.permissions,
@@ -208,6 +213,7 @@ pub(crate) fn folders(workspace: &Arc<Workspace>) -> Arc<dyn Agents> {
         folder(".sortie/agents", Holds::Agents(Dialect::Ours)),
         folder(".claude/agents", Holds::Agents(Dialect::Foreign)),
         folder(".sortie/prompts", Holds::Prompts),
+        folder(".sortie/templates", Holds::Templates),
     ];
     Arc::new(AgentFolders::new(all, Arc::new(|_, _| false), tool_names()))
 }

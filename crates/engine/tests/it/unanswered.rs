@@ -1,15 +1,20 @@
-//! Questions that nobody answers: a task in the background does not wait for ever, one that is waited for does.
+//! Questions that nobody answers: a task in the background does not wait for ever, and none so long that it has no time
+//! left to go on without.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use expect_test::expect;
 use serde_json::{Value, json};
 use sortie_engine::{Approval, Approver, Inquiry, Permissions, Question, Rules};
-use sortie_protocol::{Fact, Status};
-use sortie_testkit::{Script, reply, when};
+use sortie_protocol::{Event, Fact, Status};
+use sortie_testkit::{Script, ScriptedReply, reply, when};
 use sortie_tools::BoxFuture;
 
+use super::mail_at_every_event::{Asked, task};
+use super::mail_races::{Site, answering};
 use super::permissions::{Person, asking, user, usual};
+use super::relic::Relic;
 use super::support::{Plan, World, ask};
 
 /// A main agent with a child that wants to write a file, and a grandchild that does, where the child delegates.
@@ -73,18 +78,44 @@ async fn whoever_is_waited_for_waits_for_the_answer() {
 #[derive(Default)]
 struct Silent {
     seen: Mutex<Vec<String>>,
+    /// How long each waits for whether it may, and what was said of that later.
+    waits: Mutex<Vec<Option<Duration>>>,
 }
 
 impl Silent {
     fn see(&self, what: &str) {
         self.seen.lock().expect("nobody panicked").push(what.to_owned());
     }
+
+    fn hear(&self, within: Option<Duration>) {
+        self.waits.lock().expect("nobody panicked").push(within);
+    }
+
+    fn seen(&self) -> Vec<String> {
+        self.seen.lock().expect("nobody panicked").clone()
+    }
+
+    /// In whole seconds.
+    fn waits(&self) -> Vec<Option<u64>> {
+        let waits = self.waits.lock().expect("nobody panicked");
+        waits.iter().map(|within| within.map(|within| within.as_secs())).collect()
+    }
+
+    /// What asks it, and waits so long for an answer in the background.
+    fn asked_for(self: &Arc<Self>, answer_within: Duration) -> Permissions {
+        Permissions { answer_within, approver: Arc::clone(self) as Arc<dyn Approver>, ..user(usual()) }
+    }
 }
 
 impl Approver for Silent {
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Approval> {
         self.see(&question.tool);
+        self.hear(question.within);
         Box::pin(std::future::pending())
+    }
+
+    fn hurry(&self, _question: &Question, within: Duration) {
+        self.hear(Some(within));
     }
 
     fn inquire<'a>(&'a self, inquiry: &'a Inquiry<'a>) -> BoxFuture<'a, Option<String>> {
@@ -114,14 +145,119 @@ async fn f55_patience_begins_when_a_question_is_shown_and_then_it_is_the_next_on
         script = script.on(when::prompt_contains(format!("PART {name}")).turn(0), call);
     }
     let silent = Arc::new(Silent::default());
-    let approver = Arc::clone(&silent) as Arc<dyn Approver>;
-    let permissions = Permissions { answer_within: Duration::from_secs(7), approver, ..user(usual()) };
+    let permissions = silent.asked_for(Duration::from_secs(7));
     let world = Plan::script(script.otherwise(reply::text("Done."))).permissions(permissions).build();
     let began = tokio::time::Instant::now();
     assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
-    assert_eq!(*silent.seen.lock().expect("nobody panicked"), ["Write", "Which?", "Write", "When?"]);
+    assert_eq!(silent.seen(), ["Write", "Which?", "Write", "When?"]);
     assert_eq!(refusals(&world), [REFUSAL, REFUSAL]);
     assert_eq!(began.elapsed().as_secs(), 7 + 5 + 7 + 5, "each has its whole time");
+}
+
+/// How each sub-agent ended, in the order of their ends.
+fn endings(events: &[Event]) -> Vec<(Status, &str)> {
+    let below = events.iter().filter(|event| event.depth > 0);
+    let outcomes = below.filter_map(|event| match &event.fact {
+        Fact::TaskEnded { outcome } => Some((outcome.status, outcome.text.as_str())),
+        _ => None,
+    });
+    outcomes.collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_gets_no_answer_whether_it_may_has_time_to_say_so_in_its_report() {
+    for background in [true, false] {
+        let task = json!({
+            "description": "Part", "prompt": "CHILD", "subagent_type": "general-purpose", "run_in_background": background
+        });
+        let (tool, arguments) = write();
+        let script = Script::new()
+            .on(when::prompt_contains("MAIN").turn(0), reply::calls([reply::call("Task", task)]))
+            .on(when::prompt_contains("CHILD").turn(0), reply::calls([reply::call(tool, arguments)]).after_ms(20_000))
+            .otherwise(reply::text("Done."));
+        let silent = Arc::new(Silent::default());
+        // The patience and the time that each sub-agent has are the same.
+        let permissions = silent.asked_for(Rules::default().default_timeout);
+        let world = Plan::script(script).permissions(permissions).build();
+        assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
+        assert_eq!(silent.waits(), [Some(210)], "three quarters of what is left");
+        let refusal = "Write was not run: nobody answered within 210 s, and there is little time left; go on without it, \
+                       and say so in your report";
+        assert_eq!(refusals(&world), [refusal]);
+        assert_eq!(endings(&world.events()), [(Status::Completed, "Done.")]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_whose_time_is_over_before_its_turn_comes_says_that_it_was_never_shown() {
+    let task = |prompt: &str| {
+        let arguments = json!({
+            "description": "Part", "prompt": prompt, "subagent_type": "general-purpose", "run_in_background": true,
+            "limits": {"timeout_seconds": 100},
+        });
+        reply::call("Task", arguments)
+    };
+    let write = || reply::call("Write", json!({"file_path": "a.md", "content": "new"}));
+    let inquire = || reply::call("Ask", json!({"question": "Which?", "to": "person"}));
+    let calls = [("A", write()), ("B", write()), ("C", write()), ("D", inquire())];
+    let mut script = Script::new().on(
+        when::prompt_contains("MAIN").turn(0),
+        reply::calls(calls.iter().map(|call| task(&format!("PART {}", call.0)))),
+    );
+    for (at, (name, call)) in calls.into_iter().enumerate() {
+        let call = reply::calls([call]).after_ms(1000 * at as u64);
+        script = script.on(when::prompt_contains(format!("PART {name}")).turn(0), call);
+    }
+    let silent = Arc::new(Silent::default());
+    let permissions = silent.asked_for(Duration::from_secs(90));
+    let world = Plan::script(script.otherwise(reply::text("Done."))).permissions(permissions).build();
+    assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
+    assert_eq!(silent.seen(), ["Write", "Write"]);
+    assert_eq!(silent.waits(), [Some(75), Some(18)], "as long as each can really wait");
+    expect![[r"
+        Write was not run: nobody answered within 75 s, and there is little time left; go on without it, and say so in your report
+        Write was not run: your question was never shown to anyone: others were asked before it, and there is little time left; go on without it, and say so in your report
+        Write was not run: nobody answered within 18 s, and there is little time left; go on without it, and say so in your report"]]
+    .assert_eq(&refusals(&world).join("\n"));
+    let told = format!("{:?}", world.seen_by("PART D").last().expect("it goes on").messages.last());
+    assert!(told.contains("your question was never shown to anyone: others were asked before it"), "{told}");
+    assert_eq!(endings(&world.events()), [(Status::Completed, "Done."); 4]);
+}
+
+/// One that is waited for asks whether it may, and while that is open has its parent wait no longer.
+fn let_go_meanwhile(asked: &Asked<'_>) -> ScriptedReply {
+    let write = reply::call("Write", json!({"file_path": "a.md", "content": "new"}));
+    let inquire = reply::call("Ask", json!({"question": "Which one?", "timeout_seconds": 1}));
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls([task("CHILD", false)]),
+        ("CHILD", 0) => reply::calls([write, inquire]),
+        _ => asked.report(),
+    }
+}
+
+/// Each takes a second.
+fn is_slow(fact: &Fact) -> bool {
+    match fact {
+        Fact::CallStarted { call, .. } => call.tool == "Ask",
+        Fact::ChildReleased { .. } => true,
+        _ => false,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_is_let_go_while_it_asks_has_its_patience_from_then_on_and_that_is_said() {
+    let silent = Arc::new(Silent::default());
+    let plan = answering(let_go_meanwhile).permissions(silent.asked_for(Duration::from_secs(3)));
+    let site = Site::of(plan, Relic::default().slow(is_slow));
+    let began = tokio::time::Instant::now();
+    assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
+    assert_eq!(silent.waits(), [Some(225), Some(3)]);
+    let outputs = site.outputs("CHILD");
+    assert!(
+        outputs[0].contains("nobody answered within 3 s, and a task in the background waits no longer"),
+        "{outputs:?}"
+    );
+    assert!(began.elapsed() >= Duration::from_secs(2 + 3), "{:?}", began.elapsed());
 }
 
 #[tokio::test(start_paused = true)]

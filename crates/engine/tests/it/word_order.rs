@@ -56,9 +56,9 @@ async fn of_several_words_to_one_that_has_ended_the_first_has_it_go_on_and_it_re
     assert_eq!(heard(&site), IN_ORDER);
     expect![[r#"
         agent-aaaaaaaaaaab goes on with it in the background; its report is delivered to you
-        delivered: agent-aaaaaaaaaaab reads it at its next turn
-        delivered: agent-aaaaaaaaaaab reads it at its next turn
-        delivered: agent-aaaaaaaaaaab reads it at its next turn"#]]
+        delivered: agent-aaaaaaaaaaab reads it at its next turn, unless it ends before
+        delivered: agent-aaaaaaaaaaab reads it at its next turn, unless it ends before
+        delivered: agent-aaaaaaaaaaab reads it at its next turn, unless it ends before"#]]
     .assert_eq(&site.outputs("MAIN").split_off(1).join("\n"));
 }
 
@@ -121,7 +121,10 @@ async fn words_and_calls_that_have_one_go_on_reach_it_in_order_and_none_is_refus
 #[tokio::test(start_paused = true)]
 async fn a_word_reaches_one_that_goes_on_while_it_is_waited_for() {
     let site = two_words([true, false], false).await;
-    assert_eq!(site.outputs("MAIN")[2], "delivered: agent-aaaaaaaaaaab reads it at its next turn");
+    assert_eq!(
+        site.outputs("MAIN")[2],
+        "delivered: agent-aaaaaaaaaaab reads it at its next turn, unless it ends before"
+    );
 }
 
 /// Has one go on that asks something before the second word is its turn.

@@ -12,7 +12,7 @@ use crate::catalogue::{Catalogue, Prices};
 use crate::http::HttpClients;
 use crate::offline::{self, OfflineModel};
 use crate::pace::Paces;
-use crate::{Chosen, ErrorKind, Model, ModelError, Models, Terms, UnknownModel};
+use crate::{Chosen, Endpoint, ErrorKind, Model, ModelError, Models, Terms, UnknownModel};
 
 /// All routes of a process, and [`offline`], which is always there and cannot be redefined. They share connections,
 /// and those that lead to one endpoint its pace.
@@ -120,6 +120,16 @@ impl Models for RouteTable {
             Some(message) => Err(ModelError::new(ErrorKind::Setup, message)),
             None => Ok(Arc::clone(model) as Arc<dyn Model>),
         }
+    }
+
+    fn endpoints(&self) -> Vec<Endpoint> {
+        let endpoint = |route: &Route| Endpoint {
+            route: route.name.clone(),
+            wire: route.wire.to_string(),
+            base_url: route.base_url.to_string(),
+            model: route.model.clone(),
+        };
+        self.routes().map(endpoint).collect()
     }
 
     fn terms(&self, choice: &ModelChoice) -> Terms {

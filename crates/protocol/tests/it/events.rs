@@ -192,6 +192,7 @@ fn facts() -> Vec<Fact> {
         Fact::ChildReleased { call: CallId::from("call_2"), child: task(2) },
         Fact::ChildAdopted { child: task(3), ended_leg: Some(2) },
         Fact::ChildEnded { call: CallId::from("call_2"), child: task(2), child_leg: 1 },
+        Fact::OutcomeGiven { call: CallId::from("call_2"), from: task(3) },
         Fact::CallFinished { output: CallOutput { call: CallId::from("call_1"), output }, refused: true },
         Fact::MessageArrived {
             number: 1,

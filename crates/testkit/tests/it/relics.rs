@@ -41,6 +41,7 @@ pub(crate) fn job(task: TaskId, parent: Option<TaskId>, prompt: &str) -> Fact {
         report_cap_characters: None,
         report_cap_lines: None,
         report_cap_json_bytes: None,
+        counted_percent: None,
         reach: Reach::default(),
         notices: Vec::new(),
         config,

@@ -56,6 +56,7 @@ fn job(task: TaskId, prompt: &str) -> Box<Job> {
         report_cap_characters: None,
         report_cap_lines: None,
         report_cap_json_bytes: None,
+        counted_percent: None,
         reach: Reach::default(),
         notices: Vec::new(),
         config,

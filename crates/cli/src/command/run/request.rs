@@ -20,30 +20,25 @@ const STDIN: &str = "-";
 pub(super) fn of(args: &RunArgs, agents: &Registry, settings: &Settings) -> Result<TaskRequest, CommandError> {
     let request = TaskRequest {
         agent: args.agent.clone().unwrap_or_else(|| MAIN.to_owned()),
+        agent_is_usual: args.agent.is_none(),
         model: args.model.clone(),
         limits: args.limits.or(settings.run_limits()),
         output_schema: args.output_schema.as_deref().map(output_schema::read).transpose()?,
         ..TaskRequest::default()
     };
-    // An agent that was named serves, whatever a template says.
-    let usual_agent = if args.agent.is_none() { MAIN } else { "" };
     let (request, is_asked) = match &args.template {
         None if !args.arguments.is_empty() => {
             return Err(CommandError::usage("the prompt is one argument, and here are more").hint("put it in quotes"));
         }
-        Some(name) => (by_template(name, args, request, (agents, usual_agent), settings)?, true),
-        None => by_words(args.prompt.as_deref(), request, (agents, usual_agent), settings)?,
+        Some(name) => (by_template(name, args, request, agents, settings)?, true),
+        None => by_words(args.prompt.as_deref(), request, agents, settings)?,
     };
     Ok(opened(request, is_asked, agents))
 }
 
-/// The task that a prompt asks about in the words of document 003, `/task-status ID`. No template has this name.
-pub(super) fn status_of(args: &RunArgs) -> Option<&str> {
-    const COMMAND: &str = "task-status";
-    let rest = args.prompt.as_deref()?.trim().strip_prefix('/')?.strip_prefix(COMMAND)?;
-    let is_whole = rest.is_empty() || rest.starts_with(char::is_whitespace);
-    let is_meant = args.template.is_none() && args.arguments.is_empty();
-    (is_whole && is_meant).then(|| rest.trim())
+/// The prompt, where no template has it by its flag.
+pub(super) fn own_words(args: &RunArgs) -> Option<&str> {
+    args.prompt.as_deref().filter(|_| args.template.is_none() && args.arguments.is_empty())
 }
 
 /// What a template says that was named by its flag.
@@ -51,7 +46,7 @@ fn by_template(
     name: &str,
     args: &RunArgs,
     request: TaskRequest,
-    (agents, usual_agent): (&Registry, &str),
+    agents: &Registry,
     settings: &Settings,
 ) -> Result<TaskRequest, CommandError> {
     let template = agents.templates().get(name).map_err(|error| CommandError::usage(error.to_string()))?;
@@ -62,7 +57,7 @@ fn by_template(
     };
     let prompt = template.expand(&given, settings.max_prompt_bytes()).map_err(unfit)?;
     let title = title(&format!("{name} {}", said.join(" ")));
-    Ok(template.serving(TaskRequest { title, prompt, ..request }, usual_agent))
+    Ok(template.serving(TaskRequest { title, prompt, ..request }))
 }
 
 /// What is said for a template's arguments; a single `-` is all words that come on stdin.
@@ -82,7 +77,7 @@ fn given(said: &[&str], settings: &Settings) -> Result<Given, CommandError> {
 fn by_words(
     said: Option<&str>,
     request: TaskRequest,
-    (agents, usual_agent): (&Registry, &str),
+    agents: &Registry,
     settings: &Settings,
 ) -> Result<(TaskRequest, bool), CommandError> {
     let asked = match said {
@@ -96,7 +91,7 @@ fn by_words(
     };
     let is_asked = said.is_some() || !asked.trim().is_empty();
     let request = TaskRequest { title: title(&asked), prompt: asked, ..request };
-    let request = agents.templates().applied(request, usual_agent, settings.max_prompt_bytes());
+    let request = agents.templates().applied(request, settings.max_prompt_bytes());
     Ok((request.map_err(|failure| settings.explained(failure))?, is_asked))
 }
 

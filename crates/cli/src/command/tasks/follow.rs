@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use sortie_engine::Narrator;
 use sortie_journal::{Journal, TaskState};
 use sortie_protocol::Event;
@@ -35,7 +36,7 @@ pub(super) fn run(journal: &dyn Journal, id: &str) -> Result<ExitCode, CommandEr
         // What stands before a damage has been told.
         read?;
         match state {
-            TaskState::Running => std::thread::sleep(PERIOD),
+            TaskState::Running => wait_for_more()?,
             TaskState::Ended(status) => return Ok(exit::of_outcome(status, None)),
             TaskState::Interrupted => {
                 return Err(CommandError::new(
@@ -45,5 +46,18 @@ pub(super) fn run(journal: &dyn Journal, id: &str) -> Result<ExitCode, CommandEr
                 .hint(format!("sortie resume {}", header.root_id)));
             }
         }
+    }
+}
+
+/// Waits until it is time to look again. Whoever reads along may be gone before there is anything more to write.
+fn wait_for_more() -> io::Result<()> {
+    let stdout = io::stdout();
+    // No events: what is told without being asked for is that the other end of a pipe is closed.
+    let mut watched = [PollFd::new(&stdout, PollFlags::empty())];
+    let period = Timespec { tv_sec: 0, tv_nsec: PERIOD.subsec_nanos().into() };
+    match poll(&mut watched, Some(&period)) {
+        Ok(0) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Ok(_) => Err(io::ErrorKind::BrokenPipe.into()),
+        Err(error) => Err(error.into()),
     }
 }

@@ -72,7 +72,7 @@ pub(super) fn run(args: &RetryArgs, journal: &dyn Journal, settings: &Settings) 
         limits: args.limits.or(job.config.limits),
         ..TaskRequest::default()
     };
-    let approver = approver(args.output_format, &aside, settings, settings.unconfined);
+    let approver = approver(args.output_format, (&aside, &aside.stage()), settings, settings.unconfined);
     let (pace, display) = display(args.output_format, &args.show, aside, settings.unconfined);
     // What was answered before is not wanted once more.
     let plan = Plan::new(settings)?.anew();

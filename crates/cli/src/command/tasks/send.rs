@@ -1,6 +1,7 @@
 //! `tasks send`: a person's words to a task, whoever runs it.
 
 use std::cell::Cell;
+use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -19,7 +20,7 @@ use crate::input::{Input, read_stdin};
 use crate::render::print_json;
 use crate::settings::Settings;
 
-/// Write to a task that has not ended; it reads it at its next turn
+/// Write to a task that has not ended; it reads it at its next turn, if it has one
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct SendArgs {
@@ -51,7 +52,7 @@ pub(super) fn run(args: &SendArgs, journal: &dyn Journal, settings: &Settings) -
         return Err(ended(&header, "has ended"));
     }
     let text = text(args)?;
-    let answers = asks(journal, &header)?;
+    let answers = stand(journal, &header)?.questions.iter().any(|question| matches!(question, Question::Open { .. }));
     let bookmark = Bookmark::at_the_end(journal, header.task_id)?;
     let command = post::leave(settings, Command::Send { task: header.task_id, from: Sender::Person, text })?;
     let message = Cell::new(None);
@@ -75,24 +76,44 @@ pub(super) fn run(args: &SendArgs, journal: &dyn Journal, settings: &Settings) -
         Some(message) => answered(journal, (header.task_id, bookmark), message)?,
         None => None,
     };
+    let permissions = if fate == Fate::Done { permissions(stand(journal, &header)?) } else { Vec::new() };
     if args.json {
         let mut object = json!({"task_id": header.task_id, "state": word(fate)});
         if let Some(question) = answered {
             object["question"] = json!(question);
         }
+        if !permissions.is_empty() {
+            object["asks"] = json!(permissions);
+        }
         print_json(&object)?;
         let is_well = matches!(fate, Fate::Done | Fate::Open(TaskState::Interrupted));
         return Ok(ExitCode::from(u8::from(!is_well)));
     }
-    io::stdout().lock().write_all(receipt(&header, fate, answered.as_deref())?.as_bytes())?;
+    let mut receipt = receipt(&header, fate, answered.as_deref())?;
+    for rule in permissions {
+        let _infallible = writeln!(
+            receipt,
+            "this is no answer to what it asks: may it? {rule}\nthat is answered at the terminal of its run"
+        );
+    }
+    io::stdout().lock().write_all(receipt.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether a task waits with a question of its own.
-fn asks(journal: &dyn Journal, header: &TaskHeader) -> Result<bool, CommandError> {
+/// Where the task stands by now.
+fn stand(journal: &dyn Journal, header: &TaskHeader) -> Result<Stand, CommandError> {
     let mut stand = Stand::default();
     journal.read_each(header.task_id, 1, &mut |event| stand.see(&event.fact))?;
-    Ok(stand.questions.iter().any(|question| matches!(question, Question::Open { .. })))
+    Ok(stand)
+}
+
+/// What it waits for a permission to do: no message is an answer to that.
+fn permissions(stand: Stand) -> Vec<String> {
+    let asked = stand.questions.into_iter().filter_map(|question| match question {
+        Question::Approval { rule, .. } => Some(rule),
+        Question::Open { .. } => None,
+    });
+    asked.collect()
 }
 
 /// The question that a message has answered, as the log tells it as soon as the task has read the message.
@@ -159,7 +180,7 @@ fn receipt(header: &TaskHeader, fate: Fate, answered: Option<&str>) -> Result<St
     let (task, root) = (header.task_id, header.root_id);
     match (fate, answered) {
         (Fate::Done, Some(question)) => Ok(format!("delivered: {task} takes it as the answer to: {question}\n")),
-        (Fate::Done, None) => Ok(format!("delivered: {task} reads it at its next turn\n")),
+        (Fate::Done, None) => Ok(format!("delivered: {task} reads it at its next turn, unless it ends before\n")),
         (Fate::Open(TaskState::Interrupted), _) => {
             Ok(format!("kept: {task} was interrupted, and reads it when it goes on: sortie resume {root}\n"))
         }

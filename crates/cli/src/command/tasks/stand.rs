@@ -81,6 +81,7 @@ impl Stand {
             | Fact::ChildReleased { .. }
             | Fact::ChildAdopted { .. }
             | Fact::ChildEnded { .. }
+            | Fact::OutcomeGiven { .. }
             | Fact::MessageArrived { .. }
             | Fact::MailRead { .. }
             | Fact::NotePosted { .. }

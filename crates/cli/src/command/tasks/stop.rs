@@ -17,6 +17,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::show::find;
 use crate::error::{self, CommandError, ErrorKind};
+use crate::hooks;
 use crate::render::{neutral, print_json, state, words};
 use crate::settings::Settings;
 use crate::wiring::{Plan, Wired, journal_to_read};
@@ -32,19 +33,27 @@ pub(super) fn run(settings: &Settings, id: &str, json: bool) -> Result<ExitCode,
     let journal = journal_to_read(settings)?;
     let task = find(&journal, id)?.task_id;
     let before = journal.tree(task)?;
+    if !before.iter().any(is_open) {
+        return say(&journal, &before, &Done::default(), json);
+    }
+    let wired = Plan::new(settings)?.open(Arc::new(NoApprover))?;
+    let mut stopping = Stopping::new(wired, task, &before)?;
+    let said = stopping.run().and_then(|()| say(&journal, &before, &stopping.done, json));
+    // Nobody would tell hooks again of the endings that were given here.
+    stopping.runtime.block_on(hooks::settle(stopping.wired.hooks.as_ref()));
+    said
+}
+
+/// Says what came of it, by the tree as it is now.
+fn say(journal: &dyn Journal, before: &[TaskHeader], done: &Done, json: bool) -> Result<ExitCode, CommandError> {
+    let Some(task) = before.first().map(|header| header.task_id) else { return Ok(ExitCode::SUCCESS) };
     let was_open = before.iter().any(is_open);
-    let done = if was_open {
-        let wired = Plan::new(settings)?.open(Arc::new(NoApprover))?;
-        Stopping::new(wired, task, &before)?.run()?
-    } else {
-        Done::default()
-    };
     // Of those that were told, some may have ended by themselves; all have ended now.
     let tree = journal.tree(task)?;
     let of_tree = |wanted: &dyn Fn(&TaskId) -> bool| -> Vec<&TaskHeader> {
         tree.iter().filter(|header| wanted(&header.task_id)).collect()
     };
-    let all_stopped = with_late_ones(&done.stopped, &before, &tree);
+    let all_stopped = with_late_ones(&done.stopped, before, &tree);
     let stopped = of_tree(&|task| all_stopped.contains(task) && !done.failures.contains_key(task));
     let failed = of_tree(&|task| done.failures.contains_key(task));
     if json {
@@ -119,13 +128,13 @@ impl Stopping {
     }
 
     /// Returns when all have ended that can be.
-    fn run(mut self) -> Result<Done, CommandError> {
+    fn run(&mut self) -> Result<(), CommandError> {
         let since = Instant::now();
         loop {
             let mut open = self.wired.journal.tree(self.task)?;
             open.retain(|header| is_open(header) && !self.done.failures.contains_key(&header.task_id));
             if open.is_empty() {
-                return Ok(self.done);
+                return Ok(());
             }
             self.tell(&open, since.elapsed() > REPEAT)?;
             let running: Vec<&TaskHeader> = open.iter().filter(|header| is_running(header)).collect();

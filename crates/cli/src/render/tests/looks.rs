@@ -50,6 +50,46 @@ fn busy(calls: usize) -> Tale {
 }
 
 #[test]
+fn in_a_narrow_terminal_a_box_still_says_whose_it_is() {
+    let tale = Tale::default().started('m', "main", "x").admitted('m').started('a', "general-purpose", "Find it");
+    let tale = tale.admitted('a').ended('a', outcome('a', "general-purpose", Status::Completed, "Found."));
+    let interest = Interest { shell_mark: Some(UNCONFINED), ..CALM };
+    check(
+        &drawn(&Boxes, interest, &tale, Extent { columns: 38, ..WIDE }),
+        &expect![[r#"
+        ┌─ general-purpose ─────────────────┐
+        │ agent-aaaaaaaaaaaa [unconfined]   │
+        │ Task: Find it                     │
+        │ Model: main (test-model)          │
+        └───────────────────────────────────┘
+        ┌─ completed · general-purpose ─────┐
+        │ agent-aaaaaaaaaaaa [unconfined]   │
+        │ Found.                            │
+        │ 7 calls · 12.4k tokens · 3.2s     │
+        └───────────────────────────────────┘
+          main [unconfined] working… · 0.0s
+    "#]],
+    );
+    check(
+        &drawn(&Boxes, CALM, &tale, Extent { columns: 24, ..WIDE }),
+        &expect![[r#"
+        ┌─ general-purpose ───┐
+        │ agent-aaaaaaaaaaaa  │
+        │ Task: Find it       │
+        │ Model: main (test-… │
+        └─────────────────────┘
+        ┌─ completed ─────────┐
+        │ general-purpose     │
+        │ agent-aaaaaaaaaaaa  │
+        │ Found.              │
+        │ 7 calls · 12.4k to… │
+        └─────────────────────┘
+          main working… · 0.0s
+    "#]],
+    );
+}
+
+#[test]
 fn s1_33_s1_46_a_block_changes_in_place_until_its_end() {
     check(
         &drawn(&COLLAPSED, CALM, &two_explorers(), WIDE),

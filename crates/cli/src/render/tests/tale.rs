@@ -98,6 +98,7 @@ impl Tale {
             report_cap_characters: None,
             report_cap_lines: None,
             report_cap_json_bytes: None,
+            counted_percent: None,
             reach: Reach::default(),
             notices: Vec::new(),
             config: config(agent, depth),

@@ -29,20 +29,23 @@ fn s2_82_a_task_that_names_a_template_is_what_the_template_says() {
 #[test]
 fn s2_83_an_identical_task_on_the_same_files_is_answered_without_a_model() {
     let world = World::new();
-    let run = |flags: &[&str]| {
-        let script = main_agent_calls([task("CHILD looks")]).otherwise(reply::text("It is there."));
-        let run = Run::with(&world, CONTRACT, "anthropic", script, flags);
-        assert_eq!(
-            (run.ended.stdout.as_str(), &run.result().json()["summary"]),
-            (&*format!("{DONE}\n"), &json!("It is there."))
-        );
-        run.sub_agents().len()
-    };
-    let keeping = &["--set", "task_tool.cache=true"];
-    assert_eq!((run(&[]), run(&[])), (1, 1), "off by default");
-    assert_eq!((run(keeping), run(keeping)), (1, 0));
+    let script = main_agent_calls([task("CHILD looks")]).otherwise(reply::text("It is there."));
+    let keeping: &[&str] = &["--set", "task_tool.cache=true"];
+    let mut run = Run::of(&world, CONTRACT, "anthropic", script);
+    let mut n_asked = vec![run.sub_agents().len()];
+    for flags in [&[], keeping, keeping] {
+        run = run.again(&world, CONTRACT, "anthropic", flags);
+        n_asked.push(run.sub_agents().len());
+    }
+    assert_eq!(n_asked, [1, 2, 3, 3], "off by default");
+    let told = run.result().json()["summary"].to_string();
+    assert!(told.starts_with(r#""It is there.\n[answered from "#), "{told}");
     world.write("workspace/src/auth.rs", "// another\n");
-    assert_eq!((run(keeping), run(keeping)), (1, 0), "a change is noticed");
+    for _ in 0..2 {
+        run = run.again(&world, CONTRACT, "anthropic", keeping);
+        assert_eq!(run.ended.stdout, format!("{DONE}\n"));
+        assert_eq!(run.sub_agents().len(), 4, "a change is noticed");
+    }
 }
 
 #[test]

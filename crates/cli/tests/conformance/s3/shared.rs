@@ -29,13 +29,15 @@ fn s2_84_s3_45_a_sub_agent_reads_what_another_has_found() {
 #[test]
 fn s3_45_what_was_found_on_the_same_files_is_not_looked_for_again() {
     let world = World::new();
-    let script = || main_agent_calls([task("Explore", "CHILD looks")]).otherwise(reply::text("It is there."));
+    let script = main_agent_calls([task("Explore", "CHILD looks")]).otherwise(reply::text("It is there."));
     let keeping = ["--set", "task_tool.cache=true"];
-    let first = Run::with(&world, "typed", "anthropic", script(), &keeping);
-    let again = Run::with(&world, "typed", "anthropic", script(), &keeping);
-    assert_eq!((first.sub_agents().len(), again.sub_agents().len()), (1, 0));
-    assert_eq!(result(&first), result(&again));
+    let first = Run::with(&world, "typed", "anthropic", script, &keeping);
+    assert_eq!((first.sub_agents().len(), &result(&first)["result"]), (1, &json!("It is there.")));
+    let again = first.again(&world, "typed", "anthropic", &keeping);
+    let told = result(&again)["result"].to_string();
+    assert!(told.starts_with(r#""It is there.\n[answered from "#), "{told}");
+    assert_eq!(again.sub_agents().len(), 1);
     world.write("workspace/src/new.rs", "");
-    let anew = Run::with(&world, "typed", "anthropic", script(), &keeping);
-    assert_eq!(anew.sub_agents().len(), 1);
+    let anew = again.again(&world, "typed", "anthropic", &keeping);
+    assert_eq!(anew.sub_agents().len(), 2);
 }

@@ -9,7 +9,7 @@ use sortie_protocol::{
 };
 use sortie_tools::{
     AnswerParts, Answered, BoxFuture, Choice, Delegated, Delegation, Glance, Kin, Listing, Note, Receipt, ReportPage,
-    Stand, Work,
+    Sought, Stand, Work,
 };
 use tokio::sync::watch;
 
@@ -205,18 +205,25 @@ impl Kin for Family {
 
     fn post(&self, text: String) -> BoxFuture<'_, Result<(), Failure>> {
         Box::pin(async move {
-            self.notes.lock().unwrap().push(Note { task: id('m'), agent: "main".to_owned(), text });
+            let mut notes = self.notes.lock().unwrap();
+            let number = notes.len();
+            notes.push(Note { number, task: id('m'), agent: "main".to_owned(), text });
             Ok(())
         })
     }
 
-    fn notes(&self, most: usize) -> BoxFuture<'_, Result<Vec<Note>, Failure>> {
+    fn notes(&self, sought: Sought) -> BoxFuture<'_, Result<Vec<Note>, Failure>> {
         Box::pin(async move {
             if *self.notes_are_lost.lock().unwrap() {
                 return Err(Failure::new("journal", "the journal cannot be read"));
             }
-            let notes = self.notes.lock().unwrap();
-            Ok(notes[notes.len().saturating_sub(most)..].to_vec())
+            // What is new is the engine's to know; here the caller has seen nothing yet.
+            let is_sought = |note: &Note| match sought {
+                Sought::New => note.task != id('m'),
+                Sought::All => true,
+                Sought::From(number) => note.number >= number,
+            };
+            Ok(self.notes.lock().unwrap().iter().filter(|note| is_sought(note)).cloned().collect())
         })
     }
 }

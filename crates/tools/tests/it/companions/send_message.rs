@@ -11,7 +11,8 @@ async fn the_receipt_says_when_the_message_is_read() {
     let project = family.project();
     *family.receipt.lock().unwrap() = Some(Receipt::Delivered { task: id('a') });
     let output = project.run("SendMessage", json!({"to": " aaaaaaaaaaaa", "message": "Look in docs, too."})).await;
-    expect!["delivered: agent-aaaaaaaaaaaa reads it at its next turn"].assert_eq(&output.for_model);
+    expect!["delivered: agent-aaaaaaaaaaaa reads it at its next turn, unless it ends before"]
+        .assert_eq(&output.for_model);
     assert_eq!(output.for_people, "delivered to agent-aaaaaaaaaaaa");
     *family.receipt.lock().unwrap() = Some(Receipt::Resumed { task: id('a') });
     let arguments = json!({"to": "Parent", "message": " Go on. ", "summary": "more work"});
