@@ -259,7 +259,7 @@ impl Delegate {
     /// How long an answer is waited for that is asked for now.
     fn time_to_ask(&self, patience: Duration) -> Duration {
         let latest = self.deadline.latest_to_ask();
-        latest.map_or(patience, |latest| patience.min(latest - Instant::now()))
+        latest.map_or(patience, |latest| patience.min(latest.saturating_duration_since(Instant::now())))
     }
 
     /// Waits as long as the parent may answer; one that no longer can is a failure.

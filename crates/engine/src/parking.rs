@@ -88,13 +88,8 @@ impl Run<'_> {
     /// Waits, without a slot, until there is something to read, or nothing will come; or tells how the leg ends before
     /// that.
     async fn park(&mut self) -> Result<Option<Ending>, JournalError> {
-        let inbox = &self.services.inbox;
-        let waits_for = inbox.at_work();
-        if !waits_for.is_empty() {
-            self.sink.append(Fact::TaskParked { waits_for }).await?;
-            point("task.parked");
-        }
-        let pause = self.rest.pause();
+        self.tell_for_whom().await?;
+        let (inbox, pause) = (&self.services.inbox, self.rest.pause());
         let mail = async {
             inbox.something().await;
             if !pause.is_zero() {
@@ -105,16 +100,22 @@ impl Run<'_> {
         Ok(over.map(|over| over.ending(self.history.last_text())))
     }
 
+    /// For whom it waits, if for anybody.
+    async fn tell_for_whom(&self) -> Result<(), JournalError> {
+        let waits_for = self.services.inbox.at_work();
+        if !waits_for.is_empty() {
+            self.sink.append(Fact::TaskParked { waits_for }).await?;
+            point("task.parked");
+        }
+        Ok(())
+    }
+
     /// Waits for the children that work beside the task, at a limit that leaves time: what they ask meanwhile it cannot
     /// answer. From there on it reads nothing more.
     pub(crate) async fn gather(&mut self) -> Result<Option<Ending>, JournalError> {
         let inbox = &self.services.inbox;
         inbox.fall_silent();
-        let waits_for = inbox.at_work();
-        if !waits_for.is_empty() {
-            self.sink.append(Fact::TaskParked { waits_for }).await?;
-            point("task.parked");
-        }
+        self.tell_for_whom().await?;
         let over = self.services.gate.without_slot(inbox.all_home(), self.cancel).await;
         inbox.shut().await;
         while inbox.has_mail() {
