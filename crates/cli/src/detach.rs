@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sortie_engine::Hooks;
 use sortie_journal::{Journal, JournalError, TaskState};
-use sortie_protocol::{Event, Fact, Status, TaskId, TaskOutcome};
+use sortie_protocol::{Event, Fact, Reply, Status, TaskId, TaskOutcome};
 use tokio::sync::watch;
 
 use crate::ask;
@@ -136,6 +136,11 @@ fn described(journal: &dyn Journal, task: TaskId) -> String {
     )
 }
 
+/// What the main agent wrote in a reply. One without words, as it may give before it waits, takes nothing back.
+fn written(reply: &Reply) -> Option<String> {
+    Some(reply.text()).filter(|text| !text.trim().is_empty())
+}
+
 /// A display, and beside it an eye on the main agent.
 struct Watching {
     /// The main agent; where it is not known yet, whose beginning is seen first.
@@ -153,7 +158,7 @@ impl Display for Watching {
     fn recall(&mut self, journal: &dyn Journal, task: TaskId) -> Result<(), JournalError> {
         // Where it has nothing new to say before it waits again, that is what there is.
         let said = journal.read(task)?.into_iter().rev().find_map(|event| match event.fact {
-            Fact::ModelReplied { reply, .. } => Some(reply.text()),
+            Fact::ModelReplied { reply, .. } => written(&reply),
             _ => None,
         });
         self.now.text = said.unwrap_or_default();
@@ -163,7 +168,11 @@ impl Display for Watching {
     fn show(&mut self, event: &Event) -> io::Result<()> {
         if *self.task.get_or_insert(event.task_id) == event.task_id {
             match &event.fact {
-                Fact::ModelReplied { reply, .. } => self.now.text = reply.text(),
+                Fact::ModelReplied { reply, .. } => {
+                    if let Some(text) = written(reply) {
+                        self.now.text = text;
+                    }
+                }
                 Fact::TaskParked { waits_for } => {
                     self.now.waits_for.clone_from(waits_for);
                     // It is left now, and waits for nobody.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sortie_engine::{Approver, Engine, EngineError, Kind, Resumption, Running};
+use sortie_engine::{Approver, Engine, EngineError, Hooks, Kind, Resumption, Running};
 use sortie_protocol::{Failure, Job, Status, TaskId, TaskOutcome, TaskRequest, Usage};
 use tokio::runtime::Builder;
 
@@ -104,7 +104,7 @@ async fn steer(
     let running = match started {
         Ok(running) => running,
         Err(failure) => {
-            hooks::settle(hooks.as_ref()).await;
+            unless_signalled(hooks::settle(hooks.as_ref()), hooks.as_ref(), (&mut signals, None)).await;
             return Ok(Err(failure));
         }
     };
@@ -131,18 +131,8 @@ async fn steer(
             another = signals.next() => if another.is_meant_after(signal) { end_now(another) },
         }
     };
-    let mut settling = pin!(async { tokio::join!(hooks::settle(hooks.as_ref()), engine.close()) });
-    loop {
-        tokio::select! {
-            _ = &mut settling => break,
-            // Hooks and servers end in their time; who does not want to wait for that need not. The run is over, whatever it
-            // came to: that is not changed by it.
-            another = signals.next() => if another.is_meant_after(signal) {
-                hooks::tell_who_was_ended(hooks.as_ref());
-                break;
-            },
-        }
-    }
+    let settling = async { tokio::join!(hooks::settle(hooks.as_ref()), engine.close()) };
+    unless_signalled(settling, hooks.as_ref(), (&mut signals, signal)).await;
     match (finished.unwrap_or_else(|_| Err(CommandError::internal("the result could not be shown"))), signal) {
         (Ok(status), signal) => Ok(Ok(exit::of_outcome(status, signal))),
         // Whoever asked for the end may have taken the terminal away, too.
@@ -187,6 +177,24 @@ async fn watch(
             },
             // Nobody would see the rest.
             () = follower.failed(), if !stop.is_cancelled() => stop.cancel(),
+        }
+    }
+}
+
+/// Waits for hooks and servers, each of which ends in its time. Who does not want to wait for that need not: whatever the run
+/// came to, or why there was none, is not changed by it. `before` is the signal that has ended the run.
+async fn unless_signalled<T>(
+    settling: impl Future<Output = T>,
+    hooks: &dyn Hooks,
+    (signals, before): (&mut Signals, Option<Signal>),
+) {
+    let mut settling = pin!(settling);
+    loop {
+        tokio::select! {
+            _ = &mut settling => return,
+            another = signals.next() => if another.is_meant_after(before) {
+                return hooks::tell_who_was_ended(hooks);
+            },
         }
     }
 }

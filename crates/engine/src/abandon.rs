@@ -154,7 +154,7 @@ impl Inner {
         if outcome.status == Status::Cancelled {
             outcome.notices.push("it was interrupted, and was stopped before it went on".to_owned());
         }
-        outcome.notices.extend(unread_notice(past.messages.len()));
+        outcome.notices.extend(unread_notice(0, past.messages.len()));
         report::cap(&mut outcome, &past.job, &self.reports).await;
         entries.push(sink.entry(Fact::TaskEnded { outcome: Box::new(outcome.clone()) }));
         outcome

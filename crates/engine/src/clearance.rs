@@ -20,7 +20,14 @@ use crate::hooks::{Asking, Hooks};
 use crate::patience::Patience;
 use crate::sink::Sink;
 use crate::slot::Slot;
-use crate::turn::until;
+
+/// What whoever asks whether it may is told whose turn does not come in time.
+const OVERTAKEN: &str = "your question was never shown to anyone: others were asked before it, and there is little time left; \
+                         go on without it, and say so in your report";
+
+/// The same, of one that asks with too little time left.
+const TOO_LATE: &str = "your question was never shown to anyone: there is too little time left for an answer; go on without it, \
+                        and say so in your report";
 
 /// What one task may do, and whom to ask beyond that.
 pub(crate) struct Clearance {
@@ -97,13 +104,20 @@ impl Clearance {
     /// approved in the meantime may cover this one.
     async fn in_turn(&self, asked: &Asked<'_>, sink: &Sink) -> Result<Result<(), ToolOutput>, JournalError> {
         let Asked { call, tool, context, resource, ground } = *asked;
+        let time = self.deadline.time_to_ask();
+        if !time.is_enough() {
+            return Ok(Err(refused(call, self.unshown(TOO_LATE))));
+        }
         let _turn = tokio::select! {
             biased;
-            () = until(self.deadline.latest_to_ask()) => return Ok(Err(refused(call, self.unshown()))),
+            () = time.passes(None) => return Ok(Err(refused(call, self.unshown(OVERTAKEN)))),
             turn = self.desk.turn() => turn,
         };
         if self.approvals.cover((&call.tool, tool.pin()), resource) {
             return Ok(Ok(()));
+        }
+        if !time.is_enough() {
+            return Ok(Err(refused(call, self.unshown(OVERTAKEN))));
         }
         let rules = remedies(&call.tool, resource, &self.places);
         let covers = if rules.is_empty() { call.tool.clone() } else { rules.join(", ") };
@@ -111,7 +125,7 @@ impl Clearance {
         let is_command = matches!(resource, Resource::Command { .. });
         let lasting = lasting_remedy(&call.tool, resource, &self.places);
         let preview = tool.preview(&call.arguments, context).await;
-        let wait = self.patience.begin(self.job.task).await;
+        let wait = self.patience.begin(self.job.task, &time).await;
         let question = Question {
             task: self.job.task,
             title: self.job.title.clone(),
@@ -149,13 +163,9 @@ impl Clearance {
         Ok(refusal.map_or(Ok(()), Err))
     }
 
-    /// Why a question is given up that has waited for its turn.
-    fn unshown(&self) -> &'static str {
-        if self.deadline.has_passed() {
-            return self.given_up();
-        }
-        "your question was never shown to anyone: others were asked before it, and there is little time left; go on without \
-         it, and say so in your report"
+    /// Why a question is given up before it is shown.
+    fn unshown(&self, why: &'static str) -> &'static str {
+        if self.deadline.has_passed() { self.given_up() } else { why }
     }
 
     /// Why a question is given up.

@@ -24,7 +24,8 @@ pub(crate) struct Tally {
     /// Answers of this leg that were sent back.
     pub(crate) answers_returned: u32,
     believed: Believed,
-    has_cut_answer: bool,
+    /// What has cut the first answer of this leg that is not whole.
+    pub(crate) cut_by: Option<Limit>,
     pub(crate) account: Arc<Account>,
 }
 
@@ -65,7 +66,7 @@ impl Tally {
             call_ids: HashSet::new(),
             answers_returned: 0,
             believed: Believed::default(),
-            has_cut_answer: false,
+            cut_by: None,
             account: Arc::clone(account),
         }
     }
@@ -80,7 +81,8 @@ impl Tally {
             call_ids: deeds.call_ids.clone(),
             answers_returned: deeds.answers_returned,
             believed: deeds.believed,
-            has_cut_answer: deeds.has_cut_answer,
+            // A limit that had lowered the cap is not on record.
+            cut_by: deeds.has_cut_answer.then_some(Limit::Output),
             ..Self::new(account, &deeds.notices)
         };
         for notice in notices {
@@ -89,9 +91,11 @@ impl Tally {
         tally
     }
 
-    /// Whether an answer of this leg was cut by the cap on one reply.
-    pub(crate) fn has_cut_answer(&self) -> bool {
-        self.has_cut_answer
+    /// Notes by what a reply was cut, if that is its fate.
+    pub(crate) fn see_cut(&mut self, reply: &Reply, limit: Limit) {
+        if is_cut_answer(reply) {
+            self.cut_by.get_or_insert(limit);
+        }
     }
 
     /// Model calls answered so far.
@@ -103,7 +107,6 @@ impl Tally {
     pub(crate) fn add_reply(&mut self, reply: &Reply) {
         self.turns += 1;
         self.believed.hear(reply);
-        self.has_cut_answer |= is_cut_answer(reply);
     }
 
     pub(crate) fn add_call(&mut self, tool: &str, files_changed: &[String]) {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use sortie_crash::point;
 use sortie_journal::JournalError;
-use sortie_protocol::{CallId, Failure, Status, TaskId, TaskOutcome, Usage};
+use sortie_protocol::{CallId, Failure, Sender, Status, TaskId, TaskOutcome, Usage};
 use tokio::sync::OwnedMutexGuard;
 
 use crate::address::{Address, Recipient};
@@ -35,7 +35,7 @@ impl Task {
         outcome.files_changed = self.account.files_changed();
         // What is on its way is here, or was refused: whoever was told that it arrived finds it in the outcome.
         self.inbox.shut().await;
-        outcome.notices.extend(unread_notice(self.inbox.unread().messages.len()));
+        outcome.notices.extend(self.left_unread(hands_over));
         let Some(address) = &self.address else {
             self.tell_who_stopped(outcome, None);
             return self.sink.end(outcome.clone(), None, Vec::new()).await;
@@ -75,6 +75,19 @@ impl Task {
         }
         to.is_over = true;
         Ok(())
+    }
+
+    /// What it has not read. Reports and questions of those that go over to another one are told there.
+    fn left_unread(&self, hands_over: bool) -> Option<String> {
+        let unread = self.inbox.unread();
+        if !hands_over {
+            // What was stopped with it has nothing to tell that it does not say itself.
+            let told = unread.reports.iter().filter(|report| report.outcome.status != Status::Cancelled);
+            return unread_notice(told.count(), unread.messages.len());
+        }
+        let children: Vec<TaskId> = self.inbox.close().into_iter().map(|charge| charge.child).collect();
+        let is_of_child = |from: &Sender| matches!(from, Sender::Task { task, .. } if children.contains(task));
+        unread_notice(0, unread.messages.iter().filter(|message| !is_of_child(&message.from)).count())
     }
 
     /// Whoever reads that a task was cancelled reads who did that: it may have been none of those that it knows.

@@ -325,8 +325,13 @@ impl Inbox {
 
     /// Whether the task has asked the one above it something, and that one has not answered.
     pub(crate) fn awaits_answer_of(&self, above: TaskId) -> bool {
+        !self.unanswered_by(above).is_empty()
+    }
+
+    /// What it has asked so, by call.
+    pub(crate) fn unanswered_by(&self, above: TaskId) -> Vec<CallId> {
         let mail = self.lock();
-        mail.questions.awaits_answer_of(above, &mail.messages)
+        mail.questions.unanswered_by(above, &mail.messages)
     }
 
     /// Another one is above the task from now on.

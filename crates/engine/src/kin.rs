@@ -4,6 +4,7 @@
 mod given;
 mod reach;
 mod stand;
+mod wait;
 
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
@@ -17,11 +18,11 @@ use sortie_tools::{
     Answered, BoxFuture, Choice, Delegated, Delegation as _, Glance, Kin, Listing, Note, Receipt, ReportPage, Sought,
     Stand,
 };
-use tokio::time::Instant;
 
 pub(crate) use self::reach::Member;
 use self::reach::NO_SUCH_TASK;
 pub(crate) use self::stand::{END_WITHIN, Onlooker, listing, not_ended};
+use self::wait::Wait;
 use crate::approval::Inquiry;
 use crate::blocking::blocking;
 use crate::delegate::Delegate;
@@ -30,11 +31,14 @@ use crate::hooks::Asking;
 use crate::question::{ASK, Asker};
 use crate::remember::{journal_failure, read};
 use crate::resident::{Courier, Resident, SILENT, Stopper};
-use crate::turn::until;
 
 /// What whoever asks the person is told whose turn does not come in time.
-const UNSHOWN: &str = "your question was never shown to anyone: others were asked before it, and there is little time left; \
-                       go on by your best judgement, and say in your report what you assumed";
+const OVERTAKEN: &str = "your question was never shown to anyone: others were asked before it, and there is little time left; \
+                         go on by your best judgement, and say in your report what you assumed";
+
+/// The same, of one that asks with too little time left.
+const TOO_LATE: &str = "your question was never shown to anyone: there is too little time left for an answer; go on by your \
+                        best judgement, and say in your report what you assumed";
 
 impl Kin for Delegate {
     fn look<'a>(&'a self, task: &'a str, patience: Duration) -> BoxFuture<'a, Result<Glance, Failure>> {
@@ -256,15 +260,9 @@ impl Delegate {
         blocking(look_it_up).await
     }
 
-    /// How long an answer is waited for that is asked for now.
-    fn time_to_ask(&self, patience: Duration) -> Duration {
-        let latest = self.deadline.latest_to_ask();
-        latest.map_or(patience, |latest| patience.min(latest.saturating_duration_since(Instant::now())))
-    }
-
     /// Waits as long as the parent may answer; one that no longer can is a failure.
     async fn wait_for_parent(&self, patience: Duration) -> Result<Option<Answered>, Failure> {
-        let within = self.time_to_ask(patience);
+        let wait = Wait::begin(self.deadline.time_to_ask(), patience);
         let silence = async {
             loop {
                 let changed = self.inbox.change();
@@ -277,7 +275,7 @@ impl Delegate {
             }
         };
         tokio::select! {
-            () = tokio::time::sleep(within) => no_answer(within, patience),
+            () = wait.runs_out() => wait.no_answer(),
             () = silence => Err(Failure::new("nobody", SILENT)),
         }
     }
@@ -293,34 +291,41 @@ impl Delegate {
         let at_once = turn.as_mut().now_or_never();
         // The next one of this task stands behind it.
         self.inbox.has_asked(call);
+        let time = self.deadline.time_to_ask();
+        if !time.is_enough() {
+            return Err(Failure::new("no_answer", TOO_LATE));
+        }
         let turn = if let Some(turn) = at_once {
             turn
         } else {
             tokio::select! {
                 biased;
-                () = until(self.deadline.latest_to_ask()) => return Err(Failure::new("no_answer", UNSHOWN)),
+                () = time.passes(None) => return Err(Failure::new("no_answer", OVERTAKEN)),
                 turn = turn => turn,
             }
         };
-        let within = self.time_to_ask(patience);
-        let patience_is_over = tokio::time::sleep(within);
+        if !time.is_enough() {
+            return Err(Failure::new("no_answer", OVERTAKEN));
+        }
+        let wait = Wait::begin(time, patience);
         let ground = "the agent asks";
         let arguments = serde_json::json!({"question": question}).to_string();
         let asking = Asking { tool: ASK, arguments: &arguments, rules: &[], ground };
         self.engine.hooks.asks(&self.parent, &asking);
         let Job { task, title, config, .. } = self.parent.as_ref();
-        let inquiry = Inquiry { task: *task, title, chain: &config.chain, question, within, answered };
-        let answer = tokio::time::timeout(within, self.engine.permissions.approver.inquire(&inquiry)).await;
+        let inquiry = Inquiry { task: *task, title, chain: &config.chain, question, within: wait.within(), answered };
+        let answer = tokio::select! {
+            biased;
+            answer = self.engine.permissions.approver.inquire(&inquiry) => answer,
+            () = wait.runs_out() => None,
+        };
         drop(turn);
-        match answer {
-            Ok(Some(text)) => Ok(Some(Answered { text, from: Sender::Person, message: None })),
-            // Nobody answers here; somebody may elsewhere.
-            Ok(None) => {
-                patience_is_over.await;
-                no_answer(within, patience)
-            }
-            Err(_) => no_answer(within, patience),
+        if let Some(text) = answer {
+            return Ok(Some(Answered { text, from: Sender::Person, message: None }));
         }
+        // Nobody answers here; somebody may elsewhere.
+        wait.runs_out().await;
+        wait.no_answer()
     }
 
     /// Whether another one waits for an answer of this task, and has none.
@@ -331,19 +336,6 @@ impl Delegate {
         };
         address.hold().await.sink.task() == own
     }
-}
-
-/// What came of a question that was waited for so long. Less than the patience is for want of time.
-fn no_answer(within: Duration, patience: Duration) -> Result<Option<Answered>, Failure> {
-    if within >= patience {
-        return Ok(None);
-    }
-    let message = format!(
-        "no answer within {} s, and there is little time left; go on by your best judgement, and say in your report what you \
-         assumed",
-        within.as_secs()
-    );
-    Err(Failure::new("no_answer", message))
 }
 
 impl Onlooker for Delegate {

@@ -81,9 +81,12 @@ impl Letterhead {
     /// What the log knows of a child that has ended. One that it cannot tell of is known by its id alone.
     async fn occasion(&self, Report { leg, outcome }: &Report) -> Occasion {
         let (journal, task) = (Arc::clone(&self.journal), outcome.task_id);
-        let found = blocking(move || journal.find(task.letters()).map_err(journal_failure)).await;
-        let Some(known) = found.ok().and_then(|mut found| found.pop()) else {
-            return Occasion { child: task.to_string(), is_earlier: false, is_alone: false };
+        let known = blocking(move || {
+            let job = journal.beginning(task).map_err(journal_failure)?;
+            Ok((job, journal.standing(task).map_err(journal_failure)?.leg))
+        });
+        let Ok((known, newest_leg)) = known.await else {
+            return Occasion { child: task.to_string(), known: Vec::new(), is_earlier: false, is_alone: false };
         };
         let mut child = task.to_string();
         // Its starter's words: they say nothing beyond their quotes.
@@ -92,10 +95,10 @@ impl Letterhead {
         if !title.is_empty() {
             child += &format!(" “{title}”");
         }
-        if let Some(starter) = known.parent_id.filter(|starter| *starter != self.task) {
+        if let Some(starter) = known.parent.filter(|starter| *starter != self.task) {
             child += &format!(" (started by {starter}, which failed; it reports to you now)");
         }
-        Occasion { child, is_earlier: known.leg > *leg, is_alone: false }
+        Occasion { child, known: known.notices, is_earlier: newest_leg > *leg, is_alone: false }
     }
 
     /// What a message says now: a question that nobody waits with any more is no longer open.
@@ -113,7 +116,6 @@ impl Letterhead {
     fn report(&self, outcome: &TaskOutcome, occasion: &Occasion, left: &mut usize) -> Option<String> {
         let call = Call { arguments: "{}", cwd: &self.cwd, spare_id: outcome.task_id };
         let whole = self.contract.encode_for_model(&call, Ok(outcome), &self.ids.mark());
-        *left = left.checked_sub(whole.len())?;
         let child = &occasion.child;
         let head = if occasion.is_earlier {
             format!("Your background task {child}: its report from {BEFORE_MORE}:")
@@ -121,15 +123,18 @@ impl Letterhead {
             format!("Your background task {child} has ended:")
         };
         let mut lines = vec![head];
-        let untold = outcome.notices.iter().filter(|notice| !whole.contains(notice.as_str()));
+        let is_new = |notice: &&String| !occasion.known.contains(notice) && !whole.contains(notice.as_str());
+        let untold = outcome.notices.iter().filter(is_new);
         lines.extend(untold.map(|notice| format!("notice: {notice}")));
         lines.push(whole);
-        Some(lines.join("\n"))
+        let text = lines.join("\n");
+        *left = left.checked_sub(text.len())?;
+        Some(text)
     }
 
     /// What is told of a report for which there is no room, with its beginning if there is room for that.
     fn digest(&self, outcome: &TaskOutcome, occasion: &Occasion, left: &mut usize) -> String {
-        let Occasion { child, is_earlier, is_alone } = occasion;
+        let Occasion { child, is_earlier, is_alone, .. } = occasion;
         let TaskOutcome { agent, status, text, .. } = outcome;
         let fits = if *is_alone { "does not fit here" } else { "does not fit here beside the others" };
         let told = if *is_earlier {
@@ -157,19 +162,25 @@ const BEFORE_MORE: &str = "before it was asked for more";
 struct Occasion {
     /// Its id, its title, and who started it if that is not the one who reads.
     child: String,
+    /// What was to be known of it before it began.
+    known: Vec<String>,
     /// It has gone on since.
     is_earlier: bool,
     /// No other report comes with it.
     is_alone: bool,
 }
 
-/// What the outcome says of messages that came and were not read.
-pub(crate) fn unread_notice(n_unread: usize) -> Option<String> {
-    match n_unread {
+/// What the outcome says of reports and messages that came and were not read.
+pub(crate) fn unread_notice(n_reports: usize, n_messages: usize) -> Option<String> {
+    let counted = |count: usize, what: &str| match count {
         0 => None,
-        1 => Some("1 message was not read; it is read if the task goes on".to_owned()),
-        n_unread => Some(format!("{n_unread} messages were not read; they are read if the task goes on")),
-    }
+        1 => Some(format!("1 {what}")),
+        count => Some(format!("{count} {what}s")),
+    };
+    let unread: Vec<String> =
+        [counted(n_reports, "report"), counted(n_messages, "message")].into_iter().flatten().collect();
+    let (was, is) = if n_reports + n_messages == 1 { ("was", "it is") } else { ("were", "they are") };
+    (!unread.is_empty()).then(|| format!("{} {was} not read; {is} read if the task goes on", unread.join(" and ")))
 }
 
 /// Stands behind a question that waits for an answer.

@@ -1,33 +1,55 @@
 //! What a task does that has ended its turn: it has had its last word, or waits for those that work beside it.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use sortie_crash::point;
 use sortie_journal::JournalError;
-use sortie_protocol::{Fact, Reply, StopReason, TaskId};
+use sortie_protocol::{Fact, QuestionMark, Reply, StopReason};
+use tokio::time::Instant;
 
 use crate::end::Ending;
+use crate::replay::Past;
 use crate::run::Run;
 
 /// How long the first report is kept for others to come with it, and how long at the most.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// What a task has done since its last call: nothing but to end its turns.
+/// After so long a time without a wake-up the next report wakes at once again.
+const QUIET: Duration = Duration::from_secs(10);
+
+/// How a task rests between its turns.
 #[derive(Default)]
 pub(crate) struct Rest {
-    /// How often it was woken.
+    /// How often it was woken without much time between, and when it was last.
     wakes: u32,
-    /// Whether it was told that all wait for it.
-    is_reminded: bool,
+    woken_at: Option<Instant>,
+    /// The questions of others that it was reminded of.
+    reminded_of: Vec<QuestionMark>,
 }
 
 impl Rest {
-    /// How long reports are collected before it is woken with them. The first one wakes it at once; where that came to
-    /// nothing, each further one alone would cost a turn for nothing, too.
-    fn pause(&self) -> Duration {
-        let doublings = self.wakes.checked_sub(1).map(|doublings| doublings.min(8));
-        doublings.map_or(Duration::ZERO, |doublings| (FIRST_PAUSE * (1 << doublings)).min(LONGEST_PAUSE))
+    /// Of a task that goes on.
+    pub(crate) fn after(past: &Past) -> Self {
+        Self { reminded_of: past.reminded_of.clone(), ..Self::default() }
+    }
+
+    /// How long reports are collected before it is woken with them, where so much time is left to it. The first one wakes it
+    /// at once. If each further one did so alone, it would cost a turn, or several.
+    fn pause(&self, left: Option<Duration>) -> Duration {
+        if self.woken_at.is_none_or(|woken_at| woken_at.elapsed() > QUIET) {
+            return Duration::ZERO;
+        }
+        let doublings = self.wakes.saturating_sub(1).min(8);
+        let pause = (FIRST_PAUSE * (1 << doublings)).min(LONGEST_PAUSE);
+        left.map_or(pause, |left| pause.min(left / 8))
+    }
+
+    fn wake(&mut self) {
+        let is_quiet = self.woken_at.is_none_or(|woken_at| woken_at.elapsed() > QUIET);
+        self.wakes = if is_quiet { 1 } else { self.wakes + 1 };
+        self.woken_at = Some(Instant::now());
     }
 }
 
@@ -53,45 +75,53 @@ impl Run<'_> {
                 return Ok(Some(ending));
             }
             if self.services.inbox.has_mail() {
-                self.rest = Rest { wakes: self.rest.wakes + 1, is_reminded: false };
+                self.rest.wake();
                 return Ok(None);
             }
         }
     }
 
     /// Where all that it waits for wait for its answer, all would wait until that is no longer waited for. It is reminded of
-    /// them, once. If it ends its turn all the same, it is left to a person to answer. True: it has been reminded.
+    /// each question once. If it ends its turn all the same, it is left to a person to answer. True: it has been reminded.
     async fn remind_of_questions(&mut self) -> Result<bool, JournalError> {
-        let may_remind = !self.rest.is_reminded && !self.services.inbox.has_mail();
-        let Some(askers) = self.askers().filter(|_| may_remind) else { return Ok(false) };
-        self.rest.is_reminded = true;
-        let names: Vec<String> = askers.iter().map(ToString::to_string).collect();
+        let questions = if self.services.inbox.has_mail() { Vec::new() } else { self.open_questions() };
+        if questions.iter().all(|question| self.rest.reminded_of.contains(question)) {
+            return Ok(false);
+        }
+        let askers: BTreeSet<String> = questions.iter().map(|question| question.task.to_string()).collect();
         let text = format!(
             "You have ended your turn, and all that you wait for wait for your answer: {}. Answer with SendMessage.",
-            names.join(", ")
+            Vec::from_iter(askers).join(", ")
         );
-        self.sink.append(Fact::Reminded { text: text.clone(), lost_shells: Vec::new() }).await?;
+        self.rest.reminded_of.extend(questions.iter().cloned());
+        self.sink.append(Fact::Reminded { text: text.clone(), lost_shells: Vec::new(), questions }).await?;
         self.history.push_reminder(&text);
         Ok(true)
     }
 
-    /// Those that work beside it, if each of them waits for its answer.
-    fn askers(&self) -> Option<Vec<TaskId>> {
-        let at_work = self.services.inbox.at_work();
-        let asks = |task: &TaskId| {
-            let asker = self.services.letterhead.present.find(*task);
-            asker.is_some_and(|asker| asker.inbox.awaits_answer_of(self.job.task))
-        };
-        (!at_work.is_empty() && at_work.iter().all(asks)).then_some(at_work)
+    /// What those that work beside it have asked it, if each of them waits for an answer; else nothing.
+    fn open_questions(&self) -> Vec<QuestionMark> {
+        let mut questions = Vec::new();
+        for task in self.services.inbox.at_work() {
+            let asker = self.services.letterhead.present.find(task);
+            let calls = asker.map(|asker| asker.inbox.unanswered_by(self.job.task)).unwrap_or_default();
+            if calls.is_empty() {
+                return Vec::new();
+            }
+            questions.extend(calls.into_iter().map(|call| QuestionMark { task, call }));
+        }
+        questions
     }
 
     /// Waits, without a slot, until there is something to read, or nothing will come; or tells how the leg ends before
     /// that.
     async fn park(&mut self) -> Result<Option<Ending>, JournalError> {
         self.tell_for_whom().await?;
-        let (inbox, pause) = (&self.services.inbox, self.rest.pause());
+        let inbox = &self.services.inbox;
         let mail = async {
             inbox.something().await;
+            let deadline = self.services.speaker.deadline.at();
+            let pause = self.rest.pause(deadline.map(|at| at.saturating_duration_since(Instant::now())));
             if !pause.is_zero() {
                 tokio::time::timeout(pause, inbox.all_reports_or_a_message()).await.ok();
             }
@@ -129,9 +159,23 @@ impl Run<'_> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_first_report_wakes_at_once_and_later_ones_are_collected_for_a_while() {
-        let pauses = [0, 1, 2, 3, 4, 5, 99].map(|wakes| Rest { wakes, is_reminded: false }.pause().as_millis());
-        assert_eq!(pauses, [0, 250, 500, 1000, 2000, 2000, 2000]);
+    #[tokio::test(start_paused = true)]
+    async fn the_first_report_wakes_at_once_and_later_ones_are_collected_for_a_while() {
+        let mut rest = Rest::default();
+        let mut pauses = Vec::new();
+        for _ in 0..6 {
+            pauses.push(rest.pause(None).as_millis());
+            rest.wake();
+        }
+        assert_eq!(pauses, [0, 250, 500, 1000, 2000, 2000]);
+        assert_eq!(
+            rest.pause(Some(Duration::from_secs(4))).as_millis(),
+            500,
+            "there is something left to do with them"
+        );
+        tokio::time::advance(QUIET + Duration::from_millis(1)).await;
+        assert_eq!(rest.pause(None), Duration::ZERO);
+        rest.wake();
+        assert_eq!(rest.pause(None), FIRST_PAUSE);
     }
 }

@@ -7,9 +7,8 @@ use std::time::Duration;
 use sortie_protocol::TaskId;
 use tokio::time::Instant;
 
-use crate::deadline::Deadline;
+use crate::deadline::TimeToAsk;
 use crate::stopping::Present;
-use crate::turn::until;
 
 /// How often it is looked whether a task that asks has been let go into the background meanwhile.
 const PERIOD: Duration = Duration::from_secs(1);
@@ -18,8 +17,6 @@ pub(crate) struct Patience {
     pub(crate) present: Arc<Present>,
     /// Of a task in the background.
     pub(crate) within: Duration,
-    /// Of the task that asks.
-    pub(crate) deadline: Arc<Deadline>,
 }
 
 /// The wait for the answer to one question, from when it is shown: nothing is refused that nobody could see.
@@ -29,16 +26,16 @@ pub(crate) struct Wait<'a> {
     began: Instant,
     /// Since when the task is on its own; `None` while somebody waits for it.
     alone_since: Option<Instant>,
-    /// When it must go on without an answer, to have time for that.
-    latest: Option<Instant>,
+    /// Behind which the task must go on without an answer.
+    time: &'a TimeToAsk,
 }
 
 impl Patience {
     /// Begins to wait for the answer to a question of the task.
-    pub(crate) async fn begin(&self, task: TaskId) -> Wait<'_> {
+    pub(crate) async fn begin<'a>(&'a self, task: TaskId, time: &'a TimeToAsk) -> Wait<'a> {
         let began = Instant::now();
         let alone_since = self.is_in_background(task).await.then_some(began);
-        Wait { patience: self, task, began, alone_since, latest: self.deadline.latest_to_ask() }
+        Wait { patience: self, task, began, alone_since, time }
     }
 
     /// Waits until nobody waits for the task any more.
@@ -74,7 +71,7 @@ impl Wait<'_> {
         if self.alone_since.is_none() {
             tokio::select! {
                 biased;
-                () = until(self.latest) => return self.why(),
+                () = self.time.passes(None) => return self.why(),
                 () = self.patience.is_let_go(self.task) => {}
             }
             let now = Instant::now();
@@ -83,12 +80,12 @@ impl Wait<'_> {
                 hear(end - now);
             }
         }
-        until(self.end()).await;
+        self.time.passes(self.of_background()).await;
         self.why()
     }
 
     fn end(&self) -> Option<Instant> {
-        self.of_background().into_iter().chain(self.latest).min()
+        self.time.end(self.of_background())
     }
 
     /// When a task in the background has waited long enough; `None` while it is in the foreground.
@@ -97,15 +94,23 @@ impl Wait<'_> {
     }
 
     fn why(&self) -> String {
-        match self.latest.filter(|latest| self.of_background().is_none_or(|end| *latest < end)) {
-            Some(latest) => format!(
-                "nobody answered within {} s, and there is little time left; go on without it, and say so in your report",
-                (latest - self.began).as_secs()
-            ),
-            None => format!(
-                "nobody answered within {} s, and a task in the background waits no longer (`permissions.answer_seconds`)",
-                self.patience.within.as_secs()
-            ),
+        if self.time.ends_before(self.of_background()) {
+            let within = seconds(self.within().unwrap_or_default());
+            return format!(
+                "nobody answered within {within}, and there is little time left; go on without it, and say so in your report"
+            );
         }
+        let within = seconds(self.patience.within);
+        format!(
+            "nobody answered within {within}, and a task in the background waits no longer (`permissions.answer_seconds`)"
+        )
+    }
+}
+
+/// How long a question has waited, as exactly as whoever saw it was told: `3.7 s`, `75 s`.
+pub(crate) fn seconds(time: Duration) -> String {
+    match (time.as_secs(), time.subsec_millis() / 100) {
+        (seconds @ 0..60, tenths @ 1..) => format!("{seconds}.{tenths} s"),
+        (seconds, _) => format!("{seconds} s"),
     }
 }

@@ -77,10 +77,11 @@ impl Questions {
         self.open.iter().any(|question| question.text == text)
     }
 
-    /// Whether one that was put to the task above has no answer among these messages.
-    pub(crate) fn awaits_answer_of(&self, above: TaskId, messages: &[Message]) -> bool {
-        let answered = self.answered(messages, &[above]);
-        answered.iter().any(|(question, answer)| question.to == Addressee::Parent && answer.is_none())
+    /// Those that were put to the task above and have no answer among these messages.
+    pub(crate) fn unanswered_by(&self, above: TaskId, messages: &[Message]) -> Vec<CallId> {
+        let answered = self.answered(messages, &[above]).into_iter();
+        let open = answered.filter(|(question, answer)| question.to == Addressee::Parent && answer.is_none());
+        open.map(|(question, _)| question.call.clone()).collect()
     }
 
     /// The message that answers the question of a call, if it has come.

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use sortie_journal::Worked;
 use sortie_protocol::{
-    AgentConfig, CallId, CallOutput, Event, Fact, Job, Limit, Limits, MailMark, Reply, ReportMark, Status, TaskId,
-    TaskOutcome, Timestamp, ToolCall, Usage,
+    AgentConfig, CallId, CallOutput, Event, Fact, Job, Limit, Limits, MailMark, QuestionMark, Reply, ReportMark,
+    Status, TaskId, TaskOutcome, Timestamp, ToolCall, Usage,
 };
 use sortie_sandbox::process::KeeperMark;
 
@@ -63,6 +63,8 @@ pub(crate) struct Past {
     pub(crate) last_command: i64,
     /// Questions that wait for an answer, the oldest first.
     pub(crate) questions: Vec<OpenQuestion>,
+    /// Questions of others that it was reminded of.
+    pub(crate) reminded_of: Vec<QuestionMark>,
     /// How the newest leg ended, if it has.
     pub(crate) ended: Option<TaskOutcome>,
     /// What it was started with: nothing that goes on has more, and a new leg has its limits again.
@@ -144,6 +146,7 @@ impl Past {
             n_messages: 0,
             last_command: 0,
             questions: Vec::new(),
+            reminded_of: Vec::new(),
             ended: None,
             worked: Worked::begin(first.time),
         })
@@ -222,11 +225,12 @@ impl Past {
                 self.deeds.answers_returned += 1;
                 self.say(text);
             }
-            Fact::Reminded { text, lost_shells } => {
-                if lost_shells.is_empty() {
+            Fact::Reminded { text, lost_shells, questions } => {
+                if !questions.is_empty() {
                     // It had ended its turn, and is to go on.
                     self.last_word = None;
                 }
+                self.reminded_of.extend(questions);
                 self.shells.tell(&lost_shells);
                 self.remind(text);
             }

@@ -86,22 +86,17 @@ impl Run<'_> {
         loop {
             self.name_circle().await?;
             self.read_mail().await?;
-            let (reply, short_of) = match self.next_reply(ToolChoice::Auto).await? {
+            let reply = match self.next_reply(ToolChoice::Auto).await? {
                 Ok(reply) => reply,
                 Err(NoReply::Limit(limit)) => return self.at_limit(limit).await,
                 Err(NoReply::Over(ending)) => return Ok(ending),
             };
             if reply.calls().next().is_none() {
                 match self.last_word(&reply).await? {
-                    // The cap on the reply was what a limit had left.
-                    Some(Ending::Limited { limit: Limit::Output, text }) => {
-                        return Ok(Ending::limited(short_of.unwrap_or(Limit::Output), text));
-                    }
                     Some(ending) => return Ok(ending),
                     None => continue,
                 }
             }
-            self.rest = Rest::default();
             self.services.inbox.begin_turn(TurnCalls::of(self.tally.turns(), &reply));
             self.services.gate.delegation.room.set(self.room_for_reports(0));
             let outputs = self.services.gate.run_all(&reply, &mut self.tally, self.sink, self.cancel).await?;
@@ -151,7 +146,7 @@ impl Run<'_> {
     async fn tell_lost_shells(&mut self, past: &Past) -> Result<(), JournalError> {
         if let Some(text) = past.shells.for_model() {
             let lost_shells = past.shells.untold();
-            self.sink.append(Fact::Reminded { text: text.clone(), lost_shells }).await?;
+            self.sink.append(Fact::Reminded { text: text.clone(), lost_shells, questions: Vec::new() }).await?;
             self.history.push_reminder(&text);
         }
         Ok(())
@@ -160,7 +155,8 @@ impl Run<'_> {
     /// A model that goes round in a circle is told so.
     async fn name_circle(&mut self) -> Result<(), JournalError> {
         if let Some(text) = self.history.reminder() {
-            self.sink.append(Fact::Reminded { text: text.clone(), lost_shells: Vec::new() }).await?;
+            let fact = Fact::Reminded { text: text.clone(), lost_shells: Vec::new(), questions: Vec::new() };
+            self.sink.append(fact).await?;
             self.history.push_reminder(&text);
         }
         Ok(())
@@ -200,12 +196,9 @@ impl Run<'_> {
         self.reserve(tool_choice).await
     }
 
-    /// The next reply, and the limit that made its cap lower than usual. A conversation that does not fit the model's window
+    /// The next reply. A conversation that does not fit the model's window
     /// is shortened before it is asked, and once more if its provider says that it does not fit.
-    async fn next_reply(
-        &mut self,
-        tool_choice: ToolChoice,
-    ) -> Result<Result<(Reply, Option<Limit>), NoReply>, JournalError> {
+    async fn next_reply(&mut self, tool_choice: ToolChoice) -> Result<Result<Reply, NoReply>, JournalError> {
         self.make_room(tool_choice).await?;
         let (mut is_second, mut retry) = (false, Retry::default());
         loop {
@@ -222,7 +215,11 @@ impl Run<'_> {
             };
             let short_of = lease.short_of();
             let ending = match self.ask(tool_choice, retry.made, lease).await? {
-                Ok(reply) => return Ok(Ok((reply, short_of))),
+                Ok(reply) => {
+                    // The cap on the reply may be what a limit had left.
+                    self.tally.see_cut(&reply, short_of.unwrap_or(Limit::Output));
+                    return Ok(Ok(reply));
+                }
                 // Perhaps there is enough for another one with a lower cap.
                 Err(Unanswered::Overdrawn(due)) => {
                     retry = due;
@@ -278,20 +275,21 @@ impl Run<'_> {
         // What it had answered before mail woke it belongs to the result.
         let text = self.history.answers();
         let is_one_value = self.job.config.output_schema.is_some();
-        let has_answered = !is_one_value && !text.trim().is_empty();
+        let cut_by = self.tally.cut_by.filter(|_| !is_one_value || reply.stop == StopReason::Length);
         match reply.stop {
             StopReason::Refusal => {
                 let failure = Failure::new("refusal", "the model's provider withheld the answer; ask in another way");
                 Ending::Failed { failure, text }
             }
             // With nothing to add to what it has said, it is not without an answer.
-            _ if reply.text().trim().is_empty() && !has_answered => {
+            _ if reply.text().trim().is_empty() && text.trim().is_empty() => {
                 let failure = Failure::new("empty_answer", "the model ended its turn without writing anything");
                 Ending::Failed { failure, text: self.history.last_text() }
             }
-            StopReason::Length => Ending::Limited { limit: Limit::Output, text },
-            _ if self.tally.has_cut_answer() && !is_one_value => Ending::Limited { limit: Limit::Output, text },
-            StopReason::End | StopReason::Calls => Ending::Completed { text },
+            StopReason::End | StopReason::Calls | StopReason::Length => match cut_by {
+                Some(limit) => Ending::limited(limit, text),
+                None => Ending::Completed { text },
+            },
         }
     }
 
@@ -314,7 +312,7 @@ impl Run<'_> {
             answer = self.next_reply(ToolChoice::None).await?;
         }
         let reply = match answer {
-            Ok((reply, _)) => reply,
+            Ok(reply) => reply,
             Err(NoReply::Limit(short)) => {
                 self.tally.notice(format!("nothing was left for the report: the {short} limit was reached"));
                 return Ok(Ending::limited(limit, self.history.last_text()));

@@ -214,7 +214,7 @@ impl Task {
             history: self.history(),
             abridged: None,
             tally,
-            rest: Rest::default(),
+            rest: self.past.as_ref().map_or_else(Rest::default, |resumed| Rest::after(&resumed.past)),
             services: &services,
             sink: &self.sink,
             cancel: &self.cancel,
@@ -307,7 +307,6 @@ impl Task {
             patience: Patience {
                 present: Arc::clone(&self.engine.present),
                 within: self.engine.permissions.answer_within,
-                deadline: Arc::clone(&allowance.deadline),
             },
             slot: Arc::clone(&self.slot),
         };

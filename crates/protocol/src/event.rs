@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentConfig, CallId, CallOutput, Compaction, Failure, Job, Limit, MailMark, ModelChoice, Reply, Sender, TaskId,
-    TaskOutcome, Timestamp, ToolCall, Usage,
+    AgentConfig, CallId, CallOutput, Compaction, Failure, Job, Limit, MailMark, ModelChoice, QuestionMark, Reply,
+    Sender, TaskId, TaskOutcome, Timestamp, ToolCall, Usage,
 };
 
 /// The version that is written. A change of a stored shape raises it and gets golden files of its own.
@@ -216,6 +216,9 @@ pub enum Fact {
         /// The commands in the background of which it tells that they were lost with their process, by number.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         lost_shells: Vec<u32>,
+        /// The questions of which it tells that they wait for its answer.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        questions: Vec<QuestionMark>,
     },
     /// Something a person should know that changed nothing.
     Noticed {

@@ -30,7 +30,7 @@ pub use event::{Addressee, ApprovalAnswer, Event, Fact, Need, VERSION};
 pub use grant::{Grant, GrantLayer, Mode, ModeError, Resource};
 pub use id::{CallId, TaskId, TaskIdError};
 pub use limits::Limits;
-pub use mail::{MailMark, ReportMark, Sender};
+pub use mail::{MailMark, QuestionMark, ReportMark, Sender};
 pub use message::{Message, Part, Reasoning, Reply, StopReason, ToolCall};
 pub use money::Money;
 pub use near::{nearest, nearest_few};

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::TaskId;
+use crate::{CallId, TaskId};
 
 /// Who has written a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +35,13 @@ impl fmt::Display for Sender {
 pub struct ReportMark {
     pub child: TaskId,
     pub leg: u32,
+}
+
+/// A question of a task, by the call that asks it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuestionMark {
+    pub task: TaskId,
+    pub call: CallId,
 }
 
 /// Which of a task's mail has reached its conversation. What is named here never reaches it again.

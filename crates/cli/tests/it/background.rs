@@ -93,6 +93,23 @@ fn a_run_says_what_works_in_the_background_and_waits_for_it() {
 }
 
 #[test]
+fn a_run_that_is_left_prints_the_last_words_also_when_a_reply_without_any_came_after_them() {
+    let task = json!({"description": "Find it", "prompt": "CHILD", "run_in_background": true});
+    let script = Script::new()
+        .on(
+            when::prompt_contains("QUESTION").turn(0),
+            reply::text("I have started one.").calls([reply::call("Task", task)]),
+        )
+        .on(when::prompt_contains("QUESTION"), reply::text(""))
+        .otherwise(reply::never());
+    let (world, server) = (World::new(), ScriptedServer::start(script).unwrap());
+    for command in [&["run", "--detach", "QUESTION"][..], &["resume", "--detach"]] {
+        let ended = world.sortie(command).on(&server, "anthropic").run();
+        assert_eq!((ended.code, ended.stdout.as_str()), (0, "I have started one.\n"), "{command:?}: {ended:#?}");
+    }
+}
+
+#[test]
 fn f41_a_run_that_is_left_is_interrupted_and_goes_on_where_it_was() {
     let (world, server) = (World::new(), held(true));
     let ended = world.sortie(["run", "--detach", "QUESTION"]).on(&server, "anthropic").run();

@@ -1,15 +1,17 @@
 //! What becomes of a task that has ended its turn while others work for it.
 
+use std::time::Duration;
+
 use expect_test::expect;
 use serde_json::json;
 use sortie_engine::{Resumption, Rules};
-use sortie_protocol::{Fact, Status, StopReason, TaskOutcome};
+use sortie_protocol::{Fact, Limits, Status, StopReason, TaskOutcome, TaskRequest};
 use sortie_testkit::{Fault, ScriptedReply, reply};
 
-use crate::mail_at_every_event::{Asked, send, task};
+use crate::mail_at_every_event::{Asked, call, send, task};
 use crate::mail_races::{Site, answering};
 use crate::relic::Relic;
-use crate::support::ask;
+use crate::support::{Plan, ask};
 
 fn told(outcome: &TaskOutcome) -> String {
     let reason = outcome.reason.map(|limit| format!(" ({limit})")).unwrap_or_default();
@@ -62,6 +64,22 @@ async fn whoever_has_answered_and_has_nothing_to_add_to_it_has_completed() {
     expect!["completed | It is in the cellar."].assert_eq(&told(&outcome));
 }
 
+/// The same, where one value is asked for.
+fn one_value(asked: &Asked<'_>) -> ScriptedReply {
+    match (asked.who, asked.turn) {
+        ("MAIN", 1) if !asked.last.contains("The report") => reply::text(r#"{"a": 1}"#),
+        _ => nothing_to_add(asked),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn that_holds_for_an_answer_by_a_schema() {
+    let schema = json!({"type": "object", "required": ["a"]});
+    let request = TaskRequest { output_schema: Some(schema), ..ask("MAIN") };
+    let outcome = Site::new(answering(one_value)).run(request).await;
+    assert_eq!((outcome.status, outcome.structured), (Status::Completed, Some(json!({"a": 1}))), "{:?}", outcome.error);
+}
+
 /// The answer of one is cut, and goes on when a report has come.
 fn cut_in_between(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
@@ -83,11 +101,36 @@ async fn an_answer_of_which_a_part_was_cut_is_partial_also_after_a_crash() {
     told_as.assert_eq(&told(&first));
     let appends = site.journal.appends();
     for killed in 1..appends.len() {
-        let plan = crate::support::Plan { ids_before: 2, ..answering(cut_in_between) };
+        let plan = Plan { ids_before: 2, ..answering(cut_in_between) };
         site = site.later(plan, Relic::of(&appends[..killed]).await);
         let running = site.engine.resume(first.task_id, Resumption::default()).await.expect("it goes on");
         told_as.assert_eq(&told(&running.outcome().await.expect("the journal works")));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_has_cut_the_answer_is_named_and_not_what_a_later_reply_was_short_of() {
+    let limits = Limits { max_tokens: Some(27_000), ..Limits::default() };
+    let outcome = Site::new(answering(cut_in_between)).run(TaskRequest { limits, ..ask("MAIN") }).await;
+    assert!(told(&outcome).starts_with("partial (output)"), "{}", told(&outcome));
+}
+
+/// One reports when there is no time left to read that, and another one has no time left to report.
+fn running_late(asked: &Asked<'_>) -> ScriptedReply {
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls(["1000", "2950", "9000"].map(|when| task(when, true))),
+        ("MAIN", _) => reply::text("I wait.").after_ms(1600),
+        (when, _) => asked.report().after_ms(when.parse().expect("a number")),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_that_comes_too_late_to_be_read_is_told_of_in_the_outcome() {
+    let limits = Limits { timeout: Some(Duration::from_secs(3)), ..Limits::default() };
+    let outcome = Site::new(answering(running_late)).run(TaskRequest { limits, ..ask("MAIN") }).await;
+    assert_eq!(outcome.status, Status::Partial);
+    let expected = "2 reports were not read; they are read if the task goes on";
+    assert!(outcome.notices.iter().any(|notice| notice == expected), "{:?}", outcome.notices);
 }
 
 /// One is asked something, and ends its turn instead of answering it, until it is reminded.
@@ -116,6 +159,36 @@ async fn whoever_waits_for_those_that_wait_for_its_answer_is_reminded_of_them() 
         .assert_eq(&reminders.collect::<Vec<_>>().join("\n"));
 }
 
+/// One looks about when it is reminded of a question, and ends its turn again.
+fn evading(asked: &Asked<'_>) -> ScriptedReply {
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls([task("ASKING", true)]),
+        ("MAIN", _) if asked.last.contains("wait for your answer:") => call("TaskList", json!({})),
+        ("MAIN", _) => reply::text("I wait."),
+        ("ASKING", 0) => reply::calls([reply::call("Ask", json!({"question": "Which one?"}))]),
+        _ => asked.report(),
+    }
+}
+
+fn n_reminders(site: &Site) -> usize {
+    site.all_events().iter().filter(|event| matches!(event.fact, Fact::Reminded { .. })).count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_each_question_it_is_reminded_once_whatever_it_does_then_and_whoever_is_killed() {
+    let mut site = Site::new(answering(evading));
+    let first = site.run(ask("MAIN")).await;
+    assert_eq!((first.status, n_reminders(&site)), (Status::Completed, 1));
+    let appends = site.journal.appends();
+    for killed in 1..appends.len() {
+        let plan = Plan { ids_before: 2, ..answering(evading) };
+        site = site.later(plan, Relic::of(&appends[..killed]).await);
+        let running = site.engine.resume(first.task_id, Resumption::default()).await.expect("it goes on");
+        assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
+        assert!(n_reminders(&site) <= 1, "{} after {killed} appends", n_reminders(&site));
+    }
+}
+
 /// One waits for forty that end one after another.
 fn waiting_for_many(asked: &Asked<'_>) -> ScriptedReply {
     match (asked.who, asked.turn) {
@@ -128,9 +201,25 @@ fn waiting_for_many(asked: &Asked<'_>) -> ScriptedReply {
     }
 }
 
+/// The same; it notes each time that something has come.
+fn noting_each(asked: &Asked<'_>) -> ScriptedReply {
+    let has_mail = asked.last.contains("Your background task");
+    match (asked.who, asked.turn) {
+        ("MAIN", turn) if turn > 0 && has_mail => {
+            call("TodoWrite", json!({"todos": [{"content": "Wait", "status": "in_progress"}]}))
+        }
+        _ => waiting_for_many(asked),
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn reports_that_come_one_after_another_do_not_cost_a_turn_each() {
-    let plan = answering(waiting_for_many).rules(Rules { max_concurrent: 40, ..Rules::default() });
+    collected(waiting_for_many).await;
+    collected(noting_each).await;
+}
+
+async fn collected(answer: fn(&Asked<'_>) -> ScriptedReply) {
+    let plan = answering(answer).rules(Rules { max_concurrent: 40, ..Rules::default() });
     let site = Site::new(plan);
     let outcome = site.run(ask("MAIN")).await;
     assert_eq!(outcome.status, Status::Completed);

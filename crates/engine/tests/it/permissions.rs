@@ -164,10 +164,23 @@ async fn a_question_that_nobody_answers_ends_before_the_time_of_the_task_does() 
     request.limits.timeout = Some(Duration::from_secs(30));
     let outcome = world.run(request).await;
     assert_eq!(outcome.status, Status::Completed, "{outcome:?}");
-    let refusal = "Write was not run: nobody answered within 22 s, and there is little time left";
+    let refusal = "Write was not run: nobody answered within 22.5 s, and there is little time left";
     assert!(texts(&world, "Go.")[0].starts_with(refusal), "{:?}", texts(&world, "Go."));
     assert!(!exists(&world, "a.md"));
     assert_eq!(n_refused(&world), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_is_asked_what_there_is_no_time_to_answer() {
+    let person = Person::who_says([Approval::Once]);
+    let world = Plan::script(once([write("a.md")])).permissions(asking(&person)).build();
+    let mut request = ask("Go.");
+    request.limits.timeout = Some(Duration::from_secs(2));
+    assert_eq!(world.run(request).await.status, Status::Completed);
+    assert!(person.asked().is_empty() && !exists(&world, "a.md"));
+    let refusal = "Write was not run: your question was never shown to anyone: there is too little time left for an answer; \
+                   go on without it, and say so in your report";
+    assert_eq!(texts(&world, "Go.")[0], refusal);
 }
 
 #[tokio::test]

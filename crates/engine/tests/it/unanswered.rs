@@ -188,8 +188,9 @@ async fn whoever_gets_no_answer_whether_it_may_has_time_to_say_so_in_its_report(
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_question_whose_time_is_over_before_its_turn_comes_says_that_it_was_never_shown() {
+/// Sub-agents in the background that ask one after the other, within a second of each other: three whether they may, and one
+/// what to do. Each has 100 s.
+fn a_queue(silent: &Arc<Silent>, answer_within: Duration) -> World {
     let task = |prompt: &str| {
         let arguments = json!({
             "description": "Part", "prompt": prompt, "subagent_type": "general-purpose", "run_in_background": true,
@@ -208,20 +209,91 @@ async fn a_question_whose_time_is_over_before_its_turn_comes_says_that_it_was_ne
         let call = reply::calls([call]).after_ms(1000 * at as u64);
         script = script.on(when::prompt_contains(format!("PART {name}")).turn(0), call);
     }
+    let permissions = silent.asked_for(answer_within);
+    Plan::script(script.otherwise(reply::text("Done."))).permissions(permissions).build()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_whose_time_is_over_when_its_turn_comes_says_that_it_was_never_shown() {
     let silent = Arc::new(Silent::default());
-    let permissions = silent.asked_for(Duration::from_secs(90));
-    let world = Plan::script(script.otherwise(reply::text("Done."))).permissions(permissions).build();
+    let world = a_queue(&silent, Duration::from_secs(90));
     assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
-    assert_eq!(silent.seen(), ["Write", "Write"]);
-    assert_eq!(silent.waits(), [Some(75), Some(18)], "as long as each can really wait");
+    // The others would have less than a second, since they have waited for the first.
+    assert_eq!(silent.seen(), ["Write"]);
+    assert_eq!(silent.waits(), [Some(75)], "as long as it can really wait");
     expect![[r"
         Write was not run: nobody answered within 75 s, and there is little time left; go on without it, and say so in your report
         Write was not run: your question was never shown to anyone: others were asked before it, and there is little time left; go on without it, and say so in your report
-        Write was not run: nobody answered within 18 s, and there is little time left; go on without it, and say so in your report"]]
+        Write was not run: your question was never shown to anyone: others were asked before it, and there is little time left; go on without it, and say so in your report"]]
     .assert_eq(&refusals(&world).join("\n"));
     let told = format!("{:?}", world.seen_by("PART D").last().expect("it goes on").messages.last());
     assert!(told.contains("your question was never shown to anyone: others were asked before it"), "{told}");
     assert_eq!(endings(&world.events()), [(Status::Completed, "Done."); 4]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_has_no_more_time_for_having_waited_for_its_turn() {
+    let silent = Arc::new(Silent::default());
+    let world = a_queue(&silent, Duration::from_mins(1));
+    assert_eq!(world.run(ask("MAIN")).await.status, Status::Completed);
+    assert_eq!(silent.waits(), [Some(60), Some(15)], "three quarters of what was left when it was asked");
+    let refusal = "Write was not run: nobody answered within 15.2 s, and there is little time left; go on without it, and \
+                   say so in your report";
+    assert_eq!(refusals(&world)[1], refusal);
+}
+
+/// One with hardly any time asks the person.
+fn hurried(asked: &Asked<'_>) -> ScriptedReply {
+    let short = json!({
+        "description": "Part", "prompt": "CHILD", "subagent_type": "general-purpose", "limits": {"timeout_seconds": 2},
+    });
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls([reply::call("Task", short)]),
+        ("CHILD", 0) => reply::calls([reply::call("Ask", json!({"question": "Which?", "to": "person"}))]),
+        _ => asked.report(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agents_own_question_is_not_shown_either_without_time_to_answer_it() {
+    let silent = Arc::new(Silent::default());
+    let site = Site::new(answering(hurried).permissions(silent.asked_for(Duration::from_mins(1))));
+    assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
+    assert_eq!(silent.seen(), [""; 0]);
+    let outputs = site.outputs("CHILD");
+    let words =
+        "your question was never shown to anyone: there is too little time left for an answer; go on by your best";
+    assert!(outputs[0].contains(words), "{outputs:?}");
+}
+
+/// One with little time fails while its child asks, which has more.
+fn failing_meanwhile(asked: &Asked<'_>) -> ScriptedReply {
+    let short = json!({
+        "description": "Part", "prompt": "MIDDLE", "subagent_type": "general-purpose", "limits": {"timeout_seconds": 20},
+    });
+    let write = reply::call("Write", json!({"file_path": "a.md", "content": "new"}));
+    let inquire = reply::call("Ask", json!({"question": "Which?", "to": "person", "timeout_seconds": 50}));
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => reply::calls([reply::call("Task", short)]),
+        ("MIDDLE", 0) => reply::calls([task("WRITING", true), task("ASKING", true)]),
+        ("MIDDLE", _) => reply::status(401).after_ms(100),
+        ("WRITING", 0) => reply::calls([write]),
+        ("ASKING", 0) => reply::calls([inquire]).after_ms(10),
+        _ => asked.report(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_questions_of_a_child_whose_parent_fails_have_the_time_that_it_has_then() {
+    let silent = Arc::new(Silent::default());
+    let site = Site::new(answering(failing_meanwhile).permissions(silent.asked_for(Duration::from_mins(1))));
+    let began = tokio::time::Instant::now();
+    assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
+    assert_eq!(silent.waits(), [Some(15)], "three quarters of what its parent has");
+    let outputs = site.outputs("WRITING");
+    assert!(outputs[0].contains("nobody answered within 60 s, and a task in the background"), "{outputs:?}");
+    assert_eq!(silent.seen(), ["Write", "Which?"]);
+    assert!(began.elapsed() >= Duration::from_secs(110), "{:?}", began.elapsed());
 }
 
 /// One that is waited for asks whether it may, and while that is open has its parent wait no longer.

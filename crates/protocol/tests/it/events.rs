@@ -8,9 +8,9 @@ use expect_test::expect_file;
 use serde_json::json;
 use sortie_protocol::{
     Addressee, AgentConfig, ApprovalAnswer, CallId, CallOutput, Compaction, Event, Fact, Failure, Grant, GrantLayer,
-    Job, Limit, Limits, MailMark, ModelChoice, Money, Need, Part, Reach, Reasoning, Reply, ReportMark, Sender,
-    ServerTools, ShellMark, Status, StopReason, Stub, Summary, TaskId, TaskOutcome, Timestamp, ToolCall, ToolCount,
-    ToolOutput, Usage, VERSION,
+    Job, Limit, Limits, MailMark, ModelChoice, Money, Need, Part, QuestionMark, Reach, Reasoning, Reply, ReportMark,
+    Sender, ServerTools, ShellMark, Status, StopReason, Stub, Summary, TaskId, TaskOutcome, Timestamp, ToolCall,
+    ToolCount, ToolOutput, Usage, VERSION,
 };
 
 fn task(letter: u8) -> TaskId {
@@ -213,7 +213,11 @@ fn facts() -> Vec<Fact> {
         Fact::NotePosted { text: "The parser is in a.rs.".to_owned() },
         Fact::TaskParked { waits_for: vec![task(2)] },
         Fact::TaskQueued { needs: Need::Tokens },
-        Fact::Reminded { text: "bash_1 does not run any more.".to_owned(), lost_shells: vec![1] },
+        Fact::Reminded {
+            text: "bash_1 does not run any more.".to_owned(),
+            lost_shells: vec![1],
+            questions: Vec::new(),
+        },
         Fact::Noticed { text: "something odd".to_owned() },
         Fact::TaskEnded { outcome: Box::new(outcome()) },
     ]
@@ -271,6 +275,15 @@ fn what_is_kept_of_servers_tools_reads_back_and_is_not_written_where_there_is_no
     for kept in [kept, ServerTools::default()] {
         assert_eq!(serde_json::from_value::<Fact>(written(&kept)).expect("it reads back"), started(kept));
     }
+}
+
+#[test]
+fn questions_that_a_task_was_reminded_of_read_back() {
+    let questions = vec![QuestionMark { task: task(1), call: CallId::from("call_1") }];
+    let reminded = Fact::Reminded { text: "They wait.".to_owned(), lost_shells: Vec::new(), questions };
+    let written = serde_json::to_value(&reminded).expect("facts are plain data");
+    assert_eq!(written["questions"], json!([{ "task": task(1), "call": "call_1" }]));
+    assert_eq!(serde_json::from_value::<Fact>(written).expect("it reads back"), reminded);
 }
 
 #[test]
