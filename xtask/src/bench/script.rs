@@ -67,19 +67,22 @@ pub(super) fn errand() -> Value {
 }
 
 /// A sub-agent in the background, then a turn that ends while it works, and so on, so many times. Its only reply takes
-/// `delay_ms`, and nobody else does anything meanwhile.
+/// `delay_ms`, and nobody else does anything meanwhile. No two are asked or tell the same: that would be a circle.
 pub(super) fn wake_ups(times: usize, delay_ms: u32) -> Value {
-    let errand =
-        json!({ "description": "Think", "prompt": ERRAND, "subagent_type": "explore", "run_in_background": true });
-    let errand = call("Task", &errand);
     let waiting = [json!({ "text": "I wait." })];
     let mut rules: Vec<Value> = (0..times)
         .flat_map(|time| {
-            [rule(WAKEFUL, 2 * time, 0, std::slice::from_ref(&errand)), rule(WAKEFUL, 2 * time + 1, 0, &waiting)]
+            let brief = format!("{ERRAND} Piece {time:03}.");
+            let errand =
+                json!({ "description": "Think", "prompt": brief, "subagent_type": "explore", "run_in_background": true });
+            [
+                rule(WAKEFUL, 2 * time, 0, &[call("Task", &errand)]),
+                rule(WAKEFUL, 2 * time + 1, 0, &waiting),
+                rule(&brief, 0, delay_ms, &[json!({ "text": format!("{THOUGHT} That is piece {time}.") })]),
+            ]
         })
         .collect();
     rules.push(rule(WAKEFUL, 2 * times, 0, &[json!({ "text": "All have come home." })]));
-    rules.push(rule(ERRAND, 0, delay_ms, &[json!({ "text": THOUGHT })]));
     let relay = json!({ "description": "Wait", "prompt": WAKEFUL, "subagent_type": "general-purpose" });
     rules.push(rule(RELAYED, 0, 0, &[call("Task", &relay)]));
     rules.push(rule(RELAYED, 1, 0, &[json!({ "text": "Somebody has waited." })]));
