@@ -49,10 +49,10 @@ pub(super) fn reads(children: usize, delay_ms: u32) -> Value {
     json!({ "rules": rules })
 }
 
-/// So many turns of one read each, and then an answer, or none ever.
+/// So many turns of one read each, and then an answer, or none ever. No two calls are the same: that would be a circle.
 pub(super) fn long(turns: usize, answers: bool) -> Value {
-    let read = call("Read", &json!({ "file_path": FILES[0] }));
-    let mut rules: Vec<Value> = (0..turns).map(|turn| rule(LONG, turn, 0, std::slice::from_ref(&read))).collect();
+    let read = |turn: usize| call("Read", &json!({ "file_path": FILES[0], "limit": 100 + turn }));
+    let mut rules: Vec<Value> = (0..turns).map(|turn| rule(LONG, turn, 0, &[read(turn)])).collect();
     rules.push(if answers {
         rule(LONG, turns, 0, &[json!({ "text": "It says little." })])
     } else {
