@@ -156,8 +156,11 @@ impl Run<'_> {
         // What a provider has read fits its window, however much it is.
         let at_least = || USUAL_WINDOW.max(self.gauge.measure(&self.history).saturating_mul(2));
         let most = self.gauge.room(most_input(terms.window.unwrap_or_else(at_least), terms));
-        let spared = terms.window.map_or(0, |_| self.spared_by_stubs(most));
-        let left = most.saturating_sub(self.history.tokens().saturating_sub(spared));
+        let tokens = self.history.tokens();
+        // Where there is room anyway, nobody goes through the whole conversation for it.
+        let is_short = terms.window.is_some() && tokens > most / 2;
+        let spared = if is_short { self.spared_by_stubs(most) } else { 0 };
+        let left = most.saturating_sub(tokens.saturating_sub(spared));
         estimate::bytes(left / SHARE_OF_REPORTS).saturating_sub(not_joined)
     }
 

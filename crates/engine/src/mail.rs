@@ -3,17 +3,17 @@
 //! What an agent wrote is data. Its words stand between random marks, its name is from the log and not from the text, and
 //! it is said that it approves of nothing.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use sortie_contract::{Call, Contract};
-use sortie_journal::Journal;
+use sortie_journal::{Journal, JournalError};
 use sortie_protocol::{MailMark, ReportMark, Sender, TaskId, TaskOutcome};
 use sortie_tools::essence;
 
 use crate::Ids;
 use crate::blocking::blocking;
 use crate::inbox::{Message, Report, Unread};
-use crate::remember::journal_failure;
 use crate::report::{DIGEST_BYTES, cut};
 use crate::roster::one_line;
 use crate::stopping::Present;
@@ -68,9 +68,13 @@ impl Letterhead {
         // However little room there is, the first that has none is told by its beginning.
         let (mut left, mut left_for_digests) = (room.min(MAX_BYTES), room.max(DIGEST_BYTES));
         let is_alone = unread.reports.len() == 1;
+        let mut occasions = self.occasions(mail.reports.clone()).await;
         let mut pieces = Vec::new();
         for report in &unread.reports {
-            let occasion = Occasion { is_alone, ..self.occasion(report).await };
+            // One of which the log cannot tell is known by its id alone.
+            let occasion =
+                occasions.remove(&mark_of(report)).unwrap_or_else(|| Occasion::unknown(report.outcome.task_id));
+            let occasion = Occasion { is_alone, ..occasion };
             let whole = self.report(&report.outcome, &occasion, &mut left);
             pieces.push(whole.unwrap_or_else(|| self.digest(&report.outcome, &occasion, &mut left_for_digests)));
         }
@@ -78,27 +82,14 @@ impl Letterhead {
         Some(Delivery { mail, text: pieces.join("\n\n") })
     }
 
-    /// What the log knows of a child that has ended. One that it cannot tell of is known by its id alone.
-    async fn occasion(&self, Report { leg, outcome }: &Report) -> Occasion {
-        let (journal, task) = (Arc::clone(&self.journal), outcome.task_id);
-        let known = blocking(move || {
-            let job = journal.beginning(task).map_err(journal_failure)?;
-            Ok((job, journal.standing(task).map_err(journal_failure)?.leg))
-        });
-        let Ok((known, newest_leg)) = known.await else {
-            return Occasion { child: task.to_string(), known: Vec::new(), is_earlier: false, is_alone: false };
+    /// What the log knows of children that have ended.
+    async fn occasions(&self, reports: Vec<ReportMark>) -> HashMap<ReportMark, Occasion> {
+        let (journal, reader) = (Arc::clone(&self.journal), self.task);
+        let look = move || {
+            let known = |mark| Some((mark, Occasion::of(journal.as_ref(), mark, reader).ok()?));
+            Ok(reports.into_iter().filter_map(known).collect())
         };
-        let mut child = task.to_string();
-        // Its starter's words: they say nothing beyond their quotes.
-        let title: String = one_line(&known.title).chars().filter(|letter| !['“', '”'].contains(letter)).collect();
-        let title = title.get(..cut(&title, MAX_TITLE_BYTES)).unwrap_or_default();
-        if !title.is_empty() {
-            child += &format!(" “{title}”");
-        }
-        if let Some(starter) = known.parent.filter(|starter| *starter != self.task) {
-            child += &format!(" (started by {starter}, which failed; it reports to you now)");
-        }
-        Occasion { child, known: known.notices, is_earlier: newest_leg > *leg, is_alone: false }
+        blocking(look).await.unwrap_or_default()
     }
 
     /// What a message says now: a question that nobody waits with any more is no longer open.
@@ -168,6 +159,28 @@ struct Occasion {
     is_earlier: bool,
     /// No other report comes with it.
     is_alone: bool,
+}
+
+impl Occasion {
+    fn unknown(child: TaskId) -> Self {
+        Self { child: child.to_string(), known: Vec::new(), is_earlier: false, is_alone: false }
+    }
+
+    fn of(journal: &dyn Journal, ReportMark { child, leg }: ReportMark, reader: TaskId) -> Result<Self, JournalError> {
+        let job = journal.beginning(child)?;
+        let is_earlier = journal.standing(child)?.leg > leg;
+        let mut words = child.to_string();
+        // Its starter's words: they say nothing beyond their quotes.
+        let title: String = one_line(&job.title).chars().filter(|letter| !['“', '”'].contains(letter)).collect();
+        let title = title.get(..cut(&title, MAX_TITLE_BYTES)).unwrap_or_default();
+        if !title.is_empty() {
+            words += &format!(" “{title}”");
+        }
+        if let Some(starter) = job.parent.filter(|starter| *starter != reader) {
+            words += &format!(" (started by {starter}, which failed; it reports to you now)");
+        }
+        Ok(Self { child: words, known: job.notices, is_earlier, is_alone: false })
+    }
 }
 
 /// What the outcome says of reports and messages that came and were not read.

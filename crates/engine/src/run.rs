@@ -165,6 +165,9 @@ impl Run<'_> {
     /// What has come joins the conversation, as one message; what is too much of it, at the next turn.
     pub(crate) async fn read_mail(&mut self) -> Result<(), JournalError> {
         let Services { inbox, letterhead, .. } = self.services;
+        if !inbox.has_mail() {
+            return Ok(());
+        }
         let delivery = letterhead.deliver(&inbox.unread(), self.room_for_reports(0)).await;
         let Some(Delivery { mail, text }) = delivery else { return Ok(()) };
         self.sink.append(Fact::MailRead { mail: mail.clone(), text: text.clone() }).await?;

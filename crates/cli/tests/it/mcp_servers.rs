@@ -1,7 +1,7 @@
 //! MCP servers that the user or a trusted project has set up, while tasks run.
 
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use rustix::process::{Pid, Signal, kill_process};
@@ -77,7 +77,9 @@ fn is_running(process: i32) -> bool {
 }
 
 fn wait_until(what: impl Fn() -> bool) {
+    let since = Instant::now();
     while !what() {
+        assert!(since.elapsed() < Duration::from_secs(60), "it does not come");
         // Sleeps on purpose: other processes tell nobody that they have come or gone.
         std::thread::sleep(Duration::from_millis(5));
     }

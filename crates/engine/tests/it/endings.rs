@@ -11,7 +11,7 @@ use sortie_testkit::{Fault, Script, ScriptedModel, ScriptedReply, reply, when};
 
 use crate::support::{Plan, World, ask, restless};
 
-fn told(outcome: &TaskOutcome) -> String {
+pub(crate) fn told(outcome: &TaskOutcome) -> String {
     let mut text = outcome.status.to_string();
     if let Some(limit) = outcome.reason {
         text += &format!(" ({limit})");

@@ -5,18 +5,15 @@ use std::time::Duration;
 use expect_test::expect;
 use serde_json::json;
 use sortie_engine::{Resumption, Rules};
-use sortie_protocol::{Fact, Limits, Status, StopReason, TaskOutcome, TaskRequest};
+use sortie_protocol::{Fact, Limits, Status, StopReason, TaskRequest};
 use sortie_testkit::{Fault, ScriptedReply, reply};
 
+use crate::endings::told;
 use crate::mail_at_every_event::{Asked, call, send, task};
 use crate::mail_races::{Site, answering};
+use crate::questions::inquire;
 use crate::relic::Relic;
 use crate::support::{Plan, ask};
-
-fn told(outcome: &TaskOutcome) -> String {
-    let reason = outcome.reason.map(|limit| format!(" ({limit})")).unwrap_or_default();
-    format!("{}{reason} | {}", outcome.status, outcome.text)
-}
 
 /// One says nothing when it has sent two out, and nothing more when it has answered the first report.
 fn falling_silent(asked: &Asked<'_>) -> ScriptedReply {
@@ -140,7 +137,7 @@ fn forgetting(asked: &Asked<'_>) -> ScriptedReply {
         ("MAIN", 0) => reply::calls([task("ASKING", true)]),
         ("MAIN", _) if is_reminded => reply::calls([send("<task 1>", "The second one.")]),
         ("MAIN", _) => reply::text("I wait."),
-        ("ASKING", 0) => reply::calls([reply::call("Ask", json!({"question": "Which one?"}))]),
+        ("ASKING", 0) => reply::calls([inquire("Which one?")]),
         _ => asked.report(),
     }
 }
@@ -165,7 +162,7 @@ fn evading(asked: &Asked<'_>) -> ScriptedReply {
         ("MAIN", 0) => reply::calls([task("ASKING", true)]),
         ("MAIN", _) if asked.last.contains("wait for your answer:") => call("TaskList", json!({})),
         ("MAIN", _) => reply::text("I wait."),
-        ("ASKING", 0) => reply::calls([reply::call("Ask", json!({"question": "Which one?"}))]),
+        ("ASKING", 0) => reply::calls([inquire("Which one?")]),
         _ => asked.report(),
     }
 }

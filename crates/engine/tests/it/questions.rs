@@ -13,7 +13,7 @@ use crate::mail_races::{Site, answering};
 use crate::relic::Relic;
 use crate::support::ask;
 
-fn inquire(question: &str) -> ScriptedPart {
+pub(crate) fn inquire(question: &str) -> ScriptedPart {
     reply::call("Ask", json!({"question": question}))
 }
 

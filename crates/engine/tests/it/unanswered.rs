@@ -8,7 +8,7 @@ use expect_test::expect;
 use serde_json::{Value, json};
 use sortie_engine::{Approval, Approver, Inquiry, Permissions, Question, Rules};
 use sortie_protocol::{Event, Fact, Status};
-use sortie_testkit::{Script, ScriptedReply, reply, when};
+use sortie_testkit::{Script, ScriptedPart, ScriptedReply, reply, when};
 use sortie_tools::BoxFuture;
 
 use super::mail_at_every_event::{Asked, task};
@@ -124,26 +124,32 @@ impl Approver for Silent {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn f55_patience_begins_when_a_question_is_shown_and_then_it_is_the_next_ones_turn() {
-    let task = |prompt: &str| {
+/// A sub-agent in the background for each of these calls, which it makes so long after the one before it.
+fn one_call_each(calls: [ScriptedPart; 4], limits: &Value, apart_ms: u64) -> Script {
+    let part = |at: usize| format!("PART {at}");
+    let task = |at: usize| {
         let arguments = json!({
-            "description": "Part", "prompt": prompt, "subagent_type": "general-purpose", "run_in_background": true
+            "description": "Part", "prompt": part(at), "subagent_type": "general-purpose", "run_in_background": true,
+            "limits": limits,
         });
         reply::call("Task", arguments)
     };
+    let all = reply::calls((0..calls.len()).map(task));
+    let mut script = Script::new().on(when::prompt_contains("MAIN").turn(0), all);
+    for (at, call) in calls.into_iter().enumerate() {
+        let call = reply::calls([call]).after_ms(apart_ms * at as u64);
+        script = script.on(when::prompt_contains(part(at)).turn(0), call);
+    }
+    script
+}
+
+#[tokio::test(start_paused = true)]
+async fn f55_patience_begins_when_a_question_is_shown_and_then_it_is_the_next_ones_turn() {
     let write = |path: &str| reply::call("Write", json!({"file_path": path, "content": "new"}));
     let inquire =
         |question: &str| reply::call("Ask", json!({"question": question, "to": "person", "timeout_seconds": 5}));
-    let calls = [("A", write("a.md")), ("B", inquire("Which?")), ("C", write("c.md")), ("D", inquire("When?"))];
-    let mut script = Script::new().on(
-        when::prompt_contains("MAIN").turn(0),
-        reply::calls(calls.iter().map(|call| task(&format!("PART {}", call.0)))),
-    );
-    for (at, (name, call)) in calls.into_iter().enumerate() {
-        let call = reply::calls([call]).after_ms(10 * at as u64);
-        script = script.on(when::prompt_contains(format!("PART {name}")).turn(0), call);
-    }
+    let calls = [write("a.md"), inquire("Which?"), write("c.md"), inquire("When?")];
+    let script = one_call_each(calls, &json!({}), 10);
     let silent = Arc::new(Silent::default());
     let permissions = silent.asked_for(Duration::from_secs(7));
     let world = Plan::script(script.otherwise(reply::text("Done."))).permissions(permissions).build();
@@ -191,24 +197,9 @@ async fn whoever_gets_no_answer_whether_it_may_has_time_to_say_so_in_its_report(
 /// Sub-agents in the background that ask one after the other, within a second of each other: three whether they may, and one
 /// what to do. Each has 100 s.
 fn a_queue(silent: &Arc<Silent>, answer_within: Duration) -> World {
-    let task = |prompt: &str| {
-        let arguments = json!({
-            "description": "Part", "prompt": prompt, "subagent_type": "general-purpose", "run_in_background": true,
-            "limits": {"timeout_seconds": 100},
-        });
-        reply::call("Task", arguments)
-    };
     let write = || reply::call("Write", json!({"file_path": "a.md", "content": "new"}));
-    let inquire = || reply::call("Ask", json!({"question": "Which?", "to": "person"}));
-    let calls = [("A", write()), ("B", write()), ("C", write()), ("D", inquire())];
-    let mut script = Script::new().on(
-        when::prompt_contains("MAIN").turn(0),
-        reply::calls(calls.iter().map(|call| task(&format!("PART {}", call.0)))),
-    );
-    for (at, (name, call)) in calls.into_iter().enumerate() {
-        let call = reply::calls([call]).after_ms(1000 * at as u64);
-        script = script.on(when::prompt_contains(format!("PART {name}")).turn(0), call);
-    }
+    let calls = [write(), write(), write(), reply::call("Ask", json!({"question": "Which?", "to": "person"}))];
+    let script = one_call_each(calls, &json!({"timeout_seconds": 100}), 1000);
     let permissions = silent.asked_for(answer_within);
     Plan::script(script.otherwise(reply::text("Done."))).permissions(permissions).build()
 }
@@ -226,7 +217,7 @@ async fn a_question_whose_time_is_over_when_its_turn_comes_says_that_it_was_neve
         Write was not run: your question was never shown to anyone: others were asked before it, and there is little time left; go on without it, and say so in your report
         Write was not run: your question was never shown to anyone: others were asked before it, and there is little time left; go on without it, and say so in your report"]]
     .assert_eq(&refusals(&world).join("\n"));
-    let told = format!("{:?}", world.seen_by("PART D").last().expect("it goes on").messages.last());
+    let told = format!("{:?}", world.seen_by("PART 3").last().expect("it goes on").messages.last());
     assert!(told.contains("your question was never shown to anyone: others were asked before it"), "{told}");
     assert_eq!(endings(&world.events()), [(Status::Completed, "Done."); 4]);
 }

@@ -197,3 +197,27 @@ async fn one_that_ended_with_the_run_says_so_when_that_goes_on() {
     assert_eq!(running.outcome().await.expect("the journal works").status, Status::Completed);
     assert!(mail(&site).contains(&format!("notice: {why}")), "{}", mail(&site));
 }
+
+/// A call that has a word too many, for one that is then written to in vain.
+fn called_oddly(asked: &Asked<'_>) -> ScriptedReply {
+    match (asked.who, asked.turn) {
+        ("MAIN", 0) => call(
+            "Task",
+            json!({
+                "description": "Part", "prompt": "FIRST", "subagent_type": "general-purpose", "run_in_background": true,
+                "colour": "red",
+            }),
+        ),
+        _ => failing(asked),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn by_mail_a_contract_without_notices_tells_how_it_ended_and_not_what_was_known_at_the_start() {
+    let site = Site::new(answering(called_oddly).contract("typed"));
+    assert_eq!(site.run(ask("MAIN")).await.status, Status::Completed);
+    let outcome = site.journal.ending(child()).expect("the journal reads").expect("it has ended");
+    assert!(outcome.notices.iter().any(|notice| notice.contains("colour")), "{:?}", outcome.notices);
+    let mail = mail(&site);
+    assert!(mail.contains("notice: 2 messages were not read") && !mail.contains("colour"), "{mail}");
+}
