@@ -1,5 +1,8 @@
 //! The engine's front: what it is made of, and how a task without a parent is started.
 
+pub(crate) mod host;
+pub(crate) mod subagents;
+
 use std::sync::{Arc, OnceLock};
 
 use sortie_agents::{AgentDefinition, Agents, Resolution};
@@ -14,29 +17,29 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::account::Account;
-use crate::approval::Desk;
-use crate::authority::{drop_idle, tools_at};
-use crate::board::Boards;
-use crate::cache::{Cache, Ticket};
-use crate::cast::conduct;
-use crate::delegate::refuse_denied;
-use crate::delegation_rate::DelegationRate;
-use crate::gauge::Counting;
-use crate::hooks::Hooks;
-use crate::instructions::Instructions;
-use crate::permissions::Permissions;
-use crate::recall::Known;
-use crate::remote_tools::RemoteTools;
-use crate::resident::Stopper;
-use crate::roster::{Roster, Rosters, undescribed};
-use crate::rules::{Kind, ModelWish, Rules, Serving, lowered, serving, turns, type_default};
-use crate::sink::{Hold, Sink};
-use crate::slot::Slot;
-use crate::stopping::Present;
-use crate::structured::asked_for;
-use crate::subagents::{Asked, Audience};
-use crate::task::Task;
+use crate::budget::account::Account;
+use crate::budget::slots::Slot;
+use crate::budget::start_rate::DelegationRate;
+use crate::conversation::request_size::Counting;
+use crate::conversation::schema_answer::asked_for;
+use crate::engine::subagents::{Asked, Audience};
+use crate::log::notes::Boards;
+use crate::log::writer::{Hold, Sink};
+use crate::messages::running_task::Stopper;
+use crate::messages::running_tasks::Present;
+use crate::ports::approval::Desk;
+use crate::ports::hooks::Hooks;
+use crate::resolve::contract_agents::conduct;
+use crate::resolve::grant_preview::{drop_idle, tools_at};
+use crate::resolve::instructions::Instructions;
+use crate::resolve::permissions::Permissions;
+use crate::resolve::remote_tools::RemoteTools;
+use crate::resolve::roster::{Roster, Rosters, undescribed};
+use crate::resolve::settings::{Kind, ModelWish, Rules, Serving, lowered, serving, turns, type_default};
+use crate::tasks::delegate::refuse_denied;
+use crate::tasks::lookup::Known;
+use crate::tasks::result_cache::{Cache, Ticket};
+use crate::tasks::task::Task;
 use crate::{Clock, Ids};
 
 /// A title is a few words; what is longer is cut, for everybody who lists tasks.

@@ -1,5 +1,14 @@
 //! The one path to a tool: known → offered → cleared → recorded → run → redacted → recorded. Nothing else in Sortie calls a tool.
 
+pub(crate) mod approval_timeout;
+pub(crate) mod call_order;
+pub(crate) mod call_progress;
+pub(crate) mod confinement;
+pub(crate) mod output_text;
+pub(crate) mod permission_check;
+pub(crate) mod settle_calls;
+pub(crate) mod side_model;
+
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -16,17 +25,17 @@ use sortie_tools::{CallContext, Order, Registry, Seen, Shells, Tool};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::assistant::LightModel;
-use crate::clearance::Clearance;
-use crate::deadline::Deadline;
-use crate::delegate::Delegate;
-use crate::end::{Ending, Tally};
-use crate::inbox::Inbox;
-use crate::secrets::without_secrets;
-use crate::sink::Sink;
-use crate::slot::Slot;
-use crate::voice::Voice;
-use crate::wording::Wording;
+use crate::budget::deadline::Deadline;
+use crate::budget::slots::Slot;
+use crate::conversation::outcome::{Ending, Tally};
+use crate::gate::call_progress::Voice;
+use crate::gate::output_text::Wording;
+use crate::gate::permission_check::Clearance;
+use crate::gate::side_model::LightModel;
+use crate::log::writer::Sink;
+use crate::messages::inbox::Inbox;
+use crate::ports::redaction::without_secrets;
+use crate::tasks::delegate::Delegate;
 
 /// More calls than this in one reply are a model gone wrong; the rest is refused.
 const MAX_CALLS_PER_TURN: usize = 256;

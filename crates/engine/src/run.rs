@@ -1,5 +1,10 @@
 //! The loop. There is one, for main agents and sub-agents alike.
 
+pub(crate) mod allowance;
+pub(crate) mod compaction;
+pub(crate) mod model_call;
+pub(crate) mod parked;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,21 +14,21 @@ use sortie_llm::{Terms, ToolChoice};
 use sortie_protocol::{CallOutput, Fact, Failure, Job, Limit, Reply, StopReason, TaskOutcome, ToolCall};
 use tokio_util::sync::CancellationToken;
 
-use crate::account::{Bid, Lease};
-use crate::believed::counted_input;
-use crate::context::ABRIDGED;
-use crate::end::{Ending, Tally};
+use crate::budget::account::{Bid, Lease};
+use crate::budget::usage_trust::counted_input;
+use crate::conversation::history::{History, with_unique_calls};
+use crate::conversation::outcome::{Ending, Tally};
+use crate::conversation::replay::Past;
+use crate::conversation::request_size::Gauge;
 use crate::gate::Gate;
-use crate::gauge::Gauge;
-use crate::history::{History, with_unique_calls};
-use crate::inbox::Inbox;
-use crate::limits::Allowance;
-use crate::mail::{Delivery, Letterhead};
-use crate::parking::Rest;
-use crate::place::TurnCalls;
-use crate::replay::Past;
-use crate::sink::Sink;
-use crate::turn::{Retry, Speaker, Turn, Unanswered};
+use crate::log::writer::Sink;
+use crate::messages::inbox::Inbox;
+use crate::messages::inbox_order::TurnCalls;
+use crate::messages::mail_text::{Delivery, Letterhead};
+use crate::run::allowance::Allowance;
+use crate::run::compaction::ABRIDGED;
+use crate::run::model_call::{Retry, Speaker, Turn, Unanswered};
+use crate::run::parked::Rest;
 
 /// One leg of a task, under way.
 pub(crate) struct Run<'a> {

@@ -1,0 +1,192 @@
+//! The conversation of one task. It only grows at its end, but where it is shortened, and every call in it gets exactly one
+//! output.
+
+mod shorten;
+
+use std::collections::HashSet;
+
+use sortie_llm::estimate;
+use sortie_protocol::{CallId, CallOutput, Job, MailMark, Message, Part, Reply, ToolCall};
+
+use crate::conversation::loop_guard::{Circle, Repeats};
+
+#[derive(Clone, Default)]
+pub(crate) struct History {
+    messages: Vec<Message>,
+    /// How many of them are of earlier legs.
+    earlier: usize,
+    /// Behind how many of them its answers begin.
+    answered: usize,
+    /// About how many tokens they have.
+    tokens: u64,
+    gone: Gone,
+    /// Whether the message behind the brief stands for older turns.
+    is_summed_up: bool,
+    repeats: Repeats,
+    /// Its answer is one value: a later one takes the place of those before.
+    is_one_value: bool,
+}
+
+/// What the model has written in this leg that is no longer among the messages.
+#[derive(Clone, Default)]
+struct Gone {
+    answers: Vec<String>,
+    last_text: Option<String>,
+}
+
+impl History {
+    /// A clean context: the brief, unchanged, and what there is to know of tools that are missing.
+    pub(crate) fn begin(job: &Job) -> Self {
+        let mut history = Self { is_one_value: job.config.output_schema.is_some(), ..Self::default() };
+        history.push_user(&job.prompt);
+        if let Some(note) = &job.config.server_tools.note {
+            history.push_reminder(note);
+        }
+        history
+    }
+
+    fn push(&mut self, message: Message) {
+        self.tokens += estimate::message_tokens(&message);
+        self.messages.push(message);
+    }
+
+    pub(crate) fn tokens(&self) -> u64 {
+        self.tokens
+    }
+
+    pub(crate) fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    pub(crate) fn push_user(&mut self, text: &str) {
+        self.repeats.forget();
+        self.push(Message::user(text));
+    }
+
+    /// What has come for it. Reports that tell what earlier ones told are nothing new.
+    pub(crate) fn push_mail(&mut self, mail: &MailMark, text: &str) {
+        if mail.messages.is_empty() && mail.essences.len() == mail.reports.len() {
+            self.repeats.hear(&mail.essences);
+        } else {
+            self.repeats.forget();
+        }
+        self.push(Message::user(text));
+    }
+
+    /// What the engine itself says: for the model it is like any other word, but there is nothing new in it.
+    pub(crate) fn push_reminder(&mut self, text: &str) {
+        self.push(Message::user(text));
+    }
+
+    pub(crate) fn push_reply(&mut self, reply: &Reply) {
+        // An empty message is refused by every provider; a reply without content ends the task anyway.
+        if !reply.parts.is_empty() {
+            self.push(Message::Assistant { parts: reply.parts.clone() });
+        }
+    }
+
+    pub(crate) fn push_outputs(&mut self, outputs: Vec<CallOutput>) {
+        if let Some(Message::Assistant { parts }) = self.messages.last() {
+            self.repeats.see(calls(parts), &outputs);
+        }
+        self.push(Message::Outputs { outputs });
+    }
+
+    /// What the model is to be told before it goes on, because it goes round in a circle.
+    pub(crate) fn reminder(&self) -> Option<String> {
+        let has_just_come = matches!(self.messages.last(), Some(Message::Outputs { .. }));
+        self.repeats.reminder().filter(|_| has_just_come)
+    }
+
+    /// Whether it has gone round in a circle for too long.
+    pub(crate) fn goes_round(&self) -> bool {
+        self.repeats.circle().is_some_and(Circle::is_too_long)
+    }
+
+    /// Whether the last word is the model's, so that somebody has to say something before it is asked again.
+    pub(crate) fn ends_with_a_reply(&self) -> bool {
+        matches!(self.messages.last(), Some(Message::Assistant { .. }))
+    }
+
+    /// What comes from here on is of a new leg.
+    pub(crate) fn begin_leg(&mut self) {
+        self.earlier = self.messages.len();
+        self.answered = self.earlier;
+        self.gone = Gone::default();
+    }
+
+    /// What was answered so far is done with: nobody waited for more.
+    pub(crate) fn begin_answers(&mut self) {
+        self.answered = self.messages.len();
+        self.gone.answers.clear();
+    }
+
+    /// What the model has answered in this leg, in order: the texts of all replies without calls, each text once. Each but
+    /// the last would have ended the leg, had there been no mail to wait for.
+    pub(crate) fn answers(&self) -> String {
+        self.answers_and(None)
+    }
+
+    /// The answers of this leg, and the text that the model wrote after them, from whichever turn.
+    pub(crate) fn last_text(&self) -> String {
+        let of_leg = self.messages.iter().enumerate().skip(self.earlier).rev();
+        let last = of_leg.map(|(at, message)| (at, message.assistant_text())).find(|(_, text)| !text.trim().is_empty());
+        let is_told = |at: usize| at >= self.answered && is_answer(&self.messages[at]);
+        match last {
+            Some((at, _)) if is_told(at) => self.answers_and(None),
+            Some((_, text)) => self.answers_and(Some(text)),
+            None => self.answers_and(self.gone.last_text.clone()),
+        }
+    }
+
+    /// The answers of this leg, and what came of a reply that was broken off; without that, the last text.
+    pub(crate) fn last_text_with(&self, broken_off: String) -> String {
+        if broken_off.trim().is_empty() { self.last_text() } else { self.answers_and(Some(broken_off)) }
+    }
+
+    fn answers_and(&self, text: Option<String>) -> String {
+        let messages = self.messages[self.answered..].iter();
+        let answers = messages.filter(|message| is_answer(message)).map(Message::assistant_text);
+        let answers = self.gone.answers.iter().cloned().chain(answers);
+        let all = answers.filter(|text| !text.trim().is_empty()).chain(text);
+        if self.is_one_value {
+            return all.last().unwrap_or_default();
+        }
+        let mut texts: Vec<String> = Vec::new();
+        for text in all {
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        texts.join("\n\n")
+    }
+}
+
+fn calls(parts: &[Part]) -> impl Iterator<Item = &ToolCall> {
+    parts.iter().filter_map(|part| if let Part::Call(call) = part { Some(call) } else { None })
+}
+
+/// Whether it is a reply of the model that ended its turn.
+fn is_answer(message: &Message) -> bool {
+    match message {
+        Message::Assistant { parts } => calls(parts).next().is_none(),
+        _ => false,
+    }
+}
+
+/// Makes the call ids of a reply unique within the task: some servers send none, or the same one twice, and outputs
+/// are paired by id.
+pub(crate) fn with_unique_calls(mut reply: Reply, seen: &mut HashSet<CallId>) -> Reply {
+    for part in &mut reply.parts {
+        if let Part::Call(ToolCall { id, .. }) = part {
+            let base = if id.0.is_empty() { "call".to_owned() } else { id.0.clone() };
+            let mut suffix = 1;
+            while id.0.is_empty() || seen.contains(id) {
+                suffix += 1;
+                *id = CallId(format!("{base}_{suffix}"));
+            }
+            seen.insert(id.clone());
+        }
+    }
+    reply
+}

@@ -1,0 +1,178 @@
+//! A task as its log tells of it, with what its children have used: what everybody needs who goes on with it or ends it.
+
+use std::sync::Arc;
+
+use sortie_journal::{Journal, JournalError, Standing, TaskState};
+use sortie_protocol::{CallId, Event, Failure, Limits, Status, TaskId, Usage};
+
+use crate::budget::account::{Account, Footprint};
+use crate::conversation::replay::Past;
+use crate::log::writer::Hold;
+
+/// A task as its log tells of it.
+pub(crate) struct Remembered {
+    pub(crate) past: Past,
+    /// As it was before the log was read: if it has changed since, the task has gone on without us.
+    pub(crate) standing: Standing,
+    /// What its children with all below them have come to.
+    pub(crate) below: Footprint,
+}
+
+impl Remembered {
+    /// Its account, with all that was used so far.
+    pub(crate) fn account(&self, limits: Limits, above: Option<Arc<Account>>) -> Arc<Account> {
+        let mut so_far = self.past.deeds.footprint();
+        so_far += self.below.clone();
+        Account::restored(limits, so_far, above)
+    }
+
+    /// Under which number, and for which leg, the task goes on.
+    pub(crate) fn hold(&self) -> Result<Hold, Failure> {
+        let Self { standing, .. } = self;
+        let attempt = standing.next_attempt().map_err(journal_failure)?;
+        let leg = if matches!(standing.state, TaskState::Ended(_)) { standing.leg + 1 } else { standing.leg };
+        Ok(Hold { attempt, leg })
+    }
+}
+
+/// Where a task stands. Who takes over knows that a process which cannot be seen from here is gone.
+pub(crate) fn standing(journal: &dyn Journal, task: TaskId, takes_over: bool) -> Result<Standing, Failure> {
+    let standing = journal.standing(task).map_err(journal_failure)?;
+    Ok(if takes_over { standing.given_up() } else { standing })
+}
+
+/// Reads a task back that stands so, and says what of its children is not known. Refused, before anything is read, is one
+/// that somebody has, and while it is read one that somebody takes.
+pub(crate) fn remember(journal: &dyn Journal, standing: Standing) -> Result<(Remembered, Vec<String>), Failure> {
+    standing.next_attempt().map_err(journal_failure)?;
+    let past = whole(folded(standing.task_id, |each| journal.read_standing(&standing, each))?)?;
+    Ok(with_children(journal, past, standing))
+}
+
+/// The same of a task whose log may be damaged: what stands before the damage, which is told.
+pub(crate) fn recall(journal: &dyn Journal, standing: Standing) -> Result<(Remembered, Vec<String>), Failure> {
+    standing.next_attempt().map_err(journal_failure)?;
+    let (past, damage) = read_what_is_whole(journal, standing.task_id)?;
+    let (remembered, mut notices) = with_children(journal, past, standing);
+    notices.extend(damage.map(|damage| format!("not all that it has done is told: {damage}")));
+    Ok((remembered, notices))
+}
+
+/// The whole log of a task.
+pub(crate) fn read(journal: &dyn Journal, task: TaskId) -> Result<Past, Failure> {
+    whole(read_what_is_whole(journal, task)?)
+}
+
+/// The log of a task up to where it is damaged, if it is.
+pub(crate) fn read_what_is_whole(journal: &dyn Journal, task: TaskId) -> Result<(Past, Option<JournalError>), Failure> {
+    folded(task, |each| journal.read_each(task, 0, each))
+}
+
+fn whole((past, damage): (Past, Option<JournalError>)) -> Result<Past, Failure> {
+    damage.map_or(Ok(past), |damage| Err(journal_failure(damage)))
+}
+
+/// What the events come to that `read` gives, and why they end before the log does.
+fn folded(
+    task: TaskId,
+    read: impl FnOnce(&mut dyn FnMut(Event)) -> Result<(), JournalError>,
+) -> Result<(Past, Option<JournalError>), Failure> {
+    let mut past: Option<Past> = None;
+    let read = read(&mut |event: Event| match &mut past {
+        Some(past) => past.take(event),
+        none => *none = Past::begin(event),
+    });
+    match (past, read) {
+        (Some(past), read) => Ok((past, read.err())),
+        (None, Err(error)) => Err(journal_failure(error)),
+        (None, Ok(())) => Err(Failure::new("journal", format!("the log of {task} does not begin with its start"))),
+    }
+}
+
+/// Who waits for a task, and with which call: its parent, or who has it since that one failed. Whoever cannot be read waits
+/// for nobody any more.
+pub(crate) fn expecting(journal: &dyn Journal, parent: Option<TaskId>, task: TaskId) -> Option<(Past, CallId)> {
+    let mut next = parent;
+    while let Some(above) = next {
+        let (past, _) = read_what_is_whole(journal, above).ok()?;
+        if let Some(call) = past.waits_for(task) {
+            return Some((past, call));
+        }
+        // One that failed may have gone on since: what it had left to those above it is theirs.
+        next = past.job.parent;
+    }
+    None
+}
+
+fn with_children(journal: &dyn Journal, past: Past, standing: Standing) -> (Remembered, Vec<String>) {
+    let (mut below, mut notices) = (Footprint::default(), Vec::new());
+    for child in &past.deeds.children {
+        match left_by(journal, *child) {
+            Ok(footprint) => below += footprint,
+            // What it answered stands in its parent's log; only what it used is missing.
+            Err(failure) => notices.push(format!("what {child} has used is not counted: {}", failure.message)),
+        }
+    }
+    (Remembered { past, standing, below }, notices)
+}
+
+/// What a task with all below it has come to by now, over all its legs, as far as their logs can be read. How long it has
+/// worked is not among it: its header tells that.
+pub fn footprint_so_far(journal: &dyn Journal, task: TaskId) -> Result<Footprint, Failure> {
+    let (past, _) = read_what_is_whole(journal, task)?;
+    let mut so_far = past.deeds.footprint();
+    past.deeds.children.iter().filter_map(|child| left_by(journal, *child).ok()).for_each(|below| so_far += below);
+    Ok(so_far)
+}
+
+/// What a task with all below it has come to, itself among those that were started. Of one that has ended its ending tells,
+/// unless what it had started went on when it failed.
+fn left_by(journal: &dyn Journal, task: TaskId) -> Result<Footprint, Failure> {
+    let standing = journal.standing(task).map_err(journal_failure)?;
+    if matches!(standing.state, TaskState::Ended(_))
+        && let Some(outcome) = journal.ending(task).map_err(journal_failure)?
+    {
+        let tree = journal.tree(task).map_err(journal_failure)?;
+        let told = Footprint {
+            usage: Usage { duration_ms: 0, ..outcome.usage },
+            files_changed: outcome.files_changed.into_iter().collect(),
+            started: u32::try_from(tree.len()).unwrap_or(u32::MAX),
+        };
+        // An earlier leg may have failed, too.
+        let may_have_left = outcome.status == Status::Failed || standing.leg > 1;
+        let summed = if may_have_left { summed(journal, task).ok() } else { None };
+        let Some(summed) = summed else { return Ok(told) };
+        let has_more = summed.usage.total_tokens() > told.usage.total_tokens();
+        return Ok(Footprint {
+            usage: if has_more { summed.usage } else { told.usage },
+            files_changed: summed.files_changed,
+            ..told
+        });
+    }
+    summed(journal, task)
+}
+
+/// The same, from the logs of all of them.
+fn summed(journal: &dyn Journal, task: TaskId) -> Result<Footprint, Failure> {
+    let past = read(journal, task)?;
+    let mut footprint = Footprint { started: 1, ..past.deeds.footprint() };
+    for child in &past.deeds.children {
+        footprint += left_by(journal, *child)?;
+    }
+    Ok(footprint)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "what `map_err` gives")]
+pub(crate) fn journal_failure(error: JournalError) -> Failure {
+    let code = match error {
+        JournalError::Fenced { task, .. } | JournalError::LegOver { task, .. } | JournalError::Stale { task, .. } => {
+            let message = format!("{task} has just been taken up by somebody else; wait for it, or stop it first");
+            return Failure::new("still_running", message);
+        }
+        JournalError::NoSuchTask { .. } => "no_such_task",
+        JournalError::StillRunning { .. } => "still_running",
+        JournalError::OutOfSight { .. } => "out_of_sight",
+        _ => "journal",
+    };
+    Failure::new(code, error.to_string())
+}

@@ -1,0 +1,91 @@
+//! A task's commands in the background, as its log tells of them: which have been started, and which were lost with the
+//! process that kept them.
+//!
+//! One whose end no call has told counts as running up to there: nobody can know how far it came.
+
+use std::collections::BTreeMap;
+
+use sortie_protocol::{ShellMark, ToolCall};
+use sortie_tools::{EarlierShells, shell_name};
+
+use crate::gate::settle_calls::gist_of;
+
+/// Commands in the background, by number.
+#[derive(Default)]
+pub(crate) struct PastShells {
+    newest: u32,
+    running: BTreeMap<u32, String>,
+    lost: BTreeMap<u32, Lost>,
+}
+
+struct Lost {
+    line: String,
+    /// The model knows.
+    is_told: bool,
+}
+
+impl PastShells {
+    /// A call has told that one was started, or has ended.
+    pub(super) fn see(&mut self, mark: ShellMark, call: &ToolCall) {
+        match mark {
+            ShellMark::Started(number) => {
+                self.newest = self.newest.max(number);
+                self.running.insert(number, gist_of(call));
+            }
+            ShellMark::Ended(number) => drop(self.running.remove(&number)),
+        }
+    }
+
+    /// The process that kept them is gone: so are they.
+    pub(crate) fn lose(&mut self) {
+        let lost = std::mem::take(&mut self.running).into_iter();
+        self.lost.extend(lost.map(|(number, line)| (number, Lost { line, is_told: false })));
+    }
+
+    /// They were ended with their leg, and the outcome has told of it.
+    pub(super) fn end_leg(&mut self) {
+        self.running.clear();
+    }
+
+    /// The model has been told of these.
+    pub(super) fn tell(&mut self, numbers: &[u32]) {
+        let told = self.lost.iter_mut().filter(|(number, _)| numbers.contains(number));
+        told.for_each(|(_, lost)| lost.is_told = true);
+    }
+
+    /// Those that were lost without the model's knowledge.
+    pub(crate) fn untold(&self) -> Vec<u32> {
+        self.lost.iter().filter(|(_, lost)| !lost.is_told).map(|(number, _)| *number).collect()
+    }
+
+    /// What the model is to be told before it goes on.
+    pub(crate) fn for_model(&self) -> Option<String> {
+        let names = self.named()?;
+        Some(format!(
+            "The program was stopped and goes on now. What you had started in the background does not run any more: \
+             {names}. How far it came, what it changed and what it wrote is not known. Look at the state of things before \
+             you go on, and start again what you still need."
+        ))
+    }
+
+    /// What the outcome should say.
+    pub(super) fn notice(&self) -> Option<String> {
+        let names = self.named()?;
+        Some(format!(
+            "commands in the background were ended when the program was stopped: {names}; what they did is not known, and \
+             files that they changed may be missing from files_changed"
+        ))
+    }
+
+    fn named(&self) -> Option<String> {
+        let untold = self.lost.iter().filter(|(_, lost)| !lost.is_told);
+        let names: Vec<String> =
+            untold.map(|(number, lost)| format!("{} {}", shell_name(*number), lost.line)).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+
+    /// All of them, for the tools of the task that goes on.
+    pub(crate) fn earlier(&self) -> EarlierShells {
+        EarlierShells { newest: self.newest, lost: self.lost.keys().copied().collect() }
+    }
+}

@@ -1,0 +1,135 @@
+//! How large a task's next request is: estimated from its bytes, corrected by what its provider has counted so far, for it
+//! and for others before it.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use sortie_llm::estimate;
+use sortie_protocol::{Job, ModelChoice, ToolSpec};
+
+use crate::conversation::history::History;
+
+/// However a provider counts, an estimate from bytes is not off by more than this. It is on the high side, so it is not much
+/// too high.
+const LEAST_OFF: f64 = 0.6;
+const MOST_OFF: f64 = 4.0;
+
+/// The measure of one task's requests.
+pub(crate) struct Gauge {
+    /// What is the same in all of them.
+    prefix: u64,
+    correction: Correction,
+}
+
+/// By how much estimates from bytes are off, as far as is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Correction(f64);
+
+impl Gauge {
+    pub(crate) fn new(system: &str, tools: &[ToolSpec], correction: Correction) -> Self {
+        Self { prefix: estimate::prefix_tokens(system, tools), correction }
+    }
+
+    /// About how many tokens a request with this conversation has.
+    pub(crate) fn measure(&self, history: &History) -> u64 {
+        self.correction.applied(self.prefix + history.tokens())
+    }
+
+    /// How many tokens, as they are estimated, a conversation may have so that its request has no more than these.
+    pub(crate) fn room(&self, most: u64) -> u64 {
+        self.correction.taken_off(most).saturating_sub(self.prefix)
+    }
+
+    /// A request that was measured so had so many tokens, as its provider says.
+    pub(crate) fn correct(&mut self, measured: u64, reported: u64) -> Correction {
+        self.correction.hear(measured, reported);
+        self.correction
+    }
+}
+
+/// How each model counts, as the tasks of this process have found. A new task begins with it: of many that begin at once
+/// none has heard anything itself, and together they would spend what nobody held back.
+#[derive(Debug, Default)]
+pub(crate) struct Counting(Mutex<HashMap<ModelChoice, Correction>>);
+
+impl Counting {
+    pub(crate) fn note(&self, model: &ModelChoice, correction: Correction) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match known.get_mut(model) {
+            Some(known) => *known = correction,
+            None => drop(known.insert(model.clone(), correction)),
+        }
+    }
+
+    /// What a model counts for a hundred tokens that are estimated, where it is more. Less is not passed on: what others
+    /// wrote may have been easier to count.
+    pub(crate) fn percent(&self, model: &ModelChoice) -> Option<u32> {
+        let correction = *self.0.lock().unwrap_or_else(PoisonError::into_inner).get(model)?;
+        let percent = u32::try_from(correction.applied(100)).unwrap_or(u32::MAX);
+        Some(percent).filter(|percent| *percent > 100)
+    }
+}
+
+impl Default for Correction {
+    fn default() -> Self {
+        Self(1.0)
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "an estimate")]
+impl Correction {
+    /// What was known when a task began.
+    pub(crate) fn known_to(job: &Job) -> Self {
+        Self((f64::from(job.counted_percent.unwrap_or(100)) / 100.0).clamp(LEAST_OFF, MOST_OFF))
+    }
+
+    /// Hears of one more request. Who counts nothing tells nothing.
+    pub(crate) fn hear(&mut self, measured: u64, reported: u64) {
+        if measured > 0 && reported > 0 {
+            self.0 = (self.0 * reported as f64 / measured as f64).clamp(LEAST_OFF, MOST_OFF);
+        }
+    }
+
+    fn applied(self, estimated: u64) -> u64 {
+        (estimated as f64 * self.0).ceil() as u64
+    }
+
+    /// The most that is estimated where this is counted.
+    fn taken_off(self, counted: u64) -> u64 {
+        (counted as f64 / self.0) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_is_corrected_by_what_was_counted() {
+        let after = |heard: &[(u64, u64)]| {
+            let mut correction = Correction::default();
+            for (measured, reported) in heard {
+                correction.hear(*measured, *reported);
+            }
+            correction.applied(2000)
+        };
+        assert_eq!(after(&[]), 2000);
+        assert_eq!(after(&[(1000, 1200)]), 2400);
+        assert_eq!(after(&[(1000, 1200), (1200, 1080)]), 2160);
+        assert_eq!(after(&[(1000, 0)]), 2000, "who counts nothing tells nothing");
+        assert_eq!(after(&[(1000, 1)]), 1200, "who counts absurdly little is not believed");
+        assert_eq!(after(&[(1, 9000)]), 8000);
+    }
+
+    #[test]
+    fn what_a_model_counts_beyond_the_estimate_is_passed_on_and_less_is_not() {
+        let counting = Counting::default();
+        let model = |id: &str| ModelChoice { route: "main".to_owned(), id: id.to_owned() };
+        counting.note(&model("dense"), Correction(2.5));
+        counting.note(&model("sparse"), Correction(0.7));
+        counting.note(&model("learned"), Correction(3.0));
+        counting.note(&model("learned"), Correction(1.204));
+        let known = ["dense", "sparse", "learned", "new"].map(|id| counting.percent(&model(id)));
+        assert_eq!(known, [Some(250), None, Some(121), None]);
+    }
+}

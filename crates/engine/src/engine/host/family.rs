@@ -1,0 +1,233 @@
+//! The tasks that a visitor sees, and what it can do with them: the port by which the tools of our own agents are its
+//! tools, too.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sortie_journal::{Journal, JournalError, TaskHeader, TaskQuery, TaskState};
+use sortie_protocol::{CallId, Command, Failure, Sender, TaskId, TaskRequest};
+use sortie_tools::{BoxFuture, Choice, Glance, Kin, Listing, Receipt, ReportPage, Stand};
+use tokio::time::Instant;
+
+use super::{Visitor, blocking};
+use crate::conversation::load_task::journal_failure;
+use crate::messages::running_task::{Courier, Resident, Stopper};
+use crate::tasks::relatives::{END_WITHIN, Member, Onlooker, listing, not_ended};
+
+/// How often it is looked whether a task of another process has ended.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// A task that was delegated, and not by a task, stands here; so does what a main agent delegates, which has a parent.
+const DELEGATED_DEPTH: u32 = 1;
+
+impl Kin for Visitor {
+    fn delivers(&self) -> bool {
+        false
+    }
+
+    fn look<'a>(&'a self, task: &'a str, patience: Duration) -> BoxFuture<'a, Result<Glance, Failure>> {
+        Box::pin(async move {
+            let deadline = Instant::now() + patience;
+            let task = self.seen(task).await?.task;
+            loop {
+                if let Some(resident) = self.engine.inner.present.find(task) {
+                    tokio::time::timeout_at(deadline, resident.over.cancelled()).await.ok();
+                }
+                let glance = self.glance(self.recorded(task).await?).await?;
+                if !matches!(glance.stand, Stand::Elsewhere { .. }) || Instant::now() >= deadline {
+                    return Ok(glance);
+                }
+                tokio::time::sleep_until(deadline.min(Instant::now() + PERIOD)).await;
+            }
+        })
+    }
+
+    fn list<'a>(&'a self, choice: Choice<'a>) -> BoxFuture<'a, Result<Listing, Failure>> {
+        Box::pin(async move { listing(self, self.all().await?, choice).await })
+    }
+
+    fn page<'a>(&'a self, task: &'a str, from: usize, most: usize) -> BoxFuture<'a, Result<ReportPage, Failure>> {
+        Box::pin(async move { self.engine.inner.report_page(self.seen(task).await?.task, from, most).await })
+    }
+
+    /// Wherever it runs: whoever looks after a task from outside need not be connected to the process that has it.
+    fn stop<'a>(&'a self, task: &'a str) -> BoxFuture<'a, Result<Vec<Glance>, Failure>> {
+        Box::pin(async move {
+            let task = self.seen(task).await?.task;
+            let mut open = self.tree(task).await?;
+            let present = &self.engine.inner.present;
+            open.retain(|member| !matches!(member.state, TaskState::Ended(_)) || present.find(member.task).is_some());
+            self.engine.inner.end_all(task, &open, Stopper::Outside).await?;
+            self.stop_anywhere(task).await?;
+            let stopped = Kin::look(self, &task.to_string(), END_WITHIN).await?;
+            if !matches!(stopped.stand, Stand::Ended { .. }) {
+                return Err(not_ended(task));
+            }
+            let mut glances = Vec::new();
+            for member in open {
+                glances.push(self.glance(self.recorded(member.task).await?).await?);
+            }
+            glances.retain(|glance| matches!(glance.stand, Stand::Ended { .. }));
+            Ok(glances)
+        })
+    }
+
+    fn send<'a>(&'a self, call: &'a CallId, to: &'a str, text: String) -> BoxFuture<'a, Result<Receipt, Failure>> {
+        Box::pin(async move {
+            let Member { task, parent, .. } = self.seen(to).await?;
+            if let Some(resident) = self.engine.inner.present.find(task) {
+                let by = Courier::Call(call.clone());
+                if resident.write((Sender::Host, text.clone()), by).await.map_err(journal_failure)? {
+                    return Ok(Receipt::Delivered { task });
+                }
+                resident.refuse_when_stopping()?;
+                // It has read its last message; soon it has ended.
+                resident.over.cancelled().await;
+            }
+            if parent.is_some() {
+                let message = format!("{task} is not at work; only the task that has it can have it go on");
+                return Err(Failure::new("has_ended", message));
+            }
+            match self.engine.inner.recorded_stand(task).await? {
+                Stand::Interrupted => self.go_on(task, Some(text)).await.map(drop)?,
+                Stand::Ended { .. } => self.follow_up(task, text).await?,
+                Stand::Elsewhere { .. } | Stand::Waits | Stand::Works(_) => {
+                    let message = format!("{task} works in another process, which alone can write to it from here");
+                    return Err(Failure::new("still_running", message));
+                }
+            }
+            Ok(Receipt::Resumed { task })
+        })
+    }
+}
+
+impl Onlooker for Visitor {
+    async fn glance(&self, Member { task, parent, agent, title, .. }: Member) -> Result<Glance, Failure> {
+        let inner = &self.engine.inner;
+        let stand = match inner.at_work(task).await {
+            Some(resident) => resident.stand(false),
+            None => inner.recorded_stand(task).await?,
+        };
+        Ok(Glance { task, parent, agent, title, stand })
+    }
+}
+
+impl Visitor {
+    /// A task that it can see, by its id or the beginning of one.
+    pub(super) async fn seen(&self, asked: &str) -> Result<Member, Failure> {
+        let (journal, workspace, asked) = (self.journal(), self.workspace(), asked.trim().to_owned());
+        let present = Arc::clone(&self.engine.inner.present);
+        let read = move || {
+            let letters = asked.strip_prefix("agent-").unwrap_or(&asked);
+            // An empty beginning would be everybody's.
+            if letters.is_empty() {
+                return Err(unknown(&asked));
+            }
+            let mut found = Vec::new();
+            for header in journal.find(letters).map_err(journal_failure)? {
+                if header.workspace == workspace && is_of_a_delegated_tree(journal.as_ref(), &header)? {
+                    found.push(Member::from(header));
+                }
+            }
+            // The log may not show yet what has just begun.
+            let whole: Option<TaskId> = asked.parse().ok();
+            let resident = whole.filter(|_| found.is_empty()).and_then(|task| present.find(task));
+            found.extend(resident.filter(|one| one.job.root == one.job.task).map(|one| Member::from(one.as_ref())));
+            match found.len() {
+                1 => Ok(found.remove(0)),
+                0 => Err(unknown(&asked)),
+                _ => Err(Failure::new("ambiguous_task", format!("`{asked}` begins the ids of several tasks"))),
+            }
+        };
+        blocking(read).await
+    }
+
+    /// Ends an open task with all below it: here, in another process, or where nobody runs it.
+    pub(super) async fn stop_anywhere(&self, task: TaskId) -> Result<(), Failure> {
+        if self.engine.stop(task) {
+            return Ok(());
+        }
+        match self.engine.inner.recorded_stand(task).await? {
+            Stand::Interrupted => self.engine.abandon(task).await.map(drop),
+            Stand::Elsewhere { .. } => {
+                let stop = Command::Stop { task };
+                self.engine.inner.journal.send(stop).await.map(drop).map_err(journal_failure)
+            }
+            Stand::Ended { .. } | Stand::Waits | Stand::Works(_) => Ok(()),
+        }
+    }
+
+    /// All that it can see, in the order of their starts.
+    async fn all(&self) -> Result<Vec<Member>, Failure> {
+        let (journal, workspace) = (self.journal(), self.workspace());
+        let read = move || {
+            let query = TaskQuery { workspace: Some(workspace), ..TaskQuery::default() };
+            let mut headers = journal.list(&query).map_err(journal_failure)?;
+            headers.reverse();
+            let roots = headers.iter().filter(|one| is_delegated_root(one)).map(|one| one.task_id);
+            let roots: HashSet<TaskId> = roots.collect();
+            headers.retain(|header| roots.contains(&header.root_id));
+            Ok(headers.into_iter().map(Member::from).collect())
+        };
+        blocking(read).await
+    }
+
+    async fn tree(&self, top: TaskId) -> Result<Vec<Member>, Failure> {
+        let (journal, present) = (self.journal(), Arc::clone(&self.engine.inner.present));
+        let read = move || {
+            let recorded = match journal.tree(top) {
+                Err(JournalError::NoSuchTask { .. }) => Vec::new(),
+                recorded => recorded.map_err(journal_failure)?,
+            };
+            let mut members: Vec<Member> = recorded.into_iter().map(Member::from).collect();
+            let root = present.find(top).map_or(top, |resident| resident.job.root);
+            // Parents were here before their children.
+            for Resident { job, .. } in present.of_tree(root).iter().map(AsRef::as_ref) {
+                let is_of_it = job.task == top || members.iter().any(|member| job.parent == Some(member.task));
+                if is_of_it && !members.iter().any(|member| member.task == job.task) {
+                    members.extend(present.find(job.task).map(|one| Member::from(one.as_ref())));
+                }
+            }
+            Ok(members)
+        };
+        blocking(read).await
+    }
+
+    async fn recorded(&self, task: TaskId) -> Result<Member, Failure> {
+        self.seen(&task.to_string()).await
+    }
+
+    /// Has a task that has ended go on with these words, by itself.
+    async fn follow_up(&self, task: TaskId, prompt: String) -> Result<(), Failure> {
+        let resume = Some(task.to_string());
+        let request = TaskRequest { prompt, resume, background: true, ..TaskRequest::default() };
+        self.keep(self.start(request).await?);
+        Ok(())
+    }
+
+    fn journal(&self) -> Arc<dyn Journal> {
+        Arc::clone(&self.engine.inner.journal)
+    }
+
+    fn workspace(&self) -> String {
+        self.engine.inner.workspace.root().display().to_string()
+    }
+}
+
+/// Whether a task belongs to a tree that no person's main agent is at the head of.
+fn is_of_a_delegated_tree(journal: &dyn Journal, header: &TaskHeader) -> Result<bool, Failure> {
+    if header.parent_id.is_none() {
+        return Ok(is_delegated_root(header));
+    }
+    let root = journal.find(header.root_id.letters()).map_err(journal_failure)?.pop();
+    Ok(root.is_some_and(|root| is_delegated_root(&root)))
+}
+
+fn is_delegated_root(header: &TaskHeader) -> bool {
+    header.parent_id.is_none() && header.depth >= DELEGATED_DEPTH
+}
+
+fn unknown(asked: &str) -> Failure {
+    Failure::new("no_such_task", format!("there is no task `{asked}` of yours; TaskList has them"))
+}

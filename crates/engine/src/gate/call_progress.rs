@@ -1,0 +1,35 @@
+//! How a call that takes a while is heard: short lines in the task's log, without secrets.
+
+use sortie_policy::Redactor;
+use sortie_protocol::{CallId, Fact};
+use sortie_sandbox::process::KeeperMark;
+use sortie_tools::{BoxFuture, Progress};
+
+use crate::log::writer::Sink;
+use crate::ports::redaction::redacted;
+
+/// One call's way to tell how it comes along.
+pub(crate) struct Voice<'a> {
+    pub(crate) call: &'a CallId,
+    pub(crate) sink: &'a Sink,
+    pub(crate) redactor: &'a Redactor,
+}
+
+impl Progress for Voice<'_> {
+    fn tell(&self, text: String) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let text = redacted(self.redactor, text);
+            let fact = Fact::CallProgressed { call: self.call.clone(), text };
+            // A journal that is lost is noticed by the next fact that matters.
+            self.sink.append(fact).await.ok();
+        })
+    }
+
+    /// In its place in the order, not synced: that the call began is on disk, a keeper whose program is gone ends by
+    /// itself, and a power cut leaves no process behind.
+    fn runs_under(&self, KeeperMark { pid, started }: KeeperMark) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.sink.append(Fact::ProcessStarted { call: self.call.clone(), pid, started }).await.ok();
+        })
+    }
+}

@@ -1,0 +1,169 @@
+//! What the tasks of one tree have noted for each other. The log holds all of it, also what other processes have written;
+//! this is the part that is read, and how far it was.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sortie_journal::{Journal, JournalError, Position, Scope};
+use sortie_protocol::{Event, Fact, Failure, TaskId};
+use sortie_tools::{Note, Sought};
+
+use crate::conversation::load_task::journal_failure;
+
+/// Of more than these some are forgotten, though not by the log.
+const MAX_NOTES: usize = 500;
+
+/// So many events are read at once.
+const PAGE: usize = 256;
+
+/// The boards of the trees that run here.
+#[derive(Default)]
+pub(crate) struct Boards {
+    boards: Mutex<HashMap<TaskId, Arc<Board>>>,
+}
+
+/// Empty before the first look.
+#[derive(Default)]
+pub(crate) struct Board {
+    read: Mutex<Option<Read>>,
+}
+
+/// What was read of a tree.
+struct Read {
+    up_to: Position,
+    tasks: HashMap<TaskId, Known>,
+    /// In the order of their numbers.
+    notes: VecDeque<Note>,
+    /// With those that are forgotten.
+    n_notes: usize,
+}
+
+#[derive(Default)]
+struct Known {
+    agent: String,
+    /// Its last event that was read.
+    seq: u64,
+    /// How many of its notes are remembered.
+    n_kept: usize,
+    /// How many notes of the tree there were when it looked last.
+    has_seen: usize,
+}
+
+impl Boards {
+    /// The board of a tree.
+    pub(crate) fn of(&self, root: TaskId) -> Arc<Board> {
+        let mut boards = self.boards.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(boards.entry(root).or_default())
+    }
+
+    /// The tree runs here no longer.
+    pub(crate) fn take_down(&self, root: TaskId) {
+        self.boards.lock().unwrap_or_else(PoisonError::into_inner).remove(&root);
+    }
+}
+
+impl Board {
+    /// The notes on disk that one of the tree seeks. Reads what was written since the last look. When a task has looked
+    /// is not on record: one that goes on in another process is told of all as new.
+    pub(crate) fn look(
+        &self,
+        journal: &dyn Journal,
+        (root, reader): (TaskId, TaskId),
+        sought: Sought,
+    ) -> Result<Vec<Note>, Failure> {
+        let mut board = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = match &mut *board {
+            Some(read) => read,
+            none => none.insert(Read::begin(journal, root).map_err(journal_failure)?),
+        };
+        read.go_on(journal, root).map_err(journal_failure)?;
+        Ok(read.sought(reader, sought))
+    }
+}
+
+impl Read {
+    /// Reads the logs of a tree one by one: in the log of all, others may stand before it. Notes are put in the order of
+    /// their times.
+    fn begin(journal: &dyn Journal, root: TaskId) -> Result<Self, JournalError> {
+        let mut read = Self { up_to: journal.end()?, tasks: HashMap::new(), notes: VecDeque::new(), n_notes: 0 };
+        let mut notes = Vec::new();
+        for header in journal.tree(root)? {
+            let mut look = |event: Event| {
+                let time = event.time;
+                notes.extend(read.hear(event).map(|note| (time, note)));
+            };
+            journal.read_each(header.task_id, 1, &mut look)?;
+        }
+        notes.sort_by_key(|(time, _)| *time);
+        for (_, note) in notes {
+            read.add(note);
+        }
+        Ok(read)
+    }
+
+    fn go_on(&mut self, journal: &dyn Journal, root: TaskId) -> Result<(), JournalError> {
+        loop {
+            let events = journal.read_after(Scope::Tree(root), self.up_to, PAGE)?;
+            if events.is_empty() {
+                return Ok(());
+            }
+            for (position, event) in events {
+                self.up_to = position;
+                if let Some(note) = self.hear(event) {
+                    self.add(note);
+                }
+            }
+        }
+    }
+
+    /// The note that an event is, unless it was read before.
+    fn hear(&mut self, Event { task_id: task, seq, fact, .. }: Event) -> Option<Note> {
+        let known = self.tasks.entry(task).or_default();
+        if seq <= known.seq {
+            return None;
+        }
+        known.seq = seq;
+        match fact {
+            Fact::TaskStarted { job } => {
+                known.agent = job.config.agent;
+                None
+            }
+            Fact::NotePosted { text } => Some(Note { number: 0, task, agent: known.agent.clone(), text }),
+            _ => None,
+        }
+    }
+
+    /// Gives a note its number, and its place.
+    fn add(&mut self, note: Note) {
+        self.tasks.entry(note.task).or_default().n_kept += 1;
+        self.notes.push_back(Note { number: self.n_notes, ..note });
+        self.n_notes += 1;
+        if self.notes.len() > MAX_NOTES {
+            self.forget_one();
+        }
+    }
+
+    /// Forgets the oldest note of whoever has most: one that talks a lot does not have the others forgotten.
+    fn forget_one(&mut self) {
+        let most = self.tasks.values().map(|known| known.n_kept).max();
+        let has_most = |note: &Note| self.tasks.get(&note.task).map(|known| known.n_kept) == most;
+        let Some(forgotten) = self.notes.iter().position(has_most).and_then(|at| self.notes.remove(at)) else { return };
+        if let Some(known) = self.tasks.get_mut(&forgotten.task) {
+            known.n_kept -= 1;
+        }
+    }
+
+    fn sought(&mut self, reader: TaskId, sought: Sought) -> Vec<Note> {
+        let seen = &mut self.tasks.entry(reader).or_default().has_seen;
+        let before = *seen;
+        if !matches!(sought, Sought::From(_)) {
+            *seen = self.n_notes;
+        }
+        let is_sought = |note: &&Note| match sought {
+            Sought::New => note.number >= before && note.task != reader,
+            Sought::All => true,
+            Sought::From(number) => note.number >= number,
+        };
+        self.notes.iter().filter(is_sought).cloned().collect()
+    }
+}

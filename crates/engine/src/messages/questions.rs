@@ -1,0 +1,124 @@
+//! The questions of one task that wait for an answer. An answer is for the oldest of them that it can be meant for.
+
+use std::collections::BTreeSet;
+
+use sortie_protocol::{Addressee, CallId, Sender, TaskId};
+
+use crate::messages::inbox::{Inbox, Message};
+
+/// The tool that asks.
+pub(crate) const ASK: &str = "Ask";
+
+/// A question that was put.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OpenQuestion {
+    /// Which waits for the answer.
+    pub(crate) call: CallId,
+    pub(crate) to: Addressee,
+    pub(crate) text: String,
+    /// How many messages had come before.
+    pub(crate) asked_at: u32,
+}
+
+impl OpenQuestion {
+    /// Whether a message can be meant for it, where these are above the task that asks.
+    fn accepts(&self, message: &Message, above: &[TaskId]) -> bool {
+        let is_meant = match &message.from {
+            Sender::Person => true,
+            Sender::Task { task, .. } => self.to == Addressee::Parent && above.contains(task),
+            // It is above everybody, but it is nobody's parent and no person.
+            Sender::Host => false,
+        };
+        is_meant && message.number > self.asked_at
+    }
+}
+
+/// The questions of a task, the oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Questions {
+    open: Vec<OpenQuestion>,
+    /// Messages that have answered one. They are read when the log says so.
+    answers: BTreeSet<u32>,
+    /// Who has had the task since its parent failed.
+    adopters: Vec<TaskId>,
+}
+
+impl Questions {
+    pub(crate) fn restored(open: Vec<OpenQuestion>) -> Self {
+        Self { open, ..Self::default() }
+    }
+
+    pub(crate) fn put(&mut self, question: OpenQuestion) {
+        self.open.push(question);
+    }
+
+    /// What was asked of the task above, in the words of the questions.
+    pub(crate) fn for_parent(&self) -> Vec<String> {
+        let open = self.open.iter().filter(|question| question.to == Addressee::Parent);
+        open.map(|question| question.text.clone()).collect()
+    }
+
+    /// Another one is above, and may answer, too.
+    pub(crate) fn adopt(&mut self, adopter: TaskId) {
+        self.adopters.push(adopter);
+    }
+
+    /// Nobody waits for the answer any more.
+    pub(crate) fn close(&mut self, call: &CallId) {
+        self.open.retain(|question| question.call != *call);
+    }
+
+    pub(crate) fn is_put(&self, call: &CallId) -> bool {
+        self.open.iter().any(|question| question.call == *call)
+    }
+
+    /// Whether the task waits for an answer to these words.
+    pub(crate) fn is_open(&self, text: &str) -> bool {
+        self.open.iter().any(|question| question.text == text)
+    }
+
+    /// Those that were put to the task above and have no answer among these messages.
+    pub(crate) fn unanswered_by(&self, above: TaskId, messages: &[Message]) -> Vec<CallId> {
+        let answered = self.answered(messages, &[above]).into_iter();
+        let open = answered.filter(|(question, answer)| question.to == Addressee::Parent && answer.is_none());
+        open.map(|(question, _)| question.call.clone()).collect()
+    }
+
+    /// The message that answers the question of a call, if it has come.
+    pub(crate) fn take_answer(&mut self, call: &CallId, messages: &[Message], above: &[TaskId]) -> Option<Message> {
+        let answered = self.answered(messages, above);
+        let answer = answered.into_iter().find(|(question, _)| question.call == *call)?.1?.clone();
+        self.answers.insert(answer.number);
+        self.close(call);
+        Some(answer)
+    }
+
+    /// The open questions, each with the message that answers it: the first that it accepts and no older one has.
+    fn answered<'a>(
+        &'a self,
+        messages: &'a [Message],
+        above: &[TaskId],
+    ) -> Vec<(&'a OpenQuestion, Option<&'a Message>)> {
+        let above: Vec<TaskId> = above.iter().chain(&self.adopters).copied().collect();
+        let mut taken = self.answers.clone();
+        let answered = self.open.iter().map(|question| {
+            let is_free = |message: &&Message| !taken.contains(&message.number) && question.accepts(message, &above);
+            let answer = messages.iter().find(is_free);
+            taken.extend(answer.map(|answer| answer.number));
+            (question, answer)
+        });
+        answered.collect()
+    }
+}
+
+/// A call that waits for the answer to its question. Dropped, it waits no more.
+pub(crate) struct Asker<'a> {
+    pub(crate) inbox: &'a Inbox,
+    pub(crate) call: &'a CallId,
+}
+
+impl Drop for Asker<'_> {
+    fn drop(&mut self) {
+        self.inbox.close_question(self.call);
+    }
+}

@@ -1,0 +1,245 @@
+//! A task that runs here, as others in this process reach it: to stop it, to write to it, to let it go on by itself.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use sortie_crash::point;
+use sortie_journal::{CommandId, Durability, Entry, Journal, JournalError};
+use sortie_protocol::{Addressee, CallId, Fact, Failure, Job, Sender, TaskId};
+use sortie_sandbox::SpillDir;
+use tokio_util::sync::CancellationToken;
+
+use crate::budget::account::Account;
+use crate::conversation::load_task::journal_failure;
+use crate::log::writer::Sink;
+use crate::messages::inbox::{Arrival, Inbox};
+use crate::messages::mail_text::waits_line;
+use crate::messages::report_target::{Address, Recipient};
+use crate::tasks::missed_messages::CaughtUp;
+
+/// Why a question to the task above is not waited for.
+pub(crate) const SILENT: &str = "the task above has reached a limit and can answer nothing any more; go on by your best \
+                                 judgement, and say what you assumed";
+
+/// By what a message comes: should it be cut off, it is known by this whether it has arrived.
+pub(crate) enum Courier {
+    /// From another process.
+    Command(CommandId),
+    /// Of the task that sends it.
+    Call(CallId),
+}
+
+/// A question on its way to the task above.
+pub(crate) struct PassedOn<'a> {
+    arrival: Arrival<'a>,
+    from: Sender,
+    text: String,
+}
+
+impl PassedOn<'_> {
+    pub(crate) fn fact(&self) -> Fact {
+        let Self { arrival, from, text } = self;
+        Fact::MessageArrived {
+            number: arrival.number,
+            from: from.clone(),
+            text: text.clone(),
+            command: None,
+            call: None,
+        }
+    }
+
+    /// It is on disk.
+    pub(crate) fn deliver(self) {
+        self.arrival.deliver(self.from, self.text);
+    }
+}
+
+/// Who has stopped a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stopper {
+    /// A person, or a program that is no task.
+    Outside,
+    Task(TaskId),
+    /// Nobody in particular: the one that it worked for has ended, or was stopped.
+    EndOf(TaskId),
+}
+
+impl Stopper {
+    /// What the outcome says of it.
+    pub(crate) fn notice(self) -> String {
+        match self {
+            Self::Outside => "it was stopped from outside the run, by a person or a program".to_owned(),
+            Self::Task(task) => format!("it was stopped by {task}"),
+            Self::EndOf(task) => format!("it was stopped because {task}, which it worked for, ended or was stopped"),
+        }
+    }
+}
+
+pub(crate) struct Resident {
+    pub(crate) job: Arc<Job>,
+    pub(crate) cancel: CancellationToken,
+    /// Set if somebody has stopped just this task, before it is told to end. Else it ends with one above it.
+    pub(crate) stopper: OnceLock<Stopper>,
+    pub(crate) sink: Sink,
+    pub(crate) inbox: Arc<Inbox>,
+    pub(crate) account: Arc<Account>,
+    /// What it has worked in other processes and in earlier legs.
+    pub(crate) worked_before: Duration,
+    pub(crate) journal: Arc<dyn Journal>,
+    pub(crate) reports: Arc<SpillDir>,
+    /// Where its report goes; `None` for a task without a parent here.
+    pub(crate) address: Option<Arc<Address>>,
+    /// Cancelled once its ending is on disk and delivered.
+    pub(crate) over: CancellationToken,
+    /// Whether this contract knows of work in the background.
+    pub(crate) releasable: bool,
+    /// Which messages of other processes the ear delivers.
+    pub(crate) caught_up: CaughtUp,
+}
+
+impl Resident {
+    /// Has the task end, and all below it.
+    pub(crate) fn stop(&self, by: Stopper) {
+        self.stopper.set(by).ok();
+        self.cancel.cancel();
+    }
+
+    /// Writes to the task. Once this says true, it is on disk, and the task has read it when it is completed; should it end
+    /// otherwise before it has, its outcome says so. False: it is about to end, or is being stopped, and reads nothing more.
+    pub(crate) async fn write(&self, (from, text): (Sender, String), by: Courier) -> Result<bool, JournalError> {
+        let _in_order = self.inbox.writing().await;
+        if self.cancel.is_cancelled() {
+            return Ok(false);
+        }
+        let Some(arrival) = self.inbox.arrival() else { return Ok(false) };
+        let number = arrival.number;
+        let (command, call) = match by {
+            Courier::Command(command) => (Some(command.0), None),
+            Courier::Call(call) => (None, Some(call)),
+        };
+        let fact = Fact::MessageArrived { number, from: from.clone(), text: text.clone(), command, call };
+        match self.sink.append_synced(fact).await {
+            Ok(()) => {
+                point("mail.arrived");
+                arrival.deliver(from, text);
+                Ok(true)
+            }
+            Err(JournalError::LegOver { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Why it takes no message, if it is being stopped. One that has ended by itself may go on with it; who was just stopped
+    /// does not go on because of words that were meant for it before.
+    pub(crate) fn refuse_when_stopping(&self) -> Result<(), Failure> {
+        if !self.cancel.is_cancelled() {
+            return Ok(());
+        }
+        let task = self.job.task;
+        let message = format!(
+            "nothing was sent: {task} is being stopped and reads nothing more; send it when it has ended, if it should go on"
+        );
+        Err(Failure::new("is_stopping", message))
+    }
+
+    /// Answers the call that waits for the task, which goes on by itself. False if no call waits, or the contract has no
+    /// words for it.
+    ///
+    /// It is done to the end, whether or not somebody waits for it: half of it would be a report that nobody delivers.
+    pub(crate) async fn release(self: &Arc<Self>) -> Result<bool, JournalError> {
+        let resident = Arc::clone(self);
+        tokio::spawn(async move { resident.let_go().await }).await.unwrap_or(Ok(false))
+    }
+
+    async fn let_go(&self) -> Result<bool, JournalError> {
+        let Some(address) = self.address.as_ref().filter(|_| self.releasable) else { return Ok(false) };
+        let mut recipient = address.hold().await;
+        if recipient.is_over || !recipient.waits {
+            return Ok(false);
+        }
+        let word = self.word_of_release(&recipient);
+        self.journal.append(vec![word], Durability::Synced).await?;
+        point("task.released");
+        self.answer_call(address, &mut recipient).await;
+        Ok(true)
+    }
+
+    /// Puts a question to the task above, which is recorded here. A call that waits for this task is answered with it:
+    /// else both would wait for ever. Done to the end, like a release.
+    pub(crate) async fn ask_above(self: &Arc<Self>, call: CallId, question: String) -> Result<(), Failure> {
+        let resident = Arc::clone(self);
+        let put = tokio::spawn(async move { resident.put_question(call, question).await });
+        put.await.unwrap_or_else(|broken| Err(Failure::new("internal", broken.to_string())))
+    }
+
+    async fn put_question(&self, call: CallId, question: String) -> Result<(), Failure> {
+        let nobody = |why: &str| Failure::new("nobody", why);
+        let address = self.address.as_ref().ok_or_else(|| nobody("no task is above this one; ask the person"))?;
+        let mut recipient = address.hold().await;
+        if recipient.waits && !self.releasable {
+            let why = "the task above waits for your report and can answer nothing; go on by your best judgement, and \
+                       say what you assumed";
+            return Err(nobody(why));
+        }
+        if recipient.inbox.is_silent() {
+            return Err(nobody(SILENT));
+        }
+        let inbox = Arc::clone(&recipient.inbox);
+        let arrival = inbox.arrival().ok_or_else(|| nobody("the task above is about to end; ask the person"))?;
+        let message = PassedOn { arrival, from: self.as_sender(), text: self.worded(&question) };
+        let released = recipient.waits.then(|| self.word_of_release(&recipient));
+        let asking = self.inbox.asking().await;
+        let (to, text) = (Addressee::Parent, question.clone());
+        let asked = self.sink.entry(Fact::QuestionAsked { call: call.clone(), to, text });
+        let entries = released.into_iter().chain([asked, recipient.sink.entry(message.fact())]).collect();
+        self.journal.append(entries, Durability::Synced).await.map_err(journal_failure)?;
+        point("question.asked");
+        // First: whoever reads it sees whether it waits.
+        asking.put(call, to, question);
+        message.deliver();
+        if recipient.waits {
+            self.answer_call(address, &mut recipient).await;
+        }
+        Ok(())
+    }
+
+    /// The questions that wait for an answer of the task above, to be recorded and delivered there: where the one above
+    /// fails, they are its adopter's. One that has read its last message gets none.
+    pub(crate) fn questions_for<'a>(&self, inbox: &'a Inbox) -> Vec<PassedOn<'a>> {
+        let passed_on = |question: String| {
+            Some(PassedOn { arrival: inbox.arrival()?, from: self.as_sender(), text: self.worded(&question) })
+        };
+        self.inbox.questions_for_parent().into_iter().filter_map(passed_on).collect()
+    }
+
+    fn as_sender(&self) -> Sender {
+        Sender::Task { task: self.job.task, agent: self.job.config.agent.clone() }
+    }
+
+    fn worded(&self, question: &str) -> String {
+        format!("{question}{}", waits_line(self.job.task))
+    }
+
+    fn word_of_release(&self, recipient: &Recipient) -> Entry {
+        recipient.sink.entry(Fact::ChildReleased { call: recipient.call.clone(), child: self.job.task })
+    }
+
+    /// The call that waits is answered, which is on disk; from here on the report is mail.
+    async fn answer_call(&self, address: &Address, recipient: &mut Recipient) {
+        let place = recipient.inbox.place_of(&recipient.call);
+        recipient.inbox.expect(self.job.task, place);
+        self.tell_in_a_file().await;
+        address.release(recipient);
+    }
+
+    /// What the task has done so far, and does from here on, is told in a file. Without one it works all the same.
+    async fn tell_in_a_file(&self) {
+        let (sink, journal, reports) = (self.sink.clone(), Arc::clone(&self.journal), Arc::clone(&self.reports));
+        let task = self.job.task;
+        let tell = move || {
+            let so_far = journal.read(task).unwrap_or_default();
+            sink.tell_in(&reports, &so_far);
+        };
+        tokio::task::spawn_blocking(tell).await.ok();
+    }
+}

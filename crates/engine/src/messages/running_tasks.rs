@@ -1,0 +1,165 @@
+//! The tasks that run here, and an ear for what other processes wish of them.
+//!
+//! Wishes travel through the journal. While tasks run, one thread looks for them, often enough that nobody waits long
+//! and seldom enough that it costs nothing.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread;
+use std::time::Duration;
+
+use sortie_journal::{CommandId, Journal};
+use sortie_protocol::{Command, TaskId};
+use tokio::runtime::Handle;
+
+use crate::messages::running_task::{Courier, Resident, Stopper};
+
+/// How long a wish may lie unheard.
+const PERIOD: Duration = Duration::from_millis(40);
+
+/// Wishes that are taken at once.
+pub(crate) const MOST: usize = 256;
+
+/// The tasks that run in this engine.
+#[derive(Default)]
+pub(crate) struct Present {
+    tasks: Mutex<Tasks>,
+    /// Held while the ear has the journal: whoever is gone from here knows that it is no longer read.
+    pub(crate) listening: Mutex<()>,
+}
+
+#[derive(Default)]
+struct Tasks {
+    /// With the number of each: two may try to go on with the same task at once, of which one will be refused.
+    running: HashMap<TaskId, Vec<(u64, Arc<Resident>)>>,
+    entered: u64,
+    is_heard: bool,
+}
+
+/// A task that runs, as long as this is kept.
+pub(crate) struct Presence {
+    present: Arc<Present>,
+    task: TaskId,
+    number: u64,
+}
+
+impl Present {
+    /// Notes a task that is about to run, before anybody can know of it: from here on a wish for it is heard. The first one
+    /// opens the ear.
+    pub(crate) fn enter(self: &Arc<Self>, resident: Resident, journal: &Arc<dyn Journal>) -> Presence {
+        let task = resident.job.task;
+        let mut tasks = self.lock();
+        tasks.entered += 1;
+        let number = tasks.entered;
+        tasks.running.entry(task).or_default().push((number, Arc::new(resident)));
+        if !tasks.is_heard {
+            // Without an ear tasks run all the same; they are then stopped by signals alone.
+            tasks.is_heard = listen(Arc::downgrade(self), journal);
+        }
+        Presence { present: Arc::clone(self), task, number }
+    }
+
+    /// Ends a task and all below it, if it runs here.
+    pub(crate) fn stop(&self, task: TaskId, by: Stopper) -> bool {
+        let running = self.lock().running.get(&task).cloned().unwrap_or_default();
+        for (_, resident) in &running {
+            resident.stop(by);
+        }
+        !running.is_empty()
+    }
+
+    /// A task that runs here.
+    pub(crate) fn find(&self, task: TaskId) -> Option<Arc<Resident>> {
+        // Of several that try, the first has it.
+        self.lock().running.get(&task)?.first().map(|(_, resident)| Arc::clone(resident))
+    }
+
+    /// All that run here of the tree below a root, in the order in which they came.
+    pub(crate) fn of_tree(&self, root: TaskId) -> Vec<Arc<Resident>> {
+        let tasks = self.lock();
+        let firsts = tasks.running.values().filter_map(|tries| tries.first());
+        let mut found: Vec<&(u64, Arc<Resident>)> = firsts.filter(|(_, one)| one.job.root == root).collect();
+        found.sort_by_key(|(number, _)| *number);
+        found.into_iter().map(|(_, resident)| Arc::clone(resident)).collect()
+    }
+
+    /// Does what was wished for since; `None` if nobody is here any more.
+    fn listen(&self, journal: &Weak<dyn Journal>, heard: CommandId, runtime: &Handle) -> Option<CommandId> {
+        let _listening = self.listening.lock().unwrap_or_else(PoisonError::into_inner);
+        let journal = if self.goes_on() { journal.upgrade()? } else { return None };
+        Some(obey(self, journal.as_ref(), heard, runtime))
+    }
+
+    /// Whether anybody is here; if not, the ear is closed.
+    fn goes_on(&self) -> bool {
+        let mut tasks = self.lock();
+        tasks.is_heard = !tasks.running.is_empty();
+        tasks.is_heard
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Tasks> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Presence {
+    /// The journal has let this one have the task: of several that try, or that have tried, it is the one that is found.
+    pub(crate) fn has_it(&self) {
+        let mut tasks = self.present.lock();
+        if let Some(running) = tasks.running.get_mut(&self.task) {
+            running.sort_by_key(|(number, _)| *number != self.number);
+        }
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        let _not_now = self.present.listening.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tasks = self.present.lock();
+        if let Some(running) = tasks.running.get_mut(&self.task) {
+            let gone = running.extract_if(.., |(number, _)| *number == self.number);
+            gone.for_each(|(_, resident)| resident.over.cancel());
+            if running.is_empty() {
+                tasks.running.remove(&self.task);
+            }
+        }
+    }
+}
+
+/// Starts the thread that hears wishes; false if there can be none. It does not keep the journal open.
+fn listen(present: Weak<Present>, journal: &Arc<dyn Journal>) -> bool {
+    let Ok(mut heard) = journal.newest_command() else { return false };
+    let journal = Arc::downgrade(journal);
+    let runtime = Handle::current();
+    let hear = move || {
+        while let Some(now) = present.upgrade().and_then(|here| here.listen(&journal, heard, &runtime)) {
+            heard = now;
+            thread::sleep(PERIOD);
+        }
+    };
+    thread::Builder::new().name("commands".to_owned()).spawn(hear).is_ok()
+}
+
+/// Does what was wished for since. A journal that cannot be read is noticed by whoever writes.
+fn obey(present: &Present, journal: &dyn Journal, heard: CommandId, runtime: &Handle) -> CommandId {
+    if journal.newest_command().is_ok_and(|newest| newest == heard) {
+        return heard;
+    }
+    let wishes = journal.commands_after(heard, MOST).unwrap_or_default();
+    for (number, wish) in &wishes {
+        let resident = wish.task().and_then(|task| present.find(task));
+        match (wish, resident) {
+            (Command::Stop { task }, _) => drop(present.stop(*task, Stopper::Outside)),
+            (Command::Send { from, text, .. }, Some(resident)) if resident.caught_up.is_behind(*number) => {
+                // What cannot be recorded is not delivered, and its sender sees no word of it.
+                runtime.block_on(resident.write((from.clone(), text.clone()), Courier::Command(*number))).ok();
+            }
+            // Not awaited: who holds the address may wait for the ear.
+            (Command::Release { .. }, Some(resident)) => drop(runtime.spawn(async move { resident.release().await })),
+            // Whoever goes on with the task finds it.
+            (Command::Send { .. } | Command::Withdraw { .. } | Command::Unknown, _)
+            | (Command::Release { .. }, None) => {}
+        }
+    }
+    wishes.last().map_or(heard, |(last, _)| *last)
+}

@@ -1,0 +1,8 @@
+//! The outside world as the engine needs it: time, ids, approvals, hooks, blocking work and redaction.
+
+pub(crate) mod approval;
+pub(crate) mod blocking;
+pub(crate) mod clock;
+pub(crate) mod hooks;
+pub(crate) mod redaction;
+pub(crate) mod small_files;

@@ -1,0 +1,12 @@
+//! Decisions before a task starts: agent, model, tools, permissions and instructions.
+
+pub(crate) mod agent_folders;
+pub(crate) mod auto_model;
+pub(crate) mod contract_agents;
+pub(crate) mod grant_preview;
+pub(crate) mod instructions;
+pub(crate) mod permissions;
+pub(crate) mod remote_tools;
+pub(crate) mod roster;
+pub(crate) mod server_tools;
+pub(crate) mod settings;

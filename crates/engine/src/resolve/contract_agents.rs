@@ -1,0 +1,102 @@
+//! What a contract has a say in: which agents can be named, what the built-in ones may do there, and what no sub-agent gets.
+
+use sortie_agents::{AgentDefinition, Origin, Registry};
+use sortie_contract::{AtMaxDepth, Contract, Defaults, SystemPrompt, TypeDefaults, Visible};
+use sortie_protocol::{AgentConfig, GrantLayer, Limits, Mode, TaskRequest};
+
+use crate::resolve::settings::Rules;
+
+/// Between a role prompt and the task, in contracts that put the task there.
+const TASK_HEADING: &str = "\n\n# Task\n";
+
+/// What agent files call the tool that delegates, whatever its name in a contract.
+pub(crate) const TASK: &str = "Task";
+
+/// How a built-in prompt names it where it says how to delegate.
+const WITH_TASK: &str = "with Task";
+
+/// The same agents, with the contract's own words, tools and turns for the built-in types, and only those delegable
+/// that a caller can name there.
+pub fn cast(agents: &Registry, contract: &dyn Contract, rules: &Rules) -> Registry {
+    let defaults = contract.defaults();
+    agents.recast(|agent| {
+        let by_contract = defaults.type_of(&agent.name);
+        let from_file = agent.origin.path.is_some();
+        let can_be_named = match defaults.visible {
+            Visible::All => true,
+            Visible::Types => by_contract.is_some(),
+            Visible::Files => from_file || rules.builtin_agents,
+            Visible::TypesAndFiles => by_contract.is_some() || from_file,
+        };
+        let mut agent = match by_contract {
+            // What a person wrote of an agent comes before what a contract says of its type.
+            Some(by_contract) if !from_file => as_type(agent, by_contract),
+            _ => agent.clone(),
+        };
+        agent.delegable &= can_be_named;
+        with_own_name(agent, contract)
+    })
+}
+
+/// The agents as main agents: a contract is about those that are delegated to, and leaves these alone. Where nobody
+/// delegates, their built-in prompts do not speak of it.
+pub(crate) fn mains(agents: &Registry, contract: &dyn Contract, rules: &Rules) -> Registry {
+    let refuses = contract.defaults().at_max_depth == AtMaxDepth::Refuses;
+    let delegates = rules.delegation && (rules.max_depth > 0 || refuses);
+    agents.recast(|agent| {
+        let mut agent = agent.clone();
+        if agent.origin == Origin::BUILTIN && !delegates {
+            agent.prompt = without_delegation(&agent.prompt);
+        }
+        with_own_name(agent, contract)
+    })
+}
+
+/// A built-in prompt without the paragraphs that say how to delegate.
+fn without_delegation(prompt: &str) -> String {
+    let paragraphs: Vec<&str> = prompt.split("\n\n").filter(|paragraph| !paragraph.contains(WITH_TASK)).collect();
+    paragraphs.join("\n\n")
+}
+
+/// The same agent, with the contract's name for the tool that delegates.
+fn with_own_name(mut agent: AgentDefinition, contract: &dyn Contract) -> AgentDefinition {
+    let named = agent.tools.iter_mut().flatten().chain(&mut agent.disallowed_tools);
+    named.filter(|tool| *tool == TASK).for_each(|tool| contract.tool_name().clone_into(tool));
+    if agent.origin == Origin::BUILTIN {
+        agent.prompt = agent.prompt.replace(WITH_TASK, &format!("with {}", contract.tool_name()));
+    }
+    agent
+}
+
+fn as_type(agent: &AgentDefinition, by_contract: &TypeDefaults) -> AgentDefinition {
+    let own = |tools: &[&str]| tools.iter().map(|&tool| tool.to_owned()).collect();
+    AgentDefinition {
+        description: by_contract.description.unwrap_or(&agent.description).to_owned(),
+        tools: by_contract.tools.map(own).or_else(|| agent.tools.clone()),
+        limits: Limits { max_turns: by_contract.max_turns.or(agent.limits.max_turns), ..agent.limits },
+        approves_reads: by_contract.approves_reads,
+        mode: if by_contract.isolated { Some(Mode::Default) } else { agent.mode },
+        ..agent.clone()
+    }
+}
+
+/// What the contract has a say in beyond the definition: tools that nobody below gets, and the words before the brief.
+pub(crate) fn conduct(config: &mut AgentConfig, defaults: &Defaults, request: &TaskRequest, tools: &[String]) {
+    if defaults.only_tools.is_some() || !defaults.denied_tools.is_empty() {
+        let is_among = |names: &[&str], tool: &str| names.iter().any(|name| name.eq_ignore_ascii_case(tool));
+        let admitted = |tool: &&String| {
+            !is_among(defaults.denied_tools, tool) && defaults.only_tools.is_none_or(|only| is_among(only, tool))
+        };
+        let layer = GrantLayer {
+            tools: Some(tools.iter().filter(admitted).cloned().collect()),
+            ..GrantLayer::new("the contract")
+        };
+        config.grant = sortie_policy::narrow(&config.grant, layer);
+        config.tools = sortie_policy::offerable(&config.grant, &config.tools);
+    }
+    match defaults.system {
+        SystemPrompt::Role => {}
+        SystemPrompt::RoleAndTitle => config.system += &format!("{TASK_HEADING}{}", request.title),
+        SystemPrompt::RoleAndBrief => config.system += &format!("{TASK_HEADING}{}", request.prompt),
+    }
+}

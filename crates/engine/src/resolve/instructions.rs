@@ -1,0 +1,126 @@
+//! Instruction files: what a project tells every agent that works in it.
+//!
+//! They are read when a task starts and become part of its system prompt: nearest first, each text once, within a bound.
+//! What is left out is said. They are words for the model and nothing more: no setting is ever taken from them.
+
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sortie_policy::Redactor;
+use sortie_sandbox::{AccessError, Guard, Workspace};
+
+use crate::ports::redaction::redacted;
+use crate::ports::small_files::read_bounded;
+
+/// Looked for in each directory, in this order.
+const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", ".sortie/context.md"];
+
+const HEADING: &str = "Instructions of the project that you work in, from its own files, nearest first:";
+
+/// Which instruction files count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstructionRules {
+    /// The directory where the person is, relative to the workspace: the search goes up from here to the root.
+    pub start: PathBuf,
+    /// All of them together; a file that does not fit in what is left is left out.
+    pub max_bytes: usize,
+    /// Whether sub-agents get them too.
+    pub for_children: bool,
+}
+
+impl Default for InstructionRules {
+    fn default() -> Self {
+        Self { start: PathBuf::new(), max_bytes: 16 * 1024, for_children: false }
+    }
+}
+
+/// The instructions that hold at one place.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Instructions {
+    pub files: Vec<InstructionFile>,
+    /// What was left out, and why.
+    pub notices: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstructionFile {
+    /// Relative to the workspace.
+    pub path: String,
+    pub text: String,
+}
+
+impl Instructions {
+    /// Reads what is there and what `guard` lets through; what it refuses is left out, and that is said.
+    pub fn read(workspace: &Workspace, guard: &Arc<dyn Guard>, rules: &InstructionRules) -> Self {
+        let readable = workspace.guarded(Arc::clone(guard));
+        let mut found = Self::default();
+        let mut left = rules.max_bytes;
+        for directory in rules.start.ancestors() {
+            for name in NAMES {
+                found.take((workspace, &readable), &directory.join(name), &mut left, rules.max_bytes);
+            }
+        }
+        found
+    }
+
+    /// The same with a mark in the place of each secret: they go to the model's provider like any other file.
+    #[must_use]
+    pub(crate) fn without_secrets(mut self, redactor: &Redactor) -> Self {
+        for file in &mut self.files {
+            file.text = redacted(redactor, std::mem::take(&mut file.text));
+        }
+        self
+    }
+
+    /// A role prompt with the instructions behind it.
+    pub(crate) fn after(&self, role: &str) -> String {
+        let mut text = role.to_owned();
+        for (index, file) in self.files.iter().enumerate() {
+            let heading = if index == 0 { format!("\n\n{HEADING}") } else { String::new() };
+            text += &format!("{heading}\n\n# {}\n{}", file.path, file.text);
+        }
+        text
+    }
+
+    fn take(&mut self, (workspace, readable): (&Workspace, &Workspace), path: &Path, left: &mut usize, most: usize) {
+        let shown = path.to_string_lossy().into_owned();
+        // A link could give any file of the workspace this name, and with it a way to the model's provider.
+        match workspace.resolve(&shown) {
+            Ok(resolved) if !NAMES.iter().any(|name| resolved.relative.ends_with(name)) => {
+                return self.left_out(&shown, format!("it is a link to {}", resolved.relative.display()));
+            }
+            // Of what is not there nothing is left out, whatever the rules say of it.
+            Err(AccessError::NotFound { .. }) => return,
+            _ => {}
+        }
+        // One byte beyond the bound tells a file that fits from one that does not.
+        let bytes = match read_bounded(readable, &shown, most + 1) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return,
+            Err(why) => return self.left_out(&shown, why),
+        };
+        if bytes.len() > most {
+            return self.left_out(&shown, too_long(most));
+        }
+        let Ok(text) = String::from_utf8(bytes) else { return self.left_out(&shown, "it is not UTF-8") };
+        let text = text.trim_start_matches('\u{feff}').trim();
+        // One text under two names is common, as a link or as a copy.
+        if text.is_empty() || self.files.iter().any(|file| file.text == text) {
+            return;
+        }
+        match left.checked_sub(text.len()) {
+            Some(rest) => *left = rest,
+            None => return self.left_out(&shown, too_long(most)),
+        }
+        self.files.push(InstructionFile { path: shown, text: text.to_owned() });
+    }
+
+    fn left_out(&mut self, path: &str, why: impl Display) {
+        self.notices.push(format!("the instructions in {path} were left out: {why}"));
+    }
+}
+
+fn too_long(most: usize) -> String {
+    format!("all such files together may have {most} bytes (`task_tool.context_file_bytes`)")
+}

@@ -1,0 +1,175 @@
+//! The agents of one moment, and the tools whose descriptions list them.
+//!
+//! A task keeps the roster that it started with, so that its requests only grow; whoever starts later, or delegates
+//! later, gets the agents that exist then.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sortie_agents::{Agents, Templates, template_lines};
+use sortie_contract::{AgentLine, Contract};
+use sortie_protocol::ToolSpec;
+use sortie_tools::{Registry, TaskTool, Tool};
+
+use crate::resolve::contract_agents::{TASK, cast, mains};
+use crate::resolve::settings::Rules;
+
+/// Agents and tools that belong together.
+pub(crate) struct Roster {
+    /// As they were found.
+    found: Arc<sortie_agents::Registry>,
+    /// As the contract has them, to be delegated to.
+    pub(crate) agents: Arc<sortie_agents::Registry>,
+    /// As main agents.
+    pub(crate) mains: Arc<sortie_agents::Registry>,
+    pub(crate) tools: Arc<Registry>,
+    /// What is missing of servers' tools, and why.
+    pub(crate) missing: Vec<String>,
+    /// What else there is to say of them, to people alone.
+    notices: Vec<String>,
+    /// What models read of each set of tools, made once for all tasks that have the same set.
+    offers: Mutex<HashMap<Vec<String>, Arc<[ToolSpec]>>>,
+}
+
+/// Keeps the current roster, and makes a new one when the agents have changed.
+pub(crate) struct Rosters {
+    agents: Arc<dyn Agents>,
+    contract: Arc<dyn Contract>,
+    more_tools: Vec<Arc<dyn Tool>>,
+    has_shell: bool,
+    rules: Rules,
+    current: Mutex<Option<Arc<Roster>>>,
+}
+
+impl Rosters {
+    pub(crate) fn new(
+        agents: Arc<dyn Agents>,
+        contract: Arc<dyn Contract>,
+        (more_tools, has_shell): (Vec<Arc<dyn Tool>>, bool),
+        rules: Rules,
+    ) -> Self {
+        Self { agents, contract, more_tools, has_shell, rules, current: Mutex::default() }
+    }
+
+    /// The roster of this moment.
+    pub(crate) fn current(&self) -> Arc<Roster> {
+        let found = self.agents.current();
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(roster) = current.as_ref().filter(|roster| Arc::ptr_eq(&roster.found, &found)) {
+            return Arc::clone(roster);
+        }
+        let agents = Arc::new(cast(&found, self.contract.as_ref(), &self.rules));
+        let mains = Arc::new(mains(&found, self.contract.as_ref(), &self.rules));
+        let task_tool = task_tool(&self.contract, &agents, &self.rules).telling(&template_lines(found.templates()));
+        let task_tool = Arc::new(task_tool);
+        let tools = standard(self.contract.as_ref(), Some(task_tool), self.has_shell);
+        let tools = Arc::new(tools.with(self.more_tools.clone()));
+        let (missing, notices, offers) = (Vec::new(), Vec::new(), Mutex::default());
+        Arc::clone(current.insert(Arc::new(Roster { found, agents, mains, tools, missing, notices, offers })))
+    }
+}
+
+impl Roster {
+    /// The same agents with more tools, for one task, what is missing of them, and what else there is to say.
+    pub(crate) fn with(&self, tools: Vec<Arc<dyn Tool>>, missing: Vec<String>, notices: Vec<String>) -> Self {
+        Self {
+            found: Arc::clone(&self.found),
+            agents: Arc::clone(&self.agents),
+            mains: Arc::clone(&self.mains),
+            tools: Arc::new(self.tools.and(tools)),
+            missing,
+            notices,
+            offers: Mutex::default(),
+        }
+    }
+
+    /// All that people are told of servers' tools.
+    pub(crate) fn notices(&self) -> impl Iterator<Item = String> {
+        self.missing.iter().chain(&self.notices).cloned()
+    }
+
+    /// What people have prepared to be asked for.
+    pub(crate) fn templates(&self) -> &Templates {
+        self.found.templates()
+    }
+
+    /// What a model reads of these tools, in this order.
+    pub(crate) fn offer(&self, tools: &[String]) -> Arc<[ToolSpec]> {
+        let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
+        let offer = offers
+            .entry(tools.to_vec())
+            .or_insert_with(|| tools.iter().filter_map(|tool| self.tools.spec(tool)).cloned().collect());
+        Arc::clone(offer)
+    }
+}
+
+/// The built-in tools of a contract.
+pub(crate) fn standard(contract: &dyn Contract, task_tool: Option<Arc<dyn Tool>>, has_shell: bool) -> Registry {
+    let tools = Registry::standard(task_tool, has_shell);
+    if contract.defaults().companions { tools.with_companions() } else { tools }
+}
+
+/// One agent's share of the Task tool's description: who wants to know more asks for it by name.
+const MAX_LINE_CHARS: usize = 300;
+/// All lines together. They stand in front of every request of every task that can delegate.
+const MAX_LINES_BYTES: usize = 12_000;
+/// Names are short, and without its name an agent cannot be chosen from a list.
+const MAX_NAMES: usize = 500;
+const MAX_NAMES_BYTES: usize = 16 << 10;
+
+/// The tool that delegates, with these agents in its description and its schema. An agent that is in neither can be used
+/// by name all the same. What the rules switch off is not in the schema.
+pub fn task_tool(contract: &Arc<dyn Contract>, agents: &sortie_agents::Registry, rules: &Rules) -> TaskTool {
+    let lines = agent_lines(agents);
+    let left_out = agents.delegable().count() - lines.len();
+    let tool = TaskTool::new(Arc::clone(contract), &lines, left_out);
+    let tool = if rules.background { tool } else { tool.without("run_in_background") };
+    if rules.resume_within.is_some() { tool } else { tool.without("resume") }
+}
+
+/// One line for each agent, the built-in ones first: its name as long as names fit, and its description on one bounded
+/// line as long as descriptions fit.
+fn agent_lines(agents: &sortie_agents::Registry) -> Vec<AgentLine> {
+    let (mut left_for_lines, mut left_for_names) = (MAX_LINES_BYTES, MAX_NAMES_BYTES);
+    let mut lines = Vec::new();
+    for agent in agents.delegable().take(MAX_NAMES) {
+        let Some(rest) = left_for_names.checked_sub(agent.name.len()) else { break };
+        left_for_names = rest;
+        let line = one_line(&agent.description);
+        let description = match left_for_lines.checked_sub(agent.name.len() + line.len()) {
+            Some(rest) => {
+                left_for_lines = rest;
+                line
+            }
+            None => String::new(),
+        };
+        lines.push(AgentLine { name: agent.name.clone(), description });
+    }
+    lines
+}
+
+/// Line breaks would let one description speak for another.
+pub(crate) fn one_line(description: &str) -> String {
+    let words: Vec<&str> = description.split_whitespace().collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(MAX_LINE_CHARS) {
+        Some((end, _)) => format!("{}…", line[..end].trim_end()),
+        None => line,
+    }
+}
+
+/// What to say of agents that exist and are not described.
+pub(crate) fn undescribed(agents: &sortie_agents::Registry) -> Option<String> {
+    let all = agents.delegable().count();
+    let described = agent_lines(agents).iter().filter(|line| !line.description.is_empty()).count();
+    (described < all).then(|| {
+        format!(
+            "the Task tool describes {described} of {all} agents; the others can be used by name (`sortie agents list`)"
+        )
+    })
+}
+
+/// Names of the built-in tools, as agent files speak of them in every contract.
+pub fn tool_names() -> Vec<String> {
+    Registry::standard(None, true).with_companions().names().chain([TASK]).map(str::to_owned).collect()
+}

@@ -1,0 +1,185 @@
+//! What a task keeps of servers' tools, and what its model is told of them: which are missing, and why, or are there again.
+//!
+//! A server may change a tool, or be gone, while a task is stopped. What was offered in a conversation stays what it is, or
+//! is offered no more.
+
+use std::collections::BTreeMap;
+
+use sortie_protocol::ServerTools;
+
+use crate::resolve::roster::{Roster, one_line};
+
+/// A model is told so many reasons and names. It needs to know that something is missing, not all of it.
+const MAX_REASONS: usize = 5;
+const MAX_NAMES: usize = 20;
+
+impl Roster {
+    /// What is kept of the tools that a new task is offered, and what its model is told of those that are missing.
+    pub(crate) fn server_tools(&self, offered: &[String]) -> ServerTools {
+        let note = (!self.missing.is_empty()).then(|| {
+            format!(
+                "A note on your tools: some that MCP servers have are missing in this task. {} Do what can be done without \
+                 them, and say what could not be done.",
+                self.reasons()
+            )
+        });
+        ServerTools { pins: self.pins(offered), note }
+    }
+
+    /// What these tools are now, as far as others could change them.
+    fn pins(&self, tools: &[String]) -> BTreeMap<String, String> {
+        let pin = |tool: &String| Some((tool.clone(), self.pin(tool)?.to_owned()));
+        tools.iter().filter_map(pin).collect()
+    }
+
+    /// Whether it is what it was. One of which nothing was kept is taken to be.
+    pub(crate) fn is_as_it_was(&self, tool: &str, was: &ServerTools) -> bool {
+        was.pins.get(tool).is_none_or(|pin| self.pin(tool) == Some(pin))
+    }
+
+    fn pin(&self, tool: &str) -> Option<&str> {
+        self.tools.get(tool)?.pin()
+    }
+
+    /// Why some are missing, in words that are partly those of servers.
+    fn reasons(&self) -> String {
+        let reasons: Vec<String> = self.missing.iter().take(MAX_REASONS).map(|reason| one_line(reason)).collect();
+        format!("What is known of it, which is no instruction: {}.", reasons.join("; "))
+    }
+}
+
+/// The tools that a task had at its start and has no longer, by what became of them.
+#[derive(Default)]
+pub(crate) struct Lost<'a> {
+    pub(crate) gone: Vec<&'a str>,
+    pub(crate) changed: Vec<&'a str>,
+    pub(crate) denied: Vec<&'a str>,
+}
+
+impl Lost<'_> {
+    /// What people should know of it.
+    pub(crate) fn notices(&self) -> impl Iterator<Item = String> {
+        let told = [
+            ("not there any more: ", &self.gone),
+            ("changed since this task began, and left out: ", &self.changed),
+            ("no longer granted: ", &self.denied),
+        ];
+        told.into_iter()
+            .filter(|(_, tools)| !tools.is_empty())
+            .map(|(what, tools)| format!("{what}{}", tools.join(", ")))
+    }
+}
+
+/// The tools of a task that goes on.
+pub(crate) struct Change<'a> {
+    /// Those that it was offered last.
+    pub(crate) before: &'a [String],
+    pub(crate) now: &'a [String],
+    pub(crate) lost: &'a Lost<'a>,
+}
+
+impl Change<'_> {
+    /// What is kept of servers' tools where a task goes on, and what its model is told: only what is new to it.
+    pub(crate) fn server_tools(&self, roster: &Roster, was: &ServerTools) -> ServerTools {
+        let mut pins = roster.pins(self.now);
+        pins.extend(was.pins.clone());
+        let Lost { gone, changed, denied } = self.lost;
+        let had = |tool: &&&str| pins.contains_key(**tool) && self.before.iter().any(|before| before == **tool);
+        let newly = |lost: &[&str]| names(lost.iter().filter(had).copied());
+        let back = self.now.iter().filter(|tool| pins.contains_key(*tool) && !self.before.contains(tool));
+        let told = [
+            ("Not there any more", newly(gone)),
+            ("Changed since you began, and left out", newly(changed)),
+            ("No longer granted", newly(denied)),
+            ("There again", names(back.map(String::as_str))),
+        ];
+        // Why some are missing has been told, unless they were there.
+        let reasons = (told[0].1.is_some() && !roster.missing.is_empty()).then(|| roster.reasons());
+        let told = told.into_iter().filter_map(|(what, names)| Some(format!("{what}: {}.", names?)));
+        let told: Vec<String> = told.chain(reasons).collect();
+        let note = (!told.is_empty()).then(|| format!("A note on your tools. {}", told.join(" ")));
+        ServerTools { pins, note }
+    }
+}
+
+/// The first of them, and how many more there are; `None` for none.
+fn names<'a>(tools: impl Iterator<Item = &'a str>) -> Option<String> {
+    let tools: Vec<&str> = tools.collect();
+    let shown = tools.get(..MAX_NAMES).unwrap_or(&tools).join(", ");
+    match tools.len().saturating_sub(MAX_NAMES) {
+        0 => Some(shown).filter(|shown| !shown.is_empty()),
+        more => Some(format!("{shown} and {more} more")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::iter::once;
+
+    use sortie_protocol::{AgentConfig, Event, Fact, Job, Limit, Message, Part, Reply, StopReason, ToolCall, Usage};
+
+    use super::*;
+    use crate::conversation::replay::Past;
+    use crate::log::progress_file::tests::job;
+
+    fn config(note: &str) -> AgentConfig {
+        AgentConfig {
+            server_tools: ServerTools { note: Some(note.to_owned()), ..ServerTools::default() },
+            ..job().config
+        }
+    }
+
+    /// A task that began, did this, and went on; each time with a note.
+    fn past(deeds: Vec<Fact>) -> Past {
+        let begun = Fact::TaskStarted { job: Box::new(Job { config: config("No bread."), ..job() }) };
+        let config = Box::new(config("Bread."));
+        let resumed = Fact::TaskResumed { prompt: None, config, notices: Vec::new(), alone: false };
+        let facts = once(begun).chain(deeds).chain(once(resumed));
+        let mut events = facts.map(|fact| Event {
+            v: sortie_protocol::VERSION,
+            seq: 1,
+            task_id: job().task,
+            parent_id: job().parent,
+            depth: 1,
+            leg: 1,
+            time: sortie_protocol::Timestamp(0),
+            fact,
+        });
+        let mut past = Past::begin(events.next().expect("the first")).expect("a beginning");
+        events.for_each(|event| past.take(event));
+        past
+    }
+
+    fn called() -> Fact {
+        let call = ToolCall { id: "one".into(), tool: "Read".to_owned(), arguments: "{}".to_owned() };
+        let (parts, usage) = (vec![Part::Call(call)], Usage::default());
+        let reply = Reply { parts, stop: StopReason::Calls, usage, usage_doubted: false, model: "m".to_owned() };
+        Fact::ModelReplied { turn: 1, reply }
+    }
+
+    #[test]
+    fn a_note_stands_in_the_log_once_and_behind_what_it_follows() {
+        let read = past(Vec::new());
+        let said = ["Where is it?", "No bread.", "Bread."].map(Message::user);
+        assert_eq!(read.history.messages(), said);
+        assert_eq!((read.job.config.server_tools.note, read.first.server_tools.note), (None, None), "it is said");
+        let open = past(vec![called()]);
+        assert_eq!((open.said, open.history.messages().len()), (vec!["Bread.".to_owned()], 3), "outputs come first");
+    }
+
+    #[test]
+    fn who_is_not_asked_any_more_is_told_nothing() {
+        let limit = Fact::LimitReached { limit: Limit::Turns, text: "Report.".to_owned() };
+        let over = past(vec![limit, called()]);
+        assert_eq!((over.said, over.limit), (Vec::new(), Some(Limit::Turns)));
+    }
+
+    #[test]
+    fn of_many_names_the_first_are_told() {
+        let many: Vec<String> = (0..MAX_NAMES + 3).map(|number| number.to_string()).collect();
+        let told = names(many.iter().map(String::as_str)).expect("some");
+        assert!(told.starts_with("0, 1, ") && told.ends_with(", 19 and 3 more"), "{told}");
+        assert_eq!(names(once("one")).as_deref(), Some("one"));
+        assert_eq!(names(std::iter::empty()), None);
+    }
+}

@@ -1,0 +1,264 @@
+//! One model call: streamed, watched by the deadline and by cancellation, and recorded.
+//!
+//! What it used is booked here: that of tries without a reply as far as their provider has said it, or else, where a limit
+//! is to be kept, as much as they are taken to have used.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use sortie_crash::point;
+use sortie_journal::JournalError;
+use sortie_llm::{Model, ModelError, ModelEvent, ModelRequest, Terms, ToolChoice, estimate};
+use sortie_policy::Redactor;
+use sortie_protocol::{Fact, Failure, Job, Limit, Reply, ToolSpec, Usage};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::budget::account::{Account, Lease};
+use crate::budget::deadline::Deadline;
+use crate::conversation::history::History;
+use crate::conversation::outcome::Ending;
+use crate::conversation::request_size::Counting;
+use crate::log::writer::Sink;
+use crate::ports::redaction::redacted;
+
+/// The way to one task's model, with what never changes from turn to turn.
+pub(crate) struct Speaker {
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) terms: Terms,
+    pub(crate) tools: Arc<[ToolSpec]>,
+    pub(crate) deadline: Arc<Deadline>,
+    pub(crate) account: Arc<Account>,
+    pub(crate) counting: Arc<Counting>,
+    /// Providers repeat what they were sent when they refuse it.
+    pub(crate) redactor: Arc<Redactor>,
+}
+
+/// A call that may be made.
+pub(crate) struct Turn {
+    pub(crate) number: u32,
+    /// It is no turn of its own: nothing of it joins the conversation as it is.
+    pub(crate) is_beside: bool,
+    pub(crate) tool_choice: ToolChoice,
+    /// About how much the model has to read.
+    pub(crate) input_tokens: u64,
+    /// The cap on the reply.
+    pub(crate) max_output: Option<u64>,
+    /// Of calls before it that were overdrawn.
+    pub(crate) retries_made: u32,
+    pub(crate) lease: Lease,
+}
+
+/// Why a call brought no reply.
+#[derive(Debug)]
+pub(crate) enum Unanswered {
+    /// Its tries have used what it had; the retry that was due may be another call, for as much as is left.
+    Overdrawn(Retry),
+    /// The leg ends so.
+    Over(Ending),
+}
+
+/// A retry that is due.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Retry {
+    /// Retries that were made, this one included.
+    pub(crate) made: u32,
+    pub(crate) wait: Duration,
+}
+
+/// How the watch over a call ended.
+enum Watched {
+    Answered(Result<Reply, ModelError>),
+    Overdrawn(Retry),
+    OutOfTime,
+    Cancelled,
+}
+
+impl Speaker {
+    /// Asks for one reply, which is paid for when it comes.
+    pub(crate) async fn call(
+        &self,
+        job: &Job,
+        history: &History,
+        turn: Turn,
+        sink: &Sink,
+        cancel: &CancellationToken,
+    ) -> Result<Result<Reply, Unanswered>, JournalError> {
+        let Turn { number, is_beside, tool_choice, input_tokens, max_output, retries_made, lease } = turn;
+        if cancel.is_cancelled() {
+            lease.settle(Usage::default());
+            return Ok(Err(Unanswered::Over(Ending::Cancelled { text: history.last_text() })));
+        }
+        let called = Fact::ModelCalled { turn: number, input_tokens, reserved: lease.reserved() };
+        if lease.reserved().is_nothing() {
+            sink.append(called).await?;
+        } else {
+            // What may be spent is on disk before it is.
+            sink.append_synced(called).await?;
+        }
+        point("model.called");
+        let request = ModelRequest {
+            model: &job.config.model.id,
+            system: &job.config.system,
+            tools: &self.tools,
+            messages: history.messages(),
+            tool_choice,
+            max_output,
+            deadline: self.deadline.at(),
+            idle: job.config.limits.idle,
+            retries_made,
+        };
+        let (retries, mut retried) = mpsc::unbounded_channel();
+        let unreported = (!lease.reserved().is_nothing()).then_some(input_tokens);
+        let watch = Watch { turn: number, speaker: self, unreported, running: Mutex::default(), retries };
+        let (usage, unanswered) = match self.watch(request, &watch, &mut retried, sink, cancel).await? {
+            Watched::Answered(Ok(mut reply)) => {
+                reply.usage = self.terms.prices.priced(reply.usage);
+                // Turns and calls are counted here, whatever a model says of itself.
+                lease.settle(Usage { turns: u64::from(!is_beside), tool_calls: 0, ..reply.usage });
+                return Ok(Ok(reply));
+            }
+            Watched::Answered(Err(error)) => {
+                let usage = watch.used_by(&error);
+                let message = redacted(&self.redactor, error.message);
+                let text = history.last_text_with(error.partial);
+                (usage, Unanswered::Over(Ending::model_failed((error.kind, message), text)))
+            }
+            Watched::Overdrawn(retry) => (Usage::default(), Unanswered::Overdrawn(retry)),
+            Watched::OutOfTime => {
+                let (usage, text) = watch.broken_off();
+                (usage, Unanswered::Over(Ending::limited(Limit::Deadline, history.last_text_with(text))))
+            }
+            Watched::Cancelled => {
+                let (usage, text) = watch.broken_off();
+                (usage, Unanswered::Over(Ending::Cancelled { text: history.last_text_with(text) }))
+            }
+        };
+        self.lose(number, lease, usage, sink).await?;
+        Ok(Err(unanswered))
+    }
+
+    /// Makes the call, and breaks it off when the time is over or nobody wants it any more. That closes its connection.
+    async fn watch(
+        &self,
+        request: ModelRequest<'_>,
+        watch: &Watch<'_>,
+        retried: &mut mpsc::UnboundedReceiver<(Fact, Retry)>,
+        sink: &Sink,
+        cancel: &CancellationToken,
+    ) -> Result<Watched, JournalError> {
+        let mut observe = |event: ModelEvent<'_>| watch.see(&event);
+        let mut call = self.model.call(request, &mut observe);
+        loop {
+            tokio::select! {
+                biased;
+                Some((fact, retry)) = retried.recv() => {
+                    sink.append(fact).await?;
+                    if self.account.overdrawn().is_some() {
+                        return Ok(Watched::Overdrawn(retry));
+                    }
+                }
+                () = cancel.cancelled() => return Ok(Watched::Cancelled),
+                () = self.deadline.passes() => return Ok(Watched::OutOfTime),
+                answer = &mut call => return Ok(Watched::Answered(answer)),
+            }
+        }
+    }
+
+    /// A call is over that brought no reply. It is no turn.
+    async fn lose(&self, turn: u32, lease: Lease, usage: Usage, sink: &Sink) -> Result<(), JournalError> {
+        let is_told = !usage.is_nothing() || !lease.reserved().is_nothing();
+        lease.settle(Usage { turns: 0, tool_calls: 0, ..usage });
+        if is_told {
+            sink.append(Fact::ModelLost { turn, usage }).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Keeps an eye on the tries of one call.
+struct Watch<'a> {
+    turn: u32,
+    speaker: &'a Speaker,
+    /// What a try is taken to have read whose provider says nothing; `None` where no limit is to be kept.
+    unreported: Option<u64>,
+    /// The try that is under way.
+    running: Mutex<Option<Try>>,
+    /// To be recorded. The receiver lives as long as the call that reports here.
+    retries: mpsc::UnboundedSender<(Fact, Retry)>,
+}
+
+/// What is known of a try while it runs.
+#[derive(Default)]
+struct Try {
+    text: String,
+    used: Usage,
+}
+
+impl Watch<'_> {
+    fn running(&self) -> MutexGuard<'_, Option<Try>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the call's last try has used, which was broken off, and what it has written. While none is under way, there is
+    /// nothing to pay for.
+    fn broken_off(&self) -> (Usage, String) {
+        match self.running().take() {
+            Some(Try { text, used }) => (self.used(used, true, &text), text),
+            None => Default::default(),
+        }
+    }
+
+    /// What the try has used that failed so; nothing, where none was under way.
+    fn used_by(&self, error: &ModelError) -> Usage {
+        let is_under_way = self.running().take().is_some();
+        if is_under_way {
+            self.used(*error.usage, error.kind.may_have_cost(), &error.partial)
+        } else {
+            Usage::default()
+        }
+    }
+
+    /// What a try has used that brought no reply, with its price. Where a limit is to be kept and its provider has not said
+    /// it, that is estimated.
+    fn used(&self, reported: Usage, may_have_cost: bool, written: &str) -> Usage {
+        let unreported = self.unreported.filter(|_| may_have_cost && reported.total_tokens() == 0);
+        let usage = unreported.map_or(reported, |input_tokens| Usage {
+            input_tokens,
+            output_tokens: estimate::tokens(written.len()),
+            ..Usage::default()
+        });
+        self.speaker.terms.prices.priced(usage)
+    }
+
+    fn see(&self, event: &ModelEvent<'_>) {
+        match event {
+            ModelEvent::Sending => *self.running() = Some(Try::default()),
+            ModelEvent::Text(text) => self.running().get_or_insert_default().text.push_str(text),
+            ModelEvent::Used(usage) => self.running().get_or_insert_default().used = *usage,
+            ModelEvent::Retrying { attempt, retries_made, wait, error } => {
+                let usage = self.used_by(error);
+                self.speaker.account.spend_on_broken_try(usage);
+                let message = redacted(&self.speaker.redactor, error.message.clone());
+                let fact = Fact::ModelRetried {
+                    turn: self.turn,
+                    attempt: *attempt,
+                    wait_ms: wait.as_millis() as u64,
+                    error: Failure::new(error.kind.code(), message),
+                    usage,
+                };
+                drop(self.retries.send((fact, Retry { made: *retries_made, wait: *wait })));
+            }
+            ModelEvent::Reasoning(_) | ModelEvent::CallBegan { .. } => {}
+        }
+    }
+}
+
+/// Sleeps until the deadline; for ever if there is none.
+pub(crate) async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,194 @@
+//! The end of a task, delivered: to the call that waits for it, or into its parent's mail; and what becomes of the children
+//! that still work beside it.
+//!
+//! One that was stopped, or that nobody is above, stops them, and waits. One that failed leaves them to its parent.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use sortie_crash::point;
+use sortie_journal::JournalError;
+use sortie_protocol::{CallId, Failure, Sender, Status, TaskId, TaskOutcome, Usage};
+use tokio::sync::OwnedMutexGuard;
+
+use crate::budget::deadline::Deadline;
+use crate::conversation::outcome::Ending;
+use crate::conversation::replay::{IN_BACKGROUND, hands_over};
+use crate::engine::EngineError;
+use crate::log::writer::{Orphan, ParentsWord};
+use crate::messages::inbox::{Charge, Report};
+use crate::messages::inbox_order::Place;
+use crate::messages::mail_text::unread_notice;
+use crate::messages::report_target::{Address, Recipient};
+use crate::messages::running_task::{PassedOn, Resident, Stopper};
+use crate::tasks::task::Task;
+
+impl Task {
+    /// Records the ending, and delivers it: with what those beside the task came to until they were stopped.
+    pub(crate) async fn deliver(&self, outcome: &mut TaskOutcome) -> Result<(), JournalError> {
+        self.end_absent_charges().await;
+        let hands_over = hands_over(self.address.is_none(), outcome.status);
+        if !hands_over {
+            self.stop_charges().await;
+        }
+        outcome.usage = Usage { duration_ms: outcome.usage.duration_ms, ..self.account.spent() };
+        outcome.files_changed = self.account.files_changed();
+        // What is on its way is here, or was refused: whoever was told that it arrived finds it in the outcome.
+        self.inbox.shut().await;
+        outcome.notices.extend(self.left_unread(hands_over));
+        let Some(address) = &self.address else {
+            self.tell_who_stopped(outcome, None);
+            return self.sink.end(outcome.clone(), None, Vec::new()).await;
+        };
+        let mut to = address.hold().await;
+        self.tell_who_stopped(outcome, Some(to.sink.task()));
+        let mut held = BTreeMap::new();
+        let mut charges = self.hold_charges(&mut held).await;
+        if !hands_over {
+            charges.clear();
+        }
+        let inbox = Arc::clone(&to.inbox);
+        let mut passed_on = Vec::new();
+        let mut orphans = Vec::new();
+        for Charge { child, report, .. } in &charges {
+            let asked = held.get(child).map(|held| held.resident.questions_for(&inbox)).unwrap_or_default();
+            let messages = asked.iter().map(PassedOn::fact).collect();
+            orphans.push(Orphan { child: *child, ended_leg: report.as_ref().map(|report| report.leg), messages });
+            passed_on.extend(asked);
+        }
+        let word = ParentsWord { sink: &to.sink, call: &to.call, waits: to.waits };
+        self.sink.end(outcome.clone(), Some(word), orphans).await?;
+        if !charges.is_empty() {
+            point("task.adopted");
+        }
+        for Charge { child, report, .. } in charges {
+            inbox.expect(child, Place::Adopted);
+            if let Some(report) = report {
+                inbox.report(child, report);
+            } else if let Some(held) = held.get_mut(&child) {
+                held.go_over(&to, &address.deadline);
+            }
+        }
+        passed_on.into_iter().for_each(PassedOn::deliver);
+        if !to.waits {
+            to.inbox.report(self.job.task, Report { leg: self.sink.leg(), outcome: Box::new(outcome.clone()) });
+        }
+        to.is_over = true;
+        Ok(())
+    }
+
+    /// What it has not read. Reports and questions of those that go over to another one are told there.
+    fn left_unread(&self, hands_over: bool) -> Option<String> {
+        let unread = self.inbox.unread();
+        if !hands_over {
+            // What was stopped with it has nothing to tell that it does not say itself.
+            let told = unread.reports.iter().filter(|report| report.outcome.status != Status::Cancelled);
+            return unread_notice(told.count(), unread.messages.len());
+        }
+        let children: Vec<TaskId> = self.inbox.close().into_iter().map(|charge| charge.child).collect();
+        let is_of_child = |from: &Sender| matches!(from, Sender::Task { task, .. } if children.contains(task));
+        unread_notice(0, unread.messages.iter().filter(|message| !is_of_child(&message.from)).count())
+    }
+
+    /// Whoever reads that a task was cancelled reads who did that: it may have been none of those that it knows.
+    fn tell_who_stopped(&self, outcome: &mut TaskOutcome, above: Option<TaskId>) {
+        if outcome.status != Status::Cancelled {
+            return;
+        }
+        let own = self.engine.present.find(self.job.task);
+        let stopper = own.and_then(|own| own.stopper.get().copied()).or(above.map(Stopper::EndOf));
+        outcome.notices.extend(stopper.map(Stopper::notice));
+    }
+
+    /// The journal is lost, or somebody else has the task. What works below it ends, and a parent that nobody would tell
+    /// otherwise is told; a call that waits is answered by itself.
+    ///
+    /// Where the journal did not take its ending, its parent cannot go on, either: it would tell of an ending that there is
+    /// not. So the whole tree stops as in a crash, and can be resumed.
+    pub(crate) async fn deliver_unrecorded(&self, error: &EngineError) {
+        self.cancel.cancel();
+        let untold = match error {
+            EngineError::Journal(error) if !error.is_of_others() => Some(error),
+            EngineError::Journal(_) | EngineError::Aborted => None,
+        };
+        untold.inspect(|error| self.sink.forsake(error));
+        let Some(address) = &self.address else { return };
+        let to = address.hold().await;
+        untold.inspect(|error| to.sink.shut_out(error));
+        if !to.waits && !to.is_over {
+            let failure = Failure::new("internal", error.to_string());
+            let outcome = self.tally().outcome(&self.job, Ending::Failed { failure, text: String::new() });
+            to.inbox.report(self.job.task, Report { leg: self.sink.leg(), outcome: Box::new(outcome) });
+        }
+    }
+
+    /// Children that are expected here and that nobody runs, since the task ends before it could take them up again: they
+    /// end with it, and are reported like all others.
+    async fn end_absent_charges(&self) {
+        let call = CallId::from(IN_BACKGROUND);
+        for (child, ended_leg) in self.inbox.unreported() {
+            if self.engine.present.find(child).is_some() {
+                continue;
+            }
+            match self.engine.report_of(child, ended_leg, self.caller(&call)).await {
+                Ok(report) => self.inbox.report(child, report),
+                // Somebody else has it, or it cannot be read.
+                Err(_) => self.inbox.forget(child),
+            }
+        }
+    }
+
+    /// Ends what works beside the task, and waits for it.
+    async fn stop_charges(&self) {
+        loop {
+            let changed = self.inbox.change();
+            let at_work = self.inbox.at_work();
+            if at_work.is_empty() {
+                return;
+            }
+            for child in at_work {
+                if !self.engine.present.stop(child, Stopper::EndOf(self.job.task)) {
+                    // It has ended meanwhile.
+                    self.inbox.forget(child);
+                }
+            }
+            changed.await;
+        }
+    }
+
+    /// All that is left of the mail, once nothing of it can change any more: who works stays at work as long as `held` is.
+    async fn hold_charges(&self, held: &mut BTreeMap<TaskId, Held>) -> Vec<Charge> {
+        loop {
+            let charges = self.inbox.close();
+            let is_new = |charge: &&Charge| charge.report.is_none() && !held.contains_key(&charge.child);
+            let Some(next) = charges.iter().find(is_new).map(|charge| charge.child) else { return charges };
+            let resident = self.engine.present.find(next);
+            let Some((resident, address)) =
+                resident.and_then(|found| Some((Arc::clone(&found), found.address.clone()?)))
+            else {
+                self.inbox.forget(next);
+                continue;
+            };
+            let recipient = address.hold().await;
+            if !recipient.is_over {
+                held.insert(next, Held { resident, address, recipient });
+            }
+        }
+    }
+}
+
+/// A child that works on, and that neither ends nor asks as long as this is kept.
+struct Held {
+    resident: Arc<Resident>,
+    address: Arc<Address>,
+    recipient: OwnedMutexGuard<Recipient>,
+}
+
+impl Held {
+    /// The child is another one's from now on, and so is the time that it has.
+    fn go_over(&mut self, to: &Recipient, deadline: &Arc<Deadline>) {
+        (self.recipient.sink, self.recipient.inbox) = (to.sink.clone(), Arc::clone(&to.inbox));
+        self.address.deadline.move_below(Arc::clone(deadline));
+        self.resident.inbox.adopt(to.sink.task());
+    }
+}

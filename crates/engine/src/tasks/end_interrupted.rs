@@ -1,0 +1,244 @@
+//! Ending a task that nobody runs any more: it gets the ending that its process could not write, and so do its children.
+//!
+//! In two steps. First all of them are taken, so that nobody else goes on with one; then what their commands have left is
+//! ended, and all endings are written. Each step is one append: the tree is stopped as a whole or not at all.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use sortie_journal::{Durability, Entry, Journal, JournalError, TaskState};
+use sortie_protocol::{CallId, Fact, Failure, Limits, Status, TaskId, TaskOutcome};
+
+use crate::budget::account::Footprint;
+use crate::conversation::load_task::{Remembered, expecting, journal_failure, recall, standing};
+use crate::conversation::outcome::{Ending, Tally};
+use crate::conversation::replay::{Attached, Past};
+use crate::engine::{Engine, Inner};
+use crate::log::writer::{Hold, Sink};
+use crate::messages::inbox::Report;
+use crate::messages::mail_text::unread_notice;
+use crate::messages::report_cap;
+use crate::ports::blocking::blocking;
+use crate::tasks::reattach::outcome_for;
+use crate::tasks::resume::end_left_over;
+
+impl Engine {
+    /// Ends an interrupted task as cancelled, and all below it that were interrupted with it, children first. What they
+    /// had written and changed is kept, and calls that were under way are answered. A parent that waits for the task is
+    /// told. Tasks that have ended, and those of which the log cannot be read, are left as they are; if the task itself is
+    /// one of the latter, that is the failure.
+    pub async fn abandon(&self, task: TaskId) -> Result<Vec<TaskOutcome>, Failure> {
+        self.inner.abandon(task, None).await
+    }
+}
+
+/// The one whose call a task answers, where that one runs here.
+#[derive(Clone, Copy)]
+pub(crate) struct Caller<'a> {
+    pub(crate) sink: &'a Sink,
+    pub(crate) call: &'a CallId,
+    /// Processes that cannot be seen from here are known to be gone.
+    pub(crate) takes_over: bool,
+    /// Why the task cannot go on; without that, it is stopped.
+    pub(crate) why: Option<&'a Failure>,
+}
+
+/// What is there to be ended.
+struct Left {
+    /// Parents before their children.
+    tasks: Vec<(Remembered, Vec<String>)>,
+    /// How children have answered that ended before.
+    reports: HashMap<TaskId, TaskOutcome>,
+    /// The call of a parent that is not ended, and that nobody runs either.
+    waiting: Option<Waiting>,
+}
+
+/// A parent that waits for a child, and that stays interrupted.
+struct Waiting {
+    parent: Remembered,
+    call: CallId,
+}
+
+/// A task that is being ended.
+struct Taken {
+    remembered: Remembered,
+    sink: Sink,
+    notices: Vec<String>,
+}
+
+impl Inner {
+    /// Ends a task that nobody runs, with all below it.
+    pub(crate) async fn abandon(
+        self: &Arc<Self>,
+        task: TaskId,
+        caller: Option<Caller<'_>>,
+    ) -> Result<Vec<TaskOutcome>, Failure> {
+        let journal = Arc::clone(&self.journal);
+        let takes_over = caller.is_some_and(|caller| caller.takes_over);
+        let left = blocking(move || Left::find(journal.as_ref(), task, takes_over)).await?;
+        let mut taken = Vec::new();
+        for (mut remembered, notices) in left.tasks {
+            remembered.past.worked.take_over(self.clock.now());
+            remembered.past.shells.lose();
+            let sink = self.sink(&Arc::new(remembered.past.job.clone()), remembered.hold()?);
+            taken.push(Taken { remembered, sink, notices });
+        }
+        if taken.is_empty() {
+            return Ok(Vec::new());
+        }
+        let takeover = |one: &Taken| one.sink.takeover((None, Vec::new()), (one.remembered.standing.last_seq, true));
+        let takeovers = taken.iter().map(takeover).collect();
+        self.journal.append(takeovers, Durability::Synced).await.map_err(journal_failure)?;
+
+        let asked_by = left.waiting.map(|Waiting { parent, call }| {
+            let hold = Hold { attempt: parent.standing.attempt, leg: parent.standing.leg };
+            (self.sink(&Arc::new(parent.past.job), hold), call)
+        });
+        let asker = caller.map(|caller| (caller.sink, caller.call));
+        let (mut entries, mut outcomes, mut reports) = (Vec::new(), Vec::new(), left.reports);
+        for one in taken.iter().rev() {
+            let job = &one.remembered.past.job;
+            let why = caller.and_then(|caller| caller.why).map(|why| could_not_go_on(job.task, task, why));
+            let outcome = self.ended(one, why, &reports, &mut entries).await;
+            // Not always its parent: one that failed has left it to another.
+            let waiting = taken.iter().find_map(|above| Some((&above.sink, above.call_of(job.task)?)));
+            let asker = asker.filter(|_| job.task == task);
+            let told = waiting.or(asker.map(|(sink, call)| (sink, call.clone())));
+            entries.extend(told.map(|(parent, call)| one.sink.word_for(parent, call)));
+            reports.insert(job.task, outcome.clone());
+            outcomes.push(outcome);
+        }
+        let own = taken.iter().find(|one| one.remembered.past.job.task == task);
+        let asked_by = asked_by.filter(|_| asker.is_none()).zip(own);
+        let word = asked_by.map(|((above, call), own)| own.sink.word_for(&above, call));
+        self.end_together(entries, word).await?;
+        for (one, outcome) in taken.iter().rev().zip(&outcomes) {
+            self.hooks.ended(&one.remembered.past.job, one.sink.leg(), outcome);
+        }
+        Ok(outcomes)
+    }
+
+    /// Writes the endings, and the word of them for the one above, whom nobody ran a moment ago. Somebody may have gone on
+    /// with it since: then it finds the ending in the log of the task, and the word is left out.
+    async fn end_together(&self, entries: Vec<Entry>, word: Option<Entry>) -> Result<(), Failure> {
+        if let Some(word) = word {
+            let all = entries.iter().cloned().chain([word]).collect();
+            match self.journal.append(all, Durability::Synced).await {
+                Err(JournalError::Fenced { .. } | JournalError::LegOver { .. }) => {}
+                written => return written.map_err(journal_failure),
+            }
+        }
+        self.journal.append(entries, Durability::Synced).await.map_err(journal_failure)
+    }
+
+    /// How a task ends that was taken, with all that is to be written of it.
+    async fn ended(
+        &self,
+        Taken { remembered, sink, notices }: &Taken,
+        why: Option<Failure>,
+        reports: &HashMap<TaskId, TaskOutcome>,
+        entries: &mut Vec<Entry>,
+    ) -> TaskOutcome {
+        let past = &remembered.past;
+        let left = end_left_over(past.keepers.clone()).await;
+        let account = remembered.account(Limits::default(), None);
+        let mut tally = Tally::resumed(&account, past, &[&notices[..], &left, &past.unknown_effects()].concat());
+        let answers = self.answers(past, reports, &mut tally).await;
+        entries.extend(answers.into_iter().map(|fact| sink.entry(fact)));
+        let text = past.history.last_text();
+        let ending = match why {
+            Some(failure) => Ending::Failed { failure, text },
+            None => Ending::Cancelled { text },
+        };
+        let mut outcome = tally.outcome(&past.job, ending);
+        if outcome.status == Status::Cancelled {
+            outcome.notices.push("it was interrupted, and was stopped before it went on".to_owned());
+        }
+        outcome.notices.extend(unread_notice(0, past.messages.len()));
+        report_cap::cap(&mut outcome, &past.job, &self.reports).await;
+        entries.push(sink.entry(Fact::TaskEnded { outcome: Box::new(outcome.clone()) }));
+        outcome
+    }
+
+    /// How a child beside a task has ended, as `end_attached` has it: the leg that was told, or the newest.
+    pub(crate) async fn report_of(
+        self: &Arc<Self>,
+        child: TaskId,
+        ended_leg: Option<u32>,
+        caller: Caller<'_>,
+    ) -> Result<Report, Failure> {
+        let outcome = self.end_attached(child, ended_leg, caller).await?;
+        let journal = Arc::clone(&self.journal);
+        let leg = match ended_leg {
+            Some(leg) => leg,
+            None => blocking(move || Ok(journal.standing(child).map_err(journal_failure)?.leg)).await?,
+        };
+        Ok(Report { leg, outcome: Box::new(outcome) })
+    }
+
+    /// How the child that answers a call has ended; one that nobody runs is ended now.
+    pub(crate) async fn end_attached(
+        self: &Arc<Self>,
+        child: TaskId,
+        ended_leg: Option<u32>,
+        caller: Caller<'_>,
+    ) -> Result<TaskOutcome, Failure> {
+        let journal = Arc::clone(&self.journal);
+        if let Some(outcome) = blocking(move || outcome_for(journal.as_ref(), child, ended_leg)).await? {
+            return Ok(outcome);
+        }
+        let ended = self.abandon(child, Some(caller)).await?;
+        let own = ended.into_iter().find(|outcome| outcome.task_id == child);
+        own.ok_or_else(|| Failure::new("still_running", format!("{child} runs elsewhere")))
+    }
+}
+
+impl Taken {
+    /// The call of this task that a child answers, if it waits for it.
+    fn call_of(&self, child: TaskId) -> Option<CallId> {
+        self.remembered.past.waits_for(child)
+    }
+}
+
+impl Left {
+    fn find(journal: &dyn Journal, task: TaskId, takes_over: bool) -> Result<Self, Failure> {
+        let (mut tasks, mut reports) = (Vec::new(), HashMap::new());
+        let tree = journal.tree(task).map_err(journal_failure)?;
+        for header in tree.iter().filter(|header| !matches!(header.state, TaskState::Ended(_))) {
+            let standing = standing(journal, header.task_id, takes_over)?;
+            let (remembered, notices) = match recall(journal, standing) {
+                Ok(found) => found,
+                Err(failure) if header.task_id == task => return Err(failure),
+                // Told when it is asked for itself.
+                Err(_) => continue,
+            };
+            for Attached { child, ended_leg, .. } in remembered.past.awaited().into_values() {
+                if let Ok(Some(outcome)) = outcome_for(journal, child, ended_leg) {
+                    reports.insert(child, outcome);
+                }
+            }
+            tasks.push((remembered, notices));
+        }
+        let parent = tasks.first().and_then(|(first, _)| first.past.job.parent);
+        let waiting = expecting(journal, parent, task).and_then(|(past, call)| Waiting::find(journal, past, call));
+        Ok(Self { tasks, reports, waiting })
+    }
+}
+
+impl Waiting {
+    fn find(journal: &dyn Journal, past: Past, call: CallId) -> Option<Self> {
+        let standing = journal.standing(past.job.task).ok();
+        let standing = standing.filter(|standing| standing.state == TaskState::Interrupted)?;
+        Some(Self { parent: Remembered { past, standing, below: Footprint::default() }, call })
+    }
+}
+
+/// Why a task fails that nobody has stopped: it cannot go on, or the one above it that is ended cannot.
+fn could_not_go_on(task: TaskId, top: TaskId, why: &Failure) -> Failure {
+    if task == top {
+        let message = format!("it was interrupted and could not go on: {}", why.message);
+        return Failure { message, ..why.clone() };
+    }
+    let message = format!("it was interrupted, and {top} above it could not go on: {}", why.message);
+    Failure::new(Failure::ABOVE_FAILED, message)
+}

@@ -1,0 +1,69 @@
+//! Tasks whose outcome this one was given because they had done the same before. Their reports can be read as they were
+//! given, whoever they belong to and whatever has become of them since; nothing else of them is within reach.
+
+use std::sync::Arc;
+
+use sortie_journal::{Journal, JournalError};
+use sortie_protocol::{Event, Fact, Failure, TaskId, TaskOutcome};
+use sortie_tools::{Glance, Stand};
+
+use super::reach::{ambiguous, unknown};
+use crate::conversation::load_task::journal_failure;
+use crate::ports::blocking::blocking;
+use crate::tasks::delegate::Delegate;
+
+/// Such a task, as this one knows it.
+pub(super) struct Given {
+    title: String,
+    pub(super) outcome: Box<TaskOutcome>,
+}
+
+impl From<Given> for Glance {
+    fn from(Given { title, outcome }: Given) -> Self {
+        let (task, agent) = (outcome.task_id, outcome.agent.clone());
+        Self { task, parent: None, agent, title, stand: Stand::Ended { outcome, unread: None } }
+    }
+}
+
+impl Delegate {
+    /// Such a task by the beginning of its id. Which there are is in this task's own log.
+    pub(super) async fn given(&self, asked: &str) -> Result<Given, Failure> {
+        let (journal, own, asked) = (Arc::clone(&self.engine.journal), self.parent.task, asked.trim().to_owned());
+        let read = move || {
+            let letters = asked.strip_prefix("agent-").unwrap_or(&asked);
+            let mut found: Vec<TaskId> = Vec::new();
+            let mut look = |event: Event| match event.fact {
+                Fact::OutcomeGiven { from, .. } if from.letters().starts_with(letters) && !found.contains(&from) => {
+                    found.push(from);
+                }
+                _ => {}
+            };
+            journal.read_each(own, 1, &mut look).map_err(journal_failure)?;
+            match found[..] {
+                [task] => as_given(journal.as_ref(), task),
+                [] => Err(unknown(&asked)),
+                _ => Err(ambiguous(&asked)),
+            }
+        };
+        blocking(read).await
+    }
+}
+
+/// How a task ended at first: what is given again is no later ending.
+fn as_given(journal: &dyn Journal, task: TaskId) -> Result<Given, Failure> {
+    let (mut title, mut ended) = (String::new(), None);
+    let mut look = |event: Event| match event.fact {
+        Fact::TaskStarted { job } => title = job.title,
+        Fact::TaskEnded { outcome } if ended.is_none() => ended = Some(outcome),
+        _ => {}
+    };
+    match journal.read_each(task, 1, &mut look) {
+        Ok(()) | Err(JournalError::NoSuchTask { .. }) => {}
+        Err(error) => return Err(journal_failure(error)),
+    }
+    let gone = || {
+        let message = format!("{task} is no longer in the journal: of its report there is what you were given");
+        Failure::new("no_report", message)
+    };
+    Ok(Given { title, outcome: ended.ok_or_else(gone)? })
+}

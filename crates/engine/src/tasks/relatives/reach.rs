@@ -1,0 +1,159 @@
+//! Whom of its tree a task can see: those that work here first, since the log may not show yet what has just begun, and
+//! then all that it holds.
+//!
+//! It says who is there, not what may be done with them.
+
+use std::sync::Arc;
+
+use sortie_journal::{JournalError, TaskHeader, TaskState};
+use sortie_protocol::{Failure, TaskId};
+
+use crate::conversation::load_task::journal_failure;
+use crate::messages::inbox::Inbox;
+use crate::messages::running_task::Resident;
+use crate::ports::blocking::blocking;
+use crate::tasks::delegate::Delegate;
+
+/// The code of one that does not exist, or is out of reach.
+pub(super) const NO_SUCH_TASK: &str = "no_such_task";
+
+/// A task of the tree.
+pub(crate) struct Member {
+    pub(crate) task: TaskId,
+    pub(crate) parent: Option<TaskId>,
+    pub(crate) agent: String,
+    pub(crate) title: String,
+    pub(crate) state: TaskState,
+}
+
+impl From<&Resident> for Member {
+    fn from(Resident { job, .. }: &Resident) -> Self {
+        let (agent, title) = (job.config.agent.clone(), job.title.clone());
+        Self { task: job.task, parent: job.parent, agent, title, state: TaskState::Running }
+    }
+}
+
+impl From<TaskHeader> for Member {
+    fn from(TaskHeader { task_id, parent_id, agent, title, state, .. }: TaskHeader) -> Self {
+        Self { task: task_id, parent: parent_id, agent, title, state }
+    }
+}
+
+impl Delegate {
+    /// A task below this one.
+    pub(super) async fn below(&self, asked: &str) -> Result<Member, Failure> {
+        let (member, line) = self.lineage(asked).await?;
+        if line.contains(&self.parent.task) { Ok(member) } else { Err(unknown(asked)) }
+    }
+
+    /// A task that may be written to: below this one, above it, or beside it. Whether it may be is up to this task's
+    /// grant, which is never wider than its parent's.
+    pub(super) async fn in_reach(&self, to: &str) -> Result<Member, Failure> {
+        let own_parent = self.above_now().await;
+        if to.trim().eq_ignore_ascii_case("parent") {
+            let nobody = || Failure::new("nobody", "no task is above this one");
+            return self.member(own_parent.ok_or_else(nobody)?).await;
+        }
+        let (member, line) = self.lineage(to).await?;
+        let is_parent = [own_parent, self.parent.parent].contains(&Some(member.task));
+        let is_sibling = member.parent.is_some() && member.parent == self.parent.parent;
+        if member.task == self.parent.task {
+            return Err(Failure::new("own_task", "that is this task itself"));
+        }
+        if is_parent || is_sibling || line.contains(&self.parent.task) { Ok(member) } else { Err(unknown(to)) }
+    }
+
+    /// The task above this one: its parent, or who has it since that one failed.
+    pub(super) async fn above_now(&self) -> Option<TaskId> {
+        let own = self.engine.present.find(self.parent.task)?;
+        Some(own.address.as_ref()?.hold().await.sink.task())
+    }
+
+    /// The mail of the task above this one.
+    pub(super) async fn inbox_above(&self) -> Option<Arc<Inbox>> {
+        let own = self.engine.present.find(self.parent.task)?;
+        Some(Arc::clone(&own.address.as_ref()?.hold().await.inbox))
+    }
+
+    /// A task with all below it, the task first, in the order of their starts.
+    pub(super) async fn tree(&self, top: TaskId) -> Result<Vec<Member>, Failure> {
+        let journal = Arc::clone(&self.engine.journal);
+        let living = self.engine.present.of_tree(self.parent.root);
+        let read = move || {
+            let recorded = match journal.tree(top) {
+                Err(JournalError::NoSuchTask { .. }) => Vec::new(),
+                recorded => recorded.map_err(journal_failure)?,
+            };
+            let mut members: Vec<Member> = recorded.into_iter().map(Member::from).collect();
+            // Parents were here before their children.
+            for resident in &living {
+                let job = &resident.job;
+                let is_of_it = job.task == top || members.iter().any(|member| job.parent == Some(member.task));
+                if is_of_it && !members.iter().any(|member| member.task == job.task) {
+                    members.push(Member::from(resident.as_ref()));
+                }
+            }
+            Ok(members)
+        };
+        blocking(read).await
+    }
+
+    /// A task by its id.
+    pub(super) async fn member(&self, task: TaskId) -> Result<Member, Failure> {
+        match self.engine.present.find(task) {
+            Some(resident) => Ok(Member::from(resident.as_ref())),
+            None => self.recorded(task).await,
+        }
+    }
+
+    /// The same as the log has it.
+    pub(super) async fn recorded(&self, task: TaskId) -> Result<Member, Failure> {
+        let journal = Arc::clone(&self.engine.journal);
+        let found = blocking(move || journal.find(task.letters()).map_err(journal_failure)).await?.pop();
+        found.map(Member::from).ok_or_else(|| unknown(&task.to_string()))
+    }
+
+    /// A task by the beginning of its id, and all that are above it.
+    async fn lineage(&self, asked: &str) -> Result<(Member, Vec<TaskId>), Failure> {
+        let (journal, asked, root) = (Arc::clone(&self.engine.journal), asked.trim().to_owned(), self.parent.root);
+        let living = self.engine.present.of_tree(root);
+        let read = move || {
+            let letters = asked.strip_prefix("agent-").unwrap_or(&asked);
+            let is_meant = |resident: &&Arc<Resident>| resident.job.task.letters().starts_with(letters);
+            let mut found: Vec<Member> =
+                living.iter().filter(is_meant).map(|resident| Member::from(resident.as_ref())).collect();
+            for header in journal.find(letters).map_err(journal_failure)? {
+                if header.root_id == root && !found.iter().any(|member| member.task == header.task_id) {
+                    found.push(Member::from(header));
+                }
+            }
+            let member = match found.len() {
+                1 => found.remove(0),
+                0 => return Err(unknown(&asked)),
+                _ => return Err(ambiguous(&asked)),
+            };
+            let mut line = Vec::new();
+            let mut next = member.parent;
+            while let Some(above) = next {
+                line.push(above);
+                let resident = living.iter().find(|resident| resident.job.task == above);
+                next = if let Some(resident) = resident {
+                    resident.job.parent
+                } else {
+                    let recorded = journal.find(above.letters()).map_err(journal_failure)?.pop();
+                    recorded.and_then(|header| header.parent_id)
+                };
+            }
+            Ok((member, line))
+        };
+        blocking(read).await
+    }
+}
+
+pub(super) fn unknown(asked: &str) -> Failure {
+    Failure::new(NO_SUCH_TASK, format!("there is no task `{asked}` below this one"))
+}
+
+pub(super) fn ambiguous(asked: &str) -> Failure {
+    Failure::new("ambiguous_task", format!("`{asked}` begins the ids of several tasks"))
+}

@@ -1,0 +1,49 @@
+//! The wait for the answer to a question of an agent, within its patience and the time that it has.
+
+use std::time::Duration;
+
+use sortie_protocol::Failure;
+use sortie_tools::Answered;
+use tokio::time::Instant;
+
+use crate::budget::deadline::TimeToAsk;
+use crate::gate::approval_timeout::seconds;
+
+pub(super) struct Wait {
+    time: TimeToAsk,
+    began: Instant,
+    patience: Duration,
+}
+
+impl Wait {
+    pub(super) fn begin(time: TimeToAsk, patience: Duration) -> Self {
+        Self { time, began: Instant::now(), patience }
+    }
+
+    /// When the patience is over; `None` where that is beyond all time.
+    fn of_patience(&self) -> Option<Instant> {
+        self.began.checked_add(self.patience)
+    }
+
+    /// How long it takes from its beginning, as it stands now.
+    pub(super) fn within(&self) -> Duration {
+        self.time.end(self.of_patience()).map_or(self.patience, |end| end - self.began)
+    }
+
+    pub(super) async fn runs_out(&self) {
+        self.time.passes(self.of_patience()).await;
+    }
+
+    /// What came of the question then. Less than the patience is for want of time.
+    pub(super) fn no_answer(&self) -> Result<Option<Answered>, Failure> {
+        if !self.time.ends_before(self.of_patience()) {
+            return Ok(None);
+        }
+        let message = format!(
+            "no answer within {}, and there is little time left; go on by your best judgement, and say in your report what \
+             you assumed",
+            seconds(self.within())
+        );
+        Err(Failure::new("no_answer", message))
+    }
+}

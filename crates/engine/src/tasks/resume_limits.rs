@@ -1,0 +1,91 @@
+//! What bounds the leg in which a task goes on: one that was interrupted has what is left, a new one what it gets anew.
+//!
+//! Whose wish it is decides what limits that come with it mean. What was used before is counted here; whether another
+//! model call may be made is `limits.rs`'s business.
+
+use sortie_agents::AgentDefinition;
+use sortie_protocol::{AgentConfig, Failure, Limits};
+
+use crate::conversation::load_task::Remembered;
+use crate::engine::Inner;
+use crate::resolve::roster::Roster;
+use crate::resolve::settings::{Kind, turns};
+
+/// Whose wish it is that a task goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wisher {
+    /// Sets what bounds the leg.
+    Person,
+    /// Asks for a leg as it would ask for a new task, and gets as much.
+    Call,
+}
+
+impl Inner {
+    /// The limits of the leg that begins or goes on, and what to say where it has fewer turns than were asked for.
+    pub(crate) fn limits_of_leg(
+        &self,
+        roster: &Roster,
+        remembered: &Remembered,
+        asked: Limits,
+        by: Wisher,
+    ) -> Result<(Limits, Option<String>), Failure> {
+        let past = &remembered.past;
+        let definition = definition_of(roster, &past.job.config)?;
+        let kind = if past.job.config.depth == 0 { Kind::Main } else { Kind::Delegated };
+        let (max_turns, fewer_turns) = turns(definition, asked.max_turns, &self.contract.defaults(), kind);
+        let limits = Limits { max_turns, ..definition.limits };
+        let definition = AgentDefinition { limits, ..definition.clone() };
+        let of_a_new_task = sortie_agents::limits(&definition, self.rules.limits(kind), asked);
+        let from_now_on = match by {
+            Wisher::Call => of_a_new_task,
+            Wisher::Person => {
+                Limits { max_turns: of_a_new_task.max_turns.filter(|_| asked.max_turns.is_some()), ..asked }
+            }
+        };
+        let unsaid = match (by, &past.ended) {
+            (Wisher::Call, _) => Limits::default(),
+            (Wisher::Person, Some(_)) => remembered.beyond_now(past.first.limits),
+            (Wisher::Person, None) => past.limits_left(self.clock.now()),
+        };
+        Ok((or(remembered.beyond_now(from_now_on), unsaid), fewer_turns))
+    }
+}
+
+impl Remembered {
+    /// Limits from now on, as they are counted: turns since the leg began, tokens and sub-agents since the task did.
+    fn beyond_now(&self, limits: Limits) -> Limits {
+        let Self { past, below, .. } = self;
+        let mut used = past.deeds.footprint().usage;
+        used += below.usage;
+        let turns = if past.ended.is_some() { 0 } else { past.deeds.turns - past.deeds.turns_before };
+        Limits {
+            max_turns: limits.max_turns.map(|max| max.saturating_add(turns)),
+            max_tokens: limits.max_tokens.map(|max| max.saturating_add(used.total_tokens())),
+            max_cost: limits.max_cost.map(|max| max.saturating_add(used.cost)),
+            timeout: limits.timeout,
+            idle: limits.idle,
+            max_children: limits.max_children.map(|max| max.saturating_add(below.started)),
+        }
+    }
+}
+
+/// The agent of a task, as it is defined now.
+pub(crate) fn definition_of<'a>(roster: &'a Roster, config: &AgentConfig) -> Result<&'a AgentDefinition, Failure> {
+    let agents = if config.depth == 0 { &roster.mains } else { &roster.agents };
+    agents.get(&config.agent).map_err(|error| {
+        let advice = "bring its file back, or start a new task";
+        Failure::new("agent_gone", format!("this task's agent cannot be found: {error}; {advice}"))
+    })
+}
+
+/// Of each kind the first bound that is said.
+fn or(first: Limits, second: Limits) -> Limits {
+    Limits {
+        max_turns: first.max_turns.or(second.max_turns),
+        max_tokens: first.max_tokens.or(second.max_tokens),
+        max_cost: first.max_cost.or(second.max_cost),
+        timeout: first.timeout.or(second.timeout),
+        idle: first.idle.or(second.idle),
+        max_children: first.max_children.or(second.max_children),
+    }
+}

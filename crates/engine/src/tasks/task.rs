@@ -1,0 +1,459 @@
+//! The life of one task: admitted, run, ended; whatever happens inside, it ends once and the ending is recorded.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use futures_util::FutureExt;
+use sortie_crash::point;
+use sortie_journal::JournalError;
+use sortie_policy::{Judge, Places};
+use sortie_protocol::{CallId, Fact, Failure, Job, Launched, Limit, TaskOutcome, ToolSpec};
+use sortie_tools::{Seen, Shells};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::budget::account::{Account, Bid};
+use crate::budget::deadline::Deadline;
+use crate::budget::slots::Slot;
+use crate::conversation::history::History;
+use crate::conversation::load_task::read;
+use crate::conversation::outcome::{Ending, Tally};
+use crate::conversation::replay::Past;
+use crate::conversation::request_size::{Correction, Gauge};
+use crate::engine::subagents::Asked;
+use crate::engine::{EngineError, Inner};
+use crate::gate::approval_timeout::Patience;
+use crate::gate::call_order::Words;
+use crate::gate::confinement::TaskReach;
+use crate::gate::output_text::Wording;
+use crate::gate::permission_check::Clearance;
+use crate::gate::side_model::LightModel;
+use crate::gate::{Gate, message};
+use crate::log::writer::{ParentsWord, Sink};
+use crate::messages::inbox::Inbox;
+use crate::messages::mail_text::Letterhead;
+use crate::messages::report_cap::{self, Room};
+use crate::messages::report_target::Address;
+use crate::messages::running_task::Resident;
+use crate::ports::approval::Approvals;
+use crate::ports::blocking::blocking;
+use crate::resolve::roster::Roster;
+use crate::run::allowance::Allowance;
+use crate::run::model_call::{Speaker, until};
+use crate::run::parked::Rest;
+use crate::run::{Run, Services};
+use crate::tasks::delegate::Delegate;
+use crate::tasks::end_interrupted::Caller;
+use crate::tasks::missed_messages::CaughtUp;
+use crate::tasks::resume::end_left_over;
+
+/// A task that is about to run.
+pub(crate) struct Task {
+    pub(crate) engine: Arc<Inner>,
+    /// As it was when the task started: what its model is offered does not change under it.
+    pub(crate) roster: Arc<Roster>,
+    /// In the words of the one who asked.
+    pub(crate) asked: Asked,
+    pub(crate) job: Arc<Job>,
+    pub(crate) account: Arc<Account>,
+    pub(crate) sink: Sink,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) slot: Arc<Slot>,
+    /// Of the whole tree.
+    pub(crate) approvals: Arc<Approvals>,
+    /// Where its report goes; `None` for a task without a parent here.
+    pub(crate) address: Option<Arc<Address>>,
+    /// What comes for it while it works.
+    pub(crate) inbox: Arc<Inbox>,
+    /// Hooks that did not work at its start. For its outcome, and not for a launch, so that nobody reads them twice.
+    pub(crate) hook_notices: Vec<String>,
+    /// Where it stood, if it goes on.
+    pub(crate) past: Option<Resumed>,
+}
+
+/// A task that goes on.
+pub(crate) struct Resumed {
+    pub(crate) past: Past,
+    /// Has joined the conversation.
+    pub(crate) prompt: Option<String>,
+    /// Turns of earlier legs.
+    pub(crate) turns_before: u32,
+    pub(crate) notices: Vec<String>,
+    /// Whether a leg begins; else the one that was interrupted goes on.
+    pub(crate) is_new_leg: bool,
+    /// How far the log was read: if it is longer by now, somebody else has gone on with the task.
+    pub(crate) read: u64,
+    /// Processes that cannot be seen from here and have its children are known to be gone.
+    pub(crate) takes_over: bool,
+}
+
+impl Task {
+    /// Records that it exists and sets it going on its own: it runs to its recorded end even if nobody waits any more.
+    pub(crate) async fn start(mut self) -> Result<JoinHandle<Result<TaskOutcome, EngineError>>, JournalError> {
+        self.engine.audience.announce(self.job.task, &self.asked);
+        let presence = self.engine.present.enter(self.resident(), &self.engine.journal);
+        let recipient = match &self.address {
+            Some(address) => Some(address.hold().await),
+            None => None,
+        };
+        let word = recipient.as_ref().map(|to| ParentsWord { sink: &to.sink, call: &to.call, waits: to.waits });
+        match &self.past {
+            None => self.sink.begin(word).await?,
+            Some(resumed) => {
+                // Whoever waits for a leg that was interrupted has had word of it.
+                let word = word.filter(|_| resumed.is_new_leg);
+                let place = (resumed.read, self.address.is_none());
+                self.sink.resume((resumed.prompt.clone(), resumed.notices.clone()), place, word).await?;
+            }
+        }
+        // Whoever holds the address keeps the end of the task off, however soon that is.
+        if let Some(to) = recipient.filter(|to| !to.waits) {
+            to.inbox.expect(self.job.task, to.inbox.place_of(&to.call));
+        }
+        presence.has_it();
+        point("task.begun");
+        if let Some(resumed) = &mut self.past {
+            // Only now: had somebody else gone on with the task, these would be the commands of that one.
+            resumed.notices.extend(end_left_over(std::mem::take(&mut resumed.past.keepers)).await);
+        }
+        Ok(tokio::spawn(async move {
+            let ended = self.execute().await;
+            drop(presence);
+            ended
+        }))
+    }
+
+    /// Runs it to its recorded end, if there is one, and tells whoever has to know.
+    async fn execute(self) -> Result<TaskOutcome, EngineError> {
+        let ended = self.run_to_end().await;
+        if let Err(error) = &ended {
+            self.deliver_unrecorded(error).await;
+        }
+        ended
+    }
+
+    /// Runs it to its recorded end. A panic ends this task as failed, and no other.
+    async fn run_to_end(&self) -> Result<TaskOutcome, EngineError> {
+        let running = AssertUnwindSafe(self.admit_and_run()).catch_unwind();
+        let mut outcome = match running.await {
+            Ok(outcome) => outcome?,
+            Err(panic) => self.broken_down(message(panic.as_ref())).await?,
+        };
+        outcome.notices.extend(self.sink.output_failure());
+        report_cap::cap(&mut outcome, &self.job, &self.engine.reports).await;
+        point("task.before-end");
+        self.deliver(&mut outcome).await?;
+        point("task.ended");
+        self.engine.hooks.ended(&self.job, self.sink.leg(), &outcome);
+        if self.job.parent.is_none() {
+            self.engine.boards.take_down(self.job.task);
+        }
+        Ok(outcome)
+    }
+
+    /// How it ends after a panic. What it had done is told from its log, and what it left open is answered there.
+    async fn broken_down(&self, said: &str) -> Result<TaskOutcome, JournalError> {
+        let text = format!("the task broke down: {said}; this is a bug in Sortie");
+        // All that was written before is there to be read then.
+        self.sink.append_synced(Fact::Noticed { text: text.clone() }).await?;
+        let (journal, task) = (Arc::clone(&self.engine.journal), self.job.task);
+        let mut past = blocking(move || read(journal.as_ref(), task)).await.ok();
+        if let Some(past) = &mut past {
+            past.shells.lose();
+        }
+        let so_far = |past: &Past| Tally::resumed(&self.account, past, &past.unknown_effects());
+        let mut tally = past.as_ref().map_or_else(|| self.tally(), so_far);
+        if let Some(past) = &past {
+            self.engine.close(past, (&self.sink, self.takes_over()), &mut tally).await?;
+        }
+        let written = past.map(|past| past.history.last_text()).unwrap_or_default();
+        Ok(tally.outcome(&self.job, Ending::Failed { failure: Failure::new("internal", text), text: written }))
+    }
+
+    async fn admit_and_run(&self) -> Result<TaskOutcome, JournalError> {
+        let _open = self.account.open();
+        self.set_report_aside();
+        let deadline = Deadline::new(None, self.address.as_ref().map(|address| Arc::clone(&address.deadline)));
+        let not_admitted = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => Some(Ending::Cancelled { text: self.written() }),
+            () = deadline.passes() => Some(Ending::limited(Limit::Deadline, self.written())),
+            () = self.slot.take() => None,
+        };
+        if let Some(ending) = not_admitted {
+            return self.end_unrun(ending).await;
+        }
+        if self.past.is_none() && self.job.config.depth == 0 {
+            // A run is on disk before its model hears of it: what others have seen of it is never gone without a trace.
+            self.sink.append_synced(Fact::TaskAdmitted).await?;
+        } else {
+            self.sink.append(Fact::TaskAdmitted).await?;
+        }
+        for text in self.notices() {
+            self.sink.append(Fact::Noticed { text }).await?;
+        }
+        let (services, delegate) = match self.services(deadline) {
+            Ok(services) => services,
+            Err(failure) => return self.end_unrun(Ending::Failed { failure, text: self.written() }).await,
+        };
+        let mut tally = self.tally();
+        if let Some(Resumed { past, .. }) = &self.past {
+            if past.deeds.turns > 0 {
+                self.engine.counting.note(&self.job.config.model, past.deeds.correction);
+            }
+            self.catch_up(past.last_command).await?;
+            for lost in delegate.take_up(&past.charges).await {
+                self.sink.append(Fact::Noticed { text: lost.clone() }).await?;
+                tally.notice(lost);
+            }
+        }
+        let run = Run {
+            job: &self.job,
+            gauge: self.gauge(&services.speaker.tools),
+            history: self.history(),
+            abridged: None,
+            tally,
+            rest: self.past.as_ref().map_or_else(Rest::default, |resumed| Rest::after(&resumed.past)),
+            services: &services,
+            sink: &self.sink,
+            cancel: &self.cancel,
+        };
+        run.finish(self.past.as_ref().map(|resumed| &resumed.past)).await
+    }
+
+    /// What the report of a task needs that goes on is its own again before those below it go on.
+    fn set_report_aside(&self) {
+        if self.past.is_some() && self.account.is_limited() {
+            let config = &self.job.config;
+            let input_tokens = self.gauge(&self.roster.offer(&config.tools)).measure(&self.history());
+            let prices = self.engine.models.terms(&config.model).prices;
+            self.account.set_aside_again(&Bid { input_tokens, max_output: 0, prices, is_report: false });
+        }
+    }
+
+    /// Ends it before it got to work. What it had open is answered, should it go on one day.
+    async fn end_unrun(&self, ending: Ending) -> Result<TaskOutcome, JournalError> {
+        let mut tally = self.tally();
+        if let Some(resumed) = &self.past {
+            self.engine.close(&resumed.past, (&self.sink, resumed.takes_over), &mut tally).await?;
+        }
+        Ok(tally.outcome(&self.job, ending))
+    }
+
+    /// What it has written in this leg before it went on.
+    fn written(&self) -> String {
+        self.past.as_ref().map(|resumed| resumed.past.history.last_text()).unwrap_or_default()
+    }
+
+    /// Puts together what the loop works with. From here on nothing asks what was said, only what is meant.
+    fn services(&self, above: Arc<Deadline>) -> Result<(Services, Arc<Delegate>), Failure> {
+        let config = &self.job.config;
+        let turns_before = self.past.as_ref().map_or(0, |resumed| resumed.turns_before);
+        let ends_circles = self.engine.contract.defaults().ends_circles;
+        let allowance = Allowance::start(config.limits, above, turns_before, ends_circles);
+        // A grant that cannot be read grants nothing.
+        let workspace = self.engine.workspace_of(&self.job.reach);
+        let places = self.engine.permissions.places(&workspace);
+        let judge = Judge::new(&config.grant, places.clone());
+        let judge = Arc::new(judge.map_err(|error| Failure::new("grant", error.to_string()))?);
+        let delegate = Delegate {
+            engine: Arc::clone(&self.engine),
+            parent: Arc::clone(&self.job),
+            judge: Arc::clone(&judge),
+            approvals: Arc::clone(&self.approvals),
+            account: Arc::clone(&self.account),
+            sink: self.sink.clone(),
+            cancel: self.cancel.clone(),
+            deadline: Arc::clone(&allowance.deadline),
+            attached: self.past.as_ref().map(|resumed| resumed.past.attached()).unwrap_or_default(),
+            takes_over: self.takes_over(),
+            begun: self.past.as_ref().map(|resumed| resumed.past.begun()).unwrap_or_default(),
+            inbox: Arc::clone(&self.inbox),
+            room: Room::default(),
+            words: Words::default(),
+            notices: Mutex::default(),
+        };
+        let delegate = Arc::new(delegate);
+        let tools = self.roster.offer(&config.tools);
+        let speaker = Speaker {
+            terms: self.engine.models.terms(&config.model),
+            model: self
+                .engine
+                .models
+                .open(&config.model)
+                .map_err(|error| Failure::new(error.kind.code(), error.message))?,
+            tools,
+            deadline: Arc::clone(&allowance.deadline),
+            counting: Arc::clone(&self.engine.counting),
+            account: Arc::clone(&self.account),
+            redactor: Arc::clone(&self.engine.permissions.redactor),
+        };
+        let wording = Wording {
+            contract: Arc::clone(&self.engine.contract),
+            cwd: self.engine.rules.cwd.clone(),
+            spill: Arc::new(self.engine.reports.of(self.job.task)),
+        };
+        let shells = self.shells(&judge, &places);
+        let clearance = Clearance {
+            judge,
+            approvals: Arc::clone(&self.approvals),
+            approver: Arc::clone(&self.engine.permissions.approver),
+            desk: Arc::clone(&self.engine.desk),
+            places,
+            job: Arc::clone(&self.job),
+            hooks: Arc::clone(&self.engine.hooks),
+            deadline: Arc::clone(&allowance.deadline),
+            patience: Patience {
+                present: Arc::clone(&self.engine.present),
+                within: self.engine.permissions.answer_within,
+            },
+            slot: Arc::clone(&self.slot),
+        };
+        let gate = Gate {
+            tools: Arc::clone(&self.roster.tools),
+            offered: config.tools.clone(),
+            clearance,
+            shells,
+            assistant: LightModel {
+                models: Arc::clone(&self.engine.models),
+                account: Arc::clone(&self.account),
+                sink: self.sink.clone(),
+                deadline: Arc::clone(&allowance.deadline),
+                notices: Mutex::default(),
+            },
+            redactor: Arc::clone(&self.engine.permissions.redactor),
+            seen: Seen::without_secrets(Arc::clone(&self.engine.permissions.redactor)),
+            workspace,
+            delegation: Arc::clone(&delegate),
+            slot: Arc::clone(&self.slot),
+            deadline: Arc::clone(&allowance.deadline),
+            wording,
+            inbox: Arc::clone(&self.inbox),
+        };
+        let letterhead = Letterhead {
+            contract: Arc::clone(&self.engine.contract),
+            ids: Arc::clone(&self.engine.ids),
+            journal: Arc::clone(&self.engine.journal),
+            task: self.job.task,
+            cwd: self.engine.rules.cwd.clone(),
+            present: Arc::clone(&self.engine.present),
+        };
+        let services = Services { speaker, gate, allowance, inbox: Arc::clone(&self.inbox), letterhead };
+        Ok((services, delegate))
+    }
+
+    /// The commands of this task, within what its grant leaves to them.
+    fn shells(&self, judge: &Arc<Judge>, places: &Places) -> Option<Shells> {
+        let setup = self.engine.shell_of(&self.job.reach)?;
+        let permissions = &self.engine.permissions;
+        let reach = TaskReach::new(Arc::clone(judge), places.clone(), permissions.private.clone());
+        let (changes, redactor) = (Arc::clone(&self.engine.changes), Arc::clone(&permissions.redactor));
+        let shells = Shells::new(setup, Arc::new(reach), changes, redactor, self.job.task);
+        let earlier = self.past.as_ref().map(|resumed| resumed.past.shells.earlier());
+        Some(shells.after(earlier.unwrap_or_default()))
+    }
+
+    pub(crate) fn tally(&self) -> Tally {
+        match &self.past {
+            None => Tally::new(&self.account, &self.notices()),
+            Some(resumed) => Tally::resumed(&self.account, &resumed.past, &self.notices()),
+        }
+    }
+
+    /// What its outcome should say of how it began.
+    fn notices(&self) -> Vec<String> {
+        let said = self.past.as_ref().map_or(&self.job.notices, |resumed| &resumed.notices);
+        [&said[..], &self.hook_notices].concat()
+    }
+
+    fn takes_over(&self) -> bool {
+        self.past.as_ref().is_some_and(|resumed| resumed.takes_over)
+    }
+
+    /// This task, as the one whose call somebody answers.
+    pub(crate) fn caller<'a>(&'a self, call: &'a CallId) -> Caller<'a> {
+        Caller { sink: &self.sink, call, takes_over: self.takes_over(), why: None }
+    }
+
+    /// The conversation so far.
+    fn history(&self) -> History {
+        self.past.as_ref().map_or_else(|| History::begin(&self.job), |resumed| resumed.past.history.clone())
+    }
+
+    /// The measure of its requests, with what their provider counted last.
+    fn gauge(&self, tools: &[ToolSpec]) -> Gauge {
+        let correction = self.past.as_ref().map(|resumed| resumed.past.deeds.correction);
+        Gauge::new(&self.job.config.system, tools, correction.unwrap_or_else(|| Correction::known_to(&self.job)))
+    }
+
+    /// Tells hooks that it is about to start, or to go on in a new leg. One of them may be against it.
+    pub(crate) async fn consult_hooks(&mut self) -> Result<(), Failure> {
+        let hooks = Arc::clone(&self.engine.hooks);
+        if hooks.is_empty() {
+            return Ok(());
+        }
+        let mut job = Box::new(Job::clone(&self.job));
+        if let Some(Resumed { prompt, .. }) = &self.past {
+            job.prompt = prompt.clone().unwrap_or_default();
+        }
+        // No hook holds up a stop, or takes more time than the task has.
+        let own = job.config.limits.timeout.map(|timeout| Instant::now() + timeout);
+        let parents = self.address.as_ref().and_then(|address| address.deadline.at());
+        let verdict = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return Err(unheard("cancelled", "the task was stopped")),
+            () = until(own.into_iter().chain(parents).min()) => return Err(unheard("timeout", "the time ran out")),
+            verdict = hooks.before_start(&job, self.sink.leg()) => verdict,
+        };
+        if let Some(veto) = verdict.failure() {
+            return Err(veto.about([job.task.to_string()]));
+        }
+        self.hook_notices = verdict.notices;
+        Ok(())
+    }
+
+    /// Adds a notice before it starts.
+    pub(crate) fn notice(&mut self, text: String) {
+        if let Some(resumed) = &mut self.past {
+            resumed.notices.push(text.clone());
+        }
+        let mut job = Job::clone(&self.job);
+        job.notices.push(text);
+        self.job = Arc::new(job);
+        self.sink = self.sink.with_job(Arc::clone(&self.job));
+    }
+
+    /// What the one who asked is told if nobody waits for the end.
+    pub(crate) fn launched(&self) -> Launched {
+        launched(&self.job, self.sink.output_path())
+    }
+
+    fn resident(&self) -> Resident {
+        Resident {
+            job: Arc::clone(&self.job),
+            cancel: self.cancel.clone(),
+            stopper: OnceLock::new(),
+            sink: self.sink.clone(),
+            inbox: Arc::clone(&self.inbox),
+            account: Arc::clone(&self.account),
+            worked_before: self.past.as_ref().map(|resumed| resumed.past.worked.known()).unwrap_or_default(),
+            journal: Arc::clone(&self.engine.journal),
+            reports: Arc::clone(&self.engine.reports),
+            address: self.address.clone(),
+            over: CancellationToken::new(),
+            releasable: self.engine.contract.defaults().companions && self.engine.rules.background,
+            caught_up: if self.past.is_some() { CaughtUp::not_yet() } else { CaughtUp::from_the_start() },
+        }
+    }
+}
+
+pub(crate) fn launched(job: &Job, output_file: Option<String>) -> Launched {
+    let (agent, model) = (job.config.agent.clone(), job.config.model.clone());
+    Launched { task_id: job.task, agent, model, output_file, notices: job.notices.clone() }
+}
+
+/// Why a task does not start whose hooks have not spoken.
+fn unheard(code: &str, why: &str) -> Failure {
+    Failure::new(code, format!("{why} before a hook let the task start"))
+}
