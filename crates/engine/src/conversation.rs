@@ -7,3 +7,4 @@ pub(crate) mod outcome;
 pub(crate) mod replay;
 pub(crate) mod request_size;
 pub(crate) mod schema_answer;
+pub(crate) mod unanswered_calls;

@@ -3,6 +3,7 @@
 pub(crate) mod approval_timeout;
 pub(crate) mod call_order;
 pub(crate) mod call_progress;
+pub(crate) mod children;
 pub(crate) mod confinement;
 pub(crate) mod output_text;
 pub(crate) mod permission_check;
@@ -28,14 +29,16 @@ use tokio_util::sync::CancellationToken;
 use crate::budget::deadline::Deadline;
 use crate::budget::slots::Slot;
 use crate::conversation::outcome::{Ending, Tally};
+use crate::gate::call_order::Words;
 use crate::gate::call_progress::Voice;
+use crate::gate::children::Children;
 use crate::gate::output_text::Wording;
 use crate::gate::permission_check::Clearance;
 use crate::gate::side_model::LightModel;
 use crate::log::writer::Sink;
 use crate::messages::inbox::Inbox;
+use crate::messages::report_cap::Room;
 use crate::ports::redaction::without_secrets;
-use crate::tasks::delegate::Delegate;
 
 /// More calls than this in one reply are a model gone wrong; the rest is refused.
 const MAX_CALLS_PER_TURN: usize = 256;
@@ -61,7 +64,11 @@ pub(crate) struct Gate {
     /// The commands of this task.
     pub(crate) shells: Option<Shells>,
     pub(crate) workspace: Arc<Workspace>,
-    pub(crate) delegation: Arc<Delegate>,
+    pub(crate) children: Arc<dyn Children>,
+    /// Order in which calls of one turn speak to other tasks.
+    pub(crate) words: Arc<Words>,
+    /// Room that the conversation has for reports.
+    pub(crate) report_room: Arc<Room>,
     pub(crate) assistant: LightModel,
     pub(crate) slot: Arc<Slot>,
     pub(crate) deadline: Arc<Deadline>,
@@ -117,7 +124,7 @@ impl Gate {
         tally: &mut Tally,
         (cancel, stop): (&CancellationToken, &CancellationToken),
     ) -> Result<Vec<CallOutput>, JournalError> {
-        let mut words = self.delegation.words.turn();
+        let mut words = self.words.turn();
         let order = |call: &ToolCall| self.tool(call).map_or(Order::Free, |tool| tool.order(&call.arguments));
         let passages = passages.zip(calls).map(|(passage, call)| words.next((&call.id, order(call)), passage));
         let passages = join_all(passages);
@@ -183,7 +190,7 @@ impl Gate {
     /// The task calls no further tool: what it left running ends, and what the outcome should say is said.
     pub(crate) async fn close(&self, tally: &mut Tally) {
         self.assistant.notices().into_iter().for_each(|notice| tally.notice(notice));
-        self.delegation.notices().into_iter().for_each(|notice| tally.notice(notice));
+        self.children.notices().into_iter().for_each(|notice| tally.notice(notice));
         if let Some(shells) = &self.shells {
             tally.account.change(&shells.close().await);
             shells.notices().into_iter().for_each(|notice| tally.notice(notice));
@@ -341,8 +348,8 @@ impl Gate {
             call: &call.id,
             workspace,
             cancel,
-            delegation: self.delegation.as_ref(),
-            kin: self.delegation.as_ref(),
+            delegation: self.children.as_ref(),
+            kin: self.children.as_ref(),
             seen: &self.seen,
             structured: self.wording.is_structured(),
             assistant: Some(&self.assistant),

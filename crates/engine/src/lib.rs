@@ -25,7 +25,7 @@ pub use engine::subagents::{
     Configurations, Observation, ObserveError, Observed, Parameters, Subagent, SubagentError, SubagentObserver,
     SubagentStatus, Subagents,
 };
-pub use engine::{Engine, EngineError, EngineParts, Running};
+pub use engine::{Engine, EngineParts};
 pub use log::cost::Bill;
 pub use log::progress_file::Narrator;
 pub use ports::approval::{Approval, Approver, Inquiry, NoApprover, Question};
@@ -41,3 +41,5 @@ pub use resolve::roster::{task_tool, tool_names};
 pub use resolve::settings::{Kind, Rules, preflight};
 pub use tasks::result_cache::Cache;
 pub use tasks::resume::Resumption;
+pub use tasks::running::Running;
+pub use tasks::state::EngineError;

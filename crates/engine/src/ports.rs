@@ -3,6 +3,8 @@
 pub(crate) mod approval;
 pub(crate) mod blocking;
 pub(crate) mod clock;
+pub(crate) mod failure;
 pub(crate) mod hooks;
 pub(crate) mod redaction;
 pub(crate) mod small_files;
+pub(crate) mod text;

@@ -5,6 +5,7 @@ pub(crate) mod auto_model;
 pub(crate) mod contract_agents;
 pub(crate) mod grant_preview;
 pub(crate) mod instructions;
+pub(crate) mod path_guard;
 pub(crate) mod permissions;
 pub(crate) mod remote_tools;
 pub(crate) mod roster;

@@ -20,6 +20,7 @@ use crate::conversation::history::{History, with_unique_calls};
 use crate::conversation::outcome::{Ending, Tally};
 use crate::conversation::replay::Past;
 use crate::conversation::request_size::Gauge;
+use crate::conversation::schema_answer::value;
 use crate::gate::Gate;
 use crate::log::writer::Sink;
 use crate::messages::inbox::Inbox;
@@ -71,6 +72,9 @@ const LEAST_CAP: u64 = 256;
 /// What a reply is given room for where a limit is to be kept and no cap is set.
 const USUAL_OUTPUT: u64 = 16_384;
 
+/// How often an answer is sent back in one leg: who has not managed by then will not.
+const MOST_RETURNED: u32 = 3;
+
 impl Run<'_> {
     /// Runs the task to its end. `Err` means that the journal is lost; everything else is an outcome.
     ///
@@ -103,7 +107,7 @@ impl Run<'_> {
                 }
             }
             self.services.inbox.begin_turn(TurnCalls::of(self.tally.turns(), &reply));
-            self.services.gate.delegation.room.set(self.room_for_reports(0));
+            self.services.gate.report_room.set(self.room_for_reports(0));
             let outputs = self.services.gate.run_all(&reply, &mut self.tally, self.sink, self.cancel).await?;
             self.history.push_outputs(outputs);
         }
@@ -136,7 +140,7 @@ impl Run<'_> {
             }
             Past { open: Some(open), .. } => {
                 let answered = open.outputs.values().map(|output| output.output.for_model.len()).sum();
-                self.services.gate.delegation.room.set(self.room_for_reports(answered));
+                self.services.gate.report_room.set(self.room_for_reports(answered));
                 let outputs = self.services.gate.settle_all(open, &mut self.tally, self.sink, self.cancel).await?;
                 self.history.push_outputs(outputs);
             }
@@ -276,6 +280,23 @@ impl Run<'_> {
         self.sink.append(Fact::ModelReplied { turn: number, reply: reply.clone() }).await?;
         point("model.recorded");
         Ok(Ok(reply))
+    }
+
+    /// Sends an answer back that does not fit, and says what is wrong with it; whether it did. One that has been so often
+    /// enough is left as it is.
+    pub(crate) async fn send_back(&mut self, reply: &Reply) -> Result<bool, JournalError> {
+        let is_whole = matches!(reply.stop, StopReason::End | StopReason::Calls) && !reply.text().trim().is_empty();
+        if !is_whole || self.tally.answers_returned == MOST_RETURNED {
+            return Ok(false);
+        }
+        let Some(Err(unfit)) = value(&self.job.config, &reply.text()) else { return Ok(false) };
+        let text = format!(
+            "Your answer does not fit the schema: {unfit}. Answer again with one JSON value that fits, and nothing else."
+        );
+        self.sink.append(Fact::AnswerReturned { text: text.clone() }).await?;
+        self.tally.answers_returned += 1;
+        self.history.push_user(&text);
+        Ok(true)
     }
 
     /// What a reply without calls means.

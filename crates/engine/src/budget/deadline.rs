@@ -8,8 +8,6 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::run::model_call::until;
-
 /// With less time than that nobody can read a question and answer it.
 const SHORTEST: Duration = Duration::from_secs(2);
 
@@ -95,5 +93,13 @@ impl TimeToAsk {
                 return;
             }
         }
+    }
+}
+
+/// Sleeps until the deadline; for ever if there is none.
+pub(crate) async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
     }
 }

@@ -27,6 +27,9 @@ pub(crate) struct History {
     is_one_value: bool,
 }
 
+/// What the outcome says of it.
+pub(crate) const SHORTENED: &str = "the conversation was shortened to fit the model's window; the log has all of it";
+
 /// What the model has written in this leg that is no longer among the messages.
 #[derive(Clone, Default)]
 struct Gone {

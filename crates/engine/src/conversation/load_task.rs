@@ -8,6 +8,7 @@ use sortie_protocol::{CallId, Event, Failure, Limits, Status, TaskId, Usage};
 use crate::budget::account::{Account, Footprint};
 use crate::conversation::replay::Past;
 use crate::log::writer::Hold;
+use crate::ports::failure::journal_failure;
 
 /// A task as its log tells of it.
 pub(crate) struct Remembered {
@@ -160,19 +161,4 @@ fn summed(journal: &dyn Journal, task: TaskId) -> Result<Footprint, Failure> {
         footprint += left_by(journal, *child)?;
     }
     Ok(footprint)
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "what `map_err` gives")]
-pub(crate) fn journal_failure(error: JournalError) -> Failure {
-    let code = match error {
-        JournalError::Fenced { task, .. } | JournalError::LegOver { task, .. } | JournalError::Stale { task, .. } => {
-            let message = format!("{task} has just been taken up by somebody else; wait for it, or stop it first");
-            return Failure::new("still_running", message);
-        }
-        JournalError::NoSuchTask { .. } => "no_such_task",
-        JournalError::StillRunning { .. } => "still_running",
-        JournalError::OutOfSight { .. } => "out_of_sight",
-        _ => "journal",
-    };
-    Failure::new(code, error.to_string())
 }

@@ -18,7 +18,7 @@ use sortie_sandbox::process::KeeperMark;
 
 use crate::budget::usage_trust::Believed;
 use crate::conversation::history::History;
-use crate::gate::settle_calls;
+use crate::conversation::unanswered_calls;
 use crate::messages::inbox::{Charge, Inbox, Message};
 use crate::messages::inbox_order::{Place, TurnCalls};
 use crate::messages::questions::{OpenQuestion, Questions};
@@ -283,7 +283,7 @@ impl Past {
     pub(crate) fn unknown_effects(&self) -> Vec<String> {
         let open =
             self.open.iter().flat_map(|open| open.unanswered().map(move |call| (call, open.started.get(&call.id))));
-        let cut_off = open.filter_map(|(call, started)| settle_calls::unknown_changes(call, started?));
+        let cut_off = open.filter_map(|(call, started)| unanswered_calls::unknown_changes(call, started?));
         cut_off.chain(self.shells.notice()).collect()
     }
 
@@ -433,7 +433,7 @@ impl Past {
         let calls: Vec<_> = open.reply.calls().cloned().collect();
         let outputs = calls.iter().map(|call| {
             let answered = open.outputs.remove(&call.id);
-            answered.unwrap_or_else(|| settle_calls::unanswered(call, open.started.get(&call.id)))
+            answered.unwrap_or_else(|| unanswered_calls::unanswered(call, open.started.get(&call.id)))
         });
         self.history.push_outputs(outputs.collect());
         for text in std::mem::take(&mut self.said) {

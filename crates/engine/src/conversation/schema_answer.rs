@@ -4,15 +4,10 @@
 //! decided where that is decided for all of them.
 
 use serde_json::Value;
-use sortie_journal::JournalError;
-use sortie_protocol::{AgentConfig, Fact, Failure, Job, Reply, StopReason};
+use sortie_protocol::{AgentConfig, Failure, Job};
 use sortie_schema::Schema;
 
 use crate::conversation::outcome::{Ending, Tally};
-use crate::run::Run;
-
-/// How often an answer is sent back in one leg: who has not managed by then will not.
-const MOST_RETURNED: u32 = 3;
 
 /// What a task's system prompt says of its schema; or why that cannot be used.
 pub(crate) fn asked_for(schema: &Value) -> Result<String, Failure> {
@@ -22,32 +17,13 @@ pub(crate) fn asked_for(schema: &Value) -> Result<String, Failure> {
 }
 
 /// The value that an answer has, where one is asked for; or what is wrong with it.
-fn value(config: &AgentConfig, answer: &str) -> Option<Result<Value, String>> {
+pub(crate) fn value(config: &AgentConfig, answer: &str) -> Option<Result<Value, String>> {
     let schema = Schema::read(config.output_schema.as_ref()?);
     Some(match schema {
         Ok(schema) => schema.find(answer).map_err(|unfit| unfit.to_string()),
         // It was written by a version that checks more than this one.
         Err(error) => Err(format!("it cannot be checked: {error}")),
     })
-}
-
-impl Run<'_> {
-    /// Sends an answer back that does not fit, and says what is wrong with it; whether it did. One that has been so often
-    /// enough is left as it is.
-    pub(crate) async fn send_back(&mut self, reply: &Reply) -> Result<bool, JournalError> {
-        let is_whole = matches!(reply.stop, StopReason::End | StopReason::Calls) && !reply.text().trim().is_empty();
-        if !is_whole || self.tally.answers_returned == MOST_RETURNED {
-            return Ok(false);
-        }
-        let Some(Err(unfit)) = value(&self.job.config, &reply.text()) else { return Ok(false) };
-        let text = format!(
-            "Your answer does not fit the schema: {unfit}. Answer again with one JSON value that fits, and nothing else."
-        );
-        self.sink.append(Fact::AnswerReturned { text: text.clone() }).await?;
-        self.tally.answers_returned += 1;
-        self.history.push_user(&text);
-        Ok(true)
-    }
 }
 
 impl Tally {

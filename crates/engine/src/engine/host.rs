@@ -14,10 +14,11 @@ use sortie_tools::{AnswerParts, BoxFuture, CallContext, Delegated, Delegation, G
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::engine::{Engine, Running};
+use crate::engine::Engine;
 use crate::ports::blocking::blocking;
 use crate::tasks::relatives::Onlooker as _;
 use crate::tasks::resume::Resumption;
+use crate::tasks::running::Running;
 use crate::tasks::task::launched;
 
 /// The tools that look after other tasks, as far as they are of use to somebody without a tree.
@@ -45,7 +46,7 @@ impl Visitor {
     pub async fn start(&self, request: TaskRequest) -> Result<Running, Failure> {
         let Some(asked) = &request.resume else { return self.engine.task(request).await };
         let task = self.seen(asked).await?.task;
-        if !matches!(self.engine.inner.recorded_stand(task).await, Ok(Stand::Interrupted)) {
+        if !matches!(self.engine.state.recorded_stand(task).await, Ok(Stand::Interrupted)) {
             return self.engine.task(request).await;
         }
         if request.limits != Limits::default() {
@@ -58,7 +59,7 @@ impl Visitor {
     /// Lets a task work on by itself, and says what is told of it.
     pub fn keep(&self, running: Running) -> Launched {
         let job = running.job();
-        let resident = self.engine.inner.present.find(running.task);
+        let resident = self.engine.state.present.find(running.task);
         let launched = launched(&job, resident.and_then(|resident| resident.sink.output_path()));
         let (end, stop) = (self.end.clone(), running.stopper());
         self.kept.spawn(async move {
@@ -82,13 +83,13 @@ impl Visitor {
     }
 
     async fn revive(&self, task: TaskId, prompt: Option<String>) -> Result<Running, Failure> {
-        self.engine.inner.rules.check_resume()?;
+        self.engine.state.rules.check_resume()?;
         self.engine.resume(task, Resumption { prompt, ..Resumption::default() }).await
     }
 
     /// How a task stands that works here; nothing is read for it.
     pub fn glimpse(&self, task: TaskId) -> Option<Glance> {
-        let resident = self.engine.inner.present.find(task)?;
+        let resident = self.engine.state.present.find(task)?;
         let Job { parent, title, config, .. } = resident.job.as_ref();
         let (agent, title) = (config.agent.clone(), title.clone());
         Some(Glance { task, parent: *parent, agent, title, stand: resident.stand(false) })
@@ -123,14 +124,14 @@ impl Visitor {
 
     /// The agents that it can delegate to, as the contract has them.
     pub fn agents(&self) -> Arc<sortie_agents::Registry> {
-        Arc::clone(&self.engine.inner.rosters.current().agents)
+        Arc::clone(&self.engine.state.rosters.current().agents)
     }
 
     /// The tool that delegates, and those that look after what it started, where the contract has them.
     pub fn tools(&self) -> Vec<ToolSpec> {
-        let inner = &self.engine.inner;
-        let roster = inner.rosters.current();
-        let names = [inner.contract.tool_name()].into_iter().chain(COMPANIONS);
+        let state = &self.engine.state;
+        let roster = state.rosters.current();
+        let names = [state.contract.tool_name()].into_iter().chain(COMPANIONS);
         names.filter_map(|name| roster.tools.spec(name)).cloned().collect()
     }
 
@@ -139,13 +140,13 @@ impl Visitor {
     /// There is no grant to judge by but the user's own rules, and nobody to ask: whoever delegates from outside has said
     /// yes by doing so, but what the user denies stays denied.
     pub async fn call(&self, tool: &str, arguments: &str, cancel: &CancellationToken) -> Option<ToolOutput> {
-        let inner = &self.engine.inner;
-        let roster = inner.rosters.current();
+        let state = &self.engine.state;
+        let roster = state.rosters.current();
         let known = COMPANIONS.contains(&tool).then(|| roster.tools.get(tool)).flatten().map(Arc::clone)?;
-        let call = CallId::from(format!("visit-{}", inner.ids.mark()).as_str());
+        let call = CallId::from(format!("visit-{}", state.ids.mark()).as_str());
         let context = CallContext {
             call: &call,
-            workspace: &inner.workspace,
+            workspace: &state.workspace,
             cancel,
             delegation: self,
             kin: self,
@@ -155,7 +156,7 @@ impl Visitor {
             shells: None,
             progress: None,
         };
-        let judge = match inner.permissions.judge(inner.places.clone()) {
+        let judge = match state.permissions.judge(state.places.clone()) {
             Ok(judge) => judge,
             Err(error) => return Some(ToolOutput::not_run(format!("{tool} was not run: {error}"))),
         };
@@ -173,8 +174,8 @@ impl Visitor {
 
     /// What the answer to a call is made with besides the outcome.
     pub fn answer_parts(&self) -> AnswerParts<'_> {
-        let inner = &self.engine.inner;
-        AnswerParts { cwd: &inner.rules.cwd, spare_id: inner.ids.task(), mark: inner.ids.mark() }
+        let state = &self.engine.state;
+        AnswerParts { cwd: &state.rules.cwd, spare_id: state.ids.task(), mark: state.ids.mark() }
     }
 }
 
@@ -186,7 +187,7 @@ impl Delegation for Visitor {
 
     /// The agent of the task that is written to: it may be denied.
     fn agent_for(&self, request: &TaskRequest) -> Resource {
-        request.resume.as_ref().map_or(Resource::Nothing, |asked| self.engine.inner.agent_of(asked))
+        request.resume.as_ref().map_or(Resource::Nothing, |asked| self.engine.state.agent_of(asked))
     }
 
     fn answer_parts(&self) -> AnswerParts<'_> {

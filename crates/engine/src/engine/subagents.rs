@@ -4,7 +4,6 @@
 //! A thin layer over the engine, for hosts that were written against document 001: the agents are the engine's, the
 //! run is the engine's, and what observers hear is read from its journal. It decides nothing.
 
-mod audience;
 mod conversation;
 mod observe;
 
@@ -13,11 +12,12 @@ use std::sync::Arc;
 use sortie_agents::{AgentDefinition, Finding, rank};
 use sortie_protocol::{Failure, Job, Status, TaskId, TaskOutcome, TaskRequest};
 
-pub(crate) use self::audience::{Asked, Audience};
 pub use self::conversation::SubagentStatus;
 pub use self::observe::{Observation, ObserveError, Observed, SubagentObserver};
-use crate::engine::{Engine, EngineError, Running};
+use crate::engine::Engine;
 use crate::resolve::settings::{Kind, Serving};
+use crate::tasks::running::Running;
+use crate::tasks::state::EngineError;
 use crate::tasks::task::Task;
 
 /// The sub-agents of one engine, as its contract has them.
@@ -66,7 +66,7 @@ impl Subagents {
 
     /// The agents as they are now.
     pub fn load(&self) -> Configurations {
-        let roster = self.engine.inner.rosters.current();
+        let roster = self.engine.state.rosters.current();
         Configurations {
             agents: roster.agents.delegable().cloned().collect(),
             findings: roster.agents.findings().to_vec(),
@@ -75,12 +75,12 @@ impl Subagents {
 
     /// The agent of this name: exactly, else by alias, ignoring case.
     pub fn find(&self, name: &str) -> Option<AgentDefinition> {
-        self.engine.inner.rosters.current().agents.get_delegable(name).ok().cloned()
+        self.engine.state.rosters.current().agents.get_delegable(name).ok().cloned()
     }
 
     /// The agent whose name and description suit this text best, if one does. The same text, the same agent.
     pub fn best_match(&self, description: &str) -> Option<AgentDefinition> {
-        let roster = self.engine.inner.rosters.current();
+        let roster = self.engine.state.rosters.current();
         rank(&roster.agents, description).best().map(|best| best.agent.clone())
     }
 
@@ -88,12 +88,12 @@ impl Subagents {
     /// being: an empty or too long prompt, a model that nobody knows, an agent that nobody may delegate to, too many of
     /// late. It has no remote tools: to look for them takes a while, and nothing waits here.
     pub fn create(&self, configuration: &AgentDefinition, parameters: Parameters) -> Result<Subagent, Failure> {
-        let inner = &self.engine.inner;
+        let state = &self.engine.state;
         let Parameters { description, prompt, subagent_type } = parameters;
         let request = TaskRequest { title: description, prompt, agent: subagent_type, ..TaskRequest::default() };
-        inner.rules.check_prompt(&request)?;
-        inner.rules.check_depth(0)?;
-        let roster = inner.rosters.current();
+        state.rules.check_prompt(&request)?;
+        state.rules.check_depth(0)?;
+        let roster = state.rosters.current();
         let name = &configuration.name;
         if !configuration.delegable {
             return Err(Failure::new("unknown_agent", format!("`{name}` is no agent to delegate to")));
@@ -101,8 +101,8 @@ impl Subagents {
         let is_meant = roster.agents.get_delegable(&request.agent).is_ok_and(|meant| meant.name == *name);
         let notice = (!is_meant).then(|| format!("asked for was `{}`; `{name}` serves", request.agent));
         let serving = Serving { definition: configuration, notice };
-        let task = inner.prepare(&roster, serving, Kind::Delegated, request)?;
-        inner.check_rate()?;
+        let task = state.prepare(&roster, serving, Kind::Delegated, request)?;
+        state.check_rate()?;
         Ok(Subagent { task })
     }
 
@@ -110,7 +110,7 @@ impl Subagents {
     ///
     /// It blocks for one look at the journal.
     pub fn observe<O: SubagentObserver>(&self, observer: O) -> Result<Observation<O>, ObserveError> {
-        Observation::start(Arc::clone(&self.engine.inner.journal), &self.engine.inner.audience, observer)
+        Observation::start(Arc::clone(&self.engine.state.journal), &self.engine.state.audience, observer)
     }
 }
 

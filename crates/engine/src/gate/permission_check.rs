@@ -4,14 +4,13 @@
 //! A call is judged twice. Before it runs, by what it would touch; and at the door to the files, by what it is about to
 //! open: a link that is swapped in between leads nowhere.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use sortie_journal::JournalError;
 use sortie_mutant::is_out;
 use sortie_policy::{Decision, Ground, Judge, Places, lasting_remedy, remedies};
 use sortie_protocol::{ApprovalAnswer, Fact, Fault, Job, Resource, ToolCall, ToolOutput};
-use sortie_sandbox::{Access, Guard, Workspace};
+use sortie_sandbox::Workspace;
 use sortie_tools::{CallContext, Tool};
 
 use crate::budget::deadline::Deadline;
@@ -20,6 +19,7 @@ use crate::gate::approval_timeout::Patience;
 use crate::log::writer::Sink;
 use crate::ports::approval::{Approval, Approvals, Approver, Desk, Question};
 use crate::ports::hooks::{Asking, Hooks};
+use crate::resolve::path_guard::DoorGuard;
 
 /// What whoever asks whether it may is told whose turn does not come in time.
 const OVERTAKEN: &str = "your question was never shown to anyone: others were asked before it, and there is little time left; \
@@ -198,47 +198,4 @@ fn unasked(call: &ToolCall, ground: &Ground) -> ToolOutput {
 
 fn refused(call: &ToolCall, why: &str) -> ToolOutput {
     ToolOutput::failure(format!("{} was not run: {why}", call.tool)).because(Fault::NotAllowed)
-}
-
-/// Looks at each path that a call is about to use.
-#[derive(Debug)]
-pub(crate) struct DoorGuard {
-    tool: String,
-    judge: Arc<Judge>,
-    approvals: Arc<Approvals>,
-    /// What a person has approved for this call alone.
-    approved: Option<Resource>,
-}
-
-impl DoorGuard {
-    /// For what the engine itself reads: nobody is asked, so that what would need approval is refused.
-    pub(crate) fn of_reading(judge: Judge) -> Self {
-        Self { tool: "Read".to_owned(), judge: Arc::new(judge), approvals: Arc::default(), approved: None }
-    }
-
-    /// Whoever approved of looking into a directory has approved of what is in it; a change is approved for one file.
-    fn is_approved(&self, path: &Path, access: Access) -> bool {
-        let Some(Resource::Path(approved)) = &self.approved else { return false };
-        match access {
-            Access::Read => path.starts_with(approved),
-            Access::Write => path == approved,
-        }
-    }
-}
-
-impl Guard for DoorGuard {
-    fn check(&self, path: &Path, access: Access) -> Result<(), String> {
-        if is_out("door-guard") {
-            return Ok(());
-        }
-        // Whatever it does there, it is this tool that does it: rules for other readers do not bind it, its own do.
-        let tool = &self.tool;
-        let resource = Resource::Path(path.to_owned());
-        match self.judge.decide(tool, &resource) {
-            Decision::Allow => Ok(()),
-            Decision::Ask(_) if self.is_approved(path, access) => Ok(()),
-            Decision::Ask(_) if self.approvals.cover((tool, None), &resource) => Ok(()),
-            Decision::Ask(ground) | Decision::Deny(ground) => Err(ground.to_string()),
-        }
-    }
 }

@@ -3,26 +3,17 @@
 //!
 //! Where nothing can be run any more, because the leg ends, `closing.rs` answers instead.
 
-use serde_json::Value;
 use sortie_journal::JournalError;
-use sortie_protocol::{CallOutput, Fault, StopReason, ToolCall, ToolOutput};
-use sortie_tools::{Delegation as _, Tool, task_answer};
+use sortie_protocol::{CallOutput, StopReason, ToolCall, ToolOutput};
+use sortie_tools::{Tool, task_answer};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::conversation::outcome::Tally;
 use crate::conversation::replay::{OpenTurn, Started};
+use crate::conversation::unanswered_calls::unknown;
 use crate::gate::{Gate, Passage};
 use crate::log::writer::Sink;
-
-/// So much of a call's arguments, and of what it showed, is told of a call whose outcome is not known.
-const GIST_CHARS: usize = 300;
-
-/// The arguments that say what a call is about, the most telling first.
-const TELLING: [&str; 6] = ["command", "file_path", "path", "url", "pattern", "query"];
-
-/// The arguments of a call that may change files and is not idempotent: a command line, or a file's path.
-const CHANGING: [&str; 2] = ["command", "file_path"];
 
 impl Gate {
     /// Answers all calls of a turn that was broken off. Exactly one output for each comes back, in call order.
@@ -61,9 +52,9 @@ impl Gate {
             }
             (Some(Started { child: Some(_), .. }), _) => {
                 let why = refusal.as_ref().map_or("its tool is gone", |refusal| refusal.for_model.as_str());
-                match self.delegation.let_go(&call.id, why).await {
+                match self.children.let_go(&call.id, why).await {
                     Some(ended) => {
-                        let parts = self.delegation.answer_parts();
+                        let parts = self.children.answer_parts();
                         let output = task_answer(self.wording.contract.as_ref(), &call.arguments, &parts, Ok(ended));
                         self.record(call, output, (Instant::now(), true), sink).await
                     }
@@ -94,90 +85,5 @@ impl Gate {
             Ok(workspace) => Some(self.run(call, tool, &workspace, (sink, stop)).await),
             Err(_) => None,
         })
-    }
-}
-
-/// The answer to a call that has none, and that nobody will make any more.
-pub(crate) fn unanswered(call: &ToolCall, started: Option<&Started>) -> CallOutput {
-    let output = match started {
-        Some(started) if started.child.is_none() && !started.idempotent => unknown(call, started),
-        Some(Started { child: Some(child), .. }) => ToolOutput::failure(format!(
-            "{} was not answered: the task ended before its sub-agent {child} had reported",
-            call.tool
-        )),
-        _ => ToolOutput::failure(format!("{} was not run: the task ended before", call.tool)),
-    };
-    CallOutput { call: call.id.clone(), output: output.because(Fault::Internal) }
-}
-
-/// The output of a call of which nobody knows how it went, with all that is known of it.
-fn unknown(call: &ToolCall, started: &Started) -> ToolOutput {
-    let began = started.at.map(|time| format!(" It began at {time}.")).unwrap_or_default();
-    let progress = started.progress.as_ref().map(|line| format!(" The last that it showed: {}", gist(line)));
-    ToolOutput::failure(format!(
-        "unknown: the program was stopped while this {} call ran: {}.{began}{} Whether it had its effect, all of it or a \
-         part, is not known, and it was not made again. Look at the state of things before you go on.",
-        call.tool,
-        gist_of(call),
-        progress.unwrap_or_default()
-    ))
-    .because(Fault::Internal)
-}
-
-/// What the outcome should say of a call whose outcome is not known, where it may have changed files.
-pub(crate) fn unknown_changes(call: &ToolCall, started: &Started) -> Option<String> {
-    let arguments = serde_json::from_str::<Value>(&call.arguments).unwrap_or_default();
-    let changes = CHANGING.iter().any(|name| arguments[*name].is_string());
-    let is_unknown = !started.idempotent && started.child.is_none();
-    (changes && is_unknown).then(|| {
-        let (tool, gist) = (&call.tool, gist_of(call));
-        format!("{tool} {gist} was interrupted: files that it changed may be missing from files_changed")
-    })
-}
-
-/// What a call is about, on one line and marked.
-pub(crate) fn gist_of(call: &ToolCall) -> String {
-    gist(&about(call))
-}
-
-/// What a call is about: the command line, the path, or whatever its arguments are.
-fn about(call: &ToolCall) -> String {
-    let arguments = serde_json::from_str::<Value>(&call.arguments).unwrap_or_default();
-    let telling = TELLING.iter().find_map(|name| arguments[*name].as_str());
-    telling.unwrap_or(&call.arguments).to_owned()
-}
-
-/// A text on one line, marked, and cut where it is long.
-fn gist(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(GIST_CHARS) {
-        Some((end, _)) => format!("`{} …`", &line[..end]),
-        None => format!("`{line}`"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use expect_test::expect;
-    use sortie_protocol::{CallId, Timestamp};
-
-    use super::*;
-
-    fn call(arguments: &str) -> ToolCall {
-        ToolCall { id: CallId("c".to_owned()), tool: "Bash".to_owned(), arguments: arguments.to_owned() }
-    }
-
-    #[test]
-    fn an_unknown_call_is_told_with_all_that_is_known_of_it() {
-        let started = Started {
-            at: Some(Timestamp(951_782_400_000)),
-            progress: Some("compiling\n  sortie".to_owned()),
-            ..Started::default()
-        };
-        let told = unknown(&call(r#"{"command":"make all", "description":"Builds"}"#), &started);
-        expect!["unknown: the program was stopped while this Bash call ran: `make all`. It began at 2000-02-29T00:00:00.000Z. The last that it showed: `compiling sortie` Whether it had its effect, all of it or a part, is not known, and it was not made again. Look at the state of things before you go on."].assert_eq(&told.for_model);
-        let told = unknown(&call(r#"{"n":1}"#), &Started::default());
-        expect![[r#"unknown: the program was stopped while this Bash call ran: `{"n":1}`. Whether it had its effect, all of it or a part, is not known, and it was not made again. Look at the state of things before you go on."#]].assert_eq(&told.for_model);
-        assert_eq!(gist(&"ä".repeat(1000)).chars().count(), GIST_CHARS + 4);
     }
 }

@@ -8,7 +8,7 @@ use sortie_journal::{Journal, JournalError, Position, Scope};
 use sortie_protocol::{Event, Fact, Failure, TaskId};
 use sortie_tools::{Note, Sought};
 
-use crate::conversation::load_task::journal_failure;
+use crate::ports::failure::journal_failure;
 
 /// Of more than these some are forgotten, though not by the log.
 const MAX_NOTES: usize = 500;

@@ -16,7 +16,7 @@ use crate::messages::inbox::{Message, Report, Unread};
 use crate::messages::report_cap::{DIGEST_BYTES, cut};
 use crate::messages::running_tasks::Present;
 use crate::ports::blocking::blocking;
-use crate::resolve::roster::one_line;
+use crate::ports::text::one_line;
 
 /// All reports that are told whole in one delivery, at most, and all messages of one. A report that does not fit is told in
 /// a few lines, and `TaskOutput` has it; messages wait for the next delivery.

@@ -1,5 +1,6 @@
 //! A task that runs here, as others in this process reach it: to stop it, to write to it, to let it go on by itself.
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -10,12 +11,11 @@ use sortie_sandbox::SpillDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::budget::account::Account;
-use crate::conversation::load_task::journal_failure;
 use crate::log::writer::Sink;
 use crate::messages::inbox::{Arrival, Inbox};
 use crate::messages::mail_text::waits_line;
 use crate::messages::report_target::{Address, Recipient};
-use crate::tasks::missed_messages::CaughtUp;
+use crate::ports::failure::journal_failure;
 
 /// Why a question to the task above is not waited for.
 pub(crate) const SILENT: &str = "the task above has reached a limit and can answer nothing any more; go on by your best \
@@ -241,5 +241,31 @@ impl Resident {
             sink.tell_in(&reports, &so_far);
         };
         tokio::task::spawn_blocking(tell).await.ok();
+    }
+}
+
+/// Up to which command a task has its messages by another way than the ear's.
+#[derive(Debug)]
+pub(crate) struct CaughtUp(AtomicI64);
+
+impl CaughtUp {
+    /// A task that nobody can have written to before.
+    pub(crate) fn from_the_start() -> Self {
+        Self(AtomicI64::new(0))
+    }
+
+    /// One that goes on: what was left comes first, so the ear has to wait.
+    pub(crate) fn not_yet() -> Self {
+        Self(AtomicI64::new(i64::MAX))
+    }
+
+    /// Has everything up to this command; the ear delivers what comes later.
+    pub(crate) fn with(&self, last: CommandId) {
+        self.0.store(last.0, Ordering::Release);
+    }
+
+    /// Whether the ear has to deliver this one.
+    pub(crate) fn is_behind(&self, command: CommandId) -> bool {
+        self.0.load(Ordering::Acquire) < command.0
     }
 }

@@ -3,11 +3,13 @@
 //! Wishes travel through the journal. While tasks run, one thread looks for them, often enough that nobody waits long
 //! and seldom enough that it costs nothing.
 
+use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
+use sortie_journal::JournalError;
 use sortie_journal::{CommandId, Journal};
 use sortie_protocol::{Command, TaskId};
 use tokio::runtime::Handle;
@@ -162,4 +164,41 @@ fn obey(present: &Present, journal: &dyn Journal, heard: CommandId, runtime: &Ha
         }
     }
     wishes.last().map_or(heard, |(last, _)| *last)
+}
+
+impl Present {
+    /// Delivers the messages behind `after` that nobody has withdrawn, and leaves later ones to the ear, which does not listen meanwhile. The inner
+    /// text says why some may be missing.
+    pub(crate) fn catch_up(
+        &self,
+        resident: &Resident,
+        journal: &dyn Journal,
+        after: CommandId,
+        runtime: &Handle,
+    ) -> Result<Option<String>, JournalError> {
+        let _not_now = self.listening.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut last, mut sent) = (after, BTreeMap::new());
+        let unread = loop {
+            let left = match journal.commands_after(last, MOST) {
+                Ok(left) => left,
+                Err(error) => break Some(error.to_string()),
+            };
+            let Some((newest, _)) = left.last() else { break None };
+            last = *newest;
+            for (number, command) in left {
+                match command {
+                    Command::Send { task, from, text } if task == resident.job.task => {
+                        sent.insert(number.0, (from, text));
+                    }
+                    Command::Withdraw { command, .. } => drop(sent.remove(&command)),
+                    _ => {}
+                }
+            }
+        };
+        for (number, message) in sent {
+            runtime.block_on(resident.write(message, Courier::Command(CommandId(number))))?;
+        }
+        resident.caught_up.with(last);
+        Ok(unread)
+    }
 }

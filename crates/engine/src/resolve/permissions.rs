@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use sortie_policy::{Judge, Places, Redactor, RuleError};
-use sortie_protocol::{Grant, GrantLayer, Mode};
+use sortie_agents::AgentDefinition;
+use sortie_contract::Contract;
+use sortie_policy::{Decision, Judge, Places, Redactor, RuleError};
+use sortie_protocol::{Failure, Grant, GrantLayer, Mode};
 use sortie_sandbox::{Guard, Workspace};
 
-use crate::gate::permission_check::DoorGuard;
 use crate::ports::approval::{Approver, NoApprover};
+use crate::resolve::path_guard::DoorGuard;
 
 /// The user's side of every grant.
 #[derive(Clone)]
@@ -69,5 +71,16 @@ impl Default for Permissions {
     fn default() -> Self {
         let layer = GrantLayer { mode: Some(Mode::Default), ..GrantLayer::new("the engine's default") };
         Self { layers: vec![layer], ..Self::unrestricted() }
+    }
+}
+
+/// Nobody starts an agent that a rule denies. A question has been answered by then, or was never asked: whoever starts a
+/// task of their own has said yes by doing so.
+pub(crate) fn refuse_denied(judge: &Judge, contract: &dyn Contract, agent: &AgentDefinition) -> Result<(), Failure> {
+    match judge.decide(contract.tool_name(), &agent.as_resource()) {
+        Decision::Deny(ground) => {
+            Err(Failure::new("permission", format!("`{}` was not started: {ground}", agent.name)))
+        }
+        Decision::Allow | Decision::Ask(_) => Ok(()),
     }
 }

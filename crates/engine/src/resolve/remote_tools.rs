@@ -6,16 +6,17 @@
 use std::sync::Arc;
 
 use sortie_agents::AgentDefinition;
+use sortie_contract::Contract;
 use sortie_policy::{Judge, Places};
 use sortie_protocol::AgentConfig;
 use sortie_tools::{BoxFuture, Tool};
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::Inner;
 use crate::ports::redaction::redacted;
 use crate::resolve::grant_preview::{granted, tools_at};
+use crate::resolve::permissions::Permissions;
 use crate::resolve::roster::Roster;
-use crate::resolve::settings::Kind;
+use crate::resolve::settings::{Kind, Rules};
 
 /// Whoever has such tools.
 pub trait RemoteTools: Send + Sync {
@@ -62,7 +63,15 @@ impl RemoteTools for NoRemoteTools {
     }
 }
 
-impl Inner {
+/// Finds the remote tools of a task, within what its grant leaves of them.
+pub(crate) struct Equipping<'a> {
+    pub(crate) remote_tools: &'a dyn RemoteTools,
+    pub(crate) contract: &'a dyn Contract,
+    pub(crate) rules: &'a Rules,
+    pub(crate) permissions: &'a Permissions,
+}
+
+impl Equipping<'_> {
     /// The roster of a new task, with what remote tools its grant leaves to it. One that is stopped meanwhile gets none.
     pub(crate) async fn equipped(
         &self,
@@ -76,7 +85,7 @@ impl Inner {
             return Arc::clone(roster);
         }
         let depth = parent.map_or(0, |parent| parent.depth + 1);
-        let tools = tools_at(&roster.tools, self.contract.as_ref(), &self.rules, depth);
+        let tools = tools_at(&roster.tools, self.contract, self.rules, depth);
         // Servers' tools are not known yet.
         let config = granted(agent, parent, &self.permissions.layers, &tools);
         // A grant that cannot be read admits nothing; whoever starts the task says so. Paths have no bearing on it.

@@ -11,6 +11,7 @@ use sortie_contract::{AgentLine, Contract};
 use sortie_protocol::ToolSpec;
 use sortie_tools::{Registry, TaskTool, Tool};
 
+use crate::ports::text::one_line;
 use crate::resolve::contract_agents::{TASK, cast, mains};
 use crate::resolve::settings::Rules;
 
@@ -109,8 +110,6 @@ pub(crate) fn standard(contract: &dyn Contract, task_tool: Option<Arc<dyn Tool>>
     if contract.defaults().companions { tools.with_companions() } else { tools }
 }
 
-/// One agent's share of the Task tool's description: who wants to know more asks for it by name.
-const MAX_LINE_CHARS: usize = 300;
 /// All lines together. They stand in front of every request of every task that can delegate.
 const MAX_LINES_BYTES: usize = 12_000;
 /// Names are short, and without its name an agent cannot be chosen from a list.
@@ -146,16 +145,6 @@ fn agent_lines(agents: &sortie_agents::Registry) -> Vec<AgentLine> {
         lines.push(AgentLine { name: agent.name.clone(), description });
     }
     lines
-}
-
-/// Line breaks would let one description speak for another.
-pub(crate) fn one_line(description: &str) -> String {
-    let words: Vec<&str> = description.split_whitespace().collect();
-    let line = words.join(" ");
-    match line.char_indices().nth(MAX_LINE_CHARS) {
-        Some((end, _)) => format!("{}…", line[..end].trim_end()),
-        None => line,
-    }
 }
 
 /// What to say of agents that exist and are not described.

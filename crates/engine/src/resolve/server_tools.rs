@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use sortie_protocol::ServerTools;
 
-use crate::resolve::roster::{Roster, one_line};
+use crate::ports::text::one_line;
+use crate::resolve::roster::Roster;
 
 /// A model is told so many reasons and names. It needs to know that something is missing, not all of it.
 const MAX_REASONS: usize = 5;

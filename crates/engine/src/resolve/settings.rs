@@ -13,7 +13,7 @@ use sortie_protocol::{Failure, Grant, GrantLayer, Limits, ModelChoice, Money, Ta
 use crate::resolve::auto_model::pick;
 use crate::resolve::contract_agents::cast;
 use crate::resolve::instructions::InstructionRules;
-use crate::tasks::delegate::refuse_denied;
+use crate::resolve::permissions::refuse_denied;
 
 /// What holds for all tasks of one engine.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,6 +7,7 @@
 mod outputs;
 mod summary;
 
+use crate::conversation::history::SHORTENED;
 use sortie_journal::JournalError;
 use sortie_llm::{Terms, ToolChoice, estimate};
 use sortie_protocol::{Compaction, Fact, Message, Summary, Usage};
@@ -40,9 +41,6 @@ const LEAST_DIGEST: u64 = 256;
 
 /// What a digest begins with.
 const DIGEST_HEAD: u64 = 64;
-
-/// What the outcome says of it.
-pub(crate) const SHORTENED: &str = "the conversation was shortened to fit the model's window; the log has all of it";
 
 /// What it says where that was done for the report alone.
 pub(crate) const ABRIDGED: &str = "the report was asked for with parts of the conversation left out, for want of tokens or \

@@ -12,7 +12,6 @@ use sortie_llm::{Model, ModelError, ModelEvent, ModelRequest, Terms, ToolChoice,
 use sortie_policy::Redactor;
 use sortie_protocol::{Fact, Failure, Job, Limit, Reply, ToolSpec, Usage};
 use tokio::sync::mpsc;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::budget::account::{Account, Lease};
@@ -252,13 +251,5 @@ impl Watch<'_> {
             }
             ModelEvent::Reasoning(_) | ModelEvent::CallBegan { .. } => {}
         }
-    }
-}
-
-/// Sleeps until the deadline; for ever if there is none.
-pub(crate) async fn until(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => tokio::time::sleep_until(deadline).await,
-        None => std::future::pending().await,
     }
 }

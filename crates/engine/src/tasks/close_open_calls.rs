@@ -11,14 +11,14 @@ use sortie_tools::{AnswerParts, task_answer};
 
 use crate::conversation::outcome::Tally;
 use crate::conversation::replay::{Attached, Past};
-use crate::engine::Inner;
+use crate::conversation::unanswered_calls::unanswered;
 use crate::gate::output_text::Wording;
-use crate::gate::settle_calls::unanswered;
 use crate::log::writer::Sink;
 use crate::ports::redaction::without_secrets;
 use crate::tasks::end_interrupted::Caller;
+use crate::tasks::state::EngineState;
 
-impl Inner {
+impl EngineState {
     /// Answers all that is open in the log of a task that this process has, and counts it.
     pub(crate) async fn close(
         self: &Arc<Self>,

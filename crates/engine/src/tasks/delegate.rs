@@ -4,8 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use sortie_agents::AgentDefinition;
-use sortie_contract::Contract;
-use sortie_policy::{Decision, Judge};
+use sortie_policy::Judge;
 use sortie_protocol::{AgentConfig, CallId, Failure, Grant, Job, Launched, Resource, TaskId, TaskRequest};
 use sortie_tools::{AnswerParts, BoxFuture, Delegated, Delegation};
 use tokio_util::sync::CancellationToken;
@@ -13,11 +12,9 @@ use tokio_util::sync::CancellationToken;
 use crate::budget::account::Account;
 use crate::budget::deadline::Deadline;
 use crate::budget::slots::Slot;
-use crate::conversation::load_task::{journal_failure, read};
+use crate::conversation::load_task::read;
 use crate::conversation::outcome::{Ending, Tally};
 use crate::conversation::replay::Attached;
-use crate::engine::subagents::Asked;
-use crate::engine::{EngineError, Inner};
 use crate::gate::call_order::Words;
 use crate::log::writer::{Hold, Sink};
 use crate::messages::inbox::Inbox;
@@ -25,16 +22,20 @@ use crate::messages::report_cap::{self, Room};
 use crate::messages::report_target::{Address, Recipient};
 use crate::ports::approval::Approvals;
 use crate::ports::blocking::blocking;
+use crate::ports::failure::journal_failure;
+use crate::resolve::permissions::refuse_denied;
 use crate::resolve::settings::{Kind, serving};
 use crate::tasks::lookup::Known;
+use crate::tasks::observers::Asked;
 use crate::tasks::reattach::{Found, Persistence};
 use crate::tasks::resume::{Above, GoingOn, Wish};
 use crate::tasks::resume_limits::Wisher;
+use crate::tasks::state::{EngineError, EngineState};
 use crate::tasks::task::{Task, launched};
 
 /// One task's door to children of its own.
 pub(crate) struct Delegate {
-    pub(crate) engine: Arc<Inner>,
+    pub(crate) engine: Arc<EngineState>,
     pub(crate) parent: Arc<Job>,
     pub(crate) judge: Arc<Judge>,
     pub(crate) approvals: Arc<Approvals>,
@@ -50,9 +51,9 @@ pub(crate) struct Delegate {
     pub(crate) begun: HashSet<CallId>,
     pub(crate) inbox: Arc<Inbox>,
     /// What the task's conversation has for reports.
-    pub(crate) room: Room,
+    pub(crate) room: Arc<Room>,
     /// What the calls of its newest turn say to them.
-    pub(crate) words: Words,
+    pub(crate) words: Arc<Words>,
     /// What the task's outcome should say of its delegations.
     pub(crate) notices: Mutex<Vec<String>>,
 }
@@ -267,7 +268,7 @@ impl Delegate {
         }
         let from_parent = (Kind::Delegated, Some(&self.parent.config));
         let asked = Asked::from(&request);
-        let equipped = engine.equipped(&roster, serving.definition, from_parent, &self.cancel).await;
+        let equipped = engine.equipping().equipped(&roster, serving.definition, from_parent, &self.cancel).await;
         let (config, request) = engine.resolve(&equipped, serving, from_parent, request)?;
         let account = Account::below(&self.account, config.limits);
         account.check_prices(&config.model, &engine.models.terms(&config.model).prices)?;
@@ -289,17 +290,6 @@ impl Delegate {
             hook_notices: Vec::new(),
             past: None,
         })
-    }
-}
-
-/// Nobody starts an agent that a rule denies. A question has been answered by then, or was never asked: whoever starts a
-/// task of their own has said yes by doing so.
-pub(crate) fn refuse_denied(judge: &Judge, contract: &dyn Contract, agent: &AgentDefinition) -> Result<(), Failure> {
-    match judge.decide(contract.tool_name(), &agent.as_resource()) {
-        Decision::Deny(ground) => {
-            Err(Failure::new("permission", format!("`{}` was not started: {ground}", agent.name)))
-        }
-        Decision::Allow | Decision::Ask(_) => Ok(()),
     }
 }
 

@@ -14,13 +14,13 @@ use tokio::sync::OwnedMutexGuard;
 use crate::budget::deadline::Deadline;
 use crate::conversation::outcome::Ending;
 use crate::conversation::replay::{IN_BACKGROUND, hands_over};
-use crate::engine::EngineError;
 use crate::log::writer::{Orphan, ParentsWord};
 use crate::messages::inbox::{Charge, Report};
 use crate::messages::inbox_order::Place;
 use crate::messages::mail_text::unread_notice;
 use crate::messages::report_target::{Address, Recipient};
 use crate::messages::running_task::{PassedOn, Resident, Stopper};
+use crate::tasks::state::EngineError;
 use crate::tasks::task::Task;
 
 impl Task {

@@ -10,27 +10,18 @@ use sortie_journal::{Durability, Entry, Journal, JournalError, TaskState};
 use sortie_protocol::{CallId, Fact, Failure, Limits, Status, TaskId, TaskOutcome};
 
 use crate::budget::account::Footprint;
-use crate::conversation::load_task::{Remembered, expecting, journal_failure, recall, standing};
+use crate::conversation::load_task::{Remembered, expecting, recall, standing};
 use crate::conversation::outcome::{Ending, Tally};
 use crate::conversation::replay::{Attached, Past};
-use crate::engine::{Engine, Inner};
 use crate::log::writer::{Hold, Sink};
 use crate::messages::inbox::Report;
 use crate::messages::mail_text::unread_notice;
 use crate::messages::report_cap;
 use crate::ports::blocking::blocking;
+use crate::ports::failure::journal_failure;
 use crate::tasks::reattach::outcome_for;
 use crate::tasks::resume::end_left_over;
-
-impl Engine {
-    /// Ends an interrupted task as cancelled, and all below it that were interrupted with it, children first. What they
-    /// had written and changed is kept, and calls that were under way are answered. A parent that waits for the task is
-    /// told. Tasks that have ended, and those of which the log cannot be read, are left as they are; if the task itself is
-    /// one of the latter, that is the failure.
-    pub async fn abandon(&self, task: TaskId) -> Result<Vec<TaskOutcome>, Failure> {
-        self.inner.abandon(task, None).await
-    }
-}
+use crate::tasks::state::EngineState;
 
 /// The one whose call a task answers, where that one runs here.
 #[derive(Clone, Copy)]
@@ -66,7 +57,7 @@ struct Taken {
     notices: Vec<String>,
 }
 
-impl Inner {
+impl EngineState {
     /// Ends a task that nobody runs, with all below it.
     pub(crate) async fn abandon(
         self: &Arc<Self>,

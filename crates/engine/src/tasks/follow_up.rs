@@ -11,33 +11,16 @@ use sortie_journal::{Journal, TaskState};
 use sortie_policy::Judge;
 use sortie_protocol::{Event, Fact, Failure, Resource, Sender, TaskId, TaskRequest};
 
-use crate::conversation::load_task::{Remembered, journal_failure, remember};
-use crate::engine::{Engine, Inner, Running};
+use crate::conversation::load_task::{Remembered, remember};
 use crate::messages::inbox::Message;
 use crate::ports::blocking::blocking;
-use crate::tasks::delegate::{Delegate, refuse_denied};
+use crate::ports::failure::journal_failure;
+use crate::resolve::permissions::refuse_denied;
+use crate::tasks::delegate::Delegate;
 use crate::tasks::resume::{GoingOn, Wish};
 use crate::tasks::resume_limits::Wisher;
-
-impl Engine {
-    /// Goes on with the task that a request names, which nobody waits for.
-    pub(crate) async fn follow_up(&self, request: TaskRequest, asked: &str) -> Result<Running, Failure> {
-        let inner = &self.inner;
-        let request = inner.in_full(request)?;
-        let (remembered, mut notices) = inner.wanted(asked, None).await?;
-        let judge = inner.permissions.judge(inner.places.clone());
-        let judge = judge.map_err(|error| Failure::new("grant", error.to_string()))?;
-        notices.extend(inner.differences(&request, &remembered, &judge)?);
-        let wish = Wish::Leg { prompt: Some(request.prompt), limits: request.limits, by: Wisher::Call };
-        let mut task = inner.go_on(GoingOn { remembered, wish, notices, above: None, takes_over: false }).await?;
-        inner.check_rate()?;
-        task.consult_hooks().await?;
-        if request.background {
-            task.sink.tell_in(&inner.reports, &[]);
-        }
-        Running::start(task).await.map_err(journal_failure)
-    }
-}
+use crate::tasks::running::Running;
+use crate::tasks::state::EngineState;
 
 impl Delegate {
     /// A child that goes on with a message of the same turn comes to its end first: what is said to it is said one after the
@@ -70,7 +53,23 @@ pub(crate) fn is_own(
     Ok(is_own)
 }
 
-impl Inner {
+impl EngineState {
+    /// Goes on with the task that a request names, which nobody waits for.
+    pub(crate) async fn follow_up(self: &Arc<Self>, request: TaskRequest, asked: &str) -> Result<Running, Failure> {
+        let request = self.in_full(request)?;
+        let (remembered, mut notices) = self.wanted(asked, None).await?;
+        let judge = self.permissions.judge(self.places.clone());
+        let judge = judge.map_err(|error| Failure::new("grant", error.to_string()))?;
+        notices.extend(self.differences(&request, &remembered, &judge)?);
+        let wish = Wish::Leg { prompt: Some(request.prompt), limits: request.limits, by: Wisher::Call };
+        let mut task = self.go_on(GoingOn { remembered, wish, notices, above: None, takes_over: false }).await?;
+        self.check_rate()?;
+        task.consult_hooks().await?;
+        if request.background {
+            task.sink.tell_in(&self.reports, &[]);
+        }
+        Running::start(task).await.map_err(journal_failure)
+    }
     /// The task that a call of `by` wants to go on with, read back, and what is not known of it; or why it cannot.
     pub(crate) async fn wanted(&self, asked: &str, by: Option<TaskId>) -> Result<(Remembered, Vec<String>), Failure> {
         let within = self.rules.check_resume()?;

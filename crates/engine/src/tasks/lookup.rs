@@ -5,11 +5,11 @@ use std::sync::{Arc, PoisonError};
 use sortie_contract::given_again;
 use sortie_protocol::{CallId, Fact, TaskOutcome};
 
-use crate::engine::Inner;
 use crate::messages::report_cap::leave_room;
 use crate::ports::approval::Approvals;
 use crate::tasks::delegate::Delegate;
 use crate::tasks::result_cache::{Inquiry, Looked, Ticket};
+use crate::tasks::state::EngineState;
 use crate::tasks::task::Task;
 
 /// What is known of a task before it starts.
@@ -20,7 +20,7 @@ pub(crate) enum Known {
     New(Option<Box<Ticket>>),
 }
 
-impl Inner {
+impl EngineState {
     /// Looks for an outcome that can be given again, where results are kept at all.
     pub(crate) async fn known(&self, task: &mut Task) -> Known {
         let Some(cache) = self.cache.clone() else { return Known::New(None) };
@@ -70,11 +70,6 @@ impl Delegate {
             self.notice(&format!("“{}” was {}", child.job.title, whence(outcome))).await;
         }
         known
-    }
-
-    /// All that was noticed so far.
-    pub(crate) fn notices(&self) -> Vec<String> {
-        self.notices.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Tells something in the task's log, and in its outcome. A log that is lost ends the task by itself.

@@ -2,21 +2,26 @@
 //! what it came to. None of them is started a second time, and of none is it said that it was never started.
 
 use std::sync::Arc;
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use sortie_journal::{Journal, TaskState};
 use sortie_protocol::{
     AgentConfig, CallId, Event, Fact, Failure, Limits, ModelChoice, Status, TaskId, TaskOutcome, Usage,
 };
+use sortie_tools::BoxFuture;
 use tokio::time::Instant;
 
 use crate::budget::account::Account;
-use crate::conversation::load_task::{Remembered, journal_failure, read_what_is_whole, remember, standing};
+use crate::conversation::load_task::{Remembered, read_what_is_whole, remember, standing};
 use crate::conversation::outcome::{Ending, Tally};
 use crate::conversation::replay::Attached;
+use crate::gate::children::Children;
 use crate::messages::report_target::Address;
 use crate::ports::blocking::blocking;
-use crate::tasks::delegate::{Delegate, refuse_denied};
+use crate::ports::failure::journal_failure;
+use crate::resolve::permissions::refuse_denied;
+use crate::tasks::delegate::Delegate;
 use crate::tasks::end_interrupted::Caller;
 use crate::tasks::resume::{GoingOn, Wish};
 use crate::tasks::task::Task;
@@ -108,15 +113,6 @@ impl Delegate {
         refuse_denied(&self.judge, self.engine.contract.as_ref(), definition)
     }
 
-    /// The child that answers a call does not go on, because the call is refused: it ends, if it has not.
-    pub(crate) async fn let_go(&self, call: &CallId, refusal: &str) -> Option<TaskOutcome> {
-        let attached = *self.attached.get(call)?;
-        match self.end_instead(call, attached, Failure::new("permission", refusal)).await {
-            Found::Ended(outcome) | Found::OutOfReach(outcome) => Some(*outcome),
-            Found::Open(_) => None,
-        }
-    }
-
     /// How a child answers that cannot go on: it had been started, so with what it came to, and why there is no more.
     async fn end_instead(&self, call: &CallId, Attached { child, ended_leg, .. }: Attached, why: Failure) -> Found {
         let caller = Caller { why: Some(&why), ..self.caller(call) };
@@ -200,5 +196,21 @@ fn nothing_known(task_id: TaskId, agent: String, failure: Failure) -> TaskOutcom
         deadline_ms: None,
         notices: Vec::new(),
         error: Some(failure),
+    }
+}
+
+impl Children for Delegate {
+    fn let_go<'a>(&'a self, call: &'a CallId, refusal: &'a str) -> BoxFuture<'a, Option<TaskOutcome>> {
+        Box::pin(async move {
+            let attached = *self.attached.get(call)?;
+            match self.end_instead(call, attached, Failure::new("permission", refusal)).await {
+                Found::Ended(outcome) | Found::OutOfReach(outcome) => Some(*outcome),
+                Found::Open(_) => None,
+            }
+        })
+    }
+
+    fn notices(&self) -> Vec<String> {
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -10,14 +10,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::budget::account::Account;
 use crate::budget::slots::Slot;
-use crate::conversation::load_task::{Remembered, journal_failure, remember, standing};
-use crate::engine::subagents::Asked;
-use crate::engine::{Engine, Inner, Running};
+use crate::conversation::load_task::{Remembered, remember, standing};
 use crate::messages::report_target::Address;
 use crate::ports::approval::Approvals;
 use crate::ports::blocking::blocking;
+use crate::ports::failure::journal_failure;
+use crate::tasks::observers::Asked;
 use crate::tasks::resume_limits::{Wisher, definition_of};
 use crate::tasks::resume_together::{refuse_alone, refuse_without};
+use crate::tasks::running::Running;
+use crate::tasks::state::EngineState;
 use crate::tasks::task::{Resumed, Task};
 
 /// What joins the conversation where a task that had written its last word goes on without a new prompt.
@@ -67,17 +69,12 @@ pub(crate) struct Above<'a> {
     pub(crate) address: Arc<Address>,
 }
 
-impl Engine {
-    /// Goes on with a task without a parent that waits for it. A failure means that nothing was changed.
-    pub async fn resume(&self, task: TaskId, resumption: Resumption) -> Result<Running, Failure> {
-        Box::pin(self.go_on(task, resumption)).await
-    }
-
-    async fn go_on(&self, task: TaskId, resumption: Resumption) -> Result<Running, Failure> {
+impl EngineState {
+    /// Goes on with a task without a parent that waits for it.
+    pub(crate) async fn resume(self: &Arc<Self>, task: TaskId, resumption: Resumption) -> Result<Running, Failure> {
         let Resumption { prompt, limits, take_over: takes_over } = resumption;
-        let asked =
-            prompt.map(|prompt| self.inner.in_full(TaskRequest { prompt, ..TaskRequest::default() })).transpose()?;
-        let journal = Arc::clone(&self.inner.journal);
+        let asked = prompt.map(|prompt| self.in_full(TaskRequest { prompt, ..TaskRequest::default() })).transpose()?;
+        let journal = Arc::clone(&self.journal);
         let read = move || {
             let (remembered, notices) = remember(journal.as_ref(), standing(journal.as_ref(), task, takes_over)?)?;
             refuse_alone(journal.as_ref(), &remembered, takes_over)?;
@@ -86,19 +83,17 @@ impl Engine {
         };
         let (remembered, mut notices) = blocking(read).await?;
         if let Some(asked) = &asked {
-            notices.extend(self.inner.otherwise(asked, &remembered));
+            notices.extend(self.otherwise(asked, &remembered));
         }
         let wish = Wish::Leg { prompt: asked.map(|asked| asked.prompt), limits, by: Wisher::Person };
-        let mut task = self.inner.go_on(GoingOn { remembered, wish, notices, above: None, takes_over }).await?;
+        let mut task = self.go_on(GoingOn { remembered, wish, notices, above: None, takes_over }).await?;
         // They have let the leg begin that was interrupted, unless more is asked of it now.
         if task.past.as_ref().is_some_and(|resumed| resumed.is_new_leg || resumed.prompt.is_some()) {
             task.consult_hooks().await?;
         }
         Running::start(task).await.map_err(journal_failure)
     }
-}
 
-impl Inner {
     /// A task as it goes on. Nothing is written yet: a failure means that it stays as it is.
     pub(crate) async fn go_on(self: &Arc<Self>, going_on: GoingOn<'_>) -> Result<Task, Failure> {
         let GoingOn { remembered, wish, notices: said, above, takes_over } = going_on;
@@ -106,7 +101,7 @@ impl Inner {
         let first = &remembered.past.first;
         let stop = above.as_ref().map_or_else(CancellationToken::new, |above| above.cancel.clone());
         let definition = definition_of(&current, first)?;
-        let roster = self.equipped_again(&current, definition, &first.tools, &stop).await;
+        let roster = self.equipping().equipped_again(&current, definition, &first.tools, &stop).await;
         let renewed = self.renewed(&roster, &remembered.past, above.as_ref().map(|above| above.config))?;
         let (mut config, mut notices) = (renewed.config, renewed.notices);
         notices.extend(roster.notices());

@@ -10,11 +10,11 @@ use sortie_sandbox::Workspace;
 use sortie_tools::ShellSetup;
 
 use crate::conversation::replay::Past;
-use crate::engine::Inner;
 use crate::resolve::grant_preview::tools_at;
 use crate::resolve::roster::Roster;
 use crate::resolve::server_tools::{Change, Lost};
 use crate::tasks::resume_limits::definition_of;
+use crate::tasks::state::EngineState;
 
 /// What holds for a task from here on.
 pub(crate) struct Renewed {
@@ -25,7 +25,7 @@ pub(crate) struct Renewed {
     pub(crate) notices: Vec<String>,
 }
 
-impl Inner {
+impl EngineState {
     /// `parent` is the configuration of the one that waits for the task.
     pub(crate) fn renewed(
         &self,

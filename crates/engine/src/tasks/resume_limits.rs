@@ -7,9 +7,9 @@ use sortie_agents::AgentDefinition;
 use sortie_protocol::{AgentConfig, Failure, Limits};
 
 use crate::conversation::load_task::Remembered;
-use crate::engine::Inner;
 use crate::resolve::roster::Roster;
 use crate::resolve::settings::{Kind, turns};
+use crate::tasks::state::EngineState;
 
 /// Whose wish it is that a task goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(crate) enum Wisher {
     Call,
 }
 
-impl Inner {
+impl EngineState {
     /// The limits of the leg that begins or goes on, and what to say where it has fewer turns than were asked for.
     pub(crate) fn limits_of_leg(
         &self,

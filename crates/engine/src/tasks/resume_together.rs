@@ -8,7 +8,8 @@ use std::collections::HashSet;
 use sortie_journal::{Journal, TaskHeader, TaskState};
 use sortie_protocol::{Failure, TaskId};
 
-use crate::conversation::load_task::{Remembered, expecting, journal_failure, standing};
+use crate::conversation::load_task::{Remembered, expecting, standing};
+use crate::ports::failure::journal_failure;
 
 /// A child that was interrupted together with the parent that waits for it goes on with that one, not alone.
 pub(crate) fn refuse_alone(journal: &dyn Journal, remembered: &Remembered, takes_over: bool) -> Result<(), Failure> {

@@ -15,16 +15,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::budget::account::{Account, Bid};
 use crate::budget::deadline::Deadline;
+use crate::budget::deadline::until;
 use crate::budget::slots::Slot;
 use crate::conversation::history::History;
 use crate::conversation::load_task::read;
 use crate::conversation::outcome::{Ending, Tally};
 use crate::conversation::replay::Past;
 use crate::conversation::request_size::{Correction, Gauge};
-use crate::engine::subagents::Asked;
-use crate::engine::{EngineError, Inner};
 use crate::gate::approval_timeout::Patience;
 use crate::gate::call_order::Words;
+use crate::gate::children::Children;
 use crate::gate::confinement::TaskReach;
 use crate::gate::output_text::Wording;
 use crate::gate::permission_check::Clearance;
@@ -35,22 +35,24 @@ use crate::messages::inbox::Inbox;
 use crate::messages::mail_text::Letterhead;
 use crate::messages::report_cap::{self, Room};
 use crate::messages::report_target::Address;
+use crate::messages::running_task::CaughtUp;
 use crate::messages::running_task::Resident;
 use crate::ports::approval::Approvals;
 use crate::ports::blocking::blocking;
 use crate::resolve::roster::Roster;
 use crate::run::allowance::Allowance;
-use crate::run::model_call::{Speaker, until};
+use crate::run::model_call::Speaker;
 use crate::run::parked::Rest;
 use crate::run::{Run, Services};
 use crate::tasks::delegate::Delegate;
 use crate::tasks::end_interrupted::Caller;
-use crate::tasks::missed_messages::CaughtUp;
+use crate::tasks::observers::Asked;
 use crate::tasks::resume::end_left_over;
+use crate::tasks::state::{EngineError, EngineState};
 
 /// A task that is about to run.
 pub(crate) struct Task {
-    pub(crate) engine: Arc<Inner>,
+    pub(crate) engine: Arc<EngineState>,
     /// As it was when the task started: what its model is offered does not change under it.
     pub(crate) roster: Arc<Roster>,
     /// In the words of the one who asked.
@@ -257,6 +259,7 @@ impl Task {
         let places = self.engine.permissions.places(&workspace);
         let judge = Judge::new(&config.grant, places.clone());
         let judge = Arc::new(judge.map_err(|error| Failure::new("grant", error.to_string()))?);
+        let (report_room, words) = (Arc::<Room>::default(), Arc::<Words>::default());
         let delegate = Delegate {
             engine: Arc::clone(&self.engine),
             parent: Arc::clone(&self.job),
@@ -270,8 +273,8 @@ impl Task {
             takes_over: self.takes_over(),
             begun: self.past.as_ref().map(|resumed| resumed.past.begun()).unwrap_or_default(),
             inbox: Arc::clone(&self.inbox),
-            room: Room::default(),
-            words: Words::default(),
+            room: Arc::clone(&report_room),
+            words: Arc::clone(&words),
             notices: Mutex::default(),
         };
         let delegate = Arc::new(delegate);
@@ -325,7 +328,9 @@ impl Task {
             redactor: Arc::clone(&self.engine.permissions.redactor),
             seen: Seen::without_secrets(Arc::clone(&self.engine.permissions.redactor)),
             workspace,
-            delegation: Arc::clone(&delegate),
+            children: Arc::clone(&delegate) as Arc<dyn Children>,
+            words,
+            report_room,
             slot: Arc::clone(&self.slot),
             deadline: Arc::clone(&allowance.deadline),
             wording,

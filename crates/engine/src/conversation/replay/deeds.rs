@@ -6,9 +6,9 @@ use sortie_protocol::{CallId, Job, Reply, TaskId, Usage};
 
 use crate::budget::account::Footprint;
 use crate::budget::usage_trust::{Believed, counted_input};
+use crate::conversation::history::SHORTENED;
 use crate::conversation::outcome::is_cut_answer;
 use crate::conversation::request_size::Correction;
-use crate::run::compaction::SHORTENED;
 
 /// What the task itself has done, over all its legs.
 #[derive(Default)]

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use sortie_protocol::{ShellMark, ToolCall};
 use sortie_tools::{EarlierShells, shell_name};
 
-use crate::gate::settle_calls::gist_of;
+use crate::conversation::unanswered_calls::gist_of;
 
 /// Commands in the background, by number.
 #[derive(Default)]

@@ -11,8 +11,8 @@ use sortie_tools::{BoxFuture, Choice, Glance, Kin, Listing, Receipt, ReportPage,
 use tokio::time::Instant;
 
 use super::{Visitor, blocking};
-use crate::conversation::load_task::journal_failure;
 use crate::messages::running_task::{Courier, Resident, Stopper};
+use crate::ports::failure::journal_failure;
 use crate::tasks::relatives::{END_WITHIN, Member, Onlooker, listing, not_ended};
 
 /// How often it is looked whether a task of another process has ended.
@@ -31,7 +31,7 @@ impl Kin for Visitor {
             let deadline = Instant::now() + patience;
             let task = self.seen(task).await?.task;
             loop {
-                if let Some(resident) = self.engine.inner.present.find(task) {
+                if let Some(resident) = self.engine.state.present.find(task) {
                     tokio::time::timeout_at(deadline, resident.over.cancelled()).await.ok();
                 }
                 let glance = self.glance(self.recorded(task).await?).await?;
@@ -48,7 +48,7 @@ impl Kin for Visitor {
     }
 
     fn page<'a>(&'a self, task: &'a str, from: usize, most: usize) -> BoxFuture<'a, Result<ReportPage, Failure>> {
-        Box::pin(async move { self.engine.inner.report_page(self.seen(task).await?.task, from, most).await })
+        Box::pin(async move { self.engine.state.report_page(self.seen(task).await?.task, from, most).await })
     }
 
     /// Wherever it runs: whoever looks after a task from outside need not be connected to the process that has it.
@@ -56,9 +56,9 @@ impl Kin for Visitor {
         Box::pin(async move {
             let task = self.seen(task).await?.task;
             let mut open = self.tree(task).await?;
-            let present = &self.engine.inner.present;
+            let present = &self.engine.state.present;
             open.retain(|member| !matches!(member.state, TaskState::Ended(_)) || present.find(member.task).is_some());
-            self.engine.inner.end_all(task, &open, Stopper::Outside).await?;
+            self.engine.state.end_all(task, &open, Stopper::Outside).await?;
             self.stop_anywhere(task).await?;
             let stopped = Kin::look(self, &task.to_string(), END_WITHIN).await?;
             if !matches!(stopped.stand, Stand::Ended { .. }) {
@@ -76,7 +76,7 @@ impl Kin for Visitor {
     fn send<'a>(&'a self, call: &'a CallId, to: &'a str, text: String) -> BoxFuture<'a, Result<Receipt, Failure>> {
         Box::pin(async move {
             let Member { task, parent, .. } = self.seen(to).await?;
-            if let Some(resident) = self.engine.inner.present.find(task) {
+            if let Some(resident) = self.engine.state.present.find(task) {
                 let by = Courier::Call(call.clone());
                 if resident.write((Sender::Host, text.clone()), by).await.map_err(journal_failure)? {
                     return Ok(Receipt::Delivered { task });
@@ -89,7 +89,7 @@ impl Kin for Visitor {
                 let message = format!("{task} is not at work; only the task that has it can have it go on");
                 return Err(Failure::new("has_ended", message));
             }
-            match self.engine.inner.recorded_stand(task).await? {
+            match self.engine.state.recorded_stand(task).await? {
                 Stand::Interrupted => self.go_on(task, Some(text)).await.map(drop)?,
                 Stand::Ended { .. } => self.follow_up(task, text).await?,
                 Stand::Elsewhere { .. } | Stand::Waits | Stand::Works(_) => {
@@ -104,7 +104,7 @@ impl Kin for Visitor {
 
 impl Onlooker for Visitor {
     async fn glance(&self, Member { task, parent, agent, title, .. }: Member) -> Result<Glance, Failure> {
-        let inner = &self.engine.inner;
+        let inner = &self.engine.state;
         let stand = match inner.at_work(task).await {
             Some(resident) => resident.stand(false),
             None => inner.recorded_stand(task).await?,
@@ -117,7 +117,7 @@ impl Visitor {
     /// A task that it can see, by its id or the beginning of one.
     pub(super) async fn seen(&self, asked: &str) -> Result<Member, Failure> {
         let (journal, workspace, asked) = (self.journal(), self.workspace(), asked.trim().to_owned());
-        let present = Arc::clone(&self.engine.inner.present);
+        let present = Arc::clone(&self.engine.state.present);
         let read = move || {
             let letters = asked.strip_prefix("agent-").unwrap_or(&asked);
             // An empty beginning would be everybody's.
@@ -148,11 +148,11 @@ impl Visitor {
         if self.engine.stop(task) {
             return Ok(());
         }
-        match self.engine.inner.recorded_stand(task).await? {
+        match self.engine.state.recorded_stand(task).await? {
             Stand::Interrupted => self.engine.abandon(task).await.map(drop),
             Stand::Elsewhere { .. } => {
                 let stop = Command::Stop { task };
-                self.engine.inner.journal.send(stop).await.map(drop).map_err(journal_failure)
+                self.engine.state.journal.send(stop).await.map(drop).map_err(journal_failure)
             }
             Stand::Ended { .. } | Stand::Waits | Stand::Works(_) => Ok(()),
         }
@@ -174,7 +174,7 @@ impl Visitor {
     }
 
     async fn tree(&self, top: TaskId) -> Result<Vec<Member>, Failure> {
-        let (journal, present) = (self.journal(), Arc::clone(&self.engine.inner.present));
+        let (journal, present) = (self.journal(), Arc::clone(&self.engine.state.present));
         let read = move || {
             let recorded = match journal.tree(top) {
                 Err(JournalError::NoSuchTask { .. }) => Vec::new(),
@@ -207,11 +207,11 @@ impl Visitor {
     }
 
     fn journal(&self) -> Arc<dyn Journal> {
-        Arc::clone(&self.engine.inner.journal)
+        Arc::clone(&self.engine.state.journal)
     }
 
     fn workspace(&self) -> String {
-        self.engine.inner.workspace.root().display().to_string()
+        self.engine.state.workspace.root().display().to_string()
     }
 }
 

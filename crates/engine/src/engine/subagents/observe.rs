@@ -16,8 +16,8 @@ use sortie_journal::{Journal, JournalError, Position, Scope};
 use sortie_protocol::{Event, Fact, Job, Message, TaskId};
 
 use super::Parameters;
-use super::audience::{Audience, Expected};
 use super::conversation::{Conversation, SubagentStatus};
+use crate::tasks::observers::{Audience, Expected};
 
 /// Events that are read at once.
 const BATCH: usize = 256;

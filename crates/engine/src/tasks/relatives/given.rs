@@ -8,8 +8,8 @@ use sortie_protocol::{Event, Fact, Failure, TaskId, TaskOutcome};
 use sortie_tools::{Glance, Stand};
 
 use super::reach::{ambiguous, unknown};
-use crate::conversation::load_task::journal_failure;
 use crate::ports::blocking::blocking;
+use crate::ports::failure::journal_failure;
 use crate::tasks::delegate::Delegate;
 
 /// Such a task, as this one knows it.

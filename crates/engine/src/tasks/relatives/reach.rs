@@ -8,10 +8,10 @@ use std::sync::Arc;
 use sortie_journal::{JournalError, TaskHeader, TaskState};
 use sortie_protocol::{Failure, TaskId};
 
-use crate::conversation::load_task::journal_failure;
 use crate::messages::inbox::Inbox;
 use crate::messages::running_task::Resident;
 use crate::ports::blocking::blocking;
+use crate::ports::failure::journal_failure;
 use crate::tasks::delegate::Delegate;
 
 /// The code of one that does not exist, or is out of reach.

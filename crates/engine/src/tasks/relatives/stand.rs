@@ -9,10 +9,10 @@ use sortie_protocol::{Failure, TaskId, TaskOutcome};
 use sortie_tools::{Choice, Glance, Listing, ReportPage, Stand, Work};
 
 use super::reach::Member;
-use crate::conversation::load_task::journal_failure;
-use crate::engine::Inner;
 use crate::messages::running_task::{Resident, Stopper};
 use crate::ports::blocking::blocking;
+use crate::ports::failure::journal_failure;
+use crate::tasks::state::EngineState;
 
 /// How long a task may take to end when it is told to.
 pub(crate) const END_WITHIN: Duration = Duration::from_secs(10);
@@ -75,7 +75,7 @@ impl Resident {
     }
 }
 
-impl Inner {
+impl EngineState {
     /// A task that works here and has not ended.
     pub(crate) async fn at_work(&self, task: TaskId) -> Option<Arc<Resident>> {
         let resident = self.present.find(task)?;

@@ -1,0 +1,13 @@
+//! The port through which the gate reaches the children of its task.
+
+use sortie_protocol::{CallId, TaskOutcome};
+use sortie_tools::{BoxFuture, Delegation, Kin};
+
+/// The children of one task, as its gate needs them.
+pub(crate) trait Children: Delegation + Kin {
+    /// Ends the child that answers a refused call, and returns what it came to.
+    fn let_go<'a>(&'a self, call: &'a CallId, refusal: &'a str) -> BoxFuture<'a, Option<TaskOutcome>>;
+
+    /// Notices about delegations, for the task's outcome.
+    fn notices(&self) -> Vec<String>;
+}

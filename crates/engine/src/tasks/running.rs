@@ -1,0 +1,73 @@
+//! A started task, as its starter holds it.
+
+use std::sync::Arc;
+
+use sortie_journal::JournalError;
+use sortie_protocol::{Job, TaskId, TaskOutcome};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::tasks::result_cache::Ticket;
+use crate::tasks::state::EngineError;
+use crate::tasks::task::Task;
+
+/// A started task without a parent, or one whose outcome is given again. Dropping it stops the task.
+pub struct Running {
+    /// The one whose outcome it is.
+    pub task: TaskId,
+    job: Arc<Job>,
+    cancel: CancellationToken,
+    finished: JoinHandle<Result<TaskOutcome, EngineError>>,
+}
+
+impl Running {
+    /// Starts a task that was prepared.
+    pub(crate) async fn start(task: Task) -> Result<Self, JournalError> {
+        Self::keeping(task, None).await
+    }
+
+    /// The same; with a ticket, its outcome is kept for later before anybody has it.
+    pub(crate) async fn keeping(task: Task, ticket: Option<Box<Ticket>>) -> Result<Self, JournalError> {
+        let (job, cancel) = (Arc::clone(&task.job), task.cancel.clone());
+        let (engine, approvals) = (Arc::clone(&task.engine), Arc::clone(&task.approvals));
+        let ended = task.start().await?;
+        let finished = tokio::spawn(async move {
+            let ended = ended.await.unwrap_or(Err(EngineError::Aborted));
+            engine.keep(ticket, &approvals).await;
+            ended
+        });
+        Ok(Self { task: job.task, job, cancel, finished })
+    }
+
+    /// A task that is not started, because another one has done the same.
+    pub(crate) fn given_again(job: Arc<Job>, outcome: TaskOutcome) -> Self {
+        let (task, cancel) = (outcome.task_id, CancellationToken::new());
+        Self { task, job, cancel, finished: tokio::spawn(std::future::ready(Ok(outcome))) }
+    }
+
+    /// Ends the task and everything below it. How it ended is in the outcome. Harmless when repeated or late.
+    pub fn stop(&self) {
+        self.cancel.cancel();
+    }
+
+    /// All that was decided for the task.
+    pub fn job(&self) -> Arc<Job> {
+        Arc::clone(&self.job)
+    }
+
+    /// A handle that stops the task from elsewhere, e.g. from a signal.
+    pub fn stopper(&self) -> CancellationToken {
+        self.cancel.clone()
+    }
+
+    /// Waits for the end, which is on disk when this returns.
+    pub async fn outcome(mut self) -> Result<TaskOutcome, EngineError> {
+        (&mut self.finished).await.unwrap_or(Err(EngineError::Aborted))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+    }
+}
