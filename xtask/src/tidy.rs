@@ -65,6 +65,7 @@ pub(crate) fn run() -> Result<Verdict> {
     findings.extend(files.iter().flat_map(|file| FILE_RULES.iter().flat_map(move |rule| rule(file))));
     findings.extend(TREE_RULES.iter().flat_map(|rule| rule(&files)));
     findings.extend(dependencies::check(&workspace.packages));
+    findings.extend(dependencies::stale_layers(&workspace.packages));
     findings.extend(golden::not_empty(&workspace.root)?);
     findings.sort();
 

@@ -55,7 +55,7 @@ pub struct ModelChoice {
     pub id: String,
 }
 
-/// The parcel that an executor takes.
+/// Everything that the engine needs to run one task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     pub task: TaskId,
