@@ -29,7 +29,8 @@ Usage: cargo xtask <command>
   test [SUITE...]   Format, tidy, clippy, every crate's tests within its time budget, examples, doc tests, guards
                     taken out, 200 kills, some seconds of fuzzing, and programs by others (`mcp`).
                     With names (`journal`, `cli`), the tests of these crates only.
-  tidy              The rules that no compiler checks: walls between crates, sizes, names, doors.
+  tidy              The rules that no compiler checks: walls between crates and rooms, sizes, names, doors.
+      --write       Put the tables of rooms into ARCHITECTURE.md, and lower the numbers in left.toml.
   conformance       Every statement of the five documents: passed, or what it waits for.
       --write       Put the table into docs/conformance.md.
   coverage          Which lines of the workspace its tests run, by crate, from instrumented runs (minutes).
@@ -109,7 +110,7 @@ fn command(name: &str) -> Option<Command> {
             let flagged = names.iter().any(|name| name.starts_with('-'));
             if flagged { Ok(Verdict::WrongUsage) } else { test::run(names) }
         },
-        "tidy" => |words| without_words(words, tidy::run),
+        "tidy" => tidy::run,
         "conformance" => conformance::run,
         "coverage" => |words| without_words(words, coverage::run),
         "crash" => crash::run,

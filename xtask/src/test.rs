@@ -31,7 +31,7 @@ pub(crate) fn run(names: &[String]) -> Result<Verdict> {
         check(&mut report, "format", "run `cargo fmt --all`", || {
             process::succeeds(cargo().args(["fmt", "--all", "--check"]))
         })?;
-        check(&mut report, "tidy", "mend what it says above", || Ok(tidy::run()? == Verdict::Good))?;
+        check(&mut report, "tidy", "mend what it says above", || Ok(tidy::run(&[])? == Verdict::Good))?;
         check(&mut report, "clippy", "mend what it says above", || process::succeeds(&mut clippy()))?;
     }
     let python = prepare_python(&mut report, &workspace, &packages);

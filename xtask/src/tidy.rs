@@ -9,11 +9,17 @@ mod door;
 mod file;
 mod finding;
 mod golden;
+mod habit;
+mod item;
 mod manifest;
 mod map;
 mod name;
+mod ratchet;
+mod reserved;
+mod rooms;
 mod size;
 mod text;
+mod token;
 mod unfinished;
 
 use std::collections::HashSet;
@@ -37,6 +43,7 @@ const FILE_RULES: &[FileRule] = &[
     map::lib_is_a_map,
     name::types,
     name::files,
+    reserved::acts,
     size::fits,
     text::no_machine_paths,
     text::no_registry_hosts,
@@ -48,8 +55,16 @@ const FILE_RULES: &[FileRule] = &[
 
 /// Rules that need to see all files at once.
 type TreeRule = fn(&[File]) -> Vec<Finding>;
-const TREE_RULES: &[TreeRule] =
-    &[declared::modules, declared::one_test_binary, manifest::default_members, text::changelog, golden::not_blank];
+const TREE_RULES: &[TreeRule] = &[
+    declared::modules,
+    declared::one_test_binary,
+    door::lead_somewhere,
+    manifest::default_members,
+    ratchet::check,
+    rooms::check,
+    text::changelog,
+    golden::not_blank,
+];
 
 /// The numbers of the lines of a Rust file that are only there for tests.
 pub(crate) fn test_lines(path: &str, text: String) -> HashSet<usize> {
@@ -57,9 +72,19 @@ pub(crate) fn test_lines(path: &str, text: String) -> HashSet<usize> {
 }
 
 /// Checks everything and prints what is wrong. Warnings alone are good enough.
-pub(crate) fn run() -> Result<Verdict> {
+///
+/// `[--write]`: first, what is made from the sources is brought up to date.
+pub(crate) fn run(flags: &[String]) -> Result<Verdict> {
     let workspace = Workspace::load()?;
-    let files = read_files(&workspace.root)?;
+    let mut files = read_files(&workspace.root)?;
+    match flags {
+        [] => {}
+        [flag] if flag == "--write" => {
+            write(&workspace.root, &files)?;
+            files = read_files(&workspace.root)?;
+        }
+        _ => return Ok(Verdict::WrongUsage),
+    }
 
     let mut findings: Vec<Finding> = Vec::new();
     findings.extend(files.iter().flat_map(|file| FILE_RULES.iter().flat_map(move |rule| rule(file))));
@@ -75,6 +100,16 @@ pub(crate) fn run() -> Result<Verdict> {
     let errors = findings.iter().filter(|finding| finding.weight == Weight::Error).count();
     println!("tidy: {errors} errors, {} warnings in {} files", findings.len() - errors, files.len());
     Ok(Verdict::good_if(errors == 0))
+}
+
+/// The tables of rooms, and the numbers that have fallen.
+fn write(root: &Path, files: &[File]) -> Result<()> {
+    for (path, text) in [(rooms::MAP, rooms::map_from_sources(files)), (ratchet::PAGE, ratchet::lowered(files))] {
+        if let Some(text) = text {
+            std::fs::write(root.join(path), text).with_context(|| format!("cannot write {path}"))?;
+        }
+    }
+    Ok(())
 }
 
 /// Every text file that git tracks or would track.

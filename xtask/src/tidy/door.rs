@@ -3,6 +3,7 @@
 
 use super::file::{CodeLine, File, has_word};
 use super::finding::Finding;
+use super::reserved;
 
 struct Door {
     /// Names in code that go through the door.
@@ -88,6 +89,20 @@ pub(super) fn closed(file: &File) -> Vec<Finding> {
     file.lines().filter_map(through).chain(unwalled).collect()
 }
 
+const PAGE: &str = "xtask/src/tidy/door.rs";
+
+/// Every place that a door is open to is there, or the door would stand open to what comes to lie there.
+pub(super) fn lead_somewhere(files: &[File]) -> Vec<Finding> {
+    let places = DOORS.iter().flat_map(|door| door.open_to).copied().chain(reserved::places());
+    let lost = places.filter(|place| {
+        let path = format!("crates/{place}");
+        place.contains('/') && !files.iter().any(|file| file.path().starts_with(&path))
+    });
+    let mend = "name the place where it lies now, here or in reserved.rs, or shut the door";
+    let report = |place| Finding::error(PAGE, format!("a door is open to `{place}`, which is not there"), mend);
+    lost.map(report).collect()
+}
+
 fn is_wall_missing(file: &File) -> bool {
     file.path().ends_with("/src/lib.rs") && !file.lines().any(|line| line.code.trim() == WALL)
 }
@@ -157,6 +172,18 @@ mod tests {
         assert_eq!(check("crates/engine/src/lib.rs", "//! The engine.\n\nmod run;\n"), what);
         assert_eq!(check("crates/engine/src/lib.rs", &format!("//! The engine.\n\n{WALL}\n\nmod run;\n")), "");
         assert_eq!(check("crates/sandbox/src/lib.rs", "//! The sandbox.\n"), "");
+    }
+
+    #[test]
+    fn a_door_to_a_place_that_is_gone_is_found() {
+        let places = DOORS.iter().flat_map(|door| door.open_to).copied().chain(reserved::places());
+        let mut files: Vec<File> = places.map(|place| File::new(&format!("crates/{place}/a.rs"), "")).collect();
+        assert_eq!(lead_somewhere(&files), []);
+        files.retain(|file| !file.path().starts_with("crates/mcp/src/http/"));
+        assert_eq!(
+            render(&lead_somewhere(&files)),
+            "xtask/src/tidy/door.rs: a door is open to `mcp/src/http/`, which is not there\n"
+        );
     }
 
     #[test]

@@ -1,0 +1,127 @@
+//! The rooms of a crate: folders in an order, of which each uses only those below it.
+//!
+//! The table says which crates have rooms. `ARCHITECTURE.md` shows newcomers what each room owns, in the words of the
+//! room's own header.
+
+mod home;
+mod map;
+mod one_way;
+mod path;
+mod shelf;
+
+pub(super) use self::map::PAGE as MAP;
+
+use super::file::File;
+use super::finding::Finding;
+
+/// The crates that have rooms.
+const PLANS: &[Plan] = &[
+    // One line each:
+    // Plan { folder: "engine", rooms: "ports log gate run", front: "engine", other_sizes: &[("run", "its reason")] },
+];
+
+/// What one crate is to look like.
+#[derive(Debug, Clone, Copy)]
+struct Plan {
+    /// The crate's folder below `crates/`.
+    folder: &'static str,
+    /// Its rooms, lowest first. A front file that lies below some rooms is named here, too, at its place.
+    rooms: &'static str,
+    /// Modules beside `lib.rs` or `main.rs` that lie above all rooms.
+    front: &'static str,
+    /// Rooms that have fewer or more files than others, and why.
+    other_sizes: &'static [(&'static str, &'static str)],
+}
+
+/// Checks every crate of the table.
+pub(super) fn check(files: &[File]) -> Vec<Finding> {
+    check_plans(PLANS, files)
+}
+
+/// `ARCHITECTURE.md` with its tables of rooms as the sources have them.
+pub(super) fn map_from_sources(files: &[File]) -> Option<String> {
+    map::rewritten(&houses(PLANS, files), map::page(files)?)
+}
+
+/// Whether this crate is in the table.
+pub(super) fn has_rooms(folder: &str) -> bool {
+    PLANS.iter().any(|plan| plan.folder == folder)
+}
+
+fn check_plans(plans: &'static [Plan], files: &[File]) -> Vec<Finding> {
+    let houses = houses(plans, files);
+    let rules = [one_way::check, shelf::everything_in_a_room, shelf::sizes, home::check];
+    let mut findings: Vec<Finding> =
+        houses.iter().flat_map(|house| rules.iter().flat_map(|rule| rule(house))).collect();
+    findings.extend(map::check(&houses, map::page(files)));
+    findings
+}
+
+/// A crate of the table, with the files of its `src/`.
+#[derive(Debug)]
+struct House<'a> {
+    plan: &'static Plan,
+    rooms: Vec<&'static str>,
+    files: Vec<Placed<'a>>,
+}
+
+/// A file, and where in the crate it lies.
+#[derive(Debug)]
+struct Placed<'a> {
+    file: &'a File,
+    /// Below `src/`.
+    path: &'a str,
+}
+
+/// The rank of what lies above all rooms.
+const TOP: usize = usize::MAX;
+
+fn houses<'a>(plans: &'static [Plan], files: &'a [File]) -> Vec<House<'a>> {
+    let house = |plan: &'static Plan| {
+        let source = format!("crates/{}/src/", plan.folder);
+        let below = |file: &'a File| file.path().strip_prefix(&source).map(|path| Placed { file, path });
+        let rooms = plan.rooms.split_whitespace().filter(|room| !is_among(room, plan.front)).collect();
+        House { plan, rooms, files: files.iter().filter_map(below).collect() }
+    };
+    plans.iter().map(house).collect()
+}
+
+fn is_among(name: &str, words: &str) -> bool {
+    words.split_whitespace().any(|word| word == name)
+}
+
+impl House<'_> {
+    /// How high a room or a front file lies; `None` for what is neither.
+    fn rank(&self, name: &str) -> Option<usize> {
+        let room = self.plan.rooms.split_whitespace().position(|room| room == name);
+        let front = ["lib", "main"].contains(&name) || is_among(name, self.plan.front);
+        room.or(front.then_some(TOP))
+    }
+
+    /// The file of the room itself.
+    fn door(&self, room: &str) -> Option<&File> {
+        let own = |placed: &&Placed<'_>| placed.path.strip_suffix(".rs") == Some(room);
+        self.files.iter().find(own).map(|placed| placed.file)
+    }
+}
+
+impl<'a> Placed<'a> {
+    /// The room or the front file that it belongs to.
+    fn shelf(&self) -> &'a str {
+        let top = self.path.split('/').next().unwrap_or(self.path);
+        top.strip_suffix(".rs").unwrap_or(top)
+    }
+
+    /// Whether nothing of it is part of the program.
+    fn is_all_tests(&self) -> bool {
+        self.path.contains("/tests/") || self.path.ends_with("tests.rs")
+    }
+
+    fn module(&self) -> Vec<&'a str> {
+        let path = self.path.strip_suffix(".rs").unwrap_or(self.path);
+        if ["lib", "main"].contains(&path) { Vec::new() } else { path.split('/').collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests;
