@@ -15,6 +15,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("sortie-contract", 1),
     ("sortie-journal", 1),
     ("sortie-llm", 1),
+    ("sortie-offline", 1),
     ("sortie-policy", 1),
     ("sortie-sandbox", 1),
     ("sortie-tools", 2),
@@ -26,7 +27,7 @@ const LAYERS: &[(&str, u8)] = &[
 ];
 
 /// Edges inside one layer.
-const EXCEPTIONS: &[(&str, &str)] = &[("sortie-agents", "sortie-policy")];
+const EXCEPTIONS: &[(&str, &str)] = &[("sortie-agents", "sortie-policy"), ("sortie-llm", "sortie-offline")];
 
 /// Edges that point downwards and are still wrong: what plays the world around the program knows its nouns alone.
 const FORBIDDEN: &[(&str, &str)] = &[("sortie-testkit", "sortie"), ("sortie-testkit", "sortie-engine")];
@@ -48,7 +49,7 @@ const CONFINED: &[(&str, &[&str])] = &[
 
 /// Crates of plain data and decisions: nothing in them waits.
 const WITHOUT_ASYNC: &[&str] =
-    &["sortie-agents", "sortie-contract", "sortie-policy", "sortie-protocol", "sortie-schema"];
+    &["sortie-agents", "sortie-contract", "sortie-offline", "sortie-policy", "sortie-protocol", "sortie-schema"];
 
 pub(super) fn check(packages: &[Package]) -> Vec<Finding> {
     packages.iter().flat_map(check_package).collect()

@@ -15,6 +15,7 @@ mod gemini;
 mod listing;
 mod local;
 mod odd_servers;
+mod offline;
 mod opaque;
 mod pace;
 mod responses;

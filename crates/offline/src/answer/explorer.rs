@@ -1,0 +1,49 @@
+//! Explorer: the next turn of an agent that can search and cannot delegate.
+
+use std::collections::BTreeMap;
+
+use super::next_calls::{next_calls, survey};
+use super::report::{plan, report};
+use super::{Answer, PlannedCall, overview};
+use crate::language::stem::stem;
+use crate::language::words::words;
+use crate::question::Question;
+use crate::question::intent::Intent;
+use crate::ranking::evidence::Evidence;
+use crate::request::conversation::Conversation;
+
+/// The next calls, or the report.
+pub(crate) fn answer(conversation: &Conversation<'_>) -> Answer {
+    let (question, evidence) = look(conversation);
+    if question.intent == Intent::Overview {
+        return overview::answer(conversation);
+    }
+    let calls = if conversation.must_answer { Vec::new() } else { next_step(conversation, &question, &evidence) };
+    if !calls.is_empty() {
+        return Answer::calls(calls);
+    }
+    let plans = words(&conversation.role_sentence()).any(|word| stem(word) == "plan");
+    Answer::text(if plans { plan(&question, &evidence) } else { report(&question, &evidence) })
+}
+
+/// The question as it is being searched for, with what was found. Where its own words found nothing, looser ones do.
+fn look(conversation: &Conversation<'_>) -> (Question, Evidence) {
+    let question = Question::parse(conversation.prompt);
+    let evidence = Evidence::gather(&question, conversation);
+    if conversation.search_rounds() < 2 || !evidence.all_counts().all(BTreeMap::is_empty) {
+        return (question, evidence);
+    }
+    let looser = question.loosened();
+    let evidence = Evidence::gather(&looser, conversation);
+    (looser, evidence)
+}
+
+fn next_step(conversation: &Conversation<'_>, question: &Question, evidence: &Evidence) -> Vec<PlannedCall> {
+    let mut calls = if conversation.search_rounds() == 1 && evidence.is_empty() {
+        survey(&question.loosened())
+    } else {
+        next_calls(question, evidence)
+    };
+    calls.retain(|call| conversation.offers(call.tool));
+    calls
+}

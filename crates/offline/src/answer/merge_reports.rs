@@ -1,0 +1,174 @@
+//! Merger of several reports into one answer.
+//!
+//! References are pooled, ranked by how many angles put them how high, and shown once each. Any report with `path:line`
+//! in it can be read.
+
+use super::report::cut;
+use crate::question::Question;
+use crate::question::intent::Intent;
+use crate::source_code::passages::label;
+use crate::source_code::syntax::Syntax;
+
+/// What one explorer reported.
+pub(crate) struct AngleReport<'a> {
+    pub(crate) description: &'a str,
+    pub(crate) text: &'a str,
+    pub(crate) failed: bool,
+    /// How much its ranking counts.
+    pub(crate) weight: f64,
+}
+
+/// A reference out of a report.
+#[derive(Debug, Clone, PartialEq)]
+struct Reference {
+    path: String,
+    line: usize,
+    /// What is there, in the report's words.
+    what: String,
+    score: f64,
+}
+
+const MAX_REFERENCES: usize = 10;
+
+/// The answer: first where to look, then the evidence, then what is missing.
+pub(crate) fn merge(question: &Question, reports: &[AngleReport<'_>]) -> String {
+    let references = pooled(reports);
+    let mut text = if references.is_empty() { nothing(reports) } else { opening(question, &references) };
+    for reference in references.iter().take(MAX_REFERENCES) {
+        text += &format!("\n{}:{} - {}", reference.path, reference.line, reference.what);
+    }
+    if references.len() > MAX_REFERENCES {
+        text += &format!("\n({} weaker matches left out)", references.len() - MAX_REFERENCES);
+    }
+    for report in reports.iter().filter(|report| report.failed) {
+        let reason = report.text.lines().next().unwrap_or_default();
+        text += &format!("\n\nOne search did not come back ({}): {}", report.description, cut(reason, 200));
+    }
+    if let Some(missing) = missing(reports) {
+        text += &format!("\n\n{missing}");
+    }
+    text
+}
+
+fn pooled(reports: &[AngleReport<'_>]) -> Vec<Reference> {
+    let mut pooled: Vec<Reference> = Vec::new();
+    for report in reports.iter().filter(|report| !report.failed) {
+        for (rank, found) in report.text.lines().filter_map(reference).enumerate() {
+            let score = report.weight / (rank as f64 + 1.5);
+            match pooled.iter_mut().find(|known| same_place(known, &found)) {
+                Some(known) => known.score += score,
+                None => pooled.push(Reference { score, ..found }),
+            }
+        }
+    }
+    // Stable: equals keep the order in which they were reported.
+    pooled.sort_by(|left, right| right.score.total_cmp(&left.score));
+    pooled
+}
+
+/// Reads `path:line - what`, with or without a bullet or backticks around it.
+fn reference(line: &str) -> Option<Reference> {
+    let line = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '*' | '`' | '•'));
+    let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let line = numbered.strip_prefix(". ").unwrap_or(line).trim_start_matches('`');
+    let (path, rest) = line.split_once(':')?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let number = rest.get(..digits)?.parse().ok()?;
+    if path.is_empty() || path.contains(' ') || path.contains("//") {
+        return None;
+    }
+    let what = rest[digits..].trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '`' | '-' | '–' | ':'));
+    Some(Reference { path: path.to_owned(), line: number, what: what.to_owned(), score: 0.0 })
+}
+
+/// Whether two references point into the same definition.
+fn same_place(left: &Reference, right: &Reference) -> bool {
+    if left.path != right.path {
+        return false;
+    }
+    let (own, other) = (standing_in(left), standing_in(right));
+    left.line == right.line || (own.is_some() && own == other)
+}
+
+/// The definition that a reference is, else the innermost one that it is said to be in.
+fn standing_in(reference: &Reference) -> Option<String> {
+    let (code, after) = reference.what.split_once(" (in ").unwrap_or((&reference.what, ""));
+    if let Some(definition) = Syntax::of(&reference.path).definition(code) {
+        return Some(label(&definition));
+    }
+    let within = after.split_once(')').map_or(after, |(within, _)| within);
+    within.split(", ").next().filter(|innermost| !innermost.is_empty()).map(str::to_owned)
+}
+
+/// One sentence that names the best places, or the files where those are asked for.
+fn opening(question: &Question, references: &[Reference]) -> String {
+    if question.intent == Intent::List {
+        let mut files: Vec<&str> = Vec::new();
+        for reference in references.iter().take(MAX_REFERENCES) {
+            if !files.contains(&reference.path.as_str()) {
+                files.push(&reference.path);
+            }
+        }
+        return format!("Mainly these files, the best first: {}.\n", files.join(", "));
+    }
+    let named: Vec<String> = references.iter().take(3).map(named).collect();
+    let (best, others) = named.split_first().map_or((String::new(), &[][..]), |(best, rest)| (best.clone(), rest));
+    let verb = match question.intent {
+        Intent::Uses => "The clearest use is",
+        Intent::Define => "Most likely defined at",
+        Intent::Explain => "The heart of it is most likely",
+        Intent::Overview => "It says of itself, at",
+        Intent::Locate | Intent::List | Intent::Work => "Most likely at",
+    };
+    let rest = if others.is_empty() { String::new() } else { format!("; see also {}", others.join(" and ")) };
+    format!("{verb} {best}{rest}.\n")
+}
+
+fn named(reference: &Reference) -> String {
+    let place = format!("{}:{}", reference.path, reference.line);
+    standing_in(reference).map_or(place.clone(), |definition| format!("{place} (`{definition}`)"))
+}
+
+fn nothing(reports: &[AngleReport<'_>]) -> String {
+    let mut text = String::from("I found nothing in this workspace that fits.");
+    if let Some(report) = reports.iter().find(|report| !report.failed) {
+        text += &format!(" The report was:\n\n{}", cut(report.text, 600));
+    }
+    text
+}
+
+/// Words that no explorer found anywhere.
+fn missing(reports: &[AngleReport<'_>]) -> Option<String> {
+    let said = reports.iter().find_map(|report| report.text.split_once("No match at all for: "))?;
+    let words = said.1.split('.').next()?;
+    Some(format!("Nothing matched: {words}."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_read_however_they_are_listed() {
+        for line in
+            ["src/a.rs:12 - fn a()", "- `src/a.rs:12` - fn a()", "1. src/a.rs:12: fn a()", "  * src/a.rs:12 fn a()"]
+        {
+            let found = reference(line).map(|found| (found.path, found.line, found.what));
+            assert_eq!(found, Some(("src/a.rs".to_owned(), 12, "fn a()".to_owned())), "{line}");
+        }
+        for line in ["Best places:", "see http://host:80/x", "at noon: 12 o'clock", "Searched for: a, b"] {
+            assert_eq!(reference(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_place_that_several_angles_found_is_shown_once_and_first() {
+        let report = |text, weight| AngleReport { description: "", text, failed: false, weight };
+        let reports = [
+            report("a.rs:1 - fn first() {\nb.rs:5 - fn both() {", 1.0),
+            report("b.rs:9 - x() (in fn both)\nc.rs:1 - fn other() {", 1.0),
+        ];
+        let places: Vec<(String, usize)> = pooled(&reports).into_iter().map(|found| (found.path, found.line)).collect();
+        assert_eq!(places, [("b.rs".to_owned(), 5), ("a.rs".to_owned(), 1), ("c.rs".to_owned(), 1)]);
+    }
+}

@@ -1,0 +1,131 @@
+//! Next calls of the explorer: count, outline the best files, read the best places, then report.
+//!
+//! Calls of one turn do not depend on each other. Nothing here looks at text; `ranking` does.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::PlannedCall;
+
+use crate::question::Question;
+use crate::question::term::Term;
+use crate::ranking::evidence::{Evidence, Stage};
+use crate::ranking::importance::{Importance, best_files};
+use crate::ranking::rank;
+use crate::source_code::syntax::Syntax;
+
+/// Files that are outlined, places that are read.
+const OUTLINES: usize = 8;
+const READS: usize = 8;
+const MAX_COUNTED: usize = 6;
+/// The longest pattern that a search tool can be expected to take.
+const MAX_PATTERN: usize = 4000;
+/// Lines read around a place.
+const BEFORE: usize = 12;
+const WINDOW: usize = 100;
+
+/// The calls that bring the search further; none when it is time to report.
+pub(crate) fn next_calls(question: &Question, evidence: &Evidence) -> Vec<PlannedCall> {
+    match evidence.stage {
+        Stage::Start => survey(question),
+        Stage::Counted if evidence.is_empty() => Vec::new(),
+        Stage::Counted => outline(question, evidence),
+        Stage::Outlined => reads(question, evidence),
+        Stage::Read => Vec::new(),
+    }
+}
+
+/// How often each term is in which file, and which files are named after one.
+pub(crate) fn survey(question: &Question) -> Vec<PlannedCall> {
+    let mut calls: Vec<PlannedCall> = Vec::new();
+    let mut fragments: Vec<String> = Vec::new();
+    for (_, term) in question.strong_terms().take(MAX_COUNTED) {
+        for pattern in std::iter::once(term.pattern()).chain(term.synonym_pattern()) {
+            calls.push(grep(json!({"pattern": pattern, "output_mode": "count", "head_limit": 1000})));
+        }
+        fragments.extend(term.file_fragments());
+    }
+    if !fragments.is_empty() {
+        calls.push(glob(&format!("**/*{{{}}}*", fragments.join(","))));
+    }
+    calls.extend(question.paths.iter().map(|path| glob(&format!("**/{}*", path.trim_end_matches('/')))));
+    calls
+}
+
+/// The lines that matter in the best files, and lines anywhere that speak of two terms or define one.
+fn outline(question: &Question, evidence: &Evidence) -> Vec<PlannedCall> {
+    let any = Term::any_pattern(&question.terms);
+    let mut calls: Vec<PlannedCall> = Vec::new();
+    for path in best_files(question, evidence).into_iter().take(OUTLINES) {
+        let definitions = Syntax::of(path).definition_pattern();
+        let pattern = if definitions.is_empty() { any.clone() } else { format!("{definitions}|{any}") };
+        calls.push(grep(json!({"pattern": pattern, "path": path, "output_mode": "content", "head_limit": 800})));
+    }
+    if let Some(pattern) = pairs(question, evidence) {
+        calls.push(grep(json!({"pattern": pattern, "output_mode": "content", "head_limit": 200})));
+    }
+    let defined = defined(question);
+    calls.push(grep(json!({"pattern": defined, "output_mode": "content", "head_limit": 300})));
+    calls
+}
+
+/// Two of the most telling terms on one line, in either order; as many pairs as one pattern may hold.
+fn pairs(question: &Question, evidence: &Evidence) -> Option<String> {
+    let importance = Importance::of(question, evidence);
+    let mut telling: Vec<usize> = question.strong_terms().map(|(index, _)| index).collect();
+    telling.sort_by(|&left, &right| importance.most(right).total_cmp(&importance.most(left)));
+    telling.truncate(3);
+    let mut pattern = String::new();
+    for (at, &left) in telling.iter().enumerate() {
+        for &right in &telling[at + 1..] {
+            let [left, right] = [left, right].map(|term| Term::any_pattern([&question.terms[term]]));
+            let pair = format!("(?:{left}).*(?:{right})|(?:{right}).*(?:{left})");
+            if pattern.len() + pair.len() + 1 < MAX_PATTERN {
+                pattern += if pattern.is_empty() { "" } else { "|" };
+                pattern += &pair;
+            }
+        }
+    }
+    (!pattern.is_empty()).then_some(pattern)
+}
+
+/// A definition, in any language, whose name carries a term.
+fn defined(question: &Question) -> String {
+    let keywords = "fn|struct|enum|trait|type|const|static|class|def|func|function|interface|module|fun|#define";
+    format!(r"(?-u:\b(?:{keywords})[ \t]+\w*?)(?:{})", Term::any_pattern(question.strong_terms().map(|(_, term)| term)))
+}
+
+/// Windows around the best places, those of one file that touch in one call.
+fn reads(question: &Question, evidence: &Evidence) -> Vec<PlannedCall> {
+    let mut windows: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
+    for place in rank::locations(question, evidence).into_iter().take(READS) {
+        let first = place.first.saturating_sub(BEFORE).max(1);
+        let last = place.last.clamp(first + BEFORE, first + WINDOW);
+        windows.entry(place.path).or_default().push((first, last));
+    }
+    let mut calls = Vec::new();
+    for (path, mut spans) in windows {
+        spans.sort_unstable();
+        let mut merged: Vec<(usize, usize)> = Vec::new();
+        for (first, last) in spans {
+            match merged.last_mut() {
+                Some(open) if first <= open.1 + 1 => open.1 = open.1.max(last),
+                _ => merged.push((first, last)),
+            }
+        }
+        for (first, last) in merged {
+            let arguments = json!({"file_path": path, "offset": first, "limit": last - first + 1});
+            calls.push(PlannedCall { tool: "Read", arguments });
+        }
+    }
+    calls
+}
+
+fn grep(arguments: Value) -> PlannedCall {
+    PlannedCall { tool: "Grep", arguments }
+}
+
+fn glob(pattern: &str) -> PlannedCall {
+    PlannedCall { tool: "Glob", arguments: json!({"pattern": pattern}) }
+}

@@ -1,0 +1,119 @@
+//! Evidence from all searches of a task, gathered again on each turn from the outputs alone.
+
+use std::collections::BTreeMap;
+
+use super::file_kind::FileKind;
+use crate::question::Question;
+use crate::request::conversation::{Conversation, Exchange};
+use crate::request::tool_outputs::{self, SeenLine};
+
+#[derive(Debug, Default)]
+pub(crate) struct Evidence {
+    /// For each term of the question: hits by file.
+    pub(crate) counts: Vec<BTreeMap<String, usize>>,
+    /// The same for its synonyms.
+    pub(crate) synonym_counts: Vec<BTreeMap<String, usize>>,
+    /// Files whose names carry a term.
+    pub(crate) named: Vec<String>,
+    /// Lines that were seen, by file and number.
+    pub(crate) lines: BTreeMap<String, BTreeMap<usize, String>>,
+    /// What went wrong, in the tools' words.
+    pub(crate) failures: Vec<String>,
+    /// How many searches showed only their first matches.
+    pub(crate) cut: usize,
+    pub(crate) stage: Stage,
+}
+
+/// How far the search has come.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    /// Nothing was searched yet.
+    #[default]
+    Start,
+    /// Hits were counted.
+    Counted,
+    /// Lines of the best files were shown.
+    Outlined,
+    /// The best places were read.
+    Read,
+}
+
+impl Evidence {
+    pub(crate) fn gather(question: &Question, conversation: &Conversation<'_>) -> Self {
+        let counts = vec![BTreeMap::new(); question.terms.len()];
+        let mut evidence = Self { counts: counts.clone(), synonym_counts: counts, ..Self::default() };
+        for exchange in conversation.exchanges() {
+            evidence.take(question, exchange);
+        }
+        evidence
+    }
+
+    /// Whether no search has found anything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all_counts().all(BTreeMap::is_empty) && self.lines.is_empty() && self.named.is_empty()
+    }
+
+    pub(crate) fn all_counts(&self) -> impl Iterator<Item = &BTreeMap<String, usize>> {
+        self.counts.iter().chain(&self.synonym_counts)
+    }
+
+    /// Whether neither a term nor a synonym of it was found.
+    pub(crate) fn found_nowhere(&self, term: usize) -> bool {
+        self.counts[term].is_empty() && self.synonym_counts[term].is_empty()
+    }
+
+    /// All files in which anything was found.
+    pub(crate) fn files(&self) -> Vec<&str> {
+        let mut files: Vec<&str> = self.all_counts().flat_map(|counts| counts.keys().map(String::as_str)).collect();
+        files.extend(self.named.iter().map(String::as_str));
+        files.extend(self.lines.keys().map(String::as_str));
+        files.sort_unstable();
+        files.dedup();
+        files
+    }
+
+    fn take(&mut self, question: &Question, exchange: &Exchange<'_>) {
+        let stage = match (exchange.tool, exchange.argument("output_mode")) {
+            ("Grep", "count") | ("Glob", _) => Stage::Counted,
+            ("Grep", _) => Stage::Outlined,
+            ("Read", _) => Stage::Read,
+            _ => return,
+        };
+        self.stage = self.stage.max(stage);
+        let output = &exchange.text;
+        if exchange.failed {
+            self.failures.push(format!("{}: {}", exchange.tool, output.lines().next().unwrap_or_default()));
+            return;
+        }
+        self.cut += usize::from(tool_outputs::is_cut(output));
+        match (exchange.tool, stage) {
+            ("Glob", _) => self.named.extend(tool_outputs::paths(output)),
+            (_, Stage::Counted) => self.count(question, exchange),
+            (_, Stage::Outlined) => self.see(tool_outputs::grep_lines(output, exchange.argument("path"))),
+            _ => self.see(tool_outputs::read_lines(output, exchange.argument("file_path"))),
+        }
+    }
+
+    fn count(&mut self, question: &Question, exchange: &Exchange<'_>) {
+        let pattern = exchange.argument("pattern");
+        let mut found = tool_outputs::grep_counts(&exchange.text);
+        // What is not written by hand says nothing about how rare a word is.
+        found.retain(|(path, _)| !matches!(FileKind::of(path), FileKind::Generated | FileKind::Changelog));
+        for (index, term) in question.terms.iter().enumerate() {
+            if term.pattern() == pattern {
+                self.counts[index].extend(found);
+                return;
+            }
+            if term.synonym_pattern().as_deref() == Some(pattern) {
+                self.synonym_counts[index].extend(found);
+                return;
+            }
+        }
+    }
+
+    fn see(&mut self, lines: Vec<SeenLine>) {
+        for line in lines {
+            self.lines.entry(line.path).or_default().insert(line.number, line.text);
+        }
+    }
+}

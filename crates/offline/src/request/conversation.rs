@@ -1,0 +1,115 @@
+//! Conversation read from a request: the prompt in force, and the rounds of calls made for it.
+//!
+//! The model is stateless; everything that it knows is in here.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::Value;
+use sortie_protocol::{CallId, Message, Part};
+
+use super::{Calls, Request, json_outputs};
+
+pub(crate) struct Conversation<'a> {
+    pub(crate) prompt: &'a str,
+    pub(crate) rounds: Vec<Round<'a>>,
+    /// No calls are possible any more: the answer is due now.
+    pub(crate) must_answer: bool,
+    system: &'a str,
+    tools: Vec<&'a str>,
+}
+
+/// The calls of one reply, each with its output.
+pub(crate) struct Round<'a> {
+    pub(crate) exchanges: Vec<Exchange<'a>>,
+}
+
+pub(crate) struct Exchange<'a> {
+    pub(crate) tool: &'a str,
+    pub(crate) arguments: Value,
+    /// What came back, in the words of the tool.
+    pub(crate) text: Cow<'a, str>,
+    pub(crate) failed: bool,
+}
+
+impl<'a> Conversation<'a> {
+    pub(crate) fn read(request: &Request<'a>) -> Self {
+        let must_answer = request.calls == Calls::Forbidden;
+        let start = prompt_index(request.messages, must_answer);
+        let prompt = match request.messages.get(start) {
+            Some(Message::User { text }) => text,
+            _ => "",
+        };
+        let since = request.messages.get(start..).unwrap_or_default();
+        let tools = request.tools.iter().map(|tool| tool.name.as_str()).collect();
+        Self { prompt, rounds: rounds(since), must_answer, system: request.system, tools }
+    }
+
+    pub(crate) fn offers(&self, tool: &str) -> bool {
+        self.tools.contains(&tool)
+    }
+
+    /// The first sentence of the role prompt, lower-case: it says what kind of agent this is.
+    pub(crate) fn role_sentence(&self) -> String {
+        self.system.split(['.', '\n']).next().unwrap_or_default().to_lowercase()
+    }
+
+    /// How many rounds have searched; those that only delegated do not count.
+    pub(crate) fn search_rounds(&self) -> usize {
+        let searched = |round: &&Round<'_>| round.exchanges.iter().any(|exchange| exchange.tool != "Task");
+        self.rounds.iter().filter(searched).count()
+    }
+
+    pub(crate) fn exchanges(&self) -> impl Iterator<Item = &Exchange<'a>> {
+        self.rounds.iter().flat_map(|round| &round.exchanges)
+    }
+}
+
+impl Exchange<'_> {
+    /// An argument that is a string.
+    pub(crate) fn argument(&self, name: &str) -> &str {
+        self.arguments.get(name).and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
+/// The newest user message. One that only asks for the report, at a limit, is not what the work is about.
+fn prompt_index(messages: &[Message], must_answer: bool) -> usize {
+    let mut users = messages.iter().enumerate().filter(|(_, message)| matches!(message, Message::User { .. })).rev();
+    let newest = users.next().map_or(0, |(index, _)| index);
+    match users.next() {
+        Some((earlier, _)) if must_answer && newest + 1 == messages.len() => earlier,
+        _ => newest,
+    }
+}
+
+fn rounds(messages: &[Message]) -> Vec<Round<'_>> {
+    let mut rounds = Vec::new();
+    let mut asked: HashMap<&CallId, (&str, &str)> = HashMap::new();
+    for message in messages {
+        match message {
+            Message::User { .. } => {}
+            Message::Assistant { parts } => {
+                asked.clear();
+                for part in parts {
+                    if let Part::Call(call) = part {
+                        asked.insert(&call.id, (&call.tool, &call.arguments));
+                    }
+                }
+            }
+            Message::Outputs { outputs } => {
+                let exchanges = outputs.iter().filter_map(|bound| {
+                    let (tool, arguments) = asked.get(&bound.call)?;
+                    let arguments = serde_json::from_str(arguments).unwrap_or_default();
+                    Some(Exchange {
+                        tool,
+                        arguments,
+                        text: json_outputs::text(&bound.output),
+                        failed: bound.output.failed,
+                    })
+                });
+                rounds.push(Round { exchanges: exchanges.collect() });
+            }
+        }
+    }
+    rounds
+}

@@ -1,0 +1,100 @@
+//! JSON outputs of tools, turned into the text that these tools write under other contracts.
+//!
+//! This file knows no contract, only the shape: `data` with a payload of one of the known names.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use sortie_protocol::ToolOutput;
+
+/// What an output says, in lines. One that is no such object is as it stands.
+pub(crate) fn text(output: &ToolOutput) -> Cow<'_, str> {
+    let as_it_is = Cow::Borrowed(output.for_model.as_str());
+    if !output.verbatim {
+        return as_it_is;
+    }
+    match serde_json::from_str::<Value>(&output.for_model) {
+        Ok(object) if object["data"].is_object() => Cow::Owned(lines(&object)),
+        _ => as_it_is,
+    }
+}
+
+fn lines(object: &Value) -> String {
+    let (data, said) = (&object["data"], object["text"].as_str().unwrap_or_default());
+    let texts = ["content", "result", "preview", "output"].iter().find_map(|name| data[name].as_str());
+    let lists = || {
+        let listed = [("paths", path as fn(&Value) -> String), ("entries", entry), ("matches", found)];
+        let (items, line) = listed.iter().find_map(|(name, line)| Some((data[name].as_array()?, line)))?;
+        Some(items.iter().map(line).collect::<Vec<_>>().join("\n"))
+    };
+    let body = texts.map(str::to_owned).or_else(lists).unwrap_or_else(|| said.to_owned());
+    if object["status"] == "partial" { format!("{body}\n[{said}]") } else { body }
+}
+
+fn path(item: &Value) -> String {
+    item.as_str().unwrap_or_default().to_owned()
+}
+
+fn entry(item: &Value) -> String {
+    let mark = if item["type"] == "directory" { "/" } else { "" };
+    path(&item["name"]) + mark
+}
+
+/// A match under its file's name, with the lines around it; a file's number of matches where there is one.
+fn found(item: &Value) -> String {
+    let file = path(&item["file"]);
+    if let Some(count) = item["count"].as_u64() {
+        return format!("{file}:{count}");
+    }
+    let texts = |name: &str| item[name].as_array().into_iter().flatten().map(path).collect::<Vec<_>>();
+    let (before, own, after) = (texts("before"), path(&item["text"]), texts("after"));
+    let first = item["line"].as_u64().unwrap_or_default().saturating_sub(before.len() as u64);
+    let all = before.iter().map(String::as_str).chain(own.lines()).chain(after.iter().map(String::as_str));
+    (first..).zip(all).fold(file, |text, (number, line)| format!("{text}\n{number}:{line}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(object: &Value) -> String {
+        let output = ToolOutput { verbatim: true, ..ToolOutput::done(object.to_string(), "") };
+        text(&output).into_owned()
+    }
+
+    #[test]
+    fn each_payload_reads_as_the_text_of_its_tool() {
+        for (data, expected) in [
+            (json!({"content": "1\tfn a() {}"}), "1\tfn a() {}"),
+            (json!({"paths": ["a.rs", "src/b.rs"]}), "a.rs\nsrc/b.rs"),
+            (json!({"entries": [{"name": "a", "type": "file"}, {"name": "src", "type": "directory"}]}), "a\nsrc/"),
+            (json!({"matches": [{"file": "a.rs", "line": 3, "text": "x", "count": 7}]}), "a.rs:7"),
+            (
+                json!({"matches": [
+                    {"file": "a.rs", "line": 3, "text": "x\ny", "before": ["w"], "after": ["z"]},
+                    {"file": "b.rs", "line": 1, "text": "x"},
+                ]}),
+                "a.rs\n2:w\n3:x\n4:y\n5:z\nb.rs\n1:x",
+            ),
+            (json!({"result": "Best:\na.rs:1 - it"}), "Best:\na.rs:1 - it"),
+            (json!({}), "It failed."),
+        ] {
+            assert_eq!(read(&json!({"status": "success", "data": data, "text": "It failed."})), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_partial_says_so_in_its_last_line() {
+        let object = json!({"status": "partial", "data": {"paths": ["a"]}, "text": "first 1 file; more follow"});
+        assert_eq!(read(&object), "a\n[first 1 file; more follow]");
+    }
+
+    #[test]
+    fn any_other_output_is_as_it_stands() {
+        assert_eq!(read(&json!({"success": true, "content": "x"})), r#"{"content":"x","success":true}"#);
+        let file = ToolOutput::done(r#"{"data":{"content":"of a file"}}"#, "");
+        assert_eq!(text(&file), file.for_model, "what a tool shows of a file is never taken for its form");
+    }
+}

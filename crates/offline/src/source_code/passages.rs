@@ -1,0 +1,253 @@
+//! Passages of a file: each is one definition with its documentation and its body.
+//!
+//! The cutter works on whole files and on outlines with gaps. It takes structure from indentation, not from brackets.
+
+use std::collections::BTreeMap;
+
+use super::syntax::{Definition, LineKind, Syntax, indent};
+
+/// A piece of a file that is about one thing.
+#[derive(Debug)]
+pub(crate) struct Passage<'a> {
+    pub(crate) path: &'a str,
+    /// The definition and the number of its first line; nothing for what stands outside of all definitions.
+    pub(crate) definition: Option<(usize, Definition)>,
+    /// Labels of the definitions around this one, outermost first.
+    pub(crate) parents: Vec<String>,
+    /// Lines seen, in order; documentation comes before the definition's own line.
+    pub(crate) lines: Vec<Line<'a>>,
+    /// About how many lines it has in the file, seen or not.
+    pub(crate) span: usize,
+    pub(crate) in_tests: bool,
+    /// Whether the first line of documentation that was seen is the first there is.
+    pub(crate) documented_from_top: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Line<'a> {
+    pub(crate) number: usize,
+    pub(crate) text: &'a str,
+    pub(crate) role: LineRole,
+}
+
+/// What a line is to its passage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LineRole {
+    /// Documentation of the definition.
+    Doc,
+    /// The definition's own first line.
+    Head,
+    Body,
+    Comment,
+    Import,
+}
+
+impl Passage<'_> {
+    /// The line to point at: the definition's, else the first one seen.
+    pub(crate) fn first_line(&self) -> usize {
+        match &self.definition {
+            Some((line, _)) => *line,
+            None => self.lines.first().map_or(1, |line| line.number),
+        }
+    }
+}
+
+/// Cuts one file.
+pub(crate) fn passages<'a>(path: &'a str, lines: &'a BTreeMap<usize, String>) -> Vec<Passage<'a>> {
+    let mut cutter = Cutter {
+        path,
+        syntax: Syntax::of(path),
+        open: Vec::new(),
+        waiting: Vec::new(),
+        waiting_from_top: false,
+        previous: 0,
+        done: Vec::new(),
+    };
+    for (&number, text) in lines {
+        cutter.take(number, text);
+        cutter.previous = number;
+    }
+    cutter.finish()
+}
+
+struct Cutter<'a> {
+    path: &'a str,
+    syntax: &'static Syntax,
+    /// Definitions around the current line, with their indentation.
+    open: Vec<(usize, String)>,
+    /// Documentation that waits for its definition.
+    waiting: Vec<(usize, &'a str)>,
+    /// Whether the line before the first that waits was seen, too.
+    waiting_from_top: bool,
+    /// The number of the line before, as far as lines were seen.
+    previous: usize,
+    done: Vec<Passage<'a>>,
+}
+
+impl<'a> Cutter<'a> {
+    fn take(&mut self, number: usize, text: &'a str) {
+        let kind = self.syntax.line_kind(text);
+        if kind == LineKind::Blank {
+            return;
+        }
+        if let Some(definition) = self.syntax.definition(text) {
+            self.begin(number, text, definition);
+            return;
+        }
+        let depth = indent(text);
+        let outside = self.open.last().is_some_and(|(open, _)| depth <= *open);
+        match kind {
+            LineKind::Doc => self.wait(number, text),
+            // A comment no deeper than the definition before it is about the one after it.
+            LineKind::Comment if outside => self.wait(number, text),
+            _ => {
+                self.give_up_waiting();
+                if outside && !continues(text) {
+                    self.close_to(depth);
+                    self.push_passage(None, Vec::new());
+                }
+                self.add(number, text, role(kind));
+            }
+        }
+    }
+
+    fn wait(&mut self, number: usize, text: &'a str) {
+        if self.waiting.is_empty() {
+            self.waiting_from_top = self.previous + 1 == number;
+        }
+        self.waiting.push((number, text));
+    }
+
+    fn begin(&mut self, number: usize, text: &'a str, definition: Definition) {
+        let depth = indent(text);
+        let (docs, others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.waiting).into_iter().partition(|(_, doc)| indent(doc) == depth);
+        for (number, text) in others {
+            self.add(number, text, LineRole::Comment);
+        }
+        self.close_to(depth);
+        let label = label(&definition);
+        self.push_passage(Some((number, definition)), docs);
+        self.add(number, text, LineRole::Head);
+        self.open.push((depth, label));
+    }
+
+    /// Leaves the definitions that a line at this depth no longer stands in.
+    fn close_to(&mut self, depth: usize) {
+        self.open.retain(|(open, _)| *open < depth);
+    }
+
+    fn push_passage(&mut self, definition: Option<(usize, Definition)>, docs: Vec<(usize, &'a str)>) {
+        let parents: Vec<String> = self.open.iter().map(|(_, label)| label.clone()).collect();
+        let tested = docs.iter().any(|(_, doc)| doc.contains("#[test") || doc.contains("::test]"));
+        let name = definition.as_ref().map(|(_, definition)| definition.name.as_str()).unwrap_or_default();
+        let in_tests = tested
+            || is_test_name(name)
+            || parents.iter().any(|parent| is_test_name(parent.rsplit(' ').next().unwrap_or_default()));
+        let lines = docs.into_iter().map(|(number, text)| Line { number, text, role: LineRole::Doc }).collect();
+        let documented_from_top = self.waiting_from_top;
+        self.done.push(Passage { path: self.path, definition, parents, lines, span: 1, in_tests, documented_from_top });
+    }
+
+    fn add(&mut self, number: usize, text: &'a str, role: LineRole) {
+        if self.done.is_empty() {
+            self.push_passage(None, Vec::new());
+        }
+        if let Some(passage) = self.done.last_mut() {
+            passage.lines.push(Line { number, text, role });
+        }
+    }
+
+    fn give_up_waiting(&mut self) {
+        for (number, text) in std::mem::take(&mut self.waiting) {
+            self.add(number, text, LineRole::Comment);
+        }
+    }
+
+    fn finish(mut self) -> Vec<Passage<'a>> {
+        self.give_up_waiting();
+        let starts: Vec<usize> =
+            self.done.iter().map(|passage| passage.lines.first().map_or(0, |line| line.number)).collect();
+        for (at, passage) in self.done.iter_mut().enumerate() {
+            let last = passage.lines.last().map_or(0, |line| line.number + 1);
+            let end = starts.get(at + 1).copied().unwrap_or(last);
+            passage.span = end.saturating_sub(starts[at]).max(1);
+        }
+        self.done.retain(|passage| !passage.lines.is_empty());
+        self.done
+    }
+}
+
+fn role(kind: LineKind) -> LineRole {
+    match kind {
+        LineKind::Import => LineRole::Import,
+        LineKind::Comment | LineKind::Doc => LineRole::Comment,
+        LineKind::Code | LineKind::Blank => LineRole::Body,
+    }
+}
+
+/// Whether a line at a definition's own depth still belongs to it: closers, and signatures over several lines.
+fn continues(text: &str) -> bool {
+    let text = text.trim_start();
+    text.starts_with([')', '}', ']', '{', '>']) || text.starts_with("where") || text.starts_with("else")
+}
+
+/// A definition in few words: `fn parse`, `impl Iterator for Lines`.
+pub(crate) fn label(definition: &Definition) -> String {
+    match definition.keyword {
+        "" | "#" | "##" | "###" | "####" => definition.name.clone(),
+        keyword => format!("{keyword} {}", definition.name),
+    }
+}
+
+fn is_test_name(name: &str) -> bool {
+    matches!(name, "test" | "tests") || name.starts_with("test_") || name.starts_with("Test")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(path: &str, text: &str) -> Vec<String> {
+        let lines: BTreeMap<usize, String> = (1..).zip(text.lines().map(str::to_owned)).collect();
+        passages(path, &lines)
+            .iter()
+            .map(|passage| {
+                let label = passage.definition.as_ref().map_or("-".to_owned(), |(_, found)| label(found));
+                let docs = passage.lines.iter().filter(|line| line.role == LineRole::Doc).count();
+                format!("{} | {label} | docs {docs} | lines {}", passage.parents.join(" > "), passage.lines.len())
+            })
+            .collect()
+    }
+
+    #[test]
+    fn documentation_goes_with_the_definition_below_it() {
+        let text =
+            "//! About.\n\n/// Opens.\n#[inline]\nfn open() {\n    // why\n    go();\n}\n\n/// Ends.\nfn close() {}\n";
+        assert_eq!(
+            cut("a.rs", text),
+            [" | - | docs 0 | lines 1", " | fn open | docs 2 | lines 6", " | fn close | docs 1 | lines 2"]
+        );
+    }
+
+    #[test]
+    fn a_method_knows_what_it_stands_in() {
+        let text = "class Store:\n    def save(self):\n        write()\n\nrun()\n";
+        assert_eq!(
+            cut("a.py", text),
+            [
+                " | class Store | docs 0 | lines 1",
+                "class Store | def save | docs 0 | lines 2",
+                " | - | docs 0 | lines 1"
+            ]
+        );
+    }
+
+    #[test]
+    fn tests_inside_a_source_file_are_known_as_such() {
+        let text = "fn real() {}\n\nmod tests {\n    #[test]\n    fn works() {}\n}\n";
+        let lines: BTreeMap<usize, String> = (1..).zip(text.lines().map(str::to_owned)).collect();
+        let flags: Vec<bool> = passages("a.rs", &lines).iter().map(|passage| passage.in_tests).collect();
+        assert_eq!(flags, [false, true, true]);
+    }
+}
