@@ -26,8 +26,8 @@ use std::time::Duration;
 
 use sortie_contract::{Contract, Sortie};
 use sortie_engine::{InstructionRules, Rules, TrustCheck};
-use sortie_llm::route::{MAIN_ROUTE, RouteError};
-use sortie_llm::{CallSettings, Catalogue, Route};
+use sortie_llm::route::MAIN_ROUTE;
+use sortie_llm::{CallSettings, Catalogue, Route, RouteError};
 use sortie_protocol::{Failure, Limits, Money};
 use sortie_sandbox::Workspace;
 

@@ -1,33 +1,29 @@
 //! From a [`ModelRequest`] to a [`Reply`](sortie_protocol::Reply), streaming [`ModelEvent`]s on the way.
 //!
-//! One port ([`Model`]) and everything behind it: [`wire`]s, [`route`]s, the [`catalogue`] of models, retries, the
-//! pace at which an endpoint is asked, and the rule-based [`offline`] model.
-//! Only the wire modules and [`local`] know foreign JSON. Nothing here knows what a tool does, and nothing reads the environment
-//! except the HTTP and TLS libraries (proxies, certificates).
+//! One port ([`Model`]) and everything behind it. Only the wire modules and [`local`] know foreign JSON. Nothing here
+//! knows what a tool does, and nothing reads the environment except the HTTP and TLS libraries (proxies, certificates).
+//!
+//! Rooms, lowest first; each uses only those before it: `model_data`, `port`, [`route`], [`wire`], `tokens`,
+//! `transport`, `call`, `table`.
 
 // Files and processes only through `sortie-sandbox`: see `clippy.toml`.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod call;
-pub mod catalogue;
-mod error;
-pub mod estimate;
-mod failure;
-mod http;
-pub mod local;
-pub mod offline;
-mod pace;
+mod model_data;
 mod port;
-mod retry;
 pub mod route;
-mod sse;
-mod stream;
-mod usage;
+mod table;
+mod tokens;
+mod transport;
 pub mod wire;
 
-pub use catalogue::Catalogue;
-pub use error::{ErrorKind, ModelError};
-pub use http::http_client;
-pub use port::{BoxFuture, Chosen, Endpoint, Model, ModelEvent, ModelRequest, Models, Terms, ToolChoice, UnknownModel};
-pub use route::{BaseUrl, CallSettings, RateLimits, Route, RouteSetup, RouteTable, Secret};
-pub use wire::WireKind;
+pub use model_data::{Catalogue, UnknownWire, WireKind, catalogue};
+pub use port::{
+    BoxFuture, Chosen, Endpoint, ErrorKind, Model, ModelError, ModelEvent, ModelRequest, Models, Terms, ToolChoice,
+    UnknownModel,
+};
+pub use route::{BaseUrl, CallSettings, RateLimits, Route, Secret};
+pub use table::{Checked, RouteError, RouteListing, RouteSetup, RouteTable, Served, offline};
+pub use tokens::estimate;
+pub use transport::{AddressKind, http_client, local_server as local};

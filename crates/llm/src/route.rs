@@ -1,29 +1,21 @@
-//! Routes: named ways to a model, as plain data, and the table that serves them as [`Models`](crate::Models).
+//! Routes: named ways to a model, as plain data.
 //!
-//! Everything here is already decided: where a value came from (file, variable, flag) is the caller's business.
+//! Everything here is already decided: the caller knows where a value came from (file, variable, flag).
 
-mod alias;
 mod base_url;
-mod check;
-mod choose;
-mod listing;
-mod near;
+mod call_settings;
+mod known_names;
+mod rate_limits;
 mod secret;
-mod table;
-
-use std::collections::BTreeMap;
-use std::time::Duration;
 
 pub(crate) use base_url::shown;
 pub use base_url::{BaseUrl, BaseUrlError};
-pub use check::Checked;
-pub use listing::{RouteListing, Served};
-pub(crate) use near::KnownNames;
+pub use call_settings::CallSettings;
+pub(crate) use known_names::KnownNames;
+pub use rate_limits::RateLimits;
 pub use secret::Secret;
-pub use table::{RouteError, RouteTable};
 
-use crate::catalogue::Catalogue;
-use crate::wire::WireKind;
+use crate::model_data::WireKind;
 
 /// The route that serves whatever was not asked for by name.
 pub const MAIN_ROUTE: &str = "main";
@@ -51,61 +43,10 @@ pub struct Route {
     pub rate_limits: RateLimits,
 }
 
-/// What may be asked of an endpoint. Routes that lead to the same one, with the same key, share the lowest.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct RateLimits {
-    pub requests_per_minute: Option<u64>,
-    /// Input and output together.
-    pub tokens_per_minute: Option<u64>,
-    /// Calls under way at once, each over a connection of its own.
-    pub max_connections: Option<u64>,
-}
-
-/// What a table of routes is made of.
-#[derive(Debug, Clone, Default)]
-pub struct RouteSetup {
-    pub routes: Vec<Route>,
-    /// Routes that are set but cannot be used, by name, and why: whoever asks for one is told so.
-    pub unusable: BTreeMap<String, String>,
-    /// The user's own aliases: a name to a model id or to a route's name. They come over the built-in ones.
-    pub aliases: BTreeMap<String, String>,
-    pub catalogue: Catalogue,
-    pub settings: CallSettings,
-}
-
-/// How calls behave, the same on every route.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CallSettings {
-    /// Tries after the first one.
-    pub max_retries: u32,
-    /// The longest wait before the first retry; it doubles with each further one.
-    pub retry_base: Duration,
-    /// How long a call may bring no content before it counts as stalled; some times as long while its model is known to
-    /// reason in silence.
-    pub idle_timeout: Duration,
-}
-
-impl Default for CallSettings {
-    fn default() -> Self {
-        Self { max_retries: 5, retry_base: Duration::from_millis(500), idle_timeout: Duration::from_mins(1) }
-    }
-}
-
 /// Whether a text can be a model's id at some provider, and stand in the path of an address without changing it.
 pub(crate) fn is_model_id(text: &str) -> bool {
     let is_clean = |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '?' | '#' | '\\');
     text.chars().all(is_clean) && text.split('/').all(|segment| !matches!(segment, "" | "." | ".."))
-}
-
-impl RateLimits {
-    pub(crate) fn lowest(self, other: Self) -> Self {
-        let lower = |one: Option<u64>, other: Option<u64>| one.into_iter().chain(other).min();
-        Self {
-            requests_per_minute: lower(self.requests_per_minute, other.requests_per_minute),
-            tokens_per_minute: lower(self.tokens_per_minute, other.tokens_per_minute),
-            max_connections: lower(self.max_connections, other.max_connections),
-        }
-    }
 }
 
 impl Route {

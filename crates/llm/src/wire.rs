@@ -1,22 +1,22 @@
-//! Wires: the foreign JSON of the providers' interfaces, one file each, written by hand.
+//! Wires: the JSON of each provider's interface, written by hand, one file for each.
 //!
-//! A [`Wire`] turns a request into bytes and events of the answer's stream into a [`Reply`]. It does no I/O and keeps no
-//! time; sending, waiting and retrying are the driver's. A new wire is one file here and one row in [`WireKind`].
+//! A [`Wire`] turns a request into bytes, and events of the answer's stream into a [`Reply`]. It does no I/O and keeps
+//! no time; sending, waiting and retrying belong to the rooms above. A new wire is one file here, one kind in
+//! [`WireKind`] and one row in `support.rs`.
 
 mod anthropic;
+mod assemble;
 mod attachment;
+mod failure_mark;
 mod fault;
 mod gemini;
-mod openai;
 mod openai_chat;
 mod openai_responses;
 mod replay;
-mod reply;
 mod support;
-mod tokens;
+mod usage_counts;
 
 use std::fmt;
-use std::str::FromStr;
 
 use bytes::Bytes;
 use reqwest::Url;
@@ -27,10 +27,10 @@ use sortie_protocol::{Reply, Usage};
 
 pub(crate) use attachment::attachment_tokens;
 pub(crate) use fault::ProviderFault;
-pub use support::Support;
+pub use support::{Support, support};
 
 use crate::route::Route;
-use crate::{ErrorKind, ModelError, ModelEvent, ModelRequest};
+use crate::{ErrorKind, ModelError, ModelEvent, ModelRequest, WireKind};
 
 /// One provider interface.
 pub trait Wire: Send + Sync {
@@ -42,6 +42,16 @@ pub trait Wire: Send + Sync {
 
     /// What a whole answer that came as one document says was used. No such answer is taken, but it was paid for.
     fn usage_in(&self, document: &Value) -> Usage;
+}
+
+/// The wire of a kind.
+pub fn for_kind(kind: WireKind) -> &'static dyn Wire {
+    match kind {
+        WireKind::Anthropic => &anthropic::Anthropic,
+        WireKind::Gemini => &gemini::Gemini,
+        WireKind::OpenAiChat => &openai_chat::OpenAiChat,
+        WireKind::OpenAiResponses => &openai_responses::OpenAiResponses,
+    }
 }
 
 /// A request as it goes out. The key stands in a header that is marked as sensitive and does not print.
@@ -80,81 +90,6 @@ pub enum Progress {
     Whole,
     /// The provider ended the stream.
     Done,
-}
-
-/// The wires by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum WireKind {
-    Anthropic,
-    Gemini,
-    OpenAiChat,
-    OpenAiResponses,
-}
-
-/// No wire has that name.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown wire `{given}`; known wires: {}", WireKind::names())]
-pub struct UnknownWire {
-    given: String,
-}
-
-impl WireKind {
-    pub const ALL: [Self; 4] = [Self::Anthropic, Self::Gemini, Self::OpenAiChat, Self::OpenAiResponses];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Anthropic => anthropic::NAME,
-            Self::Gemini => gemini::NAME,
-            Self::OpenAiChat => openai_chat::NAME,
-            Self::OpenAiResponses => openai_responses::NAME,
-        }
-    }
-
-    /// The address of the provider that the wire comes from.
-    pub fn default_base_url(self) -> &'static str {
-        match self {
-            Self::Anthropic => "https://api.anthropic.com",
-            Self::Gemini => "https://generativelanguage.googleapis.com",
-            Self::OpenAiChat | Self::OpenAiResponses => "https://api.openai.com",
-        }
-    }
-
-    /// Whether both wires come from one provider.
-    pub(crate) fn same_provider(self, other: Self) -> bool {
-        self.default_base_url() == other.default_base_url()
-    }
-
-    /// The cap on one reply where the wire demands one and none is set.
-    pub(crate) fn default_max_output(self) -> Option<u64> {
-        (self == Self::Anthropic).then_some(anthropic::DEFAULT_MAX_TOKENS)
-    }
-
-    pub fn wire(self) -> &'static dyn Wire {
-        match self {
-            Self::Anthropic => &anthropic::Anthropic,
-            Self::Gemini => &gemini::Gemini,
-            Self::OpenAiChat => &openai_chat::OpenAiChat,
-            Self::OpenAiResponses => &openai_responses::OpenAiResponses,
-        }
-    }
-
-    fn names() -> String {
-        Self::ALL.map(Self::as_str).join(", ")
-    }
-}
-
-impl fmt::Display for WireKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for WireKind {
-    type Err = UnknownWire;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(|| UnknownWire { given: text.to_owned() })
-    }
 }
 
 fn json_body(body: &impl Serialize) -> Result<Bytes, ModelError> {

@@ -13,6 +13,7 @@ use rmcp::model::CallToolRequestParams;
 use rmcp::service::{RoleClient, RunningService, ServiceExt as _};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use sortie_llm::AddressKind;
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -65,7 +66,7 @@ async fn main() -> Outcome<()> {
 
 async fn connect(url: &str, token: &str) -> Outcome<RunningService<RoleClient, ()>> {
     let config = StreamableHttpClientTransportConfig::with_uri(url).auth_header(token);
-    let client = sortie_llm::http_client(false, true)?;
+    let client = sortie_llm::http_client(AddressKind { is_https: false, is_loopback: true })?;
     Ok(().serve(StreamableHttpClientTransport::with_client(client, config)).await?)
 }
 

@@ -1,4 +1,4 @@
-//! The address of a provider, and the rules by which a wire's own path is joined to it.
+//! Base URL of a provider, and the rules that join a wire's own path to it.
 
 use std::fmt;
 use std::net::IpAddr;

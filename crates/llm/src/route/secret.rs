@@ -1,4 +1,4 @@
-//! A key that cannot be shown by accident.
+//! Secret: a key that cannot be shown by accident.
 
 use std::fmt;
 

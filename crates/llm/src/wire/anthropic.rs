@@ -11,11 +11,6 @@ use super::{Decoder, EncodedRequest, Wire, json_body, key_header};
 use crate::route::Route;
 use crate::{ModelError, ModelRequest};
 
-pub(super) const NAME: &str = "anthropic";
-
-/// The interface demands a cap on the output; this one holds where the route has none.
-pub(super) const DEFAULT_MAX_TOKENS: u64 = 16_000;
-
 pub(super) struct Anthropic;
 
 impl Wire for Anthropic {

@@ -1,7 +1,7 @@
-//! Attachments of tool outputs: which of them a wire carries, and the words for those that it does not.
+//! Attachments of tool outputs: the files that a wire carries, and the words for those that it does not.
 //!
-//! Nothing is dropped in silence: what cannot go along is named in the output's text. How a file is written on a wire is
-//! that wire's own business.
+//! Nothing is dropped in silence: the output's text names each file that cannot go along. Each wire writes the files in
+//! its own way.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,8 @@ use serde::{Serialize, Serializer};
 use sortie_protocol::{Attachment, CallOutput};
 
 use super::replay::output_text;
-use super::{WireKind, is_blank};
+use super::{is_blank, support};
+use crate::WireKind;
 
 /// A tool's output as a wire sends it.
 pub(super) struct Carried<'a> {
@@ -50,7 +51,7 @@ pub(super) fn carried(output: &CallOutput, wire: WireKind) -> Carried<'_> {
 
 /// The file as `wire` carries it in an output that `failed` or not; `None` where it does not.
 fn file(attachment: &Attachment, failed: bool, wire: WireKind) -> Option<Media<'_>> {
-    let support = wire.support();
+    let support = support(wire);
     if failed && !support.files_in_failures {
         return None;
     }
@@ -74,7 +75,7 @@ struct LeftOut<'a> {
 impl fmt::Display for LeftOut<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Attachment { name, media_type, data } = self.attachment;
-        let support = self.wire.support();
+        let support = support(self.wire);
         let types = [support.output_images, support.output_documents].concat();
         let reason = match types.as_slice() {
             _ if data.is_empty() => "it is empty".to_owned(),
@@ -122,8 +123,8 @@ impl Serialize for DataUrl<'_> {
 /// What a file is to a model that is shown it.
 ///
 /// A picture costs by its area and a document by its pages, neither by its bytes: providers count one to two thousand
-/// tokens for a picture or a page, and a page has some fifty kilobytes. A file that is not carried has no picture or page:
-/// it counts all the same, on the high side.
+/// tokens for a picture or a page, and a page has some fifty kilobytes. A file that is not carried has no picture or
+/// page: it counts all the same, on the high side.
 pub(crate) fn attachment_tokens(attachment: &Attachment) -> usize {
     const TOKENS: usize = 1500;
     const PAGE_BYTES: usize = 50 * 1024;

@@ -1,5 +1,6 @@
-//! What providers say when they refuse or break off: one reading for all of them, because servers that are compatible
-//! with one provider report errors like another.
+//! Faults of providers: refusals and breaks in their own words.
+//!
+//! One reader serves all wires, because servers that are compatible with one provider report errors like another.
 
 mod details;
 

@@ -15,8 +15,6 @@ use super::{Decoder, EncodedRequest, Wire, json_body, key_header};
 use crate::route::{Route, is_model_id};
 use crate::{ErrorKind, ModelError, ModelRequest};
 
-pub(super) const NAME: &str = "gemini";
-
 pub(super) struct Gemini;
 
 impl Wire for Gemini {

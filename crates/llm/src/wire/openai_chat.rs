@@ -12,8 +12,6 @@ use super::{Decoder, EncodedRequest, Wire, json_body, key_header};
 use crate::route::Route;
 use crate::{ModelError, ModelRequest};
 
-pub(super) const NAME: &str = "openai-chat";
-
 pub(super) struct OpenAiChat;
 
 impl Wire for OpenAiChat {

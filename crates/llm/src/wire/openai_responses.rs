@@ -1,7 +1,7 @@
 //! OpenAI Responses: `POST /v1/responses`, streamed, with nothing kept at the server.
 //!
-//! The whole conversation goes out with every request, reasoning included, as on every other wire: no request depends on
-//! what a server remembers.
+//! The whole conversation goes out with every request, reasoning included, as on every other wire: no request depends
+//! on what a server remembers.
 
 mod decode;
 mod encode;
@@ -14,8 +14,6 @@ use sortie_protocol::Usage;
 use super::{Decoder, EncodedRequest, Wire, json_body, key_header};
 use crate::route::Route;
 use crate::{ModelError, ModelRequest};
-
-pub(super) const NAME: &str = "openai-responses";
 
 /// The field of an opaque item whose own fields belong to the message that follows it; all other opaque items are
 /// reasoning, as it came.

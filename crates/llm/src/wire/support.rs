@@ -1,9 +1,9 @@
-//! What each wire can carry: one table of plain data.
+//! Support of each wire: one table of plain data.
 //!
-//! It speaks of the wire as it is spoken here, not of what a provider could do beyond it. Encoders read their media
-//! types from it, tests hold the rest against what is really sent, and `docs/wires.md` is written from it.
+//! It describes the wire as spoken here, not everything that a provider can do. Encoders read their media types from
+//! it, tests hold the rest against the bytes that are really sent, and `docs/wires.md` is written from it.
 
-use super::WireKind;
+use crate::WireKind;
 
 const PNG: &str = "image/png";
 const JPEG: &str = "image/jpeg";
@@ -39,34 +39,32 @@ pub struct Support {
     pub usage_in_stream: bool,
 }
 
-impl WireKind {
-    /// What this wire carries.
-    pub fn support(self) -> Support {
-        let everything = Support {
-            output_images: &[PNG, JPEG, GIF, WEBP],
-            output_documents: &[PDF],
-            failure_mark: true,
-            files_in_failures: true,
-            parallel_calls: true,
-            tool_choice_none: true,
-            reasoning_replayed: true,
-            reasoning_sealed: true,
-            cache_marks: true,
-            usage_in_stream: true,
-        };
-        match self {
-            Self::Anthropic => Support { files_in_failures: false, ..everything },
-            Self::Gemini => Support { output_images: &[PNG, JPEG, WEBP, HEIC, HEIF], cache_marks: false, ..everything },
-            Self::OpenAiChat => Support {
-                output_images: &[],
-                output_documents: &[],
-                failure_mark: false,
-                files_in_failures: false,
-                reasoning_sealed: false,
-                cache_marks: false,
-                ..everything
-            },
-            Self::OpenAiResponses => Support { failure_mark: false, cache_marks: false, ..everything },
-        }
+/// The row of a wire.
+pub fn support(kind: WireKind) -> Support {
+    let everything = Support {
+        output_images: &[PNG, JPEG, GIF, WEBP],
+        output_documents: &[PDF],
+        failure_mark: true,
+        files_in_failures: true,
+        parallel_calls: true,
+        tool_choice_none: true,
+        reasoning_replayed: true,
+        reasoning_sealed: true,
+        cache_marks: true,
+        usage_in_stream: true,
+    };
+    match kind {
+        WireKind::Anthropic => Support { files_in_failures: false, ..everything },
+        WireKind::Gemini => Support { output_images: &[PNG, JPEG, WEBP, HEIC, HEIF], cache_marks: false, ..everything },
+        WireKind::OpenAiChat => Support {
+            output_images: &[],
+            output_documents: &[],
+            failure_mark: false,
+            files_in_failures: false,
+            reasoning_sealed: false,
+            cache_marks: false,
+            ..everything
+        },
+        WireKind::OpenAiResponses => Support { failure_mark: false, cache_marks: false, ..everything },
     }
 }

@@ -1,6 +1,7 @@
 //! Where requests go for each way of writing a base URL.
 
 use sortie_llm::WireKind;
+use sortie_llm::wire::for_kind;
 
 use crate::fixture::{everything, request, route};
 
@@ -77,7 +78,7 @@ fn the_version_is_added_once_and_a_path_is_kept() {
             (WireKind::OpenAiChat, openai_chat),
             (WireKind::OpenAiResponses, openai_responses),
         ] {
-            let encoded = wire.wire().encode(&route(wire, base_url), &request(&[], &messages)).unwrap();
+            let encoded = for_kind(wire).encode(&route(wire, base_url), &request(&[], &messages)).unwrap();
             assert_eq!(encoded.url.as_str(), *expected, "{base_url} on {wire}");
         }
     }

@@ -1,5 +1,6 @@
 //! Requests only grow: what was sent once is sent again unchanged, so that providers' prompt caches hit.
 
+use sortie_llm::wire::for_kind;
 use sortie_llm::{ModelRequest, WireKind};
 use sortie_protocol::Message;
 
@@ -53,7 +54,7 @@ fn siblings_share_the_bytes_before_their_briefs() {
         let encode = |brief: &str| {
             let messages = [Message::user(brief)];
             let encoded =
-                wire.wire().encode(&route(wire, "https://host.example"), &request(&tools, &messages)).unwrap();
+                for_kind(wire).encode(&route(wire, "https://host.example"), &request(&tools, &messages)).unwrap();
             String::from_utf8(encoded.body.to_vec()).unwrap()
         };
         let (one, other) = (encode("AAA"), encode("BBB"));

@@ -1,13 +1,13 @@
 //! Replies out of event streams, event by event, with the habits of real servers.
 
 use expect_test::{Expect, expect};
-use sortie_llm::wire::Progress;
+use sortie_llm::wire::{Progress, for_kind};
 use sortie_llm::{ErrorKind, ModelEvent, WireKind};
 use sortie_protocol::{Part, Reply, StopReason};
 
 /// Feeds the payloads; what was seen on the way, then the reply or the error.
 pub(crate) fn decode(wire: WireKind, events: &[&str]) -> (String, Result<Reply, sortie_llm::ModelError>) {
-    let mut decoder = wire.wire().decoder();
+    let mut decoder = for_kind(wire).decoder();
     let mut seen = String::new();
     for data in events {
         let fed = decoder.feed(data, &mut |event| {
@@ -329,7 +329,7 @@ fn what_is_not_the_wires_format_is_garbage() {
 #[test]
 fn blank_deltas_are_no_content() {
     let progress = |wire: WireKind, events: &[&str]| {
-        let mut decoder = wire.wire().decoder();
+        let mut decoder = for_kind(wire).decoder();
         events.iter().fold(Progress::Quiet, |_, event| decoder.feed(event, &mut |_| {}).unwrap())
     };
     let text = |text: &str| {
@@ -349,7 +349,7 @@ fn blank_deltas_are_no_content() {
 
 #[test]
 fn a_ping_counts_only_inside_of_a_block_of_thinking() {
-    let mut decoder = ANTHROPIC.wire().decoder();
+    let mut decoder = for_kind(ANTHROPIC).decoder();
     let mut feed = |event: &str| decoder.feed(event, &mut |_| {}).unwrap();
     let ping = r#"{"type":"ping"}"#;
     assert_eq!(feed(ping), Progress::Quiet);

@@ -2,13 +2,14 @@
 
 use expect_test::{Expect, expect};
 use serde_json::Value;
+use sortie_llm::wire::for_kind;
 use sortie_llm::{ModelRequest, Route, ToolChoice, WireKind};
 use sortie_protocol::{Message, ToolOutput};
 
 use crate::fixture::{call, elements, everything, outputs, reply, request, route, tools};
 
 fn body(route: &Route, request: &ModelRequest<'_>) -> Value {
-    let encoded = route.wire.wire().encode(route, request).unwrap();
+    let encoded = for_kind(route.wire).encode(route, request).unwrap();
     serde_json::from_slice(&encoded.body).unwrap()
 }
 
@@ -109,20 +110,19 @@ fn the_key_goes_into_the_wires_header_and_nowhere_else() {
         (WireKind::OpenAiResponses, "authorization", "Bearer sk-test-key"),
     ] {
         let route = route(wire, "https://host.example");
-        let encoded = wire.wire().encode(&route, &request(&tools, &messages)).unwrap();
+        let encoded = for_kind(wire).encode(&route, &request(&tools, &messages)).unwrap();
         assert_eq!(encoded.headers[header], value);
         assert!(!format!("{encoded:?} {route:?}").contains("sk-test"), "a key must not print");
 
         let keyless = Route { api_key: None, ..route };
-        let encoded = wire.wire().encode(&keyless, &request(&tools, &messages)).unwrap();
+        let encoded = for_kind(wire).encode(&keyless, &request(&tools, &messages)).unwrap();
         assert!(!encoded.headers.contains_key(header));
     }
 }
 
 #[test]
 fn anthropic_is_told_which_version_is_spoken() {
-    let encoded = WireKind::Anthropic
-        .wire()
+    let encoded = for_kind(WireKind::Anthropic)
         .encode(&route(WireKind::Anthropic, "https://host.example"), &request(&[], &everything()))
         .unwrap();
     assert_eq!(encoded.headers["anthropic-version"], "2023-06-01");
@@ -135,7 +135,7 @@ fn a_key_that_no_header_can_carry_is_named_with_its_setting() {
             api_key: Some(sortie_llm::Secret::new("sk\n").set_in("OPENAI_API_KEY")),
             ..route(wire, "https://host.example")
         };
-        let error = wire.wire().encode(&route, &request(&[], &everything())).unwrap_err();
+        let error = for_kind(wire).encode(&route, &request(&[], &everything())).unwrap_err();
         assert_eq!(error.kind, sortie_llm::ErrorKind::Setup);
         assert!(error.message.contains("OPENAI_API_KEY") && !error.message.contains("sk"), "{error}");
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 use serde_json::value::RawValue;
+use sortie_llm::wire::for_kind;
 use sortie_llm::{ModelRequest, RateLimits, Route, Secret, ToolChoice, WireKind};
 use sortie_protocol::{Attachment, CallOutput, Message, Part, Reasoning, ToolCall, ToolOutput, ToolSpec};
 
@@ -119,7 +120,7 @@ pub(crate) fn everything() -> Vec<Message> {
 
 /// The fields of a request's body, each with the exact bytes of its elements: one for a field that is no list.
 pub(crate) fn elements(route: &Route, request: &ModelRequest<'_>) -> BTreeMap<String, Vec<String>> {
-    let encoded = route.wire.wire().encode(route, request).unwrap();
+    let encoded = for_kind(route.wire).encode(route, request).unwrap();
     let fields: BTreeMap<String, Box<RawValue>> = serde_json::from_slice(&encoded.body).unwrap();
     let split = |value: Box<RawValue>| match serde_json::from_str::<Vec<Box<RawValue>>>(value.get()) {
         Ok(elements) => elements.iter().map(|element| element.get().to_owned()).collect(),

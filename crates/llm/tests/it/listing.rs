@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use expect_test::expect;
-use sortie_llm::route::RouteListing;
-use sortie_llm::{CallSettings, ErrorKind, Route, RouteSetup, RouteTable, Secret, WireKind};
+use sortie_llm::{CallSettings, ErrorKind, Route, RouteListing, RouteSetup, RouteTable, Secret, WireKind};
 use sortie_protocol::StopReason;
 use sortie_testkit::{Fault, Script, ScriptedServer, reply};
 
@@ -161,7 +160,7 @@ async fn a_reply_that_the_cap_cut_is_still_a_reply() {
 async fn what_cannot_be_asked_says_why() {
     let keyless = Route { api_key: None, ..route(WireKind::OpenAiChat, "https://api.openai.com") };
     let table = table(vec![keyless], QUICK);
-    let told = |checked: Result<sortie_llm::route::Checked, sortie_llm::ModelError>| checked.unwrap_err().message;
+    let told = |checked: Result<sortie_llm::Checked, sortie_llm::ModelError>| checked.unwrap_err().message;
     expect!["route `main` has no key for https://api.openai.com; set LLM_API_KEY or `api_key` in [routes.main]"]
         .assert_eq(&told(table.check("main").await));
     expect!["unknown model `no such route`; known routes: main, offline; anything else must be a model id of the main route's provider"].assert_eq(&told(table.check("no such route").await));

@@ -17,7 +17,7 @@ mod local;
 mod odd_servers;
 mod offline;
 mod opaque;
-mod pace;
+mod rate_limit;
 mod responses;
 mod routes;
 mod support;

@@ -5,8 +5,7 @@ mod aliases;
 use std::collections::BTreeMap;
 
 use expect_test::{Expect, expect};
-use sortie_llm::route::RouteError;
-use sortie_llm::{ErrorKind, Models, Route, RouteSetup, RouteTable, WireKind};
+use sortie_llm::{ErrorKind, Models, Route, RouteError, RouteSetup, RouteTable, WireKind};
 use sortie_protocol::ModelChoice;
 
 use crate::fixture::route;

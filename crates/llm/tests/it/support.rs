@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use expect_test::expect_file;
-use sortie_llm::wire::Support;
+use sortie_llm::wire::{Support, for_kind, support};
 use sortie_llm::{ModelRequest, ToolChoice, WireKind};
 use sortie_protocol::{Message, ToolOutput};
 
@@ -60,7 +60,7 @@ fn the_page_about_wires_is_the_table() {
     let names = WireKind::ALL.map(|wire| format!("`{wire}`")).join(" | ");
     writeln!(page, "| | {names} |\n| --- |{}", " --- |".repeat(WireKind::ALL.len())).unwrap();
     for (about, say) in ROWS {
-        let cells = WireKind::ALL.map(|wire| say(&wire.support())).join(" | ");
+        let cells = WireKind::ALL.map(|wire| say(&support(wire))).join(" | ");
         writeln!(page, "| {about} | {cells} |").unwrap();
     }
     page.push_str(NOTES);
@@ -68,7 +68,7 @@ fn the_page_about_wires_is_the_table() {
 }
 
 fn sent(wire: WireKind, request: &ModelRequest<'_>) -> String {
-    let encoded = wire.wire().encode(&route(wire, "https://host.example"), request).unwrap();
+    let encoded = for_kind(wire).encode(&route(wire, "https://host.example"), request).unwrap();
     String::from_utf8(encoded.body.to_vec()).unwrap()
 }
 
@@ -85,7 +85,7 @@ fn turn(wire: WireKind, output: ToolOutput) -> String {
 #[test]
 fn what_the_table_says_of_requests_is_what_is_sent() {
     for wire in WireKind::ALL {
-        let support = wire.support();
+        let support = support(wire);
         let failed = turn(wire, ToolOutput::failure("no such file"));
         assert_eq!(failed.contains("Error: no such file"), !support.failure_mark, "{wire}: {failed}");
         let done = turn(wire, ToolOutput::done("no such file", ""));

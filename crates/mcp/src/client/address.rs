@@ -7,6 +7,7 @@ use reqwest::Url;
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use sortie_llm::AddressKind;
 use sortie_policy::Redactor;
 
 use super::bounded_http::BoundedHttp;
@@ -27,7 +28,8 @@ pub(super) fn transport(
         "http" => false,
         _ => return Err("its `url` must begin with http:// or https://".to_owned()),
     };
-    let client = sortie_llm::http_client(is_https, is_loopback(&address)).map_err(|error| error.to_string())?;
+    let kind = AddressKind { is_https, is_loopback: is_loopback(&address) };
+    let client = sortie_llm::http_client(kind).map_err(|error| error.to_string())?;
     let mut sent = HashMap::new();
     for (name, value) in headers {
         let bad = || format!("the header `{name}` cannot be sent");

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use sortie_llm::route::Checked;
-use sortie_llm::{ModelError, RouteTable};
+use sortie_llm::{Checked, ModelError, RouteTable};
 use tokio::runtime::Builder;
 use tokio::task::JoinSet;
 

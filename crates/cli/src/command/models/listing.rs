@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 use sortie_llm::catalogue::Prices;
 use sortie_llm::local::LocalServer;
-use sortie_llm::route::{MAIN_ROUTE, RouteListing, Served};
+use sortie_llm::route::MAIN_ROUTE;
+use sortie_llm::{RouteListing, Served};
 
 use crate::local;
 use crate::render::table;

@@ -1,4 +1,4 @@
-//! An Anthropic event stream as a [`Reply`].
+//! Decoder of an Anthropic event stream into a [`Reply`].
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use sortie_protocol::{CallId, Part, Reasoning, Reply, StopReason, ToolCall, Usage};
 
-use super::NAME;
-use crate::wire::tokens::count;
-use crate::wire::{Decoder, Observe, Progress, cut, fault_or_garbage, garbage, progress_of, reply};
+use crate::model_data::wire_kind::ANTHROPIC;
+use crate::wire::assemble::assemble;
+use crate::wire::usage_counts::count;
+use crate::wire::{Decoder, Observe, Progress, cut, fault_or_garbage, garbage, progress_of};
 use crate::{ErrorKind, ModelError, ModelEvent};
 
 #[derive(Deserialize)]
@@ -109,7 +110,7 @@ impl Decoder for AnthropicDecoder {
         }
         let stop = self.stop()?;
         let parts = std::mem::take(&mut self.blocks).into_values().filter_map(|block| part(block.content)).collect();
-        Ok(reply::assemble(parts, stop, self.usage, std::mem::take(&mut self.model)))
+        Ok(assemble(parts, stop, self.usage, std::mem::take(&mut self.model)))
     }
 
     fn usage(&self) -> Usage {
@@ -273,7 +274,9 @@ fn part(content: Content) -> Option<Part> {
             let arguments = if sent_at_once { input.to_string() } else { arguments };
             Some(Part::Call(ToolCall { id: CallId(id), tool, arguments }))
         }
-        Content::Opaque(item) => Some(Part::Reasoning(Reasoning { wire: NAME.to_owned(), item: Value::Object(item) })),
+        Content::Opaque(item) => {
+            Some(Part::Reasoning(Reasoning { wire: ANTHROPIC.to_owned(), item: Value::Object(item) }))
+        }
         Content::Unknown => None,
     }
 }

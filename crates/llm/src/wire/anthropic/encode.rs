@@ -1,4 +1,4 @@
-//! A [`ModelRequest`] as the body of an Anthropic request.
+//! Encoder of a [`ModelRequest`] as the body of an Anthropic request.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use sortie_protocol::{Attachment, CallOutput, Message, Part, ToolSpec};
 
-use super::{DEFAULT_MAX_TOKENS, NAME};
+use crate::model_data::wire_kind::{ANTHROPIC, ANTHROPIC_MAX_OUTPUT};
 use crate::wire::attachment::{Carried, Media, carried};
 use crate::wire::replay::{ArgumentsObject, is_identifier, is_sendable, portable_id, portable_name};
 use crate::wire::{WireKind, is_blank};
@@ -123,7 +123,7 @@ pub(super) fn body<'a>(request: &ModelRequest<'a>, max_output: Option<u64>) -> B
     }
     Body {
         model: request.model,
-        max_tokens: max_output.unwrap_or(DEFAULT_MAX_TOKENS),
+        max_tokens: max_output.unwrap_or(ANTHROPIC_MAX_OUTPUT),
         stream: true,
         tools,
         tool_choice: no_calls.then_some(Tagged { r#type: "none" }),
@@ -156,10 +156,10 @@ fn text_block(text: &str, cache_control: Option<Tagged>) -> Option<Block<'_>> {
 fn reply_block(part: &Part) -> Option<Block<'_>> {
     match part {
         Part::Text { text } => text_block(text, None),
-        Part::Reasoning(reasoning) if reasoning.wire == NAME => Some(Block::Opaque(&reasoning.item)),
+        Part::Reasoning(reasoning) if reasoning.wire == ANTHROPIC => Some(Block::Opaque(&reasoning.item)),
         Part::Reasoning(_) => None,
         Part::Call(call) => Some(Block::ToolUse {
-            id: portable_id(&call.id.0, is_identifier(&call.id.0)),
+            id: portable_id(&call.id.0, is_identifier),
             name: portable_name(&call.tool),
             input: ArgumentsObject::of(&call.arguments),
         }),
@@ -168,7 +168,7 @@ fn reply_block(part: &Part) -> Option<Block<'_>> {
 
 fn tool_result(output: &CallOutput) -> Block<'_> {
     Block::ToolResult {
-        tool_use_id: portable_id(&output.call.0, is_identifier(&output.call.0)),
+        tool_use_id: portable_id(&output.call.0, is_identifier),
         content: result_content(carried(output, WireKind::Anthropic)),
         is_error: output.output.failed,
         cache_control: None,

@@ -1,4 +1,4 @@
-//! The `details` that Google adds to its errors: typed objects that say why, and when to ask again.
+//! Details that Google adds to its errors: typed objects with the reason, and the time to ask again.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! A Gemini event stream as a [`Reply`].
+//! Decoder of a Gemini event stream into a [`Reply`].
 //!
-//! Each event is a whole small response. Calls come whole, texts and thoughts in pieces, counts as totals so far, and
-//! the end is the event with a finish reason: nothing follows it that would say so.
+//! Each event is a whole small response. Calls come whole, texts and thoughts in pieces, counts as totals so far. The
+//! event with a finish reason is the end: nothing after it says so.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -9,9 +9,10 @@ use serde_json::value::RawValue;
 use sortie_protocol::{CallId, Part, Reply, StopReason, ToolCall, Usage};
 
 use super::opaque;
+use crate::wire::assemble::assemble;
 use crate::wire::fault::one_line;
-use crate::wire::tokens::{count, uncached};
-use crate::wire::{Decoder, Observe, Progress, cut, fault_or_garbage, progress_of, reply};
+use crate::wire::usage_counts::{count, uncached};
+use crate::wire::{Decoder, Observe, Progress, cut, fault_or_garbage, progress_of};
 use crate::{ErrorKind, ModelError, ModelEvent};
 
 /// What the reasons have in them by which the provider keeps an answer to itself.
@@ -118,7 +119,7 @@ impl Decoder for GeminiDecoder {
     fn finish(&mut self) -> Result<Reply, ModelError> {
         let stop = self.stop()?;
         let parts = std::mem::take(&mut self.parts);
-        Ok(reply::assemble(parts, stop, self.usage, std::mem::take(&mut self.model)))
+        Ok(assemble(parts, stop, self.usage, std::mem::take(&mut self.model)))
     }
 
     fn usage(&self) -> Usage {
@@ -214,8 +215,8 @@ impl GeminiDecoder {
     }
 }
 
-/// Takes the figures that are there: later ones are totals, not additions. Cached input is part of the prompt's count on
-/// this wire; thoughts and the answer are counted apart.
+/// Takes the figures that are there: later ones are totals, not additions. Cached input is part of the prompt's count
+/// on this wire; thoughts and the answer are counted apart.
 pub(super) fn count_usage(usage: &mut Usage, said: &Value) {
     let sum = |keys: [&str; 2]| {
         let counts = keys.map(|key| count(said, &[key]));

@@ -1,4 +1,4 @@
-//! A [`ModelRequest`] as the body of a Gemini request.
+//! Encoder of a [`ModelRequest`] as the body of a Gemini request.
 
 use std::borrow::Cow;
 
@@ -209,7 +209,7 @@ fn reply(parts: &[Part], generation: Generation) -> Vec<ContentPart<'_>> {
 
 /// A call's id, for models that number their calls.
 pub(super) fn id(id: &str, generation: Generation) -> Option<Cow<'_, str>> {
-    (generation == Generation::Signing).then(|| portable_id(id, true))
+    (generation == Generation::Signing).then(|| portable_id(id, |_| true))
 }
 
 /// A tool's name, which must begin with a letter or `_` on this wire.

@@ -1,4 +1,4 @@
-//! What the generations of Gemini want differently, by the id of a model.
+//! Generations of Gemini, told by a model's id, with the differences in what they want.
 
 /// How far a model has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,8 +13,8 @@ pub(super) enum Generation {
 }
 
 impl Generation {
-    /// By the version, which stands right after the name: any other number is a date or a count. Names without one, like
-    /// `gemini-flash-latest`, stand for a recent model; names that are not Gemini's promise nothing.
+    /// By the version, which stands right after the name: any other number is a date or a count. Names without one,
+    /// like `gemini-flash-latest`, stand for a recent model; names that are not Gemini's promise nothing.
     pub(super) fn of(model: &str) -> Self {
         let id = model.rsplit('/').next().unwrap_or(model);
         let Some(rest) = id.strip_prefix("gemini-") else { return Self::Early };

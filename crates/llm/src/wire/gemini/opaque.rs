@@ -1,4 +1,4 @@
-//! What Gemini sends beside text and calls and wants back unchanged, as items of [`Reasoning`].
+//! Opaque items of Gemini: what it sends beside text and calls and wants back unchanged, kept as [`Reasoning`].
 //!
 //! An item is one of two things. With a text it is a whole part of the reply: a thought, or a signature that came with
 //! an empty text. Without one it is the signature of the part that follows it, a text or a call.
@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 use sortie_protocol::{Part, Reasoning};
 
-use super::NAME;
+use crate::model_data::wire_kind::GEMINI;
 
 const TEXT: &str = "text";
 const THOUGHT: &str = "thought";
@@ -21,7 +21,7 @@ pub(super) enum Item<'a> {
 impl<'a> Item<'a> {
     /// Nothing where another wire wrote it, or nobody who would know how.
     pub(super) fn of(reasoning: &'a Reasoning) -> Option<Self> {
-        if reasoning.wire != NAME {
+        if reasoning.wire != GEMINI {
             return None;
         }
         let item = &reasoning.item;
@@ -70,5 +70,5 @@ fn whole(text: String, signature: Option<String>) -> Map<String, Value> {
 }
 
 fn reasoning(item: Map<String, Value>) -> Part {
-    Part::Reasoning(Reasoning { wire: NAME.to_owned(), item: Value::Object(item) })
+    Part::Reasoning(Reasoning { wire: GEMINI.to_owned(), item: Value::Object(item) })
 }

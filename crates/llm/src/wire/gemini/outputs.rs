@@ -1,4 +1,4 @@
-//! The outputs of a turn as parts of a Gemini request, with the files that belong to them.
+//! Outputs of a turn as parts of a Gemini request, with the files that belong to them.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! A Chat Completions event stream as a [`Reply`], with the habits of the many servers that speak it.
+//! Decoder of a Chat Completions event stream into a [`Reply`], with the habits of the many servers that speak it.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 use sortie_protocol::{CallId, Part, Reply, StopReason, ToolCall, Usage};
 
 use super::opaque;
-use crate::wire::tokens::{count, uncached};
-use crate::wire::{Decoder, Observe, Progress, cut, fault_or_garbage, is_blank, reply};
+use crate::wire::assemble::assemble;
+use crate::wire::usage_counts::{count, uncached};
+use crate::wire::{Decoder, Observe, Progress, cut, fault_or_garbage, is_blank};
 use crate::{ErrorKind, ModelError, ModelEvent};
 
 const END_MARK: &str = "[DONE]";
@@ -126,7 +127,7 @@ impl Decoder for ChatDecoder {
             parts.extend(opaque::of_call(call.opaque));
             parts.push(Part::Call(ToolCall { id: CallId(call.id), tool: call.tool, arguments: call.arguments }));
         }
-        Ok(reply::assemble(parts, stop, self.usage, std::mem::take(&mut self.model)))
+        Ok(assemble(parts, stop, self.usage, std::mem::take(&mut self.model)))
     }
 
     fn usage(&self) -> Usage {
@@ -243,8 +244,8 @@ impl ChatDecoder {
 
     /// Why the reply ended; an error where it is not whole.
     ///
-    /// Only a finish reason makes a reply whole. `[DONE]` alone does not: every server of note (OpenAI, vLLM, llama.cpp,
-    /// Ollama) gives a reason, and proxies write the mark even after an upstream that broke off.
+    /// Only a finish reason makes a reply whole. `[DONE]` alone does not: every server of note (OpenAI, vLLM,
+    /// llama.cpp, Ollama) gives a reason, and proxies write the mark even after an upstream that broke off.
     fn stop(&self) -> Result<StopReason, ModelError> {
         match self.finish_reason.as_deref().ok_or_else(cut)? {
             "content_filter" => Ok(StopReason::Refusal),

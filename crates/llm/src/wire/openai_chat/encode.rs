@@ -1,4 +1,4 @@
-//! A [`ModelRequest`] as the body of a Chat Completions request.
+//! Encoder of a [`ModelRequest`] as the body of a Chat Completions request.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,11 +7,12 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sortie_protocol::{CallId, CallOutput, Message, Part, ToolCall, ToolSpec};
 
-use super::{NAME, opaque};
+use super::opaque;
+use crate::model_data::wire_kind::OPENAI_CHAT;
 use crate::route::Route;
 use crate::wire::attachment::carried;
 use crate::wire::replay::{ArgumentsObject, is_sendable, portable_id, portable_name};
-use crate::wire::{WireKind, is_blank, openai};
+use crate::wire::{WireKind, failure_mark, is_blank};
 use crate::{ModelRequest, ToolChoice};
 
 /// The longest call id that OpenAI takes. Compatible servers take back what they gave, whatever its length.
@@ -35,7 +36,7 @@ impl Dialect {
     }
 
     fn id(self, id: &CallId) -> Cow<'_, str> {
-        portable_id(&id.0, self == Self::Compatible || id.0.len() <= MAX_OPENAI_ID)
+        portable_id(&id.0, |id| self == Self::Compatible || id.len() <= MAX_OPENAI_ID)
     }
 }
 
@@ -161,7 +162,7 @@ fn reply(parts: &[Part], dialect: Dialect) -> ChatMessage<'_> {
             Part::Text { text: more } => text.push_str(more),
             Part::Call(call) => message.tool_calls.push(called(call, of_next_call.take(), dialect)),
             // OpenAI itself neither gives nor takes such fields.
-            Part::Reasoning(reasoning) if reasoning.wire == NAME && dialect == Dialect::Compatible => {
+            Part::Reasoning(reasoning) if reasoning.wire == OPENAI_CHAT && dialect == Dialect::Compatible => {
                 for (key, value) in reasoning.item.as_object().into_iter().flatten() {
                     match (key.as_str(), value) {
                         (opaque::CALL, Value::Object(fields)) => of_next_call = Some(fields),
@@ -196,7 +197,7 @@ fn called<'a>(call: &'a ToolCall, opaque: Option<&'a Map<String, Value>>, dialec
 
 fn tool_message(output: &CallOutput, dialect: Dialect) -> ChatMessage<'_> {
     // A tool's message is text on this wire: `carried` puts every attachment into words.
-    let text = openai::told(carried(output, WireKind::OpenAiChat).text, &output.output);
+    let text = failure_mark::with_mark(carried(output, WireKind::OpenAiChat).text, &output.output);
     let message = ChatMessage::new("tool", Some(Content::Text(text)));
     ChatMessage { tool_call_id: Some(dialect.id(&output.call)), ..message }
 }

@@ -1,12 +1,12 @@
-//! What servers of this wire send beside text and calls and want back unchanged, put together from its pieces.
+//! Opaque items of chat servers: what they send beside text and calls and want back unchanged.
 //!
-//! It is kept as items of [`Reasoning`]: an item's fields are those of the assistant message, except that [`CONTENT`]
+//! The items are kept as [`Reasoning`]: an item's fields are those of the assistant message, except that [`CONTENT`]
 //! holds items that stand before the message's text, and [`CALL`] holds fields of the call that follows the item.
 
 use serde_json::{Map, Value};
 use sortie_protocol::{Part, Reasoning};
 
-use super::NAME;
+use crate::model_data::wire_kind::OPENAI_CHAT;
 
 /// The field whose items share the message's content with its text.
 pub(super) const CONTENT: &str = "content";
@@ -20,7 +20,8 @@ const CLOSING: [&str; 2] = ["signature", "data"];
 
 /// An item of a message for the history; nothing where nothing came.
 pub(super) fn of_message(fields: Map<String, Value>) -> Option<Part> {
-    (!fields.is_empty()).then(|| Part::Reasoning(Reasoning { wire: NAME.to_owned(), item: Value::Object(fields) }))
+    (!fields.is_empty())
+        .then(|| Part::Reasoning(Reasoning { wire: OPENAI_CHAT.to_owned(), item: Value::Object(fields) }))
 }
 
 /// An item of the call that is to follow it; nothing where nothing came.

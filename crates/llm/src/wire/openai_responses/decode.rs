@@ -1,4 +1,4 @@
-//! A Responses event stream as a [`Reply`]. Items are put together in `item`.
+//! Decoder of a Responses event stream into a [`Reply`]. Items are put together in `item`.
 
 mod item;
 
@@ -9,8 +9,9 @@ use serde_json::{Map, Value};
 use sortie_protocol::{Part, Reply, StopReason, Usage};
 
 use self::item::{Kind, OutputItem};
-use crate::wire::tokens::{count, uncached};
-use crate::wire::{Decoder, Observe, Progress, ProviderFault, cut, fault_or_garbage, garbage, reply};
+use crate::wire::assemble::assemble;
+use crate::wire::usage_counts::{count, uncached};
+use crate::wire::{Decoder, Observe, Progress, ProviderFault, cut, fault_or_garbage, garbage};
 use crate::{ErrorKind, ModelError};
 
 /// What servers of the other OpenAI wire end their streams with, and some put here too. It proves nothing.
@@ -96,7 +97,7 @@ impl Decoder for ResponsesDecoder {
             Ended::Whole => StopReason::End,
         };
         let parts: Vec<Part> = std::mem::take(&mut self.items).into_values().flat_map(OutputItem::into_parts).collect();
-        Ok(reply::assemble(parts, stop, self.usage, std::mem::take(&mut self.model)))
+        Ok(assemble(parts, stop, self.usage, std::mem::take(&mut self.model)))
     }
 
     fn usage(&self) -> Usage {

@@ -1,4 +1,4 @@
-//! A [`ModelRequest`] as the body of a Responses request.
+//! Encoder of a [`ModelRequest`] as the body of a Responses request.
 
 use std::borrow::Cow;
 
@@ -6,11 +6,12 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use sortie_protocol::{CallId, CallOutput, Message, Part, Reasoning, ToolSpec};
 
+use super::MESSAGE;
 use super::reasoner::Reasoner;
-use super::{MESSAGE, NAME};
+use crate::model_data::wire_kind::OPENAI_RESPONSES;
 use crate::wire::attachment::{Carried, DataUrl, Media, carried};
 use crate::wire::replay::{ArgumentsObject, is_sendable, portable_id, portable_name};
-use crate::wire::{WireKind, is_blank, openai};
+use crate::wire::{WireKind, failure_mark, is_blank};
 use crate::{ModelRequest, ToolChoice};
 
 /// The longest call id that is taken; the provider's own are shorter, those of other wires perhaps not.
@@ -142,7 +143,7 @@ fn reply(parts: &[Part], reasoner: Reasoner) -> Vec<Item<'_>> {
                 name: portable_name(&call.tool),
                 arguments: ArgumentsObject::of(&call.arguments).text(),
             }),
-            Part::Reasoning(Reasoning { wire, item }) if wire == NAME => match item.get(MESSAGE) {
+            Part::Reasoning(Reasoning { wire, item }) if wire == OPENAI_RESPONSES => match item.get(MESSAGE) {
                 Some(fields) => of_next_message = fields.as_object(),
                 None => items.extend(is_taken_back(item, reasoner).then_some(Item::Reasoning(item))),
             },
@@ -154,8 +155,8 @@ fn reply(parts: &[Part], reasoner: Reasoner) -> Vec<Item<'_>> {
     items
 }
 
-/// Whether a server that keeps nothing can make anything of a reasoning item: it must hold the reasoning, sealed or open,
-/// and not only its id.
+/// Whether a server that keeps nothing can make anything of a reasoning item: it must hold the reasoning, sealed or
+/// open, and not only its id.
 fn is_taken_back(item: &Value, reasoner: Reasoner) -> bool {
     let is_sealed = item["encrypted_content"].as_str().is_some_and(|sealed| !sealed.is_empty());
     let is_open = item["content"].as_array().is_some_and(|content| !content.is_empty());
@@ -164,7 +165,7 @@ fn is_taken_back(item: &Value, reasoner: Reasoner) -> bool {
 
 fn call_output(output: &CallOutput) -> Item<'_> {
     let Carried { text, files } = carried(output, WireKind::OpenAiResponses);
-    let text = openai::told(text, &output.output);
+    let text = failure_mark::with_mark(text, &output.output);
     let output_field = if files.is_empty() {
         Output::Text(text)
     } else {
@@ -182,5 +183,5 @@ fn attached(file: Media<'_>) -> Content<'_> {
 }
 
 fn taken_id(id: &CallId) -> Cow<'_, str> {
-    portable_id(&id.0, id.0.len() <= MAX_ID)
+    portable_id(&id.0, |id| id.len() <= MAX_ID)
 }

@@ -1,4 +1,4 @@
-//! Which models reason, told by their ids, because this wire's provider refuses to be asked otherwise.
+//! Models that reason, told by their ids: this provider refuses reasoning, and the wish for it, with all others.
 
 /// Whether a model writes and reads reasoning items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

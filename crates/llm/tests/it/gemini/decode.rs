@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use sortie_llm::ErrorKind;
-use sortie_llm::wire::Progress;
+use sortie_llm::wire::{Progress, for_kind};
 use sortie_protocol::StopReason;
 
 use super::WIRE;
@@ -134,7 +134,7 @@ fn other_candidates_and_kinds_of_parts_say_nothing() {
 
 #[test]
 fn signatures_and_calls_are_content_and_counts_are_not() {
-    let progress = |event: &str| WIRE.wire().decoder().feed(event, &mut |_| {}).unwrap();
+    let progress = |event: &str| for_kind(WIRE).decoder().feed(event, &mut |_| {}).unwrap();
     let part = |part: &str| format!(r#"{{"candidates":[{{"content":{{"parts":[{part}]}}}}]}}"#);
     for (event, expected) in [
         (part(r#"{"text":""}"#), Progress::Quiet),

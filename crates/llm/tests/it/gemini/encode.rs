@@ -2,6 +2,7 @@
 
 use expect_test::{Expect, expect};
 use serde_json::Value;
+use sortie_llm::wire::for_kind;
 use sortie_llm::{ErrorKind, ModelRequest, Route, ToolChoice};
 use sortie_protocol::{Message, ToolOutput};
 use sortie_testkit::{Script, ScriptedServer, reply as scripted};
@@ -12,7 +13,7 @@ use crate::fixture::{attachment, call, elements, everything, outputs, reply, req
 
 fn url(base_url: &str, model: &str) -> String {
     let messages = [Message::user("Where is it?")];
-    WIRE.wire().encode(&route(WIRE, base_url), &to(model, &[], &messages)).unwrap().url.to_string()
+    for_kind(WIRE).encode(&route(WIRE, base_url), &to(model, &[], &messages)).unwrap().url.to_string()
 }
 
 #[test]
@@ -41,7 +42,7 @@ fn an_id_that_would_lead_elsewhere_is_refused() {
     for model in
         ["", "..", "a/../../v1/files", "models/../x", "./m", "a//b", "/m", "m/", "a?b", "a#b", "a\\b", "a b", "a\nb"]
     {
-        let error = WIRE.wire().encode(&google(), &to(model, &[], &messages)).unwrap_err();
+        let error = for_kind(WIRE).encode(&google(), &to(model, &[], &messages)).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Setup, "{model}");
         assert_eq!(
             error.message,
@@ -51,7 +52,7 @@ fn an_id_that_would_lead_elsewhere_is_refused() {
 }
 
 fn body(route: &Route, request: &ModelRequest<'_>) -> Value {
-    serde_json::from_slice(&WIRE.wire().encode(route, request).unwrap().body).unwrap()
+    serde_json::from_slice(&for_kind(WIRE).encode(route, request).unwrap().body).unwrap()
 }
 
 #[test]

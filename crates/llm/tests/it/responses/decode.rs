@@ -3,7 +3,7 @@
 use expect_test::expect;
 use serde_json::Value;
 use sortie_llm::ErrorKind;
-use sortie_llm::wire::Progress;
+use sortie_llm::wire::{Progress, for_kind};
 use sortie_protocol::StopReason;
 
 use super::{RESPONSES, STREAM};
@@ -196,7 +196,7 @@ fn reasoning(event: &str) -> String {
 
 #[test]
 fn signs_of_life_are_no_content() {
-    let mut decoder = RESPONSES.wire().decoder();
+    let mut decoder = for_kind(RESPONSES).decoder();
     let mut feed = |event: &str| decoder.feed(event, &mut |_| {}).unwrap();
     assert_eq!(feed(STREAM[0]), Progress::Quiet);
     assert_eq!(feed(STREAM[1]), Progress::Quiet);

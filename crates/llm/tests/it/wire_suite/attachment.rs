@@ -1,6 +1,7 @@
 //! Files that tools return: they reach the model, or words do.
 
 use sortie_llm::WireKind;
+use sortie_llm::wire::support;
 use sortie_protocol::{Attachment, Message, ToolOutput, Usage};
 use sortie_testkit::{Script, reply};
 
@@ -16,7 +17,7 @@ fn history(output: ToolOutput) -> [Message; 3] {
 /// The scripted server refuses files in forms and of kinds that the providers refuse.
 pub(super) async fn attachments_of_an_output_reach_the_model_or_are_named(wire: WireKind) {
     let caller = caller(wire, Script::always(reply::text("Seen.")), ONE_TRY);
-    let carried = [wire.support().output_images, wire.support().output_documents].concat();
+    let carried = [support(wire).output_images, support(wire).output_documents].concat();
     for (name, media_type, data) in [
         ("logo.png", "image/png", "iVBORw0KGgo="),
         ("photo.jpg", "image/jpeg", "/9j/4AAQSkZJ"),
@@ -32,7 +33,7 @@ pub(super) async fn attachments_of_an_output_reach_the_model_or_are_named(wire: 
             let answer = caller.go_on(&history(output.with_attachments(files))).await.1.unwrap();
             assert_eq!(answer.text(), "Seen.");
             let sent = String::from_utf8(caller.server.requests().last().unwrap().raw.clone()).unwrap();
-            let is_carried = carried.contains(&media_type) && (!failed || wire.support().files_in_failures);
+            let is_carried = carried.contains(&media_type) && (!failed || support(wire).files_in_failures);
             assert_eq!(sent.contains(data), is_carried, "{name} in {sent}");
             let words = format!("[attachment {name} ({media_type}, ");
             assert_eq!(sent.contains(&words), !is_carried, "{name} in {sent}");

@@ -3,8 +3,9 @@
 use serde_json::{Map, Value, json};
 use sortie_protocol::{CallId, Part, Reasoning, ToolCall};
 
-use super::super::{MESSAGE, NAME};
+use super::super::MESSAGE;
 use crate::ModelEvent;
+use crate::model_data::wire_kind::OPENAI_RESPONSES;
 use crate::wire::{Observe, Progress, progress_of};
 
 /// What the server says of its messages beside their text, and wants back.
@@ -126,7 +127,7 @@ impl OutputItem {
 
     /// The item for the history. Reasoning that did not come to its end has nothing that a server would take back.
     pub(super) fn into_parts(self) -> Vec<Part> {
-        let opaque = |item| Part::Reasoning(Reasoning { wire: NAME.to_owned(), item });
+        let opaque = |item| Part::Reasoning(Reasoning { wire: OPENAI_RESPONSES.to_owned(), item });
         match self.content {
             Content::Message { text, opaque: fields, .. } => {
                 let said = (!fields.is_empty() && !text.is_empty()).then(|| opaque(json!({ MESSAGE: fields })));

@@ -1,0 +1,156 @@
+//! Rate limits of an endpoint, held for the whole process: one line for all callers, first come, first served.
+//!
+//! [`admission`] decides, by the rates that are set, by the waits that the endpoint asks for, and by what its refusals
+//! teach. This file waits for it. The caller decides whether a call is tried again. No lock is held while a call is
+//! made.
+
+mod admission;
+mod learned_limits;
+mod steady_rate;
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use self::admission::{Admission, Refusal, Ticket, Wait};
+use crate::route::{RateLimits, Route};
+use crate::{ErrorKind, ModelError};
+
+/// An endpoint that wants more time than this is not waited for.
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_mins(5);
+
+/// The rate limiters of a process, one for each endpoint.
+#[derive(Debug, Default)]
+pub(crate) struct RateLimiters(Vec<(Route, Arc<RateLimiter>)>);
+
+/// The rate limiter of one endpoint.
+#[derive(Debug)]
+pub(crate) struct RateLimiter {
+    admission: Mutex<Admission>,
+    /// Held by whoever is first in line.
+    line: tokio::sync::Mutex<()>,
+    /// There may be room for one more.
+    room: Notify,
+}
+
+/// A call that was let in; dropping it tells that the call is over.
+#[derive(Debug)]
+pub(crate) struct Permit<'a> {
+    limiter: &'a RateLimiter,
+    ticket: Ticket,
+}
+
+/// The wait for an endpoint would be too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TooLong {
+    /// It wants so much more time.
+    Closed(Duration),
+    /// The caller's deadline comes first.
+    Deadline,
+}
+
+impl RateLimiters {
+    /// Routes to one endpoint share a rate limiter; the lowest of their limits hold.
+    pub(crate) fn new(routes: &[Route]) -> Self {
+        let mut limiters = Self::default();
+        for route in routes {
+            if limiters.found(route).is_none() {
+                let there = routes.iter().filter(|other| route.is_same_endpoint(other));
+                let limits = there.map(|other| other.rate_limits).fold(RateLimits::default(), RateLimits::lowest);
+                limiters.0.push((route.clone(), Arc::new(RateLimiter::new(limits))));
+            }
+        }
+        limiters
+    }
+
+    /// The rate limiter of a route's endpoint.
+    pub(crate) fn of(&self, route: &Route) -> Arc<RateLimiter> {
+        self.found(route).unwrap_or_else(|| Arc::new(RateLimiter::new(route.rate_limits)))
+    }
+
+    fn found(&self, route: &Route) -> Option<Arc<RateLimiter>> {
+        self.0.iter().find(|(known, _)| known.is_same_endpoint(route)).map(|(_, limiter)| Arc::clone(limiter))
+    }
+}
+
+impl RateLimiter {
+    pub(crate) fn new(limits: RateLimits) -> Self {
+        let admission = Mutex::new(Admission::new(limits, Instant::now()));
+        Self { admission, line: tokio::sync::Mutex::default(), room: Notify::new() }
+    }
+
+    /// Waits until a call that sends about so many tokens may be made. Dropping the future leaves the line.
+    pub(crate) async fn acquire(&self, tokens: u64, deadline: Option<Instant>) -> Result<Permit<'_>, TooLong> {
+        let turn = self.wait_in_line(tokens, deadline);
+        match deadline {
+            Some(deadline) => timeout_at(deadline, turn).await.unwrap_or(Err(TooLong::Deadline)),
+            None => turn.await,
+        }
+    }
+
+    async fn wait_in_line(&self, tokens: u64, deadline: Option<Instant>) -> Result<Permit<'_>, TooLong> {
+        let _first = self.line.lock().await;
+        loop {
+            let now = Instant::now();
+            let admitted = self.admission().admit(tokens, now);
+            let wait = match admitted {
+                Ok(ticket) => return Ok(Permit { limiter: self, ticket }),
+                Err(Wait::Closed(wait)) if wait > LONGEST_WAIT => return Err(TooLong::Closed(wait)),
+                Err(Wait::Closed(wait) | Wait::Rate(wait)) => wait,
+                Err(Wait::Room) => {
+                    self.room.notified().await;
+                    continue;
+                }
+            };
+            if deadline.is_some_and(|deadline| now + wait >= deadline) {
+                return Err(TooLong::Deadline);
+            }
+            sleep(wait).await;
+        }
+    }
+
+    /// When the endpoint last took a call.
+    pub(crate) fn last_taken(&self) -> Option<Instant> {
+        self.admission().last_taken
+    }
+
+    fn admission(&self) -> MutexGuard<'_, Admission> {
+        self.admission.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Permit<'_> {
+    /// The endpoint has taken the call: an answer begins.
+    pub(crate) fn take(&mut self) {
+        self.limiter.admission().take(&mut self.ticket, Instant::now());
+        self.limiter.room.notify_one();
+    }
+
+    pub(crate) fn is_taken(&self) -> bool {
+        self.ticket.is_taken
+    }
+
+    /// The endpoint has refused the call with this error, or broken it off. Says how long nobody will ask it.
+    pub(crate) fn refuse(&self, error: &ModelError, retry_base: Duration, jitter: f64) -> Duration {
+        let is_overloaded = error.kind == ErrorKind::Overloaded;
+        let refusal = Refusal { is_overloaded, retry_after: error.retry_after, retry_base, jitter };
+        self.limiter.admission().refuse(&self.ticket, refusal, Instant::now())
+    }
+
+    /// The call has used so many tokens in all.
+    pub(crate) fn settle(&self, used: u64) {
+        self.limiter.admission().settle(&self.ticket, used, Instant::now());
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        self.limiter.admission().leave(&self.ticket);
+        // Only the first in line waits for it; if nobody does, the next one looks before it waits.
+        self.limiter.room.notify_one();
+    }
+}

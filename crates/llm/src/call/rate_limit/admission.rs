@@ -1,0 +1,184 @@
+//! Admission to an endpoint: a pure decision who may ask now, without clock, randomness or connection of its own.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::learned_limits::LearnedLimits;
+use super::steady_rate::SteadyRate;
+use crate::route::RateLimits;
+
+/// A tenth of a second's requests may come at once, a tenth of a minute's tokens.
+const REQUEST_SLACK: Duration = Duration::from_millis(100);
+const TOKEN_SLACK: Duration = Duration::from_secs(6);
+
+/// Whatever an endpoint asks for, it is not forgotten for longer than this.
+const LONGEST_CLOSED: Duration = Duration::from_hours(24);
+
+/// Waits of an endpoint that asks for none.
+const SHORTEST_BACKOFF: Duration = Duration::from_millis(1);
+const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
+
+#[derive(Debug)]
+pub(super) struct Admission {
+    requests: Option<SteadyRate>,
+    tokens: Option<SteadyRate>,
+    max_connections: f64,
+    learned: LearnedLimits,
+    /// Calls that were let in and are not over.
+    under_way: u32,
+    /// Those of them that the endpoint has taken, and those of which it has said nothing since it was last closed: what
+    /// is older may be refused yet.
+    streaming: u32,
+    fresh: u32,
+    /// Nobody is let in before.
+    closed_until: Instant,
+    /// How often it was closed, and how often without anything taken since.
+    closings: u64,
+    in_vain: u32,
+    pub(super) last_taken: Option<Instant>,
+}
+
+/// A call that was let in.
+#[derive(Debug)]
+pub(super) struct Ticket {
+    closings: u64,
+    tokens: u64,
+    pub(super) is_taken: bool,
+}
+
+/// Why a call is not let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// The endpoint has asked for it.
+    Closed(Duration),
+    /// The rate that is set or was learnt.
+    Rate(Duration),
+    /// As many calls are under way as may be.
+    Room,
+}
+
+/// An endpoint's word that it takes no more for now.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Refusal {
+    pub(super) is_overloaded: bool,
+    pub(super) retry_after: Option<Duration>,
+    /// The first wait where none is asked for.
+    pub(super) retry_base: Duration,
+    /// Drawn from 0 to 1.
+    pub(super) jitter: f64,
+}
+
+impl Admission {
+    pub(super) fn new(limits: RateLimits, now: Instant) -> Self {
+        let meter =
+            |per_minute: Option<u64>, slack| per_minute.map(|rate| SteadyRate::new(rate as f64 / 60.0, slack, now));
+        Self {
+            requests: meter(limits.requests_per_minute, REQUEST_SLACK),
+            tokens: meter(limits.tokens_per_minute, TOKEN_SLACK),
+            max_connections: limits.max_connections.map_or(f64::INFINITY, |max| max as f64),
+            learned: LearnedLimits::new(now),
+            under_way: 0,
+            streaming: 0,
+            fresh: 0,
+            closed_until: now,
+            closings: 0,
+            in_vain: 0,
+            last_taken: None,
+        }
+    }
+
+    /// Lets a call in that sends about so many tokens, or says for what it waits.
+    pub(super) fn admit(&mut self, tokens: u64, now: Instant) -> Result<Ticket, Wait> {
+        let closed = self.closed_until.saturating_duration_since(now);
+        if !closed.is_zero() {
+            return Err(Wait::Closed(closed));
+        }
+        let is_full = f64::from(self.under_way) >= self.max_connections;
+        if is_full || f64::from(self.streaming + self.fresh) >= self.learned.width.floor() {
+            return Err(Wait::Room);
+        }
+        let meters = || self.requests.iter().chain(&self.tokens).chain([&self.learned.rate]);
+        let wait = meters().map(|meter| meter.wait(now)).max().unwrap_or_default();
+        if !wait.is_zero() {
+            self.learned.hold(now + wait);
+            return Err(Wait::Rate(wait));
+        }
+        self.learned.let_in(now);
+        for meter in self.requests.iter_mut().chain([&mut self.learned.rate]) {
+            meter.take(1.0, now);
+        }
+        if let Some(meter) = &mut self.tokens {
+            meter.take(tokens as f64, now);
+        }
+        self.under_way += 1;
+        self.fresh += 1;
+        Ok(Ticket { closings: self.closings, tokens, is_taken: false })
+    }
+
+    /// The endpoint has taken the call: an answer begins.
+    pub(super) fn take(&mut self, ticket: &mut Ticket, now: Instant) {
+        ticket.is_taken = true;
+        self.streaming += 1;
+        self.last_taken = Some(now);
+        self.in_vain = 0;
+        if ticket.closings == self.closings {
+            self.fresh -= 1;
+            self.learned.take(self.streaming, now);
+        } else {
+            self.learned.take_late(self.streaming);
+        }
+    }
+
+    /// The endpoint has refused the call, or broken it off. Says how long nobody is let in.
+    ///
+    /// Of a crowd that was let in together only the first one refused teaches something; but the longest wait counts.
+    pub(super) fn refuse(&mut self, ticket: &Ticket, refusal: Refusal, now: Instant) -> Duration {
+        let Refusal { is_overloaded, retry_after, retry_base, jitter } = refusal;
+        let jitter = jitter.clamp(0.0, 1.0);
+        let asked = retry_after.map(|asked| asked.saturating_add(retry_base.mul_f64(jitter)).min(LONGEST_CLOSED));
+        if ticket.closings == self.closings {
+            let doubled = retry_base.max(SHORTEST_BACKOFF).saturating_mul(2_u32.saturating_pow(self.in_vain));
+            let backoff = doubled.min(LONGEST_BACKOFF).mul_f64(f64::midpoint(1.0, jitter));
+            let wait = asked.unwrap_or(backoff);
+            let others = self.streaming - u32::from(ticket.is_taken);
+            if is_overloaded {
+                self.learned.overload(others, wait, now);
+            } else {
+                self.learned.refuse(others, wait, now);
+            }
+            self.closings += 1;
+            self.fresh = 0;
+            self.in_vain += 1;
+            self.close(wait, now);
+        } else if let Some(asked) = asked {
+            self.close(asked, now);
+        }
+        self.closed_until.saturating_duration_since(now)
+    }
+
+    fn close(&mut self, wait: Duration, now: Instant) {
+        self.closed_until = self.closed_until.max(now + wait);
+        self.learned.hold(self.closed_until);
+    }
+
+    /// The call has used so many tokens in all.
+    pub(super) fn settle(&mut self, ticket: &Ticket, used: u64, now: Instant) {
+        let Some(meter) = &mut self.tokens else { return };
+        if used > ticket.tokens {
+            meter.take((used - ticket.tokens) as f64, now);
+        } else {
+            meter.give_back((ticket.tokens - used) as f64, now);
+        }
+    }
+
+    /// The call is over, however it ended.
+    pub(super) fn leave(&mut self, ticket: &Ticket) {
+        self.under_way -= 1;
+        if ticket.is_taken {
+            self.streaming -= 1;
+        } else if ticket.closings == self.closings {
+            self.fresh -= 1;
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Retries of a failed call: a pure plan, without clock, randomness or connection of its own.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::rate_limit::LONGEST_WAIT;
+use crate::route::CallSettings;
+use crate::{ErrorKind, ModelError};
+
+const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
+
+/// Retries where there never was a server: a person with a wrong address wants to be told soon.
+const MAX_UNREACHABLE: u32 = 2;
+
+/// The retries of one call.
+#[derive(Debug)]
+pub(crate) struct Retries {
+    settings: CallSettings,
+    deadline: Option<Instant>,
+    made: u32,
+    unreachable: u32,
+    /// Tries that were refused for the rate or the load, and since when.
+    refused: u32,
+    refused_since: Option<Instant>,
+}
+
+/// Experience with a server: one that answered before is worth waiting for when it is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Server {
+    NeverSeen,
+    Answered,
+}
+
+/// One retry that is allowed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Retry {
+    /// Counts from 1.
+    pub(crate) attempt: u32,
+    /// How many of the retries that are allowed have been made, this one included.
+    pub(crate) made: u32,
+    pub(crate) wait: Duration,
+}
+
+impl Retries {
+    /// Of a call for which so many were made before.
+    pub(crate) fn new(settings: CallSettings, deadline: Option<Instant>, made: u32) -> Self {
+        Self { settings, deadline, made, unreachable: 0, refused: 0, refused_since: None }
+    }
+
+    /// The retry after `error`, or `None` when the error stands. `jitter` is drawn from 0 to 1.
+    pub(crate) fn after(&mut self, error: &ModelError, server: Server, now: Instant, jitter: f64) -> Option<Retry> {
+        if !error.kind.is_retryable() || self.made >= self.settings.max_retries {
+            return None;
+        }
+        if error.kind == ErrorKind::Unreachable && server == Server::NeverSeen {
+            self.unreachable += 1;
+            if self.unreachable > MAX_UNREACHABLE {
+                return None;
+            }
+        }
+        let wait = self.wait(error.retry_after, jitter);
+        if !self.allows(wait, now) {
+            return None;
+        }
+        self.made += 1;
+        Some(self.retry(wait))
+    }
+
+    /// The retry after a refusal that all who ask the endpoint wait out. It is not the call's own fault and uses up none
+    /// of its retries, as long as it is allowed any; but an endpoint that takes nobody's calls is given up at last.
+    pub(crate) fn after_refusal(&mut self, wait: Duration, last_taken: Option<Instant>, now: Instant) -> Option<Retry> {
+        let since = *self.refused_since.get_or_insert(now);
+        let since = last_taken.map_or(since, |taken| taken.max(since));
+        if self.settings.max_retries == 0 || !self.allows(wait, now) || now + wait > since + LONGEST_WAIT {
+            return None;
+        }
+        self.refused += 1;
+        Some(self.retry(wait))
+    }
+
+    fn allows(&self, wait: Duration, now: Instant) -> bool {
+        wait <= LONGEST_WAIT && self.deadline.is_none_or(|deadline| now + wait < deadline)
+    }
+
+    fn retry(&self, wait: Duration) -> Retry {
+        Retry { attempt: self.made + self.refused, made: self.made, wait }
+    }
+
+    /// How many tries there were, for the message of the error that stands.
+    pub(crate) fn tries(&self) -> u32 {
+        self.made + self.refused + 1
+    }
+
+    /// Full jitter over a doubling bound. A provider that asks for a time gets at least that, and jitter spreads the
+    /// herd after it; but one that asks for none is not asked more often than one that says nothing.
+    fn wait(&self, asked: Option<Duration>, jitter: f64) -> Duration {
+        let base = self.settings.retry_base;
+        let jitter = jitter.clamp(0.0, 1.0);
+        let backoff = base.saturating_mul(2_u32.saturating_pow(self.made)).min(LONGEST_BACKOFF).mul_f64(jitter);
+        asked.map_or(backoff, |asked| asked.saturating_add(base.mul_f64(jitter)).max(backoff))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings() -> CallSettings {
+        CallSettings { max_retries: 5, retry_base: Duration::from_millis(500), ..CallSettings::default() }
+    }
+
+    fn error(kind: ErrorKind) -> ModelError {
+        ModelError::new(kind, "it broke")
+    }
+
+    /// Fails again and again with the same error; the waits in milliseconds until it stands.
+    fn waits(error: &ModelError, deadline: Option<Duration>, jitter: f64) -> Vec<u128> {
+        waits_for(error, Server::NeverSeen, deadline, jitter)
+    }
+
+    fn waits_for(error: &ModelError, server: Server, deadline: Option<Duration>, jitter: f64) -> Vec<u128> {
+        let mut now = Instant::now();
+        let mut retries = Retries::new(settings(), deadline.map(|after| now + after), 0);
+        let mut waits = Vec::new();
+        while let Some(retry) = retries.after(error, server, now, jitter) {
+            assert_eq!(retry.attempt as usize, waits.len() + 1);
+            now += retry.wait;
+            waits.push(retry.wait.as_millis());
+        }
+        waits
+    }
+
+    #[test]
+    fn waits_double_up_to_the_number_of_retries() {
+        assert_eq!(waits(&error(ErrorKind::Server), None, 1.0), [500, 1000, 2000, 4000, 8000]);
+    }
+
+    #[test]
+    fn retries_of_a_call_before_count_and_its_waits_go_on_doubling() {
+        let mut retries = Retries::new(settings(), None, 3);
+        let now = Instant::now();
+        let mut retry = || retries.after(&error(ErrorKind::Cut), Server::Answered, now, 1.0);
+        let (fourth, fifth) = (Duration::from_secs(4), Duration::from_secs(8));
+        assert_eq!(retry(), Some(Retry { attempt: 4, made: 4, wait: fourth }));
+        assert_eq!(retry(), Some(Retry { attempt: 5, made: 5, wait: fifth }));
+        assert_eq!(retry(), None);
+        assert_eq!(retries.tries(), 6);
+    }
+
+    #[test]
+    fn jitter_takes_anything_from_nothing_to_the_whole_wait() {
+        assert_eq!(waits(&error(ErrorKind::Cut), None, 0.0), [0, 0, 0, 0, 0]);
+        assert_eq!(waits(&error(ErrorKind::Cut), None, 0.5), [250, 500, 1000, 2000, 4000]);
+    }
+
+    #[test]
+    fn the_provider_is_never_asked_earlier_than_it_said() {
+        let limited = ModelError { retry_after: Some(Duration::from_secs(7)), ..error(ErrorKind::RateLimited) };
+        assert_eq!(waits(&limited, None, 0.0), [7000; 5]);
+        assert_eq!(waits(&limited, None, 1.0), [7500, 7500, 7500, 7500, 8000]);
+    }
+
+    #[test]
+    fn a_provider_that_wants_no_wait_is_asked_no_more_often_than_others() {
+        let limited = ModelError { retry_after: Some(Duration::ZERO), ..error(ErrorKind::RateLimited) };
+        assert_eq!(waits(&limited, None, 1.0), [500, 1000, 2000, 4000, 8000]);
+        assert_eq!(waits(&limited, None, 0.5), [250, 500, 1000, 2000, 4000]);
+    }
+
+    #[test]
+    fn no_wait_passes_the_deadline() {
+        let server = error(ErrorKind::Server);
+        assert_eq!(waits(&server, Some(Duration::from_millis(3600)), 1.0), [500, 1000, 2000]);
+        assert_eq!(waits(&server, Some(Duration::ZERO), 0.0), [] as [u128; 0]);
+        let limited = ModelError { retry_after: Some(Duration::from_secs(7)), ..error(ErrorKind::RateLimited) };
+        assert_eq!(waits(&limited, Some(Duration::from_secs(7)), 0.0), [] as [u128; 0]);
+    }
+
+    #[test]
+    fn a_provider_that_wants_an_hour_is_not_waited_for() {
+        let limited = ModelError { retry_after: Some(Duration::from_hours(1)), ..error(ErrorKind::RateLimited) };
+        assert_eq!(waits(&limited, None, 0.0), [] as [u128; 0]);
+    }
+
+    #[test]
+    fn a_refusal_that_all_wait_out_uses_up_no_retry() {
+        let (begin, minute) = (Instant::now(), Duration::from_mins(1));
+        let mut retries = Retries::new(CallSettings { max_retries: 1, ..settings() }, None, 0);
+        let attempts: Vec<u32> = (0..100)
+            .filter_map(|step| {
+                let now = begin + minute * step;
+                retries.after_refusal(minute, Some(now), now)
+            })
+            .map(|retry| retry.attempt)
+            .collect();
+        assert_eq!(attempts, (1..=100).collect::<Vec<_>>(), "others are served meanwhile");
+        let broken = retries.after(&error(ErrorKind::Server), Server::Answered, begin, 0.0);
+        assert_eq!(broken.map(|retry| retry.attempt), Some(101));
+        assert_eq!(retries.after(&error(ErrorKind::Server), Server::Answered, begin, 0.0), None);
+        assert_eq!(retries.tries(), 102);
+    }
+
+    #[test]
+    fn an_endpoint_that_serves_nobody_is_given_up_after_five_minutes() {
+        let begin = Instant::now();
+        let refusals = |last_taken: Option<Instant>| {
+            let mut retries = Retries::new(settings(), None, 0);
+            let half_minutes = (0_u32..).map(|step| begin + Duration::from_secs(30) * step);
+            half_minutes.map_while(|now| retries.after_refusal(Duration::from_secs(30), last_taken, now)).count()
+        };
+        assert_eq!(refusals(None), 10);
+        assert_eq!(refusals(Some(begin + Duration::from_mins(2))), 14);
+    }
+
+    #[test]
+    fn no_refusal_is_waited_out_past_the_deadline_or_where_nothing_is_tried_again() {
+        let (now, wait) = (Instant::now(), Duration::from_secs(7));
+        let after = |settings, deadline| Retries::new(settings, deadline, 0).after_refusal(wait, None, now);
+        assert_eq!(after(settings(), Some(now + wait)), None);
+        assert!(after(settings(), Some(now + wait * 2)).is_some());
+        assert_eq!(after(CallSettings { max_retries: 0, ..settings() }, None), None);
+        let long = Retries::new(settings(), None, 0).after_refusal(Duration::from_hours(1), None, now);
+        assert_eq!(long, None);
+    }
+
+    #[test]
+    fn a_server_that_was_never_there_is_tried_three_times() {
+        assert_eq!(waits(&error(ErrorKind::Unreachable), None, 1.0), [500, 1000]);
+    }
+
+    #[test]
+    fn a_server_that_was_there_is_waited_for_like_any_other() {
+        let waits = waits_for(&error(ErrorKind::Unreachable), Server::Answered, None, 1.0);
+        assert_eq!(waits, [500, 1000, 2000, 4000, 8000]);
+    }
+
+    #[test]
+    fn what_would_fail_again_is_not_retried() {
+        for kind in
+            [ErrorKind::Auth, ErrorKind::NotFound, ErrorKind::BadRequest, ErrorKind::ContextLength, ErrorKind::Setup]
+        {
+            assert_eq!(waits(&error(kind), None, 0.0), [] as [u128; 0], "{kind:?}");
+        }
+    }
+}

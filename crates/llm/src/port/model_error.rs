@@ -1,0 +1,108 @@
+//! Errors of a model call, typed because someone decides on them: retry, tell the person, or end the task.
+
+use std::time::Duration;
+
+use sortie_protocol::Usage;
+
+/// A model call that did not bring a whole reply.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ModelError {
+    pub kind: ErrorKind,
+    /// What happened, where, and what to do next. Never contains a key.
+    pub message: String,
+    /// The HTTP status, where there was one.
+    pub status: Option<u16>,
+    /// How long the provider asked us to wait.
+    pub retry_after: Option<Duration>,
+    /// Text that had arrived when the call broke.
+    pub partial: String,
+    /// What this try had used, as far as its provider had said so; nothing in it is an estimate. Boxed, because results
+    /// carry room for an error everywhere.
+    pub usage: Box<Usage>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// 401, 403: the key is missing, wrong or not allowed.
+    Auth,
+    /// 404: no such model or endpoint.
+    NotFound,
+    /// 400, 413, 422: the provider does not accept the request.
+    BadRequest,
+    /// The conversation no longer fits the model's window.
+    ContextLength,
+    /// 429.
+    RateLimited,
+    /// 503, 529, or an overload reported inside a stream.
+    Overloaded,
+    /// Any other 5xx.
+    Server,
+    /// No connection could be made.
+    Unreachable,
+    /// The stream ended before the provider ended it.
+    Cut,
+    /// No content for too long.
+    Stalled,
+    /// What arrived is not the wire's format.
+    Garbage,
+    /// The reply did not end where any real reply would have.
+    TooLarge,
+    /// The call cannot even be tried, e.g. no key is set.
+    Setup,
+}
+
+impl ErrorKind {
+    /// Whether the same call may succeed later.
+    pub fn is_retryable(self) -> bool {
+        match self {
+            Self::RateLimited
+            | Self::Overloaded
+            | Self::Server
+            | Self::Unreachable
+            | Self::Cut
+            | Self::Stalled
+            | Self::Garbage => true,
+            Self::Auth | Self::NotFound | Self::BadRequest | Self::ContextLength | Self::TooLarge | Self::Setup => {
+                false
+            }
+        }
+    }
+
+    /// Whether the model may have been at work before the call failed so.
+    pub fn may_have_cost(self) -> bool {
+        matches!(self, Self::Cut | Self::Stalled | Self::Garbage | Self::TooLarge)
+    }
+
+    /// The stable code in outcomes and events.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Auth => "model_auth",
+            Self::NotFound => "model_not_found",
+            Self::BadRequest => "model_bad_request",
+            Self::ContextLength => "context_length",
+            Self::RateLimited => "rate_limited",
+            Self::Overloaded => "model_overloaded",
+            Self::Server => "model_server_error",
+            Self::Unreachable => "model_unreachable",
+            Self::Cut => "model_stream_cut",
+            Self::Stalled => "stalled",
+            Self::Garbage => "model_garbage",
+            Self::TooLarge => "model_reply_too_large",
+            Self::Setup => "model_setup",
+        }
+    }
+}
+
+impl ModelError {
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            status: None,
+            retry_after: None,
+            partial: String::new(),
+            usage: Box::default(),
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Settings of model calls, the same on every route: retries and the idle timeout.
+
+use std::time::Duration;
+
+/// Retries and the idle timeout of every call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallSettings {
+    /// Tries after the first one.
+    pub max_retries: u32,
+    /// The longest wait before the first retry; it doubles with each further one.
+    pub retry_base: Duration,
+    /// How long a call may bring no content before it counts as stalled; some times as long while its model is known to
+    /// reason in silence.
+    pub idle_timeout: Duration,
+}
+
+impl Default for CallSettings {
+    fn default() -> Self {
+        Self { max_retries: 5, retry_base: Duration::from_millis(500), idle_timeout: Duration::from_mins(1) }
+    }
+}

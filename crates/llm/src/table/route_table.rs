@@ -1,0 +1,135 @@
+//! Table of the routes of a process: set up once, then only read.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use sortie_protocol::ModelChoice;
+
+use super::alias::Aliases;
+use super::check::{self, Checked};
+use super::choose::Chooser;
+use super::listing::{self, RouteListing};
+use super::offline::{self, OfflineModel};
+use super::setup::{RouteError, RouteSetup};
+use crate::call::{RateLimiters, Shared, WireModel};
+use crate::model_data::{Catalogue, Prices};
+use crate::route::{AUTO, CallSettings, KnownNames, LIGHT_ROUTE, MAIN_ROUTE, Route};
+use crate::transport::HttpClients;
+use crate::{Chosen, Endpoint, ErrorKind, Model, ModelError, Models, Terms, UnknownModel};
+
+/// All routes of a process, and [`offline`], which is always there and cannot be redefined. They share connections, and
+/// routes to one endpoint share its rate limits.
+pub struct RouteTable {
+    routes: BTreeMap<String, Arc<WireModel>>,
+    /// Names of routes that are set but cannot be used, and why.
+    pub(super) unusable: BTreeMap<String, String>,
+    pub(super) aliases: Aliases,
+    pub(super) shared: Arc<Shared>,
+    pub(super) settings: CallSettings,
+}
+
+impl RouteTable {
+    /// Takes what was set. Nothing is connected, loaded or looked up before the first call.
+    pub fn new(setup: RouteSetup) -> Result<Self, RouteError> {
+        let RouteSetup { routes, unusable, aliases, catalogue, settings } = setup;
+        for (at, route) in routes.iter().enumerate() {
+            require_valid(route)?;
+            if routes[..at].iter().any(|other| other.name == route.name) {
+                return Err(RouteError::Duplicate { name: route.name.clone() });
+            }
+        }
+        let always = [MAIN_ROUTE, LIGHT_ROUTE, AUTO, offline::ROUTE, offline::MODEL_ID];
+        let is_route = |name: &str| {
+            let names = routes.iter().map(|route| &route.name).chain(unusable.keys()).map(String::as_str);
+            names.chain(always).any(|known| known.eq_ignore_ascii_case(name))
+        };
+        let aliases = Aliases::new(&aliases, is_route)?;
+        let names = routes.iter().map(|route| route.name.as_str()).chain([offline::ROUTE]).chain(aliases.names());
+        let known = KnownNames { names: names.map(str::to_owned).collect(), catalogue };
+        let limiters = RateLimiters::new(&routes);
+        let shared = Arc::new(Shared { clients: HttpClients::default(), known, limiters });
+        let model = |route: Route| (route.name.clone(), Arc::new(WireModel::new(route, Arc::clone(&shared), settings)));
+        let routes = routes.into_iter().map(model).collect();
+        Ok(Self { routes, unusable, aliases, shared, settings })
+    }
+
+    /// The route of that name; `None` for `offline`, which is no endpoint.
+    pub fn get(&self, name: &str) -> Option<&Route> {
+        self.routes.get(name).map(|model| &model.route)
+    }
+
+    /// Lists all routes, usable or not: the main one first, then the light one, then by name, and `offline` last.
+    pub fn listing(&self) -> Vec<RouteListing> {
+        listing::listing(self)
+    }
+
+    /// Asks the model that is meant by a name for one word. Any reply will do, even one that the cap cut short or the
+    /// provider withheld. It takes as long as the idle timeout at most; who has begun to speak by then works, too.
+    pub async fn check(&self, name: &str) -> Result<Checked, ModelError> {
+        check::check(self, name).await
+    }
+
+    /// All routes, the main one first, then the light one, then by name.
+    pub(super) fn routes(&self) -> impl Iterator<Item = &Route> {
+        self.models().map(|model| &model.route)
+    }
+
+    pub(super) fn models(&self) -> impl Iterator<Item = &WireModel> {
+        let first = [MAIN_ROUTE, LIGHT_ROUTE];
+        let others = self.routes.keys().map(String::as_str).filter(move |name| !first.contains(name));
+        first.into_iter().chain(others).filter_map(|name| self.routes.get(name)).map(Arc::as_ref)
+    }
+
+    pub(super) fn catalogue(&self) -> &Catalogue {
+        &self.shared.known.catalogue
+    }
+}
+
+fn require_valid(route: &Route) -> Result<(), RouteError> {
+    let name = route.name.clone();
+    if [offline::ROUTE, AUTO].contains(&&*name) {
+        return Err(RouteError::Reserved { name });
+    }
+    if route.model.trim().is_empty() {
+        return Err(RouteError::NoModel { setting: route.model_setting(), name });
+    }
+    Ok(())
+}
+
+impl Models for RouteTable {
+    fn choose(&self, asked: Option<&str>, inherited: Option<&ModelChoice>) -> Result<Chosen, UnknownModel> {
+        Chooser { table: self }.choose(asked, inherited)
+    }
+
+    fn open(&self, choice: &ModelChoice) -> Result<Arc<dyn Model>, ModelError> {
+        if choice.route == offline::ROUTE {
+            return Ok(Arc::new(OfflineModel));
+        }
+        let Some(model) = self.routes.get(&choice.route) else {
+            let message =
+                format!("route `{}` is not set here; {}", choice.route, Chooser { table: self }.hint(&choice.route));
+            return Err(ModelError::new(ErrorKind::Setup, message));
+        };
+        match model.route.missing_key() {
+            Some(message) => Err(ModelError::new(ErrorKind::Setup, message)),
+            None => Ok(Arc::clone(model) as Arc<dyn Model>),
+        }
+    }
+
+    fn endpoints(&self) -> Vec<Endpoint> {
+        let endpoint = |route: &Route| Endpoint {
+            route: route.name.clone(),
+            wire: route.wire.to_string(),
+            base_url: route.base_url.to_string(),
+            model: route.model.clone(),
+        };
+        self.routes().map(endpoint).collect()
+    }
+
+    fn terms(&self, choice: &ModelChoice) -> Terms {
+        if choice.route == offline::ROUTE {
+            return Terms { prices: Prices::FREE, ..Terms::default() };
+        }
+        self.routes.get(&choice.route).map(|model| model.terms(&choice.id)).unwrap_or_default()
+    }
+}

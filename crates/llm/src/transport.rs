@@ -1,0 +1,13 @@
+//! Transport of requests and answers: HTTP clients, server-sent events, and the errors on the way.
+
+mod http_clients;
+pub(crate) mod http_error;
+mod idle_timeout;
+pub mod local_server;
+mod reply_stream;
+mod sse;
+
+pub(crate) use http_clients::HttpClients;
+pub use http_clients::{AddressKind, http_client};
+pub(crate) use idle_timeout::IdleTimeout;
+pub(crate) use reply_stream::read_reply;

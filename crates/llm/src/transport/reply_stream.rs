@@ -1,0 +1,69 @@
+//! Stream of one answer: from the bytes of its body to a whole reply, under the idle timeout.
+
+use std::time::Duration;
+
+use reqwest::Response;
+use sortie_protocol::Reply;
+use tokio::time::{Instant, timeout_at};
+
+use super::http_clients::deepest_cause;
+use super::idle_timeout::IdleTimeout;
+use super::sse::SseParser;
+use crate::wire::{Decoder, Observe, Progress};
+use crate::{ErrorKind, ModelError, ModelEvent};
+
+/// The most that one reply may weigh on the wire: several times the largest output of any model, framing included.
+const MAX_BODY_BYTES: usize = 32 * 1024 * 1024;
+
+/// How long to wait for the end of a body that has said its last word: a read-out connection can serve the next call.
+const READ_OUT: Duration = Duration::from_millis(20);
+
+/// Reads the body to its end.
+///
+/// However the body ends, the decoder says whether the reply is whole: an error on the way only explains why it is not.
+pub(crate) async fn read_reply(
+    response: &mut Response,
+    decoder: &mut dyn Decoder,
+    mut idle: IdleTimeout,
+    observe: Observe<'_>,
+) -> Result<Reply, ModelError> {
+    let mut parser = SseParser::new();
+    let mut weight = 0;
+    let mut used = decoder.usage();
+    loop {
+        let piece = match idle.wait(response.chunk()).await {
+            Some(Ok(Some(piece))) => piece,
+            Some(Ok(None)) => return decoder.finish(),
+            Some(Err(error)) => return decoder.finish().map_err(|_| broken(&error)),
+            None => return decoder.finish().map_err(|_| idle.stalled()),
+        };
+        weight += piece.len();
+        if weight > MAX_BODY_BYTES {
+            let message = format!("the reply is larger than {MAX_BODY_BYTES} bytes");
+            return Err(ModelError::new(ErrorKind::TooLarge, message));
+        }
+        let events = parser.feed(&piece).map_err(|error| ModelError::new(ErrorKind::Garbage, error.to_string()))?;
+        for data in events {
+            let progress = decoder.feed(&data, observe)?;
+            idle.note(progress, Instant::now());
+            if decoder.usage() != used {
+                used = decoder.usage();
+                observe(ModelEvent::Used(used));
+            }
+            if progress == Progress::Done {
+                read_out(response).await;
+                return decoder.finish();
+            }
+        }
+    }
+}
+
+fn broken(error: &reqwest::Error) -> ModelError {
+    let message = format!("the connection broke before the reply was whole: {}", deepest_cause(error));
+    ModelError::new(ErrorKind::Cut, message)
+}
+
+async fn read_out(response: &mut Response) {
+    let until = Instant::now() + READ_OUT;
+    while let Ok(Ok(Some(_))) = timeout_at(until, response.chunk()).await {}
+}
