@@ -31,13 +31,13 @@ pub(crate) struct RateLimiters(Vec<(Route, Arc<RateLimiter>)>);
 #[derive(Debug)]
 pub(crate) struct RateLimiter {
     admission: Mutex<Admission>,
-    /// Held by whoever is first in line.
+    /// Held by the first in line.
     line: tokio::sync::Mutex<()>,
-    /// There may be room for one more.
+    /// Signals that there may be room for one more.
     room: Notify,
 }
 
-/// A call that was let in; dropping it tells that the call is over.
+/// Permission for one call; dropping it ends the call.
 #[derive(Debug)]
 pub(crate) struct Permit<'a> {
     limiter: &'a RateLimiter,
@@ -47,7 +47,7 @@ pub(crate) struct Permit<'a> {
 /// The wait for an endpoint would be too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TooLong {
-    /// It wants so much more time.
+    /// The endpoint asks for this much more time.
     Closed(Duration),
     /// The caller's deadline comes first.
     Deadline,
@@ -113,9 +113,9 @@ impl RateLimiter {
         }
     }
 
-    /// When the endpoint last took a call.
-    pub(crate) fn last_taken(&self) -> Option<Instant> {
-        self.admission().last_taken
+    /// When the endpoint last accepted a call.
+    pub(crate) fn last_accepted(&self) -> Option<Instant> {
+        self.admission().last_accepted
     }
 
     fn admission(&self) -> MutexGuard<'_, Admission> {
@@ -124,24 +124,24 @@ impl RateLimiter {
 }
 
 impl Permit<'_> {
-    /// The endpoint has taken the call: an answer begins.
-    pub(crate) fn take(&mut self) {
-        self.limiter.admission().take(&mut self.ticket, Instant::now());
+    /// Records that the endpoint accepts the call: an answer begins.
+    pub(crate) fn accept(&mut self) {
+        self.limiter.admission().accept(&mut self.ticket, Instant::now());
         self.limiter.room.notify_one();
     }
 
-    pub(crate) fn is_taken(&self) -> bool {
-        self.ticket.is_taken
+    pub(crate) fn is_accepted(&self) -> bool {
+        self.ticket.is_accepted
     }
 
-    /// The endpoint has refused the call with this error, or broken it off. Says how long nobody will ask it.
+    /// Records that the endpoint refused the call, or broke it off. Returns how long nobody will ask it.
     pub(crate) fn refuse(&self, error: &ModelError, retry_base: Duration, jitter: f64) -> Duration {
         let is_overloaded = error.kind == ErrorKind::Overloaded;
         let refusal = Refusal { is_overloaded, retry_after: error.retry_after, retry_base, jitter };
         self.limiter.admission().refuse(&self.ticket, refusal, Instant::now())
     }
 
-    /// The call has used so many tokens in all.
+    /// Records the tokens that the call used in all.
     pub(crate) fn settle(&self, used: u64) {
         self.limiter.admission().settle(&self.ticket, used, Instant::now());
     }
@@ -149,7 +149,7 @@ impl Permit<'_> {
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        self.limiter.admission().leave(&self.ticket);
+        self.limiter.admission().release(&self.ticket);
         // Only the first in line waits for it; if nobody does, the next one looks before it waits.
         self.limiter.room.notify_one();
     }

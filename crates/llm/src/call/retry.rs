@@ -69,9 +69,14 @@ impl Retries {
 
     /// The retry after a refusal that all who ask the endpoint wait out. It is not the call's own fault and uses up none
     /// of its retries, as long as it is allowed any; but an endpoint that takes nobody's calls is given up at last.
-    pub(crate) fn after_refusal(&mut self, wait: Duration, last_taken: Option<Instant>, now: Instant) -> Option<Retry> {
+    pub(crate) fn after_refusal(
+        &mut self,
+        wait: Duration,
+        last_accepted: Option<Instant>,
+        now: Instant,
+    ) -> Option<Retry> {
         let since = *self.refused_since.get_or_insert(now);
-        let since = last_taken.map_or(since, |taken| taken.max(since));
+        let since = last_accepted.map_or(since, |taken| taken.max(since));
         if self.settings.max_retries == 0 || !self.allows(wait, now) || now + wait > since + LONGEST_WAIT {
             return None;
         }
@@ -204,10 +209,10 @@ mod tests {
     #[test]
     fn an_endpoint_that_serves_nobody_is_given_up_after_five_minutes() {
         let begin = Instant::now();
-        let refusals = |last_taken: Option<Instant>| {
+        let refusals = |last_accepted: Option<Instant>| {
             let mut retries = Retries::new(settings(), None, 0);
             let half_minutes = (0_u32..).map(|step| begin + Duration::from_secs(30) * step);
-            half_minutes.map_while(|now| retries.after_refusal(Duration::from_secs(30), last_taken, now)).count()
+            half_minutes.map_while(|now| retries.after_refusal(Duration::from_secs(30), last_accepted, now)).count()
         };
         assert_eq!(refusals(None), 10);
         assert_eq!(refusals(Some(begin + Duration::from_mins(2))), 14);

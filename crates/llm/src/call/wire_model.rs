@@ -74,7 +74,8 @@ impl WireModel {
                 Err(error) => self.without_secrets(error),
             };
             permit.settle(
-                FailedTry { error: &error, is_taken: permit.is_taken(), input_tokens: expected.input_tokens }.tokens(),
+                FailedTry { error: &error, is_accepted: permit.is_accepted(), input_tokens: expected.input_tokens }
+                    .tokens(),
             );
             let Some(retry) = self.retry(&error, &permit, &mut retries) else {
                 return Err(given_up(error, retries.tries()));
@@ -94,8 +95,8 @@ impl WireModel {
         if matches!(error.kind, ErrorKind::RateLimited | ErrorKind::Overloaded) {
             let wait = permit.refuse(error, self.settings.retry_base, jitter);
             // What it had begun to answer may have been paid for, so that it is not tried for ever.
-            if !permit.is_taken() {
-                return retries.after_refusal(wait, self.limiter.last_taken(), Instant::now());
+            if !permit.is_accepted() {
+                return retries.after_refusal(wait, self.limiter.last_accepted(), Instant::now());
             }
         }
         let server = if self.answered.load(Ordering::Relaxed) { Server::Answered } else { Server::NeverSeen };
@@ -182,7 +183,7 @@ impl WireModel {
             return Err(http_error::refused(response, &self.route, request.model, &self.shared.known).await);
         }
         let mut response = http_error::require_stream(response, &self.route, *kind).await?;
-        permit.take();
+        permit.accept();
         let mut partial = String::new();
         let mut observe = |event: ModelEvent<'_>| {
             if let ModelEvent::Text(text) = event {

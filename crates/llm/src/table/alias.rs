@@ -21,14 +21,12 @@ pub(super) struct Alias {
     pub(super) is_the_users: bool,
 }
 
-impl From<(&str, &str)> for Alias {
-    fn from((name, target): (&str, &str)) -> Self {
+impl Alias {
+    fn new(name: &str, target: &str) -> Self {
         let is_built_in = BUILT_IN.iter().any(|(known, id)| known.eq_ignore_ascii_case(name) && *id == target);
         Self { name: name.to_owned(), target: target.to_owned(), is_the_users: !is_built_in }
     }
-}
 
-impl Alias {
     /// Whether it asks for a small, quick model.
     pub(super) fn wants_small(&self) -> bool {
         self.name.eq_ignore_ascii_case(SMALL)
@@ -45,7 +43,7 @@ impl Aliases {
         let replaced = |name: &str| is_route(name) || users.keys().any(|user| user.eq_ignore_ascii_case(name));
         let built_in = BUILT_IN.into_iter().filter(|(name, _)| !replaced(name));
         let users = users.iter().map(|(name, target)| (name.as_str(), target.as_str()));
-        let table = Self(built_in.chain(users).map(Alias::from).collect());
+        let table = Self(built_in.chain(users).map(|(name, target)| Alias::new(name, target)).collect());
         table.0.iter().try_for_each(|alias| table.check(alias, &is_route))?;
         Ok(table)
     }

@@ -79,7 +79,7 @@ fn characters(part: &Part) -> usize {
 pub(crate) struct FailedTry<'a> {
     pub(crate) error: &'a ModelError,
     /// Whether the endpoint had begun to answer.
-    pub(crate) is_taken: bool,
+    pub(crate) is_accepted: bool,
     /// About what was sent.
     pub(crate) input_tokens: u64,
 }
@@ -89,7 +89,7 @@ impl FailedTry<'_> {
     /// its provider said, or about what was sent and written.
     pub(crate) fn tokens(self) -> u64 {
         let said = &self.error.usage;
-        if said.total_tokens() == 0 && !self.is_taken && !self.error.kind.may_have_cost() {
+        if said.total_tokens() == 0 && !self.is_accepted && !self.error.kind.may_have_cost() {
             return 0;
         }
         let read = if said.all_input_tokens() == 0 { self.input_tokens } else { said.all_input_tokens() };

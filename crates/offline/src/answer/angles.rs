@@ -8,15 +8,15 @@ use crate::question::intent::{Focus, Intent};
 
 /// One way to look at a question.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Angle {
+pub(super) struct Angle {
     /// A few words for displays.
-    pub(crate) description: String,
+    pub(super) description: String,
     /// What to look for; nothing for the whole request as it stands.
-    pub(crate) question: Option<String>,
+    pub(super) question: Option<String>,
     /// What to bring to the front.
-    pub(crate) focus: &'static str,
+    pub(super) focus: &'static str,
     /// How much its report counts in the answer.
-    pub(crate) weight: f64,
+    pub(super) weight: f64,
 }
 
 const IMPLEMENTATION: &str = "Focus on the code that implements it.";
@@ -28,7 +28,7 @@ const SECOND: f64 = 0.45;
 const THIRD: f64 = 0.2;
 
 /// The angles that fit a question, the most telling first.
-pub(crate) fn angles(question: &Question) -> Vec<Angle> {
+pub(super) fn angles(question: &Question) -> Vec<Angle> {
     let whole =
         |description: &str, focus, weight| Angle { description: description.to_owned(), question: None, focus, weight };
     let implementation = |weight| whole("Find the implementation", IMPLEMENTATION, weight);

@@ -13,7 +13,7 @@ use crate::ranking::evidence::Evidence;
 use crate::request::conversation::Conversation;
 
 /// The next calls, or the report.
-pub(crate) fn answer(conversation: &Conversation<'_>) -> Answer {
+pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
     let (question, evidence) = look(conversation);
     if question.intent == Intent::Overview {
         return overview::answer(conversation);

@@ -25,7 +25,7 @@ const ABLE: &str = "I am `offline`, a set of rules and no language model: I cann
                     defined or used, how something works, or which files deal with it, and I search for it and \
                     answer with file:line references.";
 
-pub(crate) fn answer(conversation: &Conversation<'_>) -> Answer {
+pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
     let question = Question::parse(conversation.prompt);
     let delegated: Vec<_> = conversation.exchanges().filter(|exchange| exchange.tool == "Task").collect();
     if delegated.is_empty() {

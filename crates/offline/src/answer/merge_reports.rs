@@ -10,12 +10,12 @@ use crate::source_code::passages::label;
 use crate::source_code::syntax::Syntax;
 
 /// What one explorer reported.
-pub(crate) struct AngleReport<'a> {
-    pub(crate) description: &'a str,
-    pub(crate) text: &'a str,
-    pub(crate) failed: bool,
+pub(super) struct AngleReport<'a> {
+    pub(super) description: &'a str,
+    pub(super) text: &'a str,
+    pub(super) failed: bool,
     /// How much its ranking counts.
-    pub(crate) weight: f64,
+    pub(super) weight: f64,
 }
 
 /// A reference out of a report.
@@ -31,7 +31,7 @@ struct Reference {
 const MAX_REFERENCES: usize = 10;
 
 /// The answer: first where to look, then the evidence, then what is missing.
-pub(crate) fn merge(question: &Question, reports: &[AngleReport<'_>]) -> String {
+pub(super) fn merge(question: &Question, reports: &[AngleReport<'_>]) -> String {
     let references = pooled(reports);
     let mut text = if references.is_empty() { nothing(reports) } else { opening(question, &references) };
     for reference in references.iter().take(MAX_REFERENCES) {

@@ -26,7 +26,7 @@ const BEFORE: usize = 12;
 const WINDOW: usize = 100;
 
 /// The calls that bring the search further; none when it is time to report.
-pub(crate) fn next_calls(question: &Question, evidence: &Evidence) -> Vec<PlannedCall> {
+pub(super) fn next_calls(question: &Question, evidence: &Evidence) -> Vec<PlannedCall> {
     match evidence.stage {
         Stage::Start => survey(question),
         Stage::Counted if evidence.is_empty() => Vec::new(),
@@ -37,7 +37,7 @@ pub(crate) fn next_calls(question: &Question, evidence: &Evidence) -> Vec<Planne
 }
 
 /// How often each term is in which file, and which files are named after one.
-pub(crate) fn survey(question: &Question) -> Vec<PlannedCall> {
+pub(super) fn survey(question: &Question) -> Vec<PlannedCall> {
     let mut calls: Vec<PlannedCall> = Vec::new();
     let mut fragments: Vec<String> = Vec::new();
     for (_, term) in question.strong_terms().take(MAX_COUNTED) {

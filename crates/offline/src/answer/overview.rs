@@ -14,7 +14,7 @@ const MAX_HEADINGS: usize = 8;
 const MAX_ENTRIES: usize = 40;
 
 /// The next calls, or the report.
-pub(crate) fn answer(conversation: &Conversation<'_>) -> Answer {
+pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
     let mut calls = match (of_tool(conversation, "Glob").next(), of_tool(conversation, "Read").next()) {
         (None, _) => look_around(),
         (Some(_), None) => read_readme(conversation),

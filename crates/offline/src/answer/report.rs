@@ -22,7 +22,7 @@ const MAX_WITHIN: usize = 80;
 const NOISE: f64 = 0.25;
 
 /// Writes the report from everything seen.
-pub(crate) fn report(question: &Question, evidence: &Evidence) -> String {
+pub(super) fn report(question: &Question, evidence: &Evidence) -> String {
     let places = chosen(question, evidence);
     let mut lines: Vec<String> = Vec::new();
     if places.is_empty() {
@@ -59,7 +59,7 @@ fn nothing(evidence: &Evidence) -> String {
 }
 
 /// The same places as a plan: in which order to look at them, since no rule can say what to change.
-pub(crate) fn plan(question: &Question, evidence: &Evidence) -> String {
+pub(super) fn plan(question: &Question, evidence: &Evidence) -> String {
     let places = chosen(question, evidence);
     if places.is_empty() {
         return report(question, evidence);
@@ -73,7 +73,7 @@ pub(crate) fn plan(question: &Question, evidence: &Evidence) -> String {
 }
 
 /// The best places, no file more than its share.
-pub(crate) fn chosen(question: &Question, evidence: &Evidence) -> Vec<Location> {
+pub(super) fn chosen(question: &Question, evidence: &Evidence) -> Vec<Location> {
     let mut chosen: Vec<Location> = Vec::new();
     for place in rank::locations(question, evidence) {
         let least = chosen.first().map_or(0.0, |best| best.score * NOISE);
@@ -91,7 +91,7 @@ pub(crate) fn chosen(question: &Question, evidence: &Evidence) -> Vec<Location> 
 }
 
 /// `path:line - text (in where it stands): what its documentation says`.
-pub(crate) fn reference(place: &Location) -> String {
+pub(super) fn reference(place: &Location) -> String {
     let mut line = format!("{}:{} - {}", place.path, place.line, cut(&place.text, MAX_LINE));
     if let Some(within) = &place.within {
         line += &format!(" (in {})", cut(within, MAX_WITHIN));
@@ -126,7 +126,7 @@ fn searched(question: &Question, evidence: &Evidence) -> String {
 }
 
 /// Cuts at a character and says so.
-pub(crate) fn cut(text: &str, most: usize) -> String {
+pub(super) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", text[..end].trim_end()),

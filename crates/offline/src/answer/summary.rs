@@ -15,7 +15,7 @@ use crate::request::tool_outputs::read_lines;
 const MAX_SENTENCES: usize = 6;
 const MAX_FILES: usize = 4;
 
-pub(crate) fn answer(conversation: &Conversation<'_>) -> Answer {
+pub(super) fn answer(conversation: &Conversation<'_>) -> Answer {
     let paths = Question::parse(conversation.prompt).paths;
     if conversation.rounds.is_empty() && !conversation.must_answer && conversation.offers("Read") && !paths.is_empty() {
         let read = |path: &String| PlannedCall { tool: "Read", arguments: json!({"file_path": path}) };

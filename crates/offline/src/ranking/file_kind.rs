@@ -4,7 +4,7 @@ use crate::question::Question;
 use crate::question::intent::{Focus, Intent};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FileKind {
+pub(super) enum FileKind {
     Source,
     Test,
     Example,
@@ -16,7 +16,7 @@ pub(crate) enum FileKind {
 }
 
 impl FileKind {
-    pub(crate) fn of(path: &str) -> Self {
+    pub(super) fn of(path: &str) -> Self {
         let lower = path.to_lowercase();
         let name = lower.rsplit('/').next().unwrap_or(&lower);
         let within = |folders: &[&str]| lower.split('/').rev().skip(1).any(|folder| folders.contains(&folder));
@@ -54,7 +54,7 @@ impl FileKind {
     }
 
     /// What a hit in such a file is worth, between 0 and 1.
-    pub(crate) fn worth(self, question: &Question) -> f64 {
+    pub(super) fn worth(self, question: &Question) -> f64 {
         let asked = match self {
             Self::Source => true,
             Self::Test => question.mentions(&["test", "tests", "tested", "testing", "benchmark", "benchmarks"]),

@@ -74,12 +74,12 @@ impl Importance {
     }
 
     /// What a text says that mentions every term.
-    pub(crate) fn total(&self) -> f64 {
+    pub(super) fn total(&self) -> f64 {
         (0..self.own.len()).map(|term| self.most(term)).sum()
     }
 
     /// What one mention says. A synonym never says more than the word itself, where that is found at all.
-    pub(crate) fn said(&self, found: &Match) -> f64 {
+    pub(super) fn said(&self, found: &Match) -> f64 {
         let (own, akin) = (self.own[found.term], self.akin[found.term]);
         let worth = match (found.akin, own > 0.0) {
             (false, _) => own,
@@ -90,7 +90,7 @@ impl Importance {
     }
 
     /// All that a text says.
-    pub(crate) fn said_by(&self, found: &[Match]) -> f64 {
+    pub(super) fn said_by(&self, found: &[Match]) -> f64 {
         found.iter().map(|found| self.said(found)).sum()
     }
 }

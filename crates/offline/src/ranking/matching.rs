@@ -13,20 +13,20 @@ const INNER: f64 = 0.6;
 
 /// How well and where a text speaks of a term.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Match {
+pub(super) struct Match {
     /// Which term of the question.
-    pub(crate) term: usize,
+    pub(super) term: usize,
     /// 1 for a whole word, less for a part of one.
-    pub(crate) strength: f64,
+    pub(super) strength: f64,
     /// Which piece of the text it is.
-    pub(crate) position: usize,
+    pub(super) position: usize,
     /// Whether it is only a synonym.
-    pub(crate) akin: bool,
+    pub(super) akin: bool,
 }
 
 /// A text in lower-case pieces: `HttpServer::new` is `http`, `server`, `new`.
 #[derive(Debug, Default)]
-pub(crate) struct Tokens {
+pub(super) struct Tokens {
     /// All letters and digits, without anything between them.
     letters: String,
     /// Where each piece ends in `letters`.
@@ -36,7 +36,7 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
-    pub(crate) fn of(text: &str) -> Self {
+    pub(super) fn of(text: &str) -> Self {
         let mut tokens = Self::default();
         let mut before = ' ';
         let mut in_word = false;
@@ -85,14 +85,14 @@ impl Tokens {
     }
 
     /// How many of its pieces could be a topic: `is_hidden` has one.
-    pub(crate) fn topical(&self) -> usize {
+    pub(super) fn topical(&self) -> usize {
         self.pieces().filter(|piece| !is_stop_word(piece)).count()
     }
 }
 
 /// The terms of a question, ready to be looked for.
 #[derive(Debug)]
-pub(crate) struct Matcher<'q> {
+pub(super) struct Matcher<'q> {
     /// By stem: the terms, and whether the stem is only a synonym of each.
     stems: HashMap<&'q str, Vec<(usize, bool)>>,
     /// The first two letters of all stems; what begins otherwise need not be stemmed.
@@ -105,7 +105,7 @@ pub(crate) struct Matcher<'q> {
 }
 
 impl<'q> Matcher<'q> {
-    pub(crate) fn new(terms: &'q [Term]) -> Self {
+    pub(super) fn new(terms: &'q [Term]) -> Self {
         let mut matcher = Self {
             stems: HashMap::new(),
             openings: Vec::new(),
@@ -144,7 +144,7 @@ impl<'q> Matcher<'q> {
     }
 
     /// The best match for each term that the text speaks of.
-    pub(crate) fn find(&self, text: &str, tokens: &Tokens) -> Vec<Match> {
+    pub(super) fn find(&self, text: &str, tokens: &Tokens) -> Vec<Match> {
         let mut found: Vec<Match> = Vec::new();
         for (position, piece) in tokens.pieces().enumerate() {
             if opening(piece).is_some_and(|opening| self.openings.contains(&opening)) {
@@ -184,7 +184,7 @@ impl<'q> Matcher<'q> {
     }
 
     /// The same for a text that nothing else is to be asked of.
-    pub(crate) fn find_in(&self, text: &str) -> Vec<Match> {
+    pub(super) fn find_in(&self, text: &str) -> Vec<Match> {
         self.find(text, &Tokens::of(text))
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use sortie_protocol::ToolOutput;
 
 /// What an output says, in lines. One that is no such object is as it stands.
-pub(crate) fn text(output: &ToolOutput) -> Cow<'_, str> {
+pub(super) fn text(output: &ToolOutput) -> Cow<'_, str> {
     let as_it_is = Cow::Borrowed(output.for_model.as_str());
     if !output.verbatim {
         return as_it_is;

@@ -36,7 +36,7 @@ pub(super) struct Admission {
     /// How often it was closed, and how often without anything taken since.
     closings: u64,
     in_vain: u32,
-    pub(super) last_taken: Option<Instant>,
+    pub(super) last_accepted: Option<Instant>,
 }
 
 /// A call that was let in.
@@ -44,10 +44,10 @@ pub(super) struct Admission {
 pub(super) struct Ticket {
     closings: u64,
     tokens: u64,
-    pub(super) is_taken: bool,
+    pub(super) is_accepted: bool,
 }
 
-/// Why a call is not let in.
+/// Reason why a call is not admitted yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wait {
     /// The endpoint has asked for it.
@@ -58,7 +58,7 @@ pub(super) enum Wait {
     Room,
 }
 
-/// An endpoint's word that it takes no more for now.
+/// Refusal by an endpoint that accepts no more for now.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Refusal {
     pub(super) is_overloaded: bool,
@@ -71,11 +71,11 @@ pub(super) struct Refusal {
 
 impl Admission {
     pub(super) fn new(limits: RateLimits, now: Instant) -> Self {
-        let meter =
+        let steady_rate =
             |per_minute: Option<u64>, slack| per_minute.map(|rate| SteadyRate::new(rate as f64 / 60.0, slack, now));
         Self {
-            requests: meter(limits.requests_per_minute, REQUEST_SLACK),
-            tokens: meter(limits.tokens_per_minute, TOKEN_SLACK),
+            requests: steady_rate(limits.requests_per_minute, REQUEST_SLACK),
+            tokens: steady_rate(limits.tokens_per_minute, TOKEN_SLACK),
             max_connections: limits.max_connections.map_or(f64::INFINITY, |max| max as f64),
             learned: LearnedLimits::new(now),
             under_way: 0,
@@ -84,11 +84,11 @@ impl Admission {
             closed_until: now,
             closings: 0,
             in_vain: 0,
-            last_taken: None,
+            last_accepted: None,
         }
     }
 
-    /// Lets a call in that sends about so many tokens, or says for what it waits.
+    /// Admits a call that sends about so many tokens, or returns the reason to wait.
     pub(super) fn admit(&mut self, tokens: u64, now: Instant) -> Result<Ticket, Wait> {
         let closed = self.closed_until.saturating_duration_since(now);
         if !closed.is_zero() {
@@ -98,39 +98,39 @@ impl Admission {
         if is_full || f64::from(self.streaming + self.fresh) >= self.learned.width.floor() {
             return Err(Wait::Room);
         }
-        let meters = || self.requests.iter().chain(&self.tokens).chain([&self.learned.rate]);
-        let wait = meters().map(|meter| meter.wait(now)).max().unwrap_or_default();
+        let rates = || self.requests.iter().chain(&self.tokens).chain([&self.learned.rate]);
+        let wait = rates().map(|rate| rate.wait(now)).max().unwrap_or_default();
         if !wait.is_zero() {
             self.learned.hold(now + wait);
             return Err(Wait::Rate(wait));
         }
         self.learned.let_in(now);
-        for meter in self.requests.iter_mut().chain([&mut self.learned.rate]) {
-            meter.take(1.0, now);
+        for rate in self.requests.iter_mut().chain([&mut self.learned.rate]) {
+            rate.take(1.0, now);
         }
-        if let Some(meter) = &mut self.tokens {
-            meter.take(tokens as f64, now);
+        if let Some(rate) = &mut self.tokens {
+            rate.take(tokens as f64, now);
         }
         self.under_way += 1;
         self.fresh += 1;
-        Ok(Ticket { closings: self.closings, tokens, is_taken: false })
+        Ok(Ticket { closings: self.closings, tokens, is_accepted: false })
     }
 
-    /// The endpoint has taken the call: an answer begins.
-    pub(super) fn take(&mut self, ticket: &mut Ticket, now: Instant) {
-        ticket.is_taken = true;
+    /// Records that the endpoint accepts the call: an answer begins.
+    pub(super) fn accept(&mut self, ticket: &mut Ticket, now: Instant) {
+        ticket.is_accepted = true;
         self.streaming += 1;
-        self.last_taken = Some(now);
+        self.last_accepted = Some(now);
         self.in_vain = 0;
         if ticket.closings == self.closings {
             self.fresh -= 1;
-            self.learned.take(self.streaming, now);
+            self.learned.accept(self.streaming, now);
         } else {
-            self.learned.take_late(self.streaming);
+            self.learned.accept_late(self.streaming);
         }
     }
 
-    /// The endpoint has refused the call, or broken it off. Says how long nobody is let in.
+    /// Records that the endpoint refused the call, or broke it off. Returns how long nobody is let in.
     ///
     /// Of a crowd that was let in together only the first one refused teaches something; but the longest wait counts.
     pub(super) fn refuse(&mut self, ticket: &Ticket, refusal: Refusal, now: Instant) -> Duration {
@@ -141,7 +141,7 @@ impl Admission {
             let doubled = retry_base.max(SHORTEST_BACKOFF).saturating_mul(2_u32.saturating_pow(self.in_vain));
             let backoff = doubled.min(LONGEST_BACKOFF).mul_f64(f64::midpoint(1.0, jitter));
             let wait = asked.unwrap_or(backoff);
-            let others = self.streaming - u32::from(ticket.is_taken);
+            let others = self.streaming - u32::from(ticket.is_accepted);
             if is_overloaded {
                 self.learned.overload(others, wait, now);
             } else {
@@ -162,20 +162,20 @@ impl Admission {
         self.learned.hold(self.closed_until);
     }
 
-    /// The call has used so many tokens in all.
+    /// Records the tokens that the call used in all.
     pub(super) fn settle(&mut self, ticket: &Ticket, used: u64, now: Instant) {
-        let Some(meter) = &mut self.tokens else { return };
+        let Some(rate) = &mut self.tokens else { return };
         if used > ticket.tokens {
-            meter.take((used - ticket.tokens) as f64, now);
+            rate.take((used - ticket.tokens) as f64, now);
         } else {
-            meter.give_back((ticket.tokens - used) as f64, now);
+            rate.give_back((ticket.tokens - used) as f64, now);
         }
     }
 
     /// The call is over, however it ended.
-    pub(super) fn leave(&mut self, ticket: &Ticket) {
+    pub(super) fn release(&mut self, ticket: &Ticket) {
         self.under_way -= 1;
-        if ticket.is_taken {
+        if ticket.is_accepted {
             self.streaming -= 1;
         } else if ticket.closings == self.closings {
             self.fresh -= 1;

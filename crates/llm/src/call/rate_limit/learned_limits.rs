@@ -107,7 +107,7 @@ impl LearnedLimits {
     }
 
     /// A request was taken; so many are streaming now.
-    pub(super) fn take(&mut self, streaming: u32, now: Instant) {
+    pub(super) fn accept(&mut self, streaming: u32, now: Instant) {
         let open = now.saturating_duration_since(self.since);
         if open > MINUTE {
             self.since += open / 2;
@@ -122,7 +122,7 @@ impl LearnedLimits {
     }
 
     /// A request was taken that had been let in before the last refusal: that one taught too little.
-    pub(super) fn take_late(&mut self, streaming: u32) {
+    pub(super) fn accept_late(&mut self, streaming: u32) {
         self.widen(streaming);
         let (Some(counted), Some(lesson)) = (&mut self.counted, &mut self.lesson) else { return };
         if counted.taken < 1.0 {
@@ -189,10 +189,10 @@ mod tests {
         let begin = Instant::now();
         let mut learned = LearnedLimits::new(begin);
         learned.hold(begin);
-        (0..30).for_each(|_| learned.take(0, begin));
+        (0..30).for_each(|_| learned.accept(0, begin));
         learned.refuse(0, Duration::from_secs(10), begin);
         let rates = [10, 30, 210, 610].map(|second| {
-            learned.take(0, begin + Duration::from_secs(second));
+            learned.accept(0, begin + Duration::from_secs(second));
             format!("{:.2}", learned.rate.per_second)
         });
         assert_eq!(rates, ["3.00", "3.03", "6.00", "30.00"]);
@@ -206,11 +206,11 @@ mod tests {
         for _ in 0..8 {
             learned.let_in(now);
             now += Duration::from_millis(1500);
-            learned.take(1, now);
+            learned.accept(1, now);
         }
         (0..12).for_each(|_| learned.let_in(now));
         learned.refuse(2, Duration::from_secs(1), now);
-        learned.take_late(3);
+        learned.accept_late(3);
         assert!(learned.rate.per_second > 100.0, "{}", learned.rate.per_second);
         let width = learned.width.floor().to_string();
         assert_eq!(width, "4", "beside those that stream one is tried, then two, then four");
@@ -222,9 +222,9 @@ mod tests {
         let mut learned = LearnedLimits::new(begin);
         // One a second for ten minutes, and then ten a second for one.
         let (slow, quick) = (1..=600, 1..=600);
-        slow.for_each(|second| learned.take(0, begin + Duration::from_secs(second)));
+        slow.for_each(|second| learned.accept(0, begin + Duration::from_secs(second)));
         let later = begin + Duration::from_mins(10);
-        quick.for_each(|tenth| learned.take(0, later + Duration::from_millis(100) * tenth));
+        quick.for_each(|tenth| learned.accept(0, later + Duration::from_millis(100) * tenth));
         learned.hold(later + Duration::from_mins(1));
         learned.refuse(0, Duration::from_secs(1), later + Duration::from_mins(1));
         assert!((7.0..10.0).contains(&learned.rate.per_second), "{}", learned.rate.per_second);

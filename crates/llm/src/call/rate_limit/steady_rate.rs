@@ -7,7 +7,7 @@ use tokio::time::Instant;
 /// However much has passed at once, what follows is not held up for longer than this.
 const LONGEST_DEBT: Duration = Duration::from_hours(1);
 
-/// Lets so much pass a second, evenly.
+/// Lets an amount pass each second, evenly.
 #[derive(Debug, Clone)]
 pub(super) struct SteadyRate {
     pub(super) per_second: f64,
@@ -22,7 +22,7 @@ impl SteadyRate {
         Self { per_second, slack, due: now }
     }
 
-    /// How long the next one has to wait.
+    /// The time that the next one has to wait.
     pub(super) fn wait(&self, now: Instant) -> Duration {
         self.due.saturating_duration_since(now + self.slack)
     }
@@ -33,7 +33,7 @@ impl SteadyRate {
         self.due = (self.due.max(now) + time.min(LONGEST_DEBT)).min(now + LONGEST_DEBT);
     }
 
-    /// So much less has passed than was taken.
+    /// Gives back what was taken and has not passed.
     pub(super) fn give_back(&mut self, amount: f64, now: Instant) {
         let time = Duration::try_from_secs_f64(amount / self.per_second).unwrap_or_default();
         self.due = now + self.due.saturating_duration_since(now).saturating_sub(time);
@@ -45,15 +45,15 @@ mod tests {
     use super::*;
 
     /// When each of ten passes that come at once, and ten more after `pause`, in milliseconds.
-    fn passes(meter: &mut SteadyRate, begin: Instant, pause: Duration) -> Vec<u128> {
+    fn passes(rate: &mut SteadyRate, begin: Instant, pause: Duration) -> Vec<u128> {
         let mut now = begin;
         let mut at = Vec::new();
         for index in 0..20 {
-            now += meter.wait(now);
+            now += rate.wait(now);
             if index == 10 {
                 now += pause;
             }
-            meter.take(1.0, now);
+            rate.take(1.0, now);
             at.push(now.duration_since(begin).as_millis());
         }
         at
@@ -62,23 +62,23 @@ mod tests {
     #[test]
     fn what_comes_at_once_passes_evenly_and_nothing_is_made_up_for() {
         let begin = Instant::now();
-        let mut meter = SteadyRate::new(10.0, Duration::ZERO, begin);
+        let mut rate = SteadyRate::new(10.0, Duration::ZERO, begin);
         let mut expected: Vec<u128> = (0..10).map(|index| index * 100).collect();
         expected.extend((0..10).map(|index| 61_000 + index * 100));
-        assert_eq!(passes(&mut meter, begin, Duration::from_mins(1)), expected);
-        let mut meter = SteadyRate::new(10.0, Duration::from_millis(200), begin);
-        assert_eq!(passes(&mut meter, begin, Duration::ZERO)[..5], [0, 0, 0, 100, 200]);
+        assert_eq!(passes(&mut rate, begin, Duration::from_mins(1)), expected);
+        let mut rate = SteadyRate::new(10.0, Duration::from_millis(200), begin);
+        assert_eq!(passes(&mut rate, begin, Duration::ZERO)[..5], [0, 0, 0, 100, 200]);
     }
 
     #[test]
     fn a_large_amount_passes_and_is_paid_off_afterwards() {
         let begin = Instant::now();
-        let mut meter = SteadyRate::new(1000.0, Duration::ZERO, begin);
-        meter.take(90_000.0, begin);
-        assert_eq!(meter.wait(begin), Duration::from_secs(90));
-        meter.give_back(60_000.0, begin);
-        assert_eq!(meter.wait(begin), Duration::from_secs(30));
-        meter.take(f64::MAX, begin);
-        assert_eq!(meter.wait(begin), LONGEST_DEBT);
+        let mut rate = SteadyRate::new(1000.0, Duration::ZERO, begin);
+        rate.take(90_000.0, begin);
+        assert_eq!(rate.wait(begin), Duration::from_secs(90));
+        rate.give_back(60_000.0, begin);
+        assert_eq!(rate.wait(begin), Duration::from_secs(30));
+        rate.take(f64::MAX, begin);
+        assert_eq!(rate.wait(begin), LONGEST_DEBT);
     }
 }

@@ -78,7 +78,7 @@ impl Endpoint {
         sleep(self.times.way / 2).await;
         begun.map_err(|kind| ModelError { retry_after: self.retry_after, ..ModelError::new(kind, "not now") })?;
         sleep(self.times.think).await;
-        permit.take();
+        permit.accept();
         sleep(self.times.write).await;
         self.seen.lock().unwrap().at_work -= 1;
         Ok(())
