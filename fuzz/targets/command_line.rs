@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use libfuzzer_sys::fuzz_target;
-use sortie_policy::{Decision, Judge, Places, Rule, analyse};
+use sortie_policy::{Decision, Judge, Places, Rule};
 use sortie_protocol::{Grant, GrantLayer, Mode, Resource};
+use sortie_shell_reader::analyse;
 
 /// Generous, for instrumented code on a busy machine; what grows out of proportion takes longer than this.
 const LONG: Duration = Duration::from_secs(2);

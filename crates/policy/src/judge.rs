@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use sortie_mutant::is_out;
 use sortie_protocol::{Grant, Resource};
+use sortie_shell_reader::{self as shell_reader, analyse_in, printable};
 
 pub use self::confinement::{Access, Confinement, NetworkReach, Writes};
 use self::layer::{Layer, Least};
@@ -18,7 +19,6 @@ use self::line::{Line, Open};
 use self::matcher::Role;
 use self::rules::Rules;
 use self::target::Target;
-use crate::command::{self, analyse_in};
 use crate::decision::{Decision, Ground, Why};
 use crate::protected;
 use crate::remedy::Gap;
@@ -150,7 +150,7 @@ impl Judge {
         let directory = self.places.absolute(directory);
         let analysis = analyse_in(line, directory.as_deref());
         for target in analysis.writes.iter().chain(&analysis.changes) {
-            if let command::Target::Path(path) = target
+            if let shell_reader::Target::Path(path) = target
                 && let Some(what) = self.protects(path)
             {
                 return Decision::Deny(Ground::ours(Why::Protected { what }));
@@ -223,7 +223,7 @@ impl Judge {
 }
 
 fn shown(path: &Path) -> String {
-    crate::rule::shown(&path.to_string_lossy())
+    printable(&path.to_string_lossy())
 }
 
 /// The decision about what is not in a form that can be decided on.

@@ -8,7 +8,6 @@
 // Files and processes only through `sortie-sandbox`: see `clippy.toml`.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-mod command;
 mod decision;
 mod fold;
 mod grants;
@@ -22,7 +21,6 @@ mod rule;
 mod secret;
 mod tool;
 
-pub use command::{Analysis, Armed, Arming, Part, Target, WhyNot, Word, analyse};
 pub use decision::{Decision, Ground, Why};
 pub use grants::{intersect, narrow};
 pub use judge::{Access, Confinement, Judge, NetworkReach, Places, Writes, offerable};

@@ -5,11 +5,11 @@ use std::path::{Component, Path};
 
 use sortie_protocol::Resource;
 
-use crate::command::Part;
 use crate::judge::{Places, gaps_of_line};
 use crate::rule::command::CommandPattern;
-use crate::rule::{Rule, Scope, shown};
+use crate::rule::{Rule, Scope};
 use crate::tool::{Kind, canonical, kind};
+use sortie_shell_reader::{Part, printable};
 
 /// More rules than this are nobody's advice.
 const MOST: usize = 4;
@@ -64,7 +64,7 @@ impl fmt::Display for Gap<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Command(part) | Self::Misplaced(part) => write!(f, "`{}`", in_words(part)),
-            Self::Write(path) => write!(f, "a write to `{}`", shown(&path.to_string_lossy())),
+            Self::Write(path) => write!(f, "a write to `{}`", printable(&path.to_string_lossy())),
         }
     }
 }
@@ -121,7 +121,7 @@ fn for_write(path: &Path, root: Option<&Path>) -> Option<String> {
 /// A command as people read it.
 fn in_words(part: &Part) -> String {
     let words: Vec<String> = part.words.iter().map(|word| word.text().map_or("…".to_owned(), quoted)).collect();
-    shown(&words.join(" "))
+    printable(&words.join(" "))
 }
 
 /// A word as it has to be written in a rule.

@@ -11,6 +11,7 @@ pub(crate) mod path;
 use std::fmt;
 use std::str::FromStr;
 
+use sortie_shell_reader::printable;
 use thiserror::Error;
 
 use self::command::CommandPattern;
@@ -110,7 +111,7 @@ impl FromStr for Rule {
 
     fn from_str(text: &str) -> Result<Self, RuleError> {
         let text = text.trim();
-        Self::read(text).map_err(|fault| RuleError { rule: shown(text), owner: None, fault })
+        Self::read(text).map_err(|fault| RuleError { rule: printable(text), owner: None, fault })
     }
 }
 
@@ -222,18 +223,4 @@ pub enum RuleFault {
     Pattern { reason: &'static str },
     #[error("`~/` is not known here: there is no home directory")]
     NoHome,
-}
-
-/// A rule in an error: short, and without control characters.
-pub(crate) fn shown(text: &str) -> String {
-    const MOST: usize = 200;
-    let mut shown = String::new();
-    for character in text.chars().take(MOST) {
-        if matches!(character, '\'' | '"' | '\\') {
-            shown.push(character);
-        } else {
-            shown.extend(character.escape_debug());
-        }
-    }
-    if text.chars().nth(MOST).is_some() { format!("{shown}…") } else { shown }
 }

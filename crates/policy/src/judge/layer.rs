@@ -12,11 +12,11 @@ use super::line::{Line, Open};
 use super::matcher::{Matcher, Role};
 use super::rules::Rules;
 use super::{Call, Called};
-use crate::command::WhyNot;
 use crate::decision::{Decision, Ground, Why};
 use crate::remedy::{self, Gap};
 use crate::rule::RuleError;
 use crate::tool::Kind;
+use sortie_shell_reader::WhyNot;
 
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "as in the layer that it is made of")]

@@ -1,12 +1,12 @@
 //! A command line as the layers look at it: each command, file and directory of it as a call of its own.
 
 use sortie_mutant::is_out;
+use sortie_shell_reader::{self as shell_reader, Analysis, Part, WhyNot, Word};
 
 use super::matcher::Matcher;
 use super::rules::Rules;
 use super::target::Target;
 use super::{Call, Called, Places};
-use crate::command::{self, Analysis, Part, WhyNot, Word};
 use crate::remedy::Gap;
 use crate::tool::Kind;
 
@@ -49,10 +49,10 @@ impl<'a> Line<'a> {
         analysis: &'a Analysis,
         places: &'a Places,
     ) -> Result<Self, String> {
-        let file = |tool: &'static str, target: &'a command::Target| {
+        let file = |tool: &'static str, target: &'a shell_reader::Target| {
             let target = match target {
-                command::Target::Path(path) => Target::path(path, places)?,
-                command::Target::Unknown => Target::any_path(),
+                shell_reader::Target::Path(path) => Target::path(path, places)?,
+                shell_reader::Target::Unknown => Target::any_path(),
             };
             Ok::<_, String>(Call { tool, kind: crate::tool::kind(tool), names: Called::new(tool), target })
         };
@@ -66,10 +66,10 @@ impl<'a> Line<'a> {
         let chosen =
             || Call { tool: "Write", kind: Kind::Editing, names: Called::new("Write"), target: Target::some_path() };
         let changes = analysis.changes.iter().map(|target| match target {
-            command::Target::Unknown => Ok(chosen()),
-            target @ command::Target::Path(_) => file("Write", target),
+            shell_reader::Target::Unknown => Ok(chosen()),
+            target @ shell_reader::Target::Path(_) => file("Write", target),
         });
-        let known = |target: &&command::Target| matches!(target, command::Target::Path(_));
+        let known = |target: &&shell_reader::Target| matches!(target, shell_reader::Target::Path(_));
         let reads = analysis.reads.iter().filter(known).map(|target| file("Read", target));
         let mentions: Vec<Call<'a>> = changes.chain(reads).collect::<Result<_, _>>()?;
         let spilling = analysis.parts.iter().filter(|part| part.writes_anything().is_some());
@@ -129,7 +129,7 @@ impl<'a> Line<'a> {
         }
         let has_no_command = gaps.is_empty() && !covered.contains(&true);
         for (call, target) in self.writes.iter().zip(&self.analysis.writes) {
-            if let command::Target::Path(path) = target
+            if let shell_reader::Target::Path(path) = target
                 && !(may_write && self.places.hold(path))
                 && rules.find(call).is_none()
             {
@@ -175,7 +175,9 @@ fn is_harmless(part: &Part, places: &Places) -> bool {
     let words: Vec<&str> = part.words.iter().filter_map(Word::text).collect();
     match &words[..] {
         [":" | "true" | "false"] => true,
-        ["cd", to] => part.directory.as_deref().is_some_and(|directory| places.hold(&command::entered(directory, to))),
+        ["cd", to] => {
+            part.directory.as_deref().is_some_and(|directory| places.hold(&shell_reader::entered(directory, to)))
+        }
         _ => false,
     }
 }

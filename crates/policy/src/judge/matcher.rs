@@ -7,14 +7,14 @@ use std::path::Path;
 
 use super::target::{Form, Target};
 use super::{Call, Called};
-use crate::command::Part;
 use crate::pairs::Pairs;
 use crate::rule::command::CommandPattern;
 use crate::rule::glob::Glob;
 use crate::rule::host::HostPattern;
 use crate::rule::path::{Base, CompiledPath, Literal};
-use crate::rule::{Name, Rule, RuleError, RuleFault, Scope, shown};
+use crate::rule::{Name, Rule, RuleError, RuleFault, Scope};
 use crate::tool::{Kind, ToolSet, canonical_in_any_case};
+use sortie_shell_reader::{Part, printable};
 
 /// What a rule is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Matcher {
             Scope::Host(pattern) => Compiled::Host(pattern),
             Scope::Agent(pattern) => Compiled::Agent(pattern),
             Scope::Path(pattern) => {
-                let no_home = || RuleError { rule: shown(text), owner: None, fault: RuleFault::NoHome };
+                let no_home = || RuleError { rule: printable(text), owner: None, fault: RuleFault::NoHome };
                 Compiled::Path(pattern.compile(home, role.forbids()).ok_or_else(no_home)?)
             }
         };

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::matcher::{Matcher, Role};
 use super::{Call, Called};
-use crate::command::Part;
 use crate::pairs::Pairs;
 use crate::rule::RuleError;
+use sortie_shell_reader::Part;
 
 /// Rules of one role, in the order in which they were written.
 #[derive(Debug)]

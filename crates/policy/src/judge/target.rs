@@ -6,13 +6,12 @@ use std::path::{Component, Path};
 use sortie_protocol::Resource;
 
 use super::Places;
-use crate::command::Part;
 use crate::fold::fold;
 use crate::pairs::Pairs;
 use crate::rule::command;
 use crate::rule::host::normal;
 use crate::rule::path::Base;
-use crate::rule::shown;
+use sortie_shell_reader::{Part, printable};
 
 /// A resource in the forms that patterns are compared with.
 pub(super) struct Target<'a> {
@@ -42,7 +41,9 @@ impl<'a> Target<'a> {
             Resource::Path(path) => Form::Path(PathForm::new(path, places)?),
             // A line is taken apart first; as a whole no pattern is about it.
             Resource::Nothing | Resource::Command { .. } => Form::Nothing,
-            Resource::Host(host) => Form::Host(normal(host).ok_or_else(|| format!("`{}` is no host", shown(host)))?),
+            Resource::Host(host) => {
+                Form::Host(normal(host).ok_or_else(|| format!("`{}` is no host", printable(host)))?)
+            }
             Resource::Agent { name, aliases } => {
                 Form::Agent([name].into_iter().chain(aliases).map(|name| fold(name)).collect())
             }
@@ -184,7 +185,7 @@ fn components(path: &Path) -> Result<Vec<Cow<'_, str>>, String> {
             Component::Normal(name) => names.push(name.to_string_lossy()),
             Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
             Component::ParentDir => {
-                return Err(format!("`{}` is not resolved: it has `..`", shown(&path.to_string_lossy())));
+                return Err(format!("`{}` is not resolved: it has `..`", printable(&path.to_string_lossy())));
             }
         }
     }

@@ -3,8 +3,8 @@
 //! It compares the words of one command with those of a rule. Which commands a line has, and whether it is understood,
 //! is found in `command`.
 
-use crate::command::{Armed, Part, Word, known_words};
 use crate::pairs::Pairs;
+use sortie_shell_reader::{Armed, Part, Word, known_words};
 
 /// A pattern for commands.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,6 @@
 
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test that cannot go on fails where it stands")]
 
-mod analysis;
 mod armed;
 mod cases;
 mod commands;
@@ -23,6 +22,5 @@ mod redact;
 mod resume;
 mod rules;
 mod secrets;
-mod shell;
 mod support;
 mod walls;

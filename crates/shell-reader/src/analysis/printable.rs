@@ -1,0 +1,15 @@
+//! Text of a line made fit for a message.
+
+/// A text as messages show it: short, and without control characters.
+pub fn printable(text: &str) -> String {
+    const MOST: usize = 200;
+    let mut shown = String::new();
+    for character in text.chars().take(MOST) {
+        if matches!(character, '\'' | '"' | '\\') {
+            shown.push(character);
+        } else {
+            shown.extend(character.escape_debug());
+        }
+    }
+    if text.chars().nth(MOST).is_some() { format!("{shown}…") } else { shown }
+}

@@ -1,0 +1,65 @@
+//! The reason why a line is not fully understood, in words for people.
+
+use std::fmt;
+
+use super::{MAX_BYTES, MAX_PARTS, printable};
+
+/// The reason why a line is not fully understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WhyNot {
+    TooLong,
+    TooManyParts,
+    /// Syntax that is not read.
+    Unread(&'static str),
+    /// A word that is only known when the line runs.
+    UnknownWord,
+    /// A word written in another way than people do.
+    Respelled(String),
+    /// A builtin command that changes what the shell does next, or runs what it is given.
+    Builtin(String),
+    /// A variable that is set.
+    Variable(String),
+    /// A directory that is only known when the line runs.
+    Directory,
+    /// A file that is only known when the line runs.
+    File,
+    /// What a wrapper would run is not clear.
+    Wrapper(String),
+    /// A word makes a program execute what is not judged; none where the program does so by itself.
+    Runs {
+        program: String,
+        word: Option<String>,
+    },
+    /// A word makes a program write files that are not known; none where the program does so by itself.
+    Spills {
+        program: String,
+        word: Option<String>,
+    },
+}
+
+impl fmt::Display for WhyNot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong => write!(f, "it is longer than {MAX_BYTES} bytes"),
+            Self::TooManyParts => write!(f, "it has more than {MAX_PARTS} commands"),
+            Self::Unread(what) => write!(f, "it has {what}"),
+            Self::UnknownWord => f.write_str("it has a word that is only known when it runs"),
+            Self::Respelled(word) => write!(f, "`{}` is spelled in an unusual way", printable(word)),
+            Self::Builtin(name) => write!(f, "`{name}` can run or change anything that follows"),
+            Self::Variable(name) => write!(f, "it sets the variable `{}`", printable(name)),
+            Self::Directory => f.write_str("the directory that it would run in is not known"),
+            Self::File => f.write_str("a file that it would write is not known"),
+            Self::Wrapper(name) => write!(f, "what `{name}` would run is not clear"),
+            Self::Runs { program, word: Some(word) } => {
+                write!(f, "`{}` can make `{}` run something else", printable(word), printable(program))
+            }
+            Self::Runs { program, word: None } => write!(f, "`{}` runs what it reads", printable(program)),
+            Self::Spills { program, word: Some(word) } => {
+                write!(f, "`{}` can make `{}` write other files", printable(word), printable(program))
+            }
+            Self::Spills { program, word: None } => {
+                write!(f, "which files `{}` writes is not known", printable(program))
+            }
+        }
+    }
+}

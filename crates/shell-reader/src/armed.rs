@@ -1,0 +1,111 @@
+//! Armed words: options and operands by which a harmless program executes others, or writes files.
+//!
+//! A rule that allows a program does not allow these with it, unless it names them; where one makes a program execute
+//! what is not judged, that counts as any command for a rule that denies. A long option counts in every abbreviation, a
+//! short one in every bundle; more is taken for armed than is.
+
+mod pattern;
+mod sed_awk;
+mod sheet;
+mod subcommand;
+mod table;
+
+use sortie_mutant::is_out;
+
+use self::sheet::{Nature, Sheet};
+use self::subcommand::Front;
+use crate::analysis::{Armed, Arming, Word};
+
+/// Programs that fetch others and run them.
+const FETCHING: [&str; 5] = ["bunx", "npx", "pipx", "pnpx", "uvx"];
+
+/// What is armed in a command.
+#[derive(Debug, Default)]
+pub(crate) struct Arms {
+    /// In rising order.
+    pub(crate) armed: Vec<Armed>,
+    /// The files that its armed words name to be written.
+    pub(crate) written: Vec<Word>,
+}
+
+impl Arms {
+    fn add(&mut self, at: usize, arming: Arming) {
+        self.armed.push(Armed { at, arming });
+    }
+
+    /// Adds what is armed in a command within this one.
+    fn add_inner(&mut self, start: usize, inner: Arms) {
+        self.armed.extend(inner.armed.into_iter().map(|armed| Armed { at: armed.at + start, ..armed }));
+        self.armed.sort_unstable_by_key(|armed| armed.at);
+        self.written.extend(inner.written);
+    }
+
+    fn has(&self, arming: Arming) -> bool {
+        self.armed.iter().any(|armed| armed.arming == arming)
+    }
+}
+
+/// What is armed in a command with this program.
+pub(crate) fn arms(name: &str, words: &[Word]) -> Arms {
+    match name {
+        _ if is_out("armed-words") => Arms::default(),
+        "sed" | "gsed" => sed_awk::sed(words),
+        "awk" | "gawk" | "mawk" | "nawk" | "original-awk" => sed_awk::awk(words),
+        _ => {
+            let mut arms = by_table(name, words);
+            if let Some(start) = module(name, words) {
+                arms.add_inner(start, by_table(words[start].text().unwrap_or_default(), &words[start..]));
+            }
+            arms
+        }
+    }
+}
+
+/// Where `python -m` has the module that it runs as a program.
+fn module(name: &str, words: &[Word]) -> Option<usize> {
+    let flag = words.iter().position(|word| word.text() == Some("-m"))?;
+    (name.starts_with("python") && flag + 1 < words.len()).then_some(flag + 1)
+}
+
+fn by_table(name: &str, words: &[Word]) -> Arms {
+    let (mut arms, front) = (Arms::default(), Front::of(name, words));
+    let sheets: Vec<&Sheet> = table::sheets(name).filter(|sheet| front.is_about(sheet.verbs, words)).collect();
+    for at in 1..words.len() {
+        let own = sheets.iter().filter_map(|sheet| sheet.arming(at, words, &front)).min();
+        let verb = front.verbs.contains(&at).then(|| table::verb(name, &words[at])).flatten();
+        let fetched = FETCHING.contains(&name).then_some(Arming::Turns);
+        let Some(arming) = [own, verb, fetched].into_iter().flatten().min() else { continue };
+        match sheets.iter().find_map(|sheet| sheet.written(at, words)).filter(|_| arming == Arming::Writes) {
+            Some(Word::Unknown) => arms.add(at, Arming::Spills),
+            Some(written) => {
+                arms.add(at, arming);
+                arms.written.extend(Some(written).filter(names_a_file));
+            }
+            None => arms.add(at, arming),
+        }
+    }
+    for sheet in &sheets {
+        if let Some(arming) = by_nature(sheet, words, &front, &arms) {
+            arms.add(words.len(), arming);
+        }
+    }
+    arms
+}
+
+/// What a program does without any word for it.
+fn by_nature(sheet: &Sheet, words: &[Word], front: &Front, arms: &Arms) -> Option<Arming> {
+    if sheet.is_excused(words) {
+        return None;
+    }
+    match sheet.nature {
+        Nature::Plain => None,
+        Nature::RunsInput => Some(Arming::Runs),
+        Nature::RunsInputAlone => (front.verbs.is_empty() && arms.armed.is_empty()).then_some(Arming::Runs),
+        Nature::Spills => (!arms.has(Arming::Writes)).then_some(Arming::Spills),
+    }
+}
+
+/// Whether a word in the place of a file is one.
+fn names_a_file(word: &Word) -> bool {
+    !matches!(word.text(), Some("-" | "/dev/null" | "/dev/stdout" | "/dev/stderr"))
+}

@@ -1,0 +1,83 @@
+//! One entry of a sheet, and which words it means.
+//!
+//! `--name` is a long option in every abbreviation, with or without its value; `-x` a letter in any bundle; `-name` a word
+//! that begins so behind one dash or two; `=word` exactly that word; `^text` a word that begins so; `*text` a word that
+//! has it anywhere; `NAME=` a word that sets a variable; `<` a word that stands for the standard input.
+
+use crate::analysis::Word;
+
+/// Names of the standard input.
+const INPUT: [&str; 4] = ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+
+/// What an entry finds in a word that it means.
+enum Meant<'a> {
+    /// The word itself; a value would be the next one.
+    Word,
+    Value(&'a str),
+}
+
+impl<'a> Meant<'a> {
+    /// What stands behind the entry's own text.
+    fn behind(rest: &'a str) -> Self {
+        if rest.is_empty() { Self::Word } else { Self::Value(rest) }
+    }
+
+    /// The same behind the name of an option.
+    fn behind_name(rest: &'a str) -> Self {
+        rest.strip_prefix('=').map_or_else(|| Self::behind(rest), Self::Value)
+    }
+}
+
+/// Whether an entry means a word.
+pub(super) fn means(token: &str, text: &str) -> bool {
+    meant(token, text).is_some()
+}
+
+/// Whether a word is a shorter form of the long option that an entry names.
+pub(super) fn abbreviates(text: &str, token: &str) -> bool {
+    token.starts_with("--") && text.split('=').next() != Some(token)
+}
+
+fn meant<'a>(token: &str, text: &'a str) -> Option<Meant<'a>> {
+    let word = |is_meant: bool| is_meant.then_some(Meant::Word);
+    if let Some(whole) = token.strip_prefix('=') {
+        return word(whole == text);
+    }
+    if let Some(start) = token.strip_prefix('^') {
+        return text.strip_prefix(start).map(Meant::behind);
+    }
+    if let Some(within) = token.strip_prefix('*') {
+        return word(text.contains(within));
+    }
+    if let Some(long) = token.strip_prefix("--") {
+        let option = text.strip_prefix("--")?;
+        let name = option.split('=').next().unwrap_or(option);
+        return (!name.is_empty() && long.starts_with(name)).then(|| Meant::behind_name(&option[name.len()..]));
+    }
+    match token {
+        "NAME=" => return word(!text.starts_with('-') && text.contains('=')),
+        "<" => return word(names_input(text)),
+        _ => {}
+    }
+    let (name, option) = (token.strip_prefix('-')?, text.strip_prefix('-')?);
+    if name.len() > 1 {
+        return option.strip_prefix('-').unwrap_or(option).strip_prefix(name).map(Meant::behind_name);
+    }
+    let (_, rest) = option.split_once(name).filter(|_| !option.starts_with('-'))?;
+    Some(Meant::behind(rest))
+}
+
+/// Whether a word, or the value of an option in it, is the standard input.
+fn names_input(text: &str) -> bool {
+    let of_long = text.split_once('=').map(|(_, value)| value);
+    let of_short = text.get(2..).filter(|_| text.starts_with('-') && !text.starts_with("--"));
+    [Some(text), of_long, of_short].into_iter().flatten().any(|name| INPUT.contains(&name))
+}
+
+/// The value that an entry has in the word at this position, or behind it.
+pub(super) fn named(token: &str, at: usize, words: &[Word]) -> Option<Word> {
+    Some(match meant(token, words[at].text()?)? {
+        Meant::Value(text) => Word::Plain(text.to_owned()),
+        Meant::Word => words.get(at + 1).cloned().unwrap_or(Word::Unknown),
+    })
+}

@@ -1,0 +1,54 @@
+//! What stands in front of a program's first operand, and which word that is.
+
+use crate::analysis::Word;
+
+/// The front of a command.
+pub(super) struct Front {
+    /// Where it ends: at the first word that is certainly an operand.
+    pub(super) end: usize,
+    /// The words that may be the first operand; more than one where they may be values of options.
+    pub(super) verbs: Vec<usize>,
+}
+
+/// Options in front of the first operand that have a value behind them; no others of these programs have.
+const VALUED: &[(&str, &str)] = &[
+    ("git", "-c -C --git-dir --work-tree --namespace --super-prefix --config-env --attr-source"),
+    ("python python2 python3 pypy pypy3", "-c -m -W -X -Q --check-hash-based-pycs"),
+];
+
+impl Front {
+    pub(super) fn of(name: &str, words: &[Word]) -> Self {
+        let valued =
+            VALUED.iter().find(|(names, _)| names.split(' ').any(|own| own == name)).map(|(_, valued)| *valued);
+        let mut verbs = Vec::new();
+        let mut at = 1;
+        // Whether this word may be the value of the one before.
+        let mut may_be_value = false;
+        while let Some(word) = words.get(at) {
+            let text = word.text().unwrap_or_default();
+            let is_option = text.len() > 1 && text.starts_with(['-', '+']);
+            match (is_option, valued) {
+                (true, Some(valued)) => {
+                    at += usize::from(valued.split(' ').any(|own| own == text));
+                    may_be_value = false;
+                }
+                (true, None) => may_be_value = !text.contains('=') && text != "--",
+                (false, _) => {
+                    verbs.push(at);
+                    if !may_be_value && word.text().is_some() {
+                        break;
+                    }
+                    may_be_value = false;
+                }
+            }
+            at += 1;
+        }
+        Self { end: at.min(words.len()), verbs }
+    }
+
+    /// Whether one of these verbs may be the command's; none of them stands for all commands.
+    pub(super) fn is_about(&self, verbs: &str, words: &[Word]) -> bool {
+        let is_own = |at: &usize| words[*at].text().is_none_or(|text| verbs.split(' ').any(|verb| verb == text));
+        verbs.is_empty() || self.verbs.iter().any(is_own)
+    }
+}

@@ -1,0 +1,22 @@
+//! A reader of `bash` command lines: it finds every command that a line could run and every file that it names.
+//!
+//! It fails closed. It reads a part of the language and knows where that part ends; a line beyond it counts as one that
+//! could run anything and write any file. It never guesses and never recovers from an error.
+//!
+//! It decides nothing: it knows no rules and no grants. It expands no variable, follows no link, looks up no program and
+//! touches no file. A program may still do more than its words say; the walls around commands are for that.
+//!
+//! Its rooms, lowest first: `analysis`, `parse`, `program`, `armed`, `walk`.
+
+// Files and processes only through `sortie-sandbox`: see `clippy.toml`.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
+mod analysis;
+mod armed;
+mod parse;
+mod program;
+mod walk;
+
+pub use analysis::{Analysis, Armed, Arming, Part, Target, WhyNot, Word, printable};
+pub use parse::known_words;
+pub use walk::{analyse, analyse_in, entered};

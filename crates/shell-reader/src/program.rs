@@ -1,0 +1,12 @@
+//! Programs as the reader knows them: which run others, which write files, and which change the shell itself.
+
+mod builtin;
+mod named_files;
+mod runs;
+mod shell;
+mod wrapper;
+
+pub(crate) use self::builtin::{Effect, effect, moves};
+pub(crate) use self::named_files::{NamedFiles, named_files};
+pub(crate) use self::runs::{Runs, Variable};
+pub(crate) use self::wrapper::runs;

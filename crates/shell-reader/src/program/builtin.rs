@@ -1,0 +1,104 @@
+//! Builtin commands that change what the shell does next, or run what they are given.
+
+use crate::analysis::Word;
+use crate::parse::{Command, Item, List, Shape};
+
+/// What a builtin does to the rest of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effect {
+    None,
+    /// It changes variables, which programs may obey.
+    Unclear,
+    /// It can run anything, or change how the rest is read.
+    Anything,
+    /// It changes the directory.
+    Moves,
+}
+
+const ANYTHING: [&str; 26] = [
+    ".",
+    "alias",
+    "bind",
+    "compgen",
+    "complete",
+    "compopt",
+    "coproc",
+    "declare",
+    "enable",
+    "eval",
+    "fc",
+    "hash",
+    "history",
+    "jobs",
+    "let",
+    "local",
+    "mapfile",
+    "readarray",
+    "set",
+    "shopt",
+    "source",
+    "suspend",
+    "trap",
+    "typeset",
+    "unalias",
+    "wait",
+];
+
+/// They take names of variables, in which an index would be computed.
+const NAMES: [&str; 7] = ["export", "getopts", "printf", "read", "readonly", "test", "unset"];
+
+const MOVING: [&str; 3] = ["cd", "popd", "pushd"];
+
+/// What a builtin of this name would do with these words.
+pub(crate) fn effect(name: &str, words: &[Word]) -> Effect {
+    if MOVING.contains(&name) {
+        return Effect::Moves;
+    }
+    // By itself it only waits.
+    if ANYTHING.contains(&name) && !(name == "wait" && words.len() == 1) {
+        return Effect::Anything;
+    }
+    let name = if name == "[" { "test" } else { name };
+    if !NAMES.contains(&name) {
+        return Effect::None;
+    }
+    let behind = &words[1..];
+    let sets = match name {
+        "printf" => behind.first().is_some_and(|word| word.text().is_none_or(|text| text.starts_with("-v"))),
+        "test" => behind.iter().any(|word| word.text().is_none_or(|text| text == "-v" || text == "-R")),
+        _ => true,
+    };
+    let computes = behind.iter().any(|word| word.text().is_none_or(|text| text.contains('[')));
+    match (sets, computes) {
+        (false, _) => Effect::None,
+        (true, false) => Effect::Unclear,
+        (true, true) => Effect::Anything,
+    }
+}
+
+/// Whether a list may change the directory.
+pub(crate) fn moves(list: &List) -> bool {
+    list.iter().any(|item| {
+        let Item { first, rest, .. } = item;
+        let mut pipelines = [first].into_iter().chain(rest.iter().map(|(_, pipeline)| pipeline));
+        pipelines.any(|pipeline| pipeline.commands.iter().any(command_moves))
+    })
+}
+
+fn command_moves(command: &Command) -> bool {
+    match &command.shape {
+        Shape::Simple { words, .. } => words
+            .iter()
+            .any(|word| word.word.text().is_none_or(|text| MOVING.contains(&text) || ANYTHING.contains(&text))),
+        Shape::Group(list) | Shape::Subshell(list) => moves(list),
+        Shape::If { branches, otherwise } => {
+            branches.iter().any(|(condition, body)| moves(condition) || moves(body))
+                || otherwise.as_ref().is_some_and(moves)
+        }
+        Shape::While { condition, body } => moves(condition) || moves(body),
+        Shape::For { body, .. } => moves(body),
+        Shape::Case { arms, .. } => arms.iter().any(moves),
+        Shape::Test(_) => false,
+        Shape::Function(_) => true,
+    }
+}

@@ -1,0 +1,40 @@
+//! What a program runs: commands, lines for a shell, and the variables that it sets for them.
+
+use crate::analysis::Word;
+
+/// What a program runs.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Runs {
+    pub(crate) commands: Vec<Vec<Word>>,
+    /// Lines for a shell.
+    pub(crate) scripts: Vec<Word>,
+    /// Whether the program does nothing but run them.
+    pub(crate) transparent: bool,
+    /// Whether it may run something else.
+    pub(crate) unclear: bool,
+    /// What it sets for them.
+    pub(crate) variables: Vec<Variable>,
+}
+
+/// A variable that a program sets for another.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Variable {
+    pub(crate) name: String,
+    /// Whether all of its value is known, and spelled as people do.
+    pub(crate) is_plain: bool,
+}
+
+impl Runs {
+    /// Something that is not known.
+    pub(super) fn unclear() -> Self {
+        Self { unclear: true, ..Self::default() }
+    }
+}
+
+impl Variable {
+    /// The variable that a word `NAME=value` sets.
+    pub(super) fn of(word: &Word) -> Self {
+        let name = word.text().and_then(|text| text.split('=').next()).unwrap_or_default();
+        Self { name: name.to_owned(), is_plain: matches!(word, Word::Plain(_)) }
+    }
+}
