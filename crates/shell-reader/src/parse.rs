@@ -4,13 +4,15 @@ mod compound;
 mod expansion;
 mod here_document;
 mod list;
+mod parser;
 mod quote;
 mod redirect;
 mod source;
 mod tree;
 mod word;
 
-use self::list::Parser;
+use self::list::read_line;
+use self::parser::Parser;
 pub(crate) use self::tree::{Assignment, Command, Item, List, Pipeline, Redirect, Shape, Spelled, Then};
 use crate::analysis::WhyNot;
 
@@ -24,7 +26,7 @@ pub(crate) struct Parsed {
 /// Reads a whole line.
 pub(crate) fn parse(line: &str) -> Result<Parsed, WhyNot> {
     let mut parser = Parser::new(line);
-    let list = parser.line()?;
+    let list = read_line(&mut parser)?;
     Ok(Parsed { list, here_runs: parser.here_runs })
 }
 

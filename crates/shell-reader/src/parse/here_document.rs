@@ -1,83 +1,84 @@
 //! Here-documents: where their text stands, and what it runs.
 
-use super::list::{Parser, Reading};
+use super::expansion::{read_backticks, read_expansion};
+use super::parser::{LeadingTabs, Parser, PendingText, Quoting, Reading};
 use super::tree::List;
 use crate::analysis::WhyNot;
 
-/// A here-document whose text is yet to come.
-#[derive(Debug)]
-pub(super) struct Pending {
-    delimiter: String,
-    /// Whether the text is taken as it stands.
-    quoted: bool,
-    /// Whether tabs in front of its lines are left out.
-    tabs: bool,
+/// Reads the word that will end the text.
+pub(super) fn read_delimiter(parser: &mut Parser<'_>, tabs: LeadingTabs) -> Reading<()> {
+    parser.skip_blanks()?;
+    let quote = ["'", "\""].into_iter().find(|quote| parser.source.eat(quote));
+    let delimiter = parser.source.run(|character| character.is_ascii_alphanumeric() || character == '_').to_owned();
+    let closed = quote.is_none_or(|quote| parser.source.eat(quote));
+    let ends = !parser.is_at_word() || parser.source.peek().is_none();
+    if delimiter.is_empty() || !closed || !ends {
+        return Err(WhyNot::Unread("a here-document with an unusual end"));
+    }
+    parser.pending.push(PendingText { delimiter, quoted: quote.is_some(), tabs });
+    Ok(())
 }
 
-impl Parser<'_> {
-    pub(super) fn here_delimiter(&mut self, tabs: bool) -> Reading<()> {
-        self.blanks()?;
-        let quote = ["'", "\""].into_iter().find(|quote| self.source.eat(quote));
-        let delimiter = self.source.run(|character| character.is_ascii_alphanumeric() || character == '_').to_owned();
-        let closed = quote.is_none_or(|quote| self.source.eat(quote));
-        let ends = !self.is_at_word() || self.source.peek().is_none();
-        if delimiter.is_empty() || !closed || !ends {
-            return Err(WhyNot::Unread("a here-document with an unusual end"));
+/// Passes over blanks and newlines, and over the here-documents behind a newline.
+pub(super) fn skip_newlines(parser: &mut Parser<'_>) -> Reading<()> {
+    loop {
+        parser.skip_blanks()?;
+        if !parser.source.eat("\n") {
+            return Ok(());
         }
-        self.pending.push(Pending { delimiter, quoted: quote.is_some(), tabs });
-        Ok(())
+        read_texts(parser)?;
     }
+}
 
-    /// Reads the texts that begin here, behind a newline.
-    pub(super) fn here_documents(&mut self) -> Reading<()> {
-        for pending in std::mem::take(&mut self.pending) {
-            let text = self.here_text(&pending)?;
-            self.here_count += 1;
-            if !pending.quoted {
-                let runs = self.within(&text, Parser::runs_of_text)?;
-                self.here_runs.extend(runs);
-            }
-        }
-        Ok(())
-    }
-
-    fn here_text(&mut self, pending: &Pending) -> Reading<String> {
-        let mut text = String::new();
-        loop {
-            let line = self.source.run(|character| character != '\n');
-            let has_next = self.source.eat("\n");
-            let bare = if pending.tabs { line.trim_start_matches('\t') } else { line };
-            if bare == pending.delimiter {
-                return Ok(text);
-            }
-            if !has_next {
-                return Err(WhyNot::Unread("a here-document without its end"));
-            }
-            if !pending.quoted && line.ends_with('\\') {
-                return Err(WhyNot::Unread("a here-document with a continued line"));
-            }
-            text.push_str(line);
-            text.push('\n');
+/// Reads the texts that begin here, behind a newline.
+fn read_texts(parser: &mut Parser<'_>) -> Reading<()> {
+    for pending in std::mem::take(&mut parser.pending) {
+        let text = read_text(parser, &pending)?;
+        parser.here_count += 1;
+        if !pending.quoted {
+            let runs = parser.within(&text, read_runs)?;
+            parser.here_runs.extend(runs);
         }
     }
+    Ok(())
+}
 
-    /// What the substitutions in a text run.
-    fn runs_of_text(&mut self) -> Reading<Vec<List>> {
-        let mut runs = Vec::new();
-        while let Some(next) = self.source.peek() {
-            match next {
-                '$' => {
-                    self.expansion(true, &mut runs)?;
-                }
-                '`' => self.backticks(true, &mut runs)?,
-                _ => {
-                    self.source.take();
-                    if next == '\\' {
-                        self.source.take();
-                    }
+fn read_text(parser: &mut Parser<'_>, pending: &PendingText) -> Reading<String> {
+    let mut text = String::new();
+    loop {
+        let line = parser.source.run(|character| character != '\n');
+        let has_next = parser.source.eat("\n");
+        let bare = if pending.tabs == LeadingTabs::LeftOut { line.trim_start_matches('\t') } else { line };
+        if bare == pending.delimiter {
+            return Ok(text);
+        }
+        if !has_next {
+            return Err(WhyNot::Unread("a here-document without its end"));
+        }
+        if !pending.quoted && line.ends_with('\\') {
+            return Err(WhyNot::Unread("a here-document with a continued line"));
+        }
+        text.push_str(line);
+        text.push('\n');
+    }
+}
+
+/// Reads what the substitutions in a text run.
+fn read_runs(parser: &mut Parser<'_>) -> Reading<Vec<List>> {
+    let mut runs = Vec::new();
+    while let Some(next) = parser.source.peek() {
+        match next {
+            '$' => {
+                read_expansion(parser, Quoting::Quoted, &mut runs)?;
+            }
+            '`' => read_backticks(parser, Quoting::Quoted, &mut runs)?,
+            _ => {
+                parser.source.take();
+                if next == '\\' {
+                    parser.source.take();
                 }
             }
         }
-        Ok(runs)
     }
+    Ok(runs)
 }

@@ -1,7 +1,9 @@
 //! Redirects: what is opened for a command, and how.
 
-use super::list::{Parser, Reading};
+use super::here_document::read_delimiter;
+use super::parser::{LeadingTabs, Parser, Reading};
 use super::tree::{Redirect, Spelled};
+use super::word::read_word;
 use crate::analysis::WhyNot;
 
 /// Every operator, the longer ones first.
@@ -9,8 +11,8 @@ const OPERATORS: [(&str, Operator); 13] = [
     ("&>>", Operator::Write),
     ("&>", Operator::Write),
     ("<<<", Operator::String),
-    ("<<-", Operator::Here { tabs: true }),
-    ("<<", Operator::Here { tabs: false }),
+    ("<<-", Operator::Here(LeadingTabs::LeftOut)),
+    ("<<", Operator::Here(LeadingTabs::Kept)),
     ("<&", Operator::DuplicateInput),
     ("<>", Operator::Write),
     ("<", Operator::Read),
@@ -31,54 +33,50 @@ enum Operator {
     DuplicateInput,
     DuplicateOutput,
     String,
-    Here {
-        tabs: bool,
-    },
+    Here(LeadingTabs),
     /// The beginning of a word, not of a redirect.
     Process,
 }
 
-impl Parser<'_> {
-    /// The redirect that comes next, if it is one.
-    pub(super) fn redirect(&mut self) -> Reading<Option<Redirect>> {
-        let before = self.source.clone();
-        self.source.run(|character| character.is_ascii_digit());
-        let numbered = self.source.at() > before.at();
-        let found = OPERATORS.iter().find(|(text, _)| self.source.looks_at(text));
-        let process = self.source.looks_at("<(");
-        let Some((text, operator)) = found.filter(|(_, operator)| *operator != Operator::Process && !process) else {
-            self.source = before;
-            return Ok(None);
-        };
-        if self.source.at() - before.at() > MOST_DIGITS {
-            return Err(WhyNot::Unread("an open file with a long number"));
-        }
-        if numbered && text.starts_with('&') {
-            self.source = before;
-            return Ok(None);
-        }
-        self.source.eat(text);
-        self.opened(*operator).map(Some)
+/// Reads the redirect that comes next, if it is one.
+pub(super) fn read_redirect(parser: &mut Parser<'_>) -> Reading<Option<Redirect>> {
+    let before = parser.source.clone();
+    parser.source.run(|character| character.is_ascii_digit());
+    let numbered = parser.source.at() > before.at();
+    let found = OPERATORS.iter().find(|(text, _)| parser.source.looks_at(text));
+    let process = parser.source.looks_at("<(");
+    let Some((text, operator)) = found.filter(|(_, operator)| *operator != Operator::Process && !process) else {
+        parser.source = before;
+        return Ok(None);
+    };
+    if parser.source.at() - before.at() > MOST_DIGITS {
+        return Err(WhyNot::Unread("an open file with a long number"));
     }
+    if numbered && text.starts_with('&') {
+        parser.source = before;
+        return Ok(None);
+    }
+    parser.source.eat(text);
+    read_target(parser, *operator).map(Some)
+}
 
-    fn opened(&mut self, operator: Operator) -> Reading<Redirect> {
-        if let Operator::Here { tabs } = operator {
-            self.here_delimiter(tabs)?;
-            return Ok(Redirect::Text(Vec::new()));
-        }
-        self.blanks()?;
-        if !self.is_at_word() {
-            return Err(WhyNot::Unread("a redirect to nowhere"));
-        }
-        let word = self.word()?;
-        Ok(match operator {
-            Operator::Read => Redirect::Read(word),
-            Operator::String => Redirect::Text(word.runs),
-            Operator::DuplicateInput | Operator::DuplicateOutput if is_number(&word) => Redirect::Duplicate,
-            Operator::DuplicateInput => return Err(WhyNot::Unread("an open file that is not known")),
-            _ => Redirect::Write(word),
-        })
+fn read_target(parser: &mut Parser<'_>, operator: Operator) -> Reading<Redirect> {
+    if let Operator::Here(tabs) = operator {
+        read_delimiter(parser, tabs)?;
+        return Ok(Redirect::Text(Vec::new()));
     }
+    parser.skip_blanks()?;
+    if !parser.is_at_word() {
+        return Err(WhyNot::Unread("a redirect to nowhere"));
+    }
+    let word = read_word(parser)?;
+    Ok(match operator {
+        Operator::Read => Redirect::Read(word),
+        Operator::String => Redirect::Text(word.runs),
+        Operator::DuplicateInput | Operator::DuplicateOutput if is_number(&word) => Redirect::Duplicate,
+        Operator::DuplicateInput => return Err(WhyNot::Unread("an open file that is not known")),
+        _ => Redirect::Write(word),
+    })
 }
 
 /// Whether a word names an open file: a number, `-`, or a number that is given up.

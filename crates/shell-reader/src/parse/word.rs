@@ -1,6 +1,8 @@
 //! Words: what a program would get, as far as that is certain.
 
-use super::list::{Parser, Reading, ends_word};
+use super::expansion::{read_backticks, read_expansion, read_substitution};
+use super::parser::{Parser, Quoting, Reading, ends_word};
+use super::quote::{read_ansi_text, read_quotes};
 use super::tree::{List, Spelled};
 use crate::analysis::{WhyNot, Word};
 
@@ -31,87 +33,85 @@ pub(super) enum Spelling {
     Odd,
 }
 
-impl Parser<'_> {
-    /// The word that begins here; the empty one where none does.
-    pub(super) fn word(&mut self) -> Reading<Spelled> {
-        let start = self.source.at();
-        let mut draft = Draft::default();
-        while let Some(next) = self.source.peek() {
-            match next {
-                '<' | '>' if self.source.second() == Some('(') => {
-                    self.source.take();
-                    self.source.take();
-                    draft.runs.push(self.substitution()?);
-                    draft.unknown = true;
-                }
-                _ if ends_word(next) => break,
-                '\'' | '"' => self.quotes(&mut draft)?,
-                '\\' => self.escape(&mut draft)?,
-                '$' => self.dollar(&mut draft)?,
-                '`' => {
-                    self.backticks(false, &mut draft.runs)?;
-                    draft.unknown = true;
-                }
-                _ => self.bare(next, &mut draft)?,
+/// Reads the word that begins here; the empty one where none does.
+pub(super) fn read_word(parser: &mut Parser<'_>) -> Reading<Spelled> {
+    let start = parser.source.at();
+    let mut draft = Draft::default();
+    while let Some(next) = parser.source.peek() {
+        match next {
+            '<' | '>' if parser.source.second() == Some('(') => {
+                parser.source.take();
+                parser.source.take();
+                draft.runs.push(read_substitution(parser)?);
+                draft.unknown = true;
             }
+            _ if ends_word(next) => break,
+            '\'' | '"' => read_quotes(parser, &mut draft)?,
+            '\\' => read_escape(parser, &mut draft)?,
+            '$' => read_dollar(parser, &mut draft)?,
+            '`' => {
+                read_backticks(parser, Quoting::Bare, &mut draft.runs)?;
+                draft.unknown = true;
+            }
+            _ => read_bare(parser, next, &mut draft)?,
         }
-        let raw = self.source.since(start);
-        if is_descriptor(raw) && self.source.rest().starts_with(['<', '>']) {
-            return Err(WhyNot::Unread("a redirect with a variable"));
-        }
-        Ok(draft.finish(raw))
     }
+    let raw = parser.source.since(start);
+    if is_descriptor(raw) && parser.source.rest().starts_with(['<', '>']) {
+        return Err(WhyNot::Unread("a redirect with a variable"));
+    }
+    Ok(draft.finish(raw))
+}
 
-    /// A character that stands for itself, or for something that is looked up.
-    fn bare(&mut self, next: char, draft: &mut Draft) -> Reading<()> {
-        if next.is_control() {
-            return Err(WhyNot::Unread("a control character"));
+/// Reads a character that stands for itself, or for something that is looked up.
+fn read_bare(parser: &mut Parser<'_>, next: char, draft: &mut Draft) -> Reading<()> {
+    if next.is_control() {
+        return Err(WhyNot::Unread("a control character"));
+    }
+    let before = draft.text.chars().next_back();
+    draft.unknown |= matches!(next, '*' | '?' | '[');
+    draft.unknown |= next == '~' && before.is_none_or(|before| before == '=' || before == ':');
+    draft.unknown |= draft.brace && (next == ',' || next == '.' && before == Some('.'));
+    draft.brace |= next == '{';
+    if !next.is_ascii() {
+        draft.spelling = Spelling::Odd;
+    }
+    draft.behind_quotes |= draft.quoted > 0;
+    draft.text.push(next);
+    parser.source.take();
+    Ok(())
+}
+
+fn read_escape(parser: &mut Parser<'_>, draft: &mut Draft) -> Reading<()> {
+    parser.source.take();
+    match parser.source.take() {
+        Some('\n') => return Err(WhyNot::Unread("a line that is continued within a word")),
+        Some(next) if next.is_control() => return Err(WhyNot::Unread("a control character")),
+        None => return Err(WhyNot::Unread("a backslash at its end")),
+        Some(next) => {
+            let needless = next.is_alphanumeric() || next == '-';
+            draft.spelling = draft.spelling.max(if needless { Spelling::Odd } else { Spelling::Escaped });
+            draft.behind_quotes |= draft.quoted > 0;
+            draft.text.push(next);
         }
-        let before = draft.text.chars().next_back();
-        draft.unknown |= matches!(next, '*' | '?' | '[');
-        draft.unknown |= next == '~' && before.is_none_or(|before| before == '=' || before == ':');
-        draft.unknown |= draft.brace && (next == ',' || next == '.' && before == Some('.'));
-        draft.brace |= next == '{';
-        if !next.is_ascii() {
+    }
+    Ok(())
+}
+
+fn read_dollar(parser: &mut Parser<'_>, draft: &mut Draft) -> Reading<()> {
+    match parser.source.second() {
+        Some('\'') => {
+            parser.source.take();
+            parser.source.take();
             draft.spelling = Spelling::Odd;
+            let text = read_ansi_text(parser)?;
+            draft.text.push_str(&text);
         }
-        draft.behind_quotes |= draft.quoted > 0;
-        draft.text.push(next);
-        self.source.take();
-        Ok(())
+        Some('"') => return Err(WhyNot::Unread("a text to be translated")),
+        _ if read_expansion(parser, Quoting::Bare, &mut draft.runs)? => draft.unknown = true,
+        _ => draft.text.push('$'),
     }
-
-    fn escape(&mut self, draft: &mut Draft) -> Reading<()> {
-        self.source.take();
-        match self.source.take() {
-            Some('\n') => return Err(WhyNot::Unread("a line that is continued within a word")),
-            Some(next) if next.is_control() => return Err(WhyNot::Unread("a control character")),
-            None => return Err(WhyNot::Unread("a backslash at its end")),
-            Some(next) => {
-                let needless = next.is_alphanumeric() || next == '-';
-                draft.spelling = draft.spelling.max(if needless { Spelling::Odd } else { Spelling::Escaped });
-                draft.behind_quotes |= draft.quoted > 0;
-                draft.text.push(next);
-            }
-        }
-        Ok(())
-    }
-
-    fn dollar(&mut self, draft: &mut Draft) -> Reading<()> {
-        match self.source.second() {
-            Some('\'') => {
-                self.source.take();
-                self.source.take();
-                draft.spelling = Spelling::Odd;
-                let text = self.ansi_text()?;
-                draft.text.push_str(&text);
-            }
-            Some('"') => return Err(WhyNot::Unread("a text to be translated")),
-            _ if self.expansion(false, &mut draft.runs)? => draft.unknown = true,
-            _ => draft.text.push('$'),
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 impl Draft {
