@@ -1,107 +1,36 @@
 //! The one place that decides: a grant, made ready once, answers for call after call.
 
+mod allow_rule;
 mod confinement;
+mod decision;
 mod layer;
 mod line;
-mod matcher;
-mod rules;
-mod target;
+mod narrow;
+mod remedy;
 
 use std::path::{Component, Path, PathBuf};
 
 use sortie_mutant::is_out;
 use sortie_protocol::{Grant, Resource};
-use sortie_shell_reader::{self as shell_reader, analyse_in, printable};
+use sortie_shell_reader::{self as shell_reader, analyse_in};
 
-pub use self::confinement::{Access, Confinement, NetworkReach, Writes};
-use self::layer::{Layer, Least};
-use self::line::{Line, Open};
-use self::matcher::Role;
-use self::rules::Rules;
-use self::target::Target;
-use crate::decision::{Decision, Ground, Why};
+pub use self::confinement::{Confinement, Writes};
+pub use self::decision::{Decision, Ground, Why};
+pub use self::layer::{Access, NetworkReach};
+use self::layer::{BestCase, Layer};
+use self::line::Line;
+pub use self::narrow::{intersect, narrow};
+pub use self::remedy::{lasting_remedy, remedies};
+use crate::matching::{Call, CalledTool, Target};
 use crate::protected;
-use crate::remedy::Gap;
-use crate::rule::RuleError;
-use crate::rule::path::{Base, Literal};
-use crate::tool::{self, Kind, ToolSet};
-
-/// Where things are, as far as rules speak of it. All paths absolute and resolved.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Places {
-    /// The workspace root: what relative paths are relative to.
-    pub root: Option<PathBuf>,
-    /// Directories that were added to the workspace. What permits a single name permits it in them, not above them.
-    pub added: Vec<PathBuf>,
-    /// What `~/` in a rule stands for.
-    pub home: Option<PathBuf>,
-    /// Sortie's own settings and state: no agent may change what is in there.
-    pub own: Vec<PathBuf>,
-}
-
-impl Places {
-    /// A path from the root of the file system; `None` for a relative one where the workspace root is not known.
-    fn absolute(&self, path: &Path) -> Option<PathBuf> {
-        let root = self.root.as_deref();
-        let absolute = if path.is_absolute() { Some(path.to_owned()) } else { root.map(|root| root.join(path)) };
-        // Without the slash that an empty path leaves at the end.
-        absolute.map(|path| path.components().collect())
-    }
-
-    /// A path as it is usually named: relative to the workspace root where it lies in it.
-    fn named(&self, path: &Path) -> PathBuf {
-        self.root.as_deref().and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path).to_owned()
-    }
-
-    /// The place that a pattern names, as it is usually named.
-    fn of_literal(&self, Literal { base, path }: Literal<'_>) -> PathBuf {
-        match base {
-            Base::Anywhere | Base::Workspace => path.to_owned(),
-            Base::Home | Base::FileSystem => self.named(&Path::new("/").join(path)),
-        }
-    }
-
-    /// Whether an absolute path lies in the workspace or in a directory that was added to it.
-    fn hold(&self, path: &Path) -> bool {
-        self.root.iter().chain(&self.added).any(|directory| path.starts_with(directory))
-    }
-}
+use crate::rule::{LOOKING_AFTER_COMMANDS, Places, RuleError};
+use crate::text::printable_path;
 
 /// A grant made ready for deciding.
 #[derive(Debug)]
 pub struct Judge {
     layers: Vec<Layer>,
     places: Places,
-}
-
-/// A call as the layers look at it.
-pub(crate) struct Call<'a> {
-    /// The canonical name.
-    tool: &'a str,
-    kind: Kind,
-    names: Called,
-    target: Target<'a>,
-}
-
-/// A tool as rules know it, as sets of one; empty for tools that are not known. More in a set are any of them.
-#[derive(Clone, Copy)]
-pub(crate) struct Called {
-    /// By its exact name: for what permits.
-    exactly: ToolSet,
-    /// By its name in any letter case: for what forbids.
-    roughly: ToolSet,
-}
-
-impl Called {
-    fn new(tool: &str) -> Self {
-        Self { exactly: ToolSet::of(tool), roughly: ToolSet::of(tool::canonical_in_any_case(tool)) }
-    }
-
-    /// Any tool of a kind.
-    fn of_kind(kind: Kind) -> Self {
-        let tools = ToolSet::of_kind(kind);
-        Self { exactly: tools, roughly: tools }
-    }
 }
 
 impl Judge {
@@ -116,21 +45,19 @@ impl Judge {
         if let Resource::Command { line, directory } = resource {
             return self.decide_line(tool, line, directory);
         }
-        let tool = tool::canonical(tool);
-        let kind = tool::kind(tool);
+        let tool = CalledTool::named(tool);
         let target = match Target::new(resource, &self.places) {
             Ok(target) => target,
-            Err(what) => return unclear(what),
+            Err(what) => return Decision::unclear(what),
         };
-        let names = Called::new(tool);
-        if names.roughly.meets(ToolSet::of_kind(Kind::Editing))
+        if tool.may_edit()
             && let Resource::Path(path) = resource
             && let Some(what) = self.protects(path)
             && !is_out("protected-names")
         {
             return Decision::Deny(Ground::ours(Why::Protected { what }));
         }
-        let call = Call { tool, kind, names, target };
+        let call = Call { tool, target };
         let mut so_far = Decision::Allow;
         for layer in &self.layers {
             so_far = layer.after(so_far, &call, resource);
@@ -143,9 +70,8 @@ impl Judge {
 
     /// Decides a command line by everything that it could execute and write from its directory.
     fn decide_line(&self, tool: &str, line: &str, directory: &Path) -> Decision {
-        let tool = tool::canonical(tool);
         if directory.components().any(|component| component == Component::ParentDir) {
-            return unclear(format!("`{}` is not resolved: it has `..`", shown(directory)));
+            return Decision::unclear(format!("`{}` is not resolved: it has `..`", printable_path(directory)));
         }
         let directory = self.places.absolute(directory);
         let analysis = analyse_in(line, directory.as_deref());
@@ -156,10 +82,9 @@ impl Judge {
                 return Decision::Deny(Ground::ours(Why::Protected { what }));
             }
         }
-        let call = (tool, tool::kind(tool), Called::new(tool));
-        let line = match Line::new(call, &analysis, &self.places) {
+        let line = match Line::new(CalledTool::named(tool), &analysis, &self.places) {
             Ok(line) => line,
-            Err(what) => return unclear(what),
+            Err(what) => return Decision::unclear(what),
         };
         let mut so_far = Decision::Allow;
         for layer in &self.layers {
@@ -174,19 +99,19 @@ impl Judge {
     /// Whether any call of the tool could be other than denied. Only such a tool is worth offering; one that looks after
     /// commands only where there can be any.
     pub fn admits_some(&self, tool: &str) -> bool {
-        let tool = tool::canonical(tool);
-        if tool::LOOKING_AFTER_COMMANDS.contains(&tool) && !self.admits_some("Bash") {
+        let tool = CalledTool::named(tool);
+        if LOOKING_AFTER_COMMANDS.contains(&tool.name) && !self.admits_some("Bash") {
             return false;
         }
-        let (kind, names) = (tool::kind(tool), Called::new(tool));
-        let mut so_far = Least::Allow;
+        let mut so_far = BestCase::Allow;
         for layer in &self.layers {
-            so_far = layer.least_after(so_far, tool, kind, names);
+            so_far = layer.best_case_after(so_far, tool);
         }
-        so_far != Least::Deny
+        so_far != BestCase::Deny
     }
 
-    /// The same of all tools whose names begin so: whether a server is of any use whose tools are not known yet.
+    /// Whether any call of any tool whose name begins so could be other than denied: whether a server is of any use whose
+    /// tools are not known yet.
     pub fn admits_some_of(&self, prefix: &str) -> bool {
         // The prefix itself stands for a tool that no rule names.
         let named = self.layers.iter().flat_map(Layer::names).filter(|name| name.starts_with(prefix));
@@ -218,38 +143,8 @@ impl Judge {
             .own
             .iter()
             .find(|own| within(own))
-            .map(|own| format!("Sortie's own settings and state (`{}`)", shown(own)))
+            .map(|own| format!("Sortie's own settings and state (`{}`)", printable_path(own)))
     }
-}
-
-fn shown(path: &Path) -> String {
-    printable(&path.to_string_lossy())
-}
-
-/// The decision about what is not in a form that can be decided on.
-fn unclear(what: String) -> Decision {
-    Decision::Deny(Ground::ours(Why::Unclear { what }))
-}
-
-impl Ground {
-    /// A ground that lies in no layer.
-    fn ours(why: Why) -> Self {
-        Self { owner: "Sortie".to_owned(), rule: None, remedies: Vec::new(), why }
-    }
-}
-
-/// What a list without rules leaves open of a line, handed on while it is there; `None` where rules cannot cover it.
-pub(crate) fn gaps_of_line<T>(
-    tool: &str,
-    (line, directory): (&str, &Path),
-    places: &Places,
-    seen: impl FnOnce(&[Gap<'_>]) -> T,
-) -> Option<T> {
-    let tool = tool::canonical(tool);
-    let analysis = analyse_in(line, places.absolute(directory).as_deref());
-    let line = Line::new((tool, tool::kind(tool), Called::new(tool)), &analysis, places).ok()?;
-    let no_rules = Rules::new(&[], Role::Allow, None).ok()?;
-    if let Open::Gaps(gaps) = line.left_open(&no_rules, false) { Some(seen(&gaps)) } else { None }
 }
 
 /// The tools of which some call could be other than denied, in the given order; none under a grant that cannot be read.

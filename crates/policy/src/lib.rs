@@ -4,29 +4,26 @@
 //! Pure. It touches no file, knows no tool but by name and asks nobody; it compares names and patterns with what a call
 //! would touch. Authority only shrinks: a grant is a list of layers, the strictest of them decides, and a child's grant
 //! is its parent's with layers added.
+//!
+//! Its rooms, lowest first: `text`, `rule`, `protected`, `matching`, `judge`, `redact`.
 
 // Files and processes only through `sortie-sandbox`: see `clippy.toml`.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-mod decision;
-mod fold;
-mod grants;
 mod judge;
-pub mod neutral;
-mod pairs;
+mod matching;
 mod protected;
 mod redact;
-mod remedy;
 mod rule;
-mod secret;
-mod tool;
+mod text;
 
-pub use decision::{Decision, Ground, Why};
-pub use grants::{intersect, narrow};
-pub use judge::{Access, Confinement, Judge, NetworkReach, Places, Writes, offerable};
-pub use protected::{Protected, WallNames, protected, protected_from_commands, protected_names, wall_names};
+pub use judge::{
+    Access, Confinement, Decision, Ground, Judge, NetworkReach, Why, Writes, intersect, lasting_remedy, narrow,
+    offerable, remedies,
+};
+pub use protected::{
+    Protected, WallNames, protected, protected_from_commands, protected_names, secret_places, wall_names,
+};
 pub use redact::{Redacted, Redactor, redaction_marks, without_credentials};
-pub use remedy::{lasting_remedy, remedies};
-pub use rule::{Rule, RuleError, RuleFault};
-pub use secret::secret_places;
-pub use tool::UnknownTool;
+pub use rule::{Places, Rule, RuleError, RuleFault, UnknownTool};
+pub use text::neutral;

@@ -4,6 +4,7 @@
 //! Reading is not its business.
 
 mod names;
+mod secret_places;
 mod walls;
 
 use std::borrow::Cow;
@@ -11,8 +12,9 @@ use std::fmt;
 use std::path::{Component, Path};
 
 use self::names::{BEGINNINGS, ENDINGS, INNER, NAMES};
+pub use self::secret_places::secret_places;
 pub use self::walls::{WallNames, protected_from_commands, wall_names};
-use crate::fold::fold;
+use crate::text::fold;
 
 /// What a protected path is, in words: a noun phrase such as `a git directory`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,16 +2,16 @@
 //!
 //! It finds what has a shape. A password that looks like any other word is not found unless its value is known.
 
-mod address;
-mod beside;
+mod base64_lines;
+mod characters;
 mod der;
 mod mark;
+mod named_values;
 mod pem;
-mod row;
 mod shape;
 #[cfg(test)]
 mod tests;
-mod token;
+mod url;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,9 +20,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use aho_corasick::{AhoCorasick, BuildError, Input, MatchKind};
 
-pub use self::address::without_credentials;
 pub use self::mark::redaction_marks;
 use self::shape::{Looked, SHAPES};
+pub use self::url::without_credentials;
 
 /// Shorter values are left alone: they are part of too many ordinary words.
 const LEAST_KNOWN: usize = 8;

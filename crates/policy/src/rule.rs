@@ -3,23 +3,27 @@
 //! Parsing is strict: a rule that would silently match nothing is an error. Whether a tool exists is another question,
 //! see [`Rule::unknown_tool`].
 
-pub(crate) mod command;
-pub(crate) mod glob;
-pub(crate) mod host;
-pub(crate) mod path;
+mod command;
+mod glob;
+mod host;
+mod path;
+mod places;
+mod tool;
 
 use std::fmt;
 use std::str::FromStr;
 
-use sortie_shell_reader::printable;
 use thiserror::Error;
 
-use self::command::CommandPattern;
-use self::glob::Glob;
-use self::host::HostPattern;
-use self::path::PathPattern;
-use crate::fold::fold;
-use crate::tool::{self, Kind, MCP, UnknownTool};
+pub(crate) use self::command::{CommandPattern, bigrams_of_command};
+pub(crate) use self::glob::Glob;
+pub(crate) use self::host::{HostPattern, normal_host};
+pub(crate) use self::path::{Base, CompiledPath, Literal, PathPattern};
+pub use self::places::Places;
+use self::tool::MCP;
+pub use self::tool::UnknownTool;
+pub(crate) use self::tool::{LOOKING_AFTER_COMMANDS, ToolKind, ToolSet, canonical, canonical_in_any_case, kind};
+use crate::text::{fold, printable};
 
 /// Longer rules are refused: nobody writes them by hand.
 const MAX_BYTES: usize = 8192;
@@ -28,13 +32,13 @@ const MAX_BYTES: usize = 8192;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     text: String,
-    pub(crate) name: Name,
+    pub(crate) name: ToolName,
     pub(crate) scope: Scope,
 }
 
 /// Which tools a rule names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Name {
+pub(crate) enum ToolName {
     Exact(String),
     /// All tools whose names begin so: those of an MCP server.
     Prefix(String),
@@ -58,8 +62,8 @@ pub(crate) enum Scope {
 impl Rule {
     /// The tool that it names, by the name that is usual here; what a server's tools begin with, where it names them all.
     pub fn tool(&self) -> &str {
-        let (Name::Exact(name) | Name::Prefix(name)) = &self.name;
-        tool::canonical_in_any_case(name)
+        let (ToolName::Exact(name) | ToolName::Prefix(name)) = &self.name;
+        canonical_in_any_case(name)
     }
 
     /// Whether it is about an agent of one of these names; `None` where it is about no particular agent.
@@ -71,17 +75,17 @@ impl Rule {
     /// Says so if the rule names a tool that is not known. Such a rule holds all the same, should the tool exist.
     pub fn unknown_tool(&self) -> Option<UnknownTool> {
         match &self.name {
-            Name::Exact(name) => UnknownTool::check(name),
-            Name::Prefix(prefix) if prefix.starts_with(MCP) => None,
-            Name::Prefix(prefix) => Some(UnknownTool { name: prefix.clone(), nearest: None }),
+            ToolName::Exact(name) => UnknownTool::check(name),
+            ToolName::Prefix(prefix) if prefix.starts_with(MCP) => None,
+            ToolName::Prefix(prefix) => Some(UnknownTool { name: prefix.clone(), nearest: None }),
         }
     }
 
-    /// The same for a rule that asks or denies, where a name counts in any letter case.
+    /// Says so if a rule that asks or denies names a tool that is not known. There a name counts in any letter case.
     pub fn unknown_tool_in_any_case(&self) -> Option<UnknownTool> {
         match &self.name {
-            Name::Exact(name) => UnknownTool::check(tool::canonical_in_any_case(name)),
-            Name::Prefix(_) => self.unknown_tool(),
+            ToolName::Exact(name) => UnknownTool::check(canonical_in_any_case(name)),
+            ToolName::Prefix(_) => self.unknown_tool(),
         }
     }
 
@@ -100,9 +104,9 @@ impl Rule {
             Some((name, rest)) => (name, Some(rest.strip_suffix(')').ok_or(RuleFault::Unclosed)?)),
         };
         check_name(name)?;
-        let kind = tool::kind(tool::canonical_in_any_case(name.trim_end_matches('*')));
+        let kind = kind(canonical_in_any_case(name.trim_end_matches('*')));
         let scope = pattern.map_or(Ok(Scope::Whole), |pattern| scope(kind, name, pattern))?;
-        Ok(Self { text: text.to_owned(), name: Name::of(name)?, scope })
+        Ok(Self { text: text.to_owned(), name: ToolName::of(name)?, scope })
     }
 }
 
@@ -121,14 +125,14 @@ impl fmt::Display for Rule {
     }
 }
 
-impl Name {
+impl ToolName {
     fn of(name: &str) -> Result<Self, RuleFault> {
         let of_server = name.get(..MCP.len()).is_some_and(|start| start.eq_ignore_ascii_case(MCP));
         let Some(mcp) = name.get(MCP.len()..).filter(|_| of_server) else {
             return if name.contains('*') {
                 Err(RuleFault::Wildcard)
             } else {
-                Ok(Self::Exact(tool::canonical(name).to_owned()))
+                Ok(Self::Exact(canonical(name).to_owned()))
             };
         };
         match mcp.split_once('*') {
@@ -150,7 +154,7 @@ fn check_name(name: &str) -> Result<(), RuleFault> {
     if name.is_empty() || !name.bytes().all(plain) { Err(RuleFault::Name) } else { Ok(()) }
 }
 
-fn scope(kind: Kind, name: &str, pattern: &str) -> Result<Scope, RuleFault> {
+fn scope(kind: ToolKind, name: &str, pattern: &str) -> Result<Scope, RuleFault> {
     if pattern.is_empty() {
         return Err(RuleFault::NoPattern);
     }
@@ -159,21 +163,21 @@ fn scope(kind: Kind, name: &str, pattern: &str) -> Result<Scope, RuleFault> {
     }
     let wrong = |reason| RuleFault::Pattern { reason };
     Ok(match kind {
-        Kind::Mcp | Kind::Companion | Kind::Notes => {
+        ToolKind::Mcp | ToolKind::Companion | ToolKind::Notes => {
             return Err(RuleFault::TakesNoPattern { tool: name.to_owned() });
         }
-        Kind::Unknown => Scope::Opaque,
+        ToolKind::Unknown => Scope::Opaque,
         _ if pattern == "*" => Scope::Everything,
-        Kind::Reading | Kind::Editing => {
+        ToolKind::Reading | ToolKind::Editing => {
             let path = PathPattern::parse(pattern).map_err(wrong)?;
             if path.is_everything() { Scope::Everything } else { Scope::Path(path) }
         }
-        Kind::Shell if pattern == ":*" => Scope::Everything,
-        Kind::Shell => Scope::Command(CommandPattern::parse(pattern).map_err(wrong)?),
-        Kind::Web if pattern == "domain:*" => Scope::Everything,
-        Kind::Web => Scope::Host(HostPattern::parse(pattern).map_err(wrong)?),
+        ToolKind::Shell if pattern == ":*" => Scope::Everything,
+        ToolKind::Shell => Scope::Command(CommandPattern::parse(pattern).map_err(wrong)?),
+        ToolKind::Web if pattern == "domain:*" => Scope::Everything,
+        ToolKind::Web => Scope::Host(HostPattern::parse(pattern).map_err(wrong)?),
         // Names of agents have no letter case of their own.
-        Kind::Delegating => Scope::Agent(Glob::parse(pattern).map_err(wrong)?.folded()),
+        ToolKind::Delegating => Scope::Agent(Glob::parse(pattern).map_err(wrong)?.folded()),
     })
 }
 

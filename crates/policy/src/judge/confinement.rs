@@ -7,13 +7,10 @@ use std::path::{Path, PathBuf};
 
 use sortie_protocol::Resource;
 
-use super::layer::{Layer, Room};
-use super::matcher::Matcher;
-use super::target::Target;
-use super::{Call, Called, Places, unclear};
-use crate::decision::Decision;
-use crate::rule::path::Base;
-use crate::tool::Kind;
+use super::decision::Decision;
+use super::layer::{Access, Layer, NetworkReach, WriteScope};
+use crate::matching::{Call, CalledTool, Matcher, Target};
+use crate::rule::{Base, Places};
 
 /// What commands can touch under a grant: what every one of its layers leaves to them.
 ///
@@ -25,13 +22,6 @@ pub struct Confinement<'a> {
     places: &'a Places,
 }
 
-/// What is to be done with a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Access {
-    Read,
-    Write,
-}
-
 /// Where commands may write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Writes {
@@ -40,17 +30,6 @@ pub enum Writes {
     /// In these directories: relative to the workspace root, which itself is empty; absolute in an added directory.
     /// Sorted, none inside another. One may not exist, or may be a file.
     Within(Vec<PathBuf>),
-}
-
-/// Whom commands may talk to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum NetworkReach {
-    /// No host can be allowed without asking.
-    None,
-    /// Some hosts may be: see [`Confinement::reaches`].
-    Hosts,
-    /// Every layer allows every host.
-    All,
 }
 
 impl<'a> Confinement<'a> {
@@ -64,8 +43,8 @@ impl<'a> Confinement<'a> {
         directories.extend(self.places.added.iter().map(|added| self.places.named(added)));
         let nowhere = |layer: &Layer| Writes::Nowhere { owner: layer.owner().to_owned() };
         for layer in self.layers {
-            if let Room::Within(room) = layer.room(self.places) {
-                directories = self.in_both(&directories, &room);
+            if let WriteScope::Within(scope) = layer.write_scope(self.places) {
+                directories = self.in_both(&directories, &scope);
             }
             if directories.is_empty() {
                 return nowhere(layer);
@@ -93,13 +72,12 @@ impl<'a> Confinement<'a> {
 
     /// Whether a command may talk to this host.
     pub fn reaches(&self, host: &str) -> Decision {
-        const TOOL: &str = "WebFetch";
         let resource = Resource::Host(host.to_owned());
         let target = match Target::new(&resource, self.places) {
             Ok(target) => target,
-            Err(what) => return unclear(what),
+            Err(what) => return Decision::unclear(what),
         };
-        let call = Call { tool: TOOL, kind: Kind::Web, names: Called::new(TOOL), target };
+        let call = Call { tool: CalledTool::named("WebFetch"), target };
         let after = |so_far, layer: &Layer| layer.after_command(so_far, &call, &resource);
         self.layers.iter().fold(Decision::Allow, after)
     }

@@ -1,31 +1,30 @@
-//! One owner's say, ready for deciding.
+//! One layer of a grant, ready for deciding: one owner's say.
 
-mod commands;
+mod confined;
 
 use std::path::Path;
 
 use sortie_mutant::is_out;
 use sortie_protocol::{GrantLayer, Mode, Resource};
-
-pub(super) use self::commands::Room;
-use super::line::{Line, Open};
-use super::matcher::{Matcher, Role};
-use super::rules::Rules;
-use super::{Call, Called};
-use crate::decision::{Decision, Ground, Why};
-use crate::remedy::{self, Gap};
-use crate::rule::RuleError;
-use crate::tool::Kind;
 use sortie_shell_reader::WhyNot;
 
+pub(super) use self::confined::WriteScope;
+pub use self::confined::{Access, NetworkReach};
+use super::allow_rule::{self, Gap};
+use super::decision::{Decision, Ground, Why};
+use super::line::{Line, Uncovered, WorkspaceWrites};
+use crate::matching::{Call, CalledTool, Matcher, Role, RuleList};
+use crate::rule::{RuleError, ToolKind};
+
+/// A layer of a grant, with its rules made ready.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "as in the layer that it is made of")]
 pub(super) struct Layer {
     owner: String,
-    admitted: Option<Rules>,
-    deny: Rules,
-    ask: Rules,
-    allow: Rules,
+    admitted: Option<RuleList>,
+    deny: RuleList,
+    ask: RuleList,
+    allow: RuleList,
     shares_allow: bool,
     mode: Option<Mode>,
     approves_reads: bool,
@@ -35,7 +34,7 @@ pub(super) struct Layer {
 
 /// The most lenient that a decision about some call of a tool could be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Least {
+pub(super) enum BestCase {
     Allow,
     Ask,
     Deny,
@@ -45,7 +44,7 @@ impl Layer {
     pub(super) fn new(layer: &GrantLayer, home: Option<&Path>) -> Result<Self, RuleError> {
         let read = |rules: &[String], role| {
             let owned = |error| RuleError { owner: Some(layer.owner.clone()), ..error };
-            Rules::new(rules, role, home).map_err(owned)
+            RuleList::new(rules, role, home).map_err(owned)
         };
         let admitted = layer.tools.as_deref().filter(|tools| !tools.is_empty() || !is_out("empty-list"));
         Ok(Self {
@@ -65,13 +64,14 @@ impl Layer {
     /// The decision so far, with this layer's say.
     pub(super) fn after(&self, so_far: Decision, call: &Call<'_>, resource: &Resource) -> Decision {
         let so_far = match so_far {
-            Decision::Ask(_) if self.approves_reads && call.kind == Kind::Reading => Decision::Allow,
+            Decision::Ask(_) if self.approves_reads && call.tool.kind == ToolKind::Reading => Decision::Allow,
             so_far => so_far,
         };
         self.together(so_far, self.decide(call, resource))
     }
 
-    /// The same for what a command would do by itself: a list of tools for commands alone has no say in it.
+    /// The decision so far, with this layer's say on what a command would do by itself. A list of tools for commands
+    /// alone has no say in it.
     pub(super) fn after_command(&self, so_far: Decision, call: &Call<'_>, resource: &Resource) -> Decision {
         let own = if self.is_for_commands_alone() {
             self.decide_admitted(call, resource)
@@ -118,16 +118,16 @@ impl Layer {
         if let Some(rule) = self.deny.find(call).filter(|_| !is_out("deny-rules")) {
             return Decision::Deny(self.ground(Some(rule), Vec::new(), Why::Denied));
         }
-        if self.mode == Some(Mode::Plan) && changes_things(call.kind) {
+        if self.mode == Some(Mode::Plan) && changes_things(call.tool.kind) {
             return Decision::Deny(self.ground(None, Vec::new(), Why::Planning));
         }
         if let Some(rule) = self.ask.find(call) {
             return Decision::Ask(self.ground(Some(rule), Vec::new(), Why::AskedFor));
         }
-        if self.mode.is_none_or(|mode| allows(mode, call.kind)) || self.allow.find(call).is_some() {
+        if self.mode.is_none_or(|mode| allows(mode, call.tool.kind)) || self.allow.find(call).is_some() {
             return Decision::Allow;
         }
-        Decision::Ask(self.unmentioned(remedy::for_call(call.tool, resource).into_iter().collect()))
+        Decision::Ask(self.unmentioned(allow_rule::for_call(call.tool.name, resource).into_iter().collect()))
     }
 
     /// The ground of a question that a layer above would ask, and this one as well. A rule that asks is named before a
@@ -140,7 +140,7 @@ impl Layer {
                 if self.shares_allow && !above.remedies.is_empty() && !own.remedies.is_empty() =>
             {
                 above.remedies.extend(own.remedies);
-                above.remedies = remedy::together(above.remedies).unwrap_or_default();
+                above.remedies = allow_rule::together(above.remedies).unwrap_or_default();
             }
             _ => above.remedies.clear(),
         }
@@ -150,8 +150,8 @@ impl Layer {
     /// What this layer alone says of a command line: the strictest that holds for any part of it.
     fn decide_line(&self, line: &Line<'_>) -> Decision {
         if let Some(admitted) = &self.admitted {
-            match line.left_open(admitted, false) {
-                Open::Nothing => {}
+            match line.uncovered_by(admitted, WorkspaceWrites::NeedRule) {
+                Uncovered::Nothing => {}
                 open => return Decision::Deny(self.ground(None, Vec::new(), not_admitted(admitted, &open, line))),
             }
         }
@@ -159,7 +159,7 @@ impl Layer {
             let why = doubt.map_or(Why::Denied, |why| Why::Obscure { what: why.to_string() });
             return Decision::Deny(self.ground(Some(rule), Vec::new(), why));
         }
-        let kind = line.whole.kind;
+        let kind = line.whole.tool.kind;
         if self.mode == Some(Mode::Plan) && changes_things(kind) {
             return Decision::Deny(self.ground(None, Vec::new(), Why::Planning));
         }
@@ -169,11 +169,15 @@ impl Layer {
         if self.mode.is_none_or(|mode| allows(mode, kind)) {
             return Decision::Allow;
         }
-        let may_write = self.mode.is_none_or(|mode| allows(mode, Kind::Editing));
-        let found = match line.left_open(&self.allow, may_write) {
-            Open::Nothing => return Decision::Allow,
-            Open::Whole => Err(obscure(line)),
-            Open::Gaps(gaps) => remedy::for_gaps(&gaps, line.places.root.as_deref()),
+        let writes = if self.mode.is_none_or(|mode| allows(mode, ToolKind::Editing)) {
+            WorkspaceWrites::Allowed
+        } else {
+            WorkspaceWrites::NeedRule
+        };
+        let found = match line.uncovered_by(&self.allow, writes) {
+            Uncovered::Nothing => return Decision::Allow,
+            Uncovered::Whole => Err(obscure(line)),
+            Uncovered::Gaps(gaps) => allow_rule::for_gaps(&gaps, line.places.root.as_deref()),
         };
         Decision::Ask(match found {
             Err(what) => self.ground(None, Vec::new(), Why::Obscure { what }),
@@ -196,40 +200,40 @@ impl Layer {
     }
 
     /// The most lenient that `after` could say of some call of the tool.
-    pub(super) fn least_after(&self, so_far: Least, tool: &str, kind: Kind, names: Called) -> Least {
-        let approved = so_far == Least::Ask && self.approves_reads && kind == Kind::Reading;
-        let so_far = if approved { Least::Allow } else { so_far };
-        match so_far.max(self.least(tool, kind, names)) {
-            Least::Ask if self.never_asks => Least::Deny,
+    pub(super) fn best_case_after(&self, so_far: BestCase, tool: CalledTool<'_>) -> BestCase {
+        let approved = so_far == BestCase::Ask && self.approves_reads && tool.kind == ToolKind::Reading;
+        let so_far = if approved { BestCase::Allow } else { so_far };
+        match so_far.max(self.best_case(tool)) {
+            BestCase::Ask if self.never_asks => BestCase::Deny,
             together => together,
         }
     }
 
-    fn least(&self, tool: &str, kind: Kind, names: Called) -> Least {
-        let some = |rules: &Rules| rules.are_about(tool, names);
-        let all = |rules: &Rules| rules.are_about_all(tool, names);
-        let planning = self.mode == Some(Mode::Plan) && changes_things(kind);
+    fn best_case(&self, tool: CalledTool<'_>) -> BestCase {
+        let some = |rules: &RuleList| rules.are_about(tool);
+        let all = |rules: &RuleList| rules.are_about_all(tool);
+        let planning = self.mode == Some(Mode::Plan) && changes_things(tool.kind);
         if planning || all(&self.deny) || self.admitted.as_ref().is_some_and(|admitted| !some(admitted)) {
-            return Least::Deny;
+            return BestCase::Deny;
         }
-        let unmentioned = self.mode.is_none_or(|mode| allows(mode, kind));
-        if all(&self.ask) || !unmentioned && !some(&self.allow) { Least::Ask } else { Least::Allow }
+        let unmentioned = self.mode.is_none_or(|mode| allows(mode, tool.kind));
+        if all(&self.ask) || !unmentioned && !some(&self.allow) { BestCase::Ask } else { BestCase::Allow }
     }
 
     /// The names, and what names begin with, of tools that only rules know.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         let rules = self.admitted.iter().chain([&self.deny, &self.ask, &self.allow]);
-        rules.flat_map(Rules::iter).filter_map(Matcher::name)
+        rules.flat_map(RuleList::iter).filter_map(Matcher::name)
     }
 
     pub(super) fn guards_reads(&self) -> bool {
-        let guards = |rule: &Matcher| rule.looks_at_paths() && rule.is_about("", Called::of_kind(Kind::Reading));
-        self.admitted.iter().chain([&self.deny, &self.ask]).flat_map(Rules::iter).any(guards)
+        let guards = |rule: &Matcher| rule.looks_at_paths() && rule.is_about(CalledTool::any_of(ToolKind::Reading));
+        self.admitted.iter().chain([&self.deny, &self.ask]).flat_map(RuleList::iter).any(guards)
     }
 }
 
 /// The first rule that forbids some part of a line; with a reason where it only could.
-fn forbidding<'a>(rules: &'a Rules, line: &Line<'_>) -> Option<(&'a Matcher, Option<WhyNot>)> {
+fn forbidding<'a>(rules: &'a RuleList, line: &Line<'_>) -> Option<(&'a Matcher, Option<WhyNot>)> {
     line.calls().find_map(|(call, part)| {
         let rule = rules.find(call)?;
         Some((rule, line.doubt(rule, call, part)))
@@ -237,12 +241,12 @@ fn forbidding<'a>(rules: &'a Rules, line: &Line<'_>) -> Option<(&'a Matcher, Opt
 }
 
 /// Why a list of tools does not admit a line: with what it leaves open, where it is about commands at all.
-fn not_admitted(admitted: &Rules, open: &Open<'_>, line: &Line<'_>) -> Why {
+fn not_admitted(admitted: &RuleList, open: &Uncovered<'_>, line: &Line<'_>) -> Why {
     let words = match open {
-        Open::Gaps(gaps) => format!("which do not cover {}", gaps.first().map(Gap::to_string).unwrap_or_default()),
-        Open::Whole | Open::Nothing => format!("and no pattern covers it, since {}", obscure(line)),
+        Uncovered::Gaps(gaps) => format!("which do not cover {}", gaps.first().map(Gap::to_string).unwrap_or_default()),
+        Uncovered::Whole | Uncovered::Nothing => format!("and no pattern covers it, since {}", obscure(line)),
     };
-    let uncovered = Some(words).filter(|_| admitted.are_about(line.whole.tool, line.whole.names));
+    let uncovered = Some(words).filter(|_| admitted.are_about(line.whole.tool));
     Why::NotAdmitted { admitted: admitted.iter().map(|rule| rule.text.clone()).collect(), uncovered }
 }
 
@@ -252,17 +256,17 @@ fn obscure(line: &Line<'_>) -> String {
 }
 
 /// What plan mode refuses: all that is not known to leave things as they are.
-fn changes_things(kind: Kind) -> bool {
-    matches!(kind, Kind::Editing | Kind::Shell | Kind::Mcp | Kind::Unknown)
+fn changes_things(kind: ToolKind) -> bool {
+    matches!(kind, ToolKind::Editing | ToolKind::Shell | ToolKind::Mcp | ToolKind::Unknown)
 }
 
 /// What a mode allows where no rule does.
-fn allows(mode: Mode, kind: Kind) -> bool {
+fn allows(mode: Mode, kind: ToolKind) -> bool {
     match mode {
         Mode::Bypass => true,
-        Mode::AcceptEdits if kind == Kind::Editing => true,
+        Mode::AcceptEdits if kind == ToolKind::Editing => true,
         Mode::Default | Mode::Plan | Mode::AcceptEdits => {
-            matches!(kind, Kind::Reading | Kind::Notes | Kind::Delegating | Kind::Companion)
+            matches!(kind, ToolKind::Reading | ToolKind::Notes | ToolKind::Delegating | ToolKind::Companion)
         }
     }
 }

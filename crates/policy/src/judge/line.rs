@@ -3,12 +3,9 @@
 use sortie_mutant::is_out;
 use sortie_shell_reader::{self as shell_reader, Analysis, Part, WhyNot, Word};
 
-use super::matcher::Matcher;
-use super::rules::Rules;
-use super::target::Target;
-use super::{Call, Called, Places};
-use crate::remedy::Gap;
-use crate::tool::Kind;
+use super::allow_rule::Gap;
+use crate::matching::{Call, CalledTool, Matcher, RuleList, Target};
+use crate::rule::Places;
 
 /// A line taken apart.
 pub(super) struct Line<'a> {
@@ -34,8 +31,15 @@ pub(super) struct LineCommand<'a> {
     misplaced: bool,
 }
 
-/// What a list of rules leaves open of a line.
-pub(super) enum Open<'a> {
+/// Whether a line may write files of the workspace without a rule for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WorkspaceWrites {
+    Allowed,
+    NeedRule,
+}
+
+/// The part of a line that a list of rules does not cover.
+pub(super) enum Uncovered<'a> {
     Nothing,
     /// It cannot be covered but as a whole.
     Whole,
@@ -44,42 +48,38 @@ pub(super) enum Open<'a> {
 }
 
 impl<'a> Line<'a> {
-    pub(super) fn new(
-        (tool, kind, names): (&'a str, Kind, Called),
-        analysis: &'a Analysis,
-        places: &'a Places,
-    ) -> Result<Self, String> {
-        let file = |tool: &'static str, target: &'a shell_reader::Target| {
+    pub(super) fn new(tool: CalledTool<'a>, analysis: &'a Analysis, places: &'a Places) -> Result<Self, String> {
+        let (read, write) = (CalledTool::named("Read"), CalledTool::named("Write"));
+        let file = |tool: CalledTool<'a>, target: &'a shell_reader::Target| {
             let target = match target {
                 shell_reader::Target::Path(path) => Target::path(path, places)?,
                 shell_reader::Target::Unknown => Target::any_path(),
             };
-            Ok::<_, String>(Call { tool, kind: crate::tool::kind(tool), names: Called::new(tool), target })
+            Ok::<_, String>(Call { tool, target })
         };
         let judged = if is_out("every-command") { 1 } else { analysis.parts.len() };
         let commands = analysis.parts.iter().take(judged).map(|part| LineCommand {
-            call: Call { tool, kind, names, target: Target::part(part) },
+            call: Call { tool, target: Target::part(part) },
             part,
             harmless: part.transparent || is_harmless(part, places),
             misplaced: is_misplaced(part, places),
         });
-        let chosen =
-            || Call { tool: "Write", kind: Kind::Editing, names: Called::new("Write"), target: Target::some_path() };
+        let chosen = || Call { tool: write, target: Target::some_path() };
         let changes = analysis.changes.iter().map(|target| match target {
             shell_reader::Target::Unknown => Ok(chosen()),
-            target @ shell_reader::Target::Path(_) => file("Write", target),
+            target @ shell_reader::Target::Path(_) => file(write, target),
         });
         let known = |target: &&shell_reader::Target| matches!(target, shell_reader::Target::Path(_));
-        let reads = analysis.reads.iter().filter(known).map(|target| file("Read", target));
+        let reads = analysis.reads.iter().filter(known).map(|target| file(read, target));
         let mentions: Vec<Call<'a>> = changes.chain(reads).collect::<Result<_, _>>()?;
         let spilling = analysis.parts.iter().filter(|part| part.writes_anything().is_some());
         let writes = analysis.writes.iter().filter(|_| !is_out("judged-writes"));
         Ok(Self {
-            whole: Call { tool, kind, names, target: Target::nothing() },
+            whole: Call { tool, target: Target::nothing() },
             analysis,
             places,
             commands: commands.collect(),
-            writes: writes.map(|target| file("Write", target)).collect::<Result<_, _>>()?,
+            writes: writes.map(|target| file(write, target)).collect::<Result<_, _>>()?,
             mentions: mentions
                 .into_iter()
                 .map(|call| (call, None))
@@ -100,7 +100,7 @@ impl<'a> Line<'a> {
     pub(super) fn doubt(&self, rule: &Matcher, call: &Call<'a>, part: Option<&Part>) -> Option<WhyNot> {
         let own = || self.analysis.why_not.clone();
         match part {
-            _ if rule.is_about_all(call.tool, call.names) => None,
+            _ if rule.is_about_all(call.tool) => None,
             Some(part) if call.target.is_unknown() => part.writes_anything(),
             _ if call.target.is_unknown() => own().or(Some(WhyNot::File)),
             Some(part) if !rule.could_name(part) => part.runs_anything(),
@@ -109,14 +109,16 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// What these rules do not cover. A line is covered by a rule about every command, or command by command where all
-    /// of it is understood; then its writes are to be covered, too, unless files of the workspace may be written anyway.
-    pub(super) fn left_open(&self, rules: &Rules, may_write: bool) -> Open<'a> {
+    /// The part that these rules do not cover.
+    ///
+    /// A rule about every command covers a line. Otherwise each command has to be covered, and the line understood; then
+    /// its writes have to be covered, too, unless files of the workspace may be written anyway.
+    pub(super) fn uncovered_by(&self, rules: &RuleList, writes: WorkspaceWrites) -> Uncovered<'a> {
         if rules.find(&self.whole).is_some() {
-            return Open::Nothing;
+            return Uncovered::Nothing;
         }
         if !self.analysis.understood {
-            return Open::Whole;
+            return Uncovered::Whole;
         }
         let covered: Vec<bool> = self.commands.iter().map(|command| self.covers(rules, command)).collect();
         let is_open = |index: usize| !covered[index] && !self.commands[index].harmless;
@@ -130,7 +132,7 @@ impl<'a> Line<'a> {
         let has_no_command = gaps.is_empty() && !covered.contains(&true);
         for (call, target) in self.writes.iter().zip(&self.analysis.writes) {
             if let shell_reader::Target::Path(path) = target
-                && !(may_write && self.places.hold(path))
+                && !(writes == WorkspaceWrites::Allowed && self.places.hold(path))
                 && rules.find(call).is_none()
             {
                 gaps.push(Gap::Write(path));
@@ -139,18 +141,18 @@ impl<'a> Line<'a> {
         match self.commands.first() {
             // Harmless commands are let through beside others, not by themselves.
             Some(first) if has_no_command => gaps.insert(0, first.gap()),
-            None => return Open::Whole,
+            None => return Uncovered::Whole,
             Some(_) => {}
         }
-        if gaps.is_empty() { Open::Nothing } else { Open::Gaps(gaps) }
+        if gaps.is_empty() { Uncovered::Nothing } else { Uncovered::Gaps(gaps) }
     }
 
-    fn covers(&self, rules: &Rules, command: &LineCommand<'a>) -> bool {
+    fn covers(&self, rules: &RuleList, command: &LineCommand<'a>) -> bool {
         !command.misplaced && rules.find(&command.call).is_some() || self.is_spoken_for(rules, command)
     }
 
     /// Whether a rule for what runs this command, directly or through others, speaks for it.
-    fn is_spoken_for(&self, rules: &Rules, command: &LineCommand<'a>) -> bool {
+    fn is_spoken_for(&self, rules: &RuleList, command: &LineCommand<'a>) -> bool {
         self.runners(command).any(|index| {
             let runner = &self.commands[index];
             rules.speak_for(&runner.call, runner.part, command.part)

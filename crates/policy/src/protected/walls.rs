@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::names::{GIT, HOOK};
 use super::{Protected, protected};
-use crate::fold::fold;
+use crate::text::fold;
 
 /// The names that walls keep from commands even where nothing has them, as they are usually spelled. All that exists is
 /// found by [`protected_from_commands`].

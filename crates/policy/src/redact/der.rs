@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use super::row::{LEAST, rows};
-use super::token::{base64, run_up_to, starts_word};
+use super::base64_lines::{LEAST, rows};
+use super::characters::{base64, run_up_to, starts_word};
 
 /// `openssh-key-v1` in base64.
 pub(super) const OPENSSH: &str = "b3BlbnNzaC1rZXktdjE";

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::row::{self, line_before, marked_line_start, unmarked};
-use super::token::{base64, distance, run};
+use super::base64_lines::{self, line_before, marked_line_start, unmarked};
+use super::characters::{base64, distance, run};
 
 const DASHES: &str = "-----";
 const END: &str = "-----END ";
@@ -41,8 +41,8 @@ pub(super) fn find_end(text: &str, at: usize, _: &'static str) -> Option<Range<u
     let mut start = None;
     while let Some((before, before_end)) = line_before(text, line) {
         let material = unmarked(&text[before..before_end]);
-        let is_full = material.len() >= row::LEAST && material.trim_end_matches('=').bytes().all(base64);
-        if !is_full && (start.is_some() || !row::is_last(material)) {
+        let is_full = material.len() >= base64_lines::LEAST && material.trim_end_matches('=').bytes().all(base64);
+        if !is_full && (start.is_some() || !base64_lines::is_last(material)) {
             break;
         }
         start = Some(before_end - material.len());
@@ -83,7 +83,7 @@ fn has_material(text: &str) -> bool {
     while at < text.len() {
         let length = run(text, at, base64);
         // Armour around anything shorter is a mention of keys, not one.
-        if length >= row::LEAST {
+        if length >= base64_lines::LEAST {
             return true;
         }
         at += length + 1;

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::beside::{api_key, authorization, aws_secret, azure_key, url_password};
-use super::token::{
+use super::characters::{
     alphanumeric, base64, has_both_cases, has_digit, header_value, longest_stretch, run, run_up_to, starts_word,
     url_safe, word,
 };
+use super::named_values::{api_key, authorization, aws_secret, azure_key, url_password};
 use super::{der, pem};
 
 /// One kind of secret.

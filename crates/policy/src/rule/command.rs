@@ -3,7 +3,7 @@
 //! It compares the words of one command with those of a rule. Which commands a line has, and whether it is understood,
 //! is found in `command`.
 
-use crate::pairs::Pairs;
+use crate::text::Bigrams;
 use sortie_shell_reader::{Armed, Part, Word, known_words};
 
 /// A pattern for commands.
@@ -88,10 +88,10 @@ impl CommandPattern {
     }
 
     /// What occurs in every command that it covers.
-    pub(crate) fn pairs(&self) -> Pairs {
-        let mut pairs = Pairs::default();
-        self.words.iter().for_each(|word| pairs.add_name(word));
-        pairs
+    pub(crate) fn bigrams(&self) -> Bigrams {
+        let mut bigrams = Bigrams::default();
+        self.words.iter().for_each(|word| bigrams.add_name(word));
+        bigrams
     }
 }
 
@@ -110,19 +110,19 @@ fn starts_behind_options(words: &[Word]) -> impl Iterator<Item = usize> {
 }
 
 /// The pairs of a command in all the forms that a rule may know it in.
-pub(crate) fn pairs(part: &Part) -> Pairs {
+pub(crate) fn bigrams_of_command(part: &Part) -> Bigrams {
     if part.runs_anything().is_some() {
-        return Pairs::ALL;
+        return Bigrams::ALL;
     }
-    let mut pairs = Pairs::default();
+    let mut bigrams = Bigrams::default();
     for (at, word) in part.words.iter().enumerate() {
-        let Some(text) = word.text() else { return Pairs::ALL };
-        pairs.add_name(text);
+        let Some(text) = word.text() else { return Bigrams::ALL };
+        bigrams.add_name(text);
         if at == 0 {
             let name = text.rsplit('/').next().unwrap_or(text).to_ascii_lowercase();
-            pairs.add_name(&name);
-            pairs.add_name(&text.to_ascii_lowercase());
+            bigrams.add_name(&name);
+            bigrams.add_name(&text.to_ascii_lowercase());
         }
     }
-    pairs
+    bigrams
 }

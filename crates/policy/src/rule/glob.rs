@@ -1,7 +1,7 @@
 //! A pattern for one name: `*`, `?`, `[a-z]`, `[!a]`, and `\` before a character that is meant as itself.
 
-use crate::fold::fold;
-use crate::pairs::{EDGE, Pairs};
+use crate::text::fold;
+use crate::text::{Bigrams, EDGE};
 
 /// A pattern for one component of a path, or one agent's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,15 +79,15 @@ impl Glob {
     }
 
     /// What occurs in every matching name.
-    pub(crate) fn add_pairs(&self, pairs: &mut Pairs) {
+    pub(crate) fn add_bigrams(&self, bigrams: &mut Bigrams) {
         match self {
-            Self::Literal(name) => pairs.add_name(name),
+            Self::Literal(name) => bigrams.add_name(name),
             Self::Tokens(tokens) => {
                 let own = |token: &Token| if let Token::Character(character) = token { Some(*character) } else { None };
                 let with_edges: Vec<Option<char>> =
                     [Some(EDGE)].into_iter().chain(tokens.iter().map(own)).chain([Some(EDGE)]).collect();
                 for run in with_edges.split(Option::is_none) {
-                    pairs.add(run.iter().copied().flatten());
+                    bigrams.add(run.iter().copied().flatten());
                 }
             }
         }

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use url::Host;
 
-use crate::pairs::{EDGE, Pairs};
+use crate::text::{Bigrams, EDGE};
 
 /// A pattern for hosts, in the form that URL parsing leaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ impl HostPattern {
         const FORM: &str = "a host is written `domain:example.com`, or `domain:*.example.com` for all below it";
         let said = text.strip_prefix("domain:").ok_or(FORM)?;
         let (below, host) = said.strip_prefix("*.").map_or((false, said), |host| (true, host));
-        let host = normal(host).filter(|host| !host.contains('*')).ok_or(FORM)?;
+        let host = normal_host(host).filter(|host| !host.contains('*')).ok_or(FORM)?;
         Ok(if below { Self::Below(host) } else { Self::Exact(host) })
     }
 
@@ -33,18 +33,18 @@ impl HostPattern {
     }
 
     /// What occurs in every host that it covers.
-    pub(crate) fn pairs(&self) -> Pairs {
-        let mut pairs = Pairs::default();
+    pub(crate) fn bigrams(&self) -> Bigrams {
+        let mut bigrams = Bigrams::default();
         match self {
-            Self::Exact(host) => pairs.add_name(host),
-            Self::Below(host) => pairs.add(['.'].into_iter().chain(host.chars()).chain([EDGE])),
+            Self::Exact(host) => bigrams.add_name(host),
+            Self::Below(host) => bigrams.add(['.'].into_iter().chain(host.chars()).chain([EDGE])),
         }
-        pairs
+        bigrams
     }
 }
 
 /// A host in the one form in which it is compared: lower case, punycode, no trailing dot, addresses in full.
-pub(crate) fn normal(host: &str) -> Option<String> {
+pub(crate) fn normal_host(host: &str) -> Option<String> {
     let host = host.strip_suffix('.').unwrap_or(host);
     let parsed = Host::parse(host)
         .or_else(|error| if host.contains(':') { Host::parse(&format!("[{host}]")) } else { Err(error) });

@@ -7,13 +7,13 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::glob::Glob;
-use crate::pairs::Pairs;
+use crate::text::{Bigrams, Spelling};
 
 /// A path pattern as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PathPattern {
     base: Base,
-    parts: Vec<Part>,
+    segments: Vec<Segment>,
 }
 
 /// Where a pattern starts.
@@ -27,7 +27,7 @@ pub(crate) enum Base {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum Segment {
     /// `**`: any number of components.
     AnyDepth,
     Name(Glob),
@@ -39,51 +39,51 @@ impl PathPattern {
             return Err("`!` is not understood; what is to be let through belongs into another rule");
         }
         let (base, rest) = start(text)?;
-        let mut parts = Vec::new();
+        let mut segments = Vec::new();
         for name in rest.split('/') {
             match name {
                 "" | "." => {}
                 ".." => {
                     return Err("`..` leads nowhere in a pattern; write `//` and the path from the file system's root");
                 }
-                "**" if parts.last() == Some(&Part::AnyDepth) => {}
-                "**" => parts.push(Part::AnyDepth),
+                "**" if segments.last() == Some(&Segment::AnyDepth) => {}
+                "**" => segments.push(Segment::AnyDepth),
                 name if name.contains("**") => return Err("`**` must stand alone between slashes"),
-                name => parts.push(Part::Name(Glob::parse(name)?)),
+                name => segments.push(Segment::Name(Glob::parse(name)?)),
             }
         }
-        Ok(Self { base, parts })
+        Ok(Self { base, segments })
     }
 
     /// Whether it covers every path there is.
     pub(crate) fn is_everything(&self) -> bool {
-        let is_any = |part: &Part| if let Part::Name(glob) = part { glob.is_any() } else { true };
-        self.base == Base::Anywhere && matches!(&self.parts[..], [only] if is_any(only))
+        let is_any = |segment: &Segment| if let Segment::Name(glob) = segment { glob.is_any() } else { true };
+        self.base == Base::Anywhere && matches!(&self.segments[..], [only] if is_any(only))
     }
 
     /// The pattern ready for matching; `None` if it starts at a home that is not known.
-    pub(crate) fn compile(&self, home: Option<&Path>, folded: bool) -> Option<CompiledPath> {
-        let mut parts: Vec<Part> = Vec::new();
+    pub(crate) fn compile(&self, home: Option<&Path>, spelling: Spelling) -> Option<CompiledPath> {
+        let mut segments: Vec<Segment> = Vec::new();
         if self.base == Base::Home {
-            parts.extend(names(home?).map(|name| Part::Name(Glob::literal(&name))));
+            segments.extend(names(home?).map(|name| Segment::Name(Glob::literal(&name))));
         }
-        parts.extend(self.parts.iter().cloned());
-        let literal = literal(&parts);
+        segments.extend(self.segments.iter().cloned());
+        let literal = literal(&segments);
         if self.base == Base::Anywhere {
-            parts.insert(0, Part::AnyDepth);
+            segments.insert(0, Segment::AnyDepth);
         }
-        parts.push(Part::AnyDepth);
-        parts.dedup_by(|later, earlier| *later == Part::AnyDepth && *earlier == Part::AnyDepth);
-        if folded {
-            for part in &mut parts {
-                if let Part::Name(glob) = part {
+        segments.push(Segment::AnyDepth);
+        segments.dedup_by(|later, earlier| *later == Segment::AnyDepth && *earlier == Segment::AnyDepth);
+        if spelling == Spelling::Folded {
+            for segment in &mut segments {
+                if let Segment::Name(glob) = segment {
                     *glob = glob.folded();
                 }
             }
         }
         let base = if self.base == Base::Home { Base::FileSystem } else { self.base };
-        let ends_in_any_depth = self.parts.last() == Some(&Part::AnyDepth);
-        Some(CompiledPath { base, parts, literal, ends_in_any_depth })
+        let ends_in_any_depth = self.segments.last() == Some(&Segment::AnyDepth);
+        Some(CompiledPath { base, segments, literal, ends_in_any_depth })
     }
 }
 
@@ -102,11 +102,11 @@ fn start(text: &str) -> Result<(Base, &str), &'static str> {
     Ok((if at_root || inner_slash { Base::Workspace } else { Base::Anywhere }, text))
 }
 
-/// A path pattern ready for matching. Its last part is `**`, since it covers what is in the directories it names.
+/// A path pattern ready for matching. Its last segment is `**`, since it covers what is in the directories it names.
 #[derive(Debug, Clone)]
 pub(crate) struct CompiledPath {
     pub(crate) base: Base,
-    parts: Vec<Part>,
+    segments: Vec<Segment>,
     /// The path itself, as it was written, where it is no more than that, or `**` behind it.
     literal: Option<PathBuf>,
     /// Whether it was written with `**` at its end, and so is about what is in a directory.
@@ -127,7 +127,7 @@ impl CompiledPath {
         self.literal.as_deref().map(|path| Literal { base: self.base, path })
     }
 
-    /// The same, if it is a directory that the pattern speaks of.
+    /// The path itself, if it is a directory that the pattern speaks of.
     pub(crate) fn literal_directory(&self) -> Option<Literal<'_>> {
         self.literal().filter(|_| self.ends_in_any_depth)
     }
@@ -136,18 +136,18 @@ impl CompiledPath {
     ///
     /// As with the characters of one name, only the last `**` ever has to take one component more.
     pub(crate) fn covers<S: AsRef<str>>(&self, path: &[S]) -> bool {
-        let (mut part, mut component) = (0, 0);
+        let (mut segment, mut component) = (0, 0);
         let mut retry: Option<(usize, usize)> = None;
         loop {
-            match self.parts.get(part) {
-                Some(Part::AnyDepth) if part + 1 == self.parts.len() => return true,
-                Some(Part::AnyDepth) => {
-                    part += 1;
-                    retry = Some((part, component));
+            match self.segments.get(segment) {
+                Some(Segment::AnyDepth) if segment + 1 == self.segments.len() => return true,
+                Some(Segment::AnyDepth) => {
+                    segment += 1;
+                    retry = Some((segment, component));
                     continue;
                 }
-                Some(Part::Name(glob)) if path.get(component).is_some_and(|name| glob.matches(name.as_ref())) => {
-                    part += 1;
+                Some(Segment::Name(glob)) if path.get(component).is_some_and(|name| glob.matches(name.as_ref())) => {
+                    segment += 1;
                     component += 1;
                     continue;
                 }
@@ -156,27 +156,28 @@ impl CompiledPath {
             }
             let Some((after, from)) = &mut retry else { return false };
             *from += 1;
-            (part, component) = (*after, *from);
+            (segment, component) = (*after, *from);
         }
     }
 
     /// What occurs in every path that it covers.
-    pub(crate) fn pairs(&self) -> Pairs {
-        let mut pairs = Pairs::default();
-        for part in &self.parts {
-            if let Part::Name(glob) = part {
-                glob.add_pairs(&mut pairs);
+    pub(crate) fn bigrams(&self) -> Bigrams {
+        let mut bigrams = Bigrams::default();
+        for segment in &self.segments {
+            if let Segment::Name(glob) = segment {
+                glob.add_bigrams(&mut bigrams);
             }
         }
-        pairs
+        bigrams
     }
 }
 
-/// The path that these parts are, if they have no wildcards but `**` at the end.
-fn literal(parts: &[Part]) -> Option<PathBuf> {
-    let parts = parts.strip_suffix(&[Part::AnyDepth]).unwrap_or(parts);
-    let name = |part: &Part| if let Part::Name(glob) = part { glob.name().map(str::to_owned) } else { None };
-    parts.iter().map(name).collect()
+/// The path that these segments are, if they have no wildcards but `**` at the end.
+fn literal(segments: &[Segment]) -> Option<PathBuf> {
+    let segments = segments.strip_suffix(&[Segment::AnyDepth]).unwrap_or(segments);
+    let name =
+        |segment: &Segment| if let Segment::Name(glob) = segment { glob.name().map(str::to_owned) } else { None };
+    segments.iter().map(name).collect()
 }
 
 /// The components of a path as text, without its root.

@@ -6,6 +6,15 @@ use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization;
 
+/// The form in which names are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spelling {
+    /// As they are written.
+    Exact,
+    /// Without what some file system overlooks: see [`fold`].
+    Folded,
+}
+
 /// A name without letter case, compatibility forms and characters that cannot be seen.
 pub(crate) fn fold(name: &str) -> Cow<'_, str> {
     if name.is_ascii() {

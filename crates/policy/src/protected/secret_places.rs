@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::judge::Places;
+use crate::rule::Places;
 
 /// In a home directory.
 const AT_HOME: &[&str] = &[

@@ -1,59 +1,33 @@
-//! The rules that would have allowed a call.
+//! The allow rule that would cover a call, or what no rule covers of a command line.
 
 use std::fmt;
 use std::path::{Component, Path};
 
 use sortie_protocol::Resource;
+use sortie_shell_reader::Part;
 
-use crate::judge::{Places, gaps_of_line};
-use crate::rule::command::CommandPattern;
-use crate::rule::{Rule, Scope};
-use crate::tool::{Kind, canonical, kind};
-use sortie_shell_reader::{Part, printable};
+use crate::rule::{CommandPattern, Rule, Scope, ToolKind, canonical, kind, normal_host};
+use crate::text::{printable, printable_path};
 
 /// More rules than this are nobody's advice.
 const MOST: usize = 4;
 
-/// The narrowest rules that cover this call together.
-///
-/// None where no pattern can, or where it is not known what the call would touch: to allow all calls of such a tool is
-/// nobody's advice.
-pub fn remedies(tool: &str, resource: &Resource, places: &Places) -> Vec<String> {
-    match resource {
-        Resource::Command { line, directory } => {
-            let gaps = |gaps: &[Gap<'_>]| for_gaps(gaps, places.root.as_deref()).unwrap_or_default();
-            gaps_of_line(tool, (line, directory), places, gaps).unwrap_or_default()
-        }
-        resource => for_call(tool, resource).into_iter().collect(),
-    }
-}
-
-/// The rule that covers a call in every workspace.
-///
-/// None for a command: what it runs is another one's elsewhere, so that a rule for it is written by hand.
-pub fn lasting_remedy(tool: &str, resource: &Resource, places: &Places) -> Option<String> {
-    match resource {
-        Resource::Path(path) => for_call(tool, &Resource::Path(places.root.as_ref()?.join(path))),
-        resource => for_call(tool, resource),
-    }
-}
-
 /// The rule that covers a call of any tool but that for commands.
-pub(crate) fn for_call(tool: &str, resource: &Resource) -> Option<String> {
+pub(super) fn for_call(tool: &str, resource: &Resource) -> Option<String> {
     let tool = canonical(tool);
     let rule = match (kind(tool), resource) {
-        (Kind::Reading, Resource::Path(path)) => format!("Read({})", pattern(path)?),
-        (Kind::Editing, Resource::Path(path)) => format!("Edit({})", pattern(path)?),
-        (Kind::Web, Resource::Host(host)) => format!("WebFetch(domain:{})", crate::rule::host::normal(host)?),
-        (Kind::Delegating, Resource::Agent { name, .. }) => format!("Task({})", escaped(name)),
-        (Kind::Companion | Kind::Notes | Kind::Mcp | Kind::Unknown, _) => tool.to_owned(),
+        (ToolKind::Reading, Resource::Path(path)) => format!("Read({})", pattern(path)?),
+        (ToolKind::Editing, Resource::Path(path)) => format!("Edit({})", pattern(path)?),
+        (ToolKind::Web, Resource::Host(host)) => format!("WebFetch(domain:{})", normal_host(host)?),
+        (ToolKind::Delegating, Resource::Agent { name, .. }) => format!("Task({})", escaped(name)),
+        (ToolKind::Companion | ToolKind::Notes | ToolKind::Mcp | ToolKind::Unknown, _) => tool.to_owned(),
         _ => return None,
     };
     rule.parse::<Rule>().ok().map(|rule| rule.to_string())
 }
 
 /// What of a command line no rule covers.
-pub(crate) enum Gap<'a> {
+pub(super) enum Gap<'a> {
     Command(&'a Part),
     /// A program that is named by a path from elsewhere than the workspace root: in a rule, that path is another one's.
     Misplaced(&'a Part),
@@ -64,13 +38,13 @@ impl fmt::Display for Gap<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Command(part) | Self::Misplaced(part) => write!(f, "`{}`", in_words(part)),
-            Self::Write(path) => write!(f, "a write to `{}`", printable(&path.to_string_lossy())),
+            Self::Write(path) => write!(f, "a write to `{}`", printable_path(path)),
         }
     }
 }
 
 /// The rules for all gaps of a line; an error says in words why there are none.
-pub(crate) fn for_gaps(gaps: &[Gap<'_>], root: Option<&Path>) -> Result<Vec<String>, String> {
+pub(super) fn for_gaps(gaps: &[Gap<'_>], root: Option<&Path>) -> Result<Vec<String>, String> {
     let mut rules = Vec::new();
     let mut written: Vec<&Path> = Vec::new();
     for gap in gaps {
@@ -91,7 +65,7 @@ pub(crate) fn for_gaps(gaps: &[Gap<'_>], root: Option<&Path>) -> Result<Vec<Stri
 }
 
 /// Rules as one piece of advice.
-pub(crate) fn together(rules: Vec<String>) -> Result<Vec<String>, String> {
+pub(super) fn together(rules: Vec<String>) -> Result<Vec<String>, String> {
     let mut different: Vec<String> = Vec::new();
     for rule in rules {
         if !different.contains(&rule) {

@@ -1,4 +1,4 @@
-//! What was decided, and the words for it.
+//! The answer for one call, and the words for its reason.
 
 use std::fmt;
 
@@ -19,6 +19,11 @@ impl Decision {
     pub fn is_denied(&self) -> bool {
         matches!(self, Self::Deny(_))
     }
+
+    /// The decision about what is not in a form that can be decided on.
+    pub(super) fn unclear(what: String) -> Self {
+        Self::Deny(Ground::ours(Why::Unclear { what }))
+    }
 }
 
 /// Why a call is not simply allowed. Its text is a sentence for people and models.
@@ -31,6 +36,13 @@ pub struct Ground {
     /// Allow rules that would have made the difference, all of them together; none where no rule would.
     pub remedies: Vec<String>,
     pub why: Why,
+}
+
+impl Ground {
+    /// A ground that lies in no layer.
+    pub(super) fn ours(why: Why) -> Self {
+        Self { owner: "Sortie".to_owned(), rule: None, remedies: Vec::new(), why }
+    }
 }
 
 /// What in a layer decided.
@@ -50,7 +62,7 @@ pub enum Why {
     AskedFor,
     /// The mode asks about what no rule allows.
     Unmentioned,
-    /// The same of a task that goes on: no rule allowed it when the task was started, and rules of today add nothing.
+    /// No rule allowed it when the task was started; the task goes on, and rules of today add nothing.
     UnmentionedAtStart,
     /// The layer never asks, and the call would have to be asked about for the reason inside.
     WouldAsk { asked: Box<Ground> },

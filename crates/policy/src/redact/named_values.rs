@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::token::{alphanumeric, base64, has_both_cases, has_digit, header_value, is_placeholder, run, run_up_to};
+use super::characters::{
+    alphanumeric, base64, has_both_cases, has_digit, header_value, is_placeholder, run, run_up_to,
+};
 
 /// Forty characters behind the word, on the same line.
 pub(super) fn aws_secret(text: &str, at: usize, anchor: &'static str) -> Option<Range<usize>> {

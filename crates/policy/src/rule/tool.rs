@@ -11,7 +11,7 @@ pub(crate) const MCP: &str = "mcp__";
 
 /// What a tool does, as far as a decision depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ToolKind {
     /// Shows what is in files, or that there are any.
     Reading,
     Editing,
@@ -25,26 +25,26 @@ pub(crate) enum Kind {
     Unknown,
 }
 
-const NAMES: [(&str, Kind); 19] = [
-    ("Read", Kind::Reading),
-    ("LS", Kind::Reading),
-    ("Glob", Kind::Reading),
-    ("Grep", Kind::Reading),
-    ("Edit", Kind::Editing),
-    ("Write", Kind::Editing),
-    ("MultiEdit", Kind::Editing),
-    ("Bash", Kind::Shell),
-    ("BashOutput", Kind::Companion),
-    ("KillShell", Kind::Companion),
-    ("WebFetch", Kind::Web),
-    ("Task", Kind::Delegating),
-    ("SendMessage", Kind::Companion),
-    ("TaskOutput", Kind::Companion),
-    ("TaskStop", Kind::Companion),
-    ("TaskList", Kind::Companion),
-    ("Ask", Kind::Companion),
-    ("Note", Kind::Companion),
-    ("TodoWrite", Kind::Notes),
+const NAMES: [(&str, ToolKind); 19] = [
+    ("Read", ToolKind::Reading),
+    ("LS", ToolKind::Reading),
+    ("Glob", ToolKind::Reading),
+    ("Grep", ToolKind::Reading),
+    ("Edit", ToolKind::Editing),
+    ("Write", ToolKind::Editing),
+    ("MultiEdit", ToolKind::Editing),
+    ("Bash", ToolKind::Shell),
+    ("BashOutput", ToolKind::Companion),
+    ("KillShell", ToolKind::Companion),
+    ("WebFetch", ToolKind::Web),
+    ("Task", ToolKind::Delegating),
+    ("SendMessage", ToolKind::Companion),
+    ("TaskOutput", ToolKind::Companion),
+    ("TaskStop", ToolKind::Companion),
+    ("TaskList", ToolKind::Companion),
+    ("Ask", ToolKind::Companion),
+    ("Note", ToolKind::Companion),
+    ("TodoWrite", ToolKind::Notes),
 ];
 
 /// The tools that look after commands in the background.
@@ -59,16 +59,16 @@ pub(crate) fn canonical(name: &str) -> &str {
     ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, known)| known)
 }
 
-/// The same, whatever the letter case: for what forbids.
+/// The name by which a tool is known here, whatever the letter case: for what forbids.
 pub(crate) fn canonical_in_any_case(name: &str) -> &str {
     let known = NAMES.iter().map(|(known, _)| (*known, *known)).chain(ALIASES);
     known.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map_or(name, |(_, known)| known)
 }
 
-/// What kind of tool a canonical name stands for.
-pub(crate) fn kind(canonical: &str) -> Kind {
+/// The kind of tool that a canonical name stands for.
+pub(crate) fn kind(canonical: &str) -> ToolKind {
     let known = NAMES.iter().find(|(name, _)| *name == canonical).map(|(_, kind)| *kind);
-    known.unwrap_or(if canonical.starts_with(MCP) { Kind::Mcp } else { Kind::Unknown })
+    known.unwrap_or(if canonical.starts_with(MCP) { ToolKind::Mcp } else { ToolKind::Unknown })
 }
 
 /// A set of the known tools.
@@ -81,7 +81,7 @@ impl ToolSet {
         NAMES.iter().position(|(name, _)| *name == canonical).map_or_else(Self::default, |index| Self(1 << index))
     }
 
-    pub(crate) fn of_kind(kind: Kind) -> Self {
+    pub(crate) fn of_kind(kind: ToolKind) -> Self {
         let named = NAMES.iter().filter(|(_, its)| *its == kind);
         named.fold(Self::default(), |set, (name, _)| set.with(Self::of(name)))
     }
@@ -105,7 +105,7 @@ pub struct UnknownTool {
 impl UnknownTool {
     pub(crate) fn check(canonical: &str) -> Option<Self> {
         let known = || NAMES.iter().map(|(name, _)| *name);
-        (kind(canonical) == Kind::Unknown)
+        (kind(canonical) == ToolKind::Unknown)
             .then(|| Self { name: canonical.to_owned(), nearest: nearest(canonical, known()) })
     }
 }

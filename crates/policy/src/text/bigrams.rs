@@ -3,14 +3,14 @@
 //! A pattern can match only where all pairs of its own literal parts occur. Looking at that first takes one step a rule,
 //! and spares nearly all of the comparing.
 
-/// A set of pairs, kept by their hashes: it may hold more than was put in, never less.
+/// A set of bigrams, kept by their hashes: it may hold more than was put in, never less.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Pairs(u128);
+pub(crate) struct Bigrams(u128);
 
 /// Stands before and behind a whole name.
 pub(crate) const EDGE: char = '/';
 
-impl Pairs {
+impl Bigrams {
     /// Of what is not known, anything may occur.
     pub(crate) const ALL: Self = Self(u128::MAX);
 

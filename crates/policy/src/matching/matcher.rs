@@ -5,36 +5,20 @@
 
 use std::path::Path;
 
+use sortie_shell_reader::Part;
+
 use super::target::{Form, Target};
-use super::{Call, Called};
-use crate::pairs::Pairs;
-use crate::rule::command::CommandPattern;
-use crate::rule::glob::Glob;
-use crate::rule::host::HostPattern;
-use crate::rule::path::{Base, CompiledPath, Literal};
-use crate::rule::{Name, Rule, RuleError, RuleFault, Scope};
-use crate::tool::{Kind, ToolSet, canonical_in_any_case};
-use sortie_shell_reader::{Part, printable};
+use super::{Call, CalledTool, Role};
+use crate::rule::{
+    Base, CommandPattern, CompiledPath, Glob, HostPattern, Literal, Rule, RuleError, RuleFault, Scope, ToolKind,
+    ToolName, ToolSet, canonical_in_any_case,
+};
+use crate::text::{Bigrams, printable};
 
-/// What a rule is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    /// One of the tools that a layer admits: a bare name is that tool and no other.
-    Admit,
-    Allow,
-    Ask,
-    Deny,
-}
-
-impl Role {
-    fn forbids(self) -> bool {
-        matches!(self, Self::Ask | Self::Deny)
-    }
-}
-
+/// A rule in its role.
 #[derive(Debug)]
-pub(super) struct Matcher {
-    pub(super) text: String,
+pub(crate) struct Matcher {
+    pub(crate) text: String,
     tools: Tools,
     scope: Compiled,
     role: Role,
@@ -58,7 +42,7 @@ enum Compiled {
 }
 
 impl Matcher {
-    pub(super) fn new(text: &str, role: Role, home: Option<&Path>) -> Result<Self, RuleError> {
+    pub(crate) fn new(text: &str, role: Role, home: Option<&Path>) -> Result<Self, RuleError> {
         let rule: Rule = text.parse()?;
         let tools = tools(&rule, role);
         let scope = match rule.scope {
@@ -71,71 +55,71 @@ impl Matcher {
             Scope::Agent(pattern) => Compiled::Agent(pattern),
             Scope::Path(pattern) => {
                 let no_home = || RuleError { rule: printable(text), owner: None, fault: RuleFault::NoHome };
-                Compiled::Path(pattern.compile(home, role.forbids()).ok_or_else(no_home)?)
+                Compiled::Path(pattern.compile(home, role.spelling()).ok_or_else(no_home)?)
             }
         };
         Ok(Self { text: text.trim().to_owned(), tools, scope, role })
     }
 
     /// The name, or what the names begin with, that it is about; `None` where the tools are known ones.
-    pub(super) fn name(&self) -> Option<&str> {
+    pub(crate) fn name(&self) -> Option<&str> {
         match &self.tools {
             Tools::Known(_) => None,
             Tools::Exact(name) | Tools::Prefix(name) => Some(name),
         }
     }
 
-    pub(super) fn matches(&self, call: &Call<'_>) -> bool {
-        self.is_about(call.tool, call.names) && self.covers(&call.target)
+    pub(crate) fn matches(&self, call: &Call<'_>) -> bool {
+        self.is_about(call.tool) && self.covers(&call.target)
     }
 
     /// Whether it covers some call of this tool.
-    pub(super) fn is_about(&self, tool: &str, names: Called) -> bool {
+    pub(crate) fn is_about(&self, tool: CalledTool<'_>) -> bool {
         match &self.tools {
-            Tools::Known(set) if self.role.forbids() => set.meets(names.roughly),
-            Tools::Known(set) => set.meets(names.exactly),
-            Tools::Exact(name) if self.role.forbids() => name.eq_ignore_ascii_case(tool),
-            Tools::Exact(name) => name == tool,
+            Tools::Known(set) if self.role.forbids() => set.meets(tool.roughly),
+            Tools::Known(set) => set.meets(tool.exactly),
+            Tools::Exact(name) if self.role.forbids() => name.eq_ignore_ascii_case(tool.name),
+            Tools::Exact(name) => name == tool.name,
             Tools::Prefix(prefix) if self.role.forbids() => {
-                tool.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+                tool.name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
             }
-            Tools::Prefix(prefix) => tool.starts_with(prefix.as_str()),
+            Tools::Prefix(prefix) => tool.name.starts_with(prefix.as_str()),
         }
     }
 
     /// Whether it covers every call of this tool.
-    pub(super) fn is_about_all(&self, tool: &str, names: Called) -> bool {
-        matches!(self.scope, Compiled::Everything) && self.is_about(tool, names)
+    pub(crate) fn is_about_all(&self, tool: CalledTool<'_>) -> bool {
+        matches!(self.scope, Compiled::Everything) && self.is_about(tool)
     }
 
     /// Whether it treats one file otherwise than another.
-    pub(super) fn looks_at_paths(&self) -> bool {
+    pub(crate) fn looks_at_paths(&self) -> bool {
         matches!(self.scope, Compiled::Path(_))
     }
 
     /// The one place that it covers with all that is in it, as it was written; `None` for what is no literal path.
-    pub(super) fn literal(&self) -> Option<Literal<'_>> {
+    pub(crate) fn literal(&self) -> Option<Literal<'_>> {
         if let Compiled::Path(pattern) = &self.scope { pattern.literal() } else { None }
     }
 
-    /// The same, where it is written as a directory: with `/**` behind it.
-    pub(super) fn literal_directory(&self) -> Option<Literal<'_>> {
+    /// The place that it covers, where it is written as a directory: with `/**` behind it.
+    pub(crate) fn literal_directory(&self) -> Option<Literal<'_>> {
         if let Compiled::Path(pattern) = &self.scope { pattern.literal_directory() } else { None }
     }
 
-    pub(super) fn covers(&self, target: &Target<'_>) -> bool {
+    pub(crate) fn covers(&self, target: &Target<'_>) -> bool {
         let forbids = self.role.forbids();
         match (&self.scope, &target.form) {
             (Compiled::Everything, _) => true,
-            (Compiled::Path(pattern), Form::Path(path)) => {
-                path.names(pattern.base, forbids).is_some_and(|names| pattern.covers(names.in_form(forbids)))
-            }
+            (Compiled::Path(pattern), Form::Path(path)) => path
+                .names(pattern.base, self.role)
+                .is_some_and(|names| pattern.covers(names.spelled(self.role.spelling()))),
             (Compiled::Command(pattern), Form::Part(part)) if forbids => pattern.could_be(part),
             (Compiled::Command(pattern), Form::Part(part)) => pattern.permits(part),
             // Which file it is will be known when the line runs.
             (Compiled::Path(_), Form::AnyPath) => forbids,
             // What is only kept from being read is so by the walls around commands.
-            (Compiled::Path(_), Form::SomePath) => forbids && !self.is_about("", Called::of_kind(Kind::Reading)),
+            (Compiled::Path(_), Form::SomePath) => forbids && !self.is_about(CalledTool::any_of(ToolKind::Reading)),
             (Compiled::Host(pattern), Form::Host(host)) => pattern.covers(host),
             (Compiled::Agent(pattern), Form::Agent(names)) => names.iter().any(|name| pattern.matches(name)),
             _ => false,
@@ -143,31 +127,31 @@ impl Matcher {
     }
 
     /// Whether it speaks for a command that another one runs: by naming that one in full, or up to this one.
-    pub(super) fn speaks_for(&self, runner: &Part, part: &Part) -> bool {
+    pub(crate) fn speaks_for(&self, runner: &Part, part: &Part) -> bool {
         matches!(&self.scope, Compiled::Command(pattern)
             if pattern.names_all_of(runner) || pattern.reaches(runner, part))
     }
 
     /// Whether its own words are, or could be, those of a command, whatever else that may execute.
-    pub(super) fn could_name(&self, part: &Part) -> bool {
+    pub(crate) fn could_name(&self, part: &Part) -> bool {
         !matches!(&self.scope, Compiled::Command(pattern) if !pattern.could_name(part))
     }
 
     /// What occurs in everything that it covers.
-    pub(super) fn pairs(&self) -> Pairs {
-        let mut pairs = Pairs::default();
+    pub(crate) fn bigrams(&self) -> Bigrams {
+        let mut bigrams = Bigrams::default();
         match &self.scope {
             Compiled::Everything | Compiled::Nothing => {}
-            Compiled::Path(pattern) => pairs = pattern.pairs(),
-            Compiled::Command(pattern) => pairs = pattern.pairs(),
-            Compiled::Host(pattern) => pairs = pattern.pairs(),
-            Compiled::Agent(pattern) => pattern.add_pairs(&mut pairs),
+            Compiled::Path(pattern) => bigrams = pattern.bigrams(),
+            Compiled::Command(pattern) => bigrams = pattern.bigrams(),
+            Compiled::Host(pattern) => bigrams = pattern.bigrams(),
+            Compiled::Agent(pattern) => pattern.add_bigrams(&mut bigrams),
         }
-        pairs
+        bigrams
     }
 
     /// Whether it looks at paths from the root of the file system.
-    pub(super) fn is_absolute(&self) -> bool {
+    pub(crate) fn is_absolute(&self) -> bool {
         matches!(&self.scope, Compiled::Path(pattern) if pattern.base == Base::FileSystem)
     }
 }
@@ -175,15 +159,15 @@ impl Matcher {
 /// Which tools a rule is about in this role.
 fn tools(rule: &Rule, role: Role) -> Tools {
     let name = match &rule.name {
-        Name::Prefix(prefix) => return Tools::Prefix(prefix.clone()),
-        Name::Exact(name) if role.forbids() => canonical_in_any_case(name),
-        Name::Exact(name) => name,
+        ToolName::Prefix(prefix) => return Tools::Prefix(prefix.clone()),
+        ToolName::Exact(name) if role.forbids() => canonical_in_any_case(name),
+        ToolName::Exact(name) => name,
     };
     let itself = ToolSet::of(name);
     if itself == ToolSet::default() {
         return Tools::Exact(name.to_owned());
     }
-    let (reading, editing) = (ToolSet::of_kind(Kind::Reading), ToolSet::of_kind(Kind::Editing));
+    let (reading, editing) = (ToolSet::of_kind(ToolKind::Reading), ToolSet::of_kind(ToolKind::Editing));
     let alone = role == Role::Admit && rule.scope == Scope::Whole;
     Tools::Known(match name {
         _ if alone => itself,

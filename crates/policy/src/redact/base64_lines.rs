@@ -1,6 +1,6 @@
 //! Lines of base64 as keys are written in, however they are shown: numbered, in a diff, or with `\n` in a string.
 
-use super::token::{base64, run, run_up_to};
+use super::characters::{base64, run, run_up_to};
 
 /// Keys are written in lines at least this long, but for the last.
 pub(super) const LEAST: usize = 40;

@@ -4,19 +4,16 @@ use std::borrow::Cow;
 use std::path::{Component, Path};
 
 use sortie_protocol::Resource;
+use sortie_shell_reader::Part;
 
-use super::Places;
-use crate::fold::fold;
-use crate::pairs::Pairs;
-use crate::rule::command;
-use crate::rule::host::normal;
-use crate::rule::path::Base;
-use sortie_shell_reader::{Part, printable};
+use super::Role;
+use crate::rule::{Base, Places, bigrams_of_command, normal_host};
+use crate::text::{Bigrams, Spelling, fold, printable, printable_path};
 
 /// A resource in the forms that patterns are compared with.
-pub(super) struct Target<'a> {
+pub(crate) struct Target<'a> {
     pub(super) form: Form<'a>,
-    pairs: [Pairs; 2],
+    bigrams: [Bigrams; 2],
 }
 
 pub(super) enum Form<'a> {
@@ -36,13 +33,13 @@ pub(super) enum Form<'a> {
 
 impl<'a> Target<'a> {
     /// Takes a resource apart; an error says in words why it cannot be decided on.
-    pub(super) fn new(resource: &'a Resource, places: &'a Places) -> Result<Self, String> {
+    pub(crate) fn new(resource: &'a Resource, places: &'a Places) -> Result<Self, String> {
         let form = match resource {
             Resource::Path(path) => Form::Path(PathForm::new(path, places)?),
             // A line is taken apart first; as a whole no pattern is about it.
             Resource::Nothing | Resource::Command { .. } => Form::Nothing,
             Resource::Host(host) => {
-                Form::Host(normal(host).ok_or_else(|| format!("`{}` is no host", printable(host)))?)
+                Form::Host(normal_host(host).ok_or_else(|| format!("`{}` is no host", printable(host)))?)
             }
             Resource::Agent { name, aliases } => {
                 Form::Agent([name].into_iter().chain(aliases).map(|name| fold(name)).collect())
@@ -52,53 +49,53 @@ impl<'a> Target<'a> {
     }
 
     /// Nothing that a pattern is about.
-    pub(super) fn nothing() -> Self {
+    pub(crate) fn nothing() -> Self {
         Self::of(Form::Nothing)
     }
 
-    pub(super) fn path(path: &'a Path, places: &'a Places) -> Result<Self, String> {
+    pub(crate) fn path(path: &'a Path, places: &'a Places) -> Result<Self, String> {
         Ok(Self::of(Form::Path(PathForm::new(path, places)?)))
     }
 
     /// One command of a line.
-    pub(super) fn part(part: &'a Part) -> Self {
+    pub(crate) fn part(part: &'a Part) -> Self {
         Self::of(Form::Part(part))
     }
 
     /// A file that is not known yet.
-    pub(super) fn any_path() -> Self {
+    pub(crate) fn any_path() -> Self {
         Self::of(Form::AnyPath)
     }
 
     /// A file that a program chooses.
-    pub(super) fn some_path() -> Self {
+    pub(crate) fn some_path() -> Self {
         Self::of(Form::SomePath)
     }
 
     fn of(form: Form<'a>) -> Self {
-        let mut pairs = [Pairs::default(); 2];
+        let mut bigrams = [Bigrams::default(); 2];
         match &form {
             Form::Nothing => {}
             Form::Path(path) => {
-                pairs[0] = path.own.pairs();
-                pairs[1] = path.absolute.as_ref().map(Names::pairs).unwrap_or_default();
+                bigrams[0] = path.own.bigrams();
+                bigrams[1] = path.absolute.as_ref().map(Names::bigrams).unwrap_or_default();
             }
-            Form::AnyPath | Form::SomePath => pairs = [Pairs::ALL; 2],
-            Form::Part(part) => pairs[0] = command::pairs(part),
-            Form::Host(host) => pairs[0].add_name(host),
-            Form::Agent(names) => names.iter().for_each(|name| pairs[0].add_name(name)),
+            Form::AnyPath | Form::SomePath => bigrams = [Bigrams::ALL; 2],
+            Form::Part(part) => bigrams[0] = bigrams_of_command(part),
+            Form::Host(host) => bigrams[0].add_name(host),
+            Form::Agent(names) => names.iter().for_each(|name| bigrams[0].add_name(name)),
         }
-        Self { form, pairs }
+        Self { form, bigrams }
     }
 
     /// Whether it is a file of which nothing is known.
-    pub(super) fn is_unknown(&self) -> bool {
+    pub(crate) fn is_unknown(&self) -> bool {
         matches!(self.form, Form::AnyPath | Form::SomePath)
     }
 
-    /// The pairs that occur in it, and in its path from the root of the file system.
-    pub(super) fn pairs(&self) -> [Pairs; 2] {
-        self.pairs
+    /// The bigrams that occur in it, and in its path from the root of the file system.
+    pub(super) fn bigrams(&self) -> [Bigrams; 2] {
+        self.bigrams
     }
 }
 
@@ -140,9 +137,9 @@ impl<'a> PathForm<'a> {
 
     /// The components that a pattern with this start is compared with. What permits knows of no names above an added
     /// directory: those are not what its author had in mind. What forbids does.
-    pub(super) fn names(&self, base: Base, forbids: bool) -> Option<&Names<'a>> {
+    pub(super) fn names(&self, base: Base, role: Role) -> Option<&Names<'a>> {
         match base {
-            Base::Anywhere => Some(self.beneath_added.as_ref().filter(|_| !forbids).unwrap_or(&self.own)),
+            Base::Anywhere => Some(self.beneath_added.as_ref().filter(|_| !role.forbids()).unwrap_or(&self.own)),
             Base::Workspace => self.is_in_workspace.then_some(&self.own),
             Base::Home | Base::FileSystem => self.absolute.as_ref(),
         }
@@ -155,19 +152,22 @@ impl<'a> Names<'a> {
         Self { exact, folded }
     }
 
-    pub(super) fn in_form(&self, folded: bool) -> &[Cow<'a, str>] {
-        if folded { &self.folded } else { &self.exact }
+    pub(super) fn spelled(&self, spelling: Spelling) -> &[Cow<'a, str>] {
+        match spelling {
+            Spelling::Exact => &self.exact,
+            Spelling::Folded => &self.folded,
+        }
     }
 
-    fn pairs(&self) -> Pairs {
-        let mut pairs = Pairs::default();
+    fn bigrams(&self) -> Bigrams {
+        let mut bigrams = Bigrams::default();
         for (exact, folded) in self.exact.iter().zip(&self.folded) {
-            pairs.add_name(exact);
+            bigrams.add_name(exact);
             if exact != folded {
-                pairs.add_name(folded);
+                bigrams.add_name(folded);
             }
         }
-        pairs
+        bigrams
     }
 }
 
@@ -185,7 +185,7 @@ fn components(path: &Path) -> Result<Vec<Cow<'_, str>>, String> {
             Component::Normal(name) => names.push(name.to_string_lossy()),
             Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
             Component::ParentDir => {
-                return Err(format!("`{}` is not resolved: it has `..`", printable(&path.to_string_lossy())));
+                return Err(format!("`{}` is not resolved: it has `..`", printable_path(path)));
             }
         }
     }
