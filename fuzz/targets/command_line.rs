@@ -34,7 +34,7 @@ fn readable(text: &str) -> Option<String> {
 }
 
 fn check(rules: &[String], line: &str) {
-    let analysis = analyse(line, Path::new(ROOT));
+    let analysis = analyse(line, Some(Path::new(ROOT)));
     assert_eq!(analysis.understood, analysis.why_not.is_none(), "{analysis:?}");
     let settings = |allow: &[String], deny: &[String]| GrantLayer {
         allow: allow.to_vec(),

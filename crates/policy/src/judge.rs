@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 
 use sortie_mutant::is_out;
 use sortie_protocol::{Grant, Resource};
-use sortie_shell_reader::{self as shell_reader, analyse_in};
+use sortie_shell_reader::{self as shell_reader, analyse};
 
 pub use self::confinement::{Confinement, Writes};
 pub use self::decision::{Decision, Ground, Why};
@@ -74,7 +74,7 @@ impl Judge {
             return Decision::unclear(format!("`{}` is not resolved: it has `..`", printable_path(directory)));
         }
         let directory = self.places.absolute(directory);
-        let analysis = analyse_in(line, directory.as_deref());
+        let analysis = analyse(line, directory.as_deref());
         for target in analysis.writes.iter().chain(&analysis.changes) {
             if let shell_reader::Target::Path(path) = target
                 && let Some(what) = self.protects(path)

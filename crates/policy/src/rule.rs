@@ -3,10 +3,10 @@
 //! Parsing is strict: a rule that would silently match nothing is an error. Whether a tool exists is another question,
 //! see [`Rule::unknown_tool`].
 
-mod command;
+mod command_pattern;
 mod glob;
-mod host;
-mod path;
+mod host_pattern;
+mod path_pattern;
 mod places;
 mod tool;
 
@@ -15,10 +15,10 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-pub(crate) use self::command::{CommandPattern, bigrams_of_command};
+pub(crate) use self::command_pattern::{CommandPattern, bigrams_of_command};
 pub(crate) use self::glob::Glob;
-pub(crate) use self::host::{HostPattern, normal_host};
-pub(crate) use self::path::{Base, CompiledPath, Literal, PathPattern};
+pub(crate) use self::host_pattern::{HostPattern, normal_host};
+pub(crate) use self::path_pattern::{Base, CompiledPath, Literal, PathPattern};
 pub use self::places::Places;
 use self::tool::MCP;
 pub use self::tool::UnknownTool;

@@ -5,14 +5,14 @@
 //! short one in every bundle; more is taken for armed than is.
 
 mod pattern;
+mod profile;
 mod sed_awk;
-mod sheet;
 mod subcommand;
 mod table;
 
 use sortie_mutant::is_out;
 
-use self::sheet::{Nature, Sheet};
+use self::profile::{Nature, Profile};
 use self::subcommand::Front;
 use crate::analysis::{Armed, Arming, Word};
 
@@ -69,13 +69,14 @@ fn module(name: &str, words: &[Word]) -> Option<usize> {
 
 fn by_table(name: &str, words: &[Word]) -> Arms {
     let (mut arms, front) = (Arms::default(), Front::of(name, words));
-    let sheets: Vec<&Sheet> = table::sheets(name).filter(|sheet| front.is_about(sheet.verbs, words)).collect();
+    let profiles: Vec<&Profile> =
+        table::profiles(name).filter(|profile| front.is_about(profile.subcommands, words)).collect();
     for at in 1..words.len() {
-        let own = sheets.iter().filter_map(|sheet| sheet.arming(at, words, &front)).min();
-        let verb = front.verbs.contains(&at).then(|| table::verb(name, &words[at])).flatten();
+        let own = profiles.iter().filter_map(|profile| profile.arming(at, words, &front)).min();
+        let subcommand = front.subcommands.contains(&at).then(|| table::subcommand(name, &words[at])).flatten();
         let fetched = FETCHING.contains(&name).then_some(Arming::Turns);
-        let Some(arming) = [own, verb, fetched].into_iter().flatten().min() else { continue };
-        match sheets.iter().find_map(|sheet| sheet.written(at, words)).filter(|_| arming == Arming::Writes) {
+        let Some(arming) = [own, subcommand, fetched].into_iter().flatten().min() else { continue };
+        match profiles.iter().find_map(|profile| profile.written(at, words)).filter(|_| arming == Arming::Writes) {
             Some(Word::Unknown) => arms.add(at, Arming::Spills),
             Some(written) => {
                 arms.add(at, arming);
@@ -84,8 +85,8 @@ fn by_table(name: &str, words: &[Word]) -> Arms {
             None => arms.add(at, arming),
         }
     }
-    for sheet in &sheets {
-        if let Some(arming) = by_nature(sheet, words, &front, &arms) {
+    for profile in &profiles {
+        if let Some(arming) = by_nature(profile, words, &front, &arms) {
             arms.add(words.len(), arming);
         }
     }
@@ -93,14 +94,14 @@ fn by_table(name: &str, words: &[Word]) -> Arms {
 }
 
 /// What a program does without any word for it.
-fn by_nature(sheet: &Sheet, words: &[Word], front: &Front, arms: &Arms) -> Option<Arming> {
-    if sheet.is_excused(words) {
+fn by_nature(profile: &Profile, words: &[Word], front: &Front, arms: &Arms) -> Option<Arming> {
+    if profile.is_excused(words) {
         return None;
     }
-    match sheet.nature {
+    match profile.nature {
         Nature::Plain => None,
         Nature::RunsInput => Some(Arming::Runs),
-        Nature::RunsInputAlone => (front.verbs.is_empty() && arms.armed.is_empty()).then_some(Arming::Runs),
+        Nature::RunsInputAlone => (front.subcommands.is_empty() && arms.armed.is_empty()).then_some(Arming::Runs),
         Nature::Spills => (!arms.has(Arming::Writes)).then_some(Arming::Spills),
     }
 }

@@ -19,4 +19,4 @@ mod walk;
 
 pub use analysis::{Analysis, Armed, Arming, Part, Target, WhyNot, Word, printable};
 pub use parse::known_words;
-pub use walk::{analyse, analyse_in, entered};
+pub use walk::{after_cd, analyse};

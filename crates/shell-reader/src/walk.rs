@@ -5,7 +5,7 @@ mod simple_command;
 
 use std::path::Path;
 
-pub use self::location::entered;
+pub use self::location::after_cd;
 use self::location::{After, Location};
 use crate::analysis::{Analysis, MAX_BYTES, MAX_PARTS, Part, Target, WhyNot, Word};
 use crate::parse::{Assignment, Command, Item, List, Parsed, Pipeline, Redirect, Shape, Spelled, Then, parse};
@@ -14,22 +14,18 @@ use crate::program::{self, Variable};
 /// Variables that change nothing but what is shown.
 const HARMLESS_VARIABLES: [&str; 6] = ["CI", "LANG", "LC_ALL", "NO_COLOR", "RUST_BACKTRACE", "RUST_LOG"];
 
-/// Finds everything that a line could execute and write when it is run by `bash` in a directory, which is absolute and
-/// resolved.
-pub fn analyse(command: &str, directory: &Path) -> Analysis {
-    analyse_in(command, Some(directory))
+/// Finds everything that a line could execute and write when `bash` runs it.
+///
+/// The directory is where the line would start: absolute and resolved, or `None` where it is not known.
+pub fn analyse(line: &str, directory: Option<&Path>) -> Analysis {
+    analyse_at(line, Location::new(directory))
 }
 
-/// [`analyse`], also where the directory is not known.
-pub fn analyse_in(command: &str, directory: Option<&Path>) -> Analysis {
-    analyse_at(command, Location::new(directory))
-}
-
-fn analyse_at(command: &str, location: Location) -> Analysis {
-    if command.len() > MAX_BYTES {
+fn analyse_at(line: &str, location: Location) -> Analysis {
+    if line.len() > MAX_BYTES {
         return Analysis::of_anything(WhyNot::TooLong);
     }
-    parse(command).map_or_else(Analysis::of_anything, |parsed| Walk::over(&parsed, location))
+    parse(line).map_or_else(Analysis::of_anything, |parsed| Walk::over(&parsed, location))
 }
 
 /// A walk through one line.

@@ -178,7 +178,7 @@ fn is_harmless(part: &Part, places: &Places) -> bool {
     match &words[..] {
         [":" | "true" | "false"] => true,
         ["cd", to] => {
-            part.directory.as_deref().is_some_and(|directory| places.hold(&shell_reader::entered(directory, to)))
+            part.directory.as_deref().is_some_and(|directory| places.hold(&shell_reader::after_cd(directory, to)))
         }
         _ => false,
     }

@@ -1,7 +1,7 @@
 //! The rules that would have allowed a call, as advice for people.
 
 use sortie_protocol::Resource;
-use sortie_shell_reader::analyse_in;
+use sortie_shell_reader::analyse;
 
 use super::allow_rule;
 use super::line::{Line, Uncovered, WorkspaceWrites};
@@ -16,7 +16,7 @@ pub fn remedies(tool: &str, resource: &Resource, places: &Places) -> Vec<String>
     let Resource::Command { line, directory } = resource else {
         return allow_rule::for_call(tool, resource).into_iter().collect();
     };
-    let analysis = analyse_in(line, places.absolute(directory).as_deref());
+    let analysis = analyse(line, places.absolute(directory).as_deref());
     let Ok(line) = Line::new(CalledTool::named(tool), &analysis, places) else { return Vec::new() };
     match line.uncovered_by(&RuleList::default(), WorkspaceWrites::NeedRule) {
         Uncovered::Gaps(gaps) => allow_rule::for_gaps(&gaps, places.root.as_deref()).unwrap_or_default(),

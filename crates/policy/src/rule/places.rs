@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::path::{Base, Literal};
+use super::path_pattern::{Base, Literal};
 
 /// Where things are, as far as rules speak of it. All paths absolute and resolved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! One entry of a sheet, and which words it means.
+//! One entry of a profile, and which words it means.
 //!
 //! `--name` is a long option in every abbreviation, with or without its value; `-x` a letter in any bundle; `-name` a word
 //! that begins so behind one dash or two; `=word` exactly that word; `^text` a word that begins so; `*text` a word that

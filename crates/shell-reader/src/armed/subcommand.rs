@@ -7,7 +7,7 @@ pub(super) struct Front {
     /// Where it ends: at the first word that is certainly an operand.
     pub(super) end: usize,
     /// The words that may be the first operand; more than one where they may be values of options.
-    pub(super) verbs: Vec<usize>,
+    pub(super) subcommands: Vec<usize>,
 }
 
 /// Options in front of the first operand that have a value behind them; no others of these programs have.
@@ -20,7 +20,7 @@ impl Front {
     pub(super) fn of(name: &str, words: &[Word]) -> Self {
         let valued =
             VALUED.iter().find(|(names, _)| names.split(' ').any(|own| own == name)).map(|(_, valued)| *valued);
-        let mut verbs = Vec::new();
+        let mut subcommands = Vec::new();
         let mut at = 1;
         // Whether this word may be the value of the one before.
         let mut may_be_value = false;
@@ -34,7 +34,7 @@ impl Front {
                 }
                 (true, None) => may_be_value = !text.contains('=') && text != "--",
                 (false, _) => {
-                    verbs.push(at);
+                    subcommands.push(at);
                     if !may_be_value && word.text().is_some() {
                         break;
                     }
@@ -43,12 +43,14 @@ impl Front {
             }
             at += 1;
         }
-        Self { end: at.min(words.len()), verbs }
+        Self { end: at.min(words.len()), subcommands }
     }
 
-    /// Whether one of these verbs may be the command's; none of them stands for all commands.
-    pub(super) fn is_about(&self, verbs: &str, words: &[Word]) -> bool {
-        let is_own = |at: &usize| words[*at].text().is_none_or(|text| verbs.split(' ').any(|verb| verb == text));
-        verbs.is_empty() || self.verbs.iter().any(is_own)
+    /// Whether one of these subcommands may be the command's; none of them stands for all commands.
+    pub(super) fn is_about(&self, subcommands: &str, words: &[Word]) -> bool {
+        let is_own = |at: &usize| {
+            words[*at].text().is_none_or(|text| subcommands.split(' ').any(|subcommand| subcommand == text))
+        };
+        subcommands.is_empty() || self.subcommands.iter().any(is_own)
     }
 }

@@ -6,11 +6,11 @@ mod interpreters;
 mod network;
 mod search;
 
-use super::sheet::{Sheet, one_of};
+use super::profile::{Profile, one_of};
 use crate::analysis::{Arming, Word};
 
-/// Verbs that arm a program by themselves.
-const VERBS: &[(&str, Arming, &str)] = &[
+/// Subcommands that arm a program by themselves.
+const SUBCOMMANDS: &[(&str, Arming, &str)] = &[
     ("7z 7za 7zr", Arming::Spills, "a d e rn u x"),
     ("apt apt-get", Arming::Turns, "build-dep source"),
     ("bun deno", Arming::Runs, "eval exec repl x"),
@@ -31,18 +31,21 @@ const VERBS: &[(&str, Arming, &str)] = &[
     ("uv", Arming::Runs, "tool"),
 ];
 
-/// The sheets of a program.
-pub(super) fn sheets(name: &str) -> impl Iterator<Item = &'static Sheet> {
-    let tables = [search::SHEETS, git::SHEETS, build::SHEETS, interpreters::SHEETS, network::SHEETS];
-    tables.into_iter().flatten().filter(move |sheet| one_of(sheet.names).any(|own| own == name))
+/// The profiles of a program.
+pub(super) fn profiles(name: &str) -> impl Iterator<Item = &'static Profile> {
+    let tables = [search::PROFILES, git::PROFILES, build::PROFILES, interpreters::PROFILES, network::PROFILES];
+    tables.into_iter().flatten().filter(move |profile| one_of(profile.names).any(|own| own == name))
 }
 
-/// What a word does as the verb of a program.
-pub(super) fn verb(name: &str, word: &Word) -> Option<Arming> {
+/// What a word does as the subcommand of a program.
+pub(super) fn subcommand(name: &str, word: &Word) -> Option<Arming> {
     if name == "git" {
-        return git::verb(word.text());
+        return git::subcommand(word.text());
     }
     let text = word.text()?;
-    let of_program = VERBS.iter().filter(|(names, ..)| one_of(names).any(|own| own == name));
-    of_program.filter(|(.., verbs)| one_of(verbs).any(|verb| verb == text)).map(|(_, arming, _)| *arming).min()
+    let of_program = SUBCOMMANDS.iter().filter(|(names, ..)| one_of(names).any(|own| own == name));
+    of_program
+        .filter(|(.., subcommands)| one_of(subcommands).any(|subcommand| subcommand == text))
+        .map(|(_, arming, _)| *arming)
+        .min()
 }

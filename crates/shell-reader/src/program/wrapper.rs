@@ -38,8 +38,8 @@ const WRAPPERS: [Wrapper; 13] = [
     Wrapper { transparent: false, ..wrapper("xargs", "0rtx", "dEILnPs") },
 ];
 
-/// Programs that run the command behind one of their verbs, with nothing between that is not understood.
-const VERBS: [(&str, &str); 13] = [
+/// Programs that run the command behind one of their subcommands, with nothing between that is not understood.
+const SUBCOMMANDS: [(&str, &str); 13] = [
     ("asdf", "exec"),
     ("bundle", "exec"),
     ("composer", "exec"),
@@ -77,8 +77,8 @@ pub(crate) fn runs(name: &str, words: &[Word]) -> Option<Runs> {
     if name == "find" || name == "gfind" {
         return found(words);
     }
-    if let Some((_, verb)) = VERBS.iter().find(|(own, _)| *own == name) {
-        return behind_verb(verb, words);
+    if let Some((_, subcommand)) = SUBCOMMANDS.iter().find(|(own, _)| *own == name) {
+        return behind_subcommand(subcommand, words);
     }
     let wrapper = WRAPPERS.iter().find(|wrapper| wrapper.name == name)?;
     if name == "command" && matches!(words.get(1).and_then(Word::text), Some("-v" | "-V")) {
@@ -167,15 +167,15 @@ fn found(words: &[Word]) -> Option<Runs> {
     (!runs.commands.is_empty()).then_some(runs)
 }
 
-/// The command behind a verb. Options in between may have values, or run something themselves.
-fn behind_verb(verb: &str, words: &[Word]) -> Option<Runs> {
+/// The command behind a subcommand. Options in between may have values, or run something themselves.
+fn behind_subcommand(subcommand: &str, words: &[Word]) -> Option<Runs> {
     let text = |at: usize| words.get(at).and_then(Word::text);
     match (text(1), text(2)) {
-        (Some(first), Some(program)) if first == verb && !program.starts_with('-') => {
+        (Some(first), Some(program)) if first == subcommand && !program.starts_with('-') => {
             Some(Runs { commands: vec![words[2..].to_vec()], ..Runs::default() })
         }
-        (Some(first), _) if first != verb && !first.starts_with('-') => None,
-        _ if words.iter().any(|word| word.text().is_none_or(|text| text == verb)) => Some(Runs::unclear()),
+        (Some(first), _) if first != subcommand && !first.starts_with('-') => None,
+        _ if words.iter().any(|word| word.text().is_none_or(|text| text == subcommand)) => Some(Runs::unclear()),
         _ => None,
     }
 }

@@ -67,7 +67,7 @@ impl Location {
 
     /// Where `cd` with this word leads: the shell works out `..` in names, not in links.
     pub(super) fn entered(&self, word: &str) -> Self {
-        let directories = self.directories.iter().map(|directory| entered(directory, word)).collect();
+        let directories = self.directories.iter().map(|directory| after_cd(directory, word)).collect();
         Self { directories, start: self.start.clone() }
     }
 
@@ -106,7 +106,7 @@ impl Location {
 }
 
 /// The directory that a word leads to from another, without `.` and `..`.
-pub fn entered(directory: &Path, word: &str) -> PathBuf {
+pub fn after_cd(directory: &Path, word: &str) -> PathBuf {
     let mut entered = PathBuf::new();
     for component in directory.join(word).components() {
         match component {

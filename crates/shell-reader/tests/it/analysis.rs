@@ -39,7 +39,7 @@ fn shown(analysis: &Analysis) -> String {
 }
 
 fn check(line: &str, expected: &Expect) {
-    expected.assert_eq(&shown(&analyse(line, Path::new("/w"))));
+    expected.assert_eq(&shown(&analyse(line, Some(Path::new("/w")))));
 }
 
 #[test]
@@ -87,7 +87,8 @@ fn a_line_is_taken_apart_with_its_directories_and_files() {
 
 #[test]
 fn what_is_not_understood_is_said_in_words() {
-    let whole = |line: &str| analyse(line, Path::new("/w")).why_not.map(|why| why.to_string()).unwrap_or_default();
+    let whole =
+        |line: &str| analyse(line, Some(Path::new("/w"))).why_not.map(|why| why.to_string()).unwrap_or_default();
     let lines = [
         "ls",
         "ls *",

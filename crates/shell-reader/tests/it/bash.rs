@@ -29,7 +29,7 @@ struct Case {
 impl Case {
     fn new(seed: u64, number: usize, directory: &Path) -> Self {
         let line = line(&mut Draw(seed), number);
-        let analysis = analyse(&line, directory);
+        let analysis = analyse(&line, Some(directory));
         Self { seed, line, analysis }
     }
 

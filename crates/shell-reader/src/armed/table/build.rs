@@ -1,89 +1,89 @@
 //! Programs that compile, build, install and pack.
 
-use crate::armed::sheet::{Nature, Sheet, in_front, of_verbs, sheet};
+use crate::armed::profile::{Nature, Profile, in_front, of_subcommands, profile};
 
 const LINKING: &str = "^-Clink ^link-arg ^linker ^pre-link ^--codegen=link ^--codegen=pre-link ^-Zcodegen-backend \
     ^codegen-backend ^-Zpre-link ^-Cdlltool ^dlltool ^@";
 
-pub(super) const SHEETS: &[Sheet] = &[
-    Sheet { runs: "--config --debugger", ..sheet("hg") },
-    Sheet { runs: "--config --config-file --config-toml --tool", turns: "-R --repository", ..sheet("jj") },
-    Sheet { runs: "--config-option --config-dir --editor-cmd --diff-cmd --diff3-cmd", ..sheet("svn svnadmin") },
-    Sheet {
+pub(super) const PROFILES: &[Profile] = &[
+    Profile { runs: "--config --debugger", ..profile("hg") },
+    Profile { runs: "--config --config-file --config-toml --tool", turns: "-R --repository", ..profile("jj") },
+    Profile { runs: "--config-option --config-dir --editor-cmd --diff-cmd --diff3-cmd", ..profile("svn svnadmin") },
+    Profile {
         runs: "-E --eval < NAME=",
         turns: "-f -C -I -e --file --makefile --directory --include-dir --environment-overrides",
-        ..sheet("make gmake")
+        ..profile("make gmake")
     },
-    Sheet { runs: "^-P =-E ^-DCMAKE ^CMAKE", turns: "^-C", ..sheet("cmake") },
-    Sheet { runs: "-S --script --build-and-test", ..sheet("ctest") },
-    Sheet { turns: "-C -f -t", ..sheet("ninja samu") },
-    Sheet { runs: "-c --command --shell --shell-arg --set", turns: "-f -d --justfile", ..sheet("just") },
-    Sheet { runs: "-e -E -p -r --execute --require", turns: "-f --rakefile", ..sheet("rake") },
-    Sheet {
+    Profile { runs: "^-P =-E ^-DCMAKE ^CMAKE", turns: "^-C", ..profile("cmake") },
+    Profile { runs: "-S --script --build-and-test", ..profile("ctest") },
+    Profile { turns: "-C -f -t", ..profile("ninja samu") },
+    Profile { runs: "-c --command --shell --shell-arg --set", turns: "-f -d --justfile", ..profile("just") },
+    Profile { runs: "-e -E -p -r --execute --require", turns: "-f --rakefile", ..profile("rake") },
+    Profile {
         runs: "-I --init-script ^-Dexec",
         turns: "-b -c -D -P -p -s -f --settings --file",
-        ..sheet("gradle gradlew mvn ant")
+        ..profile("gradle gradlew mvn ant")
     },
-    Sheet { runs: "--run_under --bazelrc", ..sheet("bazel bazelisk") },
-    Sheet {
+    Profile { runs: "--run_under --bazelrc", ..profile("bazel bazelisk") },
+    Profile {
         runs: "-wrapper -fplugin -fpass-plugin -specs -plugin -load -ld-path ^-B ^@",
         writes: "^-o ^-MF",
         turns: "-fuse-ld -Xclang",
-        ..sheet("gcc g++ cc c++ cpp clang clang++ tcc gfortran")
+        ..profile("gcc g++ cc c++ cpp clang clang++ tcc gfortran")
     },
-    Sheet { runs: "-plugin ^@", writes: "^-o", ..sheet("ld ld.bfd ld.gold ld.lld lld gold mold") },
-    Sheet { runs: LINKING, writes: "^-o --out-dir", turns: "--sysroot", ..sheet("rustc rustdoc") },
-    Sheet { runs: "--config", turns: "^+", ..sheet("cargo") },
-    Sheet { turns: "-C -Z", ..in_front("cargo") },
-    Sheet { runs: LINKING, ..of_verbs("cargo", "rustc rustdoc") },
-    Sheet {
+    Profile { runs: "-plugin ^@", writes: "^-o", ..profile("ld ld.bfd ld.gold ld.lld lld gold mold") },
+    Profile { runs: LINKING, writes: "^-o --out-dir", turns: "--sysroot", ..profile("rustc rustdoc") },
+    Profile { runs: "--config", turns: "^+", ..profile("cargo") },
+    Profile { turns: "-C -Z", ..in_front("cargo") },
+    Profile { runs: LINKING, ..of_subcommands("cargo", "rustc rustdoc") },
+    Profile {
         runs: "-exec -toolexec -vettool -overlay *extld",
         writes: "=-o =--o ^-o= -coverprofile -cpuprofile -memprofile -blockprofile -mutexprofile -trace -outputdir",
         turns: "=-C -modfile -pkgdir -compiler -gccgoflags",
-        ..sheet("go")
+        ..profile("go")
     },
-    Sheet { turns: "-w -u", ..of_verbs("go", "env") },
-    Sheet {
+    Profile { turns: "-w -u", ..of_subcommands("go", "env") },
+    Profile {
         runs: "-c --script-shell --shell --call --node-options --editor --viewer --init-module --onload-script --git",
         turns: "-C --prefix --dir --cwd --userconfig --globalconfig --use-yarnrc --registry",
-        ..sheet("npm pnpm yarn")
+        ..profile("npm pnpm yarn")
     },
-    Sheet { runs: "-c --call --shell-mode", ..sheet("npx pnpx") },
-    Sheet {
+    Profile { runs: "-c --call --shell-mode", ..profile("npx pnpx") },
+    Profile {
         runs: "--python --global-option --build-option --install-option --config-settings",
         spills: "-t -d -w --target --prefix --root --src --dest --wheel-dir",
         writes: "--log --report",
         turns: "-i -f ^--ind ^--ext ^--find",
-        ..sheet("pip pip3")
+        ..profile("pip pip3")
     },
-    Sheet { runs: "-o -c --option --config-file", ..sheet("apt apt-get apt-cache") },
-    Sheet { runs: "--pre-invoke --post-invoke --status-logger --root --instdir --admindir", ..sheet("dpkg") },
-    Sheet { runs: "-E -D --pipe --eval --define --rcfile --macros", ..sheet("rpm rpmbuild") },
-    Sheet { runs: "-e --ed", writes: "-o -r --output --reject-file", turns: "-d --directory", ..sheet("patch") },
-    Sheet {
+    Profile { runs: "-o -c --option --config-file", ..profile("apt apt-get apt-cache") },
+    Profile { runs: "--pre-invoke --post-invoke --status-logger --root --instdir --admindir", ..profile("dpkg") },
+    Profile { runs: "-E -D --pipe --eval --define --rcfile --macros", ..profile("rpm rpmbuild") },
+    Profile { runs: "-e --ed", writes: "-o -r --output --reject-file", turns: "-d --directory", ..profile("patch") },
+    Profile {
         runs: "-I -F --checkpoint-action --use-compress-program --to-command --info-script --new-volume-script \
                --rsh-command --rmt-command",
         spills: "-x -c -r -u --extract --get --create --append --update --delete --index-file",
         turns: "-C",
         bundled: true,
-        ..sheet("tar gtar bsdtar")
+        ..profile("tar gtar bsdtar")
     },
-    Sheet { spills: "-d -m -q -r -s -x", bundled: true, ..sheet("ar") },
-    Sheet { spills: "-c -u -x", bundled: true, ..sheet("jar") },
-    Sheet { spills: "-i -o -p --extract --create --pass-through", writes: "-O -F --file", ..sheet("cpio") },
-    Sheet { runs: "-T --test --unzip-command", spills: "-m -b --move", writes: "-O --output-file", ..sheet("zip") },
-    Sheet { spills: "-d", nature: Nature::Spills, excuses: "-l -t -v -p -c -Z -z -h", ..sheet("unzip") },
-    Sheet {
+    Profile { spills: "-d -m -q -r -s -x", bundled: true, ..profile("ar") },
+    Profile { spills: "-c -u -x", bundled: true, ..profile("jar") },
+    Profile { spills: "-i -o -p --extract --create --pass-through", writes: "-O -F --file", ..profile("cpio") },
+    Profile { runs: "-T --test --unzip-command", spills: "-m -b --move", writes: "-O --output-file", ..profile("zip") },
+    Profile { spills: "-d", nature: Nature::Spills, excuses: "-l -t -v -p -c -Z -z -h", ..profile("unzip") },
+    Profile {
         runs: "-F -L --filter --lua-filter --pdf-engine --pdf-engine-opt -d --defaults",
         writes: "-o --output --log",
         spills: "--extract-media",
-        ..sheet("pandoc")
+        ..profile("pandoc")
     },
-    Sheet {
+    Profile {
         runs: "-shell-escape -enable-write18",
         spills: "-output-directory",
-        ..sheet("latex pdflatex xelatex lualatex tex pdftex")
+        ..profile("latex pdflatex xelatex lualatex tex pdftex")
     },
-    Sheet { writes: "^-o", spills: "-O", ..sheet("dot neato fdp sfdp twopi circo") },
-    Sheet { runs: "--plugin ^@", spills: "*_out", ..sheet("protoc") },
+    Profile { writes: "^-o", spills: "-O", ..profile("dot neato fdp sfdp twopi circo") },
+    Profile { runs: "--plugin ^@", spills: "*_out", ..profile("protoc") },
 ];

@@ -1,7 +1,7 @@
 //! What arms `git`.
 
 use crate::analysis::Arming;
-use crate::armed::sheet::{Sheet, in_front, of_verbs, one_of, sheet};
+use crate::armed::profile::{Profile, in_front, of_subcommands, one_of, profile};
 
 /// Its own commands that keep to what their words say. Any other may be an alias, or another program.
 const KNOWN: &str = "add am annotate apply blame branch cat-file check-attr check-ignore check-mailmap check-ref-format \
@@ -15,40 +15,40 @@ const KNOWN: &str = "add am annotate apply blame branch cat-file check-attr chec
 /// Those that change settings, or write what is not known, and execute nothing by themselves.
 const TURNING: &str = "archive bisect bundle config credential fast-import help maintenance submodule worktree";
 
-pub(super) const SHEETS: &[Sheet] = &[
-    Sheet {
+pub(super) const PROFILES: &[Profile] = &[
+    Profile {
         runs: "-c --config-env --exec-path",
         turns: "-C -p --paginate --git-dir --work-tree --namespace --super-prefix --attr-source --bare",
         ..in_front("git")
     },
-    Sheet {
+    Profile {
         runs: "^ext:: ^fd:: --exec --upload-pack --receive-pack --upload-archive --open-files-in-pager --config \
                --strategy",
         spills: "--output-directory",
         writes: "--output",
         turns: "--ext-diff --textconv --template --gpg-sign --separate-git-dir --git-dir --work-tree",
-        ..sheet("git")
+        ..profile("git")
     },
-    Sheet { turns: "--directory --unsafe-paths", ..of_verbs("git", "am apply") },
-    Sheet { writes: "-o --add-file", ..of_verbs("git", "archive") },
-    Sheet { runs: "=run =view =visualize", ..of_verbs("git", "bisect") },
-    Sheet { spills: "=create", ..of_verbs("git", "bundle") },
-    Sheet { spills: "--prefix --temp", ..of_verbs("git", "checkout-index") },
-    Sheet { runs: "-c -u", ..of_verbs("git", "clone") },
-    Sheet { runs: "-t -x --tool --extcmd", ..of_verbs("git", "difftool mergetool") },
-    Sheet { writes: "--export-marks", ..of_verbs("git", "fast-export") },
-    Sheet { runs: "^-", ..of_verbs("git", "filter-branch") },
-    Sheet { spills: "-o", ..of_verbs("git", "bugreport diagnose format-patch mailsplit") },
-    Sheet { runs: "-O", ..of_verbs("git", "grep") },
-    Sheet { runs: "-s", ..of_verbs("git", "merge pull") },
-    Sheet { writes: "--index-output", ..of_verbs("git", "read-tree") },
-    Sheet { runs: "-s -x", ..of_verbs("git", "rebase") },
-    Sheet { runs: "=foreach", ..of_verbs("git", "submodule") },
+    Profile { turns: "--directory --unsafe-paths", ..of_subcommands("git", "am apply") },
+    Profile { writes: "-o --add-file", ..of_subcommands("git", "archive") },
+    Profile { runs: "=run =view =visualize", ..of_subcommands("git", "bisect") },
+    Profile { spills: "=create", ..of_subcommands("git", "bundle") },
+    Profile { spills: "--prefix --temp", ..of_subcommands("git", "checkout-index") },
+    Profile { runs: "-c -u", ..of_subcommands("git", "clone") },
+    Profile { runs: "-t -x --tool --extcmd", ..of_subcommands("git", "difftool mergetool") },
+    Profile { writes: "--export-marks", ..of_subcommands("git", "fast-export") },
+    Profile { runs: "^-", ..of_subcommands("git", "filter-branch") },
+    Profile { spills: "-o", ..of_subcommands("git", "bugreport diagnose format-patch mailsplit") },
+    Profile { runs: "-O", ..of_subcommands("git", "grep") },
+    Profile { runs: "-s", ..of_subcommands("git", "merge pull") },
+    Profile { writes: "--index-output", ..of_subcommands("git", "read-tree") },
+    Profile { runs: "-s -x", ..of_subcommands("git", "rebase") },
+    Profile { runs: "=foreach", ..of_subcommands("git", "submodule") },
 ];
 
-/// What a word does as its verb.
-pub(super) fn verb(text: Option<&str>) -> Option<Arming> {
-    let is_one_of = |list: &'static str| text.is_some_and(|text| one_of(list).any(|verb| verb == text));
+/// What a word does as its subcommand.
+pub(super) fn subcommand(text: Option<&str>) -> Option<Arming> {
+    let is_one_of = |list: &'static str| text.is_some_and(|text| one_of(list).any(|subcommand| subcommand == text));
     match () {
         () if is_one_of(KNOWN) => None,
         () if is_one_of(TURNING) => Some(Arming::Turns),

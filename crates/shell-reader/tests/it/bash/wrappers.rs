@@ -92,7 +92,7 @@ fn what_wrappers_run_was_judged() {
             .stderr(Stdio::null())
             .status()
             .expect("bash, which this test is about");
-        let analysis = analyse(line, folder.path());
+        let analysis = analyse(line, Some(folder.path()));
         let executed = executed(&log);
         assert!(!executed.is_empty(), "{line}: nothing ran, so nothing is proved");
         for words in executed {

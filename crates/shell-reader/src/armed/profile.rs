@@ -1,14 +1,14 @@
-//! What arms some programs, or some verbs of theirs: one entry of the table.
+//! What arms some programs, or some subcommands of theirs: one entry of the table.
 
 use super::pattern::{abbreviates, means, named};
 use super::subcommand::Front;
 use crate::analysis::{Arming, Word};
 
 /// Lists of entries, with blanks in between.
-pub(super) struct Sheet {
+pub(super) struct Profile {
     pub(super) names: &'static str,
     /// The first operands for which it holds; all where there are none.
-    pub(super) verbs: &'static str,
+    pub(super) subcommands: &'static str,
     /// Whether it is about words in front of the first operand only.
     pub(super) leading: bool,
     /// Whether letters of options may stand in the first word without a dash.
@@ -38,11 +38,11 @@ pub(super) enum Nature {
     Spills,
 }
 
-/// A sheet for these programs on which nothing is written yet.
-pub(super) const fn sheet(names: &'static str) -> Sheet {
-    Sheet {
+/// A profile for these programs on which nothing is written yet.
+pub(super) const fn profile(names: &'static str) -> Profile {
+    Profile {
         names,
-        verbs: "",
+        subcommands: "",
         leading: false,
         bundled: false,
         runs: "",
@@ -54,17 +54,17 @@ pub(super) const fn sheet(names: &'static str) -> Sheet {
     }
 }
 
-/// The same for these verbs of theirs.
-pub(super) const fn of_verbs(names: &'static str, verbs: &'static str) -> Sheet {
-    Sheet { verbs, ..sheet(names) }
+/// The same for these subcommands of theirs.
+pub(super) const fn of_subcommands(names: &'static str, subcommands: &'static str) -> Profile {
+    Profile { subcommands, ..profile(names) }
 }
 
 /// The same for what stands in front of the first operand.
-pub(super) const fn in_front(names: &'static str) -> Sheet {
-    Sheet { leading: true, ..sheet(names) }
+pub(super) const fn in_front(names: &'static str) -> Profile {
+    Profile { leading: true, ..profile(names) }
 }
 
-impl Sheet {
+impl Profile {
     /// What the word at this position does; the worst, where several entries mean it.
     pub(super) fn arming(&self, at: usize, words: &[Word], front: &Front) -> Option<Arming> {
         if self.leading && at > front.end {
