@@ -1,4 +1,6 @@
-//! The one place that decides: a grant, made ready once, answers for call after call.
+//! The decision about a call: a grant, made ready once, answers for call after call.
+//!
+//! All decisions are made here. The answer says who decided, by which rule, and which rules would have helped.
 
 mod allow_rule;
 mod confinement;
@@ -96,8 +98,8 @@ impl Judge {
         so_far
     }
 
-    /// Whether any call of the tool could be other than denied. Only such a tool is worth offering; one that looks after
-    /// commands only where there can be any.
+    /// Whether any call of the tool could be other than denied. Only such a tool is worth offering; one that looks
+    /// after commands only where there can be any.
     pub fn admits_some(&self, tool: &str) -> bool {
         let tool = CalledTool::named(tool);
         if LOOKING_AFTER_COMMANDS.contains(&tool.name) && !self.admits_some("Bash") {
@@ -110,8 +112,8 @@ impl Judge {
         so_far != BestCase::Deny
     }
 
-    /// Whether any call of any tool whose name begins so could be other than denied: whether a server is of any use whose
-    /// tools are not known yet.
+    /// Whether any call of any tool whose name begins so could be other than denied: whether a server is of any use
+    /// whose tools are not known yet.
     pub fn admits_some_of(&self, prefix: &str) -> bool {
         // The prefix itself stands for a tool that no rule names.
         let named = self.layers.iter().flat_map(Layer::names).filter(|name| name.starts_with(prefix));

@@ -1,7 +1,9 @@
-//! What a task may do: read rules, decide one call, narrow a grant, and keep out of what comes back what must not get any
-//! further: secrets, and what a terminal would obey.
+//! Authority: what a task may do, and what must not get out.
 //!
-//! Pure. It touches no file, knows no tool but by name and asks nobody; it compares names and patterns with what a call
+//! It reads rules, decides one call, narrows a grant, takes secrets out of what comes back, and makes text harmless for
+//! a terminal.
+//!
+//! Pure: it touches no file, knows no tool but by name and asks nobody. It compares names and patterns with what a call
 //! would touch. Authority only shrinks: a grant is a list of layers, the strictest of them decides, and a child's grant
 //! is its parent's with layers added.
 //!

@@ -1,4 +1,4 @@
-//! Whether a rule covers a call: calls and rules, made ready to be compared.
+//! The comparison of one call with one rule, or with a list of rules.
 
 mod called_tool;
 mod matcher;

@@ -1,7 +1,7 @@
-//! Names that no agent may change, whatever its rules say: they steer Sortie, other agents, git, editors or shells.
+//! Paths that are protected whatever the rules say: files that no agent may change, and places with secrets.
 //!
-//! A name counts at any depth, in any letter case and Unicode form, and in the short form that Windows keeps for it.
-//! Reading is not its business.
+//! Files that steer Sortie, other agents, git, editors or shells are known by name. A name counts at any depth, in any
+//! letter case and Unicode form, and in the short form that Windows keeps for it. Such names say nothing of reading.
 
 mod names;
 mod secret_places;

@@ -1,6 +1,7 @@
-//! Secrets, taken out of what tools return before anyone sees it: values that are known, and keys known by their shape.
+//! Secrets, taken out of what tools return before anyone sees it.
 //!
-//! It finds what has a shape. A password that looks like any other word is not found unless its value is known.
+//! It finds known values, and keys with a known shape. A password that looks like any other word is not found unless
+//! its value is known.
 
 mod base64_lines;
 mod characters;
@@ -42,8 +43,8 @@ const PLACEHOLDERS: [&str; 9] = [
 
 /// Takes secrets out of texts, in time linear in their length.
 pub struct Redactor {
-    /// `None` if the search could not be set up; then no text is let through. Whoever reads holds the lock only until he has
-    /// the search, which is never changed, only replaced.
+    /// `None` if the search could not be set up; then no text is let through. Whoever reads holds the lock only until
+    /// he has the search, which is never changed, only replaced.
     search: RwLock<Option<Arc<Search>>>,
 }
 
@@ -86,8 +87,8 @@ impl Redactor {
         Self { search: RwLock::new(search.ok().map(Arc::new)) }
     }
 
-    /// Knows these values from now on, too, for everybody who shares it. For keys that are found out only while the program
-    /// runs, before anybody can repeat them.
+    /// Knows these values from now on, too, for everybody who shares it. For keys that are found out only while the
+    /// program runs, before anybody can repeat them.
     pub fn learn(&self, values: Vec<String>) {
         let new = words(values);
         if new.is_empty() {

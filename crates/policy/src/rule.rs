@@ -1,7 +1,7 @@
-//! Rules as people write them: `Tool` or `Tool(pattern)`.
+//! Rules as people write them, `Tool` or `Tool(pattern)`, and the tools and places that they speak of.
 //!
-//! Parsing is strict: a rule that would silently match nothing is an error. Whether a tool exists is another question,
-//! see [`Rule::unknown_tool`].
+//! Parsing is strict: a rule that would silently match nothing is an error. [`Rule::unknown_tool`] tells whether its
+//! tool exists.
 
 mod command_pattern;
 mod glob;
@@ -60,7 +60,8 @@ pub(crate) enum Scope {
 }
 
 impl Rule {
-    /// The tool that it names, by the name that is usual here; what a server's tools begin with, where it names them all.
+    /// The tool that it names, by the name that is usual here; what a server's tools begin with, where it names them
+    /// all.
     pub fn tool(&self) -> &str {
         let (ToolName::Exact(name) | ToolName::Prefix(name)) = &self.name;
         canonical_in_any_case(name)

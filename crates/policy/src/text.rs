@@ -1,4 +1,4 @@
-//! Text in the forms that are compared and shown: folded names, pairs of characters, and what is harmless in a terminal.
+//! Text in the forms that are compared or shown: folded names, pairs of characters, output safe for a terminal.
 
 mod bigrams;
 mod fold;

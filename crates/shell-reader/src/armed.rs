@@ -1,8 +1,8 @@
-//! Armed words: options and operands by which a harmless program executes others, or writes files.
+//! Armed words: options and operands that make a harmless program run other programs or write files.
 //!
-//! A rule that allows a program does not allow these with it, unless it names them; where one makes a program execute
-//! what is not judged, that counts as any command for a rule that denies. A long option counts in every abbreviation, a
-//! short one in every bundle; more is taken for armed than is.
+//! A rule that allows a program does not allow these with it, unless it names them. A program that is made to run
+//! something unknown counts as any command for a rule that denies. A long option counts in every abbreviation, a short
+//! one in every bundle; more is taken for armed than is.
 
 mod pattern;
 mod profile;

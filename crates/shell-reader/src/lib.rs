@@ -1,10 +1,11 @@
 //! A reader of `bash` command lines: it finds every command that a line could run and every file that it names.
 //!
-//! It fails closed. It reads a part of the language and knows where that part ends; a line beyond it counts as one that
-//! could run anything and write any file. It never guesses and never recovers from an error.
+//! It fails closed. It reads a part of the language and knows where that part ends. A line beyond it counts as one that
+//! could run anything and write any file. It never guesses and never recovers from an error
+//! (`docs/adr/0014-an-own-reader-for-command-lines.md`).
 //!
-//! It decides nothing: it knows no rules and no grants. It expands no variable, follows no link, looks up no program and
-//! touches no file. A program may still do more than its words say; the walls around commands are for that.
+//! It decides nothing: it knows no rules and no grants. It expands no variable, follows no link, looks up no program
+//! and touches no file. A program may still do more than its words say; the walls around commands are for that.
 //!
 //! Its rooms, lowest first: `analysis`, `parse`, `program`, `armed`, `walk`.
 

@@ -1,4 +1,4 @@
-//! Programs as the reader knows them: which run others, which write files, and which change the shell itself.
+//! Programs known by name: which run others, which write files, which change the shell.
 
 mod builtin;
 mod named_files;

@@ -1,4 +1,4 @@
-//! Goes through a line as the shell would, keeping track of the directory, and writes down what could run.
+//! The walk through a line: it follows the directory as the shell would, and writes down everything that could run.
 
 mod location;
 mod simple_command;

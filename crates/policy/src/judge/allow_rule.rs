@@ -1,4 +1,4 @@
-//! The allow rule that would cover a call, or what no rule covers of a command line.
+//! Allow rules that cover a given call, or the gaps that rules leave open in a command line.
 
 use std::fmt;
 use std::path::{Component, Path};

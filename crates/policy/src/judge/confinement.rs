@@ -1,7 +1,7 @@
-//! What a grant leaves to programs that read no rules: to what a command starts.
+//! The limits of commands under a grant: what it leaves to programs that read no rules.
 //!
-//! It is said in terms that the kernel can hold up: directories, files and the network. Whether a command may run at all
-//! is decided by the judge; what exists is for the caller to find out.
+//! They are in terms that the kernel can enforce: directories, files and the network. The judge decides whether a
+//! command may run at all; the caller finds out what exists.
 
 use std::path::{Path, PathBuf};
 
@@ -14,8 +14,8 @@ use crate::rule::{Base, Places};
 
 /// What commands can touch under a grant: what every one of its layers leaves to them.
 ///
-/// Where the mode asks about edits, commands may write all the same: who lets a command run lets it do its work. The same
-/// holds for a list of tools with none for files: it is for commands alone, and says nothing of what they do.
+/// Where the mode asks about edits, commands may write all the same: who lets a command run lets it do its work. The
+/// same holds for a list of tools with none for files: it is for commands alone, and says nothing of what they do.
 #[derive(Debug, Clone, Copy)]
 pub struct Confinement<'a> {
     layers: &'a [Layer],
@@ -60,8 +60,8 @@ impl<'a> Confinement<'a> {
         Writes::Within(outermost(directories))
     }
 
-    /// Whether a list of tools names this one of [`Writes::Within`] as a directory (`Edit(target/**)`): then it is meant
-    /// to be one, also where it does not exist.
+    /// Whether a list of tools names this one of [`Writes::Within`] as a directory (`Edit(target/**)`): then it is
+    /// meant to be one, also where it does not exist.
     pub fn names_directory(&self, path: &Path) -> bool {
         self.layers.iter().flat_map(|layer| layer.named_directories(self.places)).any(|named| named == path)
     }
@@ -82,8 +82,8 @@ impl<'a> Confinement<'a> {
         self.layers.iter().fold(Decision::Allow, after)
     }
 
-    /// Whether a deny or ask rule with a pattern is about using this path so: then it stays as it is, or unread. The path
-    /// is resolved, and relative to the workspace root or absolute.
+    /// Whether a deny or ask rule with a pattern is about using this path so: then it stays as it is, or unread. The
+    /// path is resolved, and relative to the workspace root or absolute.
     pub fn keeps(&self, path: &Path, access: Access) -> bool {
         let target = Target::path(path, self.places);
         target.map_or(true, |target| self.keepers(access).any(|rule| rule.covers(&target)))

@@ -1,4 +1,4 @@
-//! One layer of a grant, ready for deciding: one owner's say.
+//! One layer of a grant, ready for deciding: what its owner says of a call.
 
 mod confined;
 
@@ -131,8 +131,8 @@ impl Layer {
     }
 
     /// The ground of a question that a layer above would ask, and this one as well. A rule that asks is named before a
-    /// mode that does: it is what no allow rule can help against. Rules satisfy two modes only where this layer takes its
-    /// rules from above; of a line, each may lack another part.
+    /// mode that does: it is what no allow rule can help against. Rules satisfy two modes only where this layer takes
+    /// its rules from above; of a line, each may lack another part.
     fn both(&self, mut above: Ground, own: Ground) -> Ground {
         match (&above.why, &own.why) {
             (Why::Unmentioned, Why::AskedFor | Why::Obscure { .. } | Why::UnmentionedAtStart) => return own,

@@ -16,8 +16,8 @@ pub(super) struct Line<'a> {
     pub(super) commands: Vec<LineCommand<'a>>,
     /// What it writes, as calls of `Write`.
     pub(super) writes: Vec<Call<'a>>,
-    /// What it changes otherwise, or reads, and which command may choose what it writes: only what forbids is asked about
-    /// it.
+    /// What it changes otherwise, or reads, and which command may choose what it writes: only what forbids is asked
+    /// about it.
     mentions: Vec<(Call<'a>, Option<&'a Part>)>,
 }
 
@@ -111,8 +111,8 @@ impl<'a> Line<'a> {
 
     /// The part that these rules do not cover.
     ///
-    /// A rule about every command covers a line. Otherwise each command has to be covered, and the line understood; then
-    /// its writes have to be covered, too, unless files of the workspace may be written anyway.
+    /// A rule about every command covers a line. Otherwise each command has to be covered, and the line understood;
+    /// then its writes have to be covered, too, unless files of the workspace may be written anyway.
     pub(super) fn uncovered_by(&self, rules: &RuleList, writes: WorkspaceWrites) -> Uncovered<'a> {
         if rules.find(&self.whole).is_some() {
             return Uncovered::Nothing;

@@ -1,4 +1,4 @@
-//! Grants made from grants. All of it narrows.
+//! Grants made from grants: a child's from its parent's, and that of a task that is resumed. Both only narrow.
 
 use sortie_mutant::is_out;
 use sortie_protocol::{Grant, GrantLayer};

@@ -1,7 +1,7 @@
-//! One rule in its role, ready for matching.
+//! One rule in its role, ready to be compared with calls.
 //!
-//! What permits is taken exactly; what forbids is taken in every letter case and Unicode form, and covers a little more:
-//! a rule about reading holds for edits too, whose errors and diffs show content.
+//! A rule that permits is taken exactly. A rule that forbids is taken in every letter case and Unicode form, and covers
+//! a little more: a rule about reading holds for edits too, whose errors and diffs show content.
 
 use std::path::Path;
 

@@ -1,8 +1,8 @@
-//! The role of a rule in its layer.
+//! The role of a rule in its layer, and how strictly names are compared in it.
 
 use crate::text::Spelling;
 
-/// What a rule is for.
+/// The role of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// One of the tools that a layer admits: a bare name is that tool and no other.

@@ -1,4 +1,4 @@
-//! A list of rules that is searched for the first that covers a call.
+//! A list of rules, searched for the first that covers a call.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What a call would touch, taken apart once for all the rules that look at it.
+//! The thing that a call would touch, taken apart once for all the rules that look at it.
 
 use std::borrow::Cow;
 use std::path::{Component, Path};

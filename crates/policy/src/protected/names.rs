@@ -1,9 +1,9 @@
-//! The names themselves, by what they are: in folded form, or in the usual letter case where that is another.
+//! The protected names, grouped by what they are: in folded form, or in the usual letter case where that is another.
 //!
-//! Here is what a program obeys or runs of its own accord: when a session, a shell, an editor, a debugger or an agent
-//! program starts, when a directory is entered, when git or a package manager does whatever it is told to do. What runs
-//! because someone builds, tests or checks a project (build scripts, manifests, CI, `.pre-commit-config.yaml`) is the
-//! work that agents are there for, and so are texts that instruct agents (`AGENTS.md`): they are not here.
+//! The list has what a program obeys or runs of its own accord: when a session, a shell, an editor, a debugger or an
+//! agent program starts, when a directory is entered, when git or a package manager runs. It leaves out what runs
+//! because someone builds, tests or checks a project: build scripts, manifests, CI, `.pre-commit-config.yaml`. That is
+//! the work that agents are there for. Texts that instruct agents (`AGENTS.md`) are not on the list either.
 
 const AGENT: &str = "the settings of an agent program";
 const EDITOR: &str = "what an editor runs or obeys";

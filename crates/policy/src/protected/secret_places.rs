@@ -1,7 +1,7 @@
-//! Where people and programs keep what must stay secret: keys, tokens, passwords, cookies, and what was typed.
+//! Places where people and programs keep secrets: keys, tokens, passwords, cookies, and what was typed.
 //!
-//! It names places; whether anything is there is for others to find out. Settings that builds need are not among them,
-//! although some people keep a password there; nor is anything that a project holds: for those there are rules.
+//! The list names places; the caller finds out whether they exist. It leaves out settings that builds need, although
+//! some people keep a password there, and anything that a project holds: rules are for those.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! Protected names as the walls around commands keep them.
 //!
-//! Commands are given more than editing tools in one respect: git must be able to do its work, so of a git directory only
-//! that is kept by which git could be made to run something.
+//! Commands may do more than editing tools in one respect: git must be able to do its work. Of a git directory the
+//! walls keep only what could make git run something.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -15,8 +15,9 @@ use crate::text::fold;
 pub struct WallNames {
     /// Directories for which an empty one can stand.
     ///
-    /// They are few: everybody sees what stands there while a command runs, editors among them, and who looks for a file
-    /// of that name finds a directory. What a command makes under another protected name can only be told after it.
+    /// They are few: everybody sees what stands there while a command runs, editors among them, and who looks for a
+    /// file of that name finds a directory. What a command makes under another protected name can only be told after
+    /// it.
     pub directories: &'static [&'static str],
     /// What is in a git directory and can be stood for by an empty directory.
     pub git_directories: &'static [&'static str],

@@ -1,4 +1,4 @@
-//! Lines of base64 as keys are written in, however they are shown: numbered, in a diff, or with `\n` in a string.
+//! Lines of base64, as keys are written in: plain, numbered, in a diff, or with `\n` in a string.
 
 use super::characters::{base64, run, run_up_to};
 
@@ -83,7 +83,8 @@ fn row_end(text: &str, at: usize) -> usize {
     end + run_up_to(1, text, end, |byte| byte == b'=')
 }
 
-/// The place behind the line's end, if the line ends here; `\n` as strings write it is one, however often it is escaped.
+/// The place behind the line's end, if the line ends here; `\n` as strings write it is one, however often it is
+/// escaped.
 fn after_break(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at..];
     let feed = rest.strip_prefix('\r').unwrap_or(rest).strip_prefix('\n');

@@ -1,4 +1,4 @@
-//! Runs of characters, and whether they look as if a machine had drawn them.
+//! Runs of characters, and whether they look random.
 
 /// Letters and digits.
 pub(super) fn alphanumeric(byte: u8) -> bool {

@@ -1,4 +1,4 @@
-//! Private keys without their armour, known by how their structure begins in base64.
+//! Private keys without their armour, known by the first bytes of their structure in base64.
 //!
 //! All of them are a sequence that starts with a small number. Certificates, requests and public keys start otherwise
 //! and are left alone. A piece from the middle of a key looks like anything else in base64, and is not found.

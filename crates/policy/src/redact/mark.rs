@@ -1,12 +1,12 @@
-//! The mark that stands in the place of a secret: how it is written, and how it is known again.
+//! The mark that replaces a secret: writing it, and finding it again.
 
 /// How every mark begins.
 pub(super) const START: &str = "[redacted: ";
 /// How every mark ends.
 pub(super) const END: char = ']';
 
-/// The marks in a text, as they stand there. Whoever reads `[redacted: GitHub token]` in a file has not seen what the file
-/// holds in that place, and must not write the mark there.
+/// The marks in a text, as they stand there. Whoever reads `[redacted: GitHub token]` in a file has not seen what the
+/// file holds in that place, and must not write the mark there.
 pub fn redaction_marks(text: &str) -> impl Iterator<Item = &str> {
     let on_its_line = |mark: &&str| !mark.contains('\n');
     text.match_indices(START).filter_map(|(at, _)| Some(&text[at..=at + text[at..].find(END)?])).filter(on_its_line)

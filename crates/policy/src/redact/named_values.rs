@@ -1,4 +1,4 @@
-//! Values that are secret by what stands beside them: a name, a header, a URL.
+//! Values that are secret because of the text beside them: a name, a header, a URL.
 
 use std::ops::Range;
 

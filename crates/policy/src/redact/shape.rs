@@ -1,4 +1,4 @@
-//! The shapes by which secrets are known: what they begin with, and what must follow.
+//! The table of known kinds of secrets: the text that each begins with, and what must follow.
 
 use std::ops::Range;
 

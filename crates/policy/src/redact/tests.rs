@@ -1,4 +1,4 @@
-//! How much is looked at, counted rather than timed.
+//! Tests of how much text is looked at: steps are counted, not timed.
 
 use std::cell::Cell;
 

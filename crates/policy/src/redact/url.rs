@@ -1,4 +1,4 @@
-//! Addresses as they can be shown.
+//! URLs that can be shown, without passwords and keys.
 
 /// The URL with `user:password@` masked, and without its query, which may carry a key, too.
 pub fn without_credentials(url: &str) -> String {

@@ -1,7 +1,7 @@
 //! Patterns for shell commands: `git diff:*` for all that begins with these words, anything else exactly.
 //!
-//! It compares the words of one command with those of a rule. Which commands a line has, and whether it is understood,
-//! is found in `command`.
+//! A pattern compares its words with those of one command. `sortie_shell_reader` finds the commands of a line, and
+//! whether the line is understood.
 
 use crate::text::Bigrams;
 use sortie_shell_reader::{Armed, Part, Word, known_words};

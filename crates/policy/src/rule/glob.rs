@@ -53,7 +53,7 @@ impl Glob {
         }
     }
 
-    /// The same for names in folded form.
+    /// The pattern for names in folded form.
     pub(crate) fn folded(&self) -> Self {
         match self {
             Self::Literal(name) => Self::Literal(fold(name).into_owned()),

@@ -1,6 +1,6 @@
 //! The tools that rules speak of: their names, and which of them do the same to the same things.
 //!
-//! It knows names, not the tools themselves. A name that is not here is a tool of which nothing is known.
+//! It knows names, not the tools themselves. Nothing is known of a tool whose name is not here.
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
-//! A sieve: which pairs of neighbouring characters occur in a text.
+//! A sieve for patterns: the pairs of neighbouring characters that occur in a text.
 //!
-//! A pattern can match only where all pairs of its own literal parts occur. Looking at that first takes one step a rule,
-//! and spares nearly all of the comparing.
+//! A pattern can match only where all pairs of its own literal parts occur. Looking at that first takes one step a
+//! rule, and spares nearly all of the comparing.
 
 /// A set of bigrams, kept by their hashes: it may hold more than was put in, never less.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

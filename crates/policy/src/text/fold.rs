@@ -1,6 +1,6 @@
-//! One form for all the spellings under which some file system finds the same name.
+//! One form for all spellings of a name that some file system takes for the same.
 //!
-//! Wider than any single file system: it serves what forbids, where too much is safe and too little is not.
+//! It is wider than any single file system. Rules that forbid use it; for them too much is safe, and too little is not.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,7 @@
-//! Text of models, files and tools made harmless for a terminal: nothing in it can move the cursor, recolour,
-//! set a clipboard, hide itself or turn the direction of writing. What was there stays visible as a mark.
+//! Text of models, files and tools, made harmless for a terminal.
+//!
+//! Nothing in it can move the cursor, recolour, set a clipboard, hide itself or turn the direction of writing. What was
+//! there stays visible as a mark.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

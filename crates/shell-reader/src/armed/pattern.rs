@@ -1,15 +1,20 @@
-//! One entry of a profile, and which words it means.
+//! One pattern of a profile, and the words that it means.
 //!
-//! `--name` is a long option in every abbreviation, with or without its value; `-x` a letter in any bundle; `-name` a word
-//! that begins so behind one dash or two; `=word` exactly that word; `^text` a word that begins so; `*text` a word that
-//! has it anywhere; `NAME=` a word that sets a variable; `<` a word that stands for the standard input.
+//! - `--name`: a long option in every abbreviation, with or without its value
+//! - `-x`: a letter in any bundle
+//! - `-name`: a word that begins so behind one dash or two
+//! - `=word`: exactly that word
+//! - `^text`: a word that begins so
+//! - `*text`: a word that has it anywhere
+//! - `NAME=`: a word that sets a variable
+//! - `<`: a word that stands for the standard input
 
 use crate::analysis::Word;
 
 /// Names of the standard input.
 const INPUT: [&str; 4] = ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
 
-/// What an entry finds in a word that it means.
+/// The match of a pattern in a word.
 enum Meant<'a> {
     /// The word itself; a value would be the next one.
     Word,
@@ -17,7 +22,7 @@ enum Meant<'a> {
 }
 
 impl<'a> Meant<'a> {
-    /// What stands behind the entry's own text.
+    /// What stands behind the text of the pattern itself.
     fn behind(rest: &'a str) -> Self {
         if rest.is_empty() { Self::Word } else { Self::Value(rest) }
     }
@@ -28,38 +33,38 @@ impl<'a> Meant<'a> {
     }
 }
 
-/// Whether an entry means a word.
-pub(super) fn means(token: &str, text: &str) -> bool {
-    meant(token, text).is_some()
+/// Whether a pattern means a word.
+pub(super) fn means(pattern: &str, text: &str) -> bool {
+    meant(pattern, text).is_some()
 }
 
-/// Whether a word is a shorter form of the long option that an entry names.
-pub(super) fn abbreviates(text: &str, token: &str) -> bool {
-    token.starts_with("--") && text.split('=').next() != Some(token)
+/// Whether a word is a shorter form of the long option that a pattern names.
+pub(super) fn abbreviates(text: &str, pattern: &str) -> bool {
+    pattern.starts_with("--") && text.split('=').next() != Some(pattern)
 }
 
-fn meant<'a>(token: &str, text: &'a str) -> Option<Meant<'a>> {
+fn meant<'a>(pattern: &str, text: &'a str) -> Option<Meant<'a>> {
     let word = |is_meant: bool| is_meant.then_some(Meant::Word);
-    if let Some(whole) = token.strip_prefix('=') {
+    if let Some(whole) = pattern.strip_prefix('=') {
         return word(whole == text);
     }
-    if let Some(start) = token.strip_prefix('^') {
+    if let Some(start) = pattern.strip_prefix('^') {
         return text.strip_prefix(start).map(Meant::behind);
     }
-    if let Some(within) = token.strip_prefix('*') {
+    if let Some(within) = pattern.strip_prefix('*') {
         return word(text.contains(within));
     }
-    if let Some(long) = token.strip_prefix("--") {
+    if let Some(long) = pattern.strip_prefix("--") {
         let option = text.strip_prefix("--")?;
         let name = option.split('=').next().unwrap_or(option);
         return (!name.is_empty() && long.starts_with(name)).then(|| Meant::behind_name(&option[name.len()..]));
     }
-    match token {
+    match pattern {
         "NAME=" => return word(!text.starts_with('-') && text.contains('=')),
         "<" => return word(names_input(text)),
         _ => {}
     }
-    let (name, option) = (token.strip_prefix('-')?, text.strip_prefix('-')?);
+    let (name, option) = (pattern.strip_prefix('-')?, text.strip_prefix('-')?);
     if name.len() > 1 {
         return option.strip_prefix('-').unwrap_or(option).strip_prefix(name).map(Meant::behind_name);
     }
@@ -74,9 +79,9 @@ fn names_input(text: &str) -> bool {
     [Some(text), of_long, of_short].into_iter().flatten().any(|name| INPUT.contains(&name))
 }
 
-/// The value that an entry has in the word at this position, or behind it.
-pub(super) fn named(token: &str, at: usize, words: &[Word]) -> Option<Word> {
-    Some(match meant(token, words[at].text()?)? {
+/// The value that a pattern has in the word at this position, or behind it.
+pub(super) fn named(pattern: &str, at: usize, words: &[Word]) -> Option<Word> {
+    Some(match meant(pattern, words[at].text()?)? {
         Meant::Value(text) => Word::Plain(text.to_owned()),
         Meant::Word => words.get(at + 1).cloned().unwrap_or(Word::Unknown),
     })

@@ -1,10 +1,10 @@
-//! What arms some programs, or some subcommands of theirs: one entry of the table.
+//! The words that arm some programs, or some subcommands of theirs: one entry of the table.
 
 use super::pattern::{abbreviates, means, named};
 use super::subcommand::Front;
 use crate::analysis::{Arming, Word};
 
-/// Lists of entries, with blanks in between.
+/// The words that arm some programs. Each list has patterns, with blanks in between.
 pub(super) struct Profile {
     pub(super) names: &'static str,
     /// The first operands for which it holds; all where there are none.
@@ -38,7 +38,7 @@ pub(super) enum Nature {
     Spills,
 }
 
-/// A profile for these programs on which nothing is written yet.
+/// An empty profile for these programs.
 pub(super) const fn profile(names: &'static str) -> Profile {
     Profile {
         names,
@@ -54,18 +54,18 @@ pub(super) const fn profile(names: &'static str) -> Profile {
     }
 }
 
-/// The same for these subcommands of theirs.
+/// A profile for some subcommands of these programs.
 pub(super) const fn of_subcommands(names: &'static str, subcommands: &'static str) -> Profile {
     Profile { subcommands, ..profile(names) }
 }
 
-/// The same for what stands in front of the first operand.
+/// A profile for the words in front of the first operand.
 pub(super) const fn in_front(names: &'static str) -> Profile {
     Profile { leading: true, ..profile(names) }
 }
 
 impl Profile {
-    /// What the word at this position does; the worst, where several entries mean it.
+    /// What the word at this position does; the worst, where several patterns mean it.
     pub(super) fn arming(&self, at: usize, words: &[Word], front: &Front) -> Option<Arming> {
         if self.leading && at > front.end {
             return None;
@@ -75,7 +75,8 @@ impl Profile {
             return (self.leading && !self.runs.is_empty()).then_some(Arming::Runs);
         };
         let bundle = (self.bundled && at == 1).then(|| format!("-{text}"));
-        let means = |token: &str| means(token, text) || bundle.as_ref().is_some_and(|bundle| means(token, bundle));
+        let means =
+            |pattern: &str| means(pattern, text) || bundle.as_ref().is_some_and(|bundle| means(pattern, bundle));
         let lists = [
             (self.runs, Arming::Runs),
             (self.spills, Arming::Spills),
@@ -91,12 +92,12 @@ impl Profile {
 
     /// The file that the word at this position names to be written.
     pub(super) fn written(&self, at: usize, words: &[Word]) -> Option<Word> {
-        one_of(self.writes).find_map(|token| named(token, at, words))
+        one_of(self.writes).find_map(|pattern| named(pattern, at, words))
     }
 
     /// Whether a word keeps the program from doing what it does by nature.
     pub(super) fn is_excused(&self, words: &[Word]) -> bool {
-        words[1..].iter().filter_map(Word::text).any(|text| one_of(self.excuses).any(|token| means(token, text)))
+        words[1..].iter().filter_map(Word::text).any(|text| one_of(self.excuses).any(|pattern| means(pattern, text)))
     }
 }
 

@@ -89,7 +89,8 @@ fn awk_arming(program: &str) -> Arming {
     }
 }
 
-/// Whether a script of `sed` has nothing but addresses, `p`, `d`, `q`, `=` and substitutions that neither run nor write.
+/// Whether a script of `sed` has nothing but addresses, `p`, `d`, `q`, `=` and substitutions that neither run nor
+/// write.
 fn sed_is_plain(script: &str) -> bool {
     let mut rest = script.trim();
     if rest.is_empty() {

@@ -1,8 +1,8 @@
-//! What stands in front of a program's first operand, and which word that is.
+//! The front of a command: its words up to the first operand, which may be a subcommand.
 
 use crate::analysis::Word;
 
-/// The front of a command.
+/// The front of a command: its words up to the first operand.
 pub(super) struct Front {
     /// Where it ends: at the first word that is certainly an operand.
     pub(super) end: usize,

@@ -1,4 +1,4 @@
-//! Which words arm which program.
+//! The table of armed words, by program and subcommand.
 
 mod build;
 mod git;
@@ -37,7 +37,7 @@ pub(super) fn profiles(name: &str) -> impl Iterator<Item = &'static Profile> {
     tables.into_iter().flatten().filter(move |profile| one_of(profile.names).any(|own| own == name))
 }
 
-/// What a word does as the subcommand of a program.
+/// The arming of a word that is a subcommand.
 pub(super) fn subcommand(name: &str, word: &Word) -> Option<Arming> {
     if name == "git" {
         return git::subcommand(word.text());

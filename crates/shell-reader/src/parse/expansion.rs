@@ -1,4 +1,4 @@
-//! Substitutions and expansions: what they run. Their results are only known when the line runs.
+//! Substitutions and expansions, and what they run. Their results are only known when the line runs.
 
 use super::list::{read_line, read_list};
 use super::parser::{Parser, Quoting, Reading};

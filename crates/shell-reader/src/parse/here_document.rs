@@ -1,4 +1,4 @@
-//! Here-documents: where their text stands, and what it runs.
+//! Here-documents: finding their text, and what it runs.
 
 use super::expansion::{read_backticks, read_expansion};
 use super::parser::{LeadingTabs, Parser, PendingText, Quoting, Reading};

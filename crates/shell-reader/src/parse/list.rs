@@ -1,4 +1,4 @@
-//! Lists, pipelines and simple commands. What the grammar does not know for certain is an error, never a guess.
+//! Lists, pipelines and simple commands. Where the grammar is not certain, it fails and never guesses.
 
 use super::compound::{read_compound, read_function};
 use super::here_document::skip_newlines;

@@ -1,10 +1,10 @@
-//! The state of reading: how far a line was read, what is still to come, and the steps that every part of the grammar takes.
+//! The state of a parser, and the steps that every part of the grammar takes.
 
 use super::source::Source;
 use super::tree::List;
 use crate::analysis::WhyNot;
 
-/// What was read, or why it is not.
+/// A part of the line, or the reason why it is not read.
 pub(super) type Reading<T> = Result<T, WhyNot>;
 
 /// Words that end a list where a command could begin.
@@ -33,7 +33,7 @@ pub(super) struct PendingText {
     pub(super) tabs: LeadingTabs,
 }
 
-/// What happens to the tabs in front of the lines of a here-document.
+/// The treatment of tabs in front of the lines of a here-document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LeadingTabs {
     Kept,

@@ -1,4 +1,4 @@
-//! Quoted text.
+//! Quoted text: single quotes, double quotes and `$'…'`.
 
 use super::expansion::{read_backticks, read_expansion};
 use super::parser::{Parser, Quoting, Reading};

@@ -1,4 +1,4 @@
-//! Redirects: what is opened for a command, and how.
+//! Redirects: the files that are opened for a command, and how.
 
 use super::here_document::read_delimiter;
 use super::parser::{LeadingTabs, Parser, Reading};

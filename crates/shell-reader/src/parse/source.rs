@@ -1,4 +1,4 @@
-//! A place in a line.
+//! A text and the place up to which it was read.
 
 /// A text and how far it was read. Places are always between characters.
 #[derive(Debug, Clone)]

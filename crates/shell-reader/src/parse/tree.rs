@@ -1,4 +1,4 @@
-//! A line as it was read: which commands it has, and how one follows another.
+//! A line as a tree: the commands that it has, and how one follows another.
 
 use crate::analysis::Word;
 

@@ -1,4 +1,4 @@
-//! Words: what a program would get, as far as that is certain.
+//! Words as a program would get them, as far as that is certain.
 
 use super::expansion::{read_backticks, read_expansion, read_substitution};
 use super::parser::{Parser, Quoting, Reading, ends_word};

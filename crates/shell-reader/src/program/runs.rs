@@ -1,8 +1,8 @@
-//! What a program runs: commands, lines for a shell, and the variables that it sets for them.
+//! The result for a program that runs others: commands, lines for a shell, and variables that it sets for them.
 
 use crate::analysis::Word;
 
-/// What a program runs.
+/// The commands and lines that a program runs.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Runs {
     pub(crate) commands: Vec<Vec<Word>>,

@@ -1,7 +1,6 @@
-//! Shells as programs: the line behind `-c`, a file as any program has it, or else what is read.
+//! Shells as programs: they run the line behind `-c`, a file, or their input.
 //!
-//! Only the line of a shell that reads as `bash` does, under options that leave the reading alone, is taken for what it
-//! says.
+//! A line is read further only if the shell reads as `bash` does, under options that leave the reading alone.
 
 use super::runs::Runs;
 use crate::analysis::Word;

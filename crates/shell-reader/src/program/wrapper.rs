@@ -1,4 +1,4 @@
-//! Programs that run what follows them: which words of theirs are the command.
+//! Programs that run another command, such as `env` and `timeout`: which of their words are that command.
 
 use super::runs::{Runs, Variable};
 use super::shell;

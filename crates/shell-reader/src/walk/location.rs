@@ -1,4 +1,4 @@
-//! Where a command would run, and where what it names would lie.
+//! The directory in which a command would run, and the files that its words would name from there.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -82,8 +82,8 @@ impl Location {
         self.directories.iter().map(|directory| self.target(directory, word)).collect()
     }
 
-    /// The file that a word names from a directory. `..` behind a link leads elsewhere, so it is worked out only where no
-    /// link can stand before it.
+    /// The file that a word names from a directory. `..` behind a link leads elsewhere, so it is worked out only where
+    /// no link can stand before it.
     fn target(&self, directory: &Path, word: &str) -> Target {
         let above = self.start.as_ref().is_some_and(|start| start.starts_with(directory));
         let mut path = directory.to_owned();

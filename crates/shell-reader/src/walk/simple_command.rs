@@ -1,4 +1,4 @@
-//! One simple command: the part that it is, what its program runs and writes, and where it leaves the shell.
+//! One simple command: what its program runs and writes, and where it leaves the shell.
 
 use super::location::{After, Location};
 use super::{Walk, analyse_at};

@@ -1,4 +1,4 @@
-//! What one layer leaves to programs that read no rules.
+//! The limits that one layer sets to programs that read no rules.
 
 use std::path::PathBuf;
 

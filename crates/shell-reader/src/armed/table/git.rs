@@ -1,4 +1,4 @@
-//! What arms `git`.
+//! `git` and its subcommands.
 
 use crate::analysis::Arming;
 use crate::armed::profile::{Profile, in_front, of_subcommands, one_of, profile};
@@ -46,7 +46,7 @@ pub(super) const PROFILES: &[Profile] = &[
     Profile { runs: "=foreach", ..of_subcommands("git", "submodule") },
 ];
 
-/// What a word does as its subcommand.
+/// The arming of a word that is git's subcommand.
 pub(super) fn subcommand(text: Option<&str>) -> Option<Arming> {
     let is_one_of = |list: &'static str| text.is_some_and(|text| one_of(list).any(|subcommand| subcommand == text));
     match () {
