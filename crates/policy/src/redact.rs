@@ -126,7 +126,7 @@ impl Search {
         Ok(Self { anchors, known: search_for(&words)?, words })
     }
 
-    /// The same with more words; itself where it has them all.
+    /// A search with more words; this one where it has them all.
     fn knowing(self: Arc<Self>, mut more: Vec<String>) -> Result<Arc<Self>, BuildError> {
         more.retain(|word| !self.words.contains(word));
         if more.is_empty() {

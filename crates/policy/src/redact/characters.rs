@@ -29,8 +29,9 @@ pub(super) fn run(text: &str, from: usize, class: fn(u8) -> bool) -> usize {
     run_up_to(text.len(), text, from, class)
 }
 
-/// The same, but no further than it takes to tell that there are more than `most`: a run that is looked at from within,
-/// again and again, must not be walked to its end each time.
+/// How many bytes from here on are of this class, counted no further than to one more than `most`.
+///
+/// A run that is looked at from within, again and again, must not be walked to its end each time.
 pub(super) fn run_up_to(most: usize, text: &str, from: usize, class: fn(u8) -> bool) -> usize {
     let length = text.as_bytes()[from..].iter().take(most.saturating_add(1)).take_while(|byte| class(**byte)).count();
     #[cfg(test)]

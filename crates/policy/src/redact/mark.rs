@@ -15,7 +15,7 @@ pub fn redaction_marks(text: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Redactor;
+    use crate::redact::Redactor;
 
     #[test]
     fn every_mark_that_a_redactor_writes_is_known_again() {

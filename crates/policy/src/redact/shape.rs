@@ -25,7 +25,8 @@ enum Body {
     Exactly(Class, usize),
     /// What the function finds, given where the anchor begins; a word of its own.
     Word(Find),
-    /// The same. Where it finds nothing, it would find nothing further on in the same run of these characters.
+    /// A word of its own that the function finds. Where it finds nothing, it would find nothing further on in the same
+    /// run of these characters.
     Run(Class, Find),
     /// What the function finds, given where the anchor begins.
     Beside(Find),

@@ -22,12 +22,12 @@ enum Meant<'a> {
 }
 
 impl<'a> Meant<'a> {
-    /// What stands behind the text of the pattern itself.
+    /// The rest of a word behind the text of the pattern.
     fn behind(rest: &'a str) -> Self {
         if rest.is_empty() { Self::Word } else { Self::Value(rest) }
     }
 
-    /// The same behind the name of an option.
+    /// The rest of a word behind the name of an option.
     fn behind_name(rest: &'a str) -> Self {
         rest.strip_prefix('=').map_or_else(|| Self::behind(rest), Self::Value)
     }
