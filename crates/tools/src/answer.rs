@@ -1,16 +1,22 @@
-//! A tool's answer: a body within a fixed size, and one last line that says what was left out. The same as an object,
-//! where the call wants one.
+//! A call's arguments and its answer: text within a fixed size, an object, errors, cuts and differences.
 
-use std::error::Error;
+pub(crate) mod arguments;
+pub(crate) mod diff;
+pub(crate) mod halt;
+pub(crate) mod phrases;
+pub(crate) mod tool_error;
+pub(crate) mod truncate;
+
 use std::ffi::OsStr;
 use std::path::Path;
 
 use serde_json::Value;
 use sortie_protocol::{Fault, Payload, ToolOutput};
 
-use crate::arguments::Unknown;
-use crate::blocking::Halt;
-use crate::problem::Problem;
+use self::arguments::Unknown;
+use self::halt::Halt;
+use self::phrases::counted;
+use self::tool_error::Problem;
 
 /// The most that the body of an answer holds.
 pub(crate) const MAX_BYTES: usize = 50 * 1024;
@@ -19,6 +25,8 @@ pub(crate) const MAX_ITEM_BYTES: usize = 48 * 1024;
 /// The most lines that a text in an object has.
 pub(crate) const MAX_ITEM_LINES: usize = 2000;
 
+/// A tool's answer: a body within a fixed size, and one last line that says what was left out. Also as an object, where
+/// the call wants one.
 #[derive(Default)]
 pub(crate) struct Answer {
     body: String,
@@ -31,9 +39,25 @@ pub(crate) struct Answer {
     n_item_bytes: usize,
 }
 
+/// The form in which a call wants its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AnswerForm {
+    Words,
+    /// An object beside the words.
+    Object,
+}
+
 impl Answer {
-    pub(crate) fn new(structured: bool) -> Self {
-        Self { payload: structured.then(Payload::default), ..Self::default() }
+    pub(crate) fn new(form: AnswerForm) -> Self {
+        let payload = match form {
+            AnswerForm::Words => None,
+            AnswerForm::Object => Some(Payload::default()),
+        };
+        Self { payload, ..Self::default() }
+    }
+
+    pub(crate) fn form(&self) -> AnswerForm {
+        if self.payload.is_some() { AnswerForm::Object } else { AnswerForm::Words }
     }
 
     /// Whether an object is wanted.
@@ -173,38 +197,4 @@ impl Answer {
         }
         self.body
     }
-}
-
-/// An error with its causes, in one line.
-pub(crate) fn explain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
-}
-
-/// `1 file`, `2 files`.
-pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
-}
-
-/// `1 byte`, `12,345 bytes`.
-pub(crate) fn bytes(count: u64) -> String {
-    if count == 1 { "1 byte".to_owned() } else { format!("{} bytes", grouped(count)) }
-}
-
-/// A number with its thousands set apart: `12,345`.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }

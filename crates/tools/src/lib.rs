@@ -6,58 +6,43 @@
 // Files and processes only through `sortie-sandbox`: see `clippy.toml`.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+// The rooms, lowest first: each uses only those above it in this list.
 mod answer;
-mod arguments;
-mod ask;
-mod bash;
-mod bash_output;
-mod blocking;
-mod cut;
-mod diff;
+mod call;
+mod changes;
 mod edit;
-mod essence;
-mod glance;
-mod glob;
-mod globs;
-mod grep;
-mod interruptible;
-mod kill_shell;
-mod kin;
-mod ls;
-mod multi_edit;
-mod note;
-mod parallel;
+mod files;
 mod port;
-mod problem;
-mod read;
-mod registry;
-mod rules;
-mod seen;
-mod send_message;
+mod proxy;
 mod shell;
-mod snapshot;
-mod task;
-mod task_list;
-mod task_output;
-mod task_stop;
-mod todo_write;
-mod walk;
-mod web_fetch;
-mod write;
+mod tool;
+mod web;
 
-pub use essence::essence;
-pub use glance::line as glance_line;
-pub use kin::{Alone, Answered, Choice, Glance, Kin, Listing, Note, Receipt, ReportPage, Sought, Stand, Work};
-pub use port::{
-    AnswerParts, Assistant, BoxFuture, CallContext, Delegated, Delegation, Order, Progress, Tool, TypedTool,
+mod registry;
+
+pub use call::context::CallContext;
+pub use call::tool::{Order, Tool};
+pub use call::typed_tool::TypedTool;
+pub use changes::concurrent::Changes;
+pub use files::read_state::Seen;
+pub use files::workspace_digest::{Snapshot, SnapshotBounds, SnapshotError};
+pub use port::delegation::{AnswerParts, Delegated, Delegation};
+pub use port::future::BoxFuture;
+pub use port::message::MAX_MESSAGE_BYTES;
+pub use port::outcome_digest::essence;
+pub use port::progress::Progress;
+pub use port::relatives::{
+    Alone, Answered, Choice, Glance, Kin, Listing, Note, Receipt, ReportPage, Sought, Stand, Work,
 };
+pub use port::shell_reach::{NetworkReach, Repositories, ShellReach, Writable};
+pub use port::side_model::Assistant;
+pub use port::task_line::line as glance_line;
 pub use registry::Registry;
-pub use seen::Seen;
-pub use send_message::MAX_MESSAGE_BYTES;
-pub use shell::{
-    Changes, EarlierShells, NetworkReach, Repositories, ShellReach, ShellSetup, Shells, Standing, TASK_VARIABLE,
-    Writable, shell_name,
-};
-pub use snapshot::{Snapshot, SnapshotBounds, SnapshotError};
-pub use task::{NOT_STARTED, TaskTool, task_answer};
-pub use web_fetch::{Lookup, Reach, WebFetch, WebRules, WebRulesError};
+pub use shell::background::shell_name;
+pub use shell::launcher::TASK_VARIABLE;
+pub use shell::setup::{ShellSetup, Standing};
+pub use shell::shells::{EarlierShells, Shells};
+pub use tool::task::{NOT_STARTED, TaskTool, task_answer};
+pub use tool::web_fetch::WebFetch;
+pub use web::lookup::Lookup;
+pub use web::web_rules::{Reach, WebRules, WebRulesError};

@@ -6,25 +6,26 @@ use std::sync::Arc;
 
 use sortie_protocol::ToolSpec;
 
-use crate::ask::Ask;
-use crate::bash::Bash;
-use crate::bash_output::BashOutput;
-use crate::edit::Edit;
-use crate::glob::Glob;
-use crate::grep::Grep;
-use crate::kill_shell::KillShell;
-use crate::ls::Ls;
-use crate::multi_edit::MultiEdit;
-use crate::note::NoteTool;
-use crate::port::Tool;
-use crate::read::Read;
-use crate::send_message::SendMessage;
-use crate::task_list::TaskList;
-use crate::task_output::TaskOutput;
-use crate::task_stop::TaskStop;
-use crate::todo_write::TodoWrite;
-use crate::web_fetch::{WebFetch, WebRules};
-use crate::write::Write;
+use crate::call::tool::Tool;
+use crate::tool::ask::Ask;
+use crate::tool::bash::Bash;
+use crate::tool::bash_output::BashOutput;
+use crate::tool::edit::Edit;
+use crate::tool::glob::Glob;
+use crate::tool::grep::Grep;
+use crate::tool::kill_shell::KillShell;
+use crate::tool::ls::Ls;
+use crate::tool::multi_edit::MultiEdit;
+use crate::tool::note::NoteTool;
+use crate::tool::read::Read;
+use crate::tool::send_message::SendMessage;
+use crate::tool::task_list::TaskList;
+use crate::tool::task_output::TaskOutput;
+use crate::tool::task_stop::TaskStop;
+use crate::tool::todo_write::TodoWrite;
+use crate::tool::web_fetch::WebFetch;
+use crate::tool::write::Write;
+use crate::web::web_rules::WebRules;
 use sortie_protocol::nearest;
 
 /// All tools of a process. Specs are made once, so that every request carries the same bytes.

@@ -1,37 +1,18 @@
-//! Commands: how a task runs them, what it is told of them, and how they end with it.
+//! Commands of a task: started in their walls, in the foreground or the background, and ended with the task.
 //!
 //! What a command may do is not decided here: the gate has judged the line, and [`ShellReach`] says what the grant leaves
 //! of the machine. The walls themselves are the sandbox's.
+//!
+//! [`ShellReach`]: crate::port::shell_reach::ShellReach
 
-mod background;
-mod changes;
-mod excerpt;
-mod finished;
+pub(crate) mod background;
+pub(crate) mod excerpt;
+pub(crate) mod finished;
 mod foreground;
-mod hint;
-mod kept;
-mod launcher;
-mod proxy;
-mod reach;
-mod recent;
-mod repositories;
-mod setup;
-mod shells;
-mod snapshot;
-mod steering;
-mod stopping;
-mod taken;
-mod watch;
-
-pub(crate) use self::background::Look;
-pub use self::background::shell_name;
-pub use self::changes::Changes;
-pub(crate) use self::excerpt::{Excerpt, WHOLE_BYTES};
-pub(crate) use self::finished::Finished;
-pub(crate) use self::launcher::Order;
-pub use self::launcher::TASK_VARIABLE;
-pub use self::reach::{NetworkReach, ShellReach, Writable};
-pub(crate) use self::recent::{Page, RECENT_BYTES};
-pub use self::repositories::Repositories;
-pub use self::setup::{ShellSetup, Standing};
-pub use self::shells::{EarlierShells, Shells};
+pub(crate) mod launcher;
+pub(crate) mod recent_output;
+mod redact_output;
+pub(crate) mod setup;
+pub(crate) mod shells;
+mod stop_on_cancel;
+mod walls_hint;

@@ -8,16 +8,19 @@ use std::path::PathBuf;
 use sortie_protocol::ToolOutput;
 use sortie_sandbox::{AccessError, Expected, Stamp, Workspace, WriteError};
 
+use super::file_text::Text;
+use super::new_text::Made;
 use super::replace::MAX_BYTES;
 use super::report;
-use super::text::Text;
-use super::{hidden, refusal};
-use crate::answer::{Answer, explain};
-use crate::blocking::{self, Halt, Stop};
-use crate::port::CallContext;
-use crate::problem::Problem;
-use crate::read;
-use crate::seen::Seen;
+use super::{hidden_parts, refusal};
+use crate::answer::Answer;
+use crate::answer::halt::{Halt, Stop};
+use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::explain;
+use crate::call::context::CallContext;
+use crate::files::access_advice::with_advice;
+use crate::files::blocking;
+use crate::files::read_state::Seen;
 
 /// How often a change is made anew because somebody else was quicker.
 const MAX_ATTEMPTS: usize = 8;
@@ -37,20 +40,6 @@ pub(crate) trait Intent: Send + 'static {
 
     /// The text that is to take the place of `before`, which is empty where there is no file.
     fn make(&self, before: &Text, stop: &Stop) -> Result<Made, Problem>;
-}
-
-/// A new text, and what was done to get it.
-#[derive(Debug)]
-pub(crate) struct Made {
-    /// As it stands in the file, a byte order mark aside.
-    pub(crate) text: String,
-    pub(crate) deed: Deed,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Deed {
-    Wrote,
-    Replaced { n_replacements: usize },
 }
 
 /// A change that was made, or could be.
@@ -89,8 +78,8 @@ pub(crate) async fn run(intent: impl Intent, context: CallContext<'_>) -> ToolOu
     // Commands of other tasks that run meanwhile may take it for their own change.
     let path = workspace.locate(intent.path()).ok();
     let span = context.shells.zip(path).map(|(shells, path)| shells.edit(&path));
-    let mut answer = Answer::new(context.structured);
-    blocking::run_to_end(context, move |stop| {
+    let mut answer = context.answer();
+    blocking::run_to_end(context.cancel, move |stop| {
         intent.note_unknown(&mut answer);
         let output = match apply(&intent, &workspace, &seen, stop) {
             Ok(change) => report::done(answer, &change),
@@ -105,7 +94,7 @@ pub(crate) async fn run(intent: impl Intent, context: CallContext<'_>) -> ToolOu
 /// The difference that a change would make, for whoever is asked about it; `None` if it cannot be made.
 pub(crate) async fn preview(intent: impl Intent, context: CallContext<'_>) -> Option<String> {
     let (workspace, seen) = (context.workspace.clone(), context.seen.clone());
-    let drafted = blocking::run(context, move |stop| match draft(&intent, &workspace, &seen, stop) {
+    let drafted = blocking::run(context.cancel, move |stop| match draft(&intent, &workspace, &seen, stop) {
         Ok(change) => ToolOutput::done(report::preview(&change), ""),
         Err(problem) => ToolOutput::failure(problem.text),
     });
@@ -164,12 +153,12 @@ fn draft(intent: &impl Intent, workspace: &Workspace, seen: &Seen, stop: &Stop) 
         Err(AccessError::NotRegular { path, kind }) => {
             return Err(refusal::unwritten(WriteError::NotRegular { path, kind }));
         }
-        Err(error) => return Err(read::refusal(workspace, asked, error)),
+        Err(error) => return Err(with_advice(workspace, asked, error)),
     };
     require_few_lines(asked, before.original())?;
     let made = intent.make(&before, stop)?;
-    hidden::require_plain(asked, before.original(), stamp.is_none(), &made)?;
-    hidden::require_secrets_kept(asked, seen, before.original(), &made)?;
+    hidden_parts::require_plain(asked, stamp.map(|_| before.original()), &made)?;
+    hidden_parts::require_secrets_kept(asked, seen, before.original(), &made)?;
     require_few_lines(asked, &made.text)?;
     Ok(Change { path, before, made, stamp, note: None })
 }

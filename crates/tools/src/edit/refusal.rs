@@ -3,12 +3,13 @@
 use sortie_protocol::Fault;
 use sortie_sandbox::WriteError;
 
-use super::text::Text;
-use crate::answer::{explain, grouped};
-use crate::blocking::Halt;
-use crate::diff::{Diff, Sides};
-use crate::problem::Problem;
-use crate::seen::Sight;
+use super::file_text::Text;
+use crate::answer::diff::{Diff, Sides};
+use crate::answer::halt::Halt;
+use crate::answer::phrases::grouped;
+use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::explain;
+use crate::files::read_state::Sight;
 
 /// The most that a model is shown of what others changed.
 const MAX_DIFF_BYTES: usize = 6 * 1024;

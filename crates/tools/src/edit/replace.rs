@@ -6,11 +6,12 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::text::{MARK, plain};
-use super::{hidden, near};
-use crate::answer::grouped;
-use crate::arguments::{Unknown, optional_flag};
-use crate::blocking::{Halt, Stop};
+use super::file_text::plain;
+use super::{hidden_parts, near_miss};
+use crate::answer::arguments::{Unknown, optional_flag};
+use crate::answer::halt::{Halt, Stop};
+use crate::answer::phrases::grouped;
+use crate::files::encoding::MARK;
 
 /// The longest text that there may be on the way or at the end.
 pub(crate) const MAX_BYTES: usize = 10 * 1024 * 1024;
@@ -96,7 +97,7 @@ fn n_places(text: &str, old: &str, new: &str, all: bool) -> Result<usize, String
     let mut places = text.match_indices(old);
     match (places.next(), places.next()) {
         (None, _) => {
-            let hint = hidden::hint(old).unwrap_or_else(|| near::hint(text, old));
+            let hint = hidden_parts::hint(old).unwrap_or_else(|| near_miss::hint(text, old));
             Err(format!("old_string is not in the file. {hint}"))
         }
         (Some(_), None) => Ok(1),

@@ -3,10 +3,13 @@
 use serde_json::json;
 use sortie_protocol::ToolOutput;
 
-use super::change::{Change, Deed};
-use super::text::Ends;
-use crate::answer::{Answer, counted};
-use crate::diff::{self, Diff, Sides, shortened};
+use super::change::Change;
+use super::file_text::Ends;
+use super::new_text::Deed;
+use crate::answer::Answer;
+use crate::answer::diff;
+use crate::answer::diff::{Diff, Sides, shortened};
+use crate::answer::phrases::counted;
 
 /// How much of the new text the model is shown: lines around a change, lines of one change, changes.
 const CONTEXT_LINES: usize = 2;

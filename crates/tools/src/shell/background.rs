@@ -10,8 +10,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::finished::Finished;
 use super::foreground::went_wrong;
 use super::launcher::{Launcher, Order, Started};
-use super::recent::{Filter, Page, Recent};
-use crate::problem::Problem;
+use super::recent_output::{Filter, Page, Recent};
+use crate::answer::tool_error::Problem;
 
 /// Commands in the background that one task may have.
 pub(super) const MAX_BACKGROUND: usize = 16;

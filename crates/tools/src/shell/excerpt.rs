@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use crate::answer::bytes;
-use crate::cut;
+use crate::answer::phrases::bytes;
+use crate::answer::truncate;
 
 /// Characters that are shown of an output that is too long to be shown whole.
 const HEAD_CHARS: usize = 10_000;
@@ -67,7 +67,7 @@ impl Excerpt {
         let line = lines.find(|line| !line.trim_ascii().is_empty())?;
         let text = String::from_utf8_lossy(line).replace(char::is_control, "");
         let end = text.char_indices().nth(MAX_CHARS).map(|(end, _)| end);
-        Some(end.map_or_else(|| text.clone(), |end| format!("{}…", cut::start(&text, end))))
+        Some(end.map_or_else(|| text.clone(), |end| format!("{}…", truncate::start(&text, end))))
     }
 }
 
@@ -75,9 +75,9 @@ impl Excerpt {
 fn cut_out(head: &[u8], tail: &[u8], n_bytes: u64) -> Shown {
     let (before, after) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
     let end = before.char_indices().nth(HEAD_CHARS).map_or(before.len(), |(end, _)| end);
-    let before = cut::start(&before, end);
+    let before = truncate::start(&before, end);
     let from = after.char_indices().rev().nth(TAIL_CHARS - 1).map_or(0, |(from, _)| from);
-    let after = cut::end(&after, from);
+    let after = truncate::end(&after, from);
     let is_lossy = !head.starts_with(before.as_bytes()) || !tail.ends_with(after.as_bytes());
     let n_left_out = n_bytes.saturating_sub((before.len() + after.len()) as u64);
     let gap = if before.ends_with('\n') { "" } else { "\n" };

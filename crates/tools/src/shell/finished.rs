@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use sortie_protocol::{Fault, ToolOutput};
 use sortie_sandbox::process::{How, OutputCount};
 
-use super::hint::Hint;
-use crate::answer::{Answer, bytes, grouped};
+use super::walls_hint::Hint;
+use crate::answer::Answer;
+use crate::answer::phrases::{bytes, grouped, named_paths};
 
 /// Files that are told one by one.
 const MAX_FILES: usize = 1000;
@@ -73,7 +74,7 @@ impl Finished {
     /// Says in the last line what came of it.
     pub(crate) fn note(&self, answer: &mut Answer) {
         if !self.changed.is_empty() {
-            answer.note(format!("changed: {}", named(&self.changed)));
+            answer.note(format!("changed: {}", named_paths(&self.changed)));
         }
         if self.changed.len() > MAX_FILES {
             let (n_listed, n_all) = (grouped(MAX_FILES as u64), grouped(self.changed.len() as u64));
@@ -131,13 +132,4 @@ impl Finished {
 
 fn shown(time: Duration) -> String {
     if time.subsec_nanos() == 0 { format!("{} s", time.as_secs()) } else { format!("{} ms", time.as_millis()) }
-}
-
-/// The first of some paths by name, and how many more there are.
-pub(super) fn named(paths: &[PathBuf]) -> String {
-    const MAX_NAMED: usize = 20;
-    let shown = |path: &PathBuf| path.to_string_lossy().replace(char::is_control, "\u{fffd}");
-    let names: Vec<String> = paths.iter().take(MAX_NAMED).map(shown).collect();
-    let more = paths.len().saturating_sub(MAX_NAMED);
-    if more == 0 { names.join(", ") } else { format!("{} and {more} more", names.join(", ")) }
 }

@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 use super::excerpt::Excerpt;
 use super::finished::Finished;
 use super::launcher::{Launcher, Order};
-use crate::port::Progress;
-use crate::problem::Problem;
+use crate::answer::tool_error::Problem;
+use crate::port::progress::Progress;
 
 /// How often people are told how it comes along.
 const PERIOD: Duration = Duration::from_secs(1);
@@ -99,7 +99,8 @@ mod tests {
     use sortie_sandbox::{SpillDir, Workspace};
 
     use super::*;
-    use crate::shell::{NetworkReach, Repositories, ShellReach, ShellSetup, Writable};
+    use crate::port::shell_reach::{NetworkReach, Repositories, ShellReach, Writable};
+    use crate::shell::setup::ShellSetup;
 
     struct Nothing;
 

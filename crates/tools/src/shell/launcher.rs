@@ -14,16 +14,19 @@ use sortie_sandbox::process::{
 use sortie_sandbox::{AccessError, FileKind, SpillDir, Workspace};
 use tokio_util::sync::CancellationToken;
 
-use super::changes::Owner;
 use super::finished::Finished;
-use super::hint::Hint;
-use super::kept;
-use super::proxy::{self, ProxyGuard};
-use super::stopping::Stopping;
-use super::watch::Watch;
-use super::{Changes, NetworkReach, Repositories, ShellReach, ShellSetup, Writable};
-use crate::answer::explain;
-use crate::problem::Problem;
+use super::redact_output;
+use super::setup::ShellSetup;
+use super::stop_on_cancel::Stopping;
+use super::walls_hint::Hint;
+use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::explain;
+use crate::changes::concurrent::Changes;
+use crate::changes::concurrent::Owner;
+use crate::changes::watch::{Aftermath, Watch};
+use crate::port::shell_reach::{NetworkReach, Repositories, ShellReach, Writable};
+use crate::proxy;
+use crate::proxy::ProxyGuard;
 
 /// Where a command finds its proxy, in a network that it has for itself.
 const PROXY_PORT: u16 = 3128;
@@ -106,9 +109,9 @@ impl Launcher {
         let directory = directory(&order.workspace, order.directory.as_deref())?;
         let Writable { directories, mut notes } = self.reach.writable(&order.workspace);
         let watched = if tier == Tier::None { everything(&order.workspace) } else { directories.clone() };
-        let watch = (!watched.is_empty()).then(|| Watch::begin(self, &order.workspace, (tier, watched), cancel));
-        let started = self.walls(&order, tier, (&directories, watch.as_ref()), &mut notes).and_then(|walls| {
-            let running = self.spawn(&order, tier, (&walls, &directory), cancel)?;
+        let watch = (!watched.is_empty()).then(|| self.watch(&order.workspace, tier, watched, cancel));
+        let started = self.walls(&order, tier, &directories, watch.as_ref(), &mut notes).and_then(|walls| {
+            let running = self.spawn(&order, tier, &walls, &directory, cancel)?;
             Ok((walls, running))
         });
         let (walls, mut running) = match started {
@@ -130,11 +133,16 @@ impl Launcher {
         Ok(Started { launcher: Arc::clone(self), order, running, watch, proxy, notes, hint, _stopping: stopping })
     }
 
+    fn watch(&self, workspace: &Workspace, tier: Tier, writable: Vec<PathBuf>, cancel: &CancellationToken) -> Watch {
+        Watch::begin(self.changes.command(self.owner), workspace, tier, writable, cancel)
+    }
+
     fn walls(
         &self,
         order: &Order,
         tier: Tier,
-        (writable, watch): (&[PathBuf], Option<&Watch>),
+        writable: &[PathBuf],
+        watch: Option<&Watch>,
         notes: &mut Vec<String>,
     ) -> Result<Walls, Problem> {
         let none = Repositories::default();
@@ -148,7 +156,8 @@ impl Launcher {
         &self,
         order: &Order,
         tier: Tier,
-        (walls, directory): (&Walls, &Path),
+        walls: &Walls,
+        directory: &Path,
         cancel: &CancellationToken,
     ) -> Result<Running, Problem> {
         let mut environment = self.setup.environment.clone();
@@ -205,9 +214,12 @@ impl Started {
                 (How::Lost, OutputCount::default())
             }
         };
-        kept::redact(&mut output, &launcher.spill, &launcher.redactor);
+        redact_output::redact(&mut output, &launcher.spill, &launcher.redactor);
         notes.extend(proxy.iter().flat_map(ProxyGuard::refused));
-        let changed = watch.map(|watch| watch.end(&launcher, &order.workspace, &mut notes)).unwrap_or_default();
+        let seen = watch.map(|watch| watch.end(&order.workspace, &launcher.setup.spill)).unwrap_or_default();
+        let Aftermath { changed, notes: of_files, notices } = seen;
+        notes.extend(of_files);
+        notices.into_iter().for_each(|notice| launcher.notice(notice));
         Finished { how, output, time: order.time, changed, notes, hint }
     }
 }

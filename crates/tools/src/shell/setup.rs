@@ -6,7 +6,7 @@ use sortie_sandbox::SpillDir;
 use sortie_sandbox::process::{Environment, Probe, ProcessLimits, Program, Tier, probe};
 use tokio::sync::Semaphore;
 
-use crate::web_fetch::WebRules;
+use crate::web::web_rules::WebRules;
 
 /// Commands of a process that are waited for at the same time; each has a thread. More of them wait for their turn.
 const MAX_FOREGROUND: usize = 64;

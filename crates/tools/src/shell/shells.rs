@@ -8,12 +8,17 @@ use sortie_policy::Redactor;
 use sortie_protocol::{Fault, TaskId};
 
 use super::background::{Background, MAX_BACKGROUND, shell_name};
-use super::changes::EditSpan;
+use super::excerpt::Excerpt;
 use super::finished::Finished;
+use super::foreground;
 use super::launcher::{Launcher, Order};
-use super::{Changes, Excerpt, ShellReach, ShellSetup, foreground};
-use crate::port::CallContext;
-use crate::problem::Problem;
+use super::setup::ShellSetup;
+use crate::answer::tool_error::Problem;
+use crate::changes::concurrent::Changes;
+use crate::changes::concurrent::EditSpan;
+use crate::port::progress::Progress;
+use crate::port::shell_reach::ShellReach;
+use tokio_util::sync::CancellationToken;
 
 /// The commands of one task. Dropped, it ends those that are left; [`close`](Self::close) also waits for their end.
 pub struct Shells {
@@ -87,21 +92,31 @@ impl Shells {
     }
 
     /// Runs a command to its end.
-    pub(crate) async fn run(&self, order: Order, context: CallContext<'_>) -> Result<(Finished, Excerpt), Problem> {
-        foreground::run(&self.launcher, order, context.cancel, context.progress).await
+    pub(crate) async fn run(
+        &self,
+        order: Order,
+        cancel: &CancellationToken,
+        progress: Option<&dyn Progress>,
+    ) -> Result<(Finished, Excerpt), Problem> {
+        foreground::run(&self.launcher, order, cancel, progress).await
     }
 
     /// Starts a command that goes on when the call has been answered.
-    pub(crate) async fn start(&self, order: Order, context: CallContext<'_>) -> Result<Arc<Background>, Problem> {
+    pub(crate) async fn start(
+        &self,
+        order: Order,
+        cancel: &CancellationToken,
+        progress: Option<&dyn Progress>,
+    ) -> Result<Arc<Background>, Problem> {
         let number = {
             let mut shelf = self.shelf();
             shelf.make_room()?;
             shelf.newest += 1;
             shelf.newest
         };
-        let (command, keeper) = Background::start(&self.launcher, number, order, context.cancel).await?;
+        let (command, keeper) = Background::start(&self.launcher, number, order, cancel).await?;
         let command = Arc::new(command);
-        if let (Some(progress), Some(keeper)) = (context.progress, keeper) {
+        if let (Some(progress), Some(keeper)) = (progress, keeper) {
             progress.runs_under(keeper).await;
         }
         let mut shelf = self.shelf();

@@ -1,0 +1,57 @@
+//! `ToolError`: why a call fails, in words for the model and as a kind of failure for programs.
+
+use std::error::Error;
+
+use sortie_protocol::Fault;
+use sortie_sandbox::AccessError;
+
+pub(crate) struct Problem {
+    pub(crate) text: String,
+    /// `None` where no kind fits.
+    pub(crate) fault: Option<Fault>,
+}
+
+impl Problem {
+    pub(crate) fn new(fault: impl Into<Option<Fault>>, text: impl Into<String>) -> Self {
+        Self { text: text.into(), fault: fault.into() }
+    }
+
+    /// The caller has to call differently.
+    pub(crate) fn arguments(text: impl Into<String>) -> Self {
+        Self::new(Fault::Arguments, text)
+    }
+}
+
+impl From<AccessError> for Problem {
+    fn from(error: AccessError) -> Self {
+        Self::new(fault(&error), explain(&error))
+    }
+}
+
+fn fault(error: &AccessError) -> Option<Fault> {
+    match error {
+        AccessError::Outside { .. } | AccessError::Denied { .. } => Some(Fault::NoAccess),
+        // What would lie behind a file does not exist.
+        AccessError::NotFound { .. } | AccessError::Vanished { .. } | AccessError::NotADirectory { .. } => {
+            Some(Fault::NotFound)
+        }
+        AccessError::IsDirectory { .. } => Some(Fault::IsDirectory),
+        AccessError::InvalidPath { .. } => Some(Fault::Arguments),
+        AccessError::Refused { .. } => Some(Fault::NotAllowed),
+        AccessError::NotRegular { .. }
+        | AccessError::TooLarge { .. }
+        | AccessError::Unstable { .. }
+        | AccessError::Io { .. } => None,
+    }
+}
+
+/// An error with its causes, in one line.
+pub(crate) fn explain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}

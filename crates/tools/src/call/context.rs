@@ -1,0 +1,49 @@
+//! `CallContext`: what surrounds one call of a tool.
+
+use std::sync::Arc;
+
+use sortie_protocol::{CallId, Resource};
+use sortie_sandbox::Workspace;
+use tokio_util::sync::CancellationToken;
+
+use crate::answer::{Answer, AnswerForm};
+use crate::files::read_state::Seen;
+use crate::port::delegation::Delegation;
+use crate::port::progress::Progress;
+use crate::port::relatives::Kin;
+use crate::port::side_model::Assistant;
+use crate::shell::shells::Shells;
+
+/// What surrounds one call.
+#[derive(Clone, Copy)]
+pub struct CallContext<'a> {
+    pub call: &'a CallId,
+    pub workspace: &'a Arc<Workspace>,
+    /// Set when the call must end; a tool that works for long looks at it.
+    pub cancel: &'a CancellationToken,
+    pub delegation: &'a dyn Delegation,
+    /// The tasks around the one that makes the call.
+    pub kin: &'a dyn Kin,
+    /// Whether the output is wanted as an object as well ([`ToolOutput::payload`]).
+    pub structured: bool,
+    /// What this task has read.
+    pub seen: &'a Seen,
+    /// A small model for questions about what a tool found, if there is one.
+    pub assistant: Option<&'a dyn Assistant>,
+    /// The commands of this task; `None` where there is no shell.
+    pub shells: Option<&'a Shells>,
+    /// Whoever follows along, if anybody does.
+    pub progress: Option<&'a dyn Progress>,
+}
+
+impl CallContext<'_> {
+    /// An empty answer to this call, in the form that the call wants.
+    pub(crate) fn answer(&self) -> Answer {
+        Answer::new(if self.structured { AnswerForm::Object } else { AnswerForm::Words })
+    }
+}
+
+/// A path as the grant knows it; nothing, where it leads nowhere that a tool could go.
+pub(crate) fn path_resource(path: &str, context: CallContext<'_>) -> Resource {
+    context.workspace.locate(path).map_or(Resource::Nothing, Resource::Path)
+}

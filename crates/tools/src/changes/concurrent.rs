@@ -1,0 +1,195 @@
+//! Which tasks change files at the same time.
+//!
+//! A command changes files without saying which: they are found by comparing. What another task changed meanwhile is
+//! found as well, and this is what tells that such a file may be the other's.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Paths of others that are kept for one command. With more of them, all of its own are in doubt.
+const MAX_PATHS: usize = 10_000;
+
+/// Which tasks change files at the same time, for one engine.
+#[derive(Debug, Default)]
+pub struct Changes(Mutex<Present>);
+
+/// What goes on now.
+#[derive(Debug, Default)]
+struct Present {
+    n_given: u64,
+    commands: HashMap<u64, Command>,
+    edits: HashMap<u64, (Owner, PathBuf)>,
+}
+
+/// One command that runs.
+#[derive(Debug)]
+struct Command {
+    owner: Owner,
+    others: Others,
+}
+
+/// What other tasks have changed while a command ran.
+#[derive(Debug, Default)]
+struct Others {
+    paths: HashSet<PathBuf>,
+    /// More than is known.
+    more: bool,
+}
+
+/// A task, as far as it matters here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Owner(u64);
+
+/// A command that may change anything. Dropped, it has changed what nobody knows.
+#[derive(Debug)]
+pub(crate) struct CommandSpan {
+    changes: Arc<Changes>,
+    number: u64,
+}
+
+/// An edit of one file.
+#[derive(Debug)]
+pub(crate) struct EditSpan {
+    changes: Arc<Changes>,
+    number: u64,
+}
+
+impl Changes {
+    pub(crate) fn owner(&self) -> Owner {
+        Owner(self.lock().number())
+    }
+
+    pub(crate) fn command(self: &Arc<Self>, owner: Owner) -> CommandSpan {
+        let mut present = self.lock();
+        let number = present.number();
+        let edited = present.edits.values().filter(|(editor, _)| *editor != owner).map(|(_, path)| path.clone());
+        let others = Others { paths: edited.collect(), more: false };
+        present.commands.insert(number, Command { owner, others });
+        CommandSpan { changes: Arc::clone(self), number }
+    }
+
+    /// To be called before the file is touched, and kept until it has been.
+    pub(crate) fn edit(self: &Arc<Self>, owner: Owner, path: &Path) -> EditSpan {
+        let mut present = self.lock();
+        let number = present.number();
+        present.tell_others(owner, Some(&[path.to_owned()]));
+        present.edits.insert(number, (owner, path.to_owned()));
+        EditSpan { changes: Arc::clone(self), number }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Present> {
+        // Nothing in there can be left half done.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Present {
+    fn number(&mut self) -> u64 {
+        self.n_given += 1;
+        self.n_given
+    }
+
+    /// Lets the running commands of other tasks know of paths, or of something.
+    fn tell_others(&mut self, owner: Owner, changed: Option<&[PathBuf]>) {
+        for command in self.commands.values_mut().filter(|command| command.owner != owner) {
+            let others = &mut command.others;
+            match changed {
+                Some(paths) if others.paths.len() + paths.len() <= MAX_PATHS => others.paths.extend(paths.to_vec()),
+                _ => others.more = true,
+            }
+        }
+    }
+
+    /// Takes a command off; says which of the paths may be another task's.
+    fn end(&mut self, number: u64, changed: Option<&[PathBuf]>) -> Vec<PathBuf> {
+        let Some(Command { owner, others }) = self.commands.remove(&number) else { return Vec::new() };
+        self.tell_others(owner, changed);
+        let all = others.more || self.commands.values().any(|command| command.owner != owner);
+        let is_shared = |path: &&PathBuf| all || others.paths.contains(*path);
+        changed.unwrap_or_default().iter().filter(is_shared).cloned().collect()
+    }
+}
+
+impl CommandSpan {
+    /// The command has ended and these files have changed, as far as that is known. Says which of them may have been
+    /// changed by another task.
+    pub(super) fn end(self, changed: Option<&[PathBuf]>) -> Vec<PathBuf> {
+        self.changes.lock().end(self.number, changed)
+    }
+}
+
+impl Drop for CommandSpan {
+    fn drop(&mut self) {
+        self.changes.lock().end(self.number, None);
+    }
+}
+
+impl Drop for EditSpan {
+    fn drop(&mut self) {
+        self.changes.lock().edits.remove(&self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(names: &[&str]) -> Vec<PathBuf> {
+        names.iter().map(PathBuf::from).collect()
+    }
+
+    #[test]
+    fn a_command_that_ran_alone_shares_nothing() {
+        let changes = Arc::new(Changes::default());
+        let (one, other) = (changes.owner(), changes.owner());
+        changes.command(other).end(Some(&paths(&["a"])));
+        drop(changes.edit(other, Path::new("a")));
+        assert_eq!(changes.command(one).end(Some(&paths(&["a"]))), paths(&[]));
+        changes.command(other).end(Some(&paths(&["a"])));
+    }
+
+    #[test]
+    fn what_another_command_has_changed_meanwhile_is_shared() {
+        let changes = Arc::new(Changes::default());
+        let (one, other) = (changes.owner(), changes.owner());
+        let (long, short) = (changes.command(one), changes.command(other));
+        assert_eq!(short.end(Some(&paths(&["a", "b"]))), paths(&["a", "b"]), "the long one may have made them");
+        assert_eq!(long.end(Some(&paths(&["b", "c"]))), paths(&["b"]));
+    }
+
+    #[test]
+    fn what_another_task_edits_meanwhile_is_shared_and_the_rest_is_not() {
+        let changes = Arc::new(Changes::default());
+        let (one, other) = (changes.owner(), changes.owner());
+        let before = changes.edit(other, Path::new("a"));
+        let command = changes.command(one);
+        drop(before);
+        drop(changes.edit(other, Path::new("b")));
+        drop(changes.edit(one, Path::new("c")));
+        assert_eq!(command.end(Some(&paths(&["a", "b", "c", "d"]))), paths(&["a", "b"]));
+    }
+
+    #[test]
+    fn one_task_shares_nothing_with_itself() {
+        let changes = Arc::new(Changes::default());
+        let one = changes.owner();
+        let (first, second) = (changes.command(one), changes.command(one));
+        assert_eq!(first.end(Some(&paths(&["a"]))), paths(&[]));
+        assert_eq!(second.end(Some(&paths(&["a"]))), paths(&[]));
+    }
+
+    #[test]
+    fn where_it_is_not_known_what_another_changed_everything_is_in_doubt() {
+        let changes = Arc::new(Changes::default());
+        let (one, other) = (changes.owner(), changes.owner());
+        for forget in [|span: CommandSpan| drop(span), |span: CommandSpan| drop(span.end(None))] {
+            let command = changes.command(one);
+            forget(changes.command(other));
+            assert_eq!(command.end(Some(&paths(&["a"]))), paths(&["a"]));
+        }
+        let command = changes.command(one);
+        changes.command(other).end(Some(&vec![PathBuf::from("b"); MAX_PATHS + 1]));
+        assert_eq!(command.end(Some(&paths(&["a"]))), paths(&["a"]));
+    }
+}

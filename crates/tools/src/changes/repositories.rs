@@ -1,0 +1,219 @@
+//! The git directories that a command could write in: git runs what some of their files say, so that walls keep those.
+//!
+//! It finds the directories; which of their files matter is said by `sortie-policy`. It asks no git.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use sortie_sandbox::{FileKind, GitDirectory, Workspace, git_directory};
+
+use super::snapshot::{IN_GIT_DIRECTORIES, Snapshot};
+use crate::port::shell_reach::Repositories;
+
+/// Repositories elsewhere in the tree that are kept. Each takes some mounts.
+const MAX_NESTED: usize = 500;
+/// Names that are looked at for submodules and further working trees.
+const MAX_NAMES: usize = 20_000;
+
+/// What a look at the tree has found, and what that leads to, as far as it lies in one of the `writable` directories.
+pub(super) fn find_repositories(workspace: &Workspace, writable: &[PathBuf], snapshot: &Snapshot) -> Repositories {
+    let root = workspace.root();
+    let mut found = Repositories::default();
+    for top in [root].into_iter().chain(workspace.added()) {
+        found.top.extend(both(top).filter(|path| is_in(writable, path)));
+    }
+    distinct(&mut found.top);
+    for top in &found.top {
+        let top = named(workspace, top);
+        found.modules.extend(submodules(workspace, &top.join("modules"), &mut found.lack));
+        found.worktrees.extend(directories(workspace, &top.join("worktrees")));
+    }
+    let led_to = snapshot.work_trees.iter().flat_map(|tree| both(&root.join(tree)));
+    let nested = led_to.chain(snapshot.bare.iter().map(|path| root.join(path)));
+    found.nested = nested.filter(|path| is_in(writable, path) && !knows(&found, path)).collect();
+    distinct(&mut found.nested);
+    if found.nested.len() > MAX_NESTED {
+        found.nested.truncate(MAX_NESTED);
+        found.lack = Some(format!("there are more than {MAX_NESTED} repositories in the tree"));
+    }
+    found
+}
+
+/// The repositories of both, each once. What was lacking counts only in the first.
+pub(super) fn united(mut repositories: Repositories, others: &Repositories) -> Repositories {
+    let Repositories { top, modules, worktrees, nested, .. } = others;
+    for (own, others) in [
+        (&mut repositories.top, top),
+        (&mut repositories.modules, modules),
+        (&mut repositories.worktrees, worktrees),
+        (&mut repositories.nested, nested),
+    ] {
+        own.extend(others.iter().cloned());
+        distinct(own);
+    }
+    repositories
+}
+
+fn knows(repositories: &Repositories, path: &Path) -> bool {
+    let Repositories { top, modules, worktrees, .. } = repositories;
+    [top, modules, worktrees].iter().any(|known| known.iter().any(|known| known == path))
+}
+
+/// The git directory of a working tree, and the one that it shares with others. One that leads nowhere has none: git
+/// finds nothing there either.
+fn both(work_tree: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let found = git_directory(work_tree).ok().flatten();
+    found.into_iter().flat_map(|GitDirectory { own, common, .. }| [own, common])
+}
+
+fn is_in(writable: &[PathBuf], path: &Path) -> bool {
+    writable.iter().any(|place| path.starts_with(place))
+}
+
+fn distinct(paths: &mut Vec<PathBuf>) {
+    paths.sort_unstable();
+    paths.dedup();
+}
+
+/// As the workspace names it: relative to the root, absolute in an added directory.
+pub(super) fn named(workspace: &Workspace, path: &Path) -> PathBuf {
+    path.strip_prefix(workspace.root()).unwrap_or(path).to_owned()
+}
+
+/// Every directory in which a submodule's repository may begin, by absolute path: their names may have slashes.
+fn submodules(workspace: &Workspace, modules: &Path, lack: &mut Option<String>) -> Vec<PathBuf> {
+    /// In these, names are those of objects and branches; and in these, there is no repository.
+    const CLOSED: [&str; 5] = ["objects", "refs", "logs", "hooks", "info"];
+    let mut found = Vec::new();
+    let mut ahead = vec![modules.to_owned()];
+    while let Some(directory) = ahead.pop() {
+        let is_closed = |path: &PathBuf| CLOSED.iter().any(|name| path.file_name() == Some(OsStr::new(name)));
+        let inner = directories(workspace, &directory).into_iter().filter(|path| !is_closed(path));
+        for path in inner {
+            ahead.push(named(workspace, &path));
+            found.push(path);
+        }
+        if found.len() > MAX_NAMES {
+            *lack = Some("there are too many submodules".to_owned());
+            break;
+        }
+    }
+    found
+}
+
+/// The directories in a directory, by absolute path; a bounded number of them.
+fn directories(workspace: &Workspace, path: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = workspace.read_dir(path) else { return Vec::new() };
+    let directories = entries.take(MAX_NAMES).flatten().filter(|entry| entry.kind == FileKind::Directory);
+    directories.map(|entry| workspace.root().join(path).join(entry.name)).collect()
+}
+
+/// Whether git would take the root of the workspace for a repository that commands can write in.
+pub(super) fn is_repository(workspace: &Workspace, repositories: &Repositories) -> bool {
+    let Ok(Some(GitDirectory { own, common, .. })) = git_directory(workspace.root()) else { return false };
+    let in_reach = |path: &Path| repositories.top.iter().any(|top| top == path);
+    in_reach(&own)
+        && has(workspace, &own, &["HEAD"])
+        && in_reach(&common)
+        && has(workspace, &common, &["objects", "refs"])
+}
+
+/// Whether a directory itself looks like a git directory.
+pub(super) fn is_bare(workspace: &Workspace, directory: &Path) -> bool {
+    has(workspace, directory, &IN_GIT_DIRECTORIES)
+}
+
+fn has(workspace: &Workspace, directory: &Path, names: &[&str]) -> bool {
+    let Ok(entries) = workspace.read_dir(&named(workspace, directory)) else { return false };
+    names.iter().all(|name| entries.stamp(name.as_ref()).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+
+    /// A directory with these files, `work` in it being the workspace.
+    fn place(files: &[(&str, &str)]) -> (TempDir, PathBuf) {
+        let directory = tempfile::tempdir().unwrap();
+        let top = directory.path().canonicalize().unwrap();
+        fs::create_dir(top.join("work")).unwrap();
+        for (file, text) in files {
+            fs::create_dir_all(top.join(file).parent().unwrap()).unwrap();
+            fs::write(top.join(file), text).unwrap();
+        }
+        (directory, top)
+    }
+
+    /// What is found where all of the workspace is writable; from the directory on.
+    fn found(top: &Path) -> [Vec<String>; 4] {
+        let root = top.join("work");
+        let workspace = Workspace::open(&root).unwrap();
+        let snapshot = Snapshot::take(&workspace, &[PathBuf::new()], &CancellationToken::new());
+        let Repositories { top: own, mut modules, worktrees, nested, lack } =
+            find_repositories(&workspace, &[root], &snapshot);
+        assert_eq!(lack, None);
+        modules.sort();
+        let name = |path: &PathBuf| path.strip_prefix(top).unwrap().display().to_string();
+        [own, modules, worktrees, nested].map(|paths| paths.iter().map(name).collect())
+    }
+
+    const BARE: [(&str, &str); 3] = [("work/.bare/HEAD", ""), ("work/.bare/objects/x", ""), ("work/.bare/refs/x", "")];
+
+    #[test]
+    fn submodules_and_working_trees_of_the_workspaces_own_are_found_and_repositories_below() {
+        let (_directory, top) = place(&[
+            ("work/.git/HEAD", ""),
+            ("work/.git/modules/libs/a/HEAD", ""),
+            ("work/.git/modules/libs/a/modules/b/HEAD", ""),
+            ("work/.git/modules/libs/a/objects/no/HEAD", ""),
+            ("work/.git/worktrees/t/HEAD", ""),
+            ("work/lib/.git/HEAD", ""),
+            ("work/libs/a/.git", "gitdir: ../../.git/modules/libs/a"),
+            ("work/.gitignore", "vendor"),
+            ("work/vendor/x/.git/HEAD", ""),
+        ]);
+        let modules = ["libs", "libs/a", "libs/a/modules", "libs/a/modules/b"];
+        assert_eq!(
+            found(&top),
+            [
+                vec!["work/.git".to_owned()],
+                modules.map(|name| format!("work/.git/modules/{name}")).to_vec(),
+                vec!["work/.git/worktrees/t".to_owned()],
+                vec!["work/lib/.git".to_owned()],
+            ]
+        );
+    }
+
+    #[test]
+    fn a_file_that_leads_to_a_repository_is_followed_as_far_as_that_can_be_written() {
+        let (_directory, top) = place(
+            &[
+                &BARE[..],
+                &[
+                    ("work/.git", "gitdir: .bare"),
+                    ("work/main/.git", "gitdir: ../.bare/worktrees/main"),
+                    ("work/.bare/worktrees/main/commondir", "../.."),
+                    ("work/sub/.git", "gitdir: ../../elsewhere"),
+                    ("elsewhere/HEAD", ""),
+                ],
+            ]
+            .concat(),
+        );
+        let [own, _, worktrees, nested] = found(&top);
+        assert_eq!(
+            (own, worktrees, nested),
+            (vec!["work/.bare".to_owned()], vec!["work/.bare/worktrees/main".to_owned()], vec![],)
+        );
+    }
+
+    #[test]
+    fn a_git_directory_of_another_name_is_one_without_anything_that_leads_there() {
+        let (_directory, top) = place(&BARE);
+        assert_eq!(found(&top)[3], ["work/.bare"]);
+    }
+}

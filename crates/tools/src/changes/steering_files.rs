@@ -1,0 +1,157 @@
+//! What steers git, shells, editors and agents: told when it comes or changes while a command runs.
+//!
+//! The walls keep what is there and what is most dangerous. They cannot keep a name free that is absent without putting
+//! something in its place, which for names of files would be seen by everyone. So those are looked up by name, before a
+//! command and after it: at the top of each tree, however large it is, and in git directories. Nothing is decided here
+//! about what a user does meanwhile: that it happened is all that can be known.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use sortie_policy::{Protected, protected, protected_from_commands, protected_names, wall_names};
+use sortie_sandbox::{Entries, FileKind, Stamp, Workspace};
+
+use super::repositories::named;
+use super::snapshot::Difference;
+use super::snapshot::is_git;
+use crate::port::shell_reach::Repositories;
+
+/// Of a further working tree, git itself makes this.
+const COMMON: &str = "commondir";
+
+/// What was found under names that steer something. Paths are as the workspace names them.
+#[derive(Debug, Default)]
+pub(super) struct Steering(BTreeMap<PathBuf, Look>);
+
+/// One name.
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    /// A directory counts as absent while nothing is in it: it may stand for the absent.
+    sight: Option<Sight>,
+    place: Place,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sight {
+    File(Stamp),
+    Directory,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// At the top of a tree.
+    Top,
+    /// In a git directory.
+    Git,
+    /// In one of the workspace's own, where it has no ordinary use.
+    Useless,
+}
+
+/// What came or changed of what steers something: sorted, none in another.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Steered {
+    pub(super) told: Vec<PathBuf>,
+    /// What came and should not stay.
+    pub(super) useless: Vec<PathBuf>,
+}
+
+impl Steering {
+    pub(super) fn look(workspace: &Workspace, bases: &[PathBuf], repositories: &Repositories) -> Self {
+        let mut steering = Self::default();
+        for base in bases {
+            steering.add(workspace, base, protected_names().map(|name| (name, Place::Top)));
+        }
+        let names = wall_names();
+        let kept = || names.git_directories.iter().map(|name| (*name, Place::Git));
+        let others = |place: Place| names.git_others.iter().map(move |name| (*name, place));
+        for git in repositories.top.iter().chain(&repositories.modules) {
+            steering.add(workspace, &named(workspace, git), kept().chain(others(Place::Useless)));
+        }
+        for git in &repositories.worktrees {
+            let others = others(Place::Useless).filter(|(name, _)| *name != COMMON);
+            steering.add(workspace, &named(workspace, git), kept().chain(others));
+        }
+        for git in &repositories.nested {
+            steering.add(workspace, &named(workspace, git), kept().chain(others(Place::Git)));
+        }
+        steering
+    }
+
+    fn add<'a>(&mut self, workspace: &Workspace, base: &Path, names: impl Iterator<Item = (&'a str, Place)>) {
+        let Ok(top) = workspace.read_dir(base) else { return };
+        for (name, place) in names {
+            let path = base.join(name);
+            let sight = match Path::new(name).parent().filter(|parent| !parent.as_os_str().is_empty()) {
+                Some(parent) => {
+                    let within = workspace.read_dir(&base.join(parent)).ok();
+                    within.and_then(|within| sight(workspace, &within, &path))
+                }
+                None => sight(workspace, &top, &path),
+            };
+            self.0.insert(path, Look { sight, place });
+        }
+    }
+
+    /// What `after`, a look at the same places, has that was not there or was not so; with what two looks at all files
+    /// have told.
+    pub(super) fn compare(&self, after: &Self, difference: Option<&Difference>, workspace: &Workspace) -> Steered {
+        let mut steered = Steered::default();
+        for (path, look) in &after.0 {
+            let before = self.0.get(path);
+            match (before.and_then(|before| before.sight), look.sight) {
+                (None, Some(_)) if look.place == Place::Useless => steered.useless.push(path.clone()),
+                // In a repository that is itself new, and is told as such.
+                (None, Some(_)) if before.is_none() => {}
+                (before, Some(after)) if before != Some(after) => steered.told.push(path.clone()),
+                _ => {}
+            }
+        }
+        if let Some(Difference { appeared, altered, .. }) = difference {
+            let steers = |path: &&PathBuf| what(path).is_some();
+            let holds = |path: &&PathBuf| workspace.read_dir(path).map_or(true, |mut found| found.next().is_some());
+            steered.told.extend(appeared.iter().filter(steers).filter(holds).cloned());
+            steered.told.extend(altered.iter().filter(steers).cloned());
+        }
+        outermost(&mut steered.told);
+        steered
+    }
+}
+
+impl Steered {
+    /// What a person and a model should know, if there is anything.
+    pub(super) fn words(&self) -> Option<String> {
+        const MAX_NAMED: usize = 5;
+        let shown = |path: &PathBuf| {
+            let name = path.to_string_lossy().replace(char::is_control, "\u{fffd}");
+            format!("`{name}` ({})", what(path).map_or("git's own files", |protected| protected.what()))
+        };
+        let named: Vec<String> = self.told.iter().take(MAX_NAMED).map(shown).collect();
+        let n_more = self.told.len().saturating_sub(MAX_NAMED);
+        let more = if n_more > 0 { format!(" and {n_more} more") } else { String::new() };
+        let (were, them) = if self.told.len() == 1 { ("was", "it") } else { ("were", "them") };
+        let named = Some(named.join(", ")).filter(|named| !named.is_empty())?;
+        Some(format!("{named}{more} {were} made or changed while a command ran: look at {them} before you go on"))
+    }
+}
+
+fn sight(workspace: &Workspace, within: &Entries, path: &Path) -> Option<Sight> {
+    let stamp = within.stamp(path.file_name()?)?;
+    if stamp.kind != FileKind::Directory {
+        return Some(Sight::File(stamp));
+    }
+    // One that cannot be listed is nobody's placeholder.
+    let holds_something = workspace.read_dir(path).map_or(true, |mut entries| entries.next().is_some());
+    holds_something.then_some(Sight::Directory)
+}
+
+/// What a path is, if it steers something. Of a git directory, that is said of the directory itself or the file in its
+/// place.
+fn what(path: &Path) -> Option<Protected> {
+    protected_from_commands(path).or_else(|| protected(path).filter(|_| is_git(path)))
+}
+
+/// Sorted, without those that lie in others.
+fn outermost(paths: &mut Vec<PathBuf>) {
+    paths.sort_unstable();
+    paths.dedup_by(|later, earlier| later.starts_with(&*earlier));
+}

@@ -1,0 +1,28 @@
+//! What a command made in a git directory although it has no ordinary use there: taken away, and kept for people.
+
+use std::path::PathBuf;
+
+use sortie_mutant::is_out;
+use sortie_sandbox::{SpillDir, Workspace};
+
+use crate::answer::tool_error::explain;
+
+/// Takes these files away; says what was done, in one line, if anything was to be done.
+pub(super) fn take_away(workspace: &Workspace, spill: &SpillDir, useless: &[PathBuf]) -> Option<String> {
+    const MAX_NAMED: usize = 5;
+    let useless = if is_out("taken-away") { &[] } else { useless };
+    let said: Vec<String> = useless
+        .iter()
+        .map(|path| {
+            let name = path.to_string_lossy().replace(char::is_control, "\u{fffd}");
+            match workspace.take_away(path, spill) {
+                Ok(place) => format!("`{name}` was taken away ({} has it)", place.display()),
+                Err(error) => format!("`{name}` could not be taken away ({}); remove it", explain(&error)),
+            }
+        })
+        .collect();
+    let n_more = said.len().saturating_sub(MAX_NAMED);
+    let more = if n_more > 0 { format!(", and {n_more} more") } else { String::new() };
+    let named = said.get(..said.len().min(MAX_NAMED)).filter(|named| !named.is_empty())?.join(", ");
+    Some(format!("{named}{more}: it came while a command ran, git obeys it, and no command may make it"))
+}

@@ -1,0 +1,156 @@
+//! `Watch`: looks at what a command may change before it starts, and again when it has ended.
+
+use std::path::PathBuf;
+
+use sortie_mutant::is_out;
+use sortie_sandbox::process::Tier;
+use sortie_sandbox::{SpillDir, Workspace};
+use tokio_util::sync::CancellationToken;
+
+use super::concurrent::CommandSpan;
+use super::repositories::{find_repositories, is_bare, is_repository, named, united};
+use super::snapshot::{Difference, Snapshot};
+use super::steering_files::Steering;
+use super::take_away::take_away;
+use crate::answer::phrases::named_paths;
+use crate::port::shell_reach::Repositories;
+
+/// What is compared when a command has ended.
+pub(crate) struct Watch {
+    tier: Tier,
+    places: Places,
+    before: State,
+    /// Whether git took the root for a working tree.
+    was_repository: bool,
+    span: CommandSpan,
+}
+
+/// What came of a command, as a look at the files tells.
+#[derive(Debug, Default)]
+pub(crate) struct Aftermath {
+    /// Files that were made, changed or removed, sorted.
+    pub(crate) changed: Vec<PathBuf>,
+    /// For the answer to the call.
+    pub(crate) notes: Vec<String>,
+    /// For the outcome of the task.
+    pub(crate) notices: Vec<String>,
+}
+
+/// The directories that a command may write in.
+struct Places {
+    writable: Vec<PathBuf>,
+    /// Their names in the workspace.
+    bases: Vec<PathBuf>,
+}
+
+/// How things are at one moment.
+struct State {
+    snapshot: Snapshot,
+    repositories: Repositories,
+    steering: Steering,
+    /// Those of the bases that git would take for a git directory.
+    bare: Vec<PathBuf>,
+}
+
+impl State {
+    /// `known` are repositories that are looked at even if nothing leads there any more.
+    fn new(workspace: &Workspace, places: &Places, known: &Repositories, cancel: &CancellationToken) -> Self {
+        let Places { writable, bases } = places;
+        let snapshot = Snapshot::take(workspace, bases, cancel);
+        let repositories = united(find_repositories(workspace, writable, &snapshot), known);
+        let steering = Steering::look(workspace, bases, &repositories);
+        let bare = bases.iter().filter(|base| is_bare(workspace, base)).cloned().collect();
+        Self { snapshot, repositories, steering, bare }
+    }
+}
+
+impl Watch {
+    /// Looks at the `writable` directories before a command starts.
+    pub(crate) fn begin(
+        span: CommandSpan,
+        workspace: &Workspace,
+        tier: Tier,
+        writable: Vec<PathBuf>,
+        cancel: &CancellationToken,
+    ) -> Self {
+        let bases = writable.iter().map(|path| named(workspace, path)).collect();
+        let places = Places { writable, bases };
+        let before = State::new(workspace, &places, &Repositories::default(), cancel);
+        let was_repository = is_repository(workspace, &before.repositories);
+        Self { tier, places, before, was_repository, span }
+    }
+
+    pub(crate) fn repositories(&self) -> &Repositories {
+        &self.before.repositories
+    }
+
+    /// The command did not start after all.
+    pub(crate) fn call_off(self) {
+        self.span.end(Some(&[]));
+    }
+
+    /// What people should look at; of the worst, only where it was.
+    fn told(
+        &self,
+        after: &State,
+        difference: Option<&Difference>,
+        workspace: &Workspace,
+        spill: &SpillDir,
+    ) -> Vec<String> {
+        let mut steered = self.before.steering.compare(&after.steering, difference, workspace);
+        if self.tier == Tier::None {
+            // Who wants no walls wants nothing taken away either.
+            steered.told.append(&mut steered.useless);
+        }
+        let mut told = Vec::new();
+        told.extend(take_away(workspace, spill, &steered.useless));
+        told.extend(steered.words().filter(|_| !is_out("told-names")));
+        if self.was_repository && !is_repository(workspace, &after.repositories) {
+            told.push(
+                "the workspace was a repository and is none any more: look at `.git` before you use git".to_owned(),
+            );
+        }
+        if after.bare.iter().any(|base| !self.before.bare.contains(base)) {
+            told.push(
+                "`HEAD`, `objects` and `refs` were made at the top, which git may take for a repository: look at them \
+                 before you use git"
+                    .to_owned(),
+            );
+        }
+        let lack = self.before.repositories.lack.as_ref();
+        told.extend(lack.map(|lack| format!("not every repository in the tree was kept as it is ({lack})")));
+        told
+    }
+
+    /// Looks at what the command has changed. What is taken away goes to `spill`.
+    pub(crate) fn end(self, workspace: &Workspace, spill: &SpillDir) -> Aftermath {
+        // Also after a command that was cancelled: what it did is done.
+        let after = State::new(workspace, &self.places, &self.before.repositories, &CancellationToken::new());
+        let difference = self.before.snapshot.compare(&after.snapshot);
+        let mut notices = self.told(&after, difference.as_ref().ok(), workspace, spill);
+        let mut notes = Vec::new();
+        let changed = match difference {
+            Ok(difference) => {
+                notes.extend(difference.note);
+                Some(difference.changed)
+            }
+            Err(lack) => {
+                notices.push(format!(
+                    "not all files were looked at ({lack}): which of them it changed is not listed, and repositories and \
+                     protected names deeper in the tree were not watched over"
+                ));
+                None
+            }
+        };
+        let shared = self.span.end(changed.as_deref());
+        notes.extend(notices.iter().cloned());
+        if !shared.is_empty() {
+            let names = named_paths(&shared);
+            notes.push(format!("shared: other tasks changed files at the same time, and these may be theirs: {names}"));
+            notices.push(format!(
+                "shared: tasks changed files at the same time, and which of them changed these is not known: {names}"
+            ));
+        }
+        Aftermath { changed: changed.unwrap_or_default(), notes, notices }
+    }
+}

@@ -1,0 +1,46 @@
+//! The new text of a file, and how it was made: written whole, or by replacements.
+
+use sortie_protocol::Fault;
+
+use super::file_text::Text;
+use super::refusal::{self, unchanged};
+use super::replace::{Replaced, Replacement, Unreplaced, Why, replace};
+use crate::answer::halt::Stop;
+use crate::answer::tool_error::Problem;
+use crate::files::encoding::MARK;
+
+/// A new text, and what was done to get it.
+#[derive(Debug)]
+pub(crate) struct Made {
+    /// As it stands in the file, a byte order mark aside.
+    pub(crate) text: String,
+    pub(crate) deed: Deed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Deed {
+    Wrote,
+    Replaced { n_replacements: usize },
+}
+
+/// The text after all these replacements, or why the file stays as it is.
+pub(crate) fn replaced(path: &str, before: &Text, replacements: &[Replacement], stop: &Stop) -> Result<Made, Problem> {
+    match replace(before.plain(), replacements, stop) {
+        Ok(Replaced { text, n_replacements }) => {
+            let is_odd = before.plain().starts_with(MARK);
+            let text = if is_odd { &*text } else { before.without_mark(&text) };
+            if text == before.plain() {
+                return Err(unchanged(path, Fault::Arguments, "the edits undo each other"));
+            }
+            Ok(Made { text: before.with_ends(text), deed: Deed::Replaced { n_replacements } })
+        }
+        Err(Unreplaced { why: Why::Halted(halt), .. }) => Err(refusal::halted(path, halt)),
+        Err(Unreplaced { index, why: Why::Misfit(why) }) => {
+            let which = match replacements.len() {
+                1 => String::new(),
+                n_edits => format!("edit {} of {n_edits}: ", index + 1),
+            };
+            Err(unchanged(path, Fault::Arguments, &format!("{which}{why}")))
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Advice for a model whose path could not be opened.
+
+use std::path::Path;
+
+use sortie_protocol::nearest;
+use sortie_sandbox::{AccessError, Workspace};
+
+use crate::answer::tool_error::Problem;
+
+/// The error, with what to do instead.
+pub(crate) fn with_advice(workspace: &Workspace, path: &str, error: AccessError) -> Problem {
+    let advice = match error {
+        AccessError::IsDirectory { .. } => Some("use LS to list it".to_owned()),
+        AccessError::NotFound { .. } => similar(workspace, path).map(|name| format!("did you mean `{name}`?")),
+        _ => None,
+    };
+    let problem = Problem::from(error);
+    match advice {
+        Some(advice) => Problem { text: format!("{}; {advice}", problem.text), ..problem },
+        None => problem,
+    }
+}
+
+/// A name close to the one asked for, in the same directory: elsewhere it would mean another file.
+fn similar(workspace: &Workspace, path: &str) -> Option<String> {
+    const MAX_NAMES: usize = 2000;
+    let wanted = Path::new(path).file_name()?.to_str()?;
+    let parent = Path::new(path).parent()?.to_str().filter(|parent| !parent.is_empty()).unwrap_or(".");
+    let relative = workspace.resolve(parent).ok()?.relative;
+    let entries = workspace.read_dir(&relative).ok()?;
+    let names: Vec<String> = entries.take(MAX_NAMES).filter_map(|entry| entry.ok()?.name.into_string().ok()).collect();
+    let name = nearest(wanted, names.iter().map(String::as_str))?;
+    Some(relative.join(name).to_string_lossy().into_owned())
+}

@@ -1,0 +1,245 @@
+//! The files of a tree, ignore files respected, symbolic links not followed, in the order of their paths.
+//!
+//! Several threads list directories and work on files at the same time, but the results are those of one thread that
+//! goes from path to path: what a walk that was cut short has done is always the beginning of the whole. The walk itself
+//! opens no file but ignore files.
+
+mod ahead;
+mod directory;
+mod found;
+
+use std::path::Path;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use sortie_sandbox::{AccessError, FileKind, Workspace};
+
+use self::ahead::{Ahead, Child, Next, Visit};
+
+pub(crate) use self::directory::{Cut, Directory, Listing};
+pub(crate) use self::found::{Found, HIDDEN, unfinished};
+use super::parallel;
+use crate::answer::halt::Stop;
+
+/// A walk never takes more entries than these. With paths of 60 bytes they and the search cost less than 64 MiB.
+const MAX_ENTRIES: usize = 300_000;
+
+/// What is to be walked.
+pub(crate) struct Tree<'a> {
+    pub(crate) workspace: &'a Workspace,
+    /// The directory to begin with, relative to the root.
+    pub(crate) base: &'a Path,
+    pub(crate) stop: &'a Stop,
+    /// Which files are wanted, by their paths relative to the root.
+    pub(crate) is_wanted: &'a (dyn Fn(&Path) -> bool + Sync),
+}
+
+impl Tree<'_> {
+    /// Does `work` on the wanted files, each thread with a `state` of its own, until all are done or `enough` says so.
+    ///
+    /// The results are in the order of the paths. Every file before the last one that was begun is done, so that enough
+    /// results are always those of the first files.
+    pub(crate) fn each<S, R: Send>(
+        &self,
+        enough: impl Fn() -> bool + Sync,
+        state: impl Fn() -> S + Sync,
+        work: impl Fn(&mut S, Box<Path>) -> R + Sync,
+    ) -> Result<(Vec<R>, Found), AccessError> {
+        self.each_within(MAX_ENTRIES, enough, state, work)
+    }
+
+    fn each_within<S, R: Send>(
+        &self,
+        max_entries: usize,
+        enough: impl Fn() -> bool + Sync,
+        state: impl Fn() -> S + Sync,
+        work: impl Fn(&mut S, Box<Path>) -> R + Sync,
+    ) -> Result<(Vec<R>, Found), AccessError> {
+        let base = self.visit(&Directory::new(self.workspace, self.base))?;
+        let ahead = Ahead::new(base, max_entries);
+        let n_threads = if ahead.is_small() { 1 } else { parallel::threads() };
+        let walk = Walk { tree: self, ahead: Mutex::new(ahead), has_listed: Condvar::new() };
+        let take = || walk.take(&enough);
+        let batch = |state: &mut S, files: Vec<Box<Path>>| -> Vec<R> {
+            files.into_iter().map(|file| work(state, file)).collect()
+        };
+        let results = parallel::in_order(n_threads, take, state, batch).into_iter().flatten().collect();
+        let ahead = walk.ahead.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok((results, ahead.found))
+    }
+
+    fn visit(&self, directory: &Directory) -> Result<Visit, AccessError> {
+        let mut listing = directory.list(self.workspace, self.stop)?;
+        let mut visit = Visit::default();
+        let found = &mut visit.found;
+        found.n_entries = listing.entries.len() + listing.ignored.len() + listing.n_hidden + listing.n_unfinished;
+        found.n_ignored = listing.ignored.len();
+        found.n_hidden = listing.n_hidden;
+        found.n_unfinished = listing.n_unfinished;
+        found.n_unusable_rules = listing.n_unusable_rules;
+        match listing.cut {
+            Some(Cut::Full) => found.n_cut_directories = 1,
+            Some(Cut::Halted(halt)) => found.halt = Some(halt),
+            None => {}
+        }
+        for entry in std::mem::take(&mut listing.entries) {
+            if entry.name == ".git" {
+                found.is_git_skipped = true;
+                continue;
+            }
+            let path = directory.path.join(&entry.name);
+            match entry.kind {
+                FileKind::File => {
+                    found.n_files += 1;
+                    if (self.is_wanted)(&path) {
+                        found.n_wanted += 1;
+                        visit.children.push(Child::File(path.into_boxed_path()));
+                    }
+                }
+                FileKind::Directory => visit.children.push(Child::Directory(listing.below(path))),
+                FileKind::Symlink => found.n_links += 1,
+                _ => found.n_special += 1,
+            }
+        }
+        Ok(visit)
+    }
+}
+
+/// A walk while it goes on, as its threads share it.
+struct Walk<'a> {
+    tree: &'a Tree<'a>,
+    ahead: Mutex<Ahead>,
+    has_listed: Condvar,
+}
+
+impl Walk<'_> {
+    /// The next files, with the number of the first of them. Lists what must be listed to come to them.
+    fn take(&self, enough: &impl Fn() -> bool) -> Option<(usize, Vec<Box<Path>>)> {
+        let mut ahead = self.lock();
+        loop {
+            if enough() {
+                return None;
+            }
+            if let (Some(halt), false) = (self.tree.stop.halt(), ahead.is_empty()) {
+                ahead.found.halt = Some(halt);
+                return None;
+            }
+            match ahead.next() {
+                Next::Files(first, files) => return Some((first, files)),
+                Next::List(number, directory) => {
+                    drop(ahead);
+                    self.list(number, &directory);
+                    ahead = self.lock();
+                }
+                Next::Wait => ahead = self.has_listed.wait(ahead).unwrap_or_else(PoisonError::into_inner),
+                Next::Nothing => return None,
+            }
+        }
+    }
+
+    fn list(&self, number: usize, directory: &Directory) {
+        let mut delivery = Delivery { walk: self, number, visit: Visit::default() };
+        match self.tree.visit(directory) {
+            Ok(visit) => delivery.visit = visit,
+            Err(AccessError::Vanished { .. }) => {}
+            Err(_) => delivery.visit.found.n_unlisted = 1,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Ahead> {
+        self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Brings back what a directory had, also when listing it panics: others would wait for it for ever.
+struct Delivery<'a> {
+    walk: &'a Walk<'a>,
+    number: usize,
+    visit: Visit,
+}
+
+impl Drop for Delivery<'_> {
+    fn drop(&mut self) {
+        self.walk.lock().listed(self.number, std::mem::take(&mut self.visit));
+        self.walk.has_listed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::answer::Answer;
+
+    /// So many directories of 10 files each.
+    fn project(n_directories: usize) -> (TempDir, Workspace) {
+        let root = tempfile::tempdir().unwrap();
+        for directory in 0..n_directories {
+            let directory = root.path().join(format!("{directory:03}"));
+            std::fs::create_dir(&directory).unwrap();
+            (0..10).for_each(|file| std::fs::write(directory.join(file.to_string()), "").unwrap());
+        }
+        let workspace = Workspace::open(root.path()).unwrap();
+        (root, workspace)
+    }
+
+    fn tree<'a>(workspace: &'a Workspace, stop: &'a Stop, is_wanted: &'a (dyn Fn(&Path) -> bool + Sync)) -> Tree<'a> {
+        Tree { workspace, base: Path::new(""), stop, is_wanted }
+    }
+
+    fn are_the_first(files: &[Box<Path>]) -> bool {
+        files.iter().enumerate().all(|(n, file)| **file == *Path::new(&format!("{:03}/{}", n / 10, n % 10)))
+    }
+
+    /// What a walk of at most so many entries finds among 88.
+    fn walk_within(max_entries: usize) -> (usize, String) {
+        let (_root, workspace) = project(8);
+        let stop = Stop::after(Duration::from_mins(1));
+        let tree = tree(&workspace, &stop, &|_| true);
+        let (files, found) = tree.each_within(max_entries, || false, || (), |(), file| file).unwrap();
+        let mut answer = Answer::default();
+        found.note_omissions(&mut answer);
+        assert!(are_the_first(&files));
+        (files.len(), answer.done("").for_model)
+    }
+
+    #[test]
+    fn a_walk_never_takes_more_than_its_bound_and_says_that_it_stopped_only_if_something_was_left() {
+        assert_eq!(walk_within(30), (20, "[stopped after 28 entries, more were left; narrow the path]".to_owned()));
+        assert_eq!(walk_within(87), (70, "[stopped after 78 entries, more were left; narrow the path]".to_owned()));
+        assert_eq!(walk_within(88), (80, String::new()));
+    }
+
+    #[test]
+    fn a_walk_that_has_enough_has_done_the_first_files_and_does_not_list_the_rest() {
+        let (_root, workspace) = project(20);
+        let stop = Stop::after(Duration::from_mins(1));
+        let n_done = AtomicUsize::new(0);
+        let (files, found) = tree(&workspace, &stop, &|_| true)
+            .each(
+                || n_done.load(Ordering::Relaxed) >= 25,
+                || (),
+                |(), file| {
+                    n_done.fetch_add(1, Ordering::Relaxed);
+                    file
+                },
+            )
+            .unwrap();
+        assert!(are_the_first(&files) && files.len() >= 25, "{files:?}");
+        assert!(found.n_files < 200, "a batch for each thread is the most that comes on top");
+    }
+
+    #[test]
+    fn a_panic_while_a_directory_is_listed_ends_the_walk() {
+        let (_root, workspace) = project(5);
+        let stop = Stop::after(Duration::from_mins(1));
+        let is_wanted = |path: &Path| if path.starts_with("003") { panic!("no such path") } else { true };
+        let tree = tree(&workspace, &stop, &is_wanted);
+        let walking = std::panic::AssertUnwindSafe(|| tree.each(|| false, || (), |(), file| file).map(|_| ()));
+        let panic = std::panic::catch_unwind(walking).unwrap_err();
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"no such path"));
+    }
+}

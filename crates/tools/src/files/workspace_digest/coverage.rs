@@ -1,0 +1,29 @@
+//! Which paths a call looks at, by its arguments, for the tools that only read.
+
+use serde_json::{Map, Value};
+use sortie_protocol::ToolCall;
+
+use crate::files::globs::split_directory;
+
+/// All of them; none for a tool that looks at nothing. `None` for a call that may do more, or that nobody understands.
+pub(super) fn looked_at(call: &ToolCall) -> Option<Vec<String>> {
+    let arguments: Map<String, Value> = serde_json::from_str(&call.arguments).ok()?;
+    let text = |name: &str| arguments.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let base = || text("path").unwrap_or(".").to_owned();
+    match call.tool.as_str() {
+        "TodoWrite" => Some(Vec::new()),
+        "LS" | "Grep" => Some(vec![base()]),
+        "Read" => {
+            let named: Vec<String> =
+                [text("file_path"), text("path")].into_iter().flatten().map(str::to_owned).collect();
+            (!named.is_empty()).then_some(named)
+        }
+        // A pattern may begin with a directory, which may be one that a search would pass over.
+        "Glob" => {
+            let (directory, _) = split_directory(text("pattern")?);
+            let begun = std::path::Path::new(&base()).join(directory).to_string_lossy().into_owned();
+            Some(vec![base(), begun])
+        }
+        _ => None,
+    }
+}

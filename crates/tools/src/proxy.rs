@@ -1,0 +1,108 @@
+//! The proxy through which commands reach hosts: plain HTTP, and tunnels (`CONNECT`) for TLS.
+//!
+//! Each connection is for one host. The grant judges its name, the guard of `WebFetch` its addresses, and the connection
+//! goes to an address that passed. Ports are not judged. A tunnel must begin with TLS for that very host; what is said
+//! inside it is not seen, so that a server which answers for many hosts can be asked for another of them.
+
+mod body;
+mod client_hello;
+mod connection;
+mod dialer;
+mod forward;
+mod idle_stream;
+mod reply;
+mod request;
+mod request_head;
+#[cfg(test)]
+mod tests;
+mod tunnel;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+use tokio_util::task::AbortOnDropHandle;
+
+use self::dialer::Door;
+use crate::port::shell_reach::ShellReach;
+use crate::web::guard::Guard;
+use crate::web::web_rules::WebRules;
+
+/// Connections of one command at the same time. More of them wait until others end.
+const MAX_CONNECTIONS: usize = 64;
+
+/// After a connection could not be taken, which is mostly for want of descriptors.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// What a connection may stay silent for, in both directions, before it is ended.
+const IDLE: Duration = Duration::from_mins(5);
+
+/// A proxy at work. Dropped, it ends, and all its connections with it.
+pub(crate) struct ProxyGuard {
+    door: Arc<Door>,
+    _serving: AbortOnDropHandle<()>,
+}
+
+impl ProxyGuard {
+    /// What was not reached so far, and why: each once, in order, and bounded. Clients often keep it to themselves.
+    pub(crate) fn refused(&self) -> Vec<String> {
+        self.door.refused()
+    }
+}
+
+/// Answers the connections that come in here, on the current runtime, for a command with this reach.
+pub(crate) fn serve(
+    listener: std::net::TcpListener,
+    reach: Arc<dyn ShellReach>,
+    web: &WebRules,
+) -> io::Result<ProxyGuard> {
+    start(listener, Door::new(reach, Guard::new(web.clone())))
+}
+
+fn start(listener: std::net::TcpListener, door: Door) -> io::Result<ProxyGuard> {
+    listener.set_nonblocking(true)?;
+    let listener = TcpListener::from_std(listener)?;
+    let door = Arc::new(door);
+    let serving = tokio::spawn(accept_all(listener, door.clone()));
+    Ok(ProxyGuard { door, _serving: AbortOnDropHandle::new(serving) })
+}
+
+async fn accept_all(listener: TcpListener, door: Arc<Door>) {
+    // Dropped with this, it ends them all.
+    let mut connections = JoinSet::new();
+    loop {
+        while connections.try_join_next().is_some() {}
+        if connections.len() >= MAX_CONNECTIONS {
+            connections.join_next().await;
+            continue;
+        }
+        match listener.accept().await {
+            Ok((client, _)) => {
+                let door = door.clone();
+                connections.spawn(async move { connection::serve(client, &door).await });
+            }
+            Err(_) => sleep(PAUSE).await,
+        }
+    }
+}
+
+/// What tells programs of a proxy at this port of the command's own network.
+///
+/// The loopback of that network is the command's own, so that servers which it starts itself are not asked for here;
+/// unless this machine's may be reached: then its names mean that, as in `WebFetch`.
+pub(crate) fn variables(port: u16, reach: &dyn ShellReach, web: &WebRules) -> Vec<(String, String)> {
+    const PROXIED: [&str; 6] = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
+    const DIRECT: [&str; 2] = ["NO_PROXY", "no_proxy"];
+    /// As programs name them, and as grants do.
+    const LOOPBACK: [(&str, &str); 3] = [("localhost", "localhost"), ("127.0.0.1", "127.0.0.1"), ("::1", "[::1]")];
+    let is_own = |(name, host): &(&str, &str)| reach.may_reach(host).is_err() || !web.names_inside(name);
+    let own: Vec<&str> = LOOPBACK.into_iter().filter(is_own).map(|(name, _)| name).collect();
+    let proxied = PROXIED.map(|name| (name, format!("http://127.0.0.1:{port}")));
+    let direct = DIRECT.map(|name| (name, own.join(",")));
+    // Without it, what is built into Node looks at none of the others.
+    let node = [("NODE_USE_ENV_PROXY", "1".to_owned())];
+    proxied.into_iter().chain(direct).chain(node).map(|(name, value)| (name.to_owned(), value)).collect()
+}

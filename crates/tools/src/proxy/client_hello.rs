@@ -1,0 +1,222 @@
+//! The name of the server with which TLS begins, as far as the first record of a client tells it.
+//!
+//! Only what leads to the name is read, and only what every server must read in the same way.
+
+/// The first bytes of a record: a handshake, and the version's major number.
+const TLS: [u8; 2] = [22, 3];
+const CLIENT_HELLO: usize = 1;
+const SERVER_NAME: usize = 0;
+/// Extensions that hide the server's name, or another one behind it: encrypted hello, and the draft before it.
+const HIDING: [usize; 2] = [0xfe0d, 0xffce];
+
+const RECORD_HEADER: usize = 5;
+const MAX_RECORD_BYTES: usize = 1 << 14;
+
+/// What a client asks a server for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Hello {
+    /// In lower case. None where the client names no server.
+    pub(super) server_name: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum HelloError {
+    #[error("only TLS goes through a tunnel; plain http is asked of the proxy without one")]
+    NotTls,
+    #[error("its TLS cannot be read: its hello is malformed, or split over several records")]
+    Malformed,
+    #[error("its TLS hides which server it means (an encrypted hello)")]
+    Hidden,
+}
+
+/// Reads what a client has sent so far; nothing if that is not all of its hello.
+pub(super) fn parse(bytes: &[u8]) -> Result<Option<Hello>, HelloError> {
+    if !bytes.iter().zip(TLS).all(|(&byte, wanted)| byte == wanted) {
+        return Err(HelloError::NotTls);
+    }
+    let Some((&[_, _, _, high, low], rest)) = bytes.split_first_chunk::<RECORD_HEADER>() else { return Ok(None) };
+    let n_bytes = usize::from(u16::from_be_bytes([high, low]));
+    if n_bytes == 0 || n_bytes > MAX_RECORD_BYTES {
+        return Err(HelloError::Malformed);
+    }
+    let Some(record) = rest.get(..n_bytes) else { return Ok(None) };
+    client_hello(record).map(Some)
+}
+
+fn client_hello(record: &[u8]) -> Result<Hello, HelloError> {
+    let extensions = extensions(record).ok_or(HelloError::Malformed)?;
+    if extensions.iter().any(|(kind, _)| HIDING.contains(kind)) {
+        return Err(HelloError::Hidden);
+    }
+    let mut names = extensions.iter().filter(|(kind, _)| *kind == SERVER_NAME);
+    let server_name = match (names.next(), names.next()) {
+        (None, _) => None,
+        (Some((_, content)), None) => Some(server_name(content).ok_or(HelloError::Malformed)?),
+        (Some(_), Some(_)) => return Err(HelloError::Malformed),
+    };
+    Ok(Hello { server_name })
+}
+
+/// The extensions of a hello that fills the record.
+fn extensions(record: &[u8]) -> Option<Vec<(usize, &[u8])>> {
+    let mut record = Reader(record);
+    if record.number(1)? != CLIENT_HELLO {
+        return None;
+    }
+    let mut hello = Reader(record.list(3)?);
+    let (_version, _random) = (hello.take(2)?, hello.take(32)?);
+    let (_session, _ciphers, _compressions) = (hello.list(1)?, hello.list(2)?, hello.list(1)?);
+    let mut list = Reader(if hello.is_empty() { &[] } else { hello.list(2)? });
+    let mut extensions = Vec::new();
+    while !list.is_empty() {
+        extensions.push((list.number(2)?, list.list(2)?));
+    }
+    (hello.is_empty() && record.is_empty()).then_some(extensions)
+}
+
+/// The one name in the content of the extension.
+fn server_name(content: &[u8]) -> Option<String> {
+    const HOST_NAME: usize = 0;
+    let mut content = Reader(content);
+    let mut list = Reader(content.list(2)?);
+    let kind = list.number(1)?;
+    let name = str::from_utf8(list.list(2)?).ok()?;
+    let is_plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
+    let is_one = kind == HOST_NAME && list.is_empty() && content.is_empty();
+    (is_plain && is_one).then(|| name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase())
+}
+
+/// Takes bytes from the front.
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, n_bytes: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(n_bytes)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    /// A number of so many bytes.
+    fn number(&mut self, n_bytes: usize) -> Option<usize> {
+        Some(self.take(n_bytes)?.iter().fold(0, |number, &byte| number << 8 | usize::from(byte)))
+    }
+
+    /// What comes behind its own length, which has so many bytes.
+    fn list(&mut self, n_length_bytes: usize) -> Option<&'a [u8]> {
+        let n_bytes = self.number(n_length_bytes)?;
+        self.take(n_bytes)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proxy::tests::greeting;
+
+    /// So many bytes of length, and the content.
+    fn list(n_length_bytes: usize, content: &[u8]) -> Vec<u8> {
+        [&content.len().to_be_bytes()[8 - n_length_bytes..], content].concat()
+    }
+
+    fn extension(kind: u16, content: &[u8]) -> Vec<u8> {
+        [&kind.to_be_bytes(), &*list(2, content)].concat()
+    }
+
+    fn name(kind: u8, name: &str) -> Vec<u8> {
+        [&[kind], &*list(2, name.as_bytes())].concat()
+    }
+
+    fn names(names: &[Vec<u8>]) -> Vec<u8> {
+        extension(0, &list(2, &names.concat()))
+    }
+
+    fn body(extensions: &[Vec<u8>]) -> Vec<u8> {
+        let start = [&[3, 3], &[7; 32][..], &list(1, &[9; 32]), &list(2, &[0x13, 1]), &list(1, &[0])].concat();
+        [start, list(2, &extensions.concat())].concat()
+    }
+
+    fn record(kind: u8, content: &[u8]) -> Vec<u8> {
+        [&[kind, 3, 1], &*list(2, content)].concat()
+    }
+
+    fn hello(extensions: &[Vec<u8>]) -> Vec<u8> {
+        record(22, &[&[1], &*list(3, &body(extensions))].concat())
+    }
+
+    #[test]
+    fn the_name_is_found_in_what_a_real_client_sends() {
+        let named = |name: &str| Ok(Some(Hello { server_name: Some(name.to_owned()) }));
+        assert_eq!(parse(&greeting("Some.Example", true)), named("some.example"));
+        assert_eq!(parse(&greeting("some.example", false)), Ok(Some(Hello { server_name: None })));
+        assert_eq!(parse(&greeting("192.0.2.1", true)), Ok(Some(Hello { server_name: None })));
+    }
+
+    #[test]
+    fn a_hello_is_read_when_all_of_it_is_there() {
+        let whole = greeting("some.example", true);
+        for n_bytes in 0..whole.len() {
+            assert_eq!(parse(&whole[..n_bytes]), Ok(None), "{n_bytes}");
+        }
+        let more = [&*whole, b"more"].concat();
+        assert_eq!(parse(&more), parse(&whole));
+    }
+
+    #[test]
+    fn there_is_one_name_or_none_or_it_is_refused() {
+        let other = extension(16, b"other");
+        let some = || names(&[name(0, "some.example")]);
+        for (extensions, expected) in [
+            (vec![], Ok(None)),
+            (vec![other.clone()], Ok(None)),
+            (vec![some()], Ok(Some("some.example"))),
+            (vec![other.clone(), names(&[name(0, "SOME.example.")]), other], Ok(Some("some.example"))),
+            (vec![some(), some()], Err(HelloError::Malformed)),
+            (vec![names(&[name(0, "some.example"), name(0, "evil.example")])], Err(HelloError::Malformed)),
+            (vec![names(&[name(1, "some.example")])], Err(HelloError::Malformed)),
+            (vec![names(&[name(0, "")])], Err(HelloError::Malformed)),
+            (vec![names(&[])], Err(HelloError::Malformed)),
+            (vec![names(&[name(0, "some.example\0.evil.example")])], Err(HelloError::Malformed)),
+            (vec![names(&[name(0, "söme.example")])], Err(HelloError::Malformed)),
+            (vec![extension(0, &[list(2, &name(0, "some.example")), vec![0]].concat())], Err(HelloError::Malformed)),
+            (vec![extension(0, b"")], Err(HelloError::Malformed)),
+            (vec![some(), extension(0xfe0d, b"inner")], Err(HelloError::Hidden)),
+            (vec![extension(0xffce, b"inner")], Err(HelloError::Hidden)),
+        ] {
+            let expected = expected.map(|name| Some(Hello { server_name: name.map(str::to_owned) }));
+            assert_eq!(parse(&hello(&extensions)), expected, "{extensions:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_one_whole_hello_in_one_record_is_refused() {
+        let body = body(&[names(&[name(0, "some.example")])]);
+        let whole = [&[1], &*list(3, &body)].concat();
+        let (first, second) = whole.split_at(60);
+        for (bytes, expected) in [
+            (b"GET / HTTP/1.1\r\n".to_vec(), HelloError::NotTls),
+            (b"SSH-2.0-x".to_vec(), HelloError::NotTls),
+            (b"\x16\x02".to_vec(), HelloError::NotTls),
+            (b"\x80\x2e\x01".to_vec(), HelloError::NotTls),
+            (record(23, &whole), HelloError::NotTls),
+            ([record(22, first), record(22, second)].concat(), HelloError::Malformed),
+            (record(22, b""), HelloError::Malformed),
+            (b"\x16\x03\x01\x40\x01".to_vec(), HelloError::Malformed),
+            (record(22, &[&[2], &*list(3, &body)].concat()), HelloError::Malformed),
+            (record(22, &[&*whole, b"x"].concat()), HelloError::Malformed),
+            (record(22, &[&[1], &*list(3, &[&*body, b"x"].concat())].concat()), HelloError::Malformed),
+            (record(22, &[&[1], &*list(3, &body[..body.len() - 1])].concat()), HelloError::Malformed),
+        ] {
+            assert_eq!(parse(&bytes), Err(expected), "{}", bytes.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn a_hello_of_the_old_form_has_no_extensions() {
+        let old = [&[3, 1], &[7; 32][..], &list(1, b""), &list(2, &[0, 5]), &list(1, &[0])].concat();
+        assert_eq!(parse(&record(22, &[&[1], &*list(3, &old)].concat())), Ok(Some(Hello { server_name: None })));
+    }
+}

@@ -1,0 +1,115 @@
+//! A tunnel: TLS between a client and a server that the proxy cannot look into.
+//!
+//! It begins with the name of the server that the client means, and that must be the host that was judged. Without this,
+//! one server of a large provider would be a way to all its others.
+
+use std::io::{self, ErrorKind};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, copy_bidirectional_with_sizes};
+use tokio::time::timeout;
+
+use super::IDLE;
+use super::client_hello;
+use super::client_hello::{Hello, HelloError};
+use super::dialer::Door;
+use super::idle_stream::Watched;
+use crate::web::target::Target;
+
+const ESTABLISHED: &[u8] = b"HTTP/1.1 200 Connection established\r\n\r\n";
+
+/// A fatal alert of TLS: access denied.
+const DENIED: [u8; 7] = [21, 3, 3, 0, 2, 2, 49];
+
+/// What a client may take to begin with TLS.
+const HELLO_WITHIN: Duration = Duration::from_secs(10);
+
+/// What is read at once of a hello, and of what follows.
+const STEP_BYTES: usize = 4 << 10;
+const BUFFER_BYTES: usize = 16 << 10;
+
+/// Why a tunnel carries nothing.
+#[derive(Debug, thiserror::Error)]
+enum TunnelError {
+    #[error("{0}")]
+    Hello(#[from] HelloError),
+    #[error("its TLS does not name the server that it means (no SNI)")]
+    NoName,
+    #[error("its TLS asks for the server `{name}`")]
+    OtherName { name: String },
+    #[error("it did not begin with TLS within {} s", HELLO_WITHIN.as_secs())]
+    Late,
+    #[error("the client has gone ({0})")]
+    Gone(#[from] io::Error),
+}
+
+/// Opens a tunnel to a server and carries it to its end. The server hears nothing before the client's hello is judged.
+pub(super) async fn carry<C, S>(client: &mut C, server: S, rest: Vec<u8>, target: &Target, door: &Door)
+where
+    C: AsyncRead + AsyncWrite + Unpin,
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let begun = match timeout(HELLO_WITHIN, begin(client, rest, target)).await {
+        Ok(begun) => begun,
+        Err(_) => Err(TunnelError::Late),
+    };
+    match begun {
+        // How a tunnel ends is the business of those who talk through it.
+        Ok(hello) => drop(relay(client, server, &hello).await),
+        Err(TunnelError::Gone(_)) => {}
+        Err(error) => {
+            door.refuse(&format!("the tunnel to `{}` was ended: {error}", target.host()));
+            if !matches!(error, TunnelError::Hello(HelloError::NotTls) | TunnelError::Late) {
+                // A client that is gone needs no word.
+                drop(client.write_all(&DENIED).await);
+            }
+        }
+    }
+}
+
+/// Tells the client that it may talk, and reads what it begins with: all of its hello, which has been judged.
+async fn begin<C: AsyncRead + AsyncWrite + Unpin>(
+    client: &mut C,
+    rest: Vec<u8>,
+    target: &Target,
+) -> Result<Vec<u8>, TunnelError> {
+    client.write_all(ESTABLISHED).await?;
+    let mut bytes = rest;
+    loop {
+        if let Some(hello) = client_hello::parse(&bytes)? {
+            check(hello, target)?;
+            return Ok(bytes);
+        }
+        bytes.reserve(STEP_BYTES);
+        if client.read_buf(&mut bytes).await? == 0 {
+            return Err(io::Error::from(ErrorKind::UnexpectedEof).into());
+        }
+    }
+}
+
+/// TLS names no server where that is an address.
+fn check(hello: Hello, target: &Target) -> Result<(), TunnelError> {
+    match (hello.server_name, target.literal()) {
+        (None, Some(_)) => Ok(()),
+        (None, None) => Err(TunnelError::NoName),
+        (Some(name), _) if name == target.host() => Ok(()),
+        (Some(name), _) => Err(TunnelError::OtherName { name }),
+    }
+}
+
+/// Carries bytes both ways until both sides have ended, or nothing is said for long.
+async fn relay<C, S>(client: &mut C, server: S, hello: &[u8]) -> io::Result<()>
+where
+    C: AsyncRead + AsyncWrite + Unpin,
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let (mut server, last) = Watched::new(server);
+    let both = async {
+        server.write_all(hello).await?;
+        copy_bidirectional_with_sizes(client, &mut server, BUFFER_BYTES, BUFFER_BYTES).await
+    };
+    tokio::select! {
+        ended = both => ended.map(drop),
+        () = last.is_over(IDLE) => Ok(()),
+    }
+}

@@ -1,0 +1,169 @@
+//! Bash: a command line, run in walls that the task's grant leaves it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+use sortie_protocol::{Fault, Resource, ShellMark, ToolOutput};
+
+use crate::answer::Answer;
+use crate::answer::arguments::{Unknown, optional_count, optional_flag, optional_text};
+use crate::answer::phrases::{counted, grouped};
+use crate::answer::tool_error::Problem;
+use crate::call::context::CallContext;
+use crate::call::typed_tool::TypedTool;
+use crate::shell::excerpt::{Excerpt, WHOLE_BYTES};
+use crate::shell::finished::Finished;
+use crate::shell::launcher::Order;
+use crate::shell::recent_output::RECENT_BYTES;
+use crate::shell::shells::Shells;
+
+const DEFAULT_TIME: Duration = Duration::from_mins(2);
+const MAX_TIME: Duration = Duration::from_mins(10);
+
+/// No system takes a much longer one.
+const MAX_LINE_BYTES: usize = 100_000;
+
+pub(crate) struct Bash;
+
+#[derive(Deserialize)]
+pub(crate) struct BashInput {
+    command: String,
+    #[serde(default, deserialize_with = "optional_count")]
+    timeout: Option<u64>,
+    /// For people who follow along: they see the arguments.
+    #[serde(default, rename = "description")]
+    _description: Option<IgnoredAny>,
+    #[serde(default, deserialize_with = "optional_flag")]
+    run_in_background: Option<bool>,
+    #[serde(default, deserialize_with = "optional_text")]
+    cwd: Option<String>,
+    #[serde(flatten)]
+    unknown: Unknown,
+}
+
+impl TypedTool for Bash {
+    type Input = BashInput;
+
+    const NAME: &'static str = "Bash";
+    const IDEMPOTENT: bool = false;
+
+    fn description(&self) -> String {
+        "Run a bash command line. Each call is a fresh shell in the workspace root or in cwd: no state is kept, there is \
+         no input, and what it leaves running ends with it. Walls keep settings, hooks and all outside the workspace as \
+         they are; no network unless granted. Of a long output the beginning and the end are shown. Prefer Read, Grep, Glob and Edit to cat, grep, find and sed."
+            .to_owned()
+    }
+
+    fn schema(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "command": {"type": "string"},
+                "timeout": {"type": "integer", "description": "milliseconds, default 120000, at most 600000"},
+                "description": {"type": "string", "description": "5-10 words"},
+                "run_in_background": {
+                    "type": "boolean",
+                    "description": "do not wait; BashOutput reads it, KillShell or your end ends it",
+                },
+                "cwd": {"type": "string", "description": "directory in the workspace"},
+            },
+            "required": ["command"],
+        })
+    }
+
+    fn resource(&self, input: &Self::Input, context: CallContext<'_>) -> Resource {
+        // A directory that leads nowhere makes the call fail; until then the line is judged all the same.
+        let directory = input.cwd.as_deref().and_then(|cwd| context.workspace.locate(cwd).ok());
+        Resource::Command { line: input.command.clone(), directory: directory.unwrap_or_else(PathBuf::new) }
+    }
+
+    async fn run(&self, input: Self::Input, context: CallContext<'_>) -> ToolOutput {
+        let mut answer = context.answer();
+        answer.note_unknown(&input.unknown);
+        let Some(shells) = context.shells else {
+            return answer.failed(&Problem::new(Fault::NotAllowed, "the command was not run: there is no shell here"));
+        };
+        match order(&input, &mut answer, context) {
+            Ok(order) if input.is_background() => start(answer, shells, order, context).await,
+            Ok(order) => run(answer, shells, order, context).await,
+            Err(problem) => answer.failed(&problem),
+        }
+    }
+}
+
+impl BashInput {
+    fn is_background(&self) -> bool {
+        self.run_in_background.unwrap_or_default()
+    }
+}
+
+/// The command that is asked for, if it makes sense.
+fn order(input: &BashInput, answer: &mut Answer, context: CallContext<'_>) -> Result<Order, Problem> {
+    if input.command.trim().is_empty() {
+        return Err(Problem::arguments("the command is empty"));
+    }
+    if input.command.len() > MAX_LINE_BYTES {
+        let (n_bytes, most) = (grouped(input.command.len() as u64), grouped(MAX_LINE_BYTES as u64));
+        let why = format!("the command has {n_bytes} bytes, at most {most} can be run; write a script and run that");
+        return Err(Problem::arguments(why));
+    }
+    let asked = input.timeout.filter(|milliseconds| *milliseconds > 0).map(Duration::from_millis);
+    let time = asked.or((!input.is_background()).then_some(DEFAULT_TIME)).map(|time| time.min(MAX_TIME));
+    if asked.is_some_and(|asked| asked > MAX_TIME) {
+        answer.note(format!("the timeout was cut to {} ms", MAX_TIME.as_millis()));
+    }
+    Ok(Order {
+        line: input.command.clone(),
+        directory: input.cwd.clone(),
+        time,
+        workspace: context.workspace.clone(),
+        unspilled: if input.is_background() { RECENT_BYTES as u64 } else { WHOLE_BYTES },
+    })
+}
+
+async fn run(answer: Answer, shells: &Shells, order: Order, context: CallContext<'_>) -> ToolOutput {
+    match shells.run(order, context.cancel, context.progress).await {
+        Ok((finished, output)) => report(answer, &finished, output),
+        Err(problem) => answer.failed(&problem),
+    }
+}
+
+fn report(mut answer: Answer, finished: &Finished, mut output: Excerpt) -> ToolOutput {
+    let shown = output.shown();
+    let n_lines = shown.text.lines().count();
+    answer.text(&shown.text);
+    answer.put("output", || shown.text.clone().into());
+    finished.put(&mut answer);
+    if !finished.is_success() {
+        answer.note(finished.ending());
+    } else if n_lines == 0 {
+        answer.note("no output");
+    }
+    finished.note(&mut answer);
+    if shown.is_cut {
+        finished.note_spill(&mut answer);
+    }
+    if shown.is_lossy {
+        answer.note("bytes that are not UTF-8 are shown as \u{fffd}");
+    }
+    finished.note_walls(&mut answer, &shown.text);
+    let lines = if n_lines == 0 { "no output".to_owned() } else { counted(n_lines, "line", "lines") };
+    let for_people = if finished.is_success() { lines } else { format!("{}, {lines}", finished.ending()) };
+    finished.done(answer, for_people)
+}
+
+async fn start(mut answer: Answer, shells: &Shells, order: Order, context: CallContext<'_>) -> ToolOutput {
+    match shells.start(order, context.cancel, context.progress).await {
+        Ok(command) => {
+            let name = command.name();
+            answer.line(&format!("{name} runs in the background"));
+            answer.put("bash_id", || name.into());
+            let shell = Some(ShellMark::Started(command.number()));
+            ToolOutput { shell, ..answer.done(format!("{name} runs in the background")) }
+        }
+        Err(problem) => answer.failed(&problem),
+    }
+}

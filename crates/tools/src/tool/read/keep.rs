@@ -1,0 +1,33 @@
+//! A reader that keeps what passes through it, as long as it is little: what a task has seen of a file.
+
+use std::io::{self, Read};
+
+use crate::files::read_state::MAX_FILE_BYTES;
+
+pub(super) struct Keep<R> {
+    inner: R,
+    /// `None` once it was too much.
+    kept: Option<Vec<u8>>,
+}
+
+impl<R> Keep<R> {
+    pub(super) fn new(inner: R) -> Self {
+        Self { inner, kept: Some(Vec::new()) }
+    }
+
+    /// All of a file of `n_bytes`, if all of it came through and was kept.
+    pub(super) fn whole(self, n_bytes: u64) -> Option<Vec<u8>> {
+        self.kept.filter(|kept| kept.len() as u64 == n_bytes)
+    }
+}
+
+impl<R: Read> Read for Keep<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n_bytes = self.inner.read(buffer)?;
+        self.kept = self.kept.take().filter(|kept| kept.len() + n_bytes <= MAX_FILE_BYTES).map(|mut kept| {
+            kept.extend_from_slice(&buffer[..n_bytes]);
+            kept
+        });
+        Ok(n_bytes)
+    }
+}

@@ -1,0 +1,169 @@
+//! One page of a text: some lines from some line on, without holding anything else.
+
+use std::borrow::Cow;
+use std::io::{self, BufRead, Read};
+
+use crate::answer::Answer;
+use crate::answer::truncate;
+use crate::files::encoding::MARK;
+
+pub(super) const MAX_LINE_CHARS: usize = 2000;
+/// Enough for that many characters, whatever they are, and one more, by which a cut is noticed.
+const MAX_LINE_BYTES: u64 = 4 * (MAX_LINE_CHARS as u64 + 1);
+/// How far it looks beyond what it shows, to find the end of a line or to count the lines that follow.
+const MAX_LOOK_AHEAD: u64 = 64 * 1024 * 1024;
+
+/// Lines of a text, as a call asks for them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lines {
+    /// Counted from 1.
+    pub(super) first: u64,
+    pub(super) limit: u64,
+}
+
+/// What is known of the lines that were shown.
+#[derive(Default)]
+pub(super) struct Page {
+    /// The last line shown; before that, the last one passed on the way to the page.
+    pub(super) last: u64,
+    /// Lines that were longer than is shown.
+    pub(super) n_cut: usize,
+    /// Lines with bytes that are not UTF-8.
+    pub(super) n_invalid: usize,
+    /// Lines that end with CRLF, and lines that end with LF alone.
+    pub(super) n_crlf: usize,
+    pub(super) n_lf: usize,
+    /// The file starts with a byte order mark, which is not shown.
+    pub(super) has_mark: bool,
+}
+
+/// What comes after the page.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// The file ended before the page began.
+    Past { n_lines: u64 },
+    /// The page holds the last line.
+    Last,
+    /// There is more; the number of lines in all, if they could be counted quickly.
+    More { n_lines: Option<u64> },
+    /// The last line shown went on for at least this long.
+    Endless { n_bytes: u64 },
+}
+
+impl Page {
+    /// Writes at most `limit` lines from line `first` (counted from 1) of a text of `n_bytes`, as far as they fit.
+    pub(super) fn read(
+        &mut self,
+        reader: &mut impl BufRead,
+        Lines { first, limit }: Lines,
+        n_bytes: u64,
+        answer: &mut Answer,
+    ) -> io::Result<End> {
+        while self.last + 1 < first {
+            if reader.skip_until(b'\n')? == 0 {
+                return Ok(End::Past { n_lines: self.last });
+            }
+            self.last += 1;
+        }
+        for n_shown in 0..limit {
+            let Some(mut line) = read_line(reader)? else {
+                return Ok(if n_shown == 0 { End::Past { n_lines: self.last } } else { End::Last });
+            };
+            let number = self.last + 1;
+            self.has_mark |= number == 1 && line.drop_mark();
+            let (text, is_cut, is_valid) = line.shown();
+            if !answer.line(&format!("{number}\t{text}")) {
+                return Ok(End::More { n_lines: count_lines(reader, number, n_bytes) });
+            }
+            self.last = number;
+            self.n_cut += usize::from(is_cut);
+            self.n_invalid += usize::from(!is_valid);
+            self.n_crlf += usize::from(line.end == LineEnd::Crlf);
+            self.n_lf += usize::from(line.end == LineEnd::Lf);
+            if line.is_endless {
+                return Ok(End::Endless { n_bytes: line.n_bytes });
+            }
+        }
+        if reader.fill_buf()?.is_empty() {
+            return Ok(End::Last);
+        }
+        Ok(End::More { n_lines: count_lines(reader, self.last, n_bytes) })
+    }
+}
+
+/// The number of lines in all, after `n_before` of them; `None` if that would take long or does not succeed.
+fn count_lines(reader: &mut impl BufRead, n_before: u64, n_bytes: u64) -> Option<u64> {
+    if n_bytes > MAX_LOOK_AHEAD {
+        return None;
+    }
+    // The file may have grown since its size was taken.
+    let mut rest = reader.take(MAX_LOOK_AHEAD);
+    let mut n_lines = n_before;
+    while rest.skip_until(b'\n').ok()? > 0 {
+        n_lines += 1;
+    }
+    (rest.limit() > 0).then_some(n_lines)
+}
+
+/// The start of a line, and what is known of the rest of it.
+struct Line {
+    start: Vec<u8>,
+    /// Of the whole line, without its end; at least this many if it is endless.
+    n_bytes: u64,
+    end: LineEnd,
+    is_endless: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LineEnd {
+    /// None, or one that was not looked at because the line is so long.
+    None,
+    Lf,
+    Crlf,
+}
+
+fn read_line(reader: &mut impl BufRead) -> io::Result<Option<Line>> {
+    let mut start = Vec::new();
+    reader.take(MAX_LINE_BYTES).read_until(b'\n', &mut start)?;
+    if start.is_empty() {
+        return Ok(None);
+    }
+    let mut n_bytes = start.len() as u64;
+    let (mut end, mut is_endless) = (LineEnd::None, false);
+    if start.pop_if(|last| *last == b'\n').is_some() {
+        end = if start.pop_if(|last| *last == b'\r').is_some() { LineEnd::Crlf } else { LineEnd::Lf };
+        n_bytes = start.len() as u64;
+    } else if n_bytes == MAX_LINE_BYTES {
+        let mut rest = reader.take(MAX_LOOK_AHEAD);
+        n_bytes += rest.skip_until(b'\n')? as u64;
+        is_endless = rest.limit() == 0;
+    }
+    Ok(Some(Line { start, n_bytes, end, is_endless }))
+}
+
+impl Line {
+    /// Takes a byte order mark off its start, if there is one.
+    fn drop_mark(&mut self) -> bool {
+        let has_mark = self.start.starts_with(MARK.as_bytes());
+        if has_mark {
+            self.start.drain(..MARK.len());
+            self.n_bytes -= MARK.len() as u64;
+        }
+        has_mark
+    }
+
+    /// The text as it is shown, whether it was cut, and whether all of it is UTF-8.
+    fn shown(&self) -> (String, bool, bool) {
+        let text = String::from_utf8_lossy(&self.start);
+        let is_lossy = matches!(text, Cow::Owned(_));
+        match text.char_indices().nth(MAX_LINE_CHARS) {
+            Some((end, _)) => {
+                let is_valid = !(is_lossy && text[..end].contains('\u{fffd}'));
+                let least = if self.is_endless { "at least " } else { "" };
+                let start = truncate::start(&text, end);
+                (truncate::marked(start, format_args!("{least}{}", self.n_bytes)), true, is_valid)
+            }
+            None => (text.into_owned(), false, !is_lossy),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! `SendMessage`: words for another task, which reads them at its next turn. One that has ended goes on with them.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+use sortie_protocol::{Resource, TaskId, TaskRequest, ToolOutput};
+
+use crate::answer::arguments::Unknown;
+use crate::answer::tool_error::Problem;
+use crate::call::context::CallContext;
+use crate::call::tool::Order;
+use crate::call::typed_tool::TypedTool;
+use crate::port::message::check;
+use crate::port::relatives::Receipt;
+use crate::port::task_line::words;
+
+const PARENT: &str = "parent";
+
+pub(crate) struct SendMessage;
+
+#[derive(Deserialize)]
+pub(crate) struct SendMessageInput {
+    #[serde(alias = "recipient", alias = "task_id", alias = "taskId", alias = "agent_id", alias = "agentId")]
+    to: String,
+    #[serde(alias = "content", alias = "text", alias = "prompt")]
+    message: String,
+    /// Known to models from elsewhere; people see the message.
+    #[serde(default, rename = "summary")]
+    _summary: Option<IgnoredAny>,
+    #[serde(flatten)]
+    unknown: Unknown,
+}
+
+impl TypedTool for SendMessage {
+    type Input = SendMessageInput;
+
+    const NAME: &'static str = "SendMessage";
+    const IDEMPOTENT: bool = false;
+    /// What has arrived names the call that sent it.
+    const SETTLES_ITSELF: bool = true;
+    const ORDER: Order = Order::Says;
+
+    fn description(&self) -> String {
+        "Write to a sub-agent, which reads it at its next turn or, if it has ended, goes on with it; also to a sibling or \
+         your parent."
+            .to_owned()
+    }
+
+    fn schema(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "to": {"type": "string", "description": "id, or parent"},
+                "message": {"type": "string"},
+            },
+            "required": ["to", "message"],
+        })
+    }
+
+    /// The agent that would go to work on it, as if it were delegated to.
+    fn resource(&self, input: &Self::Input, context: CallContext<'_>) -> Resource {
+        let to = Some(input.to.trim().to_owned());
+        context.delegation.agent_for(&TaskRequest { resume: to, ..TaskRequest::default() })
+    }
+
+    async fn run(&self, input: Self::Input, context: CallContext<'_>) -> ToolOutput {
+        let mut answer = context.answer();
+        answer.note_unknown(&input.unknown);
+        let to = match check("message", &input.message).and_then(|()| recipient(&input.to)) {
+            Ok(to) => to,
+            Err(problem) => return answer.failed(&problem),
+        };
+        let receipt = match context.kin.send(context.call, &to, input.message).await {
+            Ok(receipt) => receipt,
+            Err(failure) => return answer.failed(&Problem::new(None, failure.to_string())),
+        };
+        let (text, for_people) = match receipt {
+            Receipt::Delivered { task } => (
+                format!("delivered: {task} reads it at its next turn, unless it ends before"),
+                format!("delivered to {task}"),
+            ),
+            Receipt::Resumed { task } => (
+                format!("{task} goes on with it in the background; {}", report_line(context)),
+                format!("{task} resumed"),
+            ),
+        };
+        answer.line(&text);
+        answer.put_body("receipt");
+        answer.done(for_people)
+    }
+}
+
+/// How the caller comes by the report.
+fn report_line(context: CallContext<'_>) -> &'static str {
+    if context.kin.delivers() { "its report is delivered to you" } else { "TaskOutput waits for its report" }
+}
+
+/// Whom a name means. Only a whole id is one: whoever is judged by [`TypedTool::resource`] must be the one who reads it.
+fn recipient(to: &str) -> Result<String, Problem> {
+    let to = to.trim();
+    if to.eq_ignore_ascii_case(PARENT) {
+        return Ok(PARENT.to_owned());
+    }
+    let task: Result<TaskId, _> = to.parse();
+    let unknown = |_| format!("nothing was sent: `{}` is neither the whole id of a task nor {PARENT}", words(to));
+    task.map(|task| task.to_string()).map_err(unknown).map_err(Problem::arguments)
+}

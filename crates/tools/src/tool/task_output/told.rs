@@ -1,0 +1,154 @@
+//! What `TaskOutput` tells of several tasks: within a size, and which of the mail that makes read.
+
+use sortie_contract::compact_report;
+use sortie_protocol::{Failure, Fault, MailMark, ReportMark, TaskId, TaskOutcome, ToolOutput};
+
+use crate::answer::Answer;
+use crate::answer::phrases::grouped;
+use crate::answer::tool_error::Problem;
+use crate::answer::truncate;
+use crate::call::context::CallContext;
+use crate::port::outcome_digest::essence;
+use crate::port::relatives::{Glance, Kin, ReportPage, Stand};
+use crate::port::task_line::line;
+
+/// All reports of one answer, if it has several.
+const MAX_CHARS: usize = 24_000;
+const PAGE_CHARS: usize = 8000;
+
+#[derive(Default)]
+pub(super) struct Told {
+    pieces: Vec<String>,
+    notes: Vec<String>,
+    tasks: Vec<TaskId>,
+    read: MailMark,
+    /// Characters of the reports so far.
+    n_chars: usize,
+    n_ended: usize,
+    n_unknown: usize,
+    /// Tasks that have not ended, and do not work for the caller: what to say of each.
+    lacks: Vec<String>,
+    has_cut: bool,
+}
+
+impl Told {
+    /// A task of which nothing can be said; the failure names it.
+    pub(super) fn unknown(&mut self, failure: &Failure) {
+        self.n_unknown += 1;
+        self.pieces.push(failure.to_string());
+    }
+
+    /// A task, with its report if that fits beside the others.
+    pub(super) fn whole(&mut self, glance: &Glance, context: CallContext<'_>) {
+        if self.tasks.contains(&glance.task) {
+            return;
+        }
+        self.tasks.push(glance.task);
+        let Stand::Ended { outcome, unread } = &glance.stand else {
+            return self.open(glance, context.kin);
+        };
+        self.n_ended += 1;
+        let report = compact_report(outcome, &context.delegation.answer_parts().mark);
+        let n_chars = report.chars().count();
+        // One that fits nowhere else fits into an answer of its own: the engine has bounded it.
+        if self.n_chars > 0 && self.n_chars + n_chars > MAX_CHARS {
+            let n_chars = grouped(outcome.text.chars().count() as u64);
+            self.pieces.push(format!(
+                "{}\n(its report has {n_chars} characters and did not fit beside the others; ask for it alone)",
+                line(glance)
+            ));
+            return;
+        }
+        self.n_chars += n_chars;
+        self.has_cut |= outcome.full_text_path.is_some();
+        self.pieces.push(report);
+        self.mark_read(*unread, outcome);
+    }
+
+    /// A task that has not ended. Of one that does not work for the caller no report comes by itself. Who has nothing
+    /// delivered is no task, and can go on with those that are nobody's.
+    fn open(&mut self, glance: &Glance, kin: &dyn Kin) {
+        self.pieces.push(line(glance));
+        let task = glance.task;
+        self.lacks.extend(match glance.stand {
+            Stand::Waits | Stand::Works(_) | Stand::Ended { .. } => None,
+            Stand::Elsewhere { .. } => Some(format!(
+                "{task} works for somebody else: its report is not delivered to you; TaskOutput has it when it has ended"
+            )),
+            Stand::Interrupted if !kin.delivers() && glance.parent.is_none() => {
+                Some(format!("nobody runs {task}: no report of it comes before SendMessage has it go on"))
+            }
+            Stand::Interrupted => {
+                Some(format!("nobody runs {task}: no report of it comes, unless a person has it go on"))
+            }
+        });
+    }
+
+    /// A task, with the part of its full report that begins at this character.
+    pub(super) async fn page(&mut self, glance: &Glance, offset: u64, context: CallContext<'_>) {
+        let Stand::Ended { outcome, unread } = &glance.stand else { return self.whole(glance, context) };
+        let (id, from) = (glance.task.to_string(), usize::try_from(offset).unwrap_or(usize::MAX));
+        let ReportPage { text, from, whole } = match context.kin.page(&id, from, PAGE_CHARS).await {
+            Ok(page) => page,
+            Err(failure) => return self.unknown(&failure),
+        };
+        self.tasks.push(glance.task);
+        self.n_ended += 1;
+        let is_last = from.saturating_add(text.chars().count()) >= whole;
+        let shown = if is_last { text.as_str() } else { page_end(&text) };
+        let next = from.saturating_add(shown.chars().count());
+        let page = TaskOutcome { text: shown.to_owned(), structured: None, ..outcome.as_ref().clone() };
+        self.pieces.push(compact_report(&page, &context.delegation.answer_parts().mark));
+        let (first, end, all) = (grouped(from as u64), grouped(next as u64), grouped(whole as u64));
+        self.notes.push(match (shown.is_empty(), is_last) {
+            (true, _) => format!("nothing from character {first} on: the report has {all}"),
+            (false, true) => format!("characters {first} to {end} of {all}: the end"),
+            (false, false) => format!("characters {first} to {end} of {all}; next offset: {next}"),
+        });
+        if from == 0 && is_last {
+            self.mark_read(*unread, outcome);
+        }
+    }
+
+    /// A report is told whole: it needs no delivery any more.
+    fn mark_read(&mut self, unread: Option<ReportMark>, outcome: &TaskOutcome) {
+        self.read.essences.extend(unread.map(|_| essence(Ok(outcome))));
+        self.read.reports.extend(unread);
+    }
+
+    /// Where reports are not delivered, they have to be asked for.
+    pub(super) fn answer(self, mut answer: Answer, kin: &dyn Kin) -> ToolOutput {
+        let text = self.pieces.join("\n\n");
+        if self.tasks.is_empty() {
+            return answer.failed(&Problem::new(Fault::NotFound, text));
+        }
+        let n_tasks = self.tasks.len() + self.n_unknown;
+        let n_open = self.tasks.len() - self.n_ended - self.lacks.len();
+        answer.text(&text);
+        answer.put_body("tasks");
+        if self.has_cut {
+            answer.note("a report was cut: with offset 0 you page it in full");
+        }
+        self.notes.into_iter().for_each(|note| answer.note(note));
+        self.lacks.into_iter().for_each(|lack| answer.note_lack(lack));
+        if n_open > 0 {
+            let have = if n_open == 1 { "has" } else { "have" };
+            let then = if kin.delivers() {
+                "reports of your background tasks are delivered to you by themselves: go on with other work or end your \
+                 turn, do not poll"
+            } else {
+                "call TaskOutput again for their reports, with a longer timeout rather than often"
+            };
+            answer.note_lack(format!("{n_open} of {n_tasks} {have} not ended; {then}"));
+        }
+        ToolOutput { mail: self.read, ..answer.done(format!("{} of {n_tasks} ended", self.n_ended)) }
+    }
+}
+
+/// A page without the word that goes on behind it, unless it has no other.
+fn page_end(text: &str) -> &str {
+    match truncate::unfinished(text) {
+        "" => text,
+        shown => shown,
+    }
+}

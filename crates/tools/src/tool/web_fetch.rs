@@ -1,0 +1,140 @@
+//! `WebFetch`: a page or a text from the internet, as Markdown; or what it says to a question.
+//!
+//! It sends nothing but the URL: no cookies, no credentials, no proxy. It reaches the internet and what [`WebRules`]
+//! allow beside it, checked for each connection on the address that is then connected to.
+
+mod question;
+mod report;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sortie_protocol::{Fault, Resource, ToolOutput};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout_at};
+
+use crate::answer::arguments::{Unknown, optional_text};
+use crate::answer::tool_error::Problem;
+use crate::answer::truncate;
+use crate::call::context::CallContext;
+use crate::call::typed_tool::TypedTool;
+use crate::files::blocking::cancelled;
+use crate::web::fetch::{Fetched, fetch};
+use crate::web::guard::Guard;
+use crate::web::lookup::Lookup;
+use crate::web::target::Target;
+use crate::web::web_rules::WebRules;
+
+/// The longest that one fetch takes, redirects and the wait for its turn included.
+const WITHIN: Duration = Duration::from_secs(30);
+
+/// Fetches at once in the whole process. Each may hold a page and its text several times over.
+static SLOTS: Semaphore = Semaphore::const_new(32);
+
+/// Fetches what is on the internet. Nothing is built before the first fetch.
+pub struct WebFetch {
+    guard: Guard,
+    within: Duration,
+}
+
+#[derive(Deserialize)]
+pub struct WebFetchInput {
+    url: String,
+    #[serde(default, deserialize_with = "optional_text")]
+    prompt: Option<String>,
+    #[serde(flatten)]
+    unknown: Unknown,
+}
+
+impl WebFetch {
+    pub fn new(rules: WebRules) -> Self {
+        Self { guard: Guard::new(rules), within: WITHIN }
+    }
+
+    /// The same with names looked up elsewhere than the machine does.
+    #[must_use]
+    pub fn with_lookup(self, lookup: Arc<dyn Lookup>) -> Self {
+        Self { guard: self.guard.with_lookup(lookup), ..self }
+    }
+
+    /// The same with another bound on the time that a fetch takes: 30 s unless it is set.
+    #[must_use]
+    pub fn within(self, within: Duration) -> Self {
+        Self { within, ..self }
+    }
+
+    async fn fetch(&self, input: &WebFetchInput, context: CallContext<'_>) -> ToolOutput {
+        let mut answer = context.answer();
+        answer.note_unknown(&input.unknown);
+        let target = match Target::parse(&input.url) {
+            Ok(target) => target,
+            Err(error) => return answer.failed(&Problem::arguments(format!("nothing was fetched: {error}"))),
+        };
+        let deadline = Instant::now() + self.within;
+        let Ok(Ok(slot)) = timeout_at(deadline, SLOTS.acquire()).await else {
+            let text = format!("{} was not fetched: other fetches took all the time it had; try again", target.url());
+            return answer.failed(&Problem::new(Fault::TimedOut, text));
+        };
+        match fetch(&self.guard, target.clone(), deadline, self.within).await {
+            Ok(Fetched::Page(page)) => {
+                let read = report::read(page, self.within, &mut answer).await;
+                // A model may take its time over an answer.
+                drop(slot);
+                match read {
+                    Ok(text) => report::page(&text, input.prompt.as_deref(), context, answer).await,
+                    Err(problem) => answer.failed(&problem),
+                }
+            }
+            Ok(Fetched::Elsewhere { from, status, to }) => report::elsewhere(&from, status, &to, answer),
+            Err(error) => report::failure(&target, &error, answer),
+        }
+    }
+}
+
+impl TypedTool for WebFetch {
+    type Input = WebFetchInput;
+
+    const NAME: &'static str = "WebFetch";
+    const IDEMPOTENT: bool = true;
+
+    fn description(&self) -> String {
+        "Fetch a web page as Markdown, or a text as it is. With prompt, a small model reads the page and only its \
+         answer is returned."
+            .to_owned()
+    }
+
+    fn schema(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "url": {"type": "string"},
+                "prompt": {"type": "string"},
+            },
+            "required": ["url"],
+        })
+    }
+
+    fn resource(&self, input: &Self::Input, _: CallContext<'_>) -> Resource {
+        Target::parse(&input.url).map_or(Resource::Nothing, |target| Resource::Host(target.host().to_owned()))
+    }
+
+    async fn run(&self, input: Self::Input, context: CallContext<'_>) -> ToolOutput {
+        tokio::select! {
+            biased;
+            () = context.cancel.cancelled() => cancelled(),
+            output = self.fetch(&input, context) => output,
+        }
+    }
+}
+
+/// The start of a text that fits, to the end of a line where one is near.
+fn fit(text: &str, max_bytes: usize) -> &str {
+    if text.len() <= max_bytes {
+        return text;
+    }
+    let start = &text[..text.floor_char_boundary(max_bytes)];
+    let line_end = start.rfind('\n').filter(|&at| at >= max_bytes / 4 * 3);
+    line_end.map_or_else(|| truncate::start(text, start.len()), |line_end| &start[..line_end])
+}
