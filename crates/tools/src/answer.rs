@@ -16,7 +16,7 @@ use sortie_protocol::{Fault, Payload, ToolOutput};
 use self::arguments::Unknown;
 use self::halt::Halt;
 use self::phrases::counted;
-use self::tool_error::Problem;
+use self::tool_error::ToolError;
 
 /// The most that the body of an answer holds.
 pub(crate) const MAX_BYTES: usize = 50 * 1024;
@@ -175,11 +175,11 @@ impl Answer {
         ToolOutput { payload, ..ToolOutput::done(self.into_text(), for_people) }
     }
 
-    /// A failure with the problem's words, followed by the notes.
-    pub(crate) fn failed(mut self, problem: &Problem) -> ToolOutput {
+    /// A failure with the error's words, followed by the notes.
+    pub(crate) fn failed(mut self, error: &ToolError) -> ToolOutput {
         self.note_altered_names();
-        self.body = format!("{}\n", problem.text);
-        ToolOutput { fault: problem.fault, ..ToolOutput::failure(self.into_text()) }
+        self.body = format!("{}\n", error.text);
+        ToolOutput { fault: error.fault, ..ToolOutput::failure(self.into_text()) }
     }
 
     fn note_altered_names(&mut self) {

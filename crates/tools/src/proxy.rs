@@ -26,7 +26,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tokio_util::task::AbortOnDropHandle;
 
-use self::dialer::Door;
+use self::dialer::Dialer;
 use crate::port::shell_reach::ShellReach;
 use crate::web::guard::Guard;
 use crate::web::web_rules::WebRules;
@@ -42,7 +42,7 @@ const IDLE: Duration = Duration::from_mins(5);
 
 /// A proxy at work. Dropped, it ends, and all its connections with it.
 pub(crate) struct ProxyGuard {
-    door: Arc<Door>,
+    door: Arc<Dialer>,
     _serving: AbortOnDropHandle<()>,
 }
 
@@ -59,10 +59,10 @@ pub(crate) fn serve(
     reach: Arc<dyn ShellReach>,
     web: &WebRules,
 ) -> io::Result<ProxyGuard> {
-    start(listener, Door::new(reach, Guard::new(web.clone())))
+    start(listener, Dialer::new(reach, Guard::new(web.clone())))
 }
 
-fn start(listener: std::net::TcpListener, door: Door) -> io::Result<ProxyGuard> {
+fn start(listener: std::net::TcpListener, door: Dialer) -> io::Result<ProxyGuard> {
     listener.set_nonblocking(true)?;
     let listener = TcpListener::from_std(listener)?;
     let door = Arc::new(door);
@@ -70,7 +70,7 @@ fn start(listener: std::net::TcpListener, door: Door) -> io::Result<ProxyGuard> 
     Ok(ProxyGuard { door, _serving: AbortOnDropHandle::new(serving) })
 }
 
-async fn accept_all(listener: TcpListener, door: Arc<Door>) {
+async fn accept_all(listener: TcpListener, door: Arc<Dialer>) {
     // Dropped with this, it ends them all.
     let mut connections = JoinSet::new();
     loop {

@@ -5,13 +5,13 @@ use std::error::Error;
 use sortie_protocol::Fault;
 use sortie_sandbox::AccessError;
 
-pub(crate) struct Problem {
+pub(crate) struct ToolError {
     pub(crate) text: String,
     /// `None` where no kind fits.
     pub(crate) fault: Option<Fault>,
 }
 
-impl Problem {
+impl ToolError {
     pub(crate) fn new(fault: impl Into<Option<Fault>>, text: impl Into<String>) -> Self {
         Self { text: text.into(), fault: fault.into() }
     }
@@ -22,7 +22,7 @@ impl Problem {
     }
 }
 
-impl From<AccessError> for Problem {
+impl From<AccessError> for ToolError {
     fn from(error: AccessError) -> Self {
         Self::new(fault(&error), explain(&error))
     }

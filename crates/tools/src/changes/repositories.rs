@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sortie_sandbox::{FileKind, GitDirectory, Workspace, git_directory};
 
-use super::snapshot::{IN_GIT_DIRECTORIES, Snapshot};
+use super::snapshot::{IN_GIT_DIRECTORIES, TreeSnapshot};
 use crate::port::shell_reach::Repositories;
 
 /// Repositories elsewhere in the tree that are kept. Each takes some mounts.
@@ -16,7 +16,7 @@ const MAX_NESTED: usize = 500;
 const MAX_NAMES: usize = 20_000;
 
 /// What a look at the tree has found, and what that leads to, as far as it lies in one of the `writable` directories.
-pub(super) fn find_repositories(workspace: &Workspace, writable: &[PathBuf], snapshot: &Snapshot) -> Repositories {
+pub(super) fn find_repositories(workspace: &Workspace, writable: &[PathBuf], snapshot: &TreeSnapshot) -> Repositories {
     let root = workspace.root();
     let mut found = Repositories::default();
     for top in [root].into_iter().chain(workspace.added()) {
@@ -153,7 +153,7 @@ mod tests {
     fn found(top: &Path) -> [Vec<String>; 4] {
         let root = top.join("work");
         let workspace = Workspace::open(&root).unwrap();
-        let snapshot = Snapshot::take(&workspace, &[PathBuf::new()], &CancellationToken::new());
+        let snapshot = TreeSnapshot::take(&workspace, &[PathBuf::new()], &CancellationToken::new());
         let Repositories { top: own, mut modules, worktrees, nested, lack } =
             find_repositories(&workspace, &[root], &snapshot);
         assert_eq!(lack, None);

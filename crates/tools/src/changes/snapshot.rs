@@ -21,7 +21,7 @@ pub(super) use self::difference::Difference;
 use crate::answer::halt::{Halt, Stop};
 use crate::answer::phrases::grouped;
 use crate::answer::tool_error::explain;
-use crate::files::walk::{Cut, Directory, Listing};
+use crate::files::walk::{Cut, Directory, DirectoryListing};
 
 /// The most that is looked at, in entries and in time.
 const MAX_ENTRIES: usize = 50_000;
@@ -33,7 +33,7 @@ pub(super) const GIT: &str = ".git";
 pub(super) const IN_GIT_DIRECTORIES: [&str; 3] = ["HEAD", "objects", "refs"];
 
 #[derive(Debug, Default)]
-pub(super) struct Snapshot {
+pub(super) struct TreeSnapshot {
     /// Sorted by name.
     directories: HashMap<PathBuf, Vec<(OsString, Sight)>>,
     n_entries: usize,
@@ -55,7 +55,7 @@ enum Sight {
     Hidden,
 }
 
-impl Snapshot {
+impl TreeSnapshot {
     /// Looks through these directories: relative to the root, or absolute in an added directory.
     pub(super) fn take(workspace: &Workspace, bases: &[PathBuf], cancel: &CancellationToken) -> Self {
         Self::take_within(MAX_ENTRIES, workspace, bases, &Stop::at(Instant::now() + MAX_TIME, cancel.clone()))
@@ -88,7 +88,7 @@ impl Snapshot {
         snapshot
     }
 
-    fn add(&mut self, path: PathBuf, listing: &Listing, queue: &mut VecDeque<Directory>) {
+    fn add(&mut self, path: PathBuf, listing: &DirectoryListing, queue: &mut VecDeque<Directory>) {
         if let Some(cut) = listing.cut {
             self.lack = Some(match cut {
                 Cut::Full => "a directory has too many entries".to_owned(),
@@ -116,12 +116,12 @@ impl Snapshot {
     }
 }
 
-fn is_git_directory(listing: &Listing) -> bool {
+fn is_git_directory(listing: &DirectoryListing) -> bool {
     IN_GIT_DIRECTORIES.iter().all(|name| has(listing, name))
 }
 
 /// Whether something of this name is there, hidden or not.
-fn has(listing: &Listing, name: &str) -> bool {
+fn has(listing: &DirectoryListing, name: &str) -> bool {
     let by_name = |entry: &Entry| entry.name.as_os_str().cmp(name.as_ref());
     listing.entries.binary_search_by(by_name).is_ok() || listing.ignored.iter().any(|entry| entry.name == name)
 }

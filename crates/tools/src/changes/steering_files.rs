@@ -21,7 +21,7 @@ const COMMON: &str = "commondir";
 
 /// What was found under names that steer something. Paths are as the workspace names them.
 #[derive(Debug, Default)]
-pub(super) struct Steering(BTreeMap<PathBuf, Look>);
+pub(super) struct SteeringFiles(BTreeMap<PathBuf, Look>);
 
 /// One name.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +55,7 @@ pub(super) struct Steered {
     pub(super) useless: Vec<PathBuf>,
 }
 
-impl Steering {
+impl SteeringFiles {
     pub(super) fn look(workspace: &Workspace, bases: &[PathBuf], repositories: &Repositories) -> Self {
         let mut steering = Self::default();
         for base in bases {

@@ -9,8 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::concurrent::CommandSpan;
 use super::repositories::{find_repositories, is_bare, is_repository, named, united};
-use super::snapshot::{Difference, Snapshot};
-use super::steering_files::Steering;
+use super::snapshot::{Difference, TreeSnapshot};
+use super::steering_files::SteeringFiles;
 use super::take_away::take_away;
 use crate::answer::phrases::named_paths;
 use crate::port::shell_reach::Repositories;
@@ -45,9 +45,9 @@ struct Places {
 
 /// How things are at one moment.
 struct State {
-    snapshot: Snapshot,
+    snapshot: TreeSnapshot,
     repositories: Repositories,
-    steering: Steering,
+    steering: SteeringFiles,
     /// Those of the bases that git would take for a git directory.
     bare: Vec<PathBuf>,
 }
@@ -56,9 +56,9 @@ impl State {
     /// `known` are repositories that are looked at even if nothing leads there any more.
     fn new(workspace: &Workspace, places: &Places, known: &Repositories, cancel: &CancellationToken) -> Self {
         let Places { writable, bases } = places;
-        let snapshot = Snapshot::take(workspace, bases, cancel);
+        let snapshot = TreeSnapshot::take(workspace, bases, cancel);
         let repositories = united(find_repositories(workspace, writable, &snapshot), known);
-        let steering = Steering::look(workspace, bases, &repositories);
+        let steering = SteeringFiles::look(workspace, bases, &repositories);
         let bare = bases.iter().filter(|base| is_bare(workspace, base)).cloned().collect();
         Self { snapshot, repositories, steering, bare }
     }

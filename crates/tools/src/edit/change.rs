@@ -8,14 +8,14 @@ use std::path::PathBuf;
 use sortie_protocol::ToolOutput;
 use sortie_sandbox::{AccessError, Expected, Stamp, Workspace, WriteError};
 
-use super::file_text::Text;
-use super::new_text::Made;
+use super::file_text::FileText;
+use super::new_text::NewText;
 use super::replace::MAX_BYTES;
 use super::report;
 use super::{hidden_parts, refusal};
 use crate::answer::Answer;
 use crate::answer::halt::{Halt, Stop};
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::answer::tool_error::explain;
 use crate::call::context::CallContext;
 use crate::files::access_advice::with_advice;
@@ -39,29 +39,29 @@ pub(crate) trait Intent: Send + 'static {
     fn creates(&self) -> bool;
 
     /// The text that is to take the place of `before`, which is empty where there is no file.
-    fn make(&self, before: &Text, stop: &Stop) -> Result<Made, Problem>;
+    fn make(&self, before: &FileText, stop: &Stop) -> Result<NewText, ToolError>;
 }
 
 /// A change that was made, or could be.
-pub(super) struct Change {
+pub(super) struct FileChange {
     /// Where the path leads: relative to the workspace, absolute in an added directory.
     pub(super) path: PathBuf,
-    pub(super) before: Text,
-    pub(super) made: Made,
+    pub(super) before: FileText,
+    pub(super) after: NewText,
     /// That of the file which is to be replaced; `None` where there is none.
     stamp: Option<Stamp>,
     /// What there is to know about it beside that it was made.
     pub(super) note: Option<String>,
 }
 
-impl Change {
+impl FileChange {
     pub(super) fn is_creation(&self) -> bool {
         self.stamp.is_none()
     }
 
     /// Whether the file is already as it shall be.
     pub(super) fn is_void(&self) -> bool {
-        !self.is_creation() && self.before.original() == self.made.text
+        !self.is_creation() && self.before.original() == self.after.text
     }
 }
 
@@ -83,7 +83,7 @@ pub(crate) async fn run(intent: impl Intent, context: CallContext<'_>) -> ToolOu
         intent.note_unknown(&mut answer);
         let output = match apply(&intent, &workspace, &seen, stop) {
             Ok(change) => report::done(answer, &change),
-            Err(problem) => answer.failed(&problem),
+            Err(error) => answer.failed(&error),
         };
         drop((turn, span));
         output
@@ -96,12 +96,12 @@ pub(crate) async fn preview(intent: impl Intent, context: CallContext<'_>) -> Op
     let (workspace, seen) = (context.workspace.clone(), context.seen.clone());
     let drafted = blocking::run(context.cancel, move |stop| match draft(&intent, &workspace, &seen, stop) {
         Ok(change) => ToolOutput::done(report::preview(&change), ""),
-        Err(problem) => ToolOutput::failure(problem.text),
+        Err(error) => ToolOutput::failure(error.text),
     });
     Some(drafted.await).filter(|output| !output.failed).map(|output| output.for_model)
 }
 
-fn apply(intent: &impl Intent, workspace: &Workspace, seen: &Seen, stop: &Stop) -> Result<Change, Problem> {
+fn apply(intent: &impl Intent, workspace: &Workspace, seen: &Seen, stop: &Stop) -> Result<FileChange, ToolError> {
     let path = intent.path();
     for _ in 0..MAX_ATTEMPTS {
         let mut change = draft(intent, workspace, seen, stop)?;
@@ -111,7 +111,7 @@ fn apply(intent: &impl Intent, workspace: &Workspace, seen: &Seen, stop: &Stop) 
         if let Some(halt) = stop.halt() {
             return Err(refusal::halted(path, halt));
         }
-        let bytes = change.before.encode(&change.made.text);
+        let bytes = change.before.encode(&change.after.text);
         let expected = change.stamp.map_or(Expected::Absent, |stamp| Expected::Content { stamp });
         match workspace.write_unless(path, &bytes, expected, &|| stop.halt().is_some()) {
             Ok(written) => {
@@ -135,35 +135,37 @@ fn apply(intent: &impl Intent, workspace: &Workspace, seen: &Seen, stop: &Stop) 
 }
 
 /// The change as it would be made now.
-fn draft(intent: &impl Intent, workspace: &Workspace, seen: &Seen, stop: &Stop) -> Result<Change, Problem> {
+fn draft(intent: &impl Intent, workspace: &Workspace, seen: &Seen, stop: &Stop) -> Result<FileChange, ToolError> {
     let asked = intent.path();
     let path = workspace.locate(asked)?;
     let (before, stamp) = match workspace.read_whole(asked, MAX_BYTES as u64) {
         Ok((bytes, stamp)) => {
             let sight = seen.sight(&path);
             let is_current = sight.as_ref().is_some_and(|sight| sight.is_current(&stamp, &bytes));
-            let text = Text::decode(bytes).map_err(|why| refusal::not_text(asked, &why))?;
+            let text = FileText::decode(bytes).map_err(|why| refusal::not_text(asked, &why))?;
             require_few_lines(asked, text.original())?;
             if !is_current {
                 return Err(refusal::not_known(asked, sight.as_ref(), &text));
             }
             (text, Some(stamp))
         }
-        Err(AccessError::NotFound { .. } | AccessError::Vanished { .. }) if intent.creates() => (Text::default(), None),
+        Err(AccessError::NotFound { .. } | AccessError::Vanished { .. }) if intent.creates() => {
+            (FileText::default(), None)
+        }
         Err(AccessError::NotRegular { path, kind }) => {
             return Err(refusal::unwritten(WriteError::NotRegular { path, kind }));
         }
         Err(error) => return Err(with_advice(workspace, asked, error)),
     };
     require_few_lines(asked, before.original())?;
-    let made = intent.make(&before, stop)?;
-    hidden_parts::require_plain(asked, stamp.map(|_| before.original()), &made)?;
-    hidden_parts::require_secrets_kept(asked, seen, before.original(), &made)?;
-    require_few_lines(asked, &made.text)?;
-    Ok(Change { path, before, made, stamp, note: None })
+    let after = intent.make(&before, stop)?;
+    hidden_parts::require_plain(asked, stamp.map(|_| before.original()), &after)?;
+    hidden_parts::require_secrets_kept(asked, seen, before.original(), &after)?;
+    require_few_lines(asked, &after.text)?;
+    Ok(FileChange { path, before, after, stamp, note: None })
 }
 
-fn require_few_lines(path: &str, text: &str) -> Result<(), Problem> {
+fn require_few_lines(path: &str, text: &str) -> Result<(), ToolError> {
     match text.matches('\n').count() {
         0..=MAX_LINES => Ok(()),
         n_lines => Err(refusal::too_many_lines(path, n_lines, MAX_LINES)),
@@ -171,7 +173,7 @@ fn require_few_lines(path: &str, text: &str) -> Result<(), Problem> {
 }
 
 /// Notes what was written where the write itself could not say what the file looks like now.
-fn remember(change: &Change, bytes: &[u8], workspace: &Workspace, seen: &Seen, path: &str) {
+fn remember(change: &FileChange, bytes: &[u8], workspace: &Workspace, seen: &Seen, path: &str) {
     if let Ok((found, stamp)) = workspace.read_whole(path, MAX_BYTES as u64)
         && found == bytes
     {

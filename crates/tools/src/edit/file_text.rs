@@ -8,7 +8,7 @@ use crate::files::encoding::{BINARY_PROBE_BYTES, MARK};
 
 /// A file's text; by default that of an empty file.
 #[derive(Debug, Default)]
-pub(crate) struct Text {
+pub(crate) struct FileText {
     /// As in the file, without its mark.
     original: String,
     /// The same with `\n` alone; `None` where that is no difference.
@@ -26,7 +26,7 @@ pub(crate) enum Ends {
     Mixed,
 }
 
-impl Text {
+impl FileText {
     /// The text in these bytes. The error says why they are none.
     pub(crate) fn decode(bytes: Vec<u8>) -> Result<Self, String> {
         let probe = &bytes[..bytes.len().min(BINARY_PROBE_BYTES)];
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     fn edited(before: &str, edit: impl Fn(&str) -> String) -> String {
-        let text = Text::decode(before.as_bytes().to_vec()).unwrap();
+        let text = FileText::decode(before.as_bytes().to_vec()).unwrap();
         let after = edit(text.plain());
         String::from_utf8(text.encode(&text.with_ends(&after))).unwrap()
     }
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn what_is_no_text_is_refused_with_the_reason() {
-        let refused = |bytes: &[u8]| Text::decode(bytes.to_vec()).unwrap_err();
+        let refused = |bytes: &[u8]| FileText::decode(bytes.to_vec()).unwrap_err();
         assert_eq!(refused(b"a\0b"), "it is binary (a NUL at byte 1)");
         assert_eq!(refused(b"\xff\xfea\0"), "it looks like UTF-16 text, and only UTF-8 is known");
         let latin = "it is not UTF-8 (byte 5, in line 2), and what is not UTF-8 would be lost";

@@ -5,36 +5,36 @@
 use sortie_policy::redaction_marks;
 use sortie_protocol::Fault;
 
-use super::new_text::{Deed, Made};
+use super::new_text::{EditKind, NewText};
 use super::refusal::unchanged;
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::files::read_state::Seen;
 
 /// Refuses a text that holds a mark, or a NUL, more often than the text before it; there is none before a new file.
-pub(super) fn require_plain(path: &str, before: Option<&str>, made: &Made) -> Result<(), Problem> {
+pub(super) fn require_plain(path: &str, before: Option<&str>, after: &NewText) -> Result<(), ToolError> {
     let refuse = |why: &str| Err(unchanged(path, Fault::Arguments, why));
     let n_held = |text: &str, what: &str| text.matches(what).count();
-    let is_new = |what: &str| n_held(&made.text, what) > n_held(before.unwrap_or_default(), what);
+    let is_new = |what: &str| n_held(&after.text, what) > n_held(before.unwrap_or_default(), what);
     if is_new("\0") {
         return refuse("the new text holds a NUL, which no text file does; leave it out");
     }
-    let mut marks: Vec<&str> = redaction_marks(&made.text).collect();
+    let mut marks: Vec<&str> = redaction_marks(&after.text).collect();
     marks.sort_unstable();
     marks.dedup();
     let Some(mark) = marks.into_iter().find(|mark| is_new(mark)) else { return Ok(()) };
-    let advice = match made.deed {
+    let advice = match after.kind {
         _ if before.is_none() => "leave it out of the new file",
-        Deed::Wrote => "use Edit, and leave that part out of old_string and new_string",
-        Deed::Replaced { .. } => "leave that part out of old_string and new_string",
+        EditKind::Wrote => "use Edit, and leave that part out of old_string and new_string",
+        EditKind::Replaced { .. } => "leave that part out of old_string and new_string",
     };
     refuse(&format!("`{mark}` only marks what is hidden from you, and would be written in its place; {advice}"))
 }
 
 /// Refuses replacements that reach into a secret: whoever makes them cannot know what they do, and what is left of the
 /// secret would no longer look like one.
-pub(super) fn require_secrets_kept(path: &str, seen: &Seen, before: &str, made: &Made) -> Result<(), Problem> {
-    let is_replacement = matches!(made.deed, Deed::Replaced { .. });
-    if is_replacement && seen.loses_secrets(before, &made.text) {
+pub(super) fn require_secrets_kept(path: &str, seen: &Seen, before: &str, after: &NewText) -> Result<(), ToolError> {
+    let is_replacement = matches!(after.kind, EditKind::Replaced { .. });
+    if is_replacement && seen.loses_secrets(before, &after.text) {
         let why = "it would change a part that is hidden from you; choose an old_string that leaves that part alone";
         return Err(unchanged(path, Fault::NotAllowed, why));
     }

@@ -2,29 +2,34 @@
 
 use sortie_protocol::Fault;
 
-use super::file_text::Text;
+use super::file_text::FileText;
 use super::refusal::{self, unchanged};
 use super::replace::{Replaced, Replacement, Unreplaced, Why, replace};
 use crate::answer::halt::Stop;
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::files::encoding::MARK;
 
 /// A new text, and what was done to get it.
 #[derive(Debug)]
-pub(crate) struct Made {
+pub(crate) struct NewText {
     /// As it stands in the file, a byte order mark aside.
     pub(crate) text: String,
-    pub(crate) deed: Deed,
+    pub(crate) kind: EditKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum EditKind {
     Wrote,
     Replaced { n_replacements: usize },
 }
 
 /// The text after all these replacements, or why the file stays as it is.
-pub(crate) fn replaced(path: &str, before: &Text, replacements: &[Replacement], stop: &Stop) -> Result<Made, Problem> {
+pub(crate) fn replaced(
+    path: &str,
+    before: &FileText,
+    replacements: &[Replacement],
+    stop: &Stop,
+) -> Result<NewText, ToolError> {
     match replace(before.plain(), replacements, stop) {
         Ok(Replaced { text, n_replacements }) => {
             let is_odd = before.plain().starts_with(MARK);
@@ -32,7 +37,7 @@ pub(crate) fn replaced(path: &str, before: &Text, replacements: &[Replacement], 
             if text == before.plain() {
                 return Err(unchanged(path, Fault::Arguments, "the edits undo each other"));
             }
-            Ok(Made { text: before.with_ends(text), deed: Deed::Replaced { n_replacements } })
+            Ok(NewText { text: before.with_ends(text), kind: EditKind::Replaced { n_replacements } })
         }
         Err(Unreplaced { why: Why::Halted(halt), .. }) => Err(refusal::halted(path, halt)),
         Err(Unreplaced { index, why: Why::Misfit(why) }) => {

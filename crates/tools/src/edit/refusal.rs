@@ -3,41 +3,41 @@
 use sortie_protocol::Fault;
 use sortie_sandbox::WriteError;
 
-use super::file_text::Text;
+use super::file_text::FileText;
 use crate::answer::diff::{Diff, Sides};
 use crate::answer::halt::Halt;
 use crate::answer::phrases::grouped;
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::answer::tool_error::explain;
-use crate::files::read_state::Sight;
+use crate::files::read_state::KnownFile;
 
 /// The most that a model is shown of what others changed.
 const MAX_DIFF_BYTES: usize = 6 * 1024;
 
 /// The problem, under the file that it keeps from being changed.
-pub(crate) fn unchanged(path: &str, fault: impl Into<Option<Fault>>, why: &str) -> Problem {
-    Problem::new(fault, format!("`{path}` was not changed: {why}"))
+pub(crate) fn unchanged(path: &str, fault: impl Into<Option<Fault>>, why: &str) -> ToolError {
+    ToolError::new(fault, format!("`{path}` was not changed: {why}"))
 }
 
-pub(super) fn halted(path: &str, halt: Halt) -> Problem {
+pub(super) fn halted(path: &str, halt: Halt) -> ToolError {
     unchanged(path, (halt == Halt::TimedOut).then_some(Fault::TimedOut), &halt.note())
 }
 
-pub(super) fn not_text(path: &str, why: &str) -> Problem {
+pub(super) fn not_text(path: &str, why: &str) -> ToolError {
     unchanged(path, Fault::Binary, why)
 }
 
-pub(super) fn unsettled(path: &str) -> Problem {
+pub(super) fn unsettled(path: &str) -> ToolError {
     unchanged(path, Fault::Conflict, "others keep changing it; Read it again, then try once more")
 }
 
-pub(super) fn too_many_lines(path: &str, n_lines: usize, most: usize) -> Problem {
+pub(super) fn too_many_lines(path: &str, n_lines: usize, most: usize) -> ToolError {
     let (n_lines, most) = (grouped(n_lines as u64), grouped(most as u64));
     unchanged(path, None, &format!("{n_lines} lines are too many; at most {most} can be edited"))
 }
 
 /// The task knows nothing of the file, or not its text of `now`.
-pub(super) fn not_known(path: &str, sight: Option<&Sight>, now: &Text) -> Problem {
+pub(super) fn not_known(path: &str, sight: Option<&KnownFile>, now: &FileText) -> ToolError {
     let Some(sight) = sight else {
         return unchanged(path, Fault::Conflict, "you have not read it yet; Read it first");
     };
@@ -53,7 +53,7 @@ pub(super) fn not_known(path: &str, sight: Option<&Sight>, now: &Text) -> Proble
     unchanged(path, Fault::Conflict, &format!("it is no longer as you read it; Read it again, then edit.{what}"))
 }
 
-pub(super) fn unwritten(error: WriteError) -> Problem {
+pub(super) fn unwritten(error: WriteError) -> ToolError {
     let fault = match error {
         WriteError::Access(error) => return error.into(),
         WriteError::IsDirectory { .. } => Some(Fault::IsDirectory),
@@ -61,5 +61,5 @@ pub(super) fn unwritten(error: WriteError) -> Problem {
         WriteError::Changed { .. } | WriteError::Exists { .. } | WriteError::Vanished { .. } => Some(Fault::Conflict),
         _ => None,
     };
-    Problem::new(fault, explain(&error))
+    ToolError::new(fault, explain(&error))
 }

@@ -3,9 +3,9 @@
 use serde_json::json;
 use sortie_protocol::ToolOutput;
 
-use super::change::Change;
+use super::change::FileChange;
 use super::file_text::Ends;
-use super::new_text::Deed;
+use super::new_text::EditKind;
 use crate::answer::Answer;
 use crate::answer::diff;
 use crate::answer::diff::{Diff, Sides, shortened};
@@ -17,15 +17,15 @@ const MAX_HUNK_LINES: usize = 14;
 const MAX_HUNKS: usize = 3;
 
 /// The output of a change that was made.
-pub(super) fn done(mut answer: Answer, change: &Change) -> ToolOutput {
+pub(super) fn done(mut answer: Answer, change: &FileChange) -> ToolOutput {
     let path = answer.name(&change.path);
     answer.resolved(&change.path);
-    let diff = Diff::new(change.before.original(), &change.made.text);
+    let diff = Diff::new(change.before.original(), &change.after.text);
     let (n_added, n_removed) = (diff.n_added(), diff.n_removed());
     answer.put("applied", || {
-        let n_replacements = match change.made.deed {
-            Deed::Replaced { n_replacements } => n_replacements,
-            Deed::Wrote => 0,
+        let n_replacements = match change.after.kind {
+            EditKind::Replaced { n_replacements } => n_replacements,
+            EditKind::Wrote => 0,
         };
         json!({
             "created": change.is_creation(),
@@ -38,20 +38,20 @@ pub(super) fn done(mut answer: Answer, change: &Change) -> ToolOutput {
         answer.line(&format!("{path} has exactly this content already; nothing was written"));
         return answer.done(format!("{path}: unchanged"));
     }
-    let n_lines = counted(change.made.text.split_inclusive('\n').count(), "line", "lines");
-    let (head, for_people) = match change.made.deed {
+    let n_lines = counted(change.after.text.split_inclusive('\n').count(), "line", "lines");
+    let (head, for_people) = match change.after.kind {
         _ if change.is_creation() => (format!("Created {path} ({n_lines})"), format!("{path}: new, {n_lines}")),
-        Deed::Wrote => (format!("Wrote {path} ({n_lines})"), format!("{path}: +{n_added} -{n_removed}")),
-        Deed::Replaced { n_replacements } => {
+        EditKind::Wrote => (format!("Wrote {path} ({n_lines})"), format!("{path}: +{n_added} -{n_removed}")),
+        EditKind::Replaced { n_replacements } => {
             let replacements = counted(n_replacements, "replacement", "replacements");
             (format!("Edited {path} ({replacements})"), format!("{path}: +{n_added} -{n_removed}"))
         }
     };
     answer.line(&head);
-    match change.made.deed {
-        Deed::Replaced { .. } if !change.is_creation() => show(&mut answer, &diff),
-        Deed::Replaced { .. } => {}
-        Deed::Wrote => note_ends(&mut answer, change),
+    match change.after.kind {
+        EditKind::Replaced { .. } if !change.is_creation() => show(&mut answer, &diff),
+        EditKind::Replaced { .. } => {}
+        EditKind::Wrote => note_ends(&mut answer, change),
     }
     if let Some(note) = &change.note {
         answer.note(note);
@@ -61,14 +61,14 @@ pub(super) fn done(mut answer: Answer, change: &Change) -> ToolOutput {
 }
 
 /// The difference that a change would make.
-pub(super) fn preview(change: &Change) -> String {
+pub(super) fn preview(change: &FileChange) -> String {
     if change.is_void() {
         return format!("{} would stay as it is\n", change.path.display());
     }
-    unified(change, &Diff::new(change.before.original(), &change.made.text))
+    unified(change, &Diff::new(change.before.original(), &change.after.text))
 }
 
-fn unified(change: &Change, diff: &Diff<'_>) -> String {
+fn unified(change: &FileChange, diff: &Diff<'_>) -> String {
     let sides = if change.is_creation() { Sides::Created } else { Sides::Both };
     diff.unified(&change.path.to_string_lossy(), sides, diff::MAX_BYTES)
 }
@@ -98,9 +98,9 @@ fn show(answer: &mut Answer, diff: &Diff<'_>) {
 }
 
 /// Says that the file's line ends are not those that were given.
-fn note_ends(answer: &mut Answer, change: &Change) {
+fn note_ends(answer: &mut Answer, change: &FileChange) {
     match change.before.ends() {
-        Ends::Crlf if change.made.text.contains("\r\n") => answer.note("its lines end with CRLF, as before"),
+        Ends::Crlf if change.after.text.contains("\r\n") => answer.note("its lines end with CRLF, as before"),
         Ends::Mixed => answer.note("some of its lines end with CRLF, as before"),
         Ends::Crlf | Ends::Lf => {}
     }

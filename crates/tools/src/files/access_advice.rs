@@ -5,19 +5,19 @@ use std::path::Path;
 use sortie_protocol::nearest;
 use sortie_sandbox::{AccessError, Workspace};
 
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 
 /// The error, with what to do instead.
-pub(crate) fn with_advice(workspace: &Workspace, path: &str, error: AccessError) -> Problem {
+pub(crate) fn with_advice(workspace: &Workspace, path: &str, error: AccessError) -> ToolError {
     let advice = match error {
         AccessError::IsDirectory { .. } => Some("use LS to list it".to_owned()),
         AccessError::NotFound { .. } => similar(workspace, path).map(|name| format!("did you mean `{name}`?")),
         _ => None,
     };
-    let problem = Problem::from(error);
+    let plain = ToolError::from(error);
     match advice {
-        Some(advice) => Problem { text: format!("{}; {advice}", problem.text), ..problem },
-        None => problem,
+        Some(advice) => ToolError { text: format!("{}; {advice}", plain.text), ..plain },
+        None => plain,
     }
 }
 

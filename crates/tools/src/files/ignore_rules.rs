@@ -17,12 +17,12 @@ const MAX_FILE_BYTES: u64 = 64 * 1024;
 
 /// The rules that hold in one directory.
 #[derive(Default)]
-pub(crate) struct Rules {
-    above: Option<Arc<Rules>>,
+pub(crate) struct IgnoreRules {
+    above: Option<Arc<IgnoreRules>>,
     own: Option<Gitignore>,
 }
 
-impl Rules {
+impl IgnoreRules {
     /// The rules that hold in `directory` by its ancestors' ignore files, and how many of these could not be used.
     ///
     /// None of them, if they ignore `directory` itself: whoever names an ignored directory wants to see what is in it.

@@ -38,20 +38,20 @@ struct Files {
 
 #[derive(Debug)]
 struct Entry {
-    sight: Sight,
+    sight: KnownFile,
     /// When it was recorded, counted.
     at: u64,
 }
 
 /// A file as it was when the task last saw it.
 #[derive(Debug, Clone)]
-pub(crate) struct Sight {
+pub(crate) struct KnownFile {
     pub(crate) stamp: Stamp,
     /// All of it, where it was small enough to be kept.
     pub(crate) content: Option<Arc<[u8]>>,
 }
 
-impl Sight {
+impl KnownFile {
     /// Whether the file is still as it was: by its content, where that is known, because times can be touched in vain
     /// and can also stand still.
     pub(crate) fn is_current(&self, stamp: &Stamp, content: &[u8]) -> bool {
@@ -82,10 +82,10 @@ impl Seen {
     /// [`Workspace::locate`]: sortie_sandbox::Workspace::locate
     pub(crate) fn record(&self, path: PathBuf, stamp: Stamp, content: Option<Vec<u8>>) {
         let content = content.filter(|content| content.len() <= MAX_FILE_BYTES).map(Arc::from);
-        self.files().record(path, Sight { stamp, content });
+        self.files().record(path, KnownFile { stamp, content });
     }
 
-    pub(crate) fn sight(&self, path: &Path) -> Option<Sight> {
+    pub(crate) fn sight(&self, path: &Path) -> Option<KnownFile> {
         self.files().by_path.get(path).map(|entry| entry.sight.clone())
     }
 
@@ -96,7 +96,7 @@ impl Seen {
 }
 
 impl Files {
-    fn record(&mut self, path: PathBuf, sight: Sight) {
+    fn record(&mut self, path: PathBuf, sight: KnownFile) {
         self.n_recorded += 1;
         self.n_bytes += n_kept(&sight);
         if let Some(former) = self.by_path.insert(path, Entry { sight, at: self.n_recorded }) {
@@ -117,7 +117,7 @@ impl Files {
     }
 }
 
-fn n_kept(sight: &Sight) -> usize {
+fn n_kept(sight: &KnownFile) -> usize {
     sight.content.as_ref().map_or(0, |content| content.len())
 }
 

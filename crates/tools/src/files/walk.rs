@@ -6,7 +6,7 @@
 
 mod ahead;
 mod directory;
-mod found;
+mod summary;
 
 use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,8 +15,8 @@ use sortie_sandbox::{AccessError, FileKind, Workspace};
 
 use self::ahead::{Ahead, Child, Next, Visit};
 
-pub(crate) use self::directory::{Cut, Directory, Listing};
-pub(crate) use self::found::{Found, HIDDEN, unfinished};
+pub(crate) use self::directory::{Cut, Directory, DirectoryListing};
+pub(crate) use self::summary::{HIDDEN, WalkSummary, unfinished};
 use super::parallel;
 use crate::answer::halt::Stop;
 
@@ -43,7 +43,7 @@ impl Tree<'_> {
         enough: impl Fn() -> bool + Sync,
         state: impl Fn() -> S + Sync,
         work: impl Fn(&mut S, Box<Path>) -> R + Sync,
-    ) -> Result<(Vec<R>, Found), AccessError> {
+    ) -> Result<(Vec<R>, WalkSummary), AccessError> {
         self.each_within(MAX_ENTRIES, enough, state, work)
     }
 
@@ -53,7 +53,7 @@ impl Tree<'_> {
         enough: impl Fn() -> bool + Sync,
         state: impl Fn() -> S + Sync,
         work: impl Fn(&mut S, Box<Path>) -> R + Sync,
-    ) -> Result<(Vec<R>, Found), AccessError> {
+    ) -> Result<(Vec<R>, WalkSummary), AccessError> {
         let base = self.visit(&Directory::new(self.workspace, self.base))?;
         let ahead = Ahead::new(base, max_entries);
         let n_threads = if ahead.is_small() { 1 } else { parallel::threads() };

@@ -1,19 +1,19 @@
 //! Bounds of a message from one task to another.
 
 use crate::answer::phrases::bytes;
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 
 /// The most that anybody says to a task at once, be it another task or a person.
 pub const MAX_MESSAGE_BYTES: usize = 16 * 1024;
 
 /// Whether a text can go to another task.
-pub(crate) fn check(name: &str, text: &str) -> Result<(), Problem> {
+pub(crate) fn check_message(name: &str, text: &str) -> Result<(), ToolError> {
     if text.trim().is_empty() {
-        return Err(Problem::arguments(format!("nothing was sent: the {name} is empty")));
+        return Err(ToolError::arguments(format!("nothing was sent: the {name} is empty")));
     }
     if text.len() > MAX_MESSAGE_BYTES {
         let (n_bytes, most) = (bytes(text.len() as u64), bytes(MAX_MESSAGE_BYTES as u64));
-        return Err(Problem::arguments(format!(
+        return Err(ToolError::arguments(format!(
             "nothing was sent: the {name} has {n_bytes}, at most {most} can be sent; shorten it, or write a file and name it"
         )));
     }

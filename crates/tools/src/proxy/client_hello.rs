@@ -14,13 +14,13 @@ const MAX_RECORD_BYTES: usize = 1 << 14;
 
 /// What a client asks a server for.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Hello {
+pub(super) struct ClientHello {
     /// In lower case. None where the client names no server.
     pub(super) server_name: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum HelloError {
+pub(super) enum ClientHelloError {
     #[error("only TLS goes through a tunnel; plain http is asked of the proxy without one")]
     NotTls,
     #[error("its TLS cannot be read: its hello is malformed, or split over several records")]
@@ -30,31 +30,31 @@ pub(super) enum HelloError {
 }
 
 /// Reads what a client has sent so far; nothing if that is not all of its hello.
-pub(super) fn parse(bytes: &[u8]) -> Result<Option<Hello>, HelloError> {
+pub(super) fn parse(bytes: &[u8]) -> Result<Option<ClientHello>, ClientHelloError> {
     if !bytes.iter().zip(TLS).all(|(&byte, wanted)| byte == wanted) {
-        return Err(HelloError::NotTls);
+        return Err(ClientHelloError::NotTls);
     }
     let Some((&[_, _, _, high, low], rest)) = bytes.split_first_chunk::<RECORD_HEADER>() else { return Ok(None) };
     let n_bytes = usize::from(u16::from_be_bytes([high, low]));
     if n_bytes == 0 || n_bytes > MAX_RECORD_BYTES {
-        return Err(HelloError::Malformed);
+        return Err(ClientHelloError::Malformed);
     }
     let Some(record) = rest.get(..n_bytes) else { return Ok(None) };
     client_hello(record).map(Some)
 }
 
-fn client_hello(record: &[u8]) -> Result<Hello, HelloError> {
-    let extensions = extensions(record).ok_or(HelloError::Malformed)?;
+fn client_hello(record: &[u8]) -> Result<ClientHello, ClientHelloError> {
+    let extensions = extensions(record).ok_or(ClientHelloError::Malformed)?;
     if extensions.iter().any(|(kind, _)| HIDING.contains(kind)) {
-        return Err(HelloError::Hidden);
+        return Err(ClientHelloError::Hidden);
     }
     let mut names = extensions.iter().filter(|(kind, _)| *kind == SERVER_NAME);
     let server_name = match (names.next(), names.next()) {
         (None, _) => None,
-        (Some((_, content)), None) => Some(server_name(content).ok_or(HelloError::Malformed)?),
-        (Some(_), Some(_)) => return Err(HelloError::Malformed),
+        (Some((_, content)), None) => Some(server_name(content).ok_or(ClientHelloError::Malformed)?),
+        (Some(_), Some(_)) => return Err(ClientHelloError::Malformed),
     };
-    Ok(Hello { server_name })
+    Ok(ClientHello { server_name })
 }
 
 /// The extensions of a hello that fills the record.
@@ -149,10 +149,10 @@ mod tests {
 
     #[test]
     fn the_name_is_found_in_what_a_real_client_sends() {
-        let named = |name: &str| Ok(Some(Hello { server_name: Some(name.to_owned()) }));
+        let named = |name: &str| Ok(Some(ClientHello { server_name: Some(name.to_owned()) }));
         assert_eq!(parse(&greeting("Some.Example", true)), named("some.example"));
-        assert_eq!(parse(&greeting("some.example", false)), Ok(Some(Hello { server_name: None })));
-        assert_eq!(parse(&greeting("192.0.2.1", true)), Ok(Some(Hello { server_name: None })));
+        assert_eq!(parse(&greeting("some.example", false)), Ok(Some(ClientHello { server_name: None })));
+        assert_eq!(parse(&greeting("192.0.2.1", true)), Ok(Some(ClientHello { server_name: None })));
     }
 
     #[test]
@@ -174,19 +174,22 @@ mod tests {
             (vec![other.clone()], Ok(None)),
             (vec![some()], Ok(Some("some.example"))),
             (vec![other.clone(), names(&[name(0, "SOME.example.")]), other], Ok(Some("some.example"))),
-            (vec![some(), some()], Err(HelloError::Malformed)),
-            (vec![names(&[name(0, "some.example"), name(0, "evil.example")])], Err(HelloError::Malformed)),
-            (vec![names(&[name(1, "some.example")])], Err(HelloError::Malformed)),
-            (vec![names(&[name(0, "")])], Err(HelloError::Malformed)),
-            (vec![names(&[])], Err(HelloError::Malformed)),
-            (vec![names(&[name(0, "some.example\0.evil.example")])], Err(HelloError::Malformed)),
-            (vec![names(&[name(0, "söme.example")])], Err(HelloError::Malformed)),
-            (vec![extension(0, &[list(2, &name(0, "some.example")), vec![0]].concat())], Err(HelloError::Malformed)),
-            (vec![extension(0, b"")], Err(HelloError::Malformed)),
-            (vec![some(), extension(0xfe0d, b"inner")], Err(HelloError::Hidden)),
-            (vec![extension(0xffce, b"inner")], Err(HelloError::Hidden)),
+            (vec![some(), some()], Err(ClientHelloError::Malformed)),
+            (vec![names(&[name(0, "some.example"), name(0, "evil.example")])], Err(ClientHelloError::Malformed)),
+            (vec![names(&[name(1, "some.example")])], Err(ClientHelloError::Malformed)),
+            (vec![names(&[name(0, "")])], Err(ClientHelloError::Malformed)),
+            (vec![names(&[])], Err(ClientHelloError::Malformed)),
+            (vec![names(&[name(0, "some.example\0.evil.example")])], Err(ClientHelloError::Malformed)),
+            (vec![names(&[name(0, "söme.example")])], Err(ClientHelloError::Malformed)),
+            (
+                vec![extension(0, &[list(2, &name(0, "some.example")), vec![0]].concat())],
+                Err(ClientHelloError::Malformed),
+            ),
+            (vec![extension(0, b"")], Err(ClientHelloError::Malformed)),
+            (vec![some(), extension(0xfe0d, b"inner")], Err(ClientHelloError::Hidden)),
+            (vec![extension(0xffce, b"inner")], Err(ClientHelloError::Hidden)),
         ] {
-            let expected = expected.map(|name| Some(Hello { server_name: name.map(str::to_owned) }));
+            let expected = expected.map(|name| Some(ClientHello { server_name: name.map(str::to_owned) }));
             assert_eq!(parse(&hello(&extensions)), expected, "{extensions:?}");
         }
     }
@@ -197,18 +200,18 @@ mod tests {
         let whole = [&[1], &*list(3, &body)].concat();
         let (first, second) = whole.split_at(60);
         for (bytes, expected) in [
-            (b"GET / HTTP/1.1\r\n".to_vec(), HelloError::NotTls),
-            (b"SSH-2.0-x".to_vec(), HelloError::NotTls),
-            (b"\x16\x02".to_vec(), HelloError::NotTls),
-            (b"\x80\x2e\x01".to_vec(), HelloError::NotTls),
-            (record(23, &whole), HelloError::NotTls),
-            ([record(22, first), record(22, second)].concat(), HelloError::Malformed),
-            (record(22, b""), HelloError::Malformed),
-            (b"\x16\x03\x01\x40\x01".to_vec(), HelloError::Malformed),
-            (record(22, &[&[2], &*list(3, &body)].concat()), HelloError::Malformed),
-            (record(22, &[&*whole, b"x"].concat()), HelloError::Malformed),
-            (record(22, &[&[1], &*list(3, &[&*body, b"x"].concat())].concat()), HelloError::Malformed),
-            (record(22, &[&[1], &*list(3, &body[..body.len() - 1])].concat()), HelloError::Malformed),
+            (b"GET / HTTP/1.1\r\n".to_vec(), ClientHelloError::NotTls),
+            (b"SSH-2.0-x".to_vec(), ClientHelloError::NotTls),
+            (b"\x16\x02".to_vec(), ClientHelloError::NotTls),
+            (b"\x80\x2e\x01".to_vec(), ClientHelloError::NotTls),
+            (record(23, &whole), ClientHelloError::NotTls),
+            ([record(22, first), record(22, second)].concat(), ClientHelloError::Malformed),
+            (record(22, b""), ClientHelloError::Malformed),
+            (b"\x16\x03\x01\x40\x01".to_vec(), ClientHelloError::Malformed),
+            (record(22, &[&[2], &*list(3, &body)].concat()), ClientHelloError::Malformed),
+            (record(22, &[&*whole, b"x"].concat()), ClientHelloError::Malformed),
+            (record(22, &[&[1], &*list(3, &[&*body, b"x"].concat())].concat()), ClientHelloError::Malformed),
+            (record(22, &[&[1], &*list(3, &body[..body.len() - 1])].concat()), ClientHelloError::Malformed),
         ] {
             assert_eq!(parse(&bytes), Err(expected), "{}", bytes.escape_ascii());
         }
@@ -217,6 +220,6 @@ mod tests {
     #[test]
     fn a_hello_of_the_old_form_has_no_extensions() {
         let old = [&[3, 1], &[7; 32][..], &list(1, b""), &list(2, &[0, 5]), &list(1, &[0])].concat();
-        assert_eq!(parse(&record(22, &[&[1], &*list(3, &old)].concat())), Ok(Some(Hello { server_name: None })));
+        assert_eq!(parse(&record(22, &[&[1], &*list(3, &old)].concat())), Ok(Some(ClientHello { server_name: None })));
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
-use super::dialer::Door;
+use super::dialer::Dialer;
 use super::reply;
 use super::reply::Reply;
 use super::request::{Request, Way};
@@ -17,7 +17,7 @@ use super::{forward, tunnel};
 const HEAD_WITHIN: Duration = Duration::from_secs(10);
 
 /// Serves one connection to its end. One request, or one tunnel.
-pub(super) async fn serve<C: AsyncRead + AsyncWrite + Unpin + Send>(mut client: C, door: &Door) {
+pub(super) async fn serve<C: AsyncRead + AsyncWrite + Unpin + Send>(mut client: C, door: &Dialer) {
     let replied = match converse(&mut client, door).await {
         Ok(()) => Ok(()),
         Err(reply) => reply.write(&mut client).await,
@@ -28,7 +28,7 @@ pub(super) async fn serve<C: AsyncRead + AsyncWrite + Unpin + Send>(mut client: 
     }
 }
 
-async fn converse<C: AsyncRead + AsyncWrite + Unpin + Send>(client: &mut C, door: &Door) -> Result<(), Reply> {
+async fn converse<C: AsyncRead + AsyncWrite + Unpin + Send>(client: &mut C, door: &Dialer) -> Result<(), Reply> {
     let (head, rest) = match timeout(HEAD_WITHIN, request_head::read(client)).await {
         Ok(Ok(Some(read))) => read,
         Ok(Ok(None) | Err(HeadError::Gone(_))) => return Ok(()),

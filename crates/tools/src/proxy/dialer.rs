@@ -19,7 +19,7 @@ const WITHIN: Duration = Duration::from_secs(30);
 const EACH_WITHIN: Duration = Duration::from_secs(10);
 
 /// What one command may reach, and what it tried to.
-pub(super) struct Door {
+pub(super) struct Dialer {
     reach: Arc<dyn ShellReach>,
     guard: Guard,
     refusals: Refusals,
@@ -27,7 +27,7 @@ pub(super) struct Door {
 
 /// Why there is no connection.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum DoorError {
+pub(super) enum DialError {
     #[error("`{host}` was not reached: {why}")]
     Refused { host: String, why: String },
     #[error("{0}")]
@@ -38,36 +38,36 @@ pub(super) enum DoorError {
     TooSlow { host: String },
 }
 
-impl Door {
+impl Dialer {
     pub(super) fn new(reach: Arc<dyn ShellReach>, guard: Guard) -> Self {
         Self { reach, guard, refusals: Refusals::default() }
     }
 
     /// Connects to a target, if it may be reached. A name that may not be is not even looked up: a lookup alone would
     /// carry it out.
-    pub(super) async fn open(&self, target: &Target) -> Result<TcpStream, DoorError> {
+    pub(super) async fn open(&self, target: &Target) -> Result<TcpStream, DialError> {
         let opened = match self.reach.may_reach(target.host()) {
-            Err(why) if !is_out("granted-hosts") => Err(DoorError::Refused { host: target.host().to_owned(), why }),
+            Err(why) if !is_out("granted-hosts") => Err(DialError::Refused { host: target.host().to_owned(), why }),
             _ => self.connect_in_time(target).await,
         };
         opened.inspect_err(|error| self.refuse(&error.to_string()))
     }
 
-    async fn connect_in_time(&self, target: &Target) -> Result<TcpStream, DoorError> {
-        let too_slow = |_| Err(DoorError::TooSlow { host: target.host().to_owned() });
+    async fn connect_in_time(&self, target: &Target) -> Result<TcpStream, DialError> {
+        let too_slow = |_| Err(DialError::TooSlow { host: target.host().to_owned() });
         timeout(WITHIN, self.connect(target)).await.unwrap_or_else(too_slow)
     }
 
-    async fn connect(&self, target: &Target) -> Result<TcpStream, DoorError> {
+    async fn connect(&self, target: &Target) -> Result<TcpStream, DialError> {
         let host = target.host().to_owned();
-        let mut failure = DoorError::Guard(GuardError::NoAddress { host: host.clone() });
+        let mut failure = DialError::Guard(GuardError::NoAddress { host: host.clone() });
         for address in self.guard.addresses(target).await? {
             let why = match timeout(EACH_WITHIN, dial(address)).await {
                 Ok(Ok(stream)) => return Ok(stream),
                 Ok(Err(error)) => error.to_string(),
                 Err(_) => format!("no answer within {} s", EACH_WITHIN.as_secs()),
             };
-            failure = DoorError::Unreachable { host: host.clone(), address, why };
+            failure = DialError::Unreachable { host: host.clone(), address, why };
         }
         Err(failure)
     }
@@ -82,7 +82,7 @@ impl Door {
     }
 }
 
-impl DoorError {
+impl DialError {
     /// Whether somebody has decided it, rather than that it failed.
     pub(super) fn is_refusal(&self) -> bool {
         use GuardError::{NoAddress, NotFound};

@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, c
 use super::IDLE;
 use super::body;
 use super::body::Framing;
-use super::idle_stream::Watched;
+use super::idle_stream::IdleStream;
 
 /// What follows a head.
 pub(super) struct Body {
@@ -27,7 +27,7 @@ where
     C: AsyncRead + AsyncWrite + Unpin,
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let (server, last) = Watched::new(server);
+    let (server, last) = IdleStream::new(server);
     let (from_client, mut to_client) = split(client);
     let (mut from_server, mut to_server) = split(server);
     let sending = async {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, sleep_until};
 
-pub(super) struct Watched<S> {
+pub(super) struct IdleStream<S> {
     stream: S,
     last: Last,
 }
@@ -18,7 +18,7 @@ pub(super) struct Watched<S> {
 #[derive(Clone)]
 pub(super) struct Last(Arc<Mutex<Instant>>);
 
-impl<S> Watched<S> {
+impl<S> IdleStream<S> {
     pub(super) fn new(stream: S) -> (Self, Last) {
         let last = Last(Arc::new(Mutex::new(Instant::now())));
         (Self { stream, last: last.clone() }, last)
@@ -46,7 +46,7 @@ impl Last {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for IdleStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -61,7 +61,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for IdleStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.stream).poll_write(context, bytes);
         if matches!(polled, Poll::Ready(Ok(n_bytes)) if n_bytes > 0) {
@@ -91,7 +91,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_goes_through_in_either_direction_puts_the_end_off() {
         let (near, mut far) = duplex(64);
-        let (mut near, last) = Watched::new(near);
+        let (mut near, last) = IdleStream::new(near);
         let begin = Instant::now();
         let talk = async {
             advance(IDLE / 2).await;

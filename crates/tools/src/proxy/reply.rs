@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, copy, sink};
 use tokio::time::timeout;
 
-use super::dialer::DoorError;
+use super::dialer::DialError;
 use super::request::RequestError;
 use super::request_head::HeadError;
 
@@ -58,8 +58,8 @@ impl From<RequestError> for Reply {
     }
 }
 
-impl From<DoorError> for Reply {
-    fn from(error: DoorError) -> Self {
+impl From<DialError> for Reply {
+    fn from(error: DialError) -> Self {
         let status = if error.is_refusal() { "403 Forbidden" } else { "502 Bad Gateway" };
         Self { status, words: error.to_string() }
     }

@@ -4,7 +4,7 @@
 //! proxy did. Everything else that is meant for the server goes on as it came.
 
 use super::body::Framing;
-use super::request_head::{Head, Header, Version};
+use super::request_head::{Header, RequestHead, Version};
 use crate::web::target::Target;
 
 /// Longer ones are no names.
@@ -49,7 +49,7 @@ pub(super) enum RequestError {
 }
 
 impl Request {
-    pub(super) fn new(head: &Head) -> Result<Self, RequestError> {
+    pub(super) fn new(head: &RequestHead) -> Result<Self, RequestError> {
         let framing = framing(head)?;
         if head.method == "CONNECT" {
             let target = authority(&head.target, None)?;
@@ -102,7 +102,7 @@ fn plain_target(text: &str, default_port: Option<u16>) -> Option<Target> {
 }
 
 /// A `Host` header that says another host than the request is a request for two.
-fn check_host(head: &Head, target: &Target) -> Result<(), RequestError> {
+fn check_host(head: &RequestHead, target: &Target) -> Result<(), RequestError> {
     let Some(said) = only(head, "host")? else { return Ok(()) };
     match authority(&said, Some(target.port())) {
         Ok(same) if same == *target => Ok(()),
@@ -110,7 +110,7 @@ fn check_host(head: &Head, target: &Target) -> Result<(), RequestError> {
     }
 }
 
-fn framing(head: &Head) -> Result<Framing, RequestError> {
+fn framing(head: &RequestHead) -> Result<Framing, RequestError> {
     let (length, coding) = (only(head, "content-length")?, only(head, "transfer-encoding")?);
     match (length, coding) {
         (None, None) => Ok(Framing::Empty),
@@ -127,14 +127,14 @@ fn framing(head: &Head) -> Result<Framing, RequestError> {
 }
 
 /// The value of a header that may be there once.
-fn only(head: &Head, name: &'static str) -> Result<Option<String>, RequestError> {
+fn only(head: &RequestHead, name: &'static str) -> Result<Option<String>, RequestError> {
     let mut values = head.values(name);
     let value = values.next().map(|value| String::from_utf8_lossy(value).into_owned());
     if values.next().is_some() { Err(RequestError::Repeated { name }) } else { Ok(value) }
 }
 
 /// The head that the server gets.
-fn sent_on(head: &Head, target: &Target, path: &str, framing: Framing) -> Vec<u8> {
+fn sent_on(head: &RequestHead, target: &Target, path: &str, framing: Framing) -> Vec<u8> {
     let root = if path.starts_with('/') { "" } else { "/" };
     let host = match target.port() {
         HTTP_PORT => target.host().to_owned(),
@@ -173,10 +173,10 @@ mod tests {
 
     use super::*;
 
-    fn head(line: &str, headers: &[(&str, &str)]) -> Head {
+    fn head(line: &str, headers: &[(&str, &str)]) -> RequestHead {
         let mut words = line.split(' ').map(str::to_owned);
         let header = |&(name, value): &(&str, &str)| Header { name: name.to_owned(), value: value.into() };
-        Head {
+        RequestHead {
             method: words.next().unwrap(),
             target: words.next().unwrap(),
             version: if words.next().as_deref() == Some("1.0") { Version::Http10 } else { Version::Http11 },

@@ -12,7 +12,7 @@ const MAX_HEADERS: usize = 100;
 const STEP_BYTES: usize = 4 << 10;
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct RequestHead {
     pub(super) method: String,
     pub(super) target: String,
     pub(super) version: Version,
@@ -51,13 +51,13 @@ pub(super) enum HeadError {
 }
 
 /// Reads a head, and no more than was sent along with it, which comes second. `None` from a client that sent nothing.
-pub(super) async fn read(client: &mut (impl AsyncRead + Unpin)) -> Result<Option<(Head, Vec<u8>)>, HeadError> {
+pub(super) async fn read(client: &mut (impl AsyncRead + Unpin)) -> Result<Option<(RequestHead, Vec<u8>)>, HeadError> {
     let mut bytes = Vec::new();
     let mut n_scanned = 0;
     loop {
         if let Some(end) = end(&bytes, n_scanned)? {
             let rest = bytes.split_off(end);
-            return Ok(Some((Head::parse(&bytes)?, rest)));
+            return Ok(Some((RequestHead::parse(&bytes)?, rest)));
         }
         n_scanned = bytes.len();
         if bytes.len() == MAX_BYTES {
@@ -90,7 +90,7 @@ fn end(bytes: &[u8], from: usize) -> Result<Option<usize>, HeadError> {
     Ok(None)
 }
 
-impl Head {
+impl RequestHead {
     /// Reads all lines of a head up to the empty one.
     fn parse(bytes: &[u8]) -> Result<Self, HeadError> {
         let text = bytes.strip_suffix(b"\r\n\r\n").unwrap_or(bytes);
@@ -167,7 +167,7 @@ mod tests {
 
     use super::*;
 
-    async fn read_all(mut bytes: &[u8]) -> Result<Option<(Head, Vec<u8>)>, HeadError> {
+    async fn read_all(mut bytes: &[u8]) -> Result<Option<(RequestHead, Vec<u8>)>, HeadError> {
         read(&mut bytes).await
     }
 

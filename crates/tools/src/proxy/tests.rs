@@ -112,7 +112,7 @@ impl Proxy {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let guard = Guard::new(rules.clone()).with_lookup(names.clone());
-        let guard = start(listener, Door::new(reach.clone(), guard)).unwrap();
+        let guard = start(listener, Dialer::new(reach.clone(), guard)).unwrap();
         Self { guard, address, reach, names }
     }
 

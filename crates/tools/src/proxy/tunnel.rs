@@ -11,9 +11,9 @@ use tokio::time::timeout;
 
 use super::IDLE;
 use super::client_hello;
-use super::client_hello::{Hello, HelloError};
-use super::dialer::Door;
-use super::idle_stream::Watched;
+use super::client_hello::{ClientHello, ClientHelloError};
+use super::dialer::Dialer;
+use super::idle_stream::IdleStream;
 use crate::web::target::Target;
 
 const ESTABLISHED: &[u8] = b"HTTP/1.1 200 Connection established\r\n\r\n";
@@ -32,7 +32,7 @@ const BUFFER_BYTES: usize = 16 << 10;
 #[derive(Debug, thiserror::Error)]
 enum TunnelError {
     #[error("{0}")]
-    Hello(#[from] HelloError),
+    ClientHello(#[from] ClientHelloError),
     #[error("its TLS does not name the server that it means (no SNI)")]
     NoName,
     #[error("its TLS asks for the server `{name}`")]
@@ -44,7 +44,7 @@ enum TunnelError {
 }
 
 /// Opens a tunnel to a server and carries it to its end. The server hears nothing before the client's hello is judged.
-pub(super) async fn carry<C, S>(client: &mut C, server: S, rest: Vec<u8>, target: &Target, door: &Door)
+pub(super) async fn carry<C, S>(client: &mut C, server: S, rest: Vec<u8>, target: &Target, door: &Dialer)
 where
     C: AsyncRead + AsyncWrite + Unpin,
     S: AsyncRead + AsyncWrite + Unpin,
@@ -59,7 +59,7 @@ where
         Err(TunnelError::Gone(_)) => {}
         Err(error) => {
             door.refuse(&format!("the tunnel to `{}` was ended: {error}", target.host()));
-            if !matches!(error, TunnelError::Hello(HelloError::NotTls) | TunnelError::Late) {
+            if !matches!(error, TunnelError::ClientHello(ClientHelloError::NotTls) | TunnelError::Late) {
                 // A client that is gone needs no word.
                 drop(client.write_all(&DENIED).await);
             }
@@ -88,7 +88,7 @@ async fn begin<C: AsyncRead + AsyncWrite + Unpin>(
 }
 
 /// TLS names no server where that is an address.
-fn check(hello: Hello, target: &Target) -> Result<(), TunnelError> {
+fn check(hello: ClientHello, target: &Target) -> Result<(), TunnelError> {
     match (hello.server_name, target.literal()) {
         (None, Some(_)) => Ok(()),
         (None, None) => Err(TunnelError::NoName),
@@ -103,7 +103,7 @@ where
     C: AsyncRead + AsyncWrite + Unpin,
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let (mut server, last) = Watched::new(server);
+    let (mut server, last) = IdleStream::new(server);
     let both = async {
         server.write_all(hello).await?;
         copy_bidirectional_with_sizes(client, &mut server, BUFFER_BYTES, BUFFER_BYTES).await

@@ -7,11 +7,11 @@ use sortie_sandbox::process::KeeperMark;
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::finished::Finished;
+use super::finished::FinishedCommand;
 use super::foreground::went_wrong;
-use super::launcher::{Launcher, Order, Started};
-use super::recent_output::{Filter, Page, Recent};
-use crate::answer::tool_error::Problem;
+use super::launcher::{CommandRequest, Launcher, Started};
+use super::recent_output::{Filter, OutputPage, RecentOutput};
+use crate::answer::tool_error::ToolError;
 
 /// Commands in the background that one task may have.
 pub(super) const MAX_BACKGROUND: usize = 16;
@@ -22,19 +22,19 @@ pub(crate) struct Background {
     name: String,
     /// The command, as it is named to people.
     line: String,
-    recent: Arc<Mutex<Recent>>,
+    recent: Arc<Mutex<RecentOutput>>,
     cancel: CancellationToken,
     _on_drop: DropGuard,
-    end: watch::Receiver<Option<Arc<Finished>>>,
+    end: watch::Receiver<Option<Arc<FinishedCommand>>>,
     /// Whether a call has told how it ended.
     is_told: AtomicBool,
 }
 
 /// What there is to see of a command in the background.
 pub(crate) struct Look {
-    pub(crate) page: Page,
+    pub(crate) page: OutputPage,
     /// How it ended, once all of its output has been read.
-    pub(crate) finished: Option<Arc<Finished>>,
+    pub(crate) finished: Option<Arc<FinishedCommand>>,
     /// It has been told before.
     pub(crate) is_told: bool,
 }
@@ -44,20 +44,20 @@ impl Background {
     pub(super) async fn start(
         launcher: &Arc<Launcher>,
         number: u32,
-        order: Order,
+        order: CommandRequest,
         call_cancel: &CancellationToken,
-    ) -> Result<(Self, Option<KeeperMark>), Problem> {
+    ) -> Result<(Self, Option<KeeperMark>), ToolError> {
         let Ok(slot) = Arc::clone(&launcher.setup.background).try_acquire_owned() else {
             let why =
                 "the command was not run: too many commands of this process run in the background; run it without";
-            return Err(Problem::new(None, why));
+            return Err(ToolError::new(None, why));
         };
         let cancel = CancellationToken::new();
         let on_drop = cancel.clone().drop_guard();
         let line = shortened(&order.line);
         let started = started(launcher, order, &cancel, call_cancel).await?;
         let keeper = started.keeper();
-        let recent = Arc::new(Mutex::new(Recent::default()));
+        let recent = Arc::new(Mutex::new(RecentOutput::default()));
         let (sender, end) = watch::channel(None);
         let written = Arc::clone(&recent);
         tokio::task::spawn_blocking(move || {
@@ -100,7 +100,7 @@ impl Background {
     }
 
     /// Waits for the end; nothing, if what saw to it failed.
-    pub(crate) async fn ended(&self) -> Option<Arc<Finished>> {
+    pub(crate) async fn ended(&self) -> Option<Arc<FinishedCommand>> {
         self.end.clone().wait_for(Option::is_some).await.ok()?.clone()
     }
 
@@ -141,12 +141,12 @@ fn shortened(line: &str) -> String {
 
 async fn started(
     launcher: &Arc<Launcher>,
-    order: Order,
+    order: CommandRequest,
     cancel: &CancellationToken,
     call_cancel: &CancellationToken,
-) -> Result<Started, Problem> {
+) -> Result<Started, ToolError> {
     if call_cancel.is_cancelled() {
-        return Err(Problem::new(None, "cancelled before it began"));
+        return Err(ToolError::new(None, "cancelled before it began"));
     }
     let (launcher, token) = (Arc::clone(launcher), cancel.clone());
     let mut starting = tokio::task::spawn_blocking(move || launcher.start(order, &token));
@@ -162,6 +162,6 @@ async fn started(
     started.unwrap_or_else(went_wrong)
 }
 
-fn lock(recent: &Mutex<Recent>) -> MutexGuard<'_, Recent> {
+fn lock(recent: &Mutex<RecentOutput>) -> MutexGuard<'_, RecentOutput> {
     recent.lock().unwrap_or_else(PoisonError::into_inner)
 }

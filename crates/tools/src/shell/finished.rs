@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sortie_protocol::{Fault, ToolOutput};
 use sortie_sandbox::process::{How, OutputCount};
 
-use super::walls_hint::Hint;
+use super::walls_hint::WallsHint;
 use crate::answer::Answer;
 use crate::answer::phrases::{bytes, grouped, named_paths};
 
@@ -34,7 +34,7 @@ const SIGNALS: [(i32, &str); 14] = [
 
 /// A command that has ended, and everything that it started.
 #[derive(Debug)]
-pub(crate) struct Finished {
+pub(crate) struct FinishedCommand {
     pub(crate) how: How,
     pub(crate) output: OutputCount,
     /// How long it had.
@@ -44,10 +44,10 @@ pub(crate) struct Finished {
     /// What else there is to know.
     pub(crate) notes: Vec<String>,
     /// What its walls keep; nothing where there are none.
-    pub(crate) hint: Option<Hint>,
+    pub(crate) hint: Option<WallsHint>,
 }
 
-impl Finished {
+impl FinishedCommand {
     pub(crate) fn is_success(&self) -> bool {
         self.how == How::Exited { code: 0 }
     }

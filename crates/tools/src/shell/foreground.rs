@@ -9,9 +9,9 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 
 use super::excerpt::Excerpt;
-use super::finished::Finished;
-use super::launcher::{Launcher, Order};
-use crate::answer::tool_error::Problem;
+use super::finished::FinishedCommand;
+use super::launcher::{CommandRequest, Launcher};
+use crate::answer::tool_error::ToolError;
 use crate::port::progress::Progress;
 
 /// How often people are told how it comes along.
@@ -20,15 +20,15 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// Runs a command to its end, which a cancellation brings near; so does dropping the future.
 pub(super) async fn run(
     launcher: &Arc<Launcher>,
-    order: Order,
+    order: CommandRequest,
     cancel: &CancellationToken,
     progress: Option<&dyn Progress>,
-) -> Result<(Finished, Excerpt), Problem> {
+) -> Result<(FinishedCommand, Excerpt), ToolError> {
     let cancel = cancel.child_token();
     let _on_drop = cancel.clone().drop_guard();
     let slot = tokio::select! {
         biased;
-        () = cancel.cancelled() => return Err(Problem::new(None, "cancelled before it began")),
+        () = cancel.cancelled() => return Err(ToolError::new(None, "cancelled before it began")),
         slot = Arc::clone(&launcher.setup.foreground).acquire_owned() => slot,
     };
     let output = Arc::new(Mutex::new(Excerpt::default()));
@@ -78,10 +78,10 @@ async fn watched<T>(
 }
 
 /// A panic goes on here. There is no other reason: nothing aborts this work.
-pub(super) fn went_wrong<T>(error: JoinError) -> Result<T, Problem> {
+pub(super) fn went_wrong<T>(error: JoinError) -> Result<T, ToolError> {
     match error.try_into_panic() {
         Ok(panic) => std::panic::resume_unwind(panic),
-        Err(_) => Err(Problem::new(None, "cancelled before it began")),
+        Err(_) => Err(ToolError::new(None, "cancelled before it began")),
     }
 }
 
@@ -136,7 +136,7 @@ mod tests {
         let _others = Arc::clone(&setup.foreground).acquire_many_owned(n_slots).await.unwrap();
         let (redactor, task) = (Arc::new(Redactor::new(Vec::new())), TaskId::from_random([0; 12]));
         let launcher = Arc::new(Launcher::new(setup, Arc::new(Nothing), Arc::default(), redactor, task));
-        let order = Order {
+        let order = CommandRequest {
             line: "true".to_owned(),
             directory: None,
             time: Some(Duration::from_millis(1)),

@@ -14,12 +14,12 @@ use sortie_sandbox::process::{
 use sortie_sandbox::{AccessError, FileKind, SpillDir, Workspace};
 use tokio_util::sync::CancellationToken;
 
-use super::finished::Finished;
+use super::finished::FinishedCommand;
 use super::redact_output;
 use super::setup::ShellSetup;
-use super::stop_on_cancel::Stopping;
-use super::walls_hint::Hint;
-use crate::answer::tool_error::Problem;
+use super::stop_on_cancel::StopOnCancel;
+use super::walls_hint::WallsHint;
+use crate::answer::tool_error::ToolError;
 use crate::answer::tool_error::explain;
 use crate::changes::concurrent::Changes;
 use crate::changes::concurrent::Owner;
@@ -52,7 +52,7 @@ pub(super) struct Launcher {
 
 /// A command as it was asked for.
 #[derive(Debug)]
-pub(crate) struct Order {
+pub(crate) struct CommandRequest {
     pub(crate) line: String,
     /// As it was written; none is the root.
     pub(crate) directory: Option<String>,
@@ -66,14 +66,14 @@ pub(crate) struct Order {
 /// A command that runs.
 pub(super) struct Started {
     launcher: Arc<Launcher>,
-    order: Order,
+    order: CommandRequest,
     running: Running,
     watch: Option<Watch>,
     proxy: Option<ProxyGuard>,
     notes: Vec<String>,
-    hint: Option<Hint>,
+    hint: Option<WallsHint>,
     /// Ends it when the call must end, when nobody waits for it any more, and when the runtime goes down.
-    _stopping: Stopping,
+    _stopping: StopOnCancel,
 }
 
 impl Launcher {
@@ -103,9 +103,13 @@ impl Launcher {
     }
 
     /// Starts a command, unless it is cancelled before. When this returns it runs in its walls, or nothing does.
-    pub(super) fn start(self: &Arc<Self>, order: Order, cancel: &CancellationToken) -> Result<Started, Problem> {
+    pub(super) fn start(
+        self: &Arc<Self>,
+        order: CommandRequest,
+        cancel: &CancellationToken,
+    ) -> Result<Started, ToolError> {
         let standing = self.setup.walls();
-        let tier = standing.tier().map_err(|why| Problem::new(Fault::NotAllowed, not_run(&why)))?;
+        let tier = standing.tier().map_err(|why| ToolError::new(Fault::NotAllowed, not_run(&why)))?;
         let directory = directory(&order.workspace, order.directory.as_deref())?;
         let Writable { directories, mut notes } = self.reach.writable(&order.workspace);
         let watched = if tier == Tier::None { everything(&order.workspace) } else { directories.clone() };
@@ -116,20 +120,20 @@ impl Launcher {
         });
         let (walls, mut running) = match started {
             Ok(started) => started,
-            Err(problem) => {
+            Err(error) => {
                 watch.into_iter().for_each(Watch::call_off);
-                return Err(problem);
+                return Err(error);
             }
         };
         point("command.spawned");
         if let Some(notice) = standing.notice() {
             self.notice(notice);
         }
-        let stopping = Stopping::new(running.stopper(), cancel.clone());
+        let stopping = StopOnCancel::new(running.stopper(), cancel.clone());
         let serve = |listener| proxy::serve(listener, Arc::clone(&self.reach), &self.setup.web);
         let proxy = running.listener().map(serve).transpose();
-        let proxy = proxy.map_err(|error| Problem::new(None, not_run(&explain(&error))))?;
-        let hint = Hint::new(tier, &walls, self.reach.reads_only());
+        let proxy = proxy.map_err(|error| ToolError::new(None, not_run(&explain(&error))))?;
+        let hint = WallsHint::new(tier, &walls, self.reach.reads_only());
         Ok(Started { launcher: Arc::clone(self), order, running, watch, proxy, notes, hint, _stopping: stopping })
     }
 
@@ -139,27 +143,27 @@ impl Launcher {
 
     fn walls(
         &self,
-        order: &Order,
+        order: &CommandRequest,
         tier: Tier,
         writable: &[PathBuf],
         watch: Option<&Watch>,
         notes: &mut Vec<String>,
-    ) -> Result<Walls, Problem> {
+    ) -> Result<Walls, ToolError> {
         let none = Repositories::default();
         let repositories = watch.map_or(&none, Watch::repositories);
         let walls = self.reach.walls(&order.workspace, writable, repositories);
-        let walls = walls.map_err(|why| Problem::new(None, not_run(&why)))?;
+        let walls = walls.map_err(|why| ToolError::new(None, not_run(&why)))?;
         Ok(Walls { limits: self.setup.limits, network: self.network(tier, notes), ..walls })
     }
 
     fn spawn(
         &self,
-        order: &Order,
+        order: &CommandRequest,
         tier: Tier,
         walls: &Walls,
         directory: &Path,
         cancel: &CancellationToken,
-    ) -> Result<Running, Problem> {
+    ) -> Result<Running, ToolError> {
         let mut environment = self.setup.environment.clone();
         environment.set(TASK_VARIABLE, self.task.to_string());
         if let Network::Proxy { port } = walls.network {
@@ -168,7 +172,7 @@ impl Launcher {
             }
         }
         if cancel.is_cancelled() {
-            return Err(Problem::new(None, "cancelled before it began"));
+            return Err(ToolError::new(None, "cancelled before it began"));
         }
         let deadline = order.time.map(|time| Instant::now() + time);
         let shell = Shell { command: &order.line, directory, environment: &environment, deadline };
@@ -177,7 +181,7 @@ impl Launcher {
             let why = explain(&error);
             let is_about_walls = matches!(error, SpawnError::Walls { .. });
             let advice = if is_about_walls { "; `sortie doctor` says what is missing" } else { "" };
-            Problem::new(None, not_run(&format!("{why}{advice}")))
+            ToolError::new(None, not_run(&format!("{why}{advice}")))
         })
     }
 
@@ -204,7 +208,7 @@ impl Started {
     }
 
     /// Waits for the end. `show` gets the output as it comes.
-    pub(super) fn finish(self, show: &mut dyn FnMut(&[u8])) -> Finished {
+    pub(super) fn finish(self, show: &mut dyn FnMut(&[u8])) -> FinishedCommand {
         let Self { launcher, order, running, watch, proxy, mut notes, hint, _stopping } = self;
         let caps = OutputCaps { unspilled: order.unspilled, spill: Some(&launcher.spill) };
         let (how, mut output) = match running.finish(caps, show) {
@@ -220,16 +224,16 @@ impl Started {
         let Aftermath { changed, notes: of_files, notices } = seen;
         notes.extend(of_files);
         notices.into_iter().for_each(|notice| launcher.notice(notice));
-        Finished { how, output, time: order.time, changed, notes, hint }
+        FinishedCommand { how, output, time: order.time, changed, notes, hint }
     }
 }
 
 /// Where a command starts, as an absolute path.
-fn directory(workspace: &Workspace, asked: Option<&str>) -> Result<PathBuf, Problem> {
+fn directory(workspace: &Workspace, asked: Option<&str>) -> Result<PathBuf, ToolError> {
     let Some(asked) = asked else { return Ok(workspace.root().to_owned()) };
     let resolved = workspace.resolve(asked)?;
     if resolved.kind != FileKind::Directory {
-        return Err(Problem::arguments(not_run(&explain(&AccessError::NotADirectory { path: asked.to_owned() }))));
+        return Err(ToolError::arguments(not_run(&explain(&AccessError::NotADirectory { path: asked.to_owned() }))));
     }
     Ok(workspace.root().join(resolved.relative))
 }

@@ -15,7 +15,7 @@ const PAGE_CHARS: usize = 30_000;
 pub(crate) type Filter<'a> = &'a dyn Fn(&[u8]) -> bool;
 
 #[derive(Debug, Default)]
-pub(super) struct Recent {
+pub(super) struct RecentOutput {
     bytes: VecDeque<u8>,
     /// All that has come.
     n_bytes: u64,
@@ -29,7 +29,7 @@ pub(super) struct Recent {
 
 /// What is new, and fits.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Page {
+pub(crate) struct OutputPage {
     pub(crate) text: String,
     /// Bytes that were no longer there.
     pub(crate) n_missed: u64,
@@ -41,7 +41,7 @@ pub(crate) struct Page {
     pub(crate) is_lossy: bool,
 }
 
-impl Recent {
+impl RecentOutput {
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.n_bytes += bytes.len() as u64;
         self.bytes.extend(&bytes[bytes.len().saturating_sub(RECENT_BYTES)..]);
@@ -50,7 +50,7 @@ impl Recent {
 
     /// The next page, of the lines that are wanted. A word that is still being written waits for its end: half a secret
     /// looks like none. But not for long: if nothing came since the last look, it is shown.
-    pub(super) fn page(&mut self, is_wanted: Option<Filter<'_>>) -> Page {
+    pub(super) fn page(&mut self, is_wanted: Option<Filter<'_>>) -> OutputPage {
         let n_gone = self.n_bytes - self.bytes.len() as u64;
         let n_missed = n_gone.saturating_sub(self.n_read);
         let from = self.n_read.max(n_gone);
@@ -69,7 +69,7 @@ impl Recent {
     }
 }
 
-impl Page {
+impl OutputPage {
     /// Says what is new, and what of it is not here.
     pub(crate) fn put(&self, answer: &mut Answer) {
         let Self { text, n_missed, n_left, n_unwanted, is_lossy } = self;
@@ -97,12 +97,12 @@ fn up_to_word(bytes: &[u8]) -> &[u8] {
 }
 
 /// As much as fits, and how many bytes that is.
-fn plain(bytes: &[u8]) -> (Page, usize) {
+fn plain(bytes: &[u8]) -> (OutputPage, usize) {
     let n_most = n_bytes_of(PAGE_CHARS, bytes);
     let n_taken = if n_most < bytes.len() { up_to_line(&bytes[..n_most]).len() } else { n_most };
     let text = String::from_utf8_lossy(&bytes[..n_taken]);
     let is_lossy = matches!(text, Cow::Owned(_));
-    (Page { text: text.into_owned(), is_lossy, ..Page::default() }, n_taken)
+    (OutputPage { text: text.into_owned(), is_lossy, ..OutputPage::default() }, n_taken)
 }
 
 /// How many bytes this many characters take, where each that is none counts as one.
@@ -124,8 +124,8 @@ fn up_to_line(bytes: &[u8]) -> &[u8] {
 }
 
 /// The wanted ones among the complete lines, as many as fit, and how many bytes were looked at for that.
-fn filtered(bytes: &[u8], is_still: bool, is_wanted: Filter<'_>) -> (Page, usize) {
-    let mut page = Page::default();
+fn filtered(bytes: &[u8], is_still: bool, is_wanted: Filter<'_>) -> (OutputPage, usize) {
+    let mut page = OutputPage::default();
     let (mut n_taken, mut n_chars) = (0, 0);
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         if !line.ends_with(b"\n") && !is_still {
@@ -154,13 +154,13 @@ fn filtered(bytes: &[u8], is_still: bool, is_wanted: Filter<'_>) -> (Page, usize
 mod tests {
     use super::*;
 
-    fn recent(text: &[u8]) -> Recent {
-        let mut recent = Recent::default();
+    fn recent(text: &[u8]) -> RecentOutput {
+        let mut recent = RecentOutput::default();
         recent.push(text);
         recent
     }
 
-    fn next(recent: &mut Recent) -> String {
+    fn next(recent: &mut RecentOutput) -> String {
         recent.page(None).text
     }
 

@@ -9,11 +9,11 @@ use sortie_protocol::{Fault, TaskId};
 
 use super::background::{Background, MAX_BACKGROUND, shell_name};
 use super::excerpt::Excerpt;
-use super::finished::Finished;
+use super::finished::FinishedCommand;
 use super::foreground;
-use super::launcher::{Launcher, Order};
+use super::launcher::{CommandRequest, Launcher};
 use super::setup::ShellSetup;
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::changes::concurrent::Changes;
 use crate::changes::concurrent::EditSpan;
 use crate::port::progress::Progress;
@@ -94,20 +94,20 @@ impl Shells {
     /// Runs a command to its end.
     pub(crate) async fn run(
         &self,
-        order: Order,
+        order: CommandRequest,
         cancel: &CancellationToken,
         progress: Option<&dyn Progress>,
-    ) -> Result<(Finished, Excerpt), Problem> {
+    ) -> Result<(FinishedCommand, Excerpt), ToolError> {
         foreground::run(&self.launcher, order, cancel, progress).await
     }
 
     /// Starts a command that goes on when the call has been answered.
     pub(crate) async fn start(
         &self,
-        order: Order,
+        order: CommandRequest,
         cancel: &CancellationToken,
         progress: Option<&dyn Progress>,
-    ) -> Result<Arc<Background>, Problem> {
+    ) -> Result<Arc<Background>, ToolError> {
         let number = {
             let mut shelf = self.shelf();
             shelf.make_room()?;
@@ -134,13 +134,13 @@ impl Shells {
     }
 
     /// The command in the background that has this name.
-    pub(crate) fn background(&self, name: &str) -> Result<Arc<Background>, Problem> {
+    pub(crate) fn background(&self, name: &str) -> Result<Arc<Background>, ToolError> {
         let shelf = self.shelf();
         if let Some(command) = shelf.commands.iter().find(|command| command.name() == name) {
             return Ok(Arc::clone(command));
         }
         if let Some(end) = shelf.earlier.end_of(name) {
-            return Err(Problem::new(Fault::NotFound, end));
+            return Err(ToolError::new(Fault::NotFound, end));
         }
         let known: Vec<&str> = shelf.commands.iter().map(|command| command.name()).collect();
         let known = if known.is_empty() {
@@ -148,7 +148,7 @@ impl Shells {
         } else {
             format!("there are {}", known.join(", "))
         };
-        Err(Problem::new(Fault::NotFound, format!("no command in the background is called `{name}`: {known}")))
+        Err(ToolError::new(Fault::NotFound, format!("no command in the background is called `{name}`: {known}")))
     }
 
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
@@ -185,15 +185,15 @@ impl EarlierShells {
 
 impl Shelf {
     /// Forgets the oldest command whose end has been told, if there is no room for another; an error if there is none.
-    fn make_room(&mut self) -> Result<(), Problem> {
+    fn make_room(&mut self) -> Result<(), ToolError> {
         if self.is_closed {
-            return Err(Problem::new(None, "the command was not run: its task is ending"));
+            return Err(ToolError::new(None, "the command was not run: its task is ending"));
         }
         if self.commands.len() < MAX_BACKGROUND {
             return Ok(());
         }
         let Some(told) = self.commands.iter().position(|command| command.is_told()) else {
-            return Err(Problem::new(
+            return Err(ToolError::new(
                 None,
                 format!(
                     "the command was not run: {MAX_BACKGROUND} run in the background or have ended without being looked \

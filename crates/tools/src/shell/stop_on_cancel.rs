@@ -6,9 +6,9 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// Ends a command when a token is cancelled; also when this is dropped, which does nothing to one that has ended.
-pub(super) struct Stopping(JoinHandle<()>);
+pub(super) struct StopOnCancel(JoinHandle<()>);
 
-impl Stopping {
+impl StopOnCancel {
     pub(super) fn new(stopper: Stopper, cancel: CancellationToken) -> Self {
         // Held by the future, so that it acts also when the runtime drops that.
         let stop = StopOnDrop(stopper);
@@ -19,7 +19,7 @@ impl Stopping {
     }
 }
 
-impl Drop for Stopping {
+impl Drop for StopOnCancel {
     fn drop(&mut self) {
         self.0.abort();
     }

@@ -17,12 +17,12 @@ const MAX_NAMED: usize = 8;
 
 /// What the walls of one command keep, in words.
 #[derive(Debug)]
-pub(crate) struct Hint {
+pub(crate) struct WallsHint {
     files: String,
     network: Network,
 }
 
-impl Hint {
+impl WallsHint {
     /// Nothing, where there are no walls. `owner` is whose word it is that nothing is written.
     pub(super) fn new(tier: Tier, walls: &Walls, owner: Option<String>) -> Option<Self> {
         if tier == Tier::None {
@@ -78,7 +78,7 @@ mod tests {
     }
 
     fn words(walls: &Walls, said: &str) -> Option<String> {
-        Hint::new(Tier::Namespaces, walls, Some("agent reader".to_owned())).unwrap().words(said)
+        WallsHint::new(Tier::Namespaces, walls, Some("agent reader".to_owned())).unwrap().words(said)
     }
 
     #[test]
@@ -106,6 +106,6 @@ mod tests {
         let reading = walls(&[], &[], Network::All);
         let told = "walls: commands of this task write nothing in the workspace (agent reader)";
         assert_eq!(words(&reading, "Read-only file system").as_deref(), Some(told));
-        assert!(Hint::new(Tier::None, &reading, None).is_none());
+        assert!(WallsHint::new(Tier::None, &reading, None).is_none());
     }
 }

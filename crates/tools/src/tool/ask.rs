@@ -10,11 +10,11 @@ use sortie_protocol::{Addressee, MailMark, Sender, ToolOutput};
 
 use crate::answer::Answer;
 use crate::answer::arguments::{Unknown, optional_count, optional_text};
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::call::context::CallContext;
 use crate::call::typed_tool::TypedTool;
 use crate::files::blocking::cancelled;
-use crate::port::message::check;
+use crate::port::message::check_message;
 use crate::port::relatives::Answered;
 use crate::port::task_line::{fenced, words};
 
@@ -62,9 +62,9 @@ impl TypedTool for Ask {
     async fn run(&self, input: Self::Input, context: CallContext<'_>) -> ToolOutput {
         let mut answer = context.answer();
         answer.note_unknown(&input.unknown);
-        let whom = match check("question", &input.question).and_then(|()| addressee(input.to.as_deref())) {
+        let whom = match check_message("question", &input.question).and_then(|()| addressee(input.to.as_deref())) {
             Ok(whom) => whom,
-            Err(problem) => return answer.failed(&problem),
+            Err(error) => return answer.failed(&error),
         };
         let patience = patience(input.timeout_seconds, &mut answer);
         let answered = tokio::select! {
@@ -75,18 +75,18 @@ impl TypedTool for Ask {
         match answered {
             Ok(Some(answered)) => report(answer, &answered, context),
             Ok(None) => unanswered(answer, patience),
-            Err(failure) => answer.failed(&Problem::new(None, failure.to_string())),
+            Err(failure) => answer.failed(&ToolError::new(None, failure.to_string())),
         }
     }
 }
 
-fn addressee(to: Option<&str>) -> Result<Addressee, Problem> {
+fn addressee(to: Option<&str>) -> Result<Addressee, ToolError> {
     match to.map(|to| to.trim().to_ascii_lowercase()).as_deref() {
         None | Some("parent") => Ok(Addressee::Parent),
         Some("person" | "user" | "human") => Ok(Addressee::Person),
         Some(other) => {
             let other = words(other);
-            Err(Problem::arguments(format!("`{other}` cannot be asked: `to` is parent or person; use SendMessage")))
+            Err(ToolError::arguments(format!("`{other}` cannot be asked: `to` is parent or person; use SendMessage")))
         }
     }
 }

@@ -11,12 +11,12 @@ use sortie_protocol::{Fault, Resource, ShellMark, ToolOutput};
 use crate::answer::Answer;
 use crate::answer::arguments::{Unknown, optional_count, optional_flag, optional_text};
 use crate::answer::phrases::{counted, grouped};
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::call::context::CallContext;
 use crate::call::typed_tool::TypedTool;
 use crate::shell::excerpt::{Excerpt, WHOLE_BYTES};
-use crate::shell::finished::Finished;
-use crate::shell::launcher::Order;
+use crate::shell::finished::FinishedCommand;
+use crate::shell::launcher::CommandRequest;
 use crate::shell::recent_output::RECENT_BYTES;
 use crate::shell::shells::Shells;
 
@@ -84,12 +84,13 @@ impl TypedTool for Bash {
         let mut answer = context.answer();
         answer.note_unknown(&input.unknown);
         let Some(shells) = context.shells else {
-            return answer.failed(&Problem::new(Fault::NotAllowed, "the command was not run: there is no shell here"));
+            return answer
+                .failed(&ToolError::new(Fault::NotAllowed, "the command was not run: there is no shell here"));
         };
         match order(&input, &mut answer, context) {
             Ok(order) if input.is_background() => start(answer, shells, order, context).await,
             Ok(order) => run(answer, shells, order, context).await,
-            Err(problem) => answer.failed(&problem),
+            Err(error) => answer.failed(&error),
         }
     }
 }
@@ -101,21 +102,21 @@ impl BashInput {
 }
 
 /// The command that is asked for, if it makes sense.
-fn order(input: &BashInput, answer: &mut Answer, context: CallContext<'_>) -> Result<Order, Problem> {
+fn order(input: &BashInput, answer: &mut Answer, context: CallContext<'_>) -> Result<CommandRequest, ToolError> {
     if input.command.trim().is_empty() {
-        return Err(Problem::arguments("the command is empty"));
+        return Err(ToolError::arguments("the command is empty"));
     }
     if input.command.len() > MAX_LINE_BYTES {
         let (n_bytes, most) = (grouped(input.command.len() as u64), grouped(MAX_LINE_BYTES as u64));
         let why = format!("the command has {n_bytes} bytes, at most {most} can be run; write a script and run that");
-        return Err(Problem::arguments(why));
+        return Err(ToolError::arguments(why));
     }
     let asked = input.timeout.filter(|milliseconds| *milliseconds > 0).map(Duration::from_millis);
     let time = asked.or((!input.is_background()).then_some(DEFAULT_TIME)).map(|time| time.min(MAX_TIME));
     if asked.is_some_and(|asked| asked > MAX_TIME) {
         answer.note(format!("the timeout was cut to {} ms", MAX_TIME.as_millis()));
     }
-    Ok(Order {
+    Ok(CommandRequest {
         line: input.command.clone(),
         directory: input.cwd.clone(),
         time,
@@ -124,14 +125,14 @@ fn order(input: &BashInput, answer: &mut Answer, context: CallContext<'_>) -> Re
     })
 }
 
-async fn run(answer: Answer, shells: &Shells, order: Order, context: CallContext<'_>) -> ToolOutput {
+async fn run(answer: Answer, shells: &Shells, order: CommandRequest, context: CallContext<'_>) -> ToolOutput {
     match shells.run(order, context.cancel, context.progress).await {
         Ok((finished, output)) => report(answer, &finished, output),
-        Err(problem) => answer.failed(&problem),
+        Err(error) => answer.failed(&error),
     }
 }
 
-fn report(mut answer: Answer, finished: &Finished, mut output: Excerpt) -> ToolOutput {
+fn report(mut answer: Answer, finished: &FinishedCommand, mut output: Excerpt) -> ToolOutput {
     let shown = output.shown();
     let n_lines = shown.text.lines().count();
     answer.text(&shown.text);
@@ -155,7 +156,7 @@ fn report(mut answer: Answer, finished: &Finished, mut output: Excerpt) -> ToolO
     finished.done(answer, for_people)
 }
 
-async fn start(mut answer: Answer, shells: &Shells, order: Order, context: CallContext<'_>) -> ToolOutput {
+async fn start(mut answer: Answer, shells: &Shells, order: CommandRequest, context: CallContext<'_>) -> ToolOutput {
     match shells.start(order, context.cancel, context.progress).await {
         Ok(command) => {
             let name = command.name();
@@ -164,6 +165,6 @@ async fn start(mut answer: Answer, shells: &Shells, order: Order, context: CallC
             let shell = Some(ShellMark::Started(command.number()));
             ToolOutput { shell, ..answer.done(format!("{name} runs in the background")) }
         }
-        Err(problem) => answer.failed(&problem),
+        Err(error) => answer.failed(&error),
     }
 }

@@ -8,7 +8,7 @@ use sortie_protocol::{Fault, ShellMark, ToolOutput};
 
 use crate::answer::Answer;
 use crate::answer::arguments::{Unknown, optional_text};
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::call::context::CallContext;
 use crate::call::typed_tool::TypedTool;
 use crate::shell::background::Look;
@@ -58,20 +58,20 @@ impl TypedTool for BashOutput {
                 let shell = look.finished.is_some().then_some(ShellMark::Ended(number));
                 ToolOutput { shell, ..report(answer, &input.bash_id, &look) }
             }
-            Err(problem) => answer.failed(&problem),
+            Err(error) => answer.failed(&error),
         }
     }
 }
 
 /// The number of the command, and what there is to see of it.
-fn look(input: &BashOutputInput, context: CallContext<'_>) -> Result<(u32, Look), Problem> {
-    let shells = context.shells.ok_or_else(|| Problem::new(Fault::NotAllowed, "there is no shell here"))?;
+fn look(input: &BashOutputInput, context: CallContext<'_>) -> Result<(u32, Look), ToolError> {
+    let shells = context.shells.ok_or_else(|| ToolError::new(Fault::NotAllowed, "there is no shell here"))?;
     let command = shells.background(&input.bash_id)?;
     let Some(filter) = &input.filter else { return Ok((command.number(), command.look(None))) };
     let matcher: RegexMatcher = RegexMatcherBuilder::new()
         .size_limit(MAX_FILTER_BYTES)
         .build(filter)
-        .map_err(|error| Problem::arguments(format!("nothing was read: the filter cannot be used: {error}")))?;
+        .map_err(|error| ToolError::arguments(format!("nothing was read: the filter cannot be used: {error}")))?;
     let look = command.look(Some(&|line: &[u8]| matcher.is_match(line).unwrap_or(true)));
     Ok((command.number(), look))
 }

@@ -6,13 +6,13 @@ use sortie_protocol::{Resource, ToolOutput};
 
 use crate::edit::change;
 use crate::edit::change::Intent;
-use crate::edit::file_text::Text;
-use crate::edit::new_text::{Made, replaced};
+use crate::edit::file_text::FileText;
+use crate::edit::new_text::{NewText, replaced};
 use crate::edit::replace::Replacement;
 
 use crate::answer::Answer;
 use crate::answer::halt::Stop;
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::call::context::{CallContext, path_resource};
 use crate::call::typed_tool::TypedTool;
 
@@ -78,7 +78,7 @@ impl Intent for EditInput {
         self.replacement.old_string.is_empty()
     }
 
-    fn make(&self, before: &Text, stop: &Stop) -> Result<Made, Problem> {
+    fn make(&self, before: &FileText, stop: &Stop) -> Result<NewText, ToolError> {
         replaced(&self.file_path, before, std::slice::from_ref(&self.replacement), stop)
     }
 }

@@ -11,14 +11,14 @@ use crate::answer::Answer;
 use crate::answer::arguments::{Unknown, optional_text};
 use crate::answer::halt::Stop;
 use crate::answer::phrases::counted;
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::answer::tool_error::explain;
 use crate::call::context::{CallContext, path_resource};
 use crate::call::typed_tool::TypedTool;
 use crate::files::blocking;
 use crate::files::globs;
-use crate::files::walk::Found;
 use crate::files::walk::Tree;
+use crate::files::walk::WalkSummary;
 
 const MAX_PATHS: usize = 1000;
 
@@ -71,7 +71,7 @@ fn find(mut answer: Answer, workspace: &Workspace, input: &GlobInput, stop: &Sto
     answer.note_unknown(&input.unknown);
     match search(workspace, input, stop, &mut answer) {
         Ok((files, found)) => render(answer, workspace, input, &files, &found),
-        Err(problem) => answer.failed(&problem),
+        Err(error) => answer.failed(&error),
     }
 }
 
@@ -80,20 +80,20 @@ fn search(
     input: &GlobInput,
     stop: &Stop,
     answer: &mut Answer,
-) -> Result<(Vec<Box<Path>>, Found), Problem> {
+) -> Result<(Vec<Box<Path>>, WalkSummary), ToolError> {
     // A pattern may name the place to begin at, also as an absolute path: that part is resolved like any other path.
     let (directory, rest) = globs::split_directory(&input.pattern);
     let glob = match (directory, rest) {
-        ("", "") => return Err(Problem::arguments("the pattern is empty; try `**/*`")),
+        ("", "") => return Err(ToolError::arguments("the pattern is empty; try `**/*`")),
         (_, "") => globs::compile_anchored("**"),
         ("", rest) => globs::compile(rest),
         (_, rest) => globs::compile_anchored(rest),
     };
-    let matcher = glob.map_err(|reason| Problem::arguments(format!("nothing was searched: {reason}")))?;
+    let matcher = glob.map_err(|reason| ToolError::arguments(format!("nothing was searched: {reason}")))?;
     let base = input.path_to(directory);
     let resolved = workspace.resolve(&base)?;
     if resolved.kind != FileKind::Directory {
-        return Err(Problem::arguments(explain(&AccessError::NotADirectory { path: base })));
+        return Err(ToolError::arguments(explain(&AccessError::NotADirectory { path: base })));
     }
     answer.resolved(&resolved.relative);
     let is_wanted = |path: &Path| matcher.is_match(path.strip_prefix(&resolved.relative).unwrap_or(path));
@@ -117,7 +117,7 @@ fn render(
     workspace: &Workspace,
     input: &GlobInput,
     files: &[Box<Path>],
-    found: &Found,
+    found: &WalkSummary,
 ) -> ToolOutput {
     let pattern = &input.pattern;
     let n_found = files.len();

@@ -22,13 +22,13 @@ use self::report::Report;
 use self::search::{FileSearch, Searched};
 use crate::answer::arguments::{Unknown, optional_count, optional_flag, optional_text};
 use crate::answer::halt::Stop;
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::answer::{Answer, MAX_BYTES};
 use crate::call::context::{CallContext, path_resource};
 use crate::call::typed_tool::TypedTool;
 use crate::files::blocking;
-use crate::files::walk::Found;
 use crate::files::walk::Tree;
+use crate::files::walk::WalkSummary;
 
 pub(crate) struct Grep;
 
@@ -122,7 +122,7 @@ fn grep(mut answer: Answer, workspace: &Workspace, input: &GrepInput, stop: &Sto
     answer.note_unknown(&input.unknown);
     let query = match Query::new(input, answer.form()) {
         Ok(query) => query,
-        Err(reason) => return answer.failed(&Problem::arguments(format!("nothing was searched: {reason}"))),
+        Err(reason) => return answer.failed(&ToolError::arguments(format!("nothing was searched: {reason}"))),
     };
     match search(workspace, input, &query, stop, &mut answer) {
         Ok((searched, found)) => {
@@ -131,7 +131,7 @@ fn grep(mut answer: Answer, workspace: &Workspace, input: &GrepInput, stop: &Sto
             let glob = input.glob.as_deref();
             Report { query: &query, glob, found: &found, searched: &searched, halt }.render(answer)
         }
-        Err(problem) => answer.failed(&problem),
+        Err(error) => answer.failed(&error),
     }
 }
 
@@ -142,7 +142,7 @@ fn search(
     query: &Query,
     stop: &Stop,
     answer: &mut Answer,
-) -> Result<(Vec<Searched>, Found), Problem> {
+) -> Result<(Vec<Searched>, WalkSummary), ToolError> {
     let path = input.path.as_deref().unwrap_or(".");
     let resolved = workspace.resolve(path)?;
     answer.resolved(&resolved.relative);
@@ -160,13 +160,13 @@ fn search(
     let searched = FileSearch::new(query, stop).run(workspace, base.into());
     // In words it is enough to say so; an object without matches would say that there are none.
     if matches!(searched, Searched::Binary) && query.structured {
-        return Err(Problem::new(Fault::Binary, format!("`{path}` was not searched: it is binary")));
+        return Err(ToolError::new(Fault::Binary, format!("`{path}` was not searched: it is binary")));
     }
-    Ok((vec![searched], Found::file()))
+    Ok((vec![searched], WalkSummary::file()))
 }
 
 /// Searches the files in order until there is more than can be shown.
-fn search_tree(tree: &Tree<'_>, query: &Query) -> Result<(Vec<Searched>, Found), AccessError> {
+fn search_tree(tree: &Tree<'_>, query: &Query) -> Result<(Vec<Searched>, WalkSummary), AccessError> {
     let (n_results, n_bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let enough =
         || n_results.load(Ordering::Relaxed) > query.max_results || n_bytes.load(Ordering::Relaxed) > MAX_BYTES;

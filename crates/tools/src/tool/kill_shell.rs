@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sortie_protocol::{Fault, ShellMark, ToolOutput};
 
 use crate::answer::arguments::Unknown;
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::call::context::CallContext;
 use crate::call::typed_tool::TypedTool;
 use crate::shell::background::Look;
@@ -37,17 +37,17 @@ impl TypedTool for KillShell {
     async fn run(&self, input: Self::Input, context: CallContext<'_>) -> ToolOutput {
         let mut answer = context.answer();
         answer.note_unknown(&input.unknown);
-        let no_shell = || Problem::new(Fault::NotAllowed, "there is no shell here");
+        let no_shell = || ToolError::new(Fault::NotAllowed, "there is no shell here");
         let command = context.shells.ok_or_else(no_shell).and_then(|shells| shells.background(&input.shell_id));
         let command = match command {
             Ok(command) => command,
-            Err(problem) => return answer.failed(&problem),
+            Err(error) => return answer.failed(&error),
         };
         let name = command.name();
         let had_ended = command.has_ended();
         command.stop();
         if command.ended().await.is_none() {
-            return answer.failed(&Problem::new(Fault::Internal, format!("how {name} ended is not known")));
+            return answer.failed(&ToolError::new(Fault::Internal, format!("how {name} ended is not known")));
         }
         // What nobody has read yet: a task need not have another tool for it.
         let Look { page, finished, is_told } = command.look(None);

@@ -9,12 +9,12 @@ use crate::answer::Answer;
 use crate::answer::arguments::{Unknown, optional_text, texts};
 use crate::answer::halt::Stop;
 use crate::answer::phrases::counted;
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::call::context::{CallContext, path_resource};
 use crate::call::typed_tool::TypedTool;
 use crate::files::blocking;
 use crate::files::globs::Globs;
-use crate::files::walk::{Directory, Listing};
+use crate::files::walk::{Directory, DirectoryListing};
 use crate::files::walk::{HIDDEN, unfinished};
 
 const MAX_NAMES: usize = 1000;
@@ -66,7 +66,7 @@ fn list(mut answer: Answer, workspace: &Workspace, input: &LsInput, stop: &Stop)
     answer.note_unknown(&input.unknown);
     let unwanted = match Globs::new(&input.ignore) {
         Ok(globs) => globs,
-        Err(reason) => return answer.failed(&Problem::arguments(format!("nothing was listed: {reason}"))),
+        Err(reason) => return answer.failed(&ToolError::arguments(format!("nothing was listed: {reason}"))),
     };
     let path = input.path.as_deref().unwrap_or(".");
     let listing = workspace.resolve(path).and_then(|resolved| {
@@ -78,13 +78,13 @@ fn list(mut answer: Answer, workspace: &Workspace, input: &LsInput, stop: &Stop)
     });
     match listing {
         Ok(Some(listing)) => render(answer, path, listing, (!input.ignore.is_empty()).then_some(&unwanted)),
-        Ok(None) => answer.failed(&Problem::arguments(format!("`{path}` is a file, not a directory; use Read"))),
+        Ok(None) => answer.failed(&ToolError::arguments(format!("`{path}` is a file, not a directory; use Read"))),
         Err(error) => answer.failed(&error.into()),
     }
 }
 
-fn render(mut answer: Answer, path: &str, listing: Listing, unwanted: Option<&Globs>) -> ToolOutput {
-    let Listing { entries, ignored, n_hidden, n_unfinished, n_unusable_rules, cut, .. } = listing;
+fn render(mut answer: Answer, path: &str, listing: DirectoryListing, unwanted: Option<&Globs>) -> ToolOutput {
+    let DirectoryListing { entries, ignored, n_hidden, n_unfinished, n_unusable_rules, cut, .. } = listing;
     let (n_listed, n_ignored) = (entries.len(), ignored.len());
     let entries: Vec<Entry> =
         entries.into_iter().filter(|entry| unwanted.is_none_or(|globs| !globs.admit(&[entry.name.as_ref()]))).collect();

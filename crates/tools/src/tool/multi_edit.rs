@@ -8,13 +8,13 @@ use crate::answer::Answer;
 use crate::answer::arguments::{Unknown, list};
 use crate::answer::halt::Stop;
 use crate::answer::phrases::grouped;
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::call::context::{CallContext, path_resource};
 use crate::call::typed_tool::TypedTool;
 use crate::edit::change;
 use crate::edit::change::Intent;
-use crate::edit::file_text::Text;
-use crate::edit::new_text::{Made, replaced};
+use crate::edit::file_text::FileText;
+use crate::edit::new_text::{NewText, replaced};
 use crate::edit::refusal::unchanged;
 use crate::edit::replace::Replacement;
 
@@ -93,7 +93,7 @@ impl Intent for MultiEditInput {
         self.edits.first().is_some_and(|edit| edit.old_string.is_empty())
     }
 
-    fn make(&self, before: &Text, stop: &Stop) -> Result<Made, Problem> {
+    fn make(&self, before: &FileText, stop: &Stop) -> Result<NewText, ToolError> {
         let misfit = |why: &str| Err(unchanged(&self.file_path, Fault::Arguments, why));
         match self.edits.len() {
             0 => misfit("there are no edits"),

@@ -1,17 +1,17 @@
 //! `Note`: short findings that all tasks of a tree can read. Whoever posts one reads what is new; the whole board is there
 //! for those who ask for it.
 
-mod choice;
+mod selection;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sortie_protocol::ToolOutput;
 
-use self::choice::Choice;
+use self::selection::Selection;
 use crate::answer::Answer;
 use crate::answer::arguments::{Unknown, optional_count, optional_text};
 use crate::answer::phrases::{counted, grouped};
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::call::context::CallContext;
 use crate::call::typed_tool::TypedTool;
 use crate::port::relatives::{Note, Sought};
@@ -55,8 +55,8 @@ impl TypedTool for NoteTool {
             (None, None) => Sought::All,
         };
         if let Some(text) = text {
-            if let Err(problem) = post(text, context).await {
-                return answer.failed(&problem);
+            if let Err(error) = post(text, context).await {
+                return answer.failed(&error);
             }
             answer.note("posted");
         }
@@ -71,21 +71,21 @@ impl TypedTool for NoteTool {
     }
 }
 
-async fn post(text: String, context: CallContext<'_>) -> Result<(), Problem> {
+async fn post(text: String, context: CallContext<'_>) -> Result<(), ToolError> {
     let n_chars = text.chars().count();
     if n_chars > MAX_TEXT_CHARS {
         let (n_chars, most) = (grouped(n_chars as u64), grouped(MAX_TEXT_CHARS as u64));
-        return Err(Problem::arguments(format!(
+        return Err(ToolError::arguments(format!(
             "nothing was posted: the note has {n_chars} characters, at most {most}; shorten it"
         )));
     }
-    context.kin.post(text).await.map_err(|failure| Problem::new(None, failure.to_string()))
+    context.kin.post(text).await.map_err(|failure| ToolError::new(None, failure.to_string()))
 }
 
 fn report(mut answer: Answer, notes: &[Note], sought: Sought, context: CallContext<'_>) -> ToolOutput {
-    let Choice { shown, left_out } = match sought {
-        Sought::New | Sought::All => choice::newest_of_each(notes),
-        Sought::From(_) => choice::page(notes),
+    let Selection { shown, left_out } = match sought {
+        Sought::New | Sought::All => selection::newest_of_each(notes),
+        Sought::From(_) => selection::page(notes),
     };
     if shown.is_empty() {
         match sought {

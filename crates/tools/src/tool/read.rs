@@ -3,10 +3,10 @@
 //! Of a text it never holds more than a page, however large the file or its lines, and always says what the page leaves
 //! out. Images and documents are given whole, within a fixed size, or not at all.
 
-mod keep;
+mod attached_file;
+mod keeping_reader;
 mod media;
 mod page;
-mod whole;
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -16,15 +16,15 @@ use serde_json::{Value, json};
 use sortie_protocol::{Fault, Resource, ToolOutput};
 use sortie_sandbox::{Stamp, Workspace};
 
-use self::keep::Keep;
+use self::attached_file::AttachedFile;
+use self::keeping_reader::KeepingReader;
 use self::media::Media;
-use self::page::{End, Lines, MAX_LINE_CHARS, Page};
-use self::whole::Whole;
+use self::page::{Lines, MAX_LINE_CHARS, Page, PageEnd};
 use crate::answer::Answer;
 use crate::answer::arguments::{Unknown, optional_count};
 use crate::answer::halt::{Halt, Stop};
 use crate::answer::phrases::counted;
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::call::context::{CallContext, path_resource};
 use crate::call::typed_tool::TypedTool;
 use crate::files::access_advice::with_advice;
@@ -118,13 +118,13 @@ fn read(mut answer: Answer, workspace: &Workspace, seen: &Seen, input: &ReadInpu
         }
         Ok(Content::Refused { reason }) => {
             let text = format!("`{}` was not read: {reason}", input.file_path);
-            answer.failed(&Problem::new(Fault::Binary, text))
+            answer.failed(&ToolError::new(Fault::Binary, text))
         }
         Err(error) => {
             let reason = stop.halt().map_or_else(|| error.to_string(), Halt::note);
             let place = if page.last > 0 { format!(" beyond line {}", page.last) } else { String::new() };
             let fault = (stop.halt() == Some(Halt::TimedOut)).then_some(Fault::TimedOut);
-            answer.failed(&Problem::new(fault, format!("`{}` could not be read{place}: {reason}", input.file_path)))
+            answer.failed(&ToolError::new(fault, format!("`{}` could not be read{place}: {reason}", input.file_path)))
         }
     }
 }
@@ -132,11 +132,11 @@ fn read(mut answer: Answer, workspace: &Workspace, seen: &Seen, input: &ReadInpu
 enum Content {
     /// A page of it is in the answer, and this is what follows. All of it, where it is small.
     Text {
-        end: End,
+        end: PageEnd,
         stamp: Stamp,
         whole: Option<Vec<u8>>,
     },
-    Whole(Whole),
+    Whole(AttachedFile),
     Refused {
         reason: String,
     },
@@ -146,10 +146,10 @@ enum Content {
 fn read_content(file: File, lines: Lines, stop: &Stop, page: &mut Page, answer: &mut Answer) -> io::Result<Content> {
     let stamp = Stamp::of(&file)?;
     let n_bytes = stamp.size;
-    let mut reader = BufReader::with_capacity(64 * 1024, Keep::new(Interruptible::new(file, stop)));
+    let mut reader = BufReader::with_capacity(64 * 1024, KeepingReader::new(Interruptible::new(file, stop)));
     let start = reader.fill_buf()?;
     if let Some(media) = Media::of(start) {
-        let whole = Whole::read(media, &mut reader, n_bytes)?;
+        let whole = AttachedFile::read(media, &mut reader, n_bytes)?;
         return Ok(whole.map_or_else(|reason| Content::Refused { reason }, Content::Whole));
     }
     let probe = &start[..start.len().min(BINARY_PROBE_BYTES)];
@@ -166,27 +166,27 @@ fn read_content(file: File, lines: Lines, stop: &Stop, page: &mut Page, answer: 
     Ok(Content::Refused { reason })
 }
 
-fn render(mut answer: Answer, input: &ReadInput, first: u64, page: &Page, end: &End) -> ToolOutput {
+fn render(mut answer: Answer, input: &ReadInput, first: u64, page: &Page, end: &PageEnd) -> ToolOutput {
     let (path, last) = (&input.file_path, page.last);
     answer.put_body("content");
     let of_total = match *end {
-        End::Past { n_lines: 0 } if first == 1 => {
+        PageEnd::Past { n_lines: 0 } if first == 1 => {
             answer.note("the file is empty");
             return answer.done(format!("{path}: empty"));
         }
-        End::Past { n_lines } => {
-            return answer.failed(&Problem::arguments(format!(
+        PageEnd::Past { n_lines } => {
+            return answer.failed(&ToolError::arguments(format!(
                 "`{path}` has {}; offset {first} is past its end",
                 counted(usize::try_from(n_lines).unwrap_or(usize::MAX), "line", "lines")
             )));
         }
-        End::Last => {
+        PageEnd::Last => {
             if first > 1 {
                 answer.note(format!("lines {first}-{last} of {last}"));
             }
             format!(" of {last}")
         }
-        End::More { n_lines } => {
+        PageEnd::More { n_lines } => {
             let total = n_lines.map_or_else(String::new, |n_lines| format!(" of {n_lines}"));
             let note = format!("lines {first}-{last}{total}; continue with offset {}", last + 1);
             // Whoever asked for so many lines and got them lacks nothing.
@@ -198,7 +198,7 @@ fn render(mut answer: Answer, input: &ReadInput, first: u64, page: &Page, end: &
             }
             total
         }
-        End::Endless { n_bytes } => {
+        PageEnd::Endless { n_bytes } => {
             answer
                 .note_lack(format!("line {last} has no end within {n_bytes} bytes; what follows it was not looked at"));
             String::new()

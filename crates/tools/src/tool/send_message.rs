@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use sortie_protocol::{Resource, TaskId, TaskRequest, ToolOutput};
 
 use crate::answer::arguments::Unknown;
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::call::context::CallContext;
 use crate::call::tool::Order;
 use crate::call::typed_tool::TypedTool;
-use crate::port::message::check;
+use crate::port::message::check_message;
 use crate::port::relatives::Receipt;
 use crate::port::task_line::words;
 
@@ -66,13 +66,13 @@ impl TypedTool for SendMessage {
     async fn run(&self, input: Self::Input, context: CallContext<'_>) -> ToolOutput {
         let mut answer = context.answer();
         answer.note_unknown(&input.unknown);
-        let to = match check("message", &input.message).and_then(|()| recipient(&input.to)) {
+        let to = match check_message("message", &input.message).and_then(|()| recipient(&input.to)) {
             Ok(to) => to,
-            Err(problem) => return answer.failed(&problem),
+            Err(error) => return answer.failed(&error),
         };
         let receipt = match context.kin.send(context.call, &to, input.message).await {
             Ok(receipt) => receipt,
-            Err(failure) => return answer.failed(&Problem::new(None, failure.to_string())),
+            Err(failure) => return answer.failed(&ToolError::new(None, failure.to_string())),
         };
         let (text, for_people) = match receipt {
             Receipt::Delivered { task } => (
@@ -96,12 +96,12 @@ fn report_line(context: CallContext<'_>) -> &'static str {
 }
 
 /// Whom a name means. Only a whole id is one: whoever is judged by [`TypedTool::resource`] must be the one who reads it.
-fn recipient(to: &str) -> Result<String, Problem> {
+fn recipient(to: &str) -> Result<String, ToolError> {
     let to = to.trim();
     if to.eq_ignore_ascii_case(PARENT) {
         return Ok(PARENT.to_owned());
     }
     let task: Result<TaskId, _> = to.parse();
     let unknown = |_| format!("nothing was sent: `{}` is neither the whole id of a task nor {PARENT}", words(to));
-    task.map(|task| task.to_string()).map_err(unknown).map_err(Problem::arguments)
+    task.map(|task| task.to_string()).map_err(unknown).map_err(ToolError::arguments)
 }

@@ -9,7 +9,7 @@ use sortie_protocol::{Failure, Status, TaskId, ToolOutput};
 use crate::answer::Answer;
 use crate::answer::arguments::{Unknown, optional_text};
 use crate::answer::phrases::counted;
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::call::context::CallContext;
 use crate::call::typed_tool::TypedTool;
 use crate::port::relatives::{Choice, Glance, Listing};
@@ -52,26 +52,26 @@ impl TypedTool for TaskList {
         answer.note_unknown(&input.unknown);
         let wanted = match input.status.as_deref().map(known).transpose() {
             Ok(wanted) => wanted,
-            Err(problem) => return answer.failed(&problem),
+            Err(error) => return answer.failed(&error),
         };
         let (kin, choice) = (context.kin, Choice { status: wanted.as_deref(), most: MAX_TASKS });
         let found: Result<_, Failure> = async { Ok((kin.list(choice).await?, kin.siblings(choice).await?)) }.await;
         match found {
             Ok((below, beside)) => report(answer, &below, &beside, wanted.as_deref()),
-            Err(failure) => answer.failed(&Problem::new(None, failure.to_string())),
+            Err(failure) => answer.failed(&ToolError::new(None, failure.to_string())),
         }
     }
 }
 
 /// A status by its name.
-fn known(name: &str) -> Result<String, Problem> {
+fn known(name: &str) -> Result<String, ToolError> {
     let open = [RUNNING, WAITING, INTERRUPTED].map(str::to_owned);
     let known: Vec<String> = open.into_iter().chain(ENDED.map(|status| status.to_string())).collect();
     let wanted = name.trim().to_ascii_lowercase();
     if known.contains(&wanted) {
         return Ok(wanted);
     }
-    Err(Problem::arguments(format!("there is no status `{}`; use one of {}", words(name), known.join(", "))))
+    Err(ToolError::arguments(format!("there is no status `{}`; use one of {}", words(name), known.join(", "))))
 }
 
 fn report(mut answer: Answer, below: &Listing, beside: &Listing, wanted: Option<&str>) -> ToolOutput {

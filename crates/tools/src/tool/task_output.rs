@@ -2,7 +2,7 @@
 //!
 //! A report that it tells whole counts as read: it is not delivered again. One that it does not tell stays in the mail.
 
-mod told;
+mod reports;
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use sortie_protocol::{Failure, ToolOutput};
 use tokio::time::Instant;
 
-use self::told::Told;
+use self::reports::TaskReports;
 use crate::answer::Answer;
 use crate::answer::arguments::{Unknown, optional_count, optional_flag, texts};
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::call::context::CallContext;
 use crate::call::tool::Order;
 use crate::call::typed_tool::TypedTool;
@@ -76,28 +76,28 @@ impl TypedTool for TaskOutput {
         answer.note_unknown(&input.unknown);
         let ids = match input.ids() {
             Ok(ids) => ids,
-            Err(problem) => return answer.failed(&problem),
+            Err(error) => return answer.failed(&error),
         };
         let looked = tokio::select! {
             biased;
             looked = look(context.kin, &ids, input.patience(&mut answer)) => looked,
             () = context.cancel.cancelled() => return cancelled(),
         };
-        let mut told = Told::default();
+        let mut reports = TaskReports::default();
         for glance in looked {
             match (glance, input.offset) {
-                (Ok(glance), Some(offset)) => told.page(&glance, offset, context).await,
-                (Ok(glance), None) => told.whole(&glance, context),
-                (Err(failure), _) => told.unknown(&failure),
+                (Ok(glance), Some(offset)) => reports.page(&glance, offset, context).await,
+                (Ok(glance), None) => reports.whole(&glance, context),
+                (Err(failure), _) => reports.unknown(&failure),
             }
         }
-        told.answer(answer, context.kin)
+        reports.answer(answer, context.kin)
     }
 }
 
 impl TaskOutputInput {
     /// The ids that are asked for, each once.
-    fn ids(&self) -> Result<Vec<&str>, Problem> {
+    fn ids(&self) -> Result<Vec<&str>, ToolError> {
         // A list in one text, as JSON or with commas, can mean nothing else: no id has these characters.
         let named = self.task_id.iter().chain(&self.task_ids).flat_map(|text| text.split([',', '[', ']', '"']));
         let mut ids: Vec<&str> = Vec::new();
@@ -107,13 +107,13 @@ impl TaskOutputInput {
             }
         }
         if ids.is_empty() {
-            return Err(Problem::arguments("no task_id was given; TaskList has them"));
+            return Err(ToolError::arguments("no task_id was given; TaskList has them"));
         }
         if ids.len() > MAX_IDS {
-            return Err(Problem::arguments(format!("{} ids were given, at most {MAX_IDS} at a time", ids.len())));
+            return Err(ToolError::arguments(format!("{} ids were given, at most {MAX_IDS} at a time", ids.len())));
         }
         if ids.len() > 1 && self.offset.is_some() {
-            return Err(Problem::arguments("offset pages one report: give one task_id with it"));
+            return Err(ToolError::arguments("offset pages one report: give one task_id with it"));
         }
         Ok(ids)
     }

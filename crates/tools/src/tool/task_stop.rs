@@ -9,7 +9,7 @@ use sortie_protocol::{MailMark, ToolOutput};
 use crate::answer::Answer;
 use crate::answer::arguments::Unknown;
 use crate::answer::phrases::counted;
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::call::context::CallContext;
 use crate::call::tool::Order;
 use crate::call::typed_tool::TypedTool;
@@ -56,7 +56,7 @@ impl TypedTool for TaskStop {
         answer.note_unknown(&input.unknown);
         let id = input.task_id.trim();
         if id.is_empty() {
-            return answer.failed(&Problem::arguments("no task_id was given; TaskList has them"));
+            return answer.failed(&ToolError::arguments("no task_id was given; TaskList has them"));
         }
         let stopped = tokio::select! {
             biased;
@@ -66,7 +66,7 @@ impl TypedTool for TaskStop {
         match stopped {
             Ok(stopped) if stopped.is_empty() => not_at_work(answer, id, context).await,
             Ok(stopped) => receipt(answer, &stopped, context),
-            Err(failure) => answer.failed(&Problem::new(None, failure.to_string())),
+            Err(failure) => answer.failed(&ToolError::new(None, failure.to_string())),
         }
     }
 }
@@ -75,7 +75,7 @@ impl TypedTool for TaskStop {
 async fn not_at_work(mut answer: Answer, id: &str, context: CallContext<'_>) -> ToolOutput {
     let glance = match context.kin.look(id, Duration::ZERO).await {
         Ok(glance) => glance,
-        Err(failure) => return answer.failed(&Problem::new(None, failure.to_string())),
+        Err(failure) => return answer.failed(&ToolError::new(None, failure.to_string())),
     };
     answer.text(&line(&glance));
     answer.put_body("stopped");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sortie_protocol::ToolOutput;
 
 use crate::answer::arguments::{Unknown, list};
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::call::context::CallContext;
 use crate::call::typed_tool::TypedTool;
 
@@ -81,7 +81,7 @@ impl TypedTool for TodoWrite {
             answer.note(format!("in todos: {note}"));
         }
         if let Some(problem) = problem(&input.todos) {
-            return answer.failed(&Problem::arguments(problem));
+            return answer.failed(&ToolError::arguments(problem));
         }
         answer.put("todos", || json!(input.todos));
         for todo in &input.todos {

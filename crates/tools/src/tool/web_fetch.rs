@@ -16,7 +16,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use crate::answer::arguments::{Unknown, optional_text};
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::answer::truncate;
 use crate::call::context::CallContext;
 use crate::call::typed_tool::TypedTool;
@@ -70,12 +70,12 @@ impl WebFetch {
         answer.note_unknown(&input.unknown);
         let target = match Target::parse(&input.url) {
             Ok(target) => target,
-            Err(error) => return answer.failed(&Problem::arguments(format!("nothing was fetched: {error}"))),
+            Err(error) => return answer.failed(&ToolError::arguments(format!("nothing was fetched: {error}"))),
         };
         let deadline = Instant::now() + self.within;
         let Ok(Ok(slot)) = timeout_at(deadline, SLOTS.acquire()).await else {
             let text = format!("{} was not fetched: other fetches took all the time it had; try again", target.url());
-            return answer.failed(&Problem::new(Fault::TimedOut, text));
+            return answer.failed(&ToolError::new(Fault::TimedOut, text));
         };
         match fetch(&self.guard, target.clone(), deadline, self.within).await {
             Ok(Fetched::Page(page)) => {
@@ -84,7 +84,7 @@ impl WebFetch {
                 drop(slot);
                 match read {
                     Ok(text) => report::page(&text, input.prompt.as_deref(), context, answer).await,
-                    Err(problem) => answer.failed(&problem),
+                    Err(error) => answer.failed(&error),
                 }
             }
             Ok(Fetched::Elsewhere { from, status, to }) => report::elsewhere(&from, status, &to, answer),

@@ -10,13 +10,13 @@ use crate::answer::Answer;
 use crate::answer::arguments::Unknown;
 use crate::answer::halt::Stop;
 use crate::answer::phrases::grouped;
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::call::context::{CallContext, path_resource};
 use crate::call::typed_tool::TypedTool;
 use crate::edit::change;
 use crate::edit::change::Intent;
-use crate::edit::file_text::Text;
-use crate::edit::new_text::{Deed, Made};
+use crate::edit::file_text::FileText;
+use crate::edit::new_text::{EditKind, NewText};
 use crate::edit::refusal::unchanged;
 use crate::edit::replace::MAX_BYTES;
 
@@ -75,7 +75,7 @@ impl Intent for WriteInput {
         true
     }
 
-    fn make(&self, before: &Text, _: &Stop) -> Result<Made, Problem> {
+    fn make(&self, before: &FileText, _: &Stop) -> Result<NewText, ToolError> {
         // Who writes CRLF means it; who writes `\n` has most likely never seen the difference.
         let text = if self.content.contains("\r\n") {
             before.without_mark(&self.content).to_owned()
@@ -87,6 +87,6 @@ impl Intent for WriteInput {
             let why = format!("the content has {n_bytes} bytes; at most {most} can be written");
             return Err(unchanged(&self.file_path, Fault::Arguments, &why));
         }
-        Ok(Made { text, deed: Deed::Wrote })
+        Ok(NewText { text, kind: EditKind::Wrote })
     }
 }

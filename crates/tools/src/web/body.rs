@@ -12,14 +12,14 @@ pub(crate) const MAX_BODY_BYTES: usize = 5 * 1024 * 1024;
 
 /// A body, or as much of it as there was.
 #[derive(Debug)]
-pub(crate) struct Body {
+pub(crate) struct PageBody {
     pub(crate) bytes: Vec<u8>,
-    pub(crate) end: End,
+    pub(crate) end: BodyEnd,
 }
 
 /// How a body ended.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum BodyEnd {
     Whole,
     /// More than [`MAX_BODY_BYTES`]. How many bytes it has in all, where the server said so.
     Cut {
@@ -38,22 +38,22 @@ pub(crate) struct UnknownCoding {
     coding: String,
 }
 
-impl Body {
+impl PageBody {
     /// Reads until the body ends, is full, breaks, or the time is over.
     pub(crate) async fn read(mut response: Response, deadline: Instant) -> Result<Self, UnknownCoding> {
         let mut unpacker = Unpacker::new(&response)?;
         let n_announced = response.content_length().filter(|_| matches!(unpacker, Unpacker::Plain(_)));
         let end = loop {
             match timeout_at(deadline, response.chunk()).await {
-                Err(_) => break End::TimedOut,
+                Err(_) => break BodyEnd::TimedOut,
                 Ok(Err(error)) => {
-                    break End::Broken { reason: crate::answer::tool_error::explain(&error.without_url()) };
+                    break BodyEnd::Broken { reason: crate::answer::tool_error::explain(&error.without_url()) };
                 }
                 Ok(Ok(None)) => break unpacker.finish(),
                 Ok(Ok(Some(chunk))) => match unpacker.write_all(&chunk) {
                     Ok(()) => {}
-                    Err(_) if unpacker.is_full() => break End::Cut { n_bytes: n_announced },
-                    Err(error) => break End::Broken { reason: format!("it cannot be unpacked: {error}") },
+                    Err(_) if unpacker.is_full() => break BodyEnd::Cut { n_bytes: n_announced },
+                    Err(error) => break BodyEnd::Broken { reason: format!("it cannot be unpacked: {error}") },
                 },
             }
         };
@@ -106,13 +106,13 @@ impl Unpacker {
     }
 
     /// The end of a body after its last byte has come.
-    fn finish(&mut self) -> End {
+    fn finish(&mut self) -> BodyEnd {
         match self {
-            Self::Plain(_) => End::Whole,
+            Self::Plain(_) => BodyEnd::Whole,
             Self::Gzip(decoder) => match decoder.try_finish() {
-                Ok(()) => End::Whole,
-                Err(_) if self.is_full() => End::Cut { n_bytes: None },
-                Err(error) => End::Broken { reason: format!("it cannot be unpacked: {error}") },
+                Ok(()) => BodyEnd::Whole,
+                Err(_) if self.is_full() => BodyEnd::Cut { n_bytes: None },
+                Err(error) => BodyEnd::Broken { reason: format!("it cannot be unpacked: {error}") },
             },
         }
     }

@@ -7,7 +7,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderValue, LOCATION};
 use sortie_mutant::is_out;
 use tokio::time::{Instant, timeout_at};
 
-use super::body::{Body, UnknownCoding};
+use super::body::{PageBody, UnknownCoding};
 use super::client::client;
 use super::content::MediaType;
 use super::guard::{Guard, GuardError};
@@ -19,7 +19,7 @@ const MAX_REDIRECTS: usize = 5;
 /// What a fetch came to.
 #[derive(Debug)]
 pub(crate) enum Fetched {
-    Page(Page),
+    Page(FetchedPage),
     /// Another host, which the caller of this fetch has not been allowed yet, or the same one without encryption.
     Elsewhere {
         from: Target,
@@ -30,11 +30,11 @@ pub(crate) enum Fetched {
 
 /// A response that is not a redirect.
 #[derive(Debug)]
-pub(crate) struct Page {
+pub(crate) struct FetchedPage {
     pub(crate) target: Target,
     pub(crate) status: u16,
     pub(crate) media_type: MediaType,
-    pub(crate) body: Body,
+    pub(crate) body: PageBody,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -116,7 +116,7 @@ fn redirect(response: &Response) -> Result<Option<String>, FetchError> {
     Ok(Some(String::from_utf8_lossy(location.as_bytes()).into_owned()))
 }
 
-async fn page(target: Target, response: Response, deadline: Instant) -> Result<Page, FetchError> {
+async fn page(target: Target, response: Response, deadline: Instant) -> Result<FetchedPage, FetchError> {
     let status = response.status().as_u16();
     let media_type = MediaType::parse(response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes));
     if media_type.form().is_none() {
@@ -124,8 +124,8 @@ async fn page(target: Target, response: Response, deadline: Instant) -> Result<P
         let size = size.map_or_else(|| "of unknown size".to_owned(), bytes);
         return Err(FetchError::NotText { name: media_type.name().to_owned(), size, status });
     }
-    let body = Body::read(response, deadline).await?;
-    Ok(Page { target, status, media_type, body })
+    let body = PageBody::read(response, deadline).await?;
+    Ok(FetchedPage { target, status, media_type, body })
 }
 
 /// Seconds as people write them.

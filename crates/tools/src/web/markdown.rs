@@ -20,7 +20,7 @@ use html5ever::tokenizer::states::RawKind;
 use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 use url::Url;
 
-use self::compose::{Composer, Finished};
+use self::compose::{Composed, Composer};
 use self::element::{Element, is_void};
 
 /// Between two looks at the clock.
@@ -33,7 +33,7 @@ pub(crate) struct Markdown {
     pub(crate) text: String,
     /// Elements with text that the page itself hides, and that are left out.
     pub(crate) n_hidden: usize,
-    pub(crate) end: End,
+    pub(crate) end: ConversionEnd,
 }
 
 /// How tags are read: in XML a tag can end its element itself, in HTML only some can.
@@ -44,7 +44,7 @@ pub(crate) enum Syntax {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum ConversionEnd {
     Whole,
     /// There is more than is ever shown; the rest of the page was not looked at.
     Full,
@@ -61,27 +61,27 @@ pub(crate) fn convert(html: &str, syntax: Syntax, base: &Url, deadline: Instant)
     let tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
     let queue = BufferQueue::default();
     let mut rest = html;
-    let mut end = End::Whole;
+    let mut end = ConversionEnd::Whole;
     while !rest.is_empty() {
         let chunk;
         (chunk, rest) = rest.split_at(rest.floor_char_boundary(CHUNK_BYTES));
         queue.push_back(StrTendril::from(chunk));
         while !matches!(tokenizer.feed(&queue), TokenizerResult::Done) {}
         if tokenizer.sink.composer.borrow().is_full() {
-            end = End::Full;
+            end = ConversionEnd::Full;
             break;
         }
         if Instant::now() >= deadline {
-            end = End::TimedOut;
+            end = ConversionEnd::TimedOut;
             break;
         }
     }
-    if end == End::Whole {
+    if end == ConversionEnd::Whole {
         tokenizer.end();
     }
-    let Finished { title, text, n_hidden, within } = tokenizer.sink.composer.into_inner().finish();
-    if let Some(element) = within.filter(|_| end == End::Whole) {
-        end = End::Within { element };
+    let Composed { title, text, n_hidden, within } = tokenizer.sink.composer.into_inner().finish();
+    if let Some(element) = within.filter(|_| end == ConversionEnd::Whole) {
+        end = ConversionEnd::Within { element };
     }
     Markdown { title, text, n_hidden, end }
 }
@@ -206,7 +206,7 @@ mod tests {
                 }
             }
             let markdown = convert(&html, Syntax::Html, &base, Instant::now() + Duration::from_mins(1));
-            assert_eq!(markdown.end, End::Whole, "{html}");
+            assert_eq!(markdown.end, ConversionEnd::Whole, "{html}");
             for word in html.split(['<', '>', ' ']).filter(|word| word.starts_with("word")) {
                 let n_found = markdown.text.matches(word).count();
                 assert_eq!(n_found, 1, "seed {seed}, {word}:\n{html}\n{}", markdown.text);
@@ -222,9 +222,9 @@ mod tests {
     fn in_xml_a_tag_can_end_its_element_itself_and_in_html_it_cannot() {
         let page = "<html><head><title/><script src='x'/><style/></head><p>a<a name='b'/> b</p><div/><p>c<br/>d</p>";
         let markdown = converted(page, Syntax::Xml);
-        assert_eq!((markdown.title, markdown.text.as_str(), markdown.end), (None, "a b\n\nc\nd", End::Whole));
+        assert_eq!((markdown.title, markdown.text.as_str(), markdown.end), (None, "a b\n\nc\nd", ConversionEnd::Whole));
         let markdown = converted("<p>a</p><script/>b</script><svg/><p>c", Syntax::Html);
-        assert_eq!((markdown.text.as_str(), markdown.end), ("a\n\nc", End::Whole));
+        assert_eq!((markdown.text.as_str(), markdown.end), ("a\n\nc", ConversionEnd::Whole));
     }
 
     #[test]
@@ -235,7 +235,7 @@ mod tests {
                     <pre>c<span hidden>1</span>d</pre><input hidden><p aria-hidden=false>e";
         let markdown = converted(page, Syntax::Html);
         assert_eq!(markdown.text, "ab\n\n- one\n- two\n\n```\ncd\n```\n\ne");
-        assert_eq!((markdown.n_hidden, markdown.end), (5, End::Whole));
+        assert_eq!((markdown.n_hidden, markdown.end), (5, ConversionEnd::Whole));
         let whole = converted("<body style='display:none' hidden><p>shown by a script", Syntax::Html);
         assert_eq!((whole.text.as_str(), whole.n_hidden), ("shown by a script", 0));
     }

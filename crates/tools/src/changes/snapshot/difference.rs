@@ -6,7 +6,7 @@ use std::iter::Peekable;
 use std::path::{Path, PathBuf};
 use std::slice::Iter;
 
-use super::{Sight, Snapshot};
+use super::{Sight, TreeSnapshot};
 
 /// What is not as it was.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(crate) struct Difference {
     pub(crate) note: Option<String>,
 }
 
-impl Snapshot {
+impl TreeSnapshot {
     /// What is different in `after`, a look at the same directories; why, if that cannot be told.
     pub(crate) fn compare(&self, after: &Self) -> Result<Difference, String> {
         if let Some(lack) = self.lack.as_ref().or(after.lack.as_ref()) {

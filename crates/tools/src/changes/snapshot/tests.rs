@@ -15,9 +15,9 @@ fn project(files: &[&str]) -> (TempDir, Workspace) {
     (root, workspace)
 }
 
-fn take(max_entries: usize, workspace: &Workspace) -> Snapshot {
+fn take(max_entries: usize, workspace: &Workspace) -> TreeSnapshot {
     let stop = Stop::after(Duration::from_mins(1));
-    Snapshot::take_within(max_entries, workspace, &[PathBuf::new()], &stop)
+    TreeSnapshot::take_within(max_entries, workspace, &[PathBuf::new()], &stop)
 }
 
 fn paths(names: &[&str]) -> Vec<PathBuf> {
@@ -55,7 +55,7 @@ fn beyond_the_bound_changes_are_not_listed_and_that_is_said() {
 #[test]
 fn a_look_without_time_says_so() {
     let (_root, workspace) = project(&["a"]);
-    let before = Snapshot::take_within(100, &workspace, &[PathBuf::new()], &Stop::after(Duration::ZERO));
+    let before = TreeSnapshot::take_within(100, &workspace, &[PathBuf::new()], &Stop::after(Duration::ZERO));
     let lack = before.compare(&take(100, &workspace)).unwrap_err();
     assert_eq!(lack, "looking took more than 2 s");
 }
@@ -64,7 +64,7 @@ fn a_look_without_time_says_so() {
 fn a_directory_that_cannot_be_listed_is_told_where_it_is_the_one_to_look_at() {
     let (_root, workspace) = project(&["a"]);
     let stop = Stop::after(Duration::from_mins(1));
-    let before = Snapshot::take_within(100, &workspace, &["absent".into()], &stop);
+    let before = TreeSnapshot::take_within(100, &workspace, &["absent".into()], &stop);
     assert!(before.compare(&take(100, &workspace)).unwrap_err().starts_with("`absent`"));
 }
 

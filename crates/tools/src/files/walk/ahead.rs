@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::directory::Directory;
-use super::found::Found;
+use super::summary::WalkSummary;
 
 /// Files handed out together.
 const MAX_BATCH: usize = 16;
@@ -26,7 +26,7 @@ pub(super) struct Ahead {
     n_files: usize,
     max_entries: usize,
     /// What the walk has passed.
-    pub(super) found: Found,
+    pub(super) found: WalkSummary,
 }
 
 enum Node {
@@ -39,7 +39,7 @@ enum Node {
 #[derive(Default)]
 pub(super) struct Visit {
     /// Without the files of the directories below.
-    pub(super) found: Found,
+    pub(super) found: WalkSummary,
     /// In the order of their names.
     pub(super) children: Vec<Child>,
 }
@@ -70,7 +70,7 @@ impl Ahead {
             n_directories: 0,
             n_files: 0,
             max_entries,
-            found: Found::default(),
+            found: WalkSummary::default(),
         };
         ahead.enter(base);
         ahead
@@ -166,7 +166,7 @@ mod tests {
             Some(name) => Child::Directory(Directory::without_rules(name)),
             None => Child::File(Path::new(name).into()),
         };
-        let found = Found { n_entries: names.len(), ..Found::default() };
+        let found = WalkSummary { n_entries: names.len(), ..WalkSummary::default() };
         Visit { found, children: names.iter().map(child).collect() }
     }
 

@@ -7,7 +7,7 @@ use sortie_sandbox::{AccessError, Entries, Entry, FileKind, Stamp, Workspace};
 
 use crate::answer::Answer;
 use crate::answer::halt::{Halt, Stop};
-use crate::files::ignore_rules::{IGNORE_FILES, Rules};
+use crate::files::ignore_rules::{IGNORE_FILES, IgnoreRules};
 
 /// Of a larger directory only these many entries are looked at, in the order in which the file system gives them.
 pub(super) const MAX_DIRECTORY_ENTRIES: usize = 50_000;
@@ -17,18 +17,18 @@ const ENTRIES_PER_LOOK: usize = 1024;
 /// A directory that is still to be listed.
 pub(crate) struct Directory {
     pub(crate) path: PathBuf,
-    rules: Arc<Rules>,
+    rules: Arc<IgnoreRules>,
     /// Ignore files above it that could not be used, if no listing has counted them yet.
     n_unusable_rules: usize,
 }
 
 /// What was found in one directory, sorted by name.
-pub(crate) struct Listing {
+pub(crate) struct DirectoryListing {
     pub(crate) entries: Vec<Entry>,
     /// The directory itself, for a closer look at them.
     opened: Entries,
     /// The rules that hold in it, for the directories below.
-    rules: Arc<Rules>,
+    rules: Arc<IgnoreRules>,
     /// Entries that ignore files hide.
     pub(crate) ignored: Vec<Entry>,
     /// Entries that this task may not see.
@@ -62,7 +62,7 @@ impl Cut {
 impl Directory {
     /// One where a walk begins, with the rules of the directories above it.
     pub(crate) fn new(workspace: &Workspace, path: &Path) -> Self {
-        let (rules, n_unusable_rules) = Rules::above(workspace, path);
+        let (rules, n_unusable_rules) = IgnoreRules::above(workspace, path);
         Self { path: path.to_owned(), rules, n_unusable_rules }
     }
 
@@ -71,7 +71,7 @@ impl Directory {
         Self { path: path.into(), rules: Arc::default(), n_unusable_rules: 0 }
     }
 
-    pub(crate) fn list(&self, workspace: &Workspace, stop: &Stop) -> Result<Listing, AccessError> {
+    pub(crate) fn list(&self, workspace: &Workspace, stop: &Stop) -> Result<DirectoryListing, AccessError> {
         let (mut entries, mut n_hidden, mut n_unfinished) = (Vec::new(), 0, 0);
         let mut cut = None;
         let mut opened = workspace.read_dir(&self.path)?;
@@ -103,11 +103,11 @@ impl Directory {
         });
         entries.sort_unstable_by(|left, right| left.name.cmp(&right.name));
         let n_unusable_rules = self.n_unusable_rules + n_unusable;
-        Ok(Listing { entries, opened, rules, ignored, n_hidden, n_unfinished, n_unusable_rules, cut })
+        Ok(DirectoryListing { entries, opened, rules, ignored, n_hidden, n_unfinished, n_unusable_rules, cut })
     }
 }
 
-impl Listing {
+impl DirectoryListing {
     /// What an entry looks like now; nothing, if it is gone.
     pub(crate) fn stamp(&self, entry: &Entry) -> Option<Stamp> {
         self.opened.stamp(&entry.name)

@@ -8,8 +8,8 @@ use crate::proxy::body::Framing;
 use crate::proxy::{connection, forward, tunnel};
 use crate::web::target::Target;
 
-fn door() -> Door {
-    Door::new(Arc::new(Reach::default()), Guard::new(WebRules::default()).with_lookup(Arc::new(Names::default())))
+fn door() -> Dialer {
+    Dialer::new(Arc::new(Reach::default()), Guard::new(WebRules::default()).with_lookup(Arc::new(Names::default())))
 }
 
 /// Sends these bytes over and over, one each second, until nobody takes them.

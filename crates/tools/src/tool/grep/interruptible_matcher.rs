@@ -9,18 +9,18 @@ use grep_regex::RegexMatcher;
 
 use crate::answer::halt::Stop;
 
-pub(super) struct Watched<'a> {
+pub(super) struct InterruptibleMatcher<'a> {
     pub(super) matcher: &'a RegexMatcher,
     pub(super) stop: &'a Stop,
 }
 
-impl Watched<'_> {
+impl InterruptibleMatcher<'_> {
     fn unless_halted(&self) -> io::Result<&RegexMatcher> {
         self.stop.halt().map_or(Ok(self.matcher), |halt| Err(io::Error::other(halt.note())))
     }
 }
 
-impl Matcher for Watched<'_> {
+impl Matcher for InterruptibleMatcher<'_> {
     type Captures = NoCaptures;
     type Error = io::Error;
 

@@ -9,12 +9,12 @@ use super::search::{FileMatches, Line, LineKind, Searched};
 use crate::answer::halt::Halt;
 use crate::answer::phrases::counted;
 use crate::answer::{Answer, MAX_BYTES};
-use crate::files::walk::Found;
+use crate::files::walk::WalkSummary;
 
 pub(super) struct Report<'a> {
     pub(super) query: &'a Query,
     pub(super) glob: Option<&'a str>,
-    pub(super) found: &'a Found,
+    pub(super) found: &'a WalkSummary,
     pub(super) searched: &'a [Searched],
     pub(super) halt: Option<Halt>,
 }

@@ -10,7 +10,7 @@ use grep_searcher::{Searcher, Sink, SinkContext, SinkMatch};
 use sortie_sandbox::{AccessError, Workspace};
 
 use super::OutputMode;
-use super::interruptible_matcher::Watched;
+use super::interruptible_matcher::InterruptibleMatcher;
 use super::query::Query;
 use crate::answer::MAX_BYTES;
 use crate::answer::halt::Stop;
@@ -123,7 +123,7 @@ impl<'q> FileSearch<'q> {
             return Ok(Searched::Binary);
         }
         let mut matches = FileMatches { path, n_matches: 0, lines: Vec::new(), n_bytes: 0 };
-        let matcher = Watched { matcher: &self.matcher, stop: self.stop };
+        let matcher = InterruptibleMatcher { matcher: &self.matcher, stop: self.stop };
         let sink = Collect { query: self.query, matcher: &matcher, matches: &mut matches };
         if n_bytes < START_BYTES {
             self.searcher.search_slice(&matcher, start, sink)?;
@@ -151,7 +151,7 @@ fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
 /// Takes the searcher's findings.
 struct Collect<'a> {
     query: &'a Query,
-    matcher: &'a Watched<'a>,
+    matcher: &'a InterruptibleMatcher<'a>,
     matches: &'a mut FileMatches,
 }
 

@@ -39,7 +39,7 @@ pub(super) struct Page {
 
 /// What comes after the page.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum PageEnd {
     /// The file ended before the page began.
     Past { n_lines: u64 },
     /// The page holds the last line.
@@ -58,22 +58,22 @@ impl Page {
         Lines { first, limit }: Lines,
         n_bytes: u64,
         answer: &mut Answer,
-    ) -> io::Result<End> {
+    ) -> io::Result<PageEnd> {
         while self.last + 1 < first {
             if reader.skip_until(b'\n')? == 0 {
-                return Ok(End::Past { n_lines: self.last });
+                return Ok(PageEnd::Past { n_lines: self.last });
             }
             self.last += 1;
         }
         for n_shown in 0..limit {
             let Some(mut line) = read_line(reader)? else {
-                return Ok(if n_shown == 0 { End::Past { n_lines: self.last } } else { End::Last });
+                return Ok(if n_shown == 0 { PageEnd::Past { n_lines: self.last } } else { PageEnd::Last });
             };
             let number = self.last + 1;
             self.has_mark |= number == 1 && line.drop_mark();
             let (text, is_cut, is_valid) = line.shown();
             if !answer.line(&format!("{number}\t{text}")) {
-                return Ok(End::More { n_lines: count_lines(reader, number, n_bytes) });
+                return Ok(PageEnd::More { n_lines: count_lines(reader, number, n_bytes) });
             }
             self.last = number;
             self.n_cut += usize::from(is_cut);
@@ -81,13 +81,13 @@ impl Page {
             self.n_crlf += usize::from(line.end == LineEnd::Crlf);
             self.n_lf += usize::from(line.end == LineEnd::Lf);
             if line.is_endless {
-                return Ok(End::Endless { n_bytes: line.n_bytes });
+                return Ok(PageEnd::Endless { n_bytes: line.n_bytes });
             }
         }
         if reader.fill_buf()?.is_empty() {
-            return Ok(End::Last);
+            return Ok(PageEnd::Last);
         }
-        Ok(End::More { n_lines: count_lines(reader, self.last, n_bytes) })
+        Ok(PageEnd::More { n_lines: count_lines(reader, self.last, n_bytes) })
     }
 }
 

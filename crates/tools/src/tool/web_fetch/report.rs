@@ -9,23 +9,21 @@ use super::fit;
 use super::question;
 use super::question::MAX_PAGE_BYTES;
 use crate::answer::phrases::{bytes, counted, grouped};
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::answer::{Answer, MAX_BYTES, MAX_ITEM_BYTES, MAX_ITEM_LINES};
 use crate::call::context::CallContext;
-use crate::web::body;
-use crate::web::body::MAX_BODY_BYTES;
+use crate::web::body::{BodyEnd, MAX_BODY_BYTES};
 use crate::web::content::Form;
-use crate::web::fetch::{FetchError, Page, seconds};
+use crate::web::fetch::{FetchError, FetchedPage, seconds};
 use crate::web::guard::GuardError;
-use crate::web::markdown;
-use crate::web::markdown::{Syntax, convert};
+use crate::web::markdown::{ConversionEnd, Syntax, convert};
 use crate::web::target::Target;
 
 /// The longest that a page is converted. It takes a hundredth of it, unless somebody made the page to take longer.
 const MAX_CONVERSION: Duration = Duration::from_secs(5);
 
 /// A page as it is shown.
-pub(super) struct Text {
+pub(super) struct PageText {
     url: String,
     status: u16,
     head: String,
@@ -33,25 +31,25 @@ pub(super) struct Text {
 }
 
 /// The text of a page. What is missing of it is noted.
-pub(super) async fn read(page: Page, within: Duration, answer: &mut Answer) -> Result<Text, Problem> {
+pub(super) async fn read(page: FetchedPage, within: Duration, answer: &mut Answer) -> Result<PageText, ToolError> {
     let url = page.target.url().to_string();
     let n_bytes = page.body.bytes.len();
     if n_bytes == 0
-        && let Some(problem) = problem_without_content(&url, &page.body.end, within)
+        && let Some(error) = error_without_content(&url, &page.body.end, within)
     {
-        return Err(problem);
+        return Err(error);
     }
     let content = content(&page, answer).await.ok_or_else(|| {
         let text = format!("{url} was not read: it is binary ({}), not text", bytes(n_bytes as u64));
-        Problem::new(Fault::Binary, text)
+        ToolError::new(Fault::Binary, text)
     })?;
     note_end(&page.body.end, within, answer);
-    Ok(Text { head: head(&page), status: page.status, url, content })
+    Ok(PageText { head: head(&page), status: page.status, url, content })
 }
 
 /// The output for a page.
 pub(super) async fn page(
-    text: &Text,
+    text: &PageText,
     prompt: Option<&str>,
     context: CallContext<'_>,
     mut answer: Answer,
@@ -97,28 +95,28 @@ pub(super) fn failure(target: &Target, error: &FetchError, answer: Answer) -> To
         | FetchError::NoAnswer { .. }
         | FetchError::Coding(_) => None,
     };
-    answer.failed(&Problem::new(fault, format!("{} was not fetched: {error}", target.url())))
+    answer.failed(&ToolError::new(fault, format!("{} was not fetched: {error}", target.url())))
 }
 
-fn head(page: &Page) -> String {
+fn head(page: &FetchedPage) -> String {
     let size = bytes(page.body.bytes.len() as u64);
     format!("{}: {}, {}, {size}", page.target.url(), page.status, page.media_type.name())
 }
 
 /// Why there is nothing to show, unless there is nothing.
-fn problem_without_content(url: &str, end: &body::End, within: Duration) -> Option<Problem> {
+fn error_without_content(url: &str, end: &BodyEnd, within: Duration) -> Option<ToolError> {
     match end {
-        body::End::Whole | body::End::Cut { .. } => None,
-        body::End::TimedOut => {
+        BodyEnd::Whole | BodyEnd::Cut { .. } => None,
+        BodyEnd::TimedOut => {
             let text = format!("{url} was not fetched: no content within {} s", seconds(within));
-            Some(Problem::new(Fault::TimedOut, text))
+            Some(ToolError::new(Fault::TimedOut, text))
         }
-        body::End::Broken { reason } => Some(Problem::new(None, format!("{url} was not fetched: {reason}"))),
+        BodyEnd::Broken { reason } => Some(ToolError::new(None, format!("{url} was not fetched: {reason}"))),
     }
 }
 
 /// The text of a page; nothing if it has none.
-async fn content(page: &Page, answer: &mut Answer) -> Option<String> {
+async fn content(page: &FetchedPage, answer: &mut Answer) -> Option<String> {
     let decoded = page.media_type.decode(&page.body.bytes);
     let form = page.media_type.form_of(&decoded.text)?;
     if decoded.is_lossy && page.media_type.is_unspecific() {
@@ -150,13 +148,13 @@ async fn markdown(html: String, syntax: Syntax, target: Target, answer: &mut Ans
         },
     };
     match markdown.end {
-        markdown::End::Whole => {}
-        markdown::End::Full => answer.note_lack("the rest of the page was not converted: it has too much text"),
-        markdown::End::TimedOut => {
+        ConversionEnd::Whole => {}
+        ConversionEnd::Full => answer.note_lack("the rest of the page was not converted: it has too much text"),
+        ConversionEnd::TimedOut => {
             let seconds = MAX_CONVERSION.as_secs();
             answer.note_lack(format!("the rest of the page was not converted: {seconds} s were not enough"));
         }
-        markdown::End::Within { element } => {
+        ConversionEnd::Within { element } => {
             answer.note_lack(format!("<{element}> has no end, so that everything after it is left out"));
         }
     }
@@ -193,23 +191,23 @@ async fn reading(content: &str, question: &str, context: CallContext<'_>, answer
     }
 }
 
-fn note_end(end: &body::End, within: Duration, answer: &mut Answer) {
+fn note_end(end: &BodyEnd, within: Duration, answer: &mut Answer) {
     match end {
-        body::End::Whole => {}
-        body::End::Cut { n_bytes } => {
+        BodyEnd::Whole => {}
+        BodyEnd::Cut { n_bytes } => {
             let rest = n_bytes.map(|n_bytes| grouped(n_bytes.saturating_sub(MAX_BODY_BYTES as u64)));
             let rest = rest.map_or_else(|| "the rest was".to_owned(), |rest| format!("{rest} more bytes were"));
             answer.note_lack(format!("cut at {} MiB; {rest} not read", MAX_BODY_BYTES / (1024 * 1024)));
         }
-        body::End::TimedOut => {
+        BodyEnd::TimedOut => {
             answer.note_lack(format!("stopped after {} s; the rest was not read", seconds(within)));
         }
-        body::End::Broken { reason } => answer.note_lack(format!("the rest is missing: {reason}")),
+        BodyEnd::Broken { reason } => answer.note_lack(format!("the rest is missing: {reason}")),
     }
 }
 
 /// Adds as much as fits of a page's content, or of what was read in it.
-fn put(answer: &mut Answer, text: &Text, content: &str) {
+fn put(answer: &mut Answer, text: &PageText, content: &str) {
     let n_fitting = if answer.is_structured() { fitting_in_object(content, &text.url) } else { content.len() };
     let shown = fit(content, n_fitting.min(MAX_BYTES - text.head.len() - 2));
     answer.line(shown);

@@ -71,7 +71,7 @@ struct Hidden {
 }
 
 /// What became of a page.
-pub(super) struct Finished {
+pub(super) struct Composed {
     pub(super) title: Option<String>,
     pub(super) text: String,
     pub(super) n_hidden: usize,
@@ -203,11 +203,11 @@ impl Composer {
         }
     }
 
-    pub(super) fn finish(mut self) -> Finished {
+    pub(super) fn finish(mut self) -> Composed {
         self.close_to(0);
         self.flush();
         let title = self.title.map(|title| title.split_whitespace().collect::<Vec<_>>().join(" "));
-        Finished {
+        Composed {
             title: title.filter(|title| !title.is_empty()),
             text: self.flow.into_text(),
             n_hidden: self.hidden.n_with_text,

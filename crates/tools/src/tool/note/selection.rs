@@ -14,7 +14,7 @@ const MAX_BY_ONE: usize = 10;
 const MAX_NAMED: usize = 8;
 
 /// In the order of their numbers.
-pub(super) struct Choice<'a> {
+pub(super) struct Selection<'a> {
     pub(super) shown: Vec<&'a Note>,
     /// What is not shown, and how it is read.
     pub(super) left_out: Option<String>,
@@ -48,17 +48,17 @@ impl Room {
 }
 
 /// The first ones that have room.
-pub(super) fn page(notes: &[Note]) -> Choice<'_> {
+pub(super) fn page(notes: &[Note]) -> Selection<'_> {
     let mut room = Room::ALL;
     let shown: Vec<&Note> = notes.iter().take_while(|note| room.takes(note)).collect();
     let left_out = notes
         .get(shown.len())
         .map(|next| format!("{} more; offset {} goes on", notes.len() - shown.len(), next.number));
-    Choice { shown, left_out }
+    Selection { shown, left_out }
 }
 
 /// The newest of each author before the second newest of any, and so on.
-pub(super) fn newest_of_each(notes: &[Note]) -> Choice<'_> {
+pub(super) fn newest_of_each(notes: &[Note]) -> Selection<'_> {
     let mut authors = by_author(notes);
     let mut room = Room::ALL;
     for round in 0..MAX_BY_ONE {
@@ -71,7 +71,7 @@ pub(super) fn newest_of_each(notes: &[Note]) -> Choice<'_> {
     }
     let mut shown: Vec<&Note> = authors.iter().flat_map(|author| &author.notes[..author.n_shown]).copied().collect();
     shown.sort_by_key(|note| note.number);
-    Choice { shown, left_out: left_out(&authors) }
+    Selection { shown, left_out: left_out(&authors) }
 }
 
 /// Whoever has posted last comes first.

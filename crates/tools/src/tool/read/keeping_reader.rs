@@ -4,13 +4,13 @@ use std::io::{self, Read};
 
 use crate::files::read_state::MAX_FILE_BYTES;
 
-pub(super) struct Keep<R> {
+pub(super) struct KeepingReader<R> {
     inner: R,
     /// `None` once it was too much.
     kept: Option<Vec<u8>>,
 }
 
-impl<R> Keep<R> {
+impl<R> KeepingReader<R> {
     pub(super) fn new(inner: R) -> Self {
         Self { inner, kept: Some(Vec::new()) }
     }
@@ -21,7 +21,7 @@ impl<R> Keep<R> {
     }
 }
 
-impl<R: Read> Read for Keep<R> {
+impl<R: Read> Read for KeepingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n_bytes = self.inner.read(buffer)?;
         self.kept = self.kept.take().filter(|kept| kept.len() + n_bytes <= MAX_FILE_BYTES).map(|mut kept| {

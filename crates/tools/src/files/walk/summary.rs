@@ -15,7 +15,7 @@ pub(crate) fn unfinished(count: usize) -> String {
 
 /// What a walk has passed, in numbers.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct WalkSummary {
     /// All regular files that were not ignored.
     pub(crate) n_files: usize,
     /// Those of them that were wanted.
@@ -35,7 +35,7 @@ pub(crate) struct Found {
     pub(super) is_git_skipped: bool,
 }
 
-impl Found {
+impl WalkSummary {
     /// As if a walk had found just one file.
     pub(crate) fn file() -> Self {
         Self { n_files: 1, n_wanted: 1, ..Self::default() }

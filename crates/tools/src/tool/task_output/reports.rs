@@ -5,7 +5,7 @@ use sortie_protocol::{Failure, Fault, MailMark, ReportMark, TaskId, TaskOutcome,
 
 use crate::answer::Answer;
 use crate::answer::phrases::grouped;
-use crate::answer::tool_error::Problem;
+use crate::answer::tool_error::ToolError;
 use crate::answer::truncate;
 use crate::call::context::CallContext;
 use crate::port::outcome_digest::essence;
@@ -17,7 +17,7 @@ const MAX_CHARS: usize = 24_000;
 const PAGE_CHARS: usize = 8000;
 
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct TaskReports {
     pieces: Vec<String>,
     notes: Vec<String>,
     tasks: Vec<TaskId>,
@@ -31,7 +31,7 @@ pub(super) struct Told {
     has_cut: bool,
 }
 
-impl Told {
+impl TaskReports {
     /// A task of which nothing can be said; the failure names it.
     pub(super) fn unknown(&mut self, failure: &Failure) {
         self.n_unknown += 1;
@@ -120,7 +120,7 @@ impl Told {
     pub(super) fn answer(self, mut answer: Answer, kin: &dyn Kin) -> ToolOutput {
         let text = self.pieces.join("\n\n");
         if self.tasks.is_empty() {
-            return answer.failed(&Problem::new(Fault::NotFound, text));
+            return answer.failed(&ToolError::new(Fault::NotFound, text));
         }
         let n_tasks = self.tasks.len() + self.n_unknown;
         let n_open = self.tasks.len() - self.n_ended - self.lacks.len();

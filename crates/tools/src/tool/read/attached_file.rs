@@ -21,14 +21,14 @@ const MAX_SIDE: u32 = 8000;
 /// The entry by which a PDF names its encryption.
 const ENCRYPTED: &[u8] = b"/Encrypt";
 
-pub(super) struct Whole {
+pub(super) struct AttachedFile {
     media: Media,
     bytes: Vec<u8>,
     /// Its type and sizes.
     what: String,
 }
 
-impl Whole {
+impl AttachedFile {
     /// Reads a file that starts like `media` and has `n_bytes`. The inner error says why no model could take it.
     pub(super) fn read(media: Media, reader: &mut impl Read, n_bytes: u64) -> io::Result<Result<Self, String>> {
         let mut bytes = Vec::new();
