@@ -1,4 +1,4 @@
-//! A call's arguments and its answer: text within a fixed size, an object, errors, cuts and differences.
+//! Arguments and answers of a call: bounded text, an optional object, errors, truncation and diffs.
 
 pub(crate) mod arguments;
 pub(crate) mod diff;

@@ -1,4 +1,4 @@
-//! What a tool is, and what surrounds one call of it.
+//! The traits of a tool, and the context of one call.
 //!
 //! A tool does not decide whether it may run: the engine's gate does, before it makes the call.
 

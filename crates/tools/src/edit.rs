@@ -1,6 +1,6 @@
-//! Changing a file: from what a model wants to what is on disk, or why the file stays as it is.
+//! Changing a file: checks, replacements, the write to disk, and the report or refusal.
 //!
-//! Write, Edit and MultiEdit share it. See [`change`] for the way of one change.
+//! `Write`, `Edit` and `MultiEdit` share this room. See [`change`] for the steps of one change.
 
 pub(crate) mod change;
 pub(crate) mod file_text;

@@ -1,12 +1,14 @@
-//! Tools: what a model can do. One file each, a typed trait, a registry.
+//! Tools: everything that a model can do. One file each, a typed trait, a registry.
 //!
 //! Tools see files only through `sortie-sandbox` and other tasks only through [`Delegation`] and [`Kin`]. They do
 //! not decide whether they may run: the engine's gate does, before it calls them.
+//!
+//! The rooms, lowest first: `answer`, `port`, `files`, `web`, `proxy`, `changes`, `shell`, `call`, `edit`, `tool`. Each
+//! uses only rooms before it in this list. The registry stands in front of them.
 
 // Files and processes only through `sortie-sandbox`: see `clippy.toml`.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-// The rooms, lowest first: each uses only those above it in this list.
 mod answer;
 mod call;
 mod changes;

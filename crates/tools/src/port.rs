@@ -1,6 +1,6 @@
-//! Ports to the rest of the program: other tasks, a small model, progress, and what commands may reach.
+//! Ports to the rest of the program: other tasks, a small model, progress, and the reach of commands.
 //!
-//! The engine stands behind them. What other tasks say is put into words here, too.
+//! The engine implements them. The lines that models read about other tasks are written here, too.
 
 pub(crate) mod delegation;
 pub(crate) mod future;

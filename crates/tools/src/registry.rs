@@ -1,6 +1,6 @@
-//! The tools by name, in the order in which models are offered them.
+//! `Registry`: the tools by name, in the order in which models are offered them.
 //!
-//! It does not decide who may use which tool; an agent's configuration names them and the gate checks each call.
+//! It does not decide who may use which tool: an agent's configuration names them, and the gate checks each call.
 
 use std::sync::Arc;
 

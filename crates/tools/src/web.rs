@@ -1,4 +1,4 @@
-//! Fetching from the web: which hosts and addresses may be reached, redirects, bodies, and pages as Markdown.
+//! Fetching from the web: allowed hosts and addresses, redirects, bodies, and HTML as Markdown.
 
 pub(crate) mod address;
 pub(crate) mod body;

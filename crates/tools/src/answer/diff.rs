@@ -1,6 +1,6 @@
-//! What differs between two texts, line by line, and its form for readers: a unified diff within a fixed size.
+//! `Diff`: the difference between two texts, line by line, and as a unified diff within a fixed size.
 //!
-//! It compares and shows. What a difference means for a file is the business of whoever asks.
+//! It compares and shows. The caller knows what a difference means for a file.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! When a call must end early, and why: it was cancelled, or its time is over.
+//! `Stop` and `Halt`: when a call must end early, and why.
 
 use std::time::{Duration, Instant};
 
@@ -7,13 +7,13 @@ use tokio_util::sync::CancellationToken;
 /// The longest that one call works, waiting for its turn included.
 pub(crate) const MAX_TIME: Duration = Duration::from_secs(20);
 
-/// What a piece of work looks at to learn that it must end.
+/// Tells a piece of work when it must end.
 pub(crate) struct Stop {
     cancel: CancellationToken,
     deadline: Instant,
 }
 
-/// Why work ended early.
+/// The reason why work ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Halt {
     Cancelled,
@@ -21,12 +21,12 @@ pub(crate) enum Halt {
 }
 
 impl Stop {
-    /// One whose time is over at a moment, or earlier by a cancellation.
+    /// A stop at the deadline, or earlier by a cancellation.
     pub(crate) fn at(deadline: Instant, cancel: CancellationToken) -> Self {
         Self { cancel, deadline }
     }
 
-    /// One whose time is over in a while.
+    /// A stop after some time.
     #[cfg(test)]
     pub(crate) fn after(time: Duration) -> Self {
         Self { cancel: CancellationToken::new(), deadline: Instant::now() + time }

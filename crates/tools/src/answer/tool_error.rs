@@ -1,10 +1,11 @@
-//! `ToolError`: why a call fails, in words for the model and as a kind of failure for programs.
+//! `ToolError`: why a call fails, in words for the model and as a kind for programs.
 
 use std::error::Error;
 
 use sortie_protocol::Fault;
 use sortie_sandbox::AccessError;
 
+/// The reason why a call failed.
 pub(crate) struct ToolError {
     pub(crate) text: String,
     /// `None` where no kind fits.

@@ -1,6 +1,7 @@
-//! Cuts that show no part of a word. Secrets are taken out of answers by their shape, and half a key has none.
+//! Truncation that shows no part of a word: half a key has no shape by which it could be redacted.
 //!
-//! A word is whatever could be one secret: a token, a URL with its password, a key in base64. It knows no shapes.
+//! A word is anything that could be one secret: a token, a URL with its password, a key in base64. This module
+//! knows no shapes of secrets.
 
 use std::fmt::Display;
 use std::ops::Range;

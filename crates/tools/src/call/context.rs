@@ -1,4 +1,4 @@
-//! `CallContext`: what surrounds one call of a tool.
+//! `CallContext`: the surroundings of one call of a tool.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::port::relatives::Kin;
 use crate::port::side_model::Assistant;
 use crate::shell::shells::Shells;
 
-/// What surrounds one call.
+/// The surroundings of one call.
 #[derive(Clone, Copy)]
 pub struct CallContext<'a> {
     pub call: &'a CallId,
@@ -24,15 +24,15 @@ pub struct CallContext<'a> {
     pub delegation: &'a dyn Delegation,
     /// The tasks around the one that makes the call.
     pub kin: &'a dyn Kin,
-    /// Whether the output is wanted as an object as well ([`ToolOutput::payload`]).
+    /// True if the caller wants the output as an object, too ([`sortie_protocol::ToolOutput::payload`]).
     pub structured: bool,
-    /// What this task has read.
+    /// The files that this task has read.
     pub seen: &'a Seen,
     /// A small model for questions about what a tool found, if there is one.
     pub assistant: Option<&'a dyn Assistant>,
     /// The commands of this task; `None` where there is no shell.
     pub shells: Option<&'a Shells>,
-    /// Whoever follows along, if anybody does.
+    /// The people who follow the call, if there are any.
     pub progress: Option<&'a dyn Progress>,
 }
 
@@ -43,7 +43,7 @@ impl CallContext<'_> {
     }
 }
 
-/// A path as the grant knows it; nothing, where it leads nowhere that a tool could go.
+/// A path as the grant knows it; nothing, if no tool could go there.
 pub(crate) fn path_resource(path: &str, context: CallContext<'_>) -> Resource {
     context.workspace.locate(path).map_or(Resource::Nothing, Resource::Path)
 }

@@ -19,7 +19,7 @@ pub trait TypedTool: Send + Sync + 'static {
     const DELEGATES: bool = false;
     const NEEDS_CHILDREN: bool = false;
 
-    /// What the model reads. Few words, the right ones.
+    /// The description that the model reads. Few words, the right ones.
     fn description(&self) -> String;
 
     /// JSON schema of [`Self::Input`], an object schema.
@@ -97,7 +97,7 @@ fn parse<T: DeserializeOwned>(arguments: &str) -> serde_json::Result<T> {
     serde_json::from_str(if arguments.trim().is_empty() { "{}" } else { arguments })
 }
 
-/// An error about arguments repeats them, however long they are.
+/// The start of an error about arguments, which repeats them however long they are.
 fn shortened(error: &str) -> String {
     const MAX_CHARS: usize = 300;
     match error.char_indices().nth(MAX_CHARS) {

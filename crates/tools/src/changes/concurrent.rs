@@ -1,7 +1,7 @@
-//! Which tasks change files at the same time.
+//! `Changes`: the tasks that change files at the same time.
 //!
-//! A command changes files without saying which: they are found by comparing. What another task changed meanwhile is
-//! found as well, and this is what tells that such a file may be the other's.
+//! A command's changes are found by comparing files before and after it. Another task's changes are found with
+//! them; this module tells which files may be the other's.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
-//! The git directories that a command could write in: git runs what some of their files say, so that walls keep those.
+//! Git directories that a command could write in.
 //!
-//! It finds the directories; which of their files matter is said by `sortie-policy`. It asks no git.
+//! Git runs what some of their files say, so the walls protect those files. `sortie-policy` knows which; this
+//! module finds the directories, without asking git.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

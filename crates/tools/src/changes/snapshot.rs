@@ -1,8 +1,8 @@
-//! The files of the workspace at one moment, to tell afterwards which of them a command has changed.
+//! `TreeSnapshot`: the files of the workspace at one moment, to tell which of them a command changed.
 //!
-//! It sees what a search sees: what ignore files hide is not looked at and no link followed. But it knows by name what is
-//! hidden in the directories that it has listed, so that nothing appears there unnoticed. Git directories are not looked
-//! into; where they are is found on the way.
+//! It sees what a search sees: it follows no links and does not look into what ignore files hide. Hidden entries of
+//! listed directories are known by name, so that nothing appears there unnoticed. Git directories are located, but
+//! not entered.
 
 mod difference;
 #[cfg(test)]
@@ -32,6 +32,7 @@ pub(super) const GIT: &str = ".git";
 /// What every git directory has, wherever it lies.
 pub(super) const IN_GIT_DIRECTORIES: [&str; 3] = ["HEAD", "objects", "refs"];
 
+/// The files of some directories at one moment.
 #[derive(Debug, Default)]
 pub(super) struct TreeSnapshot {
     /// Sorted by name.

@@ -1,9 +1,9 @@
-//! What steers git, shells, editors and agents: told when it comes or changes while a command runs.
+//! `SteeringFiles`: files that steer git, shells, editors and agents, reported if they appear or change during a
+//! command.
 //!
-//! The walls keep what is there and what is most dangerous. They cannot keep a name free that is absent without putting
-//! something in its place, which for names of files would be seen by everyone. So those are looked up by name, before a
-//! command and after it: at the top of each tree, however large it is, and in git directories. Nothing is decided here
-//! about what a user does meanwhile: that it happened is all that can be known.
+//! Walls protect the files that exist and the most dangerous names. They cannot keep an absent name free without a
+//! placeholder that everyone would see. So those names are looked up before and after each command: at the top of
+//! each tree, and in git directories. A user may have made the change meanwhile; nobody can tell.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::port::shell_reach::Repositories;
 /// Of a further working tree, git itself makes this.
 const COMMON: &str = "commondir";
 
-/// What was found under names that steer something. Paths are as the workspace names them.
+/// The files under names that steer something, by their paths in the workspace.
 #[derive(Debug, Default)]
 pub(super) struct SteeringFiles(BTreeMap<PathBuf, Look>);
 

@@ -1,4 +1,5 @@
-//! What a command made in a git directory although it has no ordinary use there: taken away, and kept for people.
+//! Removal of files that a command made in a git directory where they have no ordinary use; people can still get
+//! them.
 
 use std::path::PathBuf;
 

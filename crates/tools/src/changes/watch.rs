@@ -15,7 +15,7 @@ use super::take_away::take_away;
 use crate::answer::phrases::named_paths;
 use crate::port::shell_reach::Repositories;
 
-/// What is compared when a command has ended.
+/// The state before a command, to compare with the state after it.
 pub(crate) struct Watch {
     tier: Tier,
     places: Places,
@@ -25,7 +25,7 @@ pub(crate) struct Watch {
     span: CommandSpan,
 }
 
-/// What came of a command, as a look at the files tells.
+/// The changes of one command, as a look at the files tells.
 #[derive(Debug, Default)]
 pub(crate) struct Aftermath {
     /// Files that were made, changed or removed, sorted.
@@ -43,7 +43,7 @@ struct Places {
     bases: Vec<PathBuf>,
 }
 
-/// How things are at one moment.
+/// The state of the files at one moment.
 struct State {
     snapshot: TreeSnapshot,
     repositories: Repositories,

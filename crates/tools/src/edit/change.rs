@@ -1,7 +1,7 @@
-//! One change of one file: from what a model wants to what is on disk, or why it is not.
+//! One change of one file: from a model's intent to the new content on disk, or to the refusal.
 //!
-//! A file is changed only from the state in which this task has seen it, and only as a whole. What a change consists of
-//! is its [`Intent`]'s business; what is said about it, the report's.
+//! A file is changed only from the state in which this task has read it, and only as a whole. The [`Intent`]
+//! decides what changes; the report words it.
 
 use std::path::PathBuf;
 
@@ -42,7 +42,7 @@ pub(crate) trait Intent: Send + 'static {
     fn make(&self, before: &FileText, stop: &Stop) -> Result<NewText, ToolError>;
 }
 
-/// A change that was made, or could be.
+/// A change of one file that was made, or could be.
 pub(super) struct FileChange {
     /// Where the path leads: relative to the workspace, absolute in an added directory.
     pub(super) path: PathBuf,

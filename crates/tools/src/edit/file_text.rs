@@ -1,10 +1,10 @@
-//! A text file as an editor shows it: every line ends with `\n`, and no byte order mark is in sight.
+//! `FileText`: the text of a file as an editor shows it, with `\n` at every line's end and no byte order mark.
 //!
-//! What is hidden that way (the mark, CRLF, a mixture of ends) is put back when the text is encoded again, so that an
-//! edit changes what it names and nothing else. It does not open files.
+//! Encoding the text again restores the mark, CRLF and mixed line ends, so that an edit changes only what it names.
+//! This module opens no files.
 
 use crate::answer::diff::Diff;
-use crate::files::encoding::{BINARY_PROBE_BYTES, MARK};
+use crate::files::encoding::{BINARY_PROBE_BYTES, BYTE_ORDER_MARK};
 
 /// A file's text; by default that of an empty file.
 #[derive(Debug, Default)]
@@ -41,9 +41,9 @@ impl FileText {
             let line = error.as_bytes()[..at].split(|&byte| byte == b'\n').count();
             format!("it is not UTF-8 (byte {at}, in line {line}), and what is not UTF-8 would be lost")
         })?;
-        let has_mark = original.starts_with(MARK);
+        let has_mark = original.starts_with(BYTE_ORDER_MARK);
         if has_mark {
-            original.drain(..MARK.len());
+            original.drain(..BYTE_ORDER_MARK.len());
         }
         let n_crlf = original.matches("\r\n").count();
         let ends = match n_crlf {
@@ -81,13 +81,17 @@ impl FileText {
 
     /// A new text for the file with no mark beside the one that [`encode`](Self::encode) adds, and in any case no two.
     pub(crate) fn without_mark<'a>(&self, text: &'a str) -> &'a str {
-        let bare = text.trim_start_matches(MARK);
-        if self.has_mark || bare.len() == text.len() { bare } else { &text[text.len() - bare.len() - MARK.len()..] }
+        let bare = text.trim_start_matches(BYTE_ORDER_MARK);
+        if self.has_mark || bare.len() == text.len() {
+            bare
+        } else {
+            &text[text.len() - bare.len() - BYTE_ORDER_MARK.len()..]
+        }
     }
 
     /// The bytes of the file when its text is `text`.
     pub(crate) fn encode(&self, text: &str) -> Vec<u8> {
-        let mark = if self.has_mark { MARK } else { "" };
+        let mark = if self.has_mark { BYTE_ORDER_MARK } else { "" };
         [mark, text].concat().into_bytes()
     }
 

@@ -1,6 +1,6 @@
-//! What a new text may not bring into a file: marks of what its author was not shown, and what no text holds.
+//! Guards for the parts of a file that a model cannot see: no redaction mark, NUL or damaged secret gets in.
 //!
-//! Secrets are taken out of what models read. A model that gives a mark back would put it in the place of the secret.
+//! Secrets are taken out of what models read. A model that wrote a redaction mark back would overwrite the secret.
 
 use sortie_policy::redaction_marks;
 use sortie_protocol::Fault;

@@ -1,6 +1,6 @@
-//! Why a text may not have been found where a model expected it: the usual slips, and what comes nearest to it.
+//! Hints for a text that was not found: the usual slips, and the nearest place in the file.
 //!
-//! It only explains. No text is ever replaced that is merely near.
+//! It only explains. A text that is merely near is never replaced.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The new text of a file, and how it was made: written whole, or by replacements.
+//! `NewText`: the new text of a file, and how it was made.
 
 use sortie_protocol::Fault;
 
@@ -7,9 +7,9 @@ use super::refusal::{self, unchanged};
 use super::replace::{Replaced, Replacement, Unreplaced, Why, replace};
 use crate::answer::halt::Stop;
 use crate::answer::tool_error::ToolError;
-use crate::files::encoding::MARK;
+use crate::files::encoding::BYTE_ORDER_MARK;
 
-/// A new text, and what was done to get it.
+/// A new text, and the kind of edit that made it.
 #[derive(Debug)]
 pub(crate) struct NewText {
     /// As it stands in the file, a byte order mark aside.
@@ -17,6 +17,7 @@ pub(crate) struct NewText {
     pub(crate) kind: EditKind,
 }
 
+/// The way in which a new text was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EditKind {
     Wrote,
@@ -32,7 +33,7 @@ pub(crate) fn replaced(
 ) -> Result<NewText, ToolError> {
     match replace(before.plain(), replacements, stop) {
         Ok(Replaced { text, n_replacements }) => {
-            let is_odd = before.plain().starts_with(MARK);
+            let is_odd = before.plain().starts_with(BYTE_ORDER_MARK);
             let text = if is_odd { &*text } else { before.without_mark(&text) };
             if text == before.plain() {
                 return Err(unchanged(path, Fault::Arguments, "the edits undo each other"));

@@ -1,4 +1,4 @@
-//! Why a file was not changed: what the model reads, and what it can do next.
+//! Refusals: why a file was not changed, and what the model can do next.
 
 use sortie_protocol::Fault;
 use sortie_sandbox::WriteError;

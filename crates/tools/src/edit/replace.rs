@@ -1,6 +1,6 @@
-//! Replacing texts within a text: one after the other, each in what those before it made.
+//! Replacements within a text, each applied to the result of the one before.
 //!
-//! Pure: it knows no files, and lines end with `\n` here. Nothing is replaced unless everything can be.
+//! Pure: it knows no files, and lines end with `\n`. Nothing is replaced unless everything can be.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use super::{hidden_parts, near_miss};
 use crate::answer::arguments::{Unknown, optional_flag};
 use crate::answer::halt::{Halt, Stop};
 use crate::answer::phrases::grouped;
-use crate::files::encoding::MARK;
+use crate::files::encoding::BYTE_ORDER_MARK;
 
 /// The longest text that there may be on the way or at the end.
 pub(crate) const MAX_BYTES: usize = 10 * 1024 * 1024;
@@ -80,8 +80,10 @@ fn unified(text: &str) -> Cow<'_, str> {
 
 /// Who sees a byte order mark before the first line may give it back with that line; here the line has none.
 fn without_marks<'a>(text: &str, old: &'a str, new: &'a str) -> (&'a str, &'a str) {
-    match old.strip_prefix(MARK) {
-        Some(bare) if !text.contains(old) && text.starts_with(bare) => (bare, new.strip_prefix(MARK).unwrap_or(new)),
+    match old.strip_prefix(BYTE_ORDER_MARK) {
+        Some(bare) if !text.contains(old) && text.starts_with(bare) => {
+            (bare, new.strip_prefix(BYTE_ORDER_MARK).unwrap_or(new))
+        }
         _ => (old, new),
     }
 }

@@ -1,4 +1,4 @@
-//! What is said about a change that was made: a little to the model, which knows what it wanted, and a diff to people.
+//! The report of a change: a few lines for the model, a diff for people.
 
 use serde_json::json;
 use sortie_protocol::ToolOutput;

@@ -1,4 +1,4 @@
-//! Work that blocks, away from the threads that run tasks, with a bound on its time and an ear for cancellation.
+//! Blocking work, off the threads that run tasks, with a time limit and cancellation.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
-//! Glob patterns, as people and models write them.
+//! `Globs`: glob patterns, as people and models write them.
 //!
-//! A pattern without `/` means a name at any depth; one with `/` means a path from where the search begins.
+//! A pattern without `/` matches a name at any depth; one with `/` matches a path from where the search begins.
 
 use std::path::Path;
 

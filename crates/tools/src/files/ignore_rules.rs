@@ -1,6 +1,6 @@
-//! What ignore files say: `.gitignore` and `.ignore`, of every directory from the root down, the nearest first.
+//! `IgnoreRules`: the patterns of `.gitignore` and `.ignore`, from the root down, the nearest first.
 //!
-//! Only files of the workspace count: nothing above its root, nothing of the user's, and no link is followed to one.
+//! Only files of the workspace count: nothing above its root, no user-wide file, and nothing behind a link.
 
 use std::io::Read;
 use std::path::Path;

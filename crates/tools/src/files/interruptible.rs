@@ -1,4 +1,4 @@
-//! A reader that ends with an error when its call must stop, so that no library can read on for long.
+//! `Interruptible`: a reader that fails when its call must stop, so that no library reads on for long.
 
 use std::io::{self, Read};
 

@@ -1,4 +1,4 @@
-//! Many small pieces of work on a few threads, with the results in the order of the pieces.
+//! Parallel work on many small pieces, with the results in the order of the pieces.
 
 use std::num::NonZero;
 use std::thread;

@@ -1,7 +1,7 @@
-//! What one task has read: the state of each file as its model knows it.
+//! `Seen`: the files that one task has read, each in the state that its model knows.
 //!
-//! A file that changed since then must not be edited from memory. It keeps no promise about files that were only found
-//! by a search or listed, and it forgets the oldest rather than grow without end.
+//! A file that changed since then must not be edited from memory. Files that a search found or a listing named do
+//! not count as read. The oldest entries are forgotten, so the memory stays bounded.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,7 @@
-//! The files of a tree, ignore files respected, symbolic links not followed, in the order of their paths.
+//! A walk over the files of a tree, in the order of their paths: it respects ignore files and follows no links.
 //!
-//! Several threads list directories and work on files at the same time, but the results are those of one thread that
-//! goes from path to path: what a walk that was cut short has done is always the beginning of the whole. The walk itself
-//! opens no file but ignore files.
+//! Several threads list directories and work on files, but the results are those of one thread. A walk that was cut
+//! short has always done the beginning of the whole. It opens no file but ignore files.
 
 mod ahead;
 mod directory;

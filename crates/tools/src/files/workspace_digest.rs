@@ -1,8 +1,8 @@
-//! All that reading tools can find in a workspace at one moment, as a digest: two that are equal were the same files.
+//! A digest of all that reading tools can find in a workspace: equal digests mean equal files.
 //!
-//! It covers what a search of the whole workspace sees: content, names, and where links lead. What ignore files hide and
-//! what belongs to git is no part of it, and a call that looks there all the same is not covered. Content is read each
-//! time: times and sizes only tell that something was touched.
+//! It covers what a search of the whole workspace sees: content, names, and where links lead. Ignored files and
+//! git's own are not part of it; a call that looks there is not covered. Content is read each time, because times
+//! and sizes only tell that a file was touched.
 
 mod coverage;
 

@@ -4,13 +4,13 @@ use sortie_protocol::{CallId, Failure, Launched, Resource, TaskId, TaskOutcome, 
 
 use super::future::BoxFuture;
 
-/// The door to other tasks, bound to the task that makes the call.
+/// Starts sub-agents for the task that makes the call.
 pub trait Delegation: Send + Sync {
-    /// Starts a child and waits for its end, unless the request says that nobody waits, or the child is released
-    /// meanwhile; an error if it may not start.
+    /// Starts a child and waits for its end; an error if it may not start. Does not wait for a child that the request
+    /// puts in the background, nor for one that is moved there meanwhile.
     fn delegate<'a>(&'a self, call: &'a CallId, request: TaskRequest) -> BoxFuture<'a, Result<Delegated, Failure>>;
 
-    /// Whether anybody delegates here at all, whatever grants say.
+    /// An error if delegation is switched off, whatever grants say.
     fn is_switched_on(&self) -> Result<(), Failure> {
         Ok(())
     }
@@ -18,11 +18,11 @@ pub trait Delegation: Send + Sync {
     /// The agent that would serve a request, by all its names; nothing if none would.
     fn agent_for(&self, request: &TaskRequest) -> Resource;
 
-    /// What the answer to a call is made with besides the outcome.
+    /// The parts of an answer besides the outcome.
     fn answer_parts(&self) -> AnswerParts<'_>;
 }
 
-/// What became of a Task call.
+/// The result of a Task call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Delegated {
     Ended(Box<TaskOutcome>),
@@ -30,7 +30,7 @@ pub enum Delegated {
     Launched(Box<Launched>),
 }
 
-/// What the answer to a Task call is made with besides the outcome.
+/// The parts of an answer to a Task call besides the outcome.
 #[derive(Debug, Clone)]
 pub struct AnswerParts<'a> {
     /// The working directory relative to the workspace: `.` at its root.

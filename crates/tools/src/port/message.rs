@@ -3,10 +3,10 @@
 use crate::answer::phrases::bytes;
 use crate::answer::tool_error::ToolError;
 
-/// The most that anybody says to a task at once, be it another task or a person.
+/// The longest message to a task, from another task or from a person.
 pub const MAX_MESSAGE_BYTES: usize = 16 * 1024;
 
-/// Whether a text can go to another task.
+/// An error if a text cannot be sent to another task; `name` is the argument that holds it.
 pub(crate) fn check_message(name: &str, text: &str) -> Result<(), ToolError> {
     if text.trim().is_empty() {
         return Err(ToolError::arguments(format!("nothing was sent: the {name} is empty")));

@@ -1,6 +1,6 @@
-//! What a sub-agent came to, as a short word that can be compared: the same for two that came to the same.
+//! A digest of a sub-agent's outcome: equal outcomes have equal digests.
 //!
-//! For whoever looks whether the same comes again and again. It says nothing to people or models.
+//! The engine compares digests to notice repetition. People and models never see them.
 
 use serde_json::json;
 use sha2::{Digest as _, Sha256};

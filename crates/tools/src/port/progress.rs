@@ -4,11 +4,12 @@ use sortie_sandbox::process::KeeperMark;
 
 use super::future::BoxFuture;
 
-/// Tells people how a call comes along.
+/// Shows people the progress of a call.
 pub trait Progress: Send + Sync {
     fn tell(&self, text: String) -> BoxFuture<'_, ()>;
 
-    /// Notes who keeps the command that the call has started, so that it can be ended should this program be killed.
+    /// Records the keeper of the command that the call has started, so that the command can be ended if this program is
+    /// killed.
     fn runs_under(&self, _keeper: KeeperMark) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }

@@ -1,4 +1,4 @@
-//! The door to the tasks around the one that makes a call: those below it, its parent, its siblings.
+//! Port to the tasks around the caller: those below it, its parent, its siblings.
 
 mod alone;
 

@@ -1,4 +1,4 @@
-//! What a task's grant leaves of the machine to programs that read no rules.
+//! Port to what a task's grant leaves of the machine to its commands.
 
 use std::path::PathBuf;
 
@@ -48,14 +48,14 @@ pub enum NetworkReach {
 /// Git directories in what a command may write, by absolute path, each once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Repositories {
-    /// Of the workspace and of the directories that were added to it.
+    /// Those of the workspace and of the directories that were added to it.
     pub top: Vec<PathBuf>,
-    /// Of the submodules of those.
+    /// Those of the submodules of `top`.
     pub modules: Vec<PathBuf>,
-    /// Of the further working trees of those.
+    /// Those of the further working trees of `top`.
     pub worktrees: Vec<PathBuf>,
-    /// Of repositories deeper in the tree, where no ignore file hides them.
+    /// Those of repositories deeper in the tree that no ignore file hides.
     pub nested: Vec<PathBuf>,
-    /// Why there may be others.
+    /// The reason why there may be others.
     pub lack: Option<String>,
 }

@@ -4,9 +4,9 @@ use sortie_protocol::Failure;
 
 use super::future::BoxFuture;
 
-/// The door to a small model, bound to the task that makes the call and pays for it.
+/// A small model, bound to the task that makes the call and pays for it.
 pub trait Assistant: Send + Sync {
-    /// Answers a question about a text. The text is data: `system` says how it is told apart.
+    /// Answers a question about a text. The text is data: `system` tells the model how to recognise it.
     fn answer<'a>(
         &'a self,
         system: &'a str,

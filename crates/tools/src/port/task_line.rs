@@ -1,5 +1,4 @@
-//! How other tasks stand, and what they say, as a model reads it: one line a task, their own words between marks that
-//! they cannot know. Never a transcript.
+//! One line about another task for a model; other tasks' own words stand between marks that they cannot know.
 
 use sortie_contract::head_line;
 

@@ -1,6 +1,6 @@
-//! The body of a request: exactly as much of what a client sends as belongs to it.
+//! The body of a request: exactly the bytes that belong to it.
 //!
-//! A second request behind it, which nobody has judged, so never reaches the server.
+//! A second request behind it, which nobody has judged, never reaches the server.
 
 use std::io::{self, ErrorKind};
 

@@ -1,6 +1,6 @@
-//! The name of the server with which TLS begins, as far as the first record of a client tells it.
+//! `ClientHello`: the server name with which a TLS connection begins, from the client's first record.
 //!
-//! Only what leads to the name is read, and only what every server must read in the same way.
+//! It reads only what leads to the name, and only what every server must read in the same way.
 
 /// The first bytes of a record: a handshake, and the version's major number.
 const TLS: [u8; 2] = [22, 3];
@@ -12,7 +12,7 @@ const HIDING: [usize; 2] = [0xfe0d, 0xffce];
 const RECORD_HEADER: usize = 5;
 const MAX_RECORD_BYTES: usize = 1 << 14;
 
-/// What a client asks a server for.
+/// The server that a client asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ClientHello {
     /// In lower case. None where the client names no server.
@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proxy::tests::greeting;
+    use crate::proxy::tests::{ServerName, greeting};
 
     /// So many bytes of length, and the content.
     fn list(n_length_bytes: usize, content: &[u8]) -> Vec<u8> {
@@ -150,14 +150,14 @@ mod tests {
     #[test]
     fn the_name_is_found_in_what_a_real_client_sends() {
         let named = |name: &str| Ok(Some(ClientHello { server_name: Some(name.to_owned()) }));
-        assert_eq!(parse(&greeting("Some.Example", true)), named("some.example"));
-        assert_eq!(parse(&greeting("some.example", false)), Ok(Some(ClientHello { server_name: None })));
-        assert_eq!(parse(&greeting("192.0.2.1", true)), Ok(Some(ClientHello { server_name: None })));
+        assert_eq!(parse(&greeting("Some.Example", ServerName::Sent)), named("some.example"));
+        assert_eq!(parse(&greeting("some.example", ServerName::Withheld)), Ok(Some(ClientHello { server_name: None })));
+        assert_eq!(parse(&greeting("192.0.2.1", ServerName::Sent)), Ok(Some(ClientHello { server_name: None })));
     }
 
     #[test]
     fn a_hello_is_read_when_all_of_it_is_there() {
-        let whole = greeting("some.example", true);
+        let whole = greeting("some.example", ServerName::Sent);
         for n_bytes in 0..whole.len() {
             assert_eq!(parse(&whole[..n_bytes]), Ok(None), "{n_bytes}");
         }

@@ -1,4 +1,4 @@
-//! One connection of a client: its head is read, its host is let through or not, and then it is carried.
+//! One client connection: its request is read, its host is judged, and its bytes are forwarded.
 
 use std::time::Duration;
 

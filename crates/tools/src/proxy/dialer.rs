@@ -1,4 +1,4 @@
-//! The door to the network: who may be reached, and the connection to exactly the address that was checked.
+//! `Dialer`: connects to hosts that may be reached, at exactly the address that was checked.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,14 +18,14 @@ const WITHIN: Duration = Duration::from_secs(30);
 /// What connecting to one address may take before the next one is tried.
 const EACH_WITHIN: Duration = Duration::from_secs(10);
 
-/// What one command may reach, and what it tried to.
+/// Connects one command to the hosts that it may reach, and remembers those that it may not.
 pub(super) struct Dialer {
     reach: Arc<dyn ShellReach>,
     guard: Guard,
     refusals: Refusals,
 }
 
-/// Why there is no connection.
+/// The reason why there is no connection.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DialError {
     #[error("`{host}` was not reached: {why}")]

@@ -1,4 +1,4 @@
-//! A stream that remembers when something last went through it, so that a connection that says nothing can be ended.
+//! `IdleStream`: a stream that knows when a byte last passed, so that silent connections can be ended.
 
 use std::io;
 use std::pin::Pin;
@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, sleep_until};
 
+/// A stream that knows when a byte last passed.
 pub(super) struct IdleStream<S> {
     stream: S,
     last: Last,

@@ -1,4 +1,4 @@
-//! What the proxy itself says to a client: why its request went nowhere. And how to part from it, so that it hears it.
+//! `Reply`: the proxy's own answer to a request that it refuses, and the polite end of a connection.
 
 use std::io;
 use std::time::Duration;

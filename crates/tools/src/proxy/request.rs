@@ -1,7 +1,7 @@
-//! What a request asks for: which host it is judged by, and the head that is sent on.
+//! `Request`: the host by which a request is judged, and the head that is sent on.
 //!
-//! Host, framing and the wish to close are written anew, so that the server cannot read them in another way than the
-//! proxy did. Everything else that is meant for the server goes on as it came.
+//! Host, framing and `Connection` are written anew, so that the server cannot read them differently. All other
+//! headers for the server are passed on.
 
 use super::body::Framing;
 use super::request_head::{Header, RequestHead, Version};

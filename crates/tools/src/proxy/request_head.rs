@@ -1,7 +1,7 @@
-//! The head of a request, as bytes and as lines.
+//! `RequestHead`: the head of a request, as bytes and as lines.
 //!
-//! Strict on purpose: what two readers could read in two ways is refused, never mended. What the lines mean is not
-//! known here.
+//! It is strict on purpose: a head that two readers could read in two ways is refused, never repaired. The meaning
+//! of the lines is not known here.
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 

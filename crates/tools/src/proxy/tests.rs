@@ -22,14 +22,21 @@ use crate::port::future::BoxFuture;
 use crate::port::shell_reach::{NetworkReach, Repositories, Writable};
 use crate::web::lookup::Lookup;
 
-/// What a client of TLS says first to this server.
-pub(super) fn greeting(server: &str, with_name: bool) -> Vec<u8> {
+/// Whether a client of TLS names the server.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ServerName {
+    Sent,
+    Withheld,
+}
+
+/// The first bytes of a client of TLS to this server.
+pub(super) fn greeting(server: &str, name: ServerName) -> Vec<u8> {
     let mut config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_root_certificates(RootCertStore::empty())
         .with_no_client_auth();
-    config.enable_sni = with_name;
+    config.enable_sni = name == ServerName::Sent;
     let mut client = ClientConnection::new(Arc::new(config), server.to_owned().try_into().unwrap()).unwrap();
     let mut bytes = Vec::new();
     client.write_tls(&mut bytes).unwrap();

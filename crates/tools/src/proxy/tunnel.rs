@@ -1,7 +1,7 @@
-//! A tunnel: TLS between a client and a server that the proxy cannot look into.
+//! A TLS tunnel between a client and a server, into which the proxy cannot look.
 //!
-//! It begins with the name of the server that the client means, and that must be the host that was judged. Without this,
-//! one server of a large provider would be a way to all its others.
+//! It begins with the name of the server, which must be the host that was judged. Otherwise one server of a large
+//! provider would open the way to all its others.
 
 use std::io::{self, ErrorKind};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A command that goes on while its task does other things.
+//! `Background`: a command that runs on while its task does other things.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! The beginning and the end of an output, of whatever length, in a fixed space.
+//! `Excerpt`: the beginning and the end of an output of any length, in a fixed space.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! A command that has ended, and what is said about it.
+//! `FinishedCommand`: a command that has ended, and the words about it.
 
 use std::path::PathBuf;
 use std::time::Duration;

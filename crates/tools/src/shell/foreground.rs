@@ -1,4 +1,4 @@
-//! A command that its call waits for.
+//! Foreground commands: run to their end while their call waits.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Starts the commands of one task and sees them through to their end. Everything here blocks.
+//! `Launcher`: starts the commands of one task and sees them through to their end. Everything here blocks.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -50,7 +50,7 @@ pub(super) struct Launcher {
     notices: Mutex<Vec<String>>,
 }
 
-/// A command as it was asked for.
+/// A command, as a call requests it.
 #[derive(Debug)]
 pub(crate) struct CommandRequest {
     pub(crate) line: String,
@@ -223,7 +223,9 @@ impl Started {
         let seen = watch.map(|watch| watch.end(&order.workspace, &launcher.setup.spill)).unwrap_or_default();
         let Aftermath { changed, notes: of_files, notices } = seen;
         notes.extend(of_files);
-        notices.into_iter().for_each(|notice| launcher.notice(notice));
+        for notice in notices {
+            launcher.notice(notice);
+        }
         FinishedCommand { how, output, time: order.time, changed, notes, hint }
     }
 }

@@ -1,4 +1,4 @@
-//! The newest part of an output, read page by page.
+//! `RecentOutput`: the newest part of an output, read page by page.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -14,6 +14,7 @@ const PAGE_CHARS: usize = 30_000;
 /// Whether a line is wanted.
 pub(crate) type Filter<'a> = &'a dyn Fn(&[u8]) -> bool;
 
+/// The newest part of an output.
 #[derive(Debug, Default)]
 pub(super) struct RecentOutput {
     bytes: VecDeque<u8>,
@@ -27,7 +28,7 @@ pub(super) struct RecentOutput {
     pub(super) is_over: bool,
 }
 
-/// What is new, and fits.
+/// One page of new output.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct OutputPage {
     pub(crate) text: String,
@@ -70,7 +71,7 @@ impl RecentOutput {
 }
 
 impl OutputPage {
-    /// Says what is new, and what of it is not here.
+    /// Puts the page into an answer, with a note of everything that is missing.
     pub(crate) fn put(&self, answer: &mut Answer) {
         let Self { text, n_missed, n_left, n_unwanted, is_lossy } = self;
         answer.text(text);

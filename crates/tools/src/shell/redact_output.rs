@@ -1,4 +1,4 @@
-//! A long output that is kept in a file, for people: without the secrets in it.
+//! Redaction of a long output that is kept in a file for people.
 
 use sortie_policy::{Redacted, Redactor};
 use sortie_sandbox::SpillDir;

@@ -1,4 +1,4 @@
-//! What all commands of a process share, and which walls can be built here.
+//! `ShellSetup`: settings that all commands of a process share, and the walls that can be built here.
 
 use std::sync::{Arc, OnceLock};
 

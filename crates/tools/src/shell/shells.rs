@@ -1,4 +1,4 @@
-//! The commands of one task, seen from its tools and from the engine.
+//! `Shells`: the commands of one task, as its tools and the engine see them.
 
 use std::collections::BTreeSet;
 use std::path::Path;

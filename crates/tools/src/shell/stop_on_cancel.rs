@@ -1,4 +1,4 @@
-//! How a command is ended from outside.
+//! `StopOnCancel`: ends a command when its call is cancelled.
 
 use sortie_sandbox::process::Stopper;
 use tokio::runtime::Handle;

@@ -1,4 +1,4 @@
-//! What to know of the walls when a command fails at them: programs only say that something cannot be done.
+//! `WallsHint`: explains the walls when a command fails at them; programs only say that something cannot be done.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ const NO_SOCKET: &str = "Operation not permitted";
 /// Paths that are named.
 const MAX_NAMED: usize = 8;
 
-/// What the walls of one command keep, in words.
+/// A description of the walls around one command.
 #[derive(Debug)]
 pub(crate) struct WallsHint {
     files: String,

@@ -1,6 +1,6 @@
 //! `Ask`: one question to the parent or to the person, and the wait for the answer.
 //!
-//! What an agent answers is its opinion: it approves of nothing, and the answer says so.
+//! An agent's answer is its opinion: it approves of nothing, and the answer says so.
 
 use std::time::Duration;
 

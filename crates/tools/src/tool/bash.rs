@@ -1,4 +1,4 @@
-//! Bash: a command line, run in walls that the task's grant leaves it.
+//! `Bash`: runs a command line, in walls that follow from the task's grant.
 
 use std::path::PathBuf;
 use std::time::Duration;

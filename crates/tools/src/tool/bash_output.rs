@@ -1,4 +1,4 @@
-//! `BashOutput`: what a command in the background has written since the last look, and how it ended.
+//! `BashOutput`: new output of a background command since the last look, and how the command ended.
 
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};

@@ -1,4 +1,4 @@
-//! `Edit`: one text in a file replaced by another.
+//! `Edit`: replaces one text in a file by another.
 
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Glob: files by the shape of their paths.
+//! `Glob`: finds files by the shape of their paths.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
-//! Grep: lines by regular expression, with ripgrep's libraries.
+//! `Grep`: finds lines by regular expression, with ripgrep's libraries.
 //!
-//! Files are searched by several threads, but the answer is that of a search in the order of the paths: a cut answer
-//! holds the first matches, always the same ones.
+//! Several threads search, but the answer is that of a search in the order of the paths: a cut answer always holds
+//! the first matches.
 
 mod interruptible_matcher;
 mod objects;

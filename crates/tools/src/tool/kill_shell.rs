@@ -1,4 +1,4 @@
-//! `KillShell`: ends a command in the background, and everything that it started.
+//! `KillShell`: ends a background command, and everything that it started.
 
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! LS: the names in one directory.
+//! `LS`: lists the names in one directory.
 
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `MultiEdit`: several texts in a file replaced, one after the other; all of them or none.
+//! `MultiEdit`: replaces several texts in a file in order; all of them or none.
 
 use serde::Deserialize;
 use serde_json::{Value, json};

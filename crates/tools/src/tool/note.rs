@@ -1,5 +1,6 @@
-//! `Note`: short findings that all tasks of a tree can read. Whoever posts one reads what is new; the whole board is there
-//! for those who ask for it.
+//! `Note`: short findings that all tasks of a tree can read.
+//!
+//! Posting a note returns the new ones; a call can also ask for all notes.
 
 mod selection;
 

@@ -1,7 +1,7 @@
-//! Read: a text file, a page at a time, with line numbers; an image or a PDF as it is.
+//! `Read`: a text file, one page at a time with line numbers; an image or a PDF whole.
 //!
-//! Of a text it never holds more than a page, however large the file or its lines, and always says what the page leaves
-//! out. Images and documents are given whole, within a fixed size, or not at all.
+//! It never holds more than a page of a text, however large the file or its lines, and always says what the page
+//! leaves out. Images and documents are returned whole within a fixed size, or not at all.
 
 mod attached_file;
 mod keeping_reader;

@@ -1,4 +1,6 @@
-//! `SendMessage`: words for another task, which reads them at its next turn. One that has ended goes on with them.
+//! `SendMessage`: writes to another task, which reads the message at its next turn.
+//!
+//! A task that has ended resumes with the message.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;

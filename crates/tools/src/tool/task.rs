@@ -1,4 +1,6 @@
-//! Task: delegation as an ordinary tool. What it says and understands is the contract's; what it does, the engine's.
+//! `Task`: starts a sub-agent.
+//!
+//! The contract words the arguments and the answer; the engine does the work.
 
 use std::sync::Arc;
 

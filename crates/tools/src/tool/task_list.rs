@@ -1,4 +1,4 @@
-//! `TaskList`: the tasks below this one as a tree, and those beside it, a line each.
+//! `TaskList`: the tasks below this one as a tree, and its siblings, one line each.
 
 use std::collections::HashMap;
 

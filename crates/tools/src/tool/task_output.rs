@@ -1,6 +1,7 @@
-//! `TaskOutput`: how sub-agents stand. Of those that have ended the reports, of the others a digest; never a transcript.
+//! `TaskOutput`: reports of sub-agents that have ended, and the status of the others; never a transcript.
 //!
-//! A report that it tells whole counts as read: it is not delivered again. One that it does not tell stays in the mail.
+//! A report that the answer holds whole counts as read, and is not delivered again. One that is left out stays in
+//! the mail.
 
 mod reports;
 

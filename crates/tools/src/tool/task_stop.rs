@@ -1,4 +1,4 @@
-//! `TaskStop`: ends a sub-agent with all below it, and says what was ended.
+//! `TaskStop`: ends a sub-agent with all tasks below it, and lists them.
 
 use std::time::Duration;
 

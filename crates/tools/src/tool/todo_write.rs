@@ -1,6 +1,6 @@
 //! `TodoWrite`: a plan that the model keeps in its own history.
 //!
-//! It stores nothing. The list is the last call; writing it down again is what keeps it in view.
+//! It stores nothing. The list is in the latest call; writing it again keeps it in view.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

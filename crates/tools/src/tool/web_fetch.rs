@@ -1,7 +1,7 @@
-//! `WebFetch`: a page or a text from the internet, as Markdown; or what it says to a question.
+//! `WebFetch`: fetches a page as Markdown or a text as it is, or answers a question about it.
 //!
-//! It sends nothing but the URL: no cookies, no credentials, no proxy. It reaches the internet and what [`WebRules`]
-//! allow beside it, checked for each connection on the address that is then connected to.
+//! It sends nothing but the URL: no cookies, no credentials, no proxy. [`WebRules`] say which addresses beside the
+//! public internet it may reach; each connection is checked at the address that it uses.
 
 mod question;
 mod report;

@@ -1,6 +1,6 @@
-//! Write: a file made, or replaced as a whole.
+//! `Write`: creates a file, or replaces all of it.
 //!
-//! How the lines of an existing file end, and whether it starts with a byte order mark, is kept: a model sees neither.
+//! An existing file keeps its line ends and its byte order mark: a model sees neither.
 
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
-//! Which addresses are out on the internet, and what the others are.
+//! Kinds of IP addresses: public ones, and the ranges that are not.
 //!
-//! For IPv6 only what is known to be routed there counts. Forms that carry an IPv4 address are judged by that address.
+//! Of IPv6, only addresses that are known to be routed publicly count. An address that carries an IPv4 address is
+//! judged by that.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -1,4 +1,4 @@
-//! A body as it arrives: unpacked as it comes, and never more of it than fits.
+//! `PageBody`: a response's body, unpacked while it arrives and cut at a maximum size.
 
 use std::io::{self, Write};
 
@@ -17,7 +17,7 @@ pub(crate) struct PageBody {
     pub(crate) end: BodyEnd,
 }
 
-/// How a body ended.
+/// The end of a body.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum BodyEnd {
     Whole,

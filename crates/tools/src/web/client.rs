@@ -1,7 +1,7 @@
-//! A client for one request: it can reach the addresses that were checked for it and no others.
+//! An HTTP client for one request: it reaches only the addresses that were checked for it.
 //!
-//! Nothing outlives the request: no connection, no cookie, no credential. Proxies are not used, because a proxy would
-//! look names up itself, past the check.
+//! Nothing outlives the request: no connection, no cookie, no credential. A proxy would look names up itself, past
+//! the check, so none is used.
 
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What a body is, and its text.
+//! The media type of a body, its character encoding, and its text.
 
 use std::borrow::Cow;
 

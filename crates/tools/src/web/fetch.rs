@@ -1,4 +1,4 @@
-//! From a target to a response: hop by hop, each checked, until there is one that is not a redirect.
+//! One fetch: from a target through checked redirects to the final response.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! Where a target really leads, and whether that may be reached.
+//! `Guard`: the addresses behind a target, and whether they may be reached.
 //!
-//! A name is looked up once; the addresses that pass are the only ones that the connection can then use. A name that
-//! changes what it leads to between the check and the connection so gains nothing.
+//! A name is looked up once, and the connection can use only the addresses that passed. Changing the name's address
+//! after the check gains nothing.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! From a name to addresses.
+//! Name lookup: from a host name to its addresses.
 
 use std::io;
 use std::net::IpAddr;

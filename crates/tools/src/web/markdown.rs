@@ -1,8 +1,8 @@
 //! HTML to Markdown, in one pass over the page's tokens.
 //!
-//! No tree is built: in a tree, a small page can hold elements without number or nested deeper than any stack. Time and
-//! memory here grow with the page alone. What comes out is for a reader, not for a Markdown compiler: text is not
-//! escaped. What its own attributes hide is left out; whether a style sheet or a script would hide something is not asked.
+//! No tree is built: in a tree, a small page can hold countless or endlessly nested elements. Time and memory grow
+//! with the page alone. The output is for a reader, not for a Markdown compiler: text is not escaped. Elements that
+//! their own attributes hide are left out; style sheets and scripts are not considered.
 
 mod compose;
 mod element;

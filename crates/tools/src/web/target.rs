@@ -1,4 +1,4 @@
-//! A URL as it is fetched: parsed once, so that what is judged, what is connected to and what is shown are the same.
+//! `Target`: a URL, parsed once, so that judging, connecting and showing all mean the same.
 
 use std::net::IpAddr;
 

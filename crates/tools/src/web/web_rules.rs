@@ -1,4 +1,4 @@
-//! What the user has said about addresses: which inner ones may be fetched, and which are the program's own.
+//! `WebRules`: inner addresses that the user opened, and addresses that belong to the program itself.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! What two looks at the same directories tell of what happened in between.
+//! `Difference`: changes between two snapshots of the same directories.
 
 use std::cmp::Ordering;
 use std::ffi::OsString;

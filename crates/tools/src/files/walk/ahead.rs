@@ -1,7 +1,7 @@
-//! What of a walk is still to come, in the order of the paths, and which part of it is to be done next.
+//! `Ahead`: the rest of a walk, in the order of the paths, and its next step.
 //!
-//! Files leave it strictly in order. Directories may be listed before their turn, so that nobody waits while another
-//! lists the next one; what they had is put in its place when the walk comes there. It touches no file itself.
+//! Files leave it strictly in order. Directories may be listed before their turn, so that no thread waits for
+//! another. It touches no file itself.
 
 use std::collections::HashMap;
 use std::path::Path;

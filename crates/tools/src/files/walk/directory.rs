@@ -1,4 +1,4 @@
-//! One directory: its entries, sorted by name, without those that ignore files hide.
+//! `Directory`: one directory and its entries, sorted by name, without those that ignore files hide.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(crate) struct Directory {
     n_unusable_rules: usize,
 }
 
-/// What was found in one directory, sorted by name.
+/// The entries of one directory, sorted by name.
 pub(crate) struct DirectoryListing {
     pub(crate) entries: Vec<Entry>,
     /// The directory itself, for a closer look at them.

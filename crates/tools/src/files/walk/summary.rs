@@ -1,4 +1,4 @@
-//! What a walk found, and what it says of the rest.
+//! `WalkSummary`: counts of a walk, and its words about everything that it left out.
 
 use super::directory::MAX_DIRECTORY_ENTRIES;
 use crate::answer::Answer;
@@ -13,7 +13,7 @@ pub(crate) fn unfinished(count: usize) -> String {
     format!("{} (.sortie-write-*.tmp) left out", counted(count, "unfinished write", "unfinished writes"))
 }
 
-/// What a walk has passed, in numbers.
+/// Counts of everything that a walk has passed.
 #[derive(Debug, Default)]
 pub(crate) struct WalkSummary {
     /// All regular files that were not ignored.

@@ -1,4 +1,4 @@
-//! Which paths a call looks at, by its arguments, for the tools that only read.
+//! Paths that a call of a reading tool looks at, by its arguments.
 
 use serde_json::{Map, Value};
 use sortie_protocol::ToolCall;

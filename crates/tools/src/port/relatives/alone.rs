@@ -1,4 +1,4 @@
-//! A task without kin: calls that are made outside of any tree.
+//! `Alone`: a caller without relatives, for calls outside of any tree.
 
 use std::time::Duration;
 

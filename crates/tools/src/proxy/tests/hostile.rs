@@ -56,7 +56,7 @@ async fn tunnel(first: &[u8], talk: impl AsyncFnOnce(&mut DuplexStream, &mut Dup
 #[tokio::test(start_paused = true)]
 async fn tls_that_comes_drop_by_drop_is_not_waited_for() {
     let (stood, told) = tunnel(b"", async |client, _| {
-        for byte in greeting("some.example", true).into_iter().take(20) {
+        for byte in greeting("some.example", ServerName::Sent).into_iter().take(20) {
             client.write_all(&[byte]).await.unwrap();
             sleep(Duration::from_secs(1)).await;
         }
@@ -69,7 +69,7 @@ async fn tls_that_comes_drop_by_drop_is_not_waited_for() {
 
 #[tokio::test(start_paused = true)]
 async fn a_tunnel_in_which_nothing_is_said_is_ended() {
-    let hello = greeting("some.example", true);
+    let hello = greeting("some.example", ServerName::Sent);
     let (stood, told) = tunnel(&hello, async |_, server| {
         sleep(IDLE / 2).await;
         server.write_all(b"a word").await.unwrap();
@@ -115,7 +115,7 @@ async fn a_proxy_that_is_dropped_ends_all_its_connections() {
     let proxy = Proxy::to_here();
     let mut client = proxy.connect().await;
     let head = format!("CONNECT some.example:{port} HTTP/1.1\r\n\r\n").into_bytes();
-    client.write_all(&[head, greeting("some.example", true)].concat()).await.unwrap();
+    client.write_all(&[head, greeting("some.example", ServerName::Sent)].concat()).await.unwrap();
     let (mut stream, _) = listener.accept().await.unwrap();
     stream.read_u8().await.unwrap();
     let mut silent = proxy.connect().await;

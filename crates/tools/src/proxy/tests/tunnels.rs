@@ -25,7 +25,7 @@ async fn a_tunnel_carries_bytes_both_ways_until_both_sides_have_ended() {
     let (listener, port) = server().await;
     let proxy = Proxy::to_here();
     let mut client = proxy.connect().await;
-    let hello = greeting("some.example", true);
+    let hello = greeting("some.example", ServerName::Sent);
     // As some clients do, without waiting.
     let head = format!("CONNECT some.example:{port} HTTP/1.1\r\nHost: some.example:{port}\r\n\r\n").into_bytes();
     client.write_all(&[head, hello[..10].to_vec()].concat()).await.unwrap();
@@ -53,8 +53,12 @@ async fn a_tunnel_carries_bytes_both_ways_until_both_sides_have_ended() {
 #[tokio::test]
 async fn a_tunnel_to_one_host_is_none_to_another() {
     let mut text = String::new();
-    for (server, with_name) in [("other.example", true), ("x.some.example", true), ("some.example", false)] {
-        let (at_server, at_client, told) = ended("some.example", &greeting(server, with_name)).await;
+    for (server, name) in [
+        ("other.example", ServerName::Sent),
+        ("x.some.example", ServerName::Sent),
+        ("some.example", ServerName::Withheld),
+    ] {
+        let (at_server, at_client, told) = ended("some.example", &greeting(server, name)).await;
         assert_eq!((at_server.as_slice(), at_client.as_slice()), (&[][..], &DENIED[..]), "{server}");
         text += &format!("{}\n", told.join("\n"));
     }
@@ -79,12 +83,12 @@ async fn a_tunnel_carries_nothing_but_tls() {
 
 #[tokio::test]
 async fn tls_to_an_address_names_no_server() {
-    let (at_server, at_client, _) = ended("127.0.0.1", &greeting("some.example", true)).await;
+    let (at_server, at_client, _) = ended("127.0.0.1", &greeting("some.example", ServerName::Sent)).await;
     assert_eq!((at_server.as_slice(), at_client.as_slice()), (&[][..], &DENIED[..]));
     let (listener, port) = server().await;
     let proxy = Proxy::to_here();
     let mut client = proxy.connect().await;
-    let hello = greeting("127.0.0.1", true);
+    let hello = greeting("127.0.0.1", ServerName::Sent);
     let head = format!("CONNECT 127.0.0.1:{port} HTTP/1.0\r\n\r\n").into_bytes();
     client.write_all(&[head, hello.clone()].concat()).await.unwrap();
     let (mut stream, _) = listener.accept().await.unwrap();

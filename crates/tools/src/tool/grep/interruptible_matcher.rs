@@ -1,6 +1,6 @@
-//! A matcher that ends with an error when its call must stop, so that no search goes on from match to match for long.
+//! `InterruptibleMatcher`: a matcher that fails when its call must stop, so that no search runs on for long.
 //!
-//! It cannot interrupt one match. How long that takes is bounded by the sizes of the pattern and of what is searched.
+//! It cannot interrupt one match. The sizes of the pattern and of the text bound how long that takes.
 
 use std::io;
 
@@ -9,6 +9,7 @@ use grep_regex::RegexMatcher;
 
 use crate::answer::halt::Stop;
 
+/// A matcher that fails when its call must stop.
 pub(super) struct InterruptibleMatcher<'a> {
     pub(super) matcher: &'a RegexMatcher,
     pub(super) stop: &'a Stop,

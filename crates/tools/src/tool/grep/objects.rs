@@ -1,4 +1,4 @@
-//! The matches that an answer shows, as objects: file, line and text of each, and the lines around it.
+//! Matches as objects: file, line and text of each, and the lines around it.
 
 use serde::Serialize;
 use serde_json::{Value, json};

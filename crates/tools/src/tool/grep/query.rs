@@ -1,4 +1,4 @@
-//! What a call means: its arguments, checked and compiled once.
+//! `Query`: the arguments of a search, checked and compiled once.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The answer of a search: matches grouped by file, and what was left out.
+//! The answer of a search: matches grouped by file, and a note of everything left out.
 
 use sortie_protocol::ToolOutput;
 

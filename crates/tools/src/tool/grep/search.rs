@@ -1,4 +1,4 @@
-//! One file's matches.
+//! `FileSearch`: the matches in one file.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,4 +1,4 @@
-//! Which notes are shown where not all have room, and what is said of the others.
+//! `Selection`: the notes that an answer has room for, and a line about the others.
 
 use sortie_protocol::TaskId;
 
@@ -13,7 +13,7 @@ const MAX_BY_ONE: usize = 10;
 /// Authors of whom it is said how many more notes they have.
 const MAX_NAMED: usize = 8;
 
-/// In the order of their numbers.
+/// The notes that are shown, in the order of their numbers.
 pub(super) struct Selection<'a> {
     pub(super) shown: Vec<&'a Note>,
     /// What is not shown, and how it is read.

@@ -1,7 +1,7 @@
-//! An image or a document, given to the model whole, beside a line that says what it is.
+//! `AttachedFile`: an image or a document, returned whole beside a line that describes it.
 //!
-//! What providers would refuse is refused here: a history that held it could never be sent again. How it travels, and
-//! whether a route's wire can carry it at all, is the wire's business.
+//! Files that providers would refuse are refused here: a history that held one could never be sent again. The wire
+//! decides how the file travels.
 
 use std::io::{self, Read};
 
@@ -21,6 +21,7 @@ const MAX_SIDE: u32 = 8000;
 /// The entry by which a PDF names its encryption.
 const ENCRYPTED: &[u8] = b"/Encrypt";
 
+/// An image or a document, read whole.
 pub(super) struct AttachedFile {
     media: Media,
     bytes: Vec<u8>,

@@ -1,9 +1,10 @@
-//! A reader that keeps what passes through it, as long as it is little: what a task has seen of a file.
+//! `KeepingReader`: a reader that keeps the bytes that pass through it, up to a limit.
 
 use std::io::{self, Read};
 
 use crate::files::read_state::MAX_FILE_BYTES;
 
+/// A reader that keeps the bytes that pass through it.
 pub(super) struct KeepingReader<R> {
     inner: R,
     /// `None` once it was too much.

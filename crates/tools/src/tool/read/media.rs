@@ -1,7 +1,7 @@
-//! Images and documents, told by how their bytes start, never by their names.
+//! `Media`: images and documents, recognised by their first bytes, never by their names.
 //!
-//! Only what models take as it is: PNG, JPEG, GIF, WebP and PDF. Nothing is decoded; an image's size in pixels is read
-//! from its header.
+//! Only formats that models take as they are: PNG, JPEG, GIF, WebP and PDF. Nothing is decoded; an image's size is
+//! read from its header.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Media {

@@ -1,11 +1,11 @@
-//! One page of a text: some lines from some line on, without holding anything else.
+//! `Page`: some lines of a text from a given line on, without holding anything else.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
 
 use crate::answer::Answer;
 use crate::answer::truncate;
-use crate::files::encoding::MARK;
+use crate::files::encoding::BYTE_ORDER_MARK;
 
 pub(super) const MAX_LINE_CHARS: usize = 2000;
 /// Enough for that many characters, whatever they are, and one more, by which a cut is noticed.
@@ -37,7 +37,7 @@ pub(super) struct Page {
     pub(super) has_mark: bool,
 }
 
-/// What comes after the page.
+/// The text after the page.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum PageEnd {
     /// The file ended before the page began.
@@ -144,10 +144,10 @@ fn read_line(reader: &mut impl BufRead) -> io::Result<Option<Line>> {
 impl Line {
     /// Takes a byte order mark off its start, if there is one.
     fn drop_mark(&mut self) -> bool {
-        let has_mark = self.start.starts_with(MARK.as_bytes());
+        let has_mark = self.start.starts_with(BYTE_ORDER_MARK.as_bytes());
         if has_mark {
-            self.start.drain(..MARK.len());
-            self.n_bytes -= MARK.len() as u64;
+            self.start.drain(..BYTE_ORDER_MARK.len());
+            self.n_bytes -= BYTE_ORDER_MARK.len() as u64;
         }
         has_mark
     }

@@ -1,4 +1,4 @@
-//! What `TaskOutput` tells of several tasks: within a size, and which of the mail that makes read.
+//! `TaskReports`: the reports of several tasks in one answer, within a size, and which of them now count as read.
 
 use sortie_contract::compact_report;
 use sortie_protocol::{Failure, Fault, MailMark, ReportMark, TaskId, TaskOutcome, ToolOutput};
@@ -16,6 +16,7 @@ use crate::port::task_line::line;
 const MAX_CHARS: usize = 24_000;
 const PAGE_CHARS: usize = 8000;
 
+/// The reports of one answer, collected task by task.
 #[derive(Default)]
 pub(super) struct TaskReports {
     pieces: Vec<String>,

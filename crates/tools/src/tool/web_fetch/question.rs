@@ -1,4 +1,4 @@
-//! A question about a page, put to a small model: the page is data in it, and fenced as such.
+//! A question about a page, put to a small model; the page is fenced as data.
 
 use sortie_protocol::Failure;
 

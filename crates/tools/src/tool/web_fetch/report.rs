@@ -1,4 +1,4 @@
-//! What a fetch says to the model: where it came from, the content, and whatever is missing.
+//! The answer of a fetch: the source, the content, and a note of everything missing.
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
-//! From tags and text to blocks: which elements are open, and what each one's end does.
+//! `Composer`: from tags and text to blocks, with the stack of open elements.
 //!
-//! Missing and wrong end tags are taken as browsers take them, as far as a reader could tell the difference.
+//! Missing and wrong end tags are handled as browsers do, as far as a reader could tell the difference.
 
 mod attributes;
 mod blocks;
@@ -70,7 +70,7 @@ struct Hidden {
     is_counted: bool,
 }
 
-/// What became of a page.
+/// A page as Markdown.
 pub(super) struct Composed {
     pub(super) title: Option<String>,
     pub(super) text: String,

@@ -1,4 +1,4 @@
-//! What each element of HTML is to a reader of Markdown.
+//! `Element`: the meaning of each HTML element to a reader of Markdown.
 
 /// What an element does to the text in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Blocks one below the other, inside of quotes and list items.
+//! `Flow`: blocks one below the other, inside quotes and list items.
 
 /// What stands before the lines of a quote or of an item.
 #[derive(Debug)]

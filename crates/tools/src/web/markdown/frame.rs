@@ -1,4 +1,4 @@
-//! Text that is being collected because its form is only known at its end.
+//! `Frame`: text that is collected until the end tag decides its form.
 
 use super::inline::Inline;
 

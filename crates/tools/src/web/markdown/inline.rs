@@ -1,4 +1,4 @@
-//! A stretch of text in which white space counts once.
+//! `Inline`: a stretch of text in which white space is collapsed.
 
 #[derive(Debug, Default)]
 pub(super) struct Inline {

@@ -1,4 +1,4 @@
-//! A table, collected row by row.
+//! `Table`: a table, collected row by row.
 
 /// More columns than any reader follows; a cell may ask for millions.
 const MAX_COLUMNS: usize = 50;

@@ -1,4 +1,4 @@
-//! What tags say besides their names.
+//! Attributes of tags: links, images, languages of code, and what is hidden.
 
 use html5ever::tokenizer::Tag;
 use url::Url;

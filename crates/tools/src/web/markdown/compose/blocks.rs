@@ -1,4 +1,4 @@
-//! How what was collected is written: paragraphs, items, tables, code, images.
+//! Writing of collected blocks: paragraphs, items, tables, code, images.
 
 use html5ever::tokenizer::Tag;
 

@@ -1,4 +1,4 @@
-//! How elements end: by their end tag, or by what cannot stand in them.
+//! Closing of elements: by their end tag, or by a tag that cannot stand in them.
 
 use super::{Composer, Open};
 use crate::web::markdown::element::Element;
