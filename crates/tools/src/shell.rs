@@ -1,7 +1,7 @@
 //! Commands of a task: started in their walls, in the foreground or the background, and ended with the task.
 //!
-//! It does not decide what a command may do: the gate has judged the line, and [`ShellReach`] tells what the grant leaves
-//! of the machine. The sandbox builds the walls.
+//! It does not decide what a command may do: the gate has judged the line, and [`ShellReach`] tells what the grant
+//! leaves of the machine. The sandbox builds the walls.
 //!
 //! [`ShellReach`]: crate::port::shell_reach::ShellReach
 

@@ -4,7 +4,6 @@
 
 mod attributes;
 mod blocks;
-mod close;
 
 use html5ever::tokenizer::Tag;
 use url::Url;
