@@ -3,10 +3,11 @@
 //! `Write`, `Edit` and `MultiEdit` share this room. See [`change`] for the steps of one change.
 
 pub(crate) mod change;
+pub(crate) mod file_change;
 pub(crate) mod file_text;
 mod hidden_parts;
 mod near_miss;
-pub(crate) mod new_text;
 pub(crate) mod refusal;
 pub(crate) mod replace;
+pub(crate) mod replacements;
 mod report;

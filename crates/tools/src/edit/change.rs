@@ -3,13 +3,11 @@
 //! A file is changed only from the state in which this task has read it, and only as a whole. The [`Intent`]
 //! decides what changes; the report words it.
 
-use std::path::PathBuf;
-
 use sortie_protocol::ToolOutput;
-use sortie_sandbox::{AccessError, Expected, Stamp, Workspace, WriteError};
+use sortie_sandbox::{AccessError, Expected, Workspace, WriteError};
 
+use super::file_change::{FileChange, NewText};
 use super::file_text::FileText;
-use super::new_text::NewText;
 use super::replace::MAX_BYTES;
 use super::report;
 use super::{hidden_parts, refusal};
@@ -40,29 +38,6 @@ pub(crate) trait Intent: Send + 'static {
 
     /// The text that is to take the place of `before`, which is empty where there is no file.
     fn make(&self, before: &FileText, stop: &Stop) -> Result<NewText, ToolError>;
-}
-
-/// A change of one file that was made, or could be.
-pub(super) struct FileChange {
-    /// Where the path leads: relative to the workspace, absolute in an added directory.
-    pub(super) path: PathBuf,
-    pub(super) before: FileText,
-    pub(super) after: NewText,
-    /// That of the file which is to be replaced; `None` where there is none.
-    stamp: Option<Stamp>,
-    /// What there is to know about it beside that it was made.
-    pub(super) note: Option<String>,
-}
-
-impl FileChange {
-    pub(super) fn is_creation(&self) -> bool {
-        self.stamp.is_none()
-    }
-
-    /// Whether the file is already as it shall be.
-    pub(super) fn is_void(&self) -> bool {
-        !self.is_creation() && self.before.original() == self.after.text
-    }
 }
 
 /// Makes a change and reports it. The edits of one task are made one at a time.

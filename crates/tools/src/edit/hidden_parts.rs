@@ -5,7 +5,7 @@
 use sortie_policy::redaction_marks;
 use sortie_protocol::Fault;
 
-use super::new_text::{EditKind, NewText};
+use super::file_change::{EditKind, NewText};
 use super::refusal::unchanged;
 use crate::answer::tool_error::ToolError;
 use crate::files::read_state::Seen;

@@ -3,9 +3,8 @@
 use serde_json::json;
 use sortie_protocol::ToolOutput;
 
-use super::change::FileChange;
+use super::file_change::{EditKind, FileChange};
 use super::file_text::Ends;
-use super::new_text::EditKind;
 use crate::answer::Answer;
 use crate::answer::diff;
 use crate::answer::diff::{Diff, Sides, shortened};

@@ -6,9 +6,10 @@ use sortie_protocol::{Resource, ToolOutput};
 
 use crate::edit::change;
 use crate::edit::change::Intent;
+use crate::edit::file_change::NewText;
 use crate::edit::file_text::FileText;
-use crate::edit::new_text::{NewText, replaced};
 use crate::edit::replace::Replacement;
+use crate::edit::replacements::replaced;
 
 use crate::answer::Answer;
 use crate::answer::halt::Stop;

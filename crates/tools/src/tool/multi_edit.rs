@@ -13,10 +13,11 @@ use crate::call::context::{CallContext, path_resource};
 use crate::call::typed_tool::TypedTool;
 use crate::edit::change;
 use crate::edit::change::Intent;
+use crate::edit::file_change::NewText;
 use crate::edit::file_text::FileText;
-use crate::edit::new_text::{NewText, replaced};
 use crate::edit::refusal::unchanged;
 use crate::edit::replace::Replacement;
+use crate::edit::replacements::replaced;
 
 const MAX_EDITS: usize = 10_000;
 

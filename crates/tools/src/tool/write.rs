@@ -15,8 +15,8 @@ use crate::call::context::{CallContext, path_resource};
 use crate::call::typed_tool::TypedTool;
 use crate::edit::change;
 use crate::edit::change::Intent;
+use crate::edit::file_change::{EditKind, NewText};
 use crate::edit::file_text::FileText;
-use crate::edit::new_text::{EditKind, NewText};
 use crate::edit::refusal::unchanged;
 use crate::edit::replace::MAX_BYTES;
 

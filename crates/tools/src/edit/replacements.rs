@@ -1,28 +1,14 @@
-//! `NewText`: the new text of a file, and how it was made.
+//! Replacements in one file: its new text, or the reason why the file stays as it is.
 
 use sortie_protocol::Fault;
 
+use super::file_change::{EditKind, NewText};
 use super::file_text::FileText;
 use super::refusal::{self, unchanged};
 use super::replace::{Replaced, Replacement, Unreplaced, Why, replace};
 use crate::answer::halt::Stop;
 use crate::answer::tool_error::ToolError;
 use crate::files::encoding::BYTE_ORDER_MARK;
-
-/// A new text, and the kind of edit that made it.
-#[derive(Debug)]
-pub(crate) struct NewText {
-    /// As it stands in the file, a byte order mark aside.
-    pub(crate) text: String,
-    pub(crate) kind: EditKind,
-}
-
-/// The way in which a new text was made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EditKind {
-    Wrote,
-    Replaced { n_replacements: usize },
-}
 
 /// The text after all these replacements, or why the file stays as it is.
 pub(crate) fn replaced(
