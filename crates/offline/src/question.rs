@@ -72,7 +72,7 @@ impl Question {
         self.terms.iter().enumerate().filter(|(_, term)| !term.is_weak())
     }
 
-    /// The same question with less of each word, for a second search when the first has found nothing.
+    /// Returns the question with less of each word, for a second search when the first has found nothing.
     pub(crate) fn loosened(&self) -> Self {
         let mut terms: Vec<Term> = Vec::new();
         for term in self.terms.iter().filter(|term| !term.is_weak()) {

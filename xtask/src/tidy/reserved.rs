@@ -6,12 +6,17 @@ use super::item::inherent_impls;
 use super::token::{Token, closing, is_name, text, tokens};
 
 /// Who hands a call to a tool.
-const RUNS_TOOLS: &[&str] = &["engine/src/gate", "engine/src/visitor"];
+const RUNS_TOOLS: &[&str] = &["engine/src/engine/host", "engine/src/gate"];
 /// Who makes a task that can run.
-const BUILDS_TASKS: &[&str] = &["engine/src/delegate", "engine/src/engine", "engine/src/resume"];
+const BUILDS_TASKS: &[&str] = &["engine/src/tasks/delegate", "engine/src/tasks/resume", "engine/src/tasks/state"];
 /// Who says how a task ended.
-const BUILDS_OUTCOMES: &[&str] =
-    &["cli/src/drive", "engine/src/attached", "engine/src/end", "protocol", "tools/src/task_output/told"];
+const BUILDS_OUTCOMES: &[&str] = &[
+    "cli/src/drive",
+    "engine/src/conversation/outcome",
+    "engine/src/tasks/reattach",
+    "protocol",
+    "tools/src/tool/task_output/reports",
+];
 
 struct Act {
     forms: &'static [Form],

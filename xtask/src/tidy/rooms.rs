@@ -16,8 +16,26 @@ use super::finding::Finding;
 
 /// The crates that have rooms.
 const PLANS: &[Plan] = &[
-    // One line each:
-    // Plan { folder: "engine", rooms: "ports log gate run", front: "engine", other_sizes: &[("run", "its reason")] },
+    Plan {
+        folder: "llm",
+        rooms: "model_data port route wire tokens transport call table",
+        front: "",
+        other_sizes: &[],
+    },
+    Plan {
+        folder: "offline",
+        rooms: "language source_code request question ranking answer",
+        front: "",
+        other_sizes: &[],
+    },
+    Plan { folder: "policy", rooms: "text rule protected matching judge redact", front: "", other_sizes: &[] },
+    Plan { folder: "shell-reader", rooms: "analysis parse program armed walk", front: "", other_sizes: &[] },
+    Plan {
+        folder: "tools",
+        rooms: "answer port files web proxy changes shell call edit tool",
+        front: "registry",
+        other_sizes: &[("tool", "one file for each tool")],
+    },
 ];
 
 /// What one crate is to look like.

@@ -58,7 +58,7 @@ fn nothing(evidence: &Evidence) -> String {
     format!("Nothing found inside files. Files whose names fit: {}.", named.join(", "))
 }
 
-/// The same places as a plan: in which order to look at them, since no rule can say what to change.
+/// Lists the places as a plan: in which order to look at them, since no rule can say what to change.
 pub(super) fn plan(question: &Question, evidence: &Evidence) -> String {
     let places = chosen(question, evidence);
     if places.is_empty() {

@@ -11,7 +11,7 @@ use crate::request::tool_outputs::{self, SeenLine};
 pub(crate) struct Evidence {
     /// For each term of the question: hits by file.
     pub(crate) counts: Vec<BTreeMap<String, usize>>,
-    /// The same for its synonyms.
+    /// For the synonyms of each term: hits by file.
     pub(crate) synonym_counts: Vec<BTreeMap<String, usize>>,
     /// Files whose names carry a term.
     pub(crate) named: Vec<String>,

@@ -183,7 +183,7 @@ impl<'q> Matcher<'q> {
         }
     }
 
-    /// The same for a text that nothing else is to be asked of.
+    /// Finds terms in a text of which nothing else is asked.
     pub(super) fn find_in(&self, text: &str) -> Vec<Match> {
         self.find(text, &Tokens::of(text))
     }

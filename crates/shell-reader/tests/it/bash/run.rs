@@ -17,8 +17,8 @@ pub(super) struct Batch {
 }
 
 /// A record is one write, for which it must not have newlines. Loops end, since `w` succeeds and `u` fails only a few
-/// times for each line; where a loop was spoiled, its calls or its time come to an end, and functions that call themselves
-/// do not get deep.
+/// times for each line; where a loop was spoiled, its calls or its time come to an end, and functions that call
+/// themselves do not get deep.
 const PRELUDE: &str = r#"
 ulimit -t 100
 PATH=/nonexistent HOME=$BASE/home FUNCNEST=7
@@ -58,8 +58,8 @@ impl Batch {
         self.folder.path().join("base")
     }
 
-    /// Runs lines one after the other; returns everything that they executed. Lines that may change the shell itself are
-    /// run apart, each in one of its own.
+    /// Runs lines one after the other; returns everything that they executed. Lines that may change the shell itself
+    /// are run apart, each in one of its own.
     pub(super) fn run(&self, lines: &[&str], apart: bool) -> Vec<Executed> {
         let (log, input) = (self.folder.path().join("log"), self.folder.path().join("lines"));
         let mut file = std::fs::File::create(&input).expect("a file");
