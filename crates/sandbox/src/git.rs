@@ -5,8 +5,8 @@
 
 mod directory;
 mod error;
-mod local;
-mod pinned;
+mod named_programs;
+mod pinned_settings;
 mod status;
 mod subcommand;
 mod version;
@@ -21,8 +21,8 @@ use std::time::Duration;
 use rustix::fs::{Access, access};
 use sortie_mutant::is_out;
 
-use crate::child::{self, Terms};
-use crate::process::Environment;
+use crate::programs::child_process::{self, ChildTerms};
+use crate::walls::Environment;
 use subcommand::Subcommand;
 
 pub use directory::{GitDirectory, git_directory};
@@ -81,12 +81,18 @@ impl Git {
         String::from_utf8(output).map_err(|_| GitError::NotText { command: arguments.join(" ") })
     }
 
+    /// Compares the working tree at `top`; submodules are not looked into. It changes nothing, not even git's index.
+    pub fn status(&self, top: &Path) -> Result<GitStatus, GitError> {
+        Ok(status::parse(&self.run_to_bytes(top, &status::QUESTION)?))
+    }
+
     fn run_to_bytes(&self, top: &Path, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
         let (name, rest) = arguments.split_first().unwrap_or((&"", &[]));
         let subcommand = Subcommand::named(name).ok_or_else(|| GitError::NotOffered { name: (*name).to_owned() })?;
         let top = top.canonicalize().map_err(|source| GitError::Directory { top: top.to_owned(), source })?;
         if subcommand.may_run_programs && !is_out("gits-programs") {
-            local::refuse_programs(self, &top)?;
+            let listed = self.run_to_bytes(&top, &named_programs::QUESTION)?;
+            named_programs::refuse_programs(&top, &listed)?;
         }
         let pinned: Vec<&str> =
             [*name].into_iter().chain(subcommand.options.iter().copied()).chain(rest.iter().copied()).collect();
@@ -96,15 +102,24 @@ impl Git {
 
 fn call(program: &Path, top: &Path, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
     let mut command = Command::new(program);
-    command.args(pinned::OPTIONS).args(arguments).current_dir(top).env_clear().envs(pinned::environment(top));
+    command
+        .args(pinned_settings::OPTIONS)
+        .args(arguments)
+        .current_dir(top)
+        .env_clear()
+        .envs(pinned_settings::environment(top));
     let command_line = || arguments.join(" ");
-    let terms = Terms { input: &[], time: PATIENCE, max_output: Some(MAX_OUTPUT), stop: None };
-    let ended = child::run(command, terms).map_err(|failure| match failure {
-        child::Failure::Io(source) => GitError::Io { command: command_line(), source },
+    let terms = ChildTerms { input: &[], time: PATIENCE, max_output: Some(MAX_OUTPUT), stop: None };
+    let ended = child_process::run(command, terms).map_err(|failure| match failure {
+        child_process::ChildFailure::Io(source) => GitError::Io { command: command_line(), source },
         // Nobody has what it takes to stop it.
-        child::Failure::Stopped => GitError::Io { command: command_line(), source: io::ErrorKind::Interrupted.into() },
-        child::Failure::TooLong => GitError::TooLong { command: command_line(), max: MAX_OUTPUT },
-        child::Failure::TooLate => GitError::TooLate { command: command_line(), seconds: PATIENCE.as_secs() },
+        child_process::ChildFailure::Stopped => {
+            GitError::Io { command: command_line(), source: io::ErrorKind::Interrupted.into() }
+        }
+        child_process::ChildFailure::TooLong => GitError::TooLong { command: command_line(), max: MAX_OUTPUT },
+        child_process::ChildFailure::TooLate => {
+            GitError::TooLate { command: command_line(), seconds: PATIENCE.as_secs() }
+        }
     })?;
     if ended.status.success() { Ok(ended.output) } else { Err(GitError::refused(top, command_line(), &ended.errors)) }
 }

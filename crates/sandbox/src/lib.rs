@@ -5,35 +5,21 @@
 //! may ask (that is policy; a [`Guard`] brings its word here), and it keeps no open files of its own beyond the pinned
 //! directories.
 
-mod beneath;
-mod child;
-mod entries;
-mod error;
-mod follow;
+mod files;
 mod git;
-mod guard;
-mod kind;
-mod own_memory;
-mod own_program;
-mod own_service;
+mod keeper;
+mod paths;
 pub mod process;
-mod roots;
+mod programs;
 mod spill;
-mod stamp;
-mod taken;
-mod whole;
-mod workspace;
-mod write;
+mod system;
+mod walls;
 
-pub use entries::{Entries, Entry};
-pub use error::{AccessError, SpillError, WorkspaceError, WriteError};
+pub use files::{Entries, Entry, Expected, Resolved, Workspace, WriteError, Written};
 pub use git::{Git, GitDirectory, GitError, GitStatus, GitVersion, git_directory};
-pub use guard::{Access, Guard};
-pub use kind::FileKind;
-pub use own_memory::{give_memory_back, share_memory};
-pub use own_program::{OwnProgram, OwnProgramEnded, OwnProgramError};
-pub use own_service::{OwnService, OwnServiceError, RunningService, ServicePipes};
-pub use spill::{GrowingFile, SpillDir};
-pub use stamp::Stamp;
-pub use workspace::{Resolved, Workspace};
-pub use write::{Expected, Written};
+pub use paths::{Access, AccessError, FileKind, Guard, Stamp, WorkspaceError};
+pub use programs::{
+    OwnProgram, OwnProgramEnded, OwnProgramError, OwnService, OwnServiceError, RunningService, ServicePipes,
+};
+pub use spill::{GrowingFile, SpillDir, SpillError};
+pub use system::{give_memory_back, share_memory};

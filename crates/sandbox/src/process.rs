@@ -1,37 +1,23 @@
-//! Commands in walls: a shell that can touch what its task was granted, and that ends with everything it started.
+//! Commands that run within walls: started by a keeper, ended with everything that they started.
 //!
-//! The program runs itself again as a *stem*, of which a *keeper* is forked for each command; see [`enter`]. The keeper
-//! builds the walls and waits. The walls are the
-//! kernel's: nothing here reads a command, and nothing here decides who may run one.
+//! The program runs itself again as a *fork server*, of which a *keeper* is forked for each command; see [`enter`]. The
+//! keeper builds the walls and waits. The walls are the kernel's.
 
 mod ancestry;
-mod encoding;
 mod ending;
-mod environment;
-mod error;
-mod filter;
-mod keeper;
+mod fork_server;
+mod keeper_mark;
 mod launch;
-mod leftover;
 mod output;
-mod plan;
 mod probe;
-mod report;
 mod running;
-mod shell;
-mod stem;
-mod system;
-mod walls;
 
 pub use ancestry::is_below_a_command;
 pub use ending::{Ended, How};
-pub use environment::Environment;
-pub use error::SpawnError;
+pub use keeper_mark::KeeperMark;
 pub use launch::{Program, enter};
-pub use leftover::KeeperMark;
-pub use output::OutputCount;
+pub use output::{OutputCaps, OutputCount};
 pub use probe::{Missing, Probe, probe};
 pub use running::{Running, Stopper, spawn};
-pub use shell::{OutputCaps, Shell};
-pub(crate) use system::{end_group_with, keep_service};
-pub use walls::{Network, ProcessLimits, Tier, Walls};
+
+pub use crate::walls::{Environment, Network, ProcessLimits, Shell, SpawnError, Tier, Walls};

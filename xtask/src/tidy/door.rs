@@ -58,7 +58,7 @@ const DOORS: &[Door] = &[
         except: &[],
         // A command's own network has one listener, which a proxy answers; the sandbox makes both, and hands it on.
         // Who serves over HTTP listens; nothing there connects to anybody.
-        open_to: &["testkit", "sandbox/src/process/", "tools/src/proxy", "mcp/src/http/"],
+        open_to: &["testkit", "sandbox/src/process/", "sandbox/src/keeper/", "tools/src/proxy", "mcp/src/http/"],
         open_to_tests: true,
         what: "a socket is opened by hand",
         mend: "ask a model through sortie-llm; the rest has no business on the network",

@@ -1,4 +1,4 @@
-//! Where the repository of a working tree is, by reading alone: git is not asked, since walls must stand before it.
+//! Finds the repository of a working tree by reading alone: git is not asked, since walls must stand before it.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -6,7 +6,7 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::GitError;
+use crate::git::error::GitError;
 
 /// More than any path has.
 const MAX_LENGTH: u64 = 8 << 10;

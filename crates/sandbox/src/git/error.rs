@@ -1,10 +1,10 @@
-//! Why git was not called, or what it did not do.
+//! Errors of calls of git.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::GitVersion;
-use crate::error::shown;
+use crate::git::version::GitVersion;
+use crate::paths::shown;
 
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {

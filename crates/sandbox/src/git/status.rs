@@ -1,8 +1,8 @@
-//! What a working tree is about: its branch, and whether something in it has changed.
+//! The status of a working tree: its branch, and how many of its files have changed.
 
-use std::path::Path;
-
-use super::{Git, GitError};
+/// The arguments with which git tells the status of a working tree.
+pub(super) const QUESTION: [&str; 6] =
+    ["status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--untracked-files=normal"];
 
 /// A working tree, compared with its last commit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -17,15 +17,8 @@ pub struct GitStatus {
     pub untracked: usize,
 }
 
-impl Git {
-    /// Compares the working tree at `top`; submodules are not looked into. It changes nothing, not even git's index.
-    pub fn status(&self, top: &Path) -> Result<GitStatus, GitError> {
-        let arguments = ["status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--untracked-files=normal"];
-        Ok(parse(&self.run_to_bytes(top, &arguments)?))
-    }
-}
-
-fn parse(output: &[u8]) -> GitStatus {
+/// Reads the answer to [`QUESTION`].
+pub(super) fn parse(output: &[u8]) -> GitStatus {
     let mut status = GitStatus::default();
     let mut entries = output.split(|byte| *byte == 0).map(String::from_utf8_lossy);
     while let Some(entry) = entries.next() {

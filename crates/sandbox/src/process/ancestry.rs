@@ -1,8 +1,8 @@
-//! Whether this process was started by a command of a task, whatever its environment says.
+//! Looks among the ancestors of this process for a keeper: then a command of a task has started it.
 
 use std::fs;
 
-use super::stem::NAME;
+use crate::process::fork_server::NAME;
 
 /// Whether a keeper is among the ancestors of this process: a command of a task has started it, itself or by others. Where
 /// processes cannot be looked at, none is found.

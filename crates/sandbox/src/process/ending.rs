@@ -1,8 +1,8 @@
-//! How a command ended.
+//! The end of a command: how it came, and what was used.
 
 use std::time::Duration;
 
-use super::OutputCount;
+use crate::process::OutputCount;
 
 /// The end of a command, and of everything that it started.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub enum How {
     },
     /// The deadline came first.
     TimedOut,
-    /// It was stopped with a [`Stopper`](super::Stopper).
+    /// It was stopped with a [`Stopper`](crate::process::Stopper).
     Cancelled,
     /// Its keeper was killed by someone else; how far it came is unknown.
     Lost,

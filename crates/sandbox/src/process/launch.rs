@@ -1,4 +1,4 @@
-//! How this program comes to run as something else.
+//! Runs this program once more, as the fork server of its keepers.
 
 use std::ffi::OsStr;
 use std::io;
@@ -8,16 +8,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::io::Errno;
 
-use super::error::SpawnError;
-use super::stem::{self, Ends, Stem};
+use crate::keeper::KeeperEnds;
+use crate::process::fork_server::{self, ForkServer};
+use crate::walls::SpawnError;
 
 static ENTERED: AtomicBool = AtomicBool::new(false);
 
 /// To be called before anything else in `main`. In a process that this crate has started it does what that is for, and
 /// does not return.
 pub fn enter() {
-    if std::env::args_os().next().is_some_and(|name| name == OsStr::new(stem::NAME)) {
-        stem::serve();
+    if std::env::args_os().next().is_some_and(|name| name == OsStr::new(fork_server::NAME)) {
+        fork_server::serve();
     }
     ENTERED.store(true, Ordering::Relaxed);
 }
@@ -45,7 +46,7 @@ macro_rules! enter_before_main {
 #[derive(Debug, Clone)]
 pub struct Program {
     path: PathBuf,
-    stem: Arc<Mutex<Option<Stem>>>,
+    server: Arc<Mutex<Option<ForkServer>>>,
 }
 
 impl Program {
@@ -61,19 +62,19 @@ impl Program {
 
     /// Another program, of which the caller knows that it does.
     pub fn at(path: PathBuf) -> Self {
-        Self { path, stem: Arc::default() }
+        Self { path, server: Arc::default() }
     }
 
-    /// Starts a keeper with nothing but these. A stem that somebody has killed is replaced.
-    pub(super) fn keeper(&self, ends: &Ends) -> io::Result<()> {
-        let mut stem = self.stem.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(running) = &*stem {
+    /// Starts a keeper with nothing but these. A fork server that somebody has killed is replaced.
+    pub(super) fn keeper(&self, ends: &KeeperEnds) -> io::Result<()> {
+        let mut server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(running) = &*server {
             match running.keeper(ends) {
-                Err(error) if is_gone(&error) => *stem = None,
+                Err(error) if is_gone(&error) => *server = None,
                 other => return other,
             }
         }
-        let started = stem.insert(Stem::start(&self.path)?);
+        let started = server.insert(ForkServer::start(&self.path)?);
         started.keeper(ends)
     }
 }

@@ -6,7 +6,21 @@ use std::path::PathBuf;
 
 use sortie_mutant::is_out;
 
-use super::OutputCaps;
+use crate::spill::SpillDir;
+
+/// When an output is kept in a file.
+#[derive(Debug, Clone, Copy)]
+pub struct OutputCaps<'a> {
+    /// The bytes that an output may have without being kept.
+    pub unspilled: u64,
+    /// Where one that has more is kept from its beginning, up to [`SPILLED`](Self::SPILLED) bytes.
+    pub spill: Option<&'a SpillDir>,
+}
+
+impl OutputCaps<'_> {
+    /// What is spilled at most; the rest is only counted.
+    pub const SPILLED: u64 = 16 << 20;
+}
 
 /// What became of an output.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]

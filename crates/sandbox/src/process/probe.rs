@@ -1,14 +1,15 @@
-//! Which walls stand on this machine, found out by building them.
+//! Finds out which walls stand on this machine, by building them.
 
 use std::path::Path;
 
-use super::ending::How;
-use super::environment::Environment;
-use super::launch::Program;
-use super::running::spawn;
-use super::shell::{OutputCaps, Shell};
-use super::system;
-use super::walls::{Tier, Walls};
+use crate::process::ending::How;
+use crate::process::launch::Program;
+use crate::process::output::OutputCaps;
+use crate::process::running::spawn;
+use crate::system;
+use crate::walls::Environment;
+use crate::walls::Shell;
+use crate::walls::{Tier, Walls};
 
 /// What stands, and what does not.
 #[derive(Debug)]

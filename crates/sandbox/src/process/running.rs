@@ -15,16 +15,16 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Signal, pidfd_send_signal};
 
-use super::ending::{Ended, How};
-use super::error::SpawnError;
-use super::launch::Program;
-use super::leftover::KeeperMark;
-use super::output::Output;
-use super::plan::Plan;
-use super::report::{Failure, Report};
-use super::shell::{OutputCaps, Shell};
-use super::stem::Ends;
-use super::walls::{Tier, Walls};
+use crate::keeper::KeeperEnds;
+use crate::process::ending::{Ended, How};
+use crate::process::keeper_mark::KeeperMark;
+use crate::process::launch::Program;
+use crate::process::output::{Output, OutputCaps};
+use crate::walls::Shell;
+use crate::walls::SpawnError;
+use crate::walls::plan::Plan;
+use crate::walls::report::{KeeperFailure, Report};
+use crate::walls::{Tier, Walls};
 
 /// How long the walls may take to build.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -82,7 +82,9 @@ pub fn spawn(program: &Program, tier: Tier, walls: &Walls, shell: &Shell<'_>) ->
             running.listener = listener.map(TcpListener::from);
             Ok(running)
         }
-        Ok(Some(Report::Failed(Failure { step, errno }))) => Err(SpawnError::Walls { step, source: errno.into() }),
+        Ok(Some(Report::Failed(KeeperFailure { step, errno }))) => {
+            Err(SpawnError::Walls { step, source: errno.into() })
+        }
         Err(source) => Err(SpawnError::Keeper { source }),
         Ok(_) => Err(told.err().map_or(SpawnError::Died, |source| SpawnError::Keeper { source })),
     }
@@ -94,7 +96,7 @@ fn start(program: &Program, shell: &Shell<'_>) -> io::Result<Running> {
     rustix::io::ioctl_fionbio(&output, true)?;
     let (reports, reports_end) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
     let stop = Stopper::new()?;
-    program.keeper(&Ends { lifeline: lifeline_end, output: output_end, report: reports_end })?;
+    program.keeper(&KeeperEnds { lifeline: lifeline_end, output: output_end, report: reports_end })?;
     Ok(Running {
         keeper: None,
         lifeline: Some(lifeline),
@@ -116,7 +118,7 @@ impl Running {
         KeeperMark::of(self.keeper.as_ref()?.as_fd())
     }
 
-    /// The listener of the port that [`Network::Proxy`](super::Network::Proxy) names, inside the command's network.
+    /// The listener of the port that [`Network::Proxy`](crate::process::Network::Proxy) names, inside the command's network.
     pub fn listener(&mut self) -> Option<TcpListener> {
         self.listener.take()
     }

@@ -140,8 +140,8 @@ fn a_keeper_that_is_killed_takes_its_command_along() {
     within_two_seconds("it starts", || ancestry(&marker).len() > 4);
     // The command's parent is process 1 of its namespace, and that one's the keeper.
     let ancestry = ancestry(&marker);
-    let stem = ancestry.iter().position(|number| parent(*number) == Some(std::process::id())).unwrap();
-    send(ancestry[stem - 1], Signal::KILL);
+    let fork_server = ancestry.iter().position(|number| parent(*number) == Some(std::process::id())).unwrap();
+    send(ancestry[fork_server - 1], Signal::KILL);
     assert_eq!(running.finish(CAPS, &mut |_| {}).unwrap().how, How::Lost);
     within_two_seconds("it ends", || !is_alive(&marker));
 }
@@ -157,8 +157,8 @@ fn a_keeper_that_can_open_nothing_still_ends_everything() {
             let running = cell.spawn(&command).unwrap();
             within_two_seconds("it starts", || ancestry(&marker).len() > 4);
             let ancestry = ancestry(&marker);
-            let stem = ancestry.iter().position(|number| parent(*number) == Some(std::process::id())).unwrap();
-            let keeper = ancestry[stem - 1];
+            let fork_server = ancestry.iter().position(|number| parent(*number) == Some(std::process::id())).unwrap();
+            let keeper = ancestry[fork_server - 1];
             let none = Rlimit { current: Some(0), maximum: Some(0) };
             prlimit(Pid::from_raw(keeper.try_into().unwrap()), Resource::Nofile, none).unwrap();
             if is_woken {
@@ -183,11 +183,11 @@ fn a_stem_that_is_killed_is_replaced() {
     let shell = Shell { command: &command, directory: &cell.root, environment: &cell.environment, deadline: None };
     let running = spawn(&program, cell.tier, &cell.walls, &shell).unwrap();
     within_two_seconds("it starts", || ancestry(&marker).len() > 4);
-    let stem = ancestry(&marker).into_iter().find(|number| parent(*number) == Some(std::process::id())).unwrap();
-    send(stem, Signal::KILL);
+    let fork_server = ancestry(&marker).into_iter().find(|number| parent(*number) == Some(std::process::id())).unwrap();
+    send(fork_server, Signal::KILL);
     // Its memory goes first, then its descriptors; when it is a zombie, both are gone.
-    within_two_seconds("it ends", || has_state(stem, 'Z'));
-    assert!(is_alive(&marker), "a command does not depend on the stem");
+    within_two_seconds("it ends", || has_state(fork_server, 'Z'));
+    assert!(is_alive(&marker), "a command does not depend on the fork server");
     let next = Shell { command: "true", ..shell };
     let ended = spawn(&program, cell.tier, &cell.walls, &next).unwrap().finish(CAPS, &mut |_| {}).unwrap();
     assert_eq!(ended.how, How::Exited { code: 0 });

@@ -1,0 +1,94 @@
+//! The names in one directory, as the directory gives them: unsorted, one at a time.
+//!
+//! What may not be read is not named: in its place there is a refusal, so that whoever lists can say how many there were.
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use rustix::fs::{AtFlags, Dir, FileType, statat};
+
+use crate::files::write::leftover;
+use crate::paths::{Access, AccessError, FileKind, Guards, Place, Stamp, shown};
+
+/// One name in a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub name: OsString,
+    pub kind: FileKind,
+}
+
+impl Entry {
+    /// Whether it is the new version of a file that is being written, or that a writer has left behind: nobody's file.
+    pub fn is_unfinished(&self) -> bool {
+        self.kind == FileKind::File && leftover::is_name(&self.name)
+    }
+}
+
+/// An open directory. Reads as it is iterated, so that a directory of millions costs no more than what is taken.
+///
+/// An [`AccessError::Refused`] is one entry that must stay hidden: it names the directory, and others may follow it. Any
+/// other error is the last item.
+pub struct Entries {
+    directory: Dir,
+    path: String,
+    hiding: Option<Hiding>,
+}
+
+/// What decides about the entries of a guarded directory.
+struct Hiding {
+    guards: Guards,
+    /// The directory, as guards know it.
+    name: PathBuf,
+}
+
+impl Entries {
+    pub(crate) fn new(directory: OwnedFd, place: &Place<'_>, guards: &Guards) -> Result<Self, AccessError> {
+        let name = place.name();
+        let path = name.to_string_lossy().into_owned();
+        let directory = Dir::new(directory).map_err(|errno| AccessError::from_errno(&path, errno))?;
+        let hiding = (!guards.is_empty()).then(|| Hiding { guards: guards.clone(), name: name.into_owned() });
+        Ok(Self { directory, path, hiding })
+    }
+
+    /// What the entry of this name looks like now, a link itself and not what it leads to; nothing, if it is gone.
+    pub fn stamp(&self, name: &OsStr) -> Option<Stamp> {
+        let stat = self.directory.fd().and_then(|directory| statat(directory, name, AtFlags::SYMLINK_NOFOLLOW));
+        stat.ok().map(Stamp::from)
+    }
+
+    fn entry(&self, name: &OsStr, file_type: FileType) -> Result<Entry, AccessError> {
+        if let Some(Hiding { guards, name: directory }) = &self.hiding {
+            let refused = |_| AccessError::Refused { path: shown(&self.path), reason: "an entry is hidden".to_owned() };
+            guards.check(&directory.join(name), Access::Read).map_err(refused)?;
+        }
+        Ok(Entry { name: name.to_owned(), kind: self.kind(name, file_type) })
+    }
+
+    fn kind(&self, name: &OsStr, file_type: FileType) -> FileKind {
+        if file_type != FileType::Unknown {
+            return file_type.into();
+        }
+        // Some file systems do not say in the listing what a name is.
+        let stat = self.directory.fd().and_then(|directory| statat(directory, name, AtFlags::SYMLINK_NOFOLLOW));
+        stat.map_or(FileKind::Unknown, |stat| FileType::from_raw_mode(stat.st_mode).into())
+    }
+}
+
+impl Iterator for Entries {
+    type Item = Result<Entry, AccessError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let entry = match self.directory.read()? {
+                Ok(entry) => entry,
+                Err(errno) => return Some(Err(AccessError::from_errno(&self.path, errno))),
+            };
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name != "." && name != ".." {
+                return Some(self.entry(name, entry.file_type()));
+            }
+        }
+    }
+}

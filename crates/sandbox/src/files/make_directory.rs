@@ -1,0 +1,16 @@
+//! Makes a directory in the workspace, for a task that is to write in it.
+
+use std::path::Path;
+
+use crate::files::error::WriteError;
+use crate::files::write::parents::Parents;
+use crate::paths::{Access, GuardedRoots};
+
+/// Makes it as [`Workspace::make_directory`](crate::Workspace::make_directory) says.
+pub(super) fn make_directory(inside: &GuardedRoots, relative: &Path) -> Result<(), WriteError> {
+    let path = relative.to_string_lossy();
+    let place = inside.admitted(relative, Access::Write)?;
+    let made = Parents::open_or_make(place.root.directory(), &place.beneath);
+    made.map_err(|errno| WriteError::from_errno(&path, errno))?.keep();
+    Ok(())
+}

@@ -1,0 +1,94 @@
+//! The directory that a file is written in, and those that had to be made for it.
+
+use std::cell::Cell;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Mode, OFlags, fsync, mkdirat, unlinkat};
+use rustix::io::{Errno, Result};
+
+use crate::paths::safe_open::{self, LIST, LOOK};
+
+/// An open directory. What was made to come to it is removed with this value, unless it is kept.
+pub(in crate::files) struct Parents<'a> {
+    root: BorrowedFd<'a>,
+    directory: OwnedFd,
+    /// Directories that were not there before, beneath the root, each before what is in it.
+    made: Vec<PathBuf>,
+    is_kept: Cell<bool>,
+}
+
+impl<'a> Parents<'a> {
+    pub(in crate::files) fn open(root: BorrowedFd<'a>, path: &Path) -> Result<Self> {
+        let directory = safe_open::open(root, path, LIST)?;
+        Ok(Self { root, directory, made: Vec::new(), is_kept: Cell::new(false) })
+    }
+
+    /// Makes what is missing of `path`, plain names only, from directory to directory, so that each one is made in a
+    /// directory that was reached without a link.
+    pub(in crate::files) fn open_or_make(root: BorrowedFd<'a>, path: &Path) -> Result<Self> {
+        match Self::open(root, path) {
+            Err(Errno::NOENT) => {}
+            opened => return opened,
+        }
+        let directory = safe_open::open(root, Path::new(""), LOOK | OFlags::DIRECTORY)?;
+        let mut parents = Self { root, directory, made: Vec::new(), is_kept: Cell::new(false) };
+        let mut reached = PathBuf::new();
+        for name in path {
+            reached.push(name);
+            parents.directory = parents.enter(Path::new(name), &reached)?;
+        }
+        // Until here it was only looked at; to be locked and synced it must be open for real.
+        parents.directory = safe_open::open(parents.directory(), Path::new(""), LIST)?;
+        Ok(parents)
+    }
+
+    /// Opens a directory in this one, which lies at `path`; makes it first if there is none.
+    fn enter(&mut self, name: &Path, path: &Path) -> Result<OwnedFd> {
+        match safe_open::open(self.directory(), name, LOOK | OFlags::DIRECTORY) {
+            Err(Errno::NOENT) => {}
+            opened => return opened,
+        }
+        match mkdirat(&self.directory, name, Mode::from_raw_mode(0o777)) {
+            Ok(()) => self.made.push(path.to_owned()),
+            // Someone else made it at the same time: theirs is as good.
+            Err(Errno::EXIST) => {}
+            Err(errno) => return Err(errno),
+        }
+        safe_open::open(self.directory(), name, LOOK | OFlags::DIRECTORY)
+    }
+
+    pub(in crate::files) fn directory(&self) -> BorrowedFd<'_> {
+        self.directory.as_fd()
+    }
+
+    /// From now on nothing is removed.
+    pub(in crate::files) fn keep(&self) {
+        self.is_kept.set(true);
+    }
+
+    /// Waits until the names in it, and the names of what was made, are on disk.
+    pub(in crate::files) fn sync(&self) -> Result<()> {
+        fsync(&self.directory)?;
+        self.made.iter().try_for_each(|made| fsync(self.open_around(made, LIST)?))
+    }
+
+    fn open_around(&self, made: &Path, flags: OFlags) -> Result<OwnedFd> {
+        safe_open::open(self.root, made.parent().unwrap_or(Path::new("")), flags)
+    }
+}
+
+impl Drop for Parents<'_> {
+    fn drop(&mut self) {
+        if self.is_kept.get() {
+            return;
+        }
+        for made in self.made.iter().rev() {
+            let (Ok(around), Some(name)) = (self.open_around(made, LOOK | OFlags::DIRECTORY), made.file_name()) else {
+                continue;
+            };
+            // Fails, as it should, where someone has put something in it in the meantime.
+            unlinkat(around, name, AtFlags::REMOVEDIR).ok();
+        }
+    }
+}

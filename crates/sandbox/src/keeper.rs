@@ -1,0 +1,172 @@
+//! The keeper: stands between this program and a command, builds the walls and sees that nothing outlives them.
+//!
+//! It is a process of its own with one thread, forked anew for each command. It stays outside the walls; the [`init`]
+//! that it forks goes inside and starts the command. When the program that started it goes away, whatever the reason,
+//! its lifeline ends, and so does everything that the command started.
+
+mod file_view;
+mod hide;
+mod init;
+mod landlock;
+mod mount;
+mod namespace;
+mod pins;
+mod placeholder;
+mod privileges;
+mod protect;
+mod temporary_directory;
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, pidfd_open, pidfd_send_signal, setsid, waitid,
+    waitpid,
+};
+
+use self::init::Outside;
+use self::temporary_directory::TemporaryDirectory;
+use crate::system::{self, Descendants};
+use crate::walls::Tier;
+use crate::walls::plan::Plan;
+use crate::walls::report::{During, KeeperFailure, Report};
+
+/// The three descriptors with which a keeper begins.
+#[derive(Debug)]
+pub(crate) struct KeeperEnds {
+    /// The plan comes from here; then nothing, until everything shall end.
+    pub(crate) lifeline: OwnedFd,
+    pub(crate) output: OwnedFd,
+    pub(crate) report: OwnedFd,
+}
+
+/// What a keeper does after it was forked.
+pub(crate) fn keep(ends: KeeperEnds) -> ! {
+    let KeeperEnds { lifeline, output, report } = ends;
+    let code = match run(lifeline, output, &report) {
+        Ok(()) => 0,
+        Err(failure) => {
+            // If nobody listens any more, nobody has to know.
+            Report::Failed(failure).send(report.as_fd()).ok();
+            1
+        }
+    };
+    system::exit(code)
+}
+
+fn run(lifeline: OwnedFd, output: OwnedFd, report: &OwnedFd) -> Result<(), KeeperFailure> {
+    let mut lifeline = File::from(lifeline);
+    let mut plan = read_plan(&mut lifeline)?;
+    // The scheduler shares the processors among sessions: however many processes one command starts, the others go on.
+    setsid().during(|| "starting a session".to_owned())?;
+    // When memory runs out, the command goes first.
+    fs::write("/proc/self/oom_score_adj", "1000").during(|| "offering itself to the killer of memory".to_owned())?;
+    let mut placeholders = None;
+    let mut descendants = None;
+    let mut scratch = None;
+    if plan.tier == Tier::Namespaces {
+        placeholders = Some(placeholder::hold_all(&plan)?);
+        namespace::enter(plan.network)?;
+    } else {
+        descendants = Some(Descendants::adopt().during(|| "adopting what loses its parent".to_owned())?);
+    }
+    if plan.tier == Tier::Landlock {
+        scratch = Some(TemporaryDirectory::make(&mut plan)?);
+    }
+    let keeper = pidfd_open(getpid(), PidfdFlags::empty()).during(|| "naming the keeper".to_owned())?;
+    let event =
+        || eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).during(|| "preparing for the end".to_owned());
+    let (alone, more_held) = (event()?, event()?);
+    let Some(child) = system::fork().during(|| "starting the first process inside".to_owned())? else {
+        init::run(&plan, output, &Outside { report, keeper: &keeper, alone: &alone, more_held: &more_held })
+    };
+    drop(output);
+    let inside = Inside::new(child)?;
+    let watched = inside.watch(&lifeline, &alone);
+    let left_alone = matches!(watched, Ok(true));
+    if !left_alone {
+        inside.end(report.as_fd())?;
+        if let Some(descendants) = descendants {
+            descendants.end_all().during(|| "ending what the command started".to_owned())?;
+        }
+        let (cpu, max_memory) = system::used_by_children().during(|| "asking what was used".to_owned())?;
+        Report::Used { cpu, max_memory }.send(report.as_fd()).ok();
+    }
+    drop((placeholders, scratch));
+    if rustix::io::read(&more_held, &mut [0; 8]).is_ok() {
+        placeholder::take_away_all(&plan);
+    }
+    Report::Over.send(report.as_fd()).ok();
+    if left_alone {
+        // Nobody waits for this any more: taking down a namespace takes a while.
+        inside.end(report.as_fd())?;
+    }
+    watched.map(drop)
+}
+
+fn read_plan(lifeline: &mut File) -> Result<Plan, KeeperFailure> {
+    let reading = || "reading the plan".to_owned();
+    let mut length = [0; 8];
+    lifeline.read_exact(&mut length).during(reading)?;
+    let length = usize::try_from(u64::from_le_bytes(length)).map_err(|_| Errno::FBIG).during(reading)?;
+    let mut bytes = vec![0; length];
+    lifeline.read_exact(&mut bytes).during(reading)?;
+    Plan::decode(&bytes).ok_or(KeeperFailure { step: reading(), errno: Errno::INVAL })
+}
+
+/// The first process inside, as the keeper sees it.
+struct Inside {
+    child: Pid,
+    process: OwnedFd,
+}
+
+impl Inside {
+    fn new(child: Pid) -> Result<Self, KeeperFailure> {
+        let process = pidfd_open(child, PidfdFlags::empty()).during(watching)?;
+        Ok(Self { child, process })
+    }
+
+    /// Waits until something has to be done. True if that is because all other processes inside have ended; the child
+    /// has reported then. False if the child has ended, or shall end because the lifeline has.
+    fn watch(&self, lifeline: &File, alone: &OwnedFd) -> Result<bool, KeeperFailure> {
+        loop {
+            let mut waiting = [alone.as_fd(), self.process.as_fd(), lifeline.as_fd()]
+                .map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN));
+            match poll(&mut waiting, None) {
+                Err(Errno::INTR) => {}
+                other => {
+                    other.during(watching)?;
+                    return Ok(!waiting[0].revents().is_empty());
+                }
+            }
+        }
+    }
+
+    /// Ends the child if it has not by itself, and with it its namespace. If somebody else has killed it, it could not
+    /// tell how the command ended, so this does.
+    fn end(&self, report: BorrowedFd<'_>) -> Result<(), KeeperFailure> {
+        // It is asked by its number: a process that may open nothing cannot even wait for what it has open.
+        let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        let has_ended = waitid(WaitId::Pid(self.child), ended).during(watching)?.is_some();
+        // A process that has ended meanwhile is still there to be waited for, so this cannot fail for that.
+        pidfd_send_signal(&self.process, Signal::KILL).during(watching)?;
+        let status = loop {
+            match waitpid(Some(self.child), WaitOptions::empty()) {
+                Ok(Some((_, status))) => break status,
+                Ok(None) | Err(Errno::INTR) => {}
+                Err(errno) => return Err(KeeperFailure { step: watching(), errno }),
+            }
+        };
+        if has_ended && status.signaled() {
+            Report::Exited { status: status.as_raw() }.send(report).ok();
+        }
+        Ok(())
+    }
+}
+
+fn watching() -> String {
+    "watching over the command".to_owned()
+}

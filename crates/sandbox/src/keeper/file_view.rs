@@ -1,0 +1,133 @@
+//! The file system as a command sees it: everything read-only, except what it may write; its own `/tmp`, `/dev` and
+//! `/proc`; and nothing of what is hidden.
+//!
+//! The view is the machine's own with mounts laid over it. What may be written is copied first, as a tree of mounts that
+//! is attached to nothing; then everything at once becomes read-only; then the copies are laid over their places. So no
+//! flag that the machine has set is ever taken back.
+
+use std::ffi::CString;
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
+use std::path::Path;
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use rustix::mount::{MountFlags, MoveMountFlags, mount, move_mount};
+use rustix::process::getuid;
+use rustix::system::uname;
+use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
+
+use crate::keeper::mount::{BLANK, MountMode, copy_of, cover, place};
+use crate::keeper::pins::Pins;
+use crate::keeper::placeholder::Hold;
+use crate::keeper::{hide, protect};
+use crate::system::{self, MountAttributes};
+use crate::walls::plan::Plan;
+use crate::walls::report::{During, KeeperFailure};
+
+/// All that there is in `/dev`, besides links.
+const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+const LINKS: [(&str, &str); 4] = [
+    ("/proc/self/fd", "/dev/fd"),
+    ("/proc/self/fd/0", "/dev/stdin"),
+    ("/proc/self/fd/1", "/dev/stdout"),
+    ("/proc/self/fd/2", "/dev/stderr"),
+];
+
+/// The directories that are replaced as a whole.
+const REPLACED: [&str; 3] = ["/tmp", "/dev", "/proc"];
+
+/// Moves this process into a mount namespace of its own and makes the view in it. `held` gets the placeholders that have
+/// to be made for that, besides the keeper's; they stand as long as they are kept.
+pub(super) fn build(plan: &Plan, held: &mut Vec<Hold>) -> Result<(), KeeperFailure> {
+    system::unshare(UnshareFlags::NEWNS).during(|| "making a mount namespace".to_owned())?;
+    let mut shown = Vec::new();
+    // Where the workspace lies in a directory that is replaced, it is put back, before what lies in it.
+    if plan.exposed(&plan.root).is_none() && REPLACED.iter().any(|place| plan.root.starts_with(place)) {
+        shown.push((plan.root.as_path(), copy(&plan.root)?));
+    }
+    for path in &plan.writable {
+        shown.push((path.as_path(), copy(path)?));
+    }
+    let devices = DEVICES.iter().map(|device| copy(Path::new(device))).collect::<Result<Vec<_>, _>>()?;
+    system::restrict_mounts(CWD, c"/", MountAttributes { read_only: true, no_devices: true })
+        .during(|| "making everything read-only".to_owned())?;
+    replace_temporary(plan)?;
+    replace_devices(plan, &devices)?;
+    replace_processes(plan)?;
+    for (path, tree) in shown {
+        let read_only = plan.exposed(path).is_none();
+        system::restrict_mounts(tree.as_fd(), c"", MountAttributes { read_only, no_devices: true })
+            .and_then(|()| DirBuilder::new().recursive(true).mode(0o755).create(path))
+            .during(|| format!("preparing {}", path.display()))?;
+        cover(&tree, &place(path)?).during(|| format!("showing {}", path.display()))?;
+    }
+    let mut pins = Pins::default();
+    hide::all(plan, &mut pins)?;
+    protect::all(plan, &mut pins, held)
+}
+
+/// A tree of mounts like the one at `path`, attached to nothing.
+fn copy(path: &Path) -> Result<OwnedFd, KeeperFailure> {
+    copy_of(&place(path)?, MountMode::AsItIs).during(|| format!("copying the mounts of {}", path.display()))
+}
+
+fn replace_temporary(plan: &Plan) -> Result<(), KeeperFailure> {
+    let flags = MountFlags::NOSUID | MountFlags::NODEV;
+    mount("tmp", "/tmp", "tmpfs", flags, &*options("1777", plan)).during(|| "mounting a private /tmp".to_owned())
+}
+
+fn replace_devices(plan: &Plan, devices: &[OwnedFd]) -> Result<(), KeeperFailure> {
+    let replacing = || "mounting a private /dev".to_owned();
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    mount("dev", "/dev", "tmpfs", flags, &*options("755", plan)).during(replacing)?;
+    for (device, tree) in DEVICES.iter().zip(devices) {
+        mknodat(CWD, *device, FileType::RegularFile, Mode::empty(), 0).during(replacing)?;
+        move_mount(tree, c"", CWD, *device, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH).during(replacing)?;
+    }
+    for (target, link) in LINKS {
+        symlink(target, link).during(replacing)?;
+    }
+    let blank = File::create(BLANK).during(replacing)?;
+    blank.set_permissions(Permissions::from_mode(0o000)).during(replacing)?;
+    fs::create_dir("/dev/shm").during(replacing)?;
+    fs::set_permissions("/dev/shm", Permissions::from_mode(0o1777)).during(replacing)
+}
+
+/// Each file takes a page of memory at least, whether it has any content or not.
+fn options(mode: &str, plan: &Plan) -> CString {
+    const PAGE: u64 = 4096;
+    /// So many are no concern, and `/dev` needs some itself.
+    const FEW_FILES: u64 = 1024;
+    let size = plan.limits.temporary;
+    let files = (size / PAGE).max(FEW_FILES);
+    CString::new(format!("mode={mode},size={size},nr_inodes={files}")).unwrap_or_default()
+}
+
+/// `/proc` with the processes of this namespace, and with nothing that can be written: not every switch of the kernel
+/// asks for more than root's name.
+fn replace_processes(plan: &Plan) -> Result<(), KeeperFailure> {
+    let mounting = || "mounting /proc".to_owned();
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    if !counts_processes_by_namespace()? {
+        return mount("proc", "/proc", "proc", flags | MountFlags::RDONLY, None).during(mounting);
+    }
+    mount("proc", "/proc", "proc", flags, None).during(mounting)?;
+    let most = plan.limits.processes.clamp(301, 1 << 22);
+    fs::write("/proc/sys/kernel/pid_max", most.to_string()).during(|| "limiting processes".to_owned())?;
+    system::restrict_mounts(CWD, c"/proc", MountAttributes { read_only: true, no_devices: true }).during(mounting)
+}
+
+/// Root's processes are limited by none of the limits that other users have; from Linux 6.14 on by the namespace's own
+/// highest number. Before, that is the whole machine's.
+fn counts_processes_by_namespace() -> Result<bool, KeeperFailure> {
+    let capable = capabilities(None).during(|| "asking for privileges".to_owned())?;
+    if !getuid().is_root() || !capable.effective.contains(CapabilitySet::SYS_ADMIN) {
+        return Ok(false);
+    }
+    let release = uname();
+    let mut numbers = release.release().to_str().unwrap_or_default().split(['.', '-']).map(str::parse::<u32>);
+    let version = (numbers.next(), numbers.next());
+    Ok(matches!(version, (Some(Ok(major)), Some(Ok(minor))) if (major, minor) >= (6, 14)))
+}

@@ -1,0 +1,57 @@
+//! Copies trees of mounts and lays them over places, without following a link.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+use rustix::mount::{MoveMountFlags, OpenTreeFlags, move_mount, open_tree};
+
+use crate::system::{self, MountAttributes};
+use crate::walls::report::{During, KeeperFailure};
+
+/// A file that nobody can read, to be laid over others.
+pub(super) const BLANK: &str = "/dev/.hidden";
+
+/// Whether a copy of a tree of mounts can be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum MountMode {
+    /// Where the tree itself can be.
+    AsItIs,
+    ReadOnly,
+}
+
+/// A tree of mounts like the one at an open place, attached to nothing.
+pub(super) fn copy_of(place: &OwnedFd, mode: MountMode) -> io::Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_EMPTY_PATH;
+    let tree = open_tree(place, c"", flags)?;
+    if mode == MountMode::ReadOnly {
+        system::restrict_mounts(tree.as_fd(), c"", MountAttributes { read_only: true, no_devices: true })?;
+    }
+    Ok(tree)
+}
+
+/// Opens what is at a path, without following any link: a link at its end is opened itself.
+pub(super) fn place(path: &Path) -> Result<OwnedFd, KeeperFailure> {
+    try_place(path).during(|| format!("opening {}", path.display()))
+}
+
+/// Opens like [`place`], with the error as it is.
+pub(super) fn try_place(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
+}
+
+/// Lays a tree over a place. What is there can be neither reached nor moved any more.
+pub(super) fn cover(tree: &OwnedFd, place: &OwnedFd) -> io::Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    Ok(move_mount(tree, c"", place, c"", flags)?)
+}
+
+/// Lays the unreadable file over something that is not a directory.
+pub(super) fn cover_with_blank(place: &OwnedFd) -> io::Result<()> {
+    cover(&copy_of(&try_place(Path::new(BLANK))?, MountMode::ReadOnly)?, place)
+}

@@ -1,0 +1,339 @@
+//! A child process that gets its input, gives its output and ends within bounds of time and length. No thread is needed.
+//!
+//! It has a process group of its own, which is killed when it is over, for whatever reason.
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+
+/// What is kept of what it says beside its output.
+const MAX_ERRORS: usize = 16 << 10;
+
+/// What a pipe holds at most, unless somebody has made it larger.
+const PIPE_SIZE: usize = 64 << 10;
+
+/// The input of a child process, and how far it may go.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ChildTerms<'a> {
+    /// What it reads. Nothing keeps it from leaving some of it unread.
+    pub(crate) input: &'a [u8],
+    pub(crate) time: Duration,
+    /// What it may answer; `None` where nobody listens.
+    pub(crate) max_output: Option<usize>,
+    /// It is ended when there is something to read here.
+    pub(crate) stop: Option<BorrowedFd<'a>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct ChildEnded {
+    pub(crate) status: ExitStatus,
+    pub(crate) output: Vec<u8>,
+    /// From the first; cut where it was long.
+    pub(crate) errors: Vec<u8>,
+}
+
+#[derive(Debug)]
+pub(crate) enum ChildFailure {
+    Io(io::Error),
+    TooLong,
+    TooLate,
+    Stopped,
+}
+
+impl From<io::Error> for ChildFailure {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<Errno> for ChildFailure {
+    fn from(errno: Errno) -> Self {
+        Self::Io(errno.into())
+    }
+}
+
+/// Runs it to its end. What it left running is ended with it.
+pub(crate) fn run(mut command: Command, terms: ChildTerms<'_>) -> Result<ChildEnded, ChildFailure> {
+    let deadline = Instant::now() + terms.time;
+    let piped = |wanted: bool| if wanted { Stdio::piped() } else { Stdio::null() };
+    command.stdin(piped(!terms.input.is_empty())).stdout(piped(terms.max_output.is_some())).stderr(Stdio::piped());
+    let mut group = Group::of(command.process_group(0).spawn()?);
+    let process = pidfd_open(Pid::from_child(&group.leader), PidfdFlags::empty())?;
+    let mut pipes = Pipes {
+        input: Input { pipe: open(group.leader.stdin.take())?, left: terms.input },
+        output: Stream::new(group.leader.stdout.take())?,
+        errors: Stream::new(group.leader.stderr.take())?,
+    };
+    let mut has_ended = false;
+    while !has_ended {
+        // Looked at before the pipes: what it wrote before it ended is there by then.
+        has_ended = wait(&process, &pipes, terms.stop, deadline)?;
+        pipes.input.give();
+        pipes.output.take()?;
+        pipes.errors.take()?;
+        pipes.errors.kept.truncate(MAX_ERRORS);
+        if terms.max_output.is_some_and(|most| pipes.output.kept.len() > most) {
+            return Err(ChildFailure::TooLong);
+        }
+    }
+    Ok(ChildEnded { status: group.end()?, output: pipes.output.kept, errors: pipes.errors.kept })
+}
+
+/// Waits for its end, or for something to read or to tell. True if it has ended.
+fn wait(
+    process: &OwnedFd,
+    pipes: &Pipes<'_>,
+    stop: Option<BorrowedFd<'_>>,
+    deadline: Instant,
+) -> Result<bool, ChildFailure> {
+    loop {
+        let mut waiting = vec![PollFd::new(process, PollFlags::IN)];
+        waiting.extend(stop.iter().map(|stop| PollFd::new(stop, PollFlags::IN)));
+        waiting.extend(pipes.input.pipe.iter().map(|pipe| PollFd::new(pipe, PollFlags::OUT)));
+        waiting.extend(
+            [&pipes.output, &pipes.errors]
+                .into_iter()
+                .filter_map(|stream| stream.pipe.as_ref())
+                .map(|pipe| PollFd::new(pipe, PollFlags::IN)),
+        );
+        let left = Timespec::try_from(deadline.saturating_duration_since(Instant::now())).ok();
+        match poll(&mut waiting, left.as_ref()) {
+            Ok(0) => return Err(ChildFailure::TooLate),
+            Ok(_) if stop.is_some() && !waiting[1].revents().is_empty() => return Err(ChildFailure::Stopped),
+            Ok(_) if Instant::now() >= deadline => return Err(ChildFailure::TooLate),
+            Ok(_) => return Ok(!waiting[0].revents().is_empty()),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+}
+
+/// One end of a pipe at which nobody waits.
+fn open(pipe: Option<impl Into<OwnedFd>>) -> Result<Option<OwnedFd>, ChildFailure> {
+    let pipe = pipe.map(Into::into);
+    if let Some(pipe) = &pipe {
+        rustix::io::ioctl_fionbio(pipe, true)?;
+    }
+    Ok(pipe)
+}
+
+/// The pipes between it and this process.
+struct Pipes<'a> {
+    input: Input<'a>,
+    output: Stream,
+    errors: Stream,
+}
+
+/// What it has not been told yet.
+struct Input<'a> {
+    pipe: Option<OwnedFd>,
+    left: &'a [u8],
+}
+
+impl Input<'_> {
+    /// Tells it as much as it takes in now. The pipe is closed when that was all, or when it takes no more.
+    fn give(&mut self) {
+        while let Some(pipe) = &self.pipe {
+            match rustix::io::write(pipe, self.left) {
+                Ok(length) => self.left = &self.left[length..],
+                Err(Errno::AGAIN) => return,
+                Err(Errno::INTR) => continue,
+                // It has closed its end: whether to read is its own affair.
+                Err(_) => self.left = &[],
+            }
+            if self.left.is_empty() {
+                self.pipe = None;
+            }
+        }
+    }
+}
+
+/// One of its pipes, until it is closed.
+struct Stream {
+    pipe: Option<OwnedFd>,
+    kept: Vec<u8>,
+}
+
+impl Stream {
+    fn new(pipe: Option<impl Into<OwnedFd>>) -> Result<Self, ChildFailure> {
+        Ok(Self { pipe: open(pipe)?, kept: Vec::new() })
+    }
+
+    /// Takes what there is, but no more than a pipe holds: who writes without end must not keep others waiting.
+    fn take(&mut self) -> Result<(), ChildFailure> {
+        let mut buffer = [0; 16 << 10];
+        let mut taken = 0;
+        while let Some(pipe) = &self.pipe
+            && taken < PIPE_SIZE
+        {
+            match rustix::io::read(pipe, &mut buffer) {
+                Ok(0) => self.pipe = None,
+                Ok(length) => {
+                    self.kept.extend(&buffer[..length]);
+                    taken += length;
+                }
+                Err(Errno::AGAIN) => break,
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A process that leads a group. As long as nobody has waited for it, the group's number is no one else's, even if the
+/// process itself has ended.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) leader: Child,
+    is_over: bool,
+}
+
+impl Group {
+    /// The group of a process that was started as its leader.
+    pub(crate) fn of(leader: Child) -> Self {
+        Self { leader, is_over: false }
+    }
+
+    /// Kills whoever is left, and says how the leader ended.
+    pub(crate) fn end(&mut self) -> io::Result<ExitStatus> {
+        if !self.is_over {
+            // It can only fail because nobody is left.
+            kill_process_group(Pid::from_child(&self.leader), Signal::KILL).ok();
+            self.is_over = true;
+        }
+        self.leader.wait()
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.end().ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd as _;
+
+    use super::*;
+    use rustix::fs::{CWD, Mode, OFlags, mkfifoat, openat};
+
+    const LONG: Duration = Duration::from_mins(1);
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    fn terms(time: Duration, max_output: usize) -> ChildTerms<'static> {
+        ChildTerms { input: &[], time, max_output: Some(max_output), stop: None }
+    }
+
+    #[test]
+    fn output_errors_and_code_come_back_and_there_is_no_input() {
+        let ended = run(shell("cat; echo out; echo err >&2; exit 3"), terms(LONG, 100)).unwrap();
+        assert_eq!((ended.status.code(), ended.output, ended.errors), (Some(3), b"out\n".to_vec(), b"err\n".to_vec()));
+    }
+
+    #[test]
+    fn an_output_without_end_is_ended() {
+        assert!(matches!(run(shell("yes"), terms(LONG, 100_000)), Err(ChildFailure::TooLong)));
+        let errors = run(shell("yes | head -c 100000 >&2"), terms(LONG, 10)).unwrap().errors;
+        assert_eq!(errors.len(), MAX_ERRORS);
+    }
+
+    /// A pipe with a name, whose end tells that nobody is left who has opened it.
+    struct Life {
+        directory: tempfile::TempDir,
+        reader: OwnedFd,
+    }
+
+    impl Life {
+        fn new() -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("life");
+            mkfifoat(CWD, &path, Mode::RUSR | Mode::WUSR).unwrap();
+            let reader =
+                openat(CWD, &path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty()).unwrap();
+            Self { directory, reader }
+        }
+
+        /// A script of which all processes hold the pipe.
+        fn script(&self, script: &str) -> Command {
+            shell(&format!("exec 9> {}/life; {script}", self.directory.path().display()))
+        }
+
+        fn wait_for_end(self) {
+            rustix::io::ioctl_fionbio(&self.reader, false).unwrap();
+            assert_eq!(rustix::io::read(&self.reader, &mut [0; 1]).unwrap(), 0);
+        }
+    }
+
+    #[test]
+    fn what_never_ends_is_ended_with_all_of_its_group() {
+        let life = Life::new();
+        let script = life.script("sleep 1000 & yes >&2");
+        assert!(matches!(run(script, terms(Duration::from_millis(300), 100)), Err(ChildFailure::TooLate)));
+        life.wait_for_end();
+    }
+
+    #[test]
+    fn what_is_left_running_is_ended_also_if_too_much_was_said() {
+        let life = Life::new();
+        assert!(matches!(
+            run(life.script("sleep 1000 & echo more than that"), terms(LONG, 5)),
+            Err(ChildFailure::TooLong)
+        ));
+        life.wait_for_end();
+    }
+
+    #[test]
+    fn what_is_left_running_in_the_background_is_ended_and_not_waited_for() {
+        let life = Life::new();
+        let ended = run(life.script("sleep 1000 & echo done"), terms(LONG, 100)).unwrap();
+        assert_eq!(ended.output, b"done\n");
+        life.wait_for_end();
+    }
+
+    #[test]
+    fn it_is_told_all_of_a_long_input_also_while_it_answers() {
+        let input = vec![b'x'; 1 << 20];
+        let ended = run(shell("cat"), ChildTerms { input: &input, ..terms(LONG, 2 << 20) }).unwrap();
+        assert_eq!(ended.output, input);
+    }
+
+    #[test]
+    fn what_it_does_not_read_holds_nobody() {
+        let input = vec![b'x'; 1 << 20];
+        let ended = run(shell("exec <&-; echo done"), ChildTerms { input: &input, ..terms(LONG, 100) }).unwrap();
+        assert_eq!((ended.status.code(), ended.output), (Some(0), b"done\n".to_vec()));
+    }
+
+    #[test]
+    fn where_nobody_listens_it_may_say_as_much_as_it_likes() {
+        let silent = ChildTerms { max_output: None, ..terms(LONG, 0) };
+        let ended = run(shell("yes | head -c 1000000; echo err >&2"), silent).unwrap();
+        assert_eq!((ended.output, ended.errors), (Vec::new(), b"err\n".to_vec()));
+    }
+
+    #[test]
+    fn who_is_stopped_ends_with_all_of_the_group() {
+        let life = Life::new();
+        let stop = life.directory.path().join("stop");
+        mkfifoat(CWD, &stop, Mode::RUSR | Mode::WUSR).unwrap();
+        // It stops itself, as soon as there is something to be ended with it.
+        let script = life.script(&format!("sleep 1000 & echo > {}; sleep 1000", stop.display()));
+        let stop = openat(CWD, &stop, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).unwrap();
+        let terms = ChildTerms { stop: Some(stop.as_fd()), ..terms(LONG, 100) };
+        assert!(matches!(run(script, terms), Err(ChildFailure::Stopped)));
+        life.wait_for_end();
+    }
+}

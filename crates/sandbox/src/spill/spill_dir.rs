@@ -1,0 +1,255 @@
+//! A spill directory: texts too long for a history, kept whole in files that only this user can read.
+//!
+//! Nobody can prepare a name that will be used: names are random, and a file is only ever created, never opened. Names
+//! begin with their owner's, so that whoever removes an owner knows its files. Files whose names must be known are looked at
+//! before they are used: see [`private_file`].
+
+use std::ffi::OsStr;
+use std::fmt::Display;
+use std::fs::{DirBuilder, File};
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, renameat, statat, unlinkat};
+use rustix::io::Errno;
+use sortie_mutant::is_out;
+
+use crate::spill::error::SpillError;
+use crate::spill::growing_file::{self, GrowingFile};
+use crate::spill::private_file::{self, PrivateFile, unusable};
+
+const MAX_HINT_CHARS: usize = 40;
+
+/// Behind the random digits of every name.
+const ENDING: &str = ".txt";
+const RANDOM_DIGITS: usize = 16;
+
+/// A directory of mode 0700 that takes spilled texts.
+#[derive(Debug)]
+pub struct SpillDir {
+    path: PathBuf,
+    directory: Arc<File>,
+    /// Begins the names of new files, unless it is empty.
+    owner: String,
+}
+
+impl SpillDir {
+    /// Opens `directory`, making it if there is none. One that others own or can enter is refused, not repaired.
+    pub fn open(directory: &Path) -> Result<Self, SpillError> {
+        let fail = |source: io::Error| SpillError::Open { directory: directory.to_owned(), source };
+        DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(fail)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = File::from(openat(CWD, directory, flags, Mode::empty()).map_err(|errno| fail(errno.into()))?);
+        let metadata = opened.metadata().map_err(fail)?;
+        if metadata.uid() != rustix::process::geteuid().as_raw() {
+            return Err(SpillError::Foreign { directory: directory.to_owned() });
+        }
+        let mode = metadata.mode() & 0o777;
+        if mode & 0o077 != 0 && !is_out("private-directory") {
+            return Err(SpillError::Exposed { directory: directory.to_owned(), mode });
+        }
+        let path = directory.canonicalize().map_err(fail)?;
+        Ok(Self { path, directory: Arc::new(opened), owner: String::new() })
+    }
+
+    /// The same directory for the texts of one owner: their names begin with what is harmless in its name.
+    #[must_use]
+    pub fn of(&self, owner: impl Display) -> Self {
+        let owner = harmless(&owner.to_string());
+        Self { path: self.path.clone(), directory: Arc::clone(&self.directory), owner }
+    }
+
+    /// The names of all files that were spilled here or [grow](Self::growing) here, whoever owns them. What was not, by its
+    /// name, and what is no file, a link for example, is left out.
+    pub fn names(&self) -> Result<Vec<String>, SpillError> {
+        let fail = |errno: Errno| SpillError::Open { directory: self.path.clone(), source: errno.into() };
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.directory).map_err(fail)? {
+            let entry = entry.map_err(fail)?;
+            let Some(name) = entry.file_name().to_str().ok().filter(|name| is_own(name)) else { continue };
+            // Not every file system tells with its names what they stand for.
+            let is_file = match statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile,
+                Err(Errno::NOENT) => false,
+                Err(errno) => return Err(fail(errno)),
+            };
+            if is_file {
+                names.push(name.to_owned());
+            }
+        }
+        Ok(names)
+    }
+
+    /// Removes one of these [names](Self::names) for good. One that is gone already is fine.
+    pub fn discard(&self, name: &str) -> Result<(), SpillError> {
+        let fail = |errno: Errno| SpillError::Discard { path: self.path.join(name), source: errno.into() };
+        if !is_own(name) {
+            return Err(fail(Errno::INVAL));
+        }
+        match unlinkat(&self.directory, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(errno) => Err(fail(errno)),
+        }
+    }
+
+    /// Writes `text` to a new file of mode 0600, synced to disk, and returns its absolute path. The name starts with the
+    /// owner's and what is harmless in `name_hint`.
+    pub fn spill(&self, name_hint: &str, text: &str) -> Result<PathBuf, SpillError> {
+        let (name, file) = self.create(name_hint)?;
+        let path = self.path.join(&name);
+        if let Err(source) = write_synced(file, text).and_then(|()| self.directory.sync_all()) {
+            // A half-written spill must not be mistaken for a whole one. If it cannot be removed either, the error
+            // below still keeps its path from being handed out.
+            unlinkat(&self.directory, &name, AtFlags::empty()).ok();
+            return Err(SpillError::Write { path, source });
+        }
+        Ok(path)
+    }
+
+    /// A new file of mode 0600 for a text that is still being written, and its absolute path.
+    pub(crate) fn create_file(&self, name_hint: &str) -> Result<(PathBuf, File), SpillError> {
+        let (name, file) = self.create(name_hint)?;
+        Ok((self.path.join(name), file))
+    }
+
+    /// Gives a file that was created here to `change`, and puts what comes of it in its place; nothing comes of one that
+    /// can stay as it is. If that fails, the file is removed: whoever wants it changed wants nobody to see it as it was.
+    pub fn rewrite(&self, path: &Path, change: impl FnOnce(&[u8]) -> Option<String>) -> Result<(), SpillError> {
+        let name = path.file_name().unwrap_or_default();
+        let rewritten = self.read(name).and_then(|bytes| match change(&bytes) {
+            Some(text) => self.put_in_place_of(name, &text),
+            None => Ok(()),
+        });
+        rewritten.map_err(|source| match unlinkat(&self.directory, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => SpillError::Write { path: path.to_owned(), source },
+            Err(errno) => SpillError::Left { path: path.to_owned(), source: errno.into() },
+        })
+    }
+
+    fn read(&self, name: &OsStr) -> io::Result<Vec<u8>> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let mut bytes = Vec::new();
+        File::from(openat(&self.directory, name, flags, Mode::empty())?).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn put_in_place_of(&self, name: &OsStr, text: &str) -> io::Result<()> {
+        let (new, file) = self.create("new").map_err(io::Error::other)?;
+        let put = write_synced(file, text).and_then(|()| Ok(renameat(&self.directory, &new, &self.directory, name)?));
+        put.inspect_err(|_| {
+            unlinkat(&self.directory, &new, AtFlags::empty()).ok();
+        })
+    }
+
+    /// Opens the file of this name to add to it, or makes it. `name` must be made of ASCII letters, digits, `-` and `_`.
+    /// What stands there and is not an own, private and ordinary file is refused, and so is a link.
+    pub fn growing(&self, name: &str) -> Result<GrowingFile, SpillError> {
+        let gone = || unusable(&self.path.join(format!("{name}{}", growing_file::ENDING)), "its directory is gone");
+        self.open_growing(name, OFlags::CREATE)?.ok_or_else(gone)
+    }
+
+    /// Opens like [`growing`](Self::growing), if there is such a file already.
+    pub fn grown(&self, name: &str) -> Result<Option<GrowingFile>, SpillError> {
+        self.open_growing(name, OFlags::empty())
+    }
+
+    fn open_growing(&self, name: &str, how: OFlags) -> Result<Option<GrowingFile>, SpillError> {
+        let file_name = format!("{name}{}", growing_file::ENDING);
+        let path = self.path.join(&file_name);
+        if !private_file::is_harmless(name) {
+            return Err(unusable(&path, "that is no name for it"));
+        }
+        let opened = self.open_known(&file_name, OFlags::WRONLY | OFlags::APPEND | how)?;
+        Ok(opened.map(|found| GrowingFile::new(path, found)))
+    }
+
+    /// What is kept under a name; nothing, if nothing is. More than `most` bytes are an error, and so is a file that is
+    /// not an own and private one. `name` must be made of ASCII letters, digits, `-` and `_`, or be that of a spilled file.
+    pub fn recall(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, SpillError> {
+        let path = self.path.join(name);
+        if !private_file::is_harmless(name) && !is_spilled(name) {
+            return Err(unusable(&path, "that is no name for it"));
+        }
+        let Some(found) = self.open_known(name, OFlags::RDONLY)? else { return Ok(None) };
+        let mut bytes = Vec::new();
+        let read = found.file.take(most.saturating_add(1)).read_to_end(&mut bytes);
+        read.map_err(|source| SpillError::Reach { path: path.clone(), source })?;
+        if bytes.len() as u64 > most { Err(unusable(&path, "it is too long")) } else { Ok(Some(bytes)) }
+    }
+
+    /// Keeps a text under a name, in a file of mode 0600, in the place of what was kept: whole, or not at all.
+    pub fn keep(&self, name: &str, text: &str) -> Result<(), SpillError> {
+        let path = self.path.join(name);
+        if !private_file::is_harmless(name) {
+            return Err(unusable(&path, "that is no name for it"));
+        }
+        self.put_in_place_of(OsStr::new(name), text).map_err(|source| SpillError::Write { path, source })
+    }
+
+    fn open_known(&self, name: &str, how: OFlags) -> Result<Option<PrivateFile>, SpillError> {
+        PrivateFile::open(self.directory(), name, how, self.path.join(name))
+    }
+
+    /// The directory itself, to move something there in place of a file that was created.
+    pub(crate) fn directory(&self) -> BorrowedFd<'_> {
+        self.directory.as_fd()
+    }
+
+    /// Removes a file that was created and has come to nothing. If it cannot be removed, it stays, and nobody knows of it.
+    pub(crate) fn remove(&self, path: &Path) {
+        if let Some(name) = path.file_name() {
+            unlinkat(&self.directory, name, AtFlags::empty()).ok();
+        }
+    }
+
+    fn create(&self, name_hint: &str) -> Result<(String, File), SpillError> {
+        const MAX_ATTEMPTS: usize = 8;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut attempt = 1;
+        loop {
+            let name = random_name(&self.owner, name_hint)?;
+            match openat(&self.directory, &name, flags, Mode::RUSR | Mode::WUSR) {
+                Ok(file) => return Ok((name, File::from(file))),
+                Err(Errno::EXIST) if attempt < MAX_ATTEMPTS => attempt += 1,
+                Err(errno) => return Err(SpillError::Write { path: self.path.join(&name), source: errno.into() }),
+            }
+        }
+    }
+}
+
+fn random_name(owner: &str, name_hint: &str) -> Result<String, SpillError> {
+    let random = getrandom::u64().map_err(|source| SpillError::Random { source })?;
+    let (hint, random) = (harmless(name_hint), format!("{random:0RANDOM_DIGITS$x}"));
+    let parts = [owner, &hint, &random].into_iter().filter(|part| !part.is_empty());
+    Ok(parts.collect::<Vec<_>>().join("-") + ENDING)
+}
+
+/// What of a text may stand in a name.
+fn harmless(text: &str) -> String {
+    text.chars().filter(|character| is_harmless(*character)).take(MAX_HINT_CHARS).collect()
+}
+
+fn is_harmless(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '-' | '_')
+}
+
+/// Whether this has the form of a name that is made here.
+fn is_own(name: &str) -> bool {
+    is_spilled(name) || name.strip_suffix(growing_file::ENDING).is_some_and(private_file::is_harmless)
+}
+
+/// Whether this has the form of a name that is made up for a text.
+fn is_spilled(name: &str) -> bool {
+    let Some(stem) = name.strip_suffix(ENDING) else { return false };
+    let random = stem.rsplit('-').next().unwrap_or_default();
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    random.len() == RANDOM_DIGITS && random.bytes().all(is_digit) && stem.chars().all(is_harmless)
+}
+
+fn write_synced(mut file: File, text: &str) -> io::Result<()> {
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}

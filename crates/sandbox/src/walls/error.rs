@@ -1,0 +1,49 @@
+//! Errors of commands that were not started.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a command was not started. Nothing of it has run.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    #[error("the directory {} cannot be used", directory.display())]
+    Directory { directory: PathBuf, source: io::Error },
+
+    #[error("the directory {} is outside the workspace {} and all that may be written", directory.display(), root.display())]
+    Outside { directory: PathBuf, root: PathBuf },
+
+    #[error(
+        "the directory {} leads to {} through a link; name what may be written as it is",
+        directory.display(), leads.display()
+    )]
+    Linked { directory: PathBuf, leads: PathBuf },
+
+    #[error("the command contains a NUL byte; no shell can run it")]
+    NulByte,
+
+    #[error("there is no bash in the directories of the system; install bash")]
+    NoBash,
+
+    #[error("a network of its own, as a proxy needs it, is not to be had without namespaces; run `sortie doctor`")]
+    NoOwnNetwork,
+
+    #[error("the system-call filter cannot be made for this processor: {reason}")]
+    NoFilter { reason: String },
+
+    #[error(
+        "this program cannot start a keeper of itself: `sortie_sandbox::process::enter` is not called in its `main`"
+    )]
+    NotEntered,
+
+    #[error("the keeper of the command could not be started")]
+    Keeper { source: io::Error },
+
+    #[error("the walls could not be built: {step}")]
+    Walls { step: String, source: io::Error },
+
+    #[error("the keeper of the command ended before the command began")]
+    Died,
+
+    #[error("the walls did not stand after {seconds} seconds; a file system may hang")]
+    Stuck { seconds: u64 },
+}

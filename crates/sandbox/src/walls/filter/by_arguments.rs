@@ -1,0 +1,132 @@
+//! The second part of a filter: calls that are refused for some arguments.
+
+use std::collections::BTreeMap;
+
+use libc::c_long;
+use seccompiler::{BackendError, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompRule};
+use sortie_mutant::is_out;
+
+use crate::walls::Network;
+
+/// By system call: it is refused if one of its rules holds.
+type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
+
+/// Of `clone`. What `clone3` is asked for cannot be seen.
+const NAMESPACE_FLAGS: [i32; 7] = [
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWNET,
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWUTS,
+];
+
+/// Terminal input that would be read by whoever shares the terminal.
+const TERMINAL_REQUESTS: [u64; 2] = [0x5412, 0x541c];
+
+/// The bits of a socket's type that are not flags.
+const TYPE_BITS: u64 = 0xf;
+
+/// The bits of a mode by which a program runs as its owner, or as its group.
+const PRIVILEGE_BITS: [u64; 2] = [0o4000, 0o2000];
+
+/// Of the flags with which a file is opened: those with which one is made, so that its mode counts. The second is what
+/// makes one without a name.
+const MAKING_FLAGS: [i32; 2] = [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY];
+
+/// The same number everywhere; not everywhere has it a name.
+const SYS_FCHMODAT2: c_long = 452;
+
+/// Calls that give a file its mode, and which of their arguments it is.
+const MODES: &[(c_long, u8)] = &[
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (SYS_FCHMODAT2, 2),
+    (libc::SYS_mknodat, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_creat, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, 1),
+];
+
+/// Calls that may make a file, and which of their arguments are the flags and the mode.
+const OPENS: &[(c_long, u8, u8)] = &[
+    (libc::SYS_openat, 2, 3),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, 1, 2),
+];
+
+/// Without `socket` where it is always refused.
+pub(super) fn rules(network: Network) -> Result<Rules, BackendError> {
+    let mut rules = Rules::new();
+    let flags = NAMESPACE_FLAGS.map(|flag| u64::from(flag.cast_unsigned()));
+    rules.insert(libc::SYS_clone, each(flags.map(|flag| rule([has(0, flag)])))?);
+    let requests = TERMINAL_REQUESTS.map(|request| rule([condition(1, SeccompCmpOp::Eq, request)]));
+    rules.insert(libc::SYS_ioctl, each(requests)?);
+    // Another process of the user is not limited, its keeper first of all. Who means itself says 0.
+    rules.insert(libc::SYS_prlimit64, each([rule([condition(0, SeccompCmpOp::Ne, 0)])])?);
+    // A pair of datagram sockets can be turned to any other; pairs that are connected for good cannot.
+    rules.insert(libc::SYS_socketpair, types_but(&[libc::SOCK_STREAM, libc::SOCK_SEQPACKET])?);
+    if let Some(sockets) = sockets(network)? {
+        rules.insert(libc::SYS_socket, sockets);
+    }
+    rules.extend(without_privilege_bits()?);
+    Ok(rules)
+}
+
+/// Within the walls such a bit counts for nothing. But the file stays when they are gone.
+fn without_privilege_bits() -> Result<Rules, BackendError> {
+    let mut rules = Rules::new();
+    for &(call, mode) in MODES {
+        rules.insert(call, each(PRIVILEGE_BITS.map(|bit| rule([has(mode, bit)])))?);
+    }
+    for &(call, flags, mode) in OPENS {
+        let making = MAKING_FLAGS.map(|flag| u64::from(flag.cast_unsigned()));
+        let with_bits =
+            making.iter().flat_map(|flag| PRIVILEGE_BITS.map(|bit| rule([has(flags, *flag), has(mode, bit)])));
+        rules.insert(call, each(with_bits)?);
+    }
+    Ok(rules)
+}
+
+/// The rules by which `socket` is refused; `None`: always.
+fn sockets(network: Network) -> Result<Option<Vec<SeccompRule>>, BackendError> {
+    let types: &[i32] = match network {
+        Network::None => return Ok(None),
+        Network::Proxy { .. } => &[libc::SOCK_STREAM],
+        Network::All => &[libc::SOCK_STREAM, libc::SOCK_DGRAM],
+    };
+    let families = [libc::AF_INET, libc::AF_INET6].map(|family| u64::from(family.cast_unsigned()));
+    let mut rules = types_but(types)?;
+    if !is_out("foreign-sockets") {
+        rules.push(rule(families.map(|family| condition(0, SeccompCmpOp::Ne, family)))?);
+    }
+    Ok(Some(rules))
+}
+
+/// Rules for all types of sockets but these.
+fn types_but(types: &[i32]) -> Result<Vec<SeccompRule>, BackendError> {
+    let others = (0..=TYPE_BITS).filter(|other| !types.iter().any(|kind| u64::from(kind.cast_unsigned()) == *other));
+    each(others.map(|other| rule([condition(1, SeccompCmpOp::MaskedEq(TYPE_BITS), other)])))
+}
+
+fn each(rules: impl IntoIterator<Item = Result<SeccompRule, BackendError>>) -> Result<Vec<SeccompRule>, BackendError> {
+    rules.into_iter().collect()
+}
+
+/// Holds if all of its conditions do.
+fn rule<const N: usize>(conditions: [Result<SeccompCondition, BackendError>; N]) -> Result<SeccompRule, BackendError> {
+    SeccompRule::new(conditions.into_iter().collect::<Result<_, _>>()?)
+}
+
+/// Holds if an argument has a bit.
+fn has(argument: u8, bit: u64) -> Result<SeccompCondition, BackendError> {
+    condition(argument, SeccompCmpOp::MaskedEq(bit), bit)
+}
+
+fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
+}
