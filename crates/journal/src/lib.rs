@@ -3,24 +3,15 @@
 //! [`Journal`] is the port. It knows tasks, legs and the order of facts; it does not know what a model is.
 //! [`SqliteJournal`] keeps the log on disk, [`MemoryJournal`] is its twin for tests and embedding.
 
-mod error;
-mod horizon;
-mod listing;
+mod database;
 mod memory;
-mod owner;
-mod plan;
 mod port;
-mod prune;
 mod sqlite;
-mod standing;
-mod task;
-mod worked;
+mod tasks;
 
-pub use error::JournalError;
-pub use listing::TaskQuery;
 pub use memory::MemoryJournal;
-pub use port::{CommandId, Durability, Entry, Journal, Position, Scope, TaskHeader, TaskState};
-pub use prune::{Kept, KeptFor, Pruned};
+pub use port::{
+    CommandId, Durability, Entry, Holder, Journal, JournalError, Kept, KeptFor, Position, Pruned, Scope, Standing,
+    TaskHeader, TaskQuery, TaskState, Worked,
+};
 pub use sqlite::SqliteJournal;
-pub use standing::{Holder, Standing};
-pub use worked::Worked;

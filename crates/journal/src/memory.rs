@@ -1,8 +1,7 @@
-//! The journal in memory: the same promises as the one on disk, for as long as the process lives.
-//!
-//! This file is the front; `state` holds what is kept and changes it.
+//! The journal in memory: it gives the promises of the one on disk, for as long as the process lives.
 
 mod state;
+mod task;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,24 +10,25 @@ use std::time::Duration;
 
 use sortie_protocol::{Command, Event, Fact, Job, TaskId, TaskOutcome, Timestamp};
 
-use self::state::{State, Task};
-use crate::horizon::Horizon;
-use crate::owner::Owner;
-use crate::{
+use self::state::State;
+use self::task::Task;
+use crate::port::{
     CommandId, Durability, Entry, Journal, JournalError, Position, Pruned, Scope, Standing, TaskHeader, TaskQuery,
 };
+use crate::tasks::owner::Owner;
+use crate::tasks::written_end::WrittenEnd;
 
 /// A journal without a disk. Nothing outlives it; both durabilities mean the same.
 #[derive(Debug)]
 pub struct MemoryJournal {
     owner: Owner,
     state: Mutex<State>,
-    horizon: Horizon,
+    written: WrittenEnd,
 }
 
 impl MemoryJournal {
     pub fn new() -> Self {
-        Self { owner: Owner::current(), state: Mutex::default(), horizon: Horizon::default() }
+        Self { owner: Owner::current(), state: Mutex::default(), written: WrittenEnd::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -50,7 +50,7 @@ impl Journal for MemoryJournal {
     ) -> Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send + '_>> {
         Box::pin(async move {
             let end = self.lock().append(entries, self.owner)?;
-            self.horizon.reach(end);
+            self.written.reach(end);
             Ok(())
         })
     }
@@ -99,7 +99,7 @@ impl Journal for MemoryJournal {
     }
 
     fn wait_beyond(&self, after: Position, at_most: Duration) {
-        self.horizon.wait_beyond(after, at_most);
+        self.written.wait_beyond(after, at_most);
     }
 
     fn list(&self, query: &TaskQuery) -> Result<Vec<TaskHeader>, JournalError> {
@@ -129,7 +129,7 @@ impl Journal for MemoryJournal {
 
     fn standing(&self, task: TaskId) -> Result<Standing, JournalError> {
         let state = self.lock();
-        Ok(Standing::new(task, &state.known(task)?.progress))
+        Ok(state.known(task)?.progress.standing(task))
     }
 
     fn send(&self, command: Command) -> Pin<Box<dyn Future<Output = Result<CommandId, JournalError>> + Send + '_>> {

@@ -1,26 +1,12 @@
 //! The journal on disk: one SQLite file in WAL mode, one writer thread, readers in any process.
-//!
-//! This file is the front; `open` finds or makes the file, `place` sees that it stays there, `schema` says what is in it.
-//! `writer` and `batch` write, `reader`, `list` and `replay` read, `prune` removes, `row` and `task_row` are the rows, `sum`,
-//! `mark` and `totals` guard them, `working_time` looks up what older files lack, `failure` gives SQLite's errors our words.
 
 mod batch;
-mod failure;
-mod list;
-mod lost;
-mod mark;
-mod open;
-mod page_cache;
-mod place;
+mod lost_attempts;
 mod prune;
 mod reader;
-mod replay;
-mod row;
-mod schema;
-mod sum;
-mod task_row;
-mod totals;
-mod working_time;
+mod removal;
+mod task_list;
+mod task_log;
 mod writer;
 
 use std::future::Future;
@@ -32,7 +18,8 @@ use sortie_protocol::{Command, Event, Job, TaskId, TaskOutcome, Timestamp};
 
 use self::reader::Reader;
 use self::writer::Writer;
-use crate::{
+use crate::database::open;
+use crate::port::{
     CommandId, Durability, Entry, Journal, JournalError, Position, Pruned, Scope, Standing, TaskHeader, TaskQuery,
     TaskState,
 };
@@ -119,19 +106,19 @@ impl Journal for SqliteJournal {
     }
 
     fn read_each(&self, task: TaskId, from: u64, each: &mut dyn FnMut(Event)) -> Result<(), JournalError> {
-        self.reader.read_each(task, from, None, each)
+        task_log::read_each(&self.reader, task, from, each)
     }
 
     fn read_standing(&self, standing: &Standing, each: &mut dyn FnMut(Event)) -> Result<(), JournalError> {
-        self.reader.read_each(standing.task_id, 1, Some(standing.last_seq), each)
+        task_log::read_standing(&self.reader, standing, each)
     }
 
     fn beginning(&self, task: TaskId) -> Result<Job, JournalError> {
-        self.reader.beginning(task)
+        task_log::beginning(&self.reader, task)
     }
 
     fn ending(&self, task: TaskId) -> Result<Option<TaskOutcome>, JournalError> {
-        self.reader.ending(task)
+        task_log::ending(&self.reader, task)
     }
 
     fn read_after(&self, scope: Scope, after: Position, limit: usize) -> Result<Vec<(Position, Event)>, JournalError> {
@@ -151,15 +138,15 @@ impl Journal for SqliteJournal {
     }
 
     fn list(&self, query: &TaskQuery) -> Result<Vec<TaskHeader>, JournalError> {
-        Ok(self.as_known_here(self.reader.list(query)?))
+        Ok(self.as_known_here(task_list::list(&self.reader, query)?))
     }
 
     fn find(&self, prefix: &str) -> Result<Vec<TaskHeader>, JournalError> {
-        Ok(self.as_known_here(self.reader.find(prefix)?))
+        Ok(self.as_known_here(task_list::find(&self.reader, prefix)?))
     }
 
     fn tree(&self, root: TaskId) -> Result<Vec<TaskHeader>, JournalError> {
-        Ok(self.as_known_here(self.reader.tree(root)?))
+        Ok(self.as_known_here(task_list::tree_headers(&self.reader, root)?))
     }
 
     fn standing(&self, task: TaskId) -> Result<Standing, JournalError> {

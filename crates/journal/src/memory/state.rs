@@ -1,14 +1,15 @@
-//! What the journal in memory holds, and how it changes.
+//! The state of the journal in memory, and how it changes.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use sortie_protocol::{Command, Event, TaskId, Timestamp, VERSION};
 
-use crate::owner::Owner;
-use crate::plan::plan;
-use crate::prune::{self, COMMANDS_KEPT, Evidence, Kept, Pruned};
-use crate::task::{Origin, Progress};
-use crate::{CommandId, Entry, JournalError, Position, TaskHeader};
+use crate::memory::task::Task;
+use crate::port::{CommandId, Entry, JournalError, Kept, Position, Pruned, TaskHeader};
+use crate::tasks::append_plan::plan;
+use crate::tasks::owner::Owner;
+use crate::tasks::progress::Origin;
+use crate::tasks::prune_evidence::{self, COMMANDS_KEPT, Evidence};
 
 #[derive(Debug, Default)]
 pub(super) struct State {
@@ -21,24 +22,6 @@ pub(super) struct State {
     started: u64,
     pub(super) commands: BTreeMap<CommandId, Command>,
     pub(super) newest_command: i64,
-}
-
-#[derive(Debug)]
-pub(super) struct Task {
-    pub(super) origin: Origin,
-    pub(super) progress: Progress,
-    /// Where its events are in the log.
-    pub(super) events: Vec<Position>,
-}
-
-impl Task {
-    pub(super) fn header(&self) -> TaskHeader {
-        self.origin.clone().header(&self.progress, Owner::is_alive)
-    }
-
-    fn has_ended(&self) -> bool {
-        self.progress.status.is_some()
-    }
 }
 
 impl State {
@@ -117,7 +100,7 @@ impl State {
     /// The tree below the root, if it may go; else, where that needs a word, why not.
     pub(super) fn old_tree(&self, root: TaskId, older_than: Timestamp) -> Result<Vec<TaskHeader>, Option<Kept>> {
         let tree = self.tree(root);
-        if !prune::is_old(&tree, older_than) {
+        if !prune_evidence::is_old(&tree, older_than) {
             return Err(None);
         }
         let mut evidence = Evidence::default();

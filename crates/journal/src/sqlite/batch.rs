@@ -7,17 +7,17 @@ use std::path::Path;
 use rusqlite::{Transaction, params};
 use sortie_protocol::{Command, Fact, TaskId, VERSION};
 
-use super::failure::{Doing, Failure};
-use super::mark::Mark;
-use super::row::{StoredEvent, TaskTail};
-use super::sum::Sum;
-use super::task_row;
-use super::totals::Totals;
-use crate::owner::Owner;
-use crate::plan::plan;
-use crate::prune::COMMANDS_KEPT;
-use crate::task::Origin;
-use crate::{CommandId, Entry, JournalError, Position};
+use crate::database::error::{DatabaseError, Doing};
+use crate::database::event_checksum::EventChecksum;
+use crate::database::row::{StoredEvent, TaskTail};
+use crate::database::row_checksum::RowChecksum;
+use crate::database::task_row;
+use crate::database::totals::Totals;
+use crate::port::{CommandId, Entry, JournalError, Position};
+use crate::tasks::append_plan::plan;
+use crate::tasks::owner::Owner;
+use crate::tasks::progress::Origin;
+use crate::tasks::prune_evidence::COMMANDS_KEPT;
 
 /// An entry with its fact encoded, which happens before the writer sees it.
 #[derive(Debug)]
@@ -73,13 +73,13 @@ impl Letter {
 }
 
 impl<'a> Batch<'a> {
-    pub(super) fn begin(path: &'a Path, transaction: &'a Transaction<'a>, owner: Owner) -> Result<Self, Failure> {
+    pub(super) fn begin(path: &'a Path, transaction: &'a Transaction<'a>, owner: Owner) -> Result<Self, DatabaseError> {
         let totals = Totals::load(transaction)?;
         Ok(Self { path, transaction, owner, totals, tails: HashMap::new(), started: Vec::new(), has_sent: false })
     }
 
     /// Carries out one append, or says why it is refused. The outer error is about the file and ends the batch.
-    pub(super) fn append(&mut self, drafts: &[Draft]) -> Result<Result<(), JournalError>, Failure> {
+    pub(super) fn append(&mut self, drafts: &[Draft]) -> Result<Result<(), JournalError>, DatabaseError> {
         for draft in drafts {
             let parent = match &draft.entry.fact {
                 Fact::TaskStarted { job } => job.parent,
@@ -102,9 +102,9 @@ impl<'a> Batch<'a> {
                 self.totals.number += 1;
                 let row = TaskTail {
                     number: self.totals.number,
-                    origin_mark: Mark::of_origin(&origin),
+                    origin_mark: RowChecksum::of_origin(&origin),
                     progress,
-                    log_sum: Sum::of_origin(&origin),
+                    log_sum: EventChecksum::of_origin(&origin),
                     going: false,
                 };
                 self.tails.insert(origin.task_id, Tail { row, counted_open: false, changed: true });
@@ -124,7 +124,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Leaves a command, or says why it is refused.
-    pub(super) fn send(&mut self, letter: &Letter) -> Result<Result<CommandId, JournalError>, Failure> {
+    pub(super) fn send(&mut self, letter: &Letter) -> Result<Result<CommandId, JournalError>, DatabaseError> {
         if let Err(refusal) = self.load(letter.task)? {
             return Ok(Err(refusal));
         }
@@ -136,7 +136,7 @@ impl<'a> Batch<'a> {
         let mut insert = self
             .transaction
             .prepare_cached("INSERT INTO commands (number, task, mark, body) VALUES (?1, ?2, ?3, ?4)")?;
-        insert.execute(params![number, task, Mark::of_command(number, task, &letter.body), letter.body])?;
+        insert.execute(params![number, task, RowChecksum::of_command(number, task, &letter.body), letter.body])?;
         self.has_sent = true;
         Ok(Ok(CommandId(number)))
     }
@@ -173,14 +173,14 @@ impl<'a> Batch<'a> {
 
     /// Learns where a task stands, if there is one. Refused is what concerns one that is damaged, or being pruned and so
     /// closed to everybody; the others of the batch do not suffer from it.
-    fn load(&mut self, task: TaskId) -> Result<Result<(), JournalError>, Failure> {
+    fn load(&mut self, task: TaskId) -> Result<Result<(), JournalError>, DatabaseError> {
         if self.tails.contains_key(&task) {
             return Ok(Ok(()));
         }
         let row = match task_row::find(self.transaction, task) {
             Ok(Some(row)) => row,
             Ok(None) => return Ok(Ok(())),
-            Err(damage @ (Failure::Damage(_) | Failure::Journal(_))) => {
+            Err(damage @ (DatabaseError::Damage(_) | DatabaseError::Journal(_))) => {
                 return Ok(Err(Doing::Writing.failed(self.path, damage)));
             }
             Err(failure) => return Err(failure),
@@ -207,7 +207,7 @@ impl<'a> Batch<'a> {
             kind: entry.fact.kind().as_bytes(),
             body: draft.body.as_bytes(),
         };
-        tail.row.log_sum = Sum::of_event(tail.row.log_sum, &event);
+        tail.row.log_sum = event.checksum(tail.row.log_sum);
         let mut statement = self.transaction.prepare_cached(
             "INSERT INTO events (position, task, seq, leg, time, version, kind, body, sum)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",

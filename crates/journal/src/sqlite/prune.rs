@@ -1,51 +1,22 @@
-//! Removing old trees from the file, in steps so small that nobody who writes has to wait for long.
+//! Removes old trees from the file, in steps so small that nobody who writes has to wait for long.
 //!
 //! First all tasks of a tree are marked as going, which takes them out of everybody's sight; then their events are
 //! removed from the end of each log backwards, and their rows. A crash leaves marked tasks behind, which the next pruning
 //! finishes.
 
-use rusqlite::{Connection, Transaction};
+use rusqlite::Connection;
 use sortie_protocol::{TaskId, Timestamp};
 
-use super::failure::Failure;
-use super::reader::Reader;
-use super::row::TaskRow;
-use super::totals::Totals;
-use super::writer::Writer;
-use super::{list, row, task_row};
-use crate::owner::Owner;
-use crate::prune::{self, Evidence, Kept, Pruned};
-use crate::{JournalError, Standing, TaskHeader};
-
-/// The most events that one step removes.
-const STEP: i64 = 500;
-
-/// One step of a pruning.
-#[derive(Debug)]
-pub(super) enum Removal {
-    /// Marks these tasks, unless one of them has been written since it was looked at.
-    Mark(Vec<Seen>),
-    /// Removes the last events of a marked task, and with none left the task.
-    Erase(TaskId),
-}
-
-/// A task and the number of its last event when it was looked at.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Seen {
-    task: TaskId,
-    last_seq: u64,
-}
-
-/// What a step came to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Removed {
-    events: u64,
-    bytes: u64,
-    /// Nothing is left to do there: all are marked, or all is erased.
-    complete: bool,
-    /// It was this step that removed the task; else somebody was quicker.
-    took_task: bool,
-}
+use crate::database::error::DatabaseError;
+use crate::database::row::TaskRow;
+use crate::database::{row, task_row};
+use crate::port::{JournalError, Kept, Pruned, TaskHeader};
+use crate::sqlite::reader::Reader;
+use crate::sqlite::removal::{Removal, Seen};
+use crate::sqlite::task_list;
+use crate::sqlite::writer::Writer;
+use crate::tasks::owner::Owner;
+use crate::tasks::prune_evidence::{self, Evidence};
 
 /// What becomes of a tree.
 enum Fate {
@@ -151,13 +122,13 @@ impl Pruning<'_> {
 }
 
 /// What an interrupted pruning has left.
-fn marked(snapshot: &Connection) -> Result<Vec<TaskId>, Failure> {
+fn marked(snapshot: &Connection) -> Result<Vec<TaskId>, DatabaseError> {
     let mut statement = snapshot.prepare("SELECT task FROM tasks WHERE going = 1 ORDER BY number")?;
     let found = statement.query_map((), |row| row::task_id(row, 0))?;
     Ok(found.collect::<Result<_, _>>()?)
 }
 
-fn old_roots(snapshot: &Connection, older_than: Timestamp) -> Result<Vec<TaskId>, Failure> {
+fn old_roots(snapshot: &Connection, older_than: Timestamp) -> Result<Vec<TaskId>, DatabaseError> {
     let mut statement = snapshot.prepare(
         "SELECT task FROM tasks
         WHERE parent IS NULL AND going = 0 AND updated < ?1 ORDER BY number",
@@ -167,22 +138,22 @@ fn old_roots(snapshot: &Connection, older_than: Timestamp) -> Result<Vec<TaskId>
 }
 
 /// Whether the tree below the root may go.
-fn fate(snapshot: &Connection, root: TaskId, older_than: Timestamp) -> Result<Fate, Failure> {
-    let rows = list::tree(snapshot, root)?;
-    let stands = |row: &TaskRow| (Standing::new(row.origin.task_id, &row.tail.progress), row.tail.progress.updated);
-    let kept = prune::kept(&rows.iter().map(stands).collect::<Vec<_>>(), older_than);
+fn fate(snapshot: &Connection, root: TaskId, older_than: Timestamp) -> Result<Fate, DatabaseError> {
+    let rows = task_list::tree_rows(snapshot, root)?;
+    let stands = |row: &TaskRow| (row.tail.progress.standing(row.origin.task_id), row.tail.progress.updated);
+    let kept = prune_evidence::kept(&rows.iter().map(stands).collect::<Vec<_>>(), older_than);
     let seen = |row: &TaskRow| Seen { task: row.origin.task_id, last_seq: row.tail.progress.last_seq };
     let members: Vec<Seen> = rows.iter().map(seen).collect();
     let headers: Vec<TaskHeader> =
         rows.into_iter().map(|row| row.origin.header(&row.tail.progress, Owner::is_alive)).collect();
-    if !prune::is_old(&headers, older_than) {
+    if !prune_evidence::is_old(&headers, older_than) {
         return Ok(Fate::Stays(kept));
     }
     let uncollected = evidence(snapshot, &members)?.uncollected(&headers);
     Ok(if uncollected.is_some() { Fate::Stays(uncollected) } else { Fate::Goes { headers, members } })
 }
 
-fn evidence(snapshot: &Connection, members: &[Seen]) -> Result<Evidence, Failure> {
+fn evidence(snapshot: &Connection, members: &[Seen]) -> Result<Evidence, DatabaseError> {
     let mut evidence = Evidence::default();
     let kinds = Evidence::KINDS.join("', '");
     let telling = format!("WHERE e.task = ?1 AND e.kind IN ('{kinds}') ORDER BY e.seq");
@@ -194,59 +165,4 @@ fn evidence(snapshot: &Connection, members: &[Seen]) -> Result<Evidence, Failure
         }
     }
     Ok(evidence)
-}
-
-impl Removal {
-    /// What is marked loses its files next, so a power cut must not bring it back. An erasure that is lost is done again.
-    pub(super) fn must_last(&self) -> bool {
-        matches!(self, Self::Mark(_))
-    }
-
-    pub(super) fn carry_out(&self, transaction: &Transaction<'_>) -> Result<Removed, Failure> {
-        match self {
-            Self::Mark(members) => mark(transaction, members),
-            Self::Erase(task) => erase_some(transaction, *task),
-        }
-    }
-}
-
-/// A tree in which anything has happened since has a task with a later event: a new child is an event of its parent.
-fn mark(transaction: &Transaction<'_>, members: &[Seen]) -> Result<Removed, Failure> {
-    let mut tails = Vec::with_capacity(members.len());
-    for Seen { task, last_seq } in members {
-        match task_row::find(transaction, *task)? {
-            Some(row) if row.tail.progress.last_seq == *last_seq && !row.tail.going => tails.push(row.tail),
-            _ => return Ok(Removed::default()),
-        }
-    }
-    for mut tail in tails {
-        tail.going = true;
-        task_row::update(transaction, &tail)?;
-    }
-    Ok(Removed { complete: true, ..Removed::default() })
-}
-
-fn erase_some(transaction: &Transaction<'_>, task: TaskId) -> Result<Removed, Failure> {
-    let Some(row) = task_row::find(transaction, task)?.filter(|row| row.tail.going) else {
-        return Ok(Removed { complete: true, ..Removed::default() });
-    };
-    let mut last = transaction.prepare_cached(
-        "SELECT count(*), coalesce(sum(length), 0), min(seq) FROM (
-            SELECT seq, octet_length(body) AS length FROM events WHERE task = ?1 ORDER BY seq DESC LIMIT ?2
-        )",
-    )?;
-    let (events, bytes, first): (i64, i64, Option<i64>) =
-        last.query_row((task.letters(), STEP), |row| row.try_into())?;
-    let mut delete = transaction.prepare_cached("DELETE FROM events WHERE task = ?1 AND seq >= ?2")?;
-    delete.execute((task.letters(), first.unwrap_or_default()))?;
-    let complete = events < STEP;
-    if complete {
-        transaction.prepare_cached("DELETE FROM commands WHERE task = ?1")?.execute([task.letters()])?;
-        transaction.prepare_cached("DELETE FROM tasks WHERE number = ?1")?.execute([row.tail.number])?;
-        let mut totals = Totals::load(transaction)?;
-        totals.tasks -= 1;
-        totals.store(transaction)?;
-    }
-    let (events, bytes) = (events.cast_unsigned(), bytes.cast_unsigned());
-    Ok(Removed { events, bytes, complete, took_task: complete })
 }

@@ -9,12 +9,12 @@ use std::time::Duration;
 use rusqlite::{Connection, Transaction};
 use sortie_protocol::{Command, Event, TaskId};
 
-use super::failure::{Doing, Failure};
-use super::mark::Mark;
-use super::schema::{self, Format};
-use super::totals::Totals;
-use super::{open, row, task_row};
-use crate::{CommandId, JournalError, Position, Scope, Standing};
+use crate::database::error::{DatabaseError, Doing};
+use crate::database::row_checksum::RowChecksum;
+use crate::database::schema::{self, Format};
+use crate::database::totals::Totals;
+use crate::database::{open, row, task_row};
+use crate::port::{CommandId, JournalError, Position, Scope, Standing};
 
 /// A connection of its own, so that reading never waits for writing.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ impl Reader {
     }
 
     pub(super) fn standing(&self, task: TaskId) -> Result<Standing, JournalError> {
-        self.ask(|snapshot| Ok(Standing::new(task, &task_row::known(snapshot, task)?.tail.progress)))
+        self.ask(|snapshot| Ok(task_row::known(snapshot, task)?.tail.progress.standing(task)))
     }
 
     pub(super) fn newest_command(&self) -> Result<CommandId, JournalError> {
@@ -101,9 +101,9 @@ impl Reader {
             let mut last = after.0;
             while let Some(row) = rows.next()? {
                 last = in_order(last, row.get(0)?)?;
-                let (number, task, mark, body): (i64, String, Mark, String) = row.try_into()?;
-                let damaged = |cause: String| Failure::Damage(format!("command {number} {cause}"));
-                if mark != Mark::of_command(number, &task, &body) {
+                let (number, task, mark, body): (i64, String, RowChecksum, String) = row.try_into()?;
+                let damaged = |cause: String| DatabaseError::Damage(format!("command {number} {cause}"));
+                if mark != RowChecksum::of_command(number, &task, &body) {
                     return Err(damaged("does not match its checksum".to_owned()));
                 }
                 let command =
@@ -117,7 +117,7 @@ impl Reader {
     /// Answers a question from one snapshot, whatever is written meanwhile.
     pub(super) fn ask<T>(
         &self,
-        question: impl FnOnce(&Transaction<'_>) -> Result<T, Failure>,
+        question: impl FnOnce(&Transaction<'_>) -> Result<T, DatabaseError>,
     ) -> Result<T, JournalError> {
         let mut slot = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let connection = match &mut *slot {
@@ -130,9 +130,9 @@ impl Reader {
 }
 
 /// The next number of an ascending order. A page that is reached twice instead of another one brings back what was before.
-pub(super) fn in_order(last: i64, next: i64) -> Result<i64, Failure> {
+pub(super) fn in_order(last: i64, next: i64) -> Result<i64, DatabaseError> {
     if next <= last {
-        return Err(Failure::Damage(format!("row {next} comes behind row {last}")));
+        return Err(DatabaseError::Damage(format!("row {next} comes behind row {last}")));
     }
     Ok(next)
 }

@@ -17,16 +17,16 @@ use sortie_protocol::Command;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
-use super::batch::{Batch, Draft, Letter};
-use super::failure::{Doing, Failure};
-use super::lost::LostAttempts;
-use super::open::{self, Opened};
-use super::page_cache::PageCache;
-use super::place::Place;
-use super::prune::{Removal, Removed};
-use crate::horizon::Horizon;
-use crate::owner::Owner;
-use crate::{CommandId, Durability, Entry, JournalError, Position};
+use crate::database::error::{DatabaseError, Doing};
+use crate::database::file_identity::FileIdentity;
+use crate::database::open::{self, Opened};
+use crate::database::page_cache::PageCache;
+use crate::port::{CommandId, Durability, Entry, JournalError, Position};
+use crate::sqlite::batch::{Batch, Draft, Letter};
+use crate::sqlite::lost_attempts::LostAttempts;
+use crate::sqlite::removal::{Removal, Removed};
+use crate::tasks::owner::Owner;
+use crate::tasks::written_end::WrittenEnd;
 
 /// Orders that may wait at once, and so the most that one transaction holds. Whoever comes next waits for a place.
 const QUEUE: usize = 16_384;
@@ -75,7 +75,7 @@ impl Order {
 #[derive(Debug, Default)]
 struct Shared {
     commits: AtomicU64,
-    horizon: Horizon,
+    written: WrittenEnd,
     /// The first write that failed for good. There is no second one.
     failure: OnceLock<JournalError>,
     lost: LostAttempts,
@@ -87,7 +87,7 @@ impl Writer {
         let shared = Arc::new(Shared::default());
         let scribe = Scribe {
             path: path.to_owned(),
-            place: Place::of(path)
+            place: FileIdentity::of(path)
                 .map_err(|error| JournalError::Open { path: path.to_owned(), cause: error.to_string() })?,
             connection: opened.connection,
             unsynced: opened.unsynced,
@@ -154,7 +154,7 @@ impl Writer {
     }
 
     pub(super) fn wait_beyond(&self, after: Position, at_most: Duration) {
-        self.shared.horizon.wait_beyond(after, at_most);
+        self.shared.written.wait_beyond(after, at_most);
     }
 
     pub(super) fn lost(&self) -> &LostAttempts {
@@ -194,7 +194,7 @@ impl Shared {
 /// The thread's side.
 struct Scribe {
     path: PathBuf,
-    place: Place,
+    place: FileIdentity,
     connection: Connection,
     unsynced: Option<File>,
     inbox: mpsc::Receiver<Order>,
@@ -275,7 +275,10 @@ impl Scribe {
     }
 
     /// Writes something, unless a write has failed for good before; after the first that does there is no second one.
-    fn unless_failed<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T, Failure>) -> Result<T, JournalError> {
+    fn unless_failed<T>(
+        &mut self,
+        write: impl FnOnce(&mut Self) -> Result<T, DatabaseError>,
+    ) -> Result<T, JournalError> {
         if let Some(failure) = self.shared.failure.get() {
             return Err(failure.clone());
         }
@@ -288,7 +291,7 @@ impl Scribe {
 
     /// Commits all that came together in one transaction. One verdict for each, with the id of a command; the error means
     /// that none is acknowledged.
-    fn write(&mut self, orders: &[Order]) -> Result<Vec<Result<Option<CommandId>, JournalError>>, Failure> {
+    fn write(&mut self, orders: &[Order]) -> Result<Vec<Result<Option<CommandId>, JournalError>>, DatabaseError> {
         if orders.is_empty() {
             return Ok(Vec::new());
         }
@@ -321,7 +324,7 @@ impl Scribe {
         // What is written to a file that has gone from its place would be acknowledged and lost.
         self.place.check()?;
         self.shared.commits.fetch_add(1, Ordering::Relaxed);
-        self.shared.horizon.reach(end);
+        self.shared.written.reach(end);
         for (order, verdict) in orders.iter().zip(&verdicts) {
             if let (Order::Append { drafts, .. }, Ok(_)) = (order, verdict) {
                 self.shared.lost.forget(drafts);
@@ -331,12 +334,12 @@ impl Scribe {
     }
 
     /// Takes a step of a pruning. One that meets damage is refused, and nothing else suffers from it.
-    fn remove(&mut self, removal: &Removal) -> Result<Result<Removed, JournalError>, Failure> {
+    fn remove(&mut self, removal: &Removal) -> Result<Result<Removed, JournalError>, DatabaseError> {
         self.sync_commits(removal.must_last())?;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let removed = match removal.carry_out(&transaction) {
             Ok(removed) => removed,
-            Err(damage @ (Failure::Damage(_) | Failure::Journal(_))) => {
+            Err(damage @ (DatabaseError::Damage(_) | DatabaseError::Journal(_))) => {
                 return Ok(Err(Doing::Writing.failed(&self.path, damage)));
             }
             Err(failure) => return Err(failure),

@@ -1,4 +1,4 @@
-//! Why the journal cannot be used. Each message says what to do next.
+//! Errors of the journal. Each message says what to do next.
 
 use std::path::PathBuf;
 

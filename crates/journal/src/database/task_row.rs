@@ -3,14 +3,13 @@
 use rusqlite::{Connection, params};
 use sortie_protocol::TaskId;
 
-use super::failure::Failure;
-use super::mark::Mark;
-use super::row::{self, TaskRow, TaskTail, status_word, worked_columns};
-use crate::JournalError;
-use crate::task::Origin;
+use crate::database::error::DatabaseError;
+use crate::database::row::{self, TaskRow, TaskTail, status_word, worked_columns};
+use crate::port::JournalError;
+use crate::tasks::progress::Origin;
 
 /// The row of a task, if it has one. Events without a row are damage, not a task that never was.
-pub(super) fn find(connection: &Connection, task: TaskId) -> Result<Option<TaskRow>, Failure> {
+pub(crate) fn find(connection: &Connection, task: TaskId) -> Result<Option<TaskRow>, DatabaseError> {
     let mut statement = connection.prepare_cached(&format!("{} WHERE t.task = ?1", row::TASKS))?;
     let mut rows = statement.query([task.letters()])?;
     if let Some(row) = rows.next()? {
@@ -25,12 +24,12 @@ pub(super) fn find(connection: &Connection, task: TaskId) -> Result<Option<TaskR
 }
 
 /// The row of a task that is there for everybody.
-pub(super) fn known(connection: &Connection, task: TaskId) -> Result<TaskRow, Failure> {
+pub(crate) fn known(connection: &Connection, task: TaskId) -> Result<TaskRow, DatabaseError> {
     let found = find(connection, task)?.filter(|row| !row.tail.going);
     found.ok_or_else(|| JournalError::NoSuchTask { asked: task.to_string() }.into())
 }
 
-pub(super) fn insert(connection: &Connection, origin: &Origin, tail: &TaskTail) -> rusqlite::Result<()> {
+pub(crate) fn insert(connection: &Connection, origin: &Origin, tail: &TaskTail) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO tasks (number, task, parent, root, depth, agent, title, workspace, started,
             attempt, owner_pid, owner_started, owner_space, leg, last_seq, updated, status, ended_seq, children,
@@ -62,7 +61,7 @@ pub(super) fn insert(connection: &Connection, origin: &Origin, tail: &TaskTail) 
         progress.children,
         log_sum,
         going,
-        Mark::of_task(tail),
+        tail.checksum(),
         before,
         admitted,
         heard,
@@ -70,7 +69,7 @@ pub(super) fn insert(connection: &Connection, origin: &Origin, tail: &TaskTail) 
     Ok(())
 }
 
-pub(super) fn update(connection: &Connection, tail: &TaskTail) -> rusqlite::Result<()> {
+pub(crate) fn update(connection: &Connection, tail: &TaskTail) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "UPDATE tasks SET attempt = ?2, owner_pid = ?3, owner_started = ?4, leg = ?5, last_seq = ?6, updated = ?7,
             status = ?8, ended_seq = ?9, children = ?10, log_sum = ?11, going = ?12, row_mark = ?13, owner_space = ?14,
@@ -92,7 +91,7 @@ pub(super) fn update(connection: &Connection, tail: &TaskTail) -> rusqlite::Resu
         progress.children,
         log_sum,
         going,
-        Mark::of_task(tail),
+        tail.checksum(),
         progress.owner.space.cast_signed(),
         before,
         admitted,

@@ -1,16 +1,16 @@
-//! The rules of an append, decided before anything is written; the same for every journal.
+//! The plan of an append, decided before anything is written by rules that every journal follows.
 
 use std::collections::HashMap;
 
 use sortie_protocol::{Fact, TaskId};
 
-use crate::owner::Owner;
-use crate::task::{Origin, Progress};
-use crate::{Entry, JournalError};
+use crate::port::{Entry, JournalError};
+use crate::tasks::owner::Owner;
+use crate::tasks::progress::{Origin, Progress};
 
 /// What an append will do: it is carried out whole or not at all.
 #[derive(Debug, Default)]
-pub(crate) struct Plan {
+pub(crate) struct AppendPlan {
     /// The number of each entry within its task, in the order of the entries.
     pub(crate) seqs: Vec<u64>,
     /// The tasks that the append starts, in order.
@@ -19,7 +19,7 @@ pub(crate) struct Plan {
     pub(crate) progress: HashMap<TaskId, Progress>,
 }
 
-impl Plan {
+impl AppendPlan {
     /// Whoever writes the parent, it has one child more.
     fn count_child(&mut self, parent: Option<TaskId>, known: impl Fn(TaskId) -> Option<Progress>) {
         let Some(parent) = parent else { return };
@@ -35,8 +35,8 @@ pub(crate) fn plan<'a>(
     entries: impl IntoIterator<Item = &'a Entry>,
     owner: Owner,
     known: impl Fn(TaskId) -> Option<Progress>,
-) -> Result<Plan, JournalError> {
-    let mut plan = Plan::default();
+) -> Result<AppendPlan, JournalError> {
+    let mut plan = AppendPlan::default();
     for entry in entries {
         let stands = plan.progress.get(&entry.task_id).copied().or_else(|| known(entry.task_id));
         let mut progress = match (&entry.fact, stands) {

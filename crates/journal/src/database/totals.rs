@@ -1,33 +1,33 @@
-//! What holds for the file as a whole: how many rows there are, and which numbers have been given away.
+//! The totals of the file: how many rows there are, and which numbers have been given away.
 //!
 //! A checksum in a row says that the row is right; it cannot say that a row is missing. These counts can.
 
 use rusqlite::{Connection, Transaction, params};
 
-use super::failure::Failure;
-use super::mark::Mark;
-use super::row;
+use crate::database::error::DatabaseError;
+use crate::database::row;
+use crate::database::row_checksum::RowChecksum;
 
 /// The one row of `totals`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Totals {
-    pub(super) tasks: i64,
+pub(crate) struct Totals {
+    pub(crate) tasks: i64,
     /// Tasks whose leg has not ended.
-    pub(super) open: i64,
+    pub(crate) open: i64,
     /// The last place in the order of starting that was given away.
-    pub(super) number: i64,
+    pub(crate) number: i64,
     /// The last position that was given away. None of these is given twice, whatever is pruned.
-    pub(super) position: i64,
+    pub(crate) position: i64,
     /// The same for commands.
-    pub(super) command: i64,
+    pub(crate) command: i64,
 }
 
 impl Totals {
-    pub(super) fn load(connection: &Connection) -> Result<Self, Failure> {
+    pub(crate) fn load(connection: &Connection) -> Result<Self, DatabaseError> {
         let mut statement =
             connection.prepare_cached("SELECT tasks, open, number, position, command, mark FROM totals")?;
         let mut rows = statement.query(())?;
-        let Some(row) = rows.next()? else { return Err(Failure::Damage("its totals are missing".to_owned())) };
+        let Some(row) = rows.next()? else { return Err(DatabaseError::Damage("its totals are missing".to_owned())) };
         let totals = Self {
             tasks: row.get(0)?,
             open: row.get(1)?,
@@ -35,13 +35,13 @@ impl Totals {
             position: row.get(3)?,
             command: row.get(4)?,
         };
-        if row.get::<_, Mark>(5)? != totals.mark() {
-            return Err(Failure::Damage("its totals do not match their checksum".to_owned()));
+        if row.get::<_, RowChecksum>(5)? != totals.mark() {
+            return Err(DatabaseError::Damage("its totals do not match their checksum".to_owned()));
         }
         Ok(totals)
     }
 
-    pub(super) fn store(self, connection: &Connection) -> rusqlite::Result<()> {
+    pub(crate) fn store(self, connection: &Connection) -> rusqlite::Result<()> {
         let mut statement = connection.prepare_cached(
             "UPDATE totals SET tasks = ?1, open = ?2, number = ?3, position = ?4, command = ?5, mark = ?6",
         )?;
@@ -49,13 +49,13 @@ impl Totals {
         Ok(())
     }
 
-    fn mark(self) -> Mark {
-        Mark::of_numbers(&[self.tasks, self.open, self.number, self.position, self.command])
+    fn mark(self) -> RowChecksum {
+        RowChecksum::of_numbers(&[self.tasks, self.open, self.number, self.position, self.command])
     }
 }
 
 /// Gives a file that was of version 1 its totals and each of its tasks a checksum.
-pub(super) fn mark_everything(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+pub(crate) fn mark_everything(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     let mut marks = Vec::new();
     {
         let mut statement = transaction.prepare(row::TASKS_IN_VERSION_2)?;

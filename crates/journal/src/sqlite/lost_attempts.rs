@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sortie_protocol::TaskId;
 
-use super::batch::Draft;
-use crate::JournalError;
+use crate::port::JournalError;
+use crate::sqlite::batch::Draft;
 
 #[derive(Debug, Default)]
 pub(super) struct LostAttempts(Mutex<HashMap<TaskId, Lost>>);
@@ -36,19 +36,19 @@ impl LostAttempts {
     pub(super) fn add(&self, drafts: &[Draft], refusal: &JournalError) {
         let mut all = self.lock();
         for Draft { entry, .. } in drafts {
-            add(&mut all, (entry.task_id, entry.attempt), refusal);
+            add(&mut all, entry.task_id, entry.attempt, refusal);
         }
     }
 
     /// An attempt cannot go on.
     pub(super) fn shut_out(&self, task: TaskId, attempt: u32, why: &JournalError) {
-        add(&mut self.lock(), (task, attempt), why);
+        add(&mut self.lock(), task, attempt, why);
     }
 
     /// An attempt has ended without an ending.
     pub(super) fn forsake(&self, task: TaskId, attempt: u32, why: &JournalError) {
         let mut all = self.lock();
-        add(&mut all, (task, attempt), why);
+        add(&mut all, task, attempt, why);
         if let Some(lost) = all.get_mut(&task).filter(|lost| lost.attempt == attempt) {
             lost.is_forsaken = true;
         }
@@ -74,8 +74,8 @@ impl LostAttempts {
     }
 }
 
-/// Unless a newer one is known.
-fn add(all: &mut HashMap<TaskId, Lost>, (task, attempt): (TaskId, u32), refusal: &JournalError) {
+/// Adds an attempt, unless a newer one is known.
+fn add(all: &mut HashMap<TaskId, Lost>, task: TaskId, attempt: u32, refusal: &JournalError) {
     if all.get(&task).is_none_or(|lost| lost.attempt < attempt) {
         all.insert(task, Lost { attempt, refusal: refusal.clone(), is_forsaken: false });
     }

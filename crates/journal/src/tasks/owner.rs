@@ -1,4 +1,4 @@
-//! The process that writes a task, named so that a reused pid is not mistaken for it.
+//! The owner of a task: the process that writes it, named so that a reused pid is not mistaken for it.
 
 use std::sync::OnceLock;
 

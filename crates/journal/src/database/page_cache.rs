@@ -1,4 +1,4 @@
-//! How much of the file the writer keeps in memory: little, but for the time in which many write at once, all over the index.
+//! The part of the file that the writer keeps in memory: little, but for the time in which many write at once, all over the index.
 //! With SQLite's usual cache they would wait for the disk; and whatever a long run has no need of is memory held for nothing.
 
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ const WIDE: i64 = 65_536;
 const WIDE_FOR: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
-pub(super) struct PageCache {
+pub(crate) struct PageCache {
     kibibytes: i64,
     /// When many orders came last.
     many_came: Option<Instant>,
@@ -22,12 +22,12 @@ pub(super) struct PageCache {
 
 impl PageCache {
     /// Of a new connection.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { kibibytes: USUAL, many_came: None }
     }
 
     /// Fits it to the orders that wait. Made narrow, it lets go at once of all that does not fit any more.
-    pub(super) fn fit(&mut self, connection: &Connection, waiting: usize, now: Instant) {
+    pub(crate) fn fit(&mut self, connection: &Connection, waiting: usize, now: Instant) {
         if waiting > FEW {
             self.many_came = Some(now);
         }

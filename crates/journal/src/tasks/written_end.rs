@@ -1,17 +1,17 @@
-//! How far this process has written, for those who wait for more.
+//! The end of what this process has written, for those who wait for more.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::Position;
+use crate::port::Position;
 
 #[derive(Debug, Default)]
-pub(crate) struct Horizon {
+pub(crate) struct WrittenEnd {
     end: Mutex<Position>,
     moved: Condvar,
 }
 
-impl Horizon {
+impl WrittenEnd {
     /// Announces that everything up to `end` can be read.
     pub(crate) fn reach(&self, end: Position) {
         *self.end.lock().unwrap_or_else(PoisonError::into_inner) = end;

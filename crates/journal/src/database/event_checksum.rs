@@ -6,17 +6,16 @@
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use sha2::{Digest, Sha256};
 
-use super::row::StoredEvent;
-use crate::task::Origin;
+use crate::tasks::progress::Origin;
 
 /// The first half of a SHA-256.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Sum([u8; 16]);
+pub(crate) struct EventChecksum([u8; 16]);
 
-impl Sum {
+impl EventChecksum {
     /// What the chain of a task begins with.
-    pub(super) fn of_origin(origin: &Origin) -> Self {
-        let mut digest = Digestion::default();
+    pub(crate) fn of_origin(origin: &Origin) -> Self {
+        let mut digest = EventDigest::default();
         digest.text(origin.task_id.letters().as_bytes());
         digest.text(origin.parent_id.map(|id| id.letters().to_owned()).unwrap_or_default().as_bytes());
         digest.text(origin.root_id.letters().as_bytes());
@@ -28,55 +27,40 @@ impl Sum {
         digest.finish()
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.0
-    }
-
-    /// The sum of an event, over the one before it and all that is stored of this one.
-    pub(super) fn of_event(previous: Self, event: &StoredEvent<'_>) -> Self {
-        let mut digest = Digestion::default();
-        digest.text(&previous.0);
-        digest.number(event.position);
-        digest.text(event.task);
-        digest.number(event.seq);
-        digest.number(event.leg);
-        digest.number(event.time);
-        digest.number(event.version);
-        digest.text(event.kind);
-        digest.text(event.body);
-        digest.finish()
     }
 }
 
 /// Numbers are eight little-endian bytes; texts follow their length, so that no two rows read the same.
 #[derive(Default)]
-struct Digestion(Sha256);
+pub(crate) struct EventDigest(Sha256);
 
-impl Digestion {
-    fn number(&mut self, number: i64) {
+impl EventDigest {
+    pub(crate) fn number(&mut self, number: i64) {
         self.0.update(number.to_le_bytes());
     }
 
-    fn text(&mut self, text: &[u8]) {
+    pub(crate) fn text(&mut self, text: &[u8]) {
         self.0.update((text.len() as u64).to_le_bytes());
         self.0.update(text);
     }
 
-    fn finish(self) -> Sum {
+    pub(crate) fn finish(self) -> EventChecksum {
         let whole: [u8; 32] = self.0.finalize().into();
         let mut half = [0; 16];
         half.copy_from_slice(&whole[..16]);
-        Sum(half)
+        EventChecksum(half)
     }
 }
 
-impl ToSql for Sum {
+impl ToSql for EventChecksum {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(ValueRef::Blob(&self.0)))
     }
 }
 
-impl FromSql for Sum {
+impl FromSql for EventChecksum {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let bytes = value.as_blob()?;
         let sum = bytes

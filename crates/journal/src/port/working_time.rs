@@ -1,4 +1,4 @@
-//! How long a task has worked, over all its legs and all processes that had it. The time in which nobody had it does not
+//! The working time of a task, over all its legs and all processes that had it. The time in which nobody had it does not
 //! count.
 //!
 //! Known from the times of its events alone. How long a process lived behind its last one is known to nobody: a bounded

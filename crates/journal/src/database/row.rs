@@ -7,15 +7,15 @@ use rusqlite::Row;
 use rusqlite::types::{FromSqlError, Type};
 use sortie_protocol::{Event, Status, TaskId, Timestamp, VERSION};
 
-use super::failure::Failure;
-use super::mark::Mark;
-use super::sum::Sum;
-use crate::owner::Owner;
-use crate::task::{Origin, Progress};
-use crate::{JournalError, Worked};
+use crate::database::error::DatabaseError;
+use crate::database::event_checksum::{EventChecksum, EventDigest};
+use crate::database::row_checksum::{RowChecksum, RowDigest};
+use crate::port::{JournalError, Worked};
+use crate::tasks::owner::Owner;
+use crate::tasks::progress::{Origin, Progress};
 
 /// The whole rows of tasks: an origin, then a progress, then what guards both.
-pub(super) const TASKS: &str = "
+pub(crate) const TASKS: &str = "
     SELECT t.task, t.parent, t.root, t.depth, t.agent, t.title, t.workspace, t.started,
         t.attempt, t.owner_pid, t.owner_started, t.owner_space, t.leg, t.last_seq, t.updated, t.status, t.ended_seq,
         t.children, t.log_sum, t.going, t.row_mark, t.number, t.worked,
@@ -23,14 +23,14 @@ pub(super) const TASKS: &str = "
     FROM tasks t";
 
 /// The same in a file of version 2.
-pub(super) const TASKS_IN_VERSION_2: &str = "
+pub(crate) const TASKS_IN_VERSION_2: &str = "
     SELECT t.task, t.parent, t.root, t.depth, t.agent, t.title, t.workspace, t.started,
         t.attempt, t.owner_pid, t.owner_started, t.owner_space, t.leg, t.last_seq, t.updated, t.status, t.ended_seq,
         t.children, t.log_sum, t.going, t.mark, t.number
     FROM tasks t";
 
 /// Events, each with the origin of its task before it and the sum of the event before it behind it.
-pub(super) const EVENTS: &str = "
+pub(crate) const EVENTS: &str = "
     SELECT t.task, t.parent, t.root, t.depth, t.agent, t.title, t.workspace, t.started,
         e.position, e.task, e.seq, e.leg, e.time, e.version, e.kind, e.body, e.sum, p.sum
     FROM events e
@@ -38,41 +38,75 @@ pub(super) const EVENTS: &str = "
     LEFT JOIN events p ON p.task = e.task AND p.seq = e.seq - 1";
 
 /// The events of one task, without anything of others.
-pub(super) const LOG: &str = "
+pub(crate) const LOG: &str = "
     SELECT e.position, e.task, e.seq, e.leg, e.time, e.version, e.kind, e.body, e.sum
     FROM events e";
 
 /// A row of [`TASKS`].
 #[derive(Debug)]
-pub(super) struct TaskRow {
-    pub(super) origin: Origin,
-    pub(super) tail: TaskTail,
+pub(crate) struct TaskRow {
+    pub(crate) origin: Origin,
+    pub(crate) tail: TaskTail,
 }
 
 /// What moves in a task's row, on what is fixed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TaskTail {
+pub(crate) struct TaskTail {
     /// Its place in the order of starting.
-    pub(super) number: i64,
-    pub(super) origin_mark: Mark,
-    pub(super) progress: Progress,
+    pub(crate) number: i64,
+    pub(crate) origin_mark: RowChecksum,
+    pub(crate) progress: Progress,
     /// Where the chain of its events ends.
-    pub(super) log_sum: Sum,
+    pub(crate) log_sum: EventChecksum,
     /// Being pruned: for everybody but the pruning it is not there any more.
-    pub(super) going: bool,
+    pub(crate) going: bool,
+}
+
+impl TaskTail {
+    /// The checksum of the whole row.
+    pub(crate) fn checksum(&self) -> RowChecksum {
+        with_working_time(self.checksum_in_version_2(), &self.progress.worked)
+    }
+
+    /// The checksum without the working time, which that version did not know.
+    pub(crate) fn checksum_in_version_2(&self) -> RowChecksum {
+        let Self { number, origin_mark, progress, log_sum, going } = self;
+        let mut digest = RowDigest::default();
+        digest.number(*number);
+        digest.number(origin_mark.as_number());
+        digest.number(i64::from(progress.attempt));
+        digest.number(i64::from(progress.owner.pid));
+        digest.number(progress.owner.started.cast_signed());
+        digest.number(progress.owner.space.cast_signed());
+        digest.number(i64::from(progress.leg));
+        digest.number(progress.last_seq.cast_signed());
+        digest.number(progress.updated.0.cast_signed());
+        digest.text(progress.status.map_or("", status_word).as_bytes());
+        digest.number(progress.ended_seq.unwrap_or_default().cast_signed());
+        digest.number(i64::from(progress.children));
+        digest.text(log_sum.bytes());
+        digest.number(i64::from(*going));
+        digest.finish()
+    }
+}
+
+/// The checksum of a row of version 2, and of its working time.
+pub(crate) fn with_working_time(checksum: RowChecksum, worked: &Worked) -> RowChecksum {
+    let (before, admitted, heard) = worked_columns(worked);
+    checksum.with(before, admitted, heard)
 }
 
 /// An event as it is stored, before it is decoded: what its sum is made over.
 #[derive(Debug)]
-pub(super) struct StoredEvent<'a> {
-    pub(super) position: i64,
-    pub(super) task: &'a [u8],
-    pub(super) seq: i64,
-    pub(super) leg: i64,
-    pub(super) time: i64,
-    pub(super) version: i64,
-    pub(super) kind: &'a [u8],
-    pub(super) body: &'a [u8],
+pub(crate) struct StoredEvent<'a> {
+    pub(crate) position: i64,
+    pub(crate) task: &'a [u8],
+    pub(crate) seq: i64,
+    pub(crate) leg: i64,
+    pub(crate) time: i64,
+    pub(crate) version: i64,
+    pub(crate) kind: &'a [u8],
+    pub(crate) body: &'a [u8],
 }
 
 impl<'a> StoredEvent<'a> {
@@ -90,11 +124,26 @@ impl<'a> StoredEvent<'a> {
         })
     }
 
+    /// The checksum over the one before it and all that is stored of this event.
+    pub(crate) fn checksum(&self, previous: EventChecksum) -> EventChecksum {
+        let mut digest = EventDigest::default();
+        digest.text(previous.bytes());
+        digest.number(self.position);
+        digest.text(self.task);
+        digest.number(self.seq);
+        digest.number(self.leg);
+        digest.number(self.time);
+        digest.number(self.version);
+        digest.text(self.kind);
+        digest.text(self.body);
+        digest.finish()
+    }
+
     /// The event, if its sum is that of these bytes behind `previous`.
-    fn check(&self, previous: Sum, sum: Sum, origin: &Origin) -> Result<Event, Failure> {
+    fn check(&self, previous: EventChecksum, sum: EventChecksum, origin: &Origin) -> Result<Event, DatabaseError> {
         let (task_id, seq) = (origin.task_id, self.seq.cast_unsigned());
         let damaged = |cause: String| JournalError::DamagedTask { task: task_id, seq, cause };
-        if Sum::of_event(previous, self) != sum {
+        if self.checksum(previous) != sum {
             return Err(damaged("its checksum does not match".to_owned()).into());
         }
         let fact = serde_json::from_slice(self.body).map_err(|error| {
@@ -161,31 +210,34 @@ fn worked(row: &Row<'_>, first: usize) -> rusqlite::Result<Worked> {
 }
 
 /// The values of these columns.
-pub(super) fn worked_columns(worked: &Worked) -> (i64, Option<i64>, i64) {
+pub(crate) fn worked_columns(worked: &Worked) -> (i64, Option<i64>, i64) {
     let before = i64::try_from(worked.before.as_millis()).unwrap_or(i64::MAX);
     (before, worked.admitted.map(|time| time.0.cast_signed()), worked.last_heard.0.cast_signed())
 }
 
 /// A row of [`TASKS`], checked against its mark.
-pub(super) fn task(row: &Row<'_>) -> Result<TaskRow, Failure> {
+pub(crate) fn task(row: &Row<'_>) -> Result<TaskRow, DatabaseError> {
     let task = unchecked_task(row, worked(row, 22)?)?;
-    if row.get::<_, Mark>(20)? != Mark::of_task(&task.tail) {
-        return Err(Failure::Damage(format!("the header of {} does not match its checksum", task.origin.task_id)));
+    if row.get::<_, RowChecksum>(20)? != task.tail.checksum() {
+        return Err(DatabaseError::Damage(format!(
+            "the header of {} does not match its checksum",
+            task.origin.task_id
+        )));
     }
     Ok(task)
 }
 
 /// The number of a row of [`TASKS_IN_VERSION_2`] that has no mark yet, and the mark that it should have there.
-pub(super) fn unmarked_task(row: &Row<'_>) -> rusqlite::Result<(i64, Mark)> {
+pub(crate) fn unmarked_task(row: &Row<'_>) -> rusqlite::Result<(i64, RowChecksum)> {
     let TaskRow { tail, .. } = unchecked_task(row, Worked::begin(Timestamp(0)))?;
-    Ok((tail.number, Mark::of_task_in_version_2(&tail)))
+    Ok((tail.number, tail.checksum_in_version_2()))
 }
 
 fn unchecked_task(row: &Row<'_>, worked: Worked) -> rusqlite::Result<TaskRow> {
     let origin = origin(row)?;
     let tail = TaskTail {
         number: row.get(21)?,
-        origin_mark: Mark::of_origin(&origin),
+        origin_mark: RowChecksum::of_origin(&origin),
         progress: progress(row, 8, worked)?,
         log_sum: row.get(18)?,
         going: row.get(19)?,
@@ -194,7 +246,7 @@ fn unchecked_task(row: &Row<'_>, worked: Worked) -> rusqlite::Result<TaskRow> {
 }
 
 /// A row of [`EVENTS`], checked against its sum.
-pub(super) fn event(row: &Row<'_>) -> Result<Event, Failure> {
+pub(crate) fn event(row: &Row<'_>) -> Result<Event, DatabaseError> {
     let stored = StoredEvent::from_row(row, 8)?;
     let task = task_id(row, 9)?;
     let seq = stored.seq.cast_unsigned();
@@ -203,17 +255,21 @@ pub(super) fn event(row: &Row<'_>) -> Result<Event, Failure> {
         return Err(damaged("the row of its task is missing".to_owned()).into());
     }
     let origin = origin(row)?;
-    let sum: Sum = row.get(16).map_err(|error| damaged(format!("its checksum cannot be read ({error})")))?;
+    let sum: EventChecksum = row.get(16).map_err(|error| damaged(format!("its checksum cannot be read ({error})")))?;
     let previous = match row.get(17)? {
         Some(previous) => previous,
-        None if seq == 1 => Sum::of_origin(&origin),
+        None if seq == 1 => EventChecksum::of_origin(&origin),
         None => return Err(damaged("the event before it is missing".to_owned()).into()),
     };
     stored.check(previous, sum, &origin)
 }
 
 /// A row of [`LOG`], checked as the one that follows the sum `previous`, with its own sum and how long it is.
-pub(super) fn next_event(row: &Row<'_>, previous: Sum, origin: &Origin) -> Result<(Event, Sum, usize), Failure> {
+pub(crate) fn next_event(
+    row: &Row<'_>,
+    previous: EventChecksum,
+    origin: &Origin,
+) -> Result<(Event, EventChecksum, usize), DatabaseError> {
     let stored = StoredEvent::from_row(row, 0)?;
     let (task, seq) = (origin.task_id, stored.seq.cast_unsigned());
     let sum = row.get(8).map_err(|error| {
@@ -228,7 +284,7 @@ fn bytes<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<&'a [u8]> {
     value.as_bytes().map_err(|error| unreadable(column, error))
 }
 
-pub(super) fn task_id(row: &Row<'_>, column: usize) -> rusqlite::Result<TaskId> {
+pub(crate) fn task_id(row: &Row<'_>, column: usize) -> rusqlite::Result<TaskId> {
     let text = row.get_ref(column)?.as_str().map_err(|error| unreadable(column, error))?;
     text.parse().map_err(|error| unreadable(column, error))
 }
@@ -248,7 +304,7 @@ fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Status>> {
 const STATUSES: [Status; 5] = [Status::Completed, Status::Partial, Status::Failed, Status::Cancelled, Status::Rejected];
 
 /// The word under which a status is stored.
-pub(super) fn status_word(status: Status) -> &'static str {
+pub(crate) fn status_word(status: Status) -> &'static str {
     match status {
         Status::Completed => "completed",
         Status::Partial => "partial",

@@ -1,14 +1,14 @@
-//! SQLite's errors in the journal's words.
+//! Errors of SQLite in the journal's words.
 
 use std::path::Path;
 
 use rusqlite::ErrorCode;
 
-use crate::JournalError;
+use crate::port::JournalError;
 
 /// Why some step inside failed, before it is known which file it was and what was being done with it.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Failure {
+pub(crate) enum DatabaseError {
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
     #[error(transparent)]
@@ -18,10 +18,10 @@ pub(super) enum Failure {
     Damage(String),
 }
 
-impl Failure {
+impl DatabaseError {
     /// Whether a write that failed so has left nothing behind, and may succeed another time: there was no room, or another
     /// program was at it. Of what a sync has refused, nobody knows what is on disk.
-    pub(super) fn passes(&self) -> bool {
+    pub(crate) fn passes(&self) -> bool {
         let Self::Sqlite(error) = self else { return false };
         let code = error.sqlite_error_code();
         matches!(code, Some(ErrorCode::DiskFull | ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
@@ -30,18 +30,18 @@ impl Failure {
 
 /// What was being done with the file.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Doing {
+pub(crate) enum Doing {
     Opening,
     Reading,
     Writing,
 }
 
 impl Doing {
-    pub(super) fn failed(self, path: &Path, failure: impl Into<Failure>) -> JournalError {
+    pub(crate) fn failed(self, path: &Path, failure: impl Into<DatabaseError>) -> JournalError {
         let error = match failure.into() {
-            Failure::Journal(error) => return error,
-            Failure::Damage(cause) => return JournalError::Damaged { path: path.to_owned(), cause },
-            Failure::Sqlite(error) => error,
+            DatabaseError::Journal(error) => return error,
+            DatabaseError::Damage(cause) => return JournalError::Damaged { path: path.to_owned(), cause },
+            DatabaseError::Sqlite(error) => error,
         };
         let (path, cause) = (path.to_owned(), error.to_string());
         match (error.sqlite_error_code(), self) {

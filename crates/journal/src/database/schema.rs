@@ -1,27 +1,27 @@
-//! What the file holds, in which version, and how an older one becomes a newer one.
+//! The schema of the file: its version, and the steps by which an older file becomes a newer one.
 //!
 //! The version lives in SQLite's `user_version`; `application_id` tells our files from those of other programs.
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::{totals, working_time};
+use crate::database::{totals, working_time_migration};
 
 /// "SRTJ", in the header of every journal.
-pub(super) const APPLICATION: i32 = i32::from_be_bytes(*b"SRTJ");
+pub(crate) const APPLICATION: i32 = i32::from_be_bytes(*b"SRTJ");
 
 /// The steps of all migrations: the one at index `n` leads from version `n` to version `n + 1`. Never edited once shipped.
-pub(super) const STEPS: &[Step] = &[
+pub(crate) const STEPS: &[Step] = &[
     Step { sql: VERSION_1, then: None },
     Step { sql: VERSION_2, then: Some(totals::mark_everything) },
-    Step { sql: VERSION_3, then: Some(working_time::look_up) },
+    Step { sql: VERSION_3, then: Some(working_time_migration::look_up) },
     Step { sql: VERSION_4, then: None },
 ];
 
 /// What leads from one version to the next: statements, and what they cannot do.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step {
-    pub(super) sql: &'static str,
-    pub(super) then: Option<fn(&Transaction<'_>) -> rusqlite::Result<()>>,
+pub(crate) struct Step {
+    pub(crate) sql: &'static str,
+    pub(crate) then: Option<fn(&Transaction<'_>) -> rusqlite::Result<()>>,
 }
 
 /// Ids are stored as their twelve letters, times as milliseconds since 1970, sums as 16 bytes. In `events` the body
@@ -107,7 +107,7 @@ const VERSION_4: &str = "";
 
 /// What a file turned out to be.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Format {
+pub(crate) enum Format {
     /// It holds nothing yet.
     Empty,
     Ours {
@@ -116,7 +116,7 @@ pub(super) enum Format {
     Foreign,
 }
 
-pub(super) fn format(connection: &Connection) -> rusqlite::Result<Format> {
+pub(crate) fn format(connection: &Connection) -> rusqlite::Result<Format> {
     let query = "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
         FROM pragma_application_id, pragma_user_version";
     connection.query_row(query, (), |row| {
@@ -129,12 +129,12 @@ pub(super) fn format(connection: &Connection) -> rusqlite::Result<Format> {
 }
 
 /// The version that `steps` lead to.
-pub(super) fn newest(steps: &[Step]) -> u32 {
+pub(crate) fn newest(steps: &[Step]) -> u32 {
     u32::try_from(steps.len()).unwrap_or(u32::MAX)
 }
 
 /// Takes the steps that the file still lacks, all in one transaction. Only for files that are empty or ours.
-pub(super) fn migrate(connection: &mut Connection, steps: &[Step]) -> rusqlite::Result<()> {
+pub(crate) fn migrate(connection: &mut Connection, steps: &[Step]) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Asked again under the lock: another process may just have done it.
     let taken = match format(&transaction)? {

@@ -1,12 +1,11 @@
-//! How far a task has come, and which process has it.
+//! The standing of a task: how far it has come, and which process has it.
 
 use sortie_protocol::TaskId;
 
-use crate::owner::{Life, Owner};
-use crate::task::Progress;
-use crate::{JournalError, TaskState};
+use crate::port::error::JournalError;
+use crate::port::task_header::TaskState;
 
-/// Where a task stands, for whoever wants to go on with it.
+/// How far a task has come, for whoever wants to go on with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
     pub task_id: TaskId,
@@ -36,25 +35,6 @@ pub enum Holder {
 }
 
 impl Standing {
-    pub(crate) fn new(task_id: TaskId, progress: &Progress) -> Self {
-        let owner = progress.owner;
-        let holder = match progress.status {
-            Some(_) => Holder::Nobody,
-            None if owner == Owner::current() => Holder::ThisProcess,
-            None => match owner.life() {
-                Life::Running => Holder::Other { pid: owner.pid },
-                Life::OutOfSight => Holder::OutOfSight { pid: owner.pid },
-                Life::Gone => Holder::Nobody,
-            },
-        };
-        let state = match (progress.status, holder) {
-            (Some(status), _) => TaskState::Ended(status),
-            (None, Holder::Nobody) => TaskState::Interrupted,
-            (None, Holder::ThisProcess | Holder::Other { .. } | Holder::OutOfSight { .. }) => TaskState::Running,
-        };
-        Self { task_id, leg: progress.leg, attempt: progress.attempt, state, last_seq: progress.last_seq, holder }
-    }
-
     /// The attempt under which to go on with the task, or the refusal to take it from a process that runs it.
     ///
     /// Where two processes ask at once both get the same number, and the first to write has the task, if it says in
@@ -68,7 +48,7 @@ impl Standing {
         }
     }
 
-    /// The same for whoever knows that this process does not run it any more.
+    /// This standing, where somebody knows that this process does not run the task any more.
     #[must_use]
     pub(crate) fn forsaken(self) -> Self {
         match self.holder {
@@ -77,7 +57,7 @@ impl Standing {
         }
     }
 
-    /// The same where somebody knows that a process which cannot be seen from here is gone. Should it live after all, it is
+    /// This standing, where somebody knows that a process which cannot be seen from here is gone. Should it live after all, it is
     /// shut out and ends itself; what it had begun goes on until then.
     #[must_use]
     pub fn given_up(self) -> Self {

@@ -7,20 +7,20 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::failure::Doing;
-use super::schema::{self, Format, STEPS};
-use crate::JournalError;
+use crate::database::error::Doing;
+use crate::database::schema::{self, Format, STEPS};
+use crate::port::JournalError;
 
 /// A file that is ready to be written.
-pub(super) struct Opened {
-    pub(super) connection: Connection,
+pub(crate) struct Opened {
+    pub(crate) connection: Connection,
     /// The file itself if it was made just now and is not yet synced, which must happen before anything in it counts
     /// as synced. It takes milliseconds, so it is left to the writer thread.
-    pub(super) unsynced: Option<File>,
+    pub(crate) unsynced: Option<File>,
 }
 
 /// Opens the file for the writer: made if missing, migrated if older, in WAL mode.
-pub(super) fn for_writing(path: &Path, patience: Duration) -> Result<Opened, JournalError> {
+pub(crate) fn for_writing(path: &Path, patience: Duration) -> Result<Opened, JournalError> {
     refuse_link(path)?;
     let unsynced = create(path)?;
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, patience)?;
@@ -45,7 +45,7 @@ pub(super) fn for_writing(path: &Path, patience: Duration) -> Result<Opened, Jou
 }
 
 /// Opens the file for reading. One that is missing or empty is read as an empty journal, and nothing is created.
-pub(super) fn for_reading(path: &Path, patience: Duration) -> Result<Connection, JournalError> {
+pub(crate) fn for_reading(path: &Path, patience: Duration) -> Result<Connection, JournalError> {
     refuse_link(path)?;
     match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return empty(path),
@@ -72,7 +72,7 @@ pub(super) fn for_reading(path: &Path, patience: Duration) -> Result<Connection,
 }
 
 /// A second connection to a file that has been opened for writing.
-pub(super) fn beside_the_writer(path: &Path, patience: Duration) -> Result<Connection, JournalError> {
+pub(crate) fn beside_the_writer(path: &Path, patience: Duration) -> Result<Connection, JournalError> {
     connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, patience)
 }
 
@@ -121,7 +121,7 @@ fn why_not(path: &Path, error: &rusqlite::Error) -> String {
 
 /// Closing any handle of a file takes away all locks that this process has on it, SQLite's included, and with them its
 /// protection against other processes. A lost handle costs less.
-pub(super) fn keep_open_for_ever(file: File) {
+pub(crate) fn keep_open_for_ever(file: File) {
     std::mem::forget(file);
 }
 
@@ -218,11 +218,11 @@ mod owner_only {
     use std::fs::{DirBuilder, OpenOptions};
     use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 
-    pub(super) fn file(options: &mut OpenOptions) {
+    pub(crate) fn file(options: &mut OpenOptions) {
         options.mode(0o600);
     }
 
-    pub(super) fn directory(builder: &mut DirBuilder) {
+    pub(crate) fn directory(builder: &mut DirBuilder) {
         builder.mode(0o700);
     }
 }
@@ -232,7 +232,7 @@ mod owner_only {
     use std::fs::{DirBuilder, OpenOptions};
 
     // A user's own directories are closed to others there by default.
-    pub(super) fn file(_options: &mut OpenOptions) {}
+    pub(crate) fn file(_options: &mut OpenOptions) {}
 
-    pub(super) fn directory(_builder: &mut DirBuilder) {}
+    pub(crate) fn directory(_builder: &mut DirBuilder) {}
 }

@@ -1,9 +1,9 @@
-//! What a journal keeps of a task besides its events: where it came from and how far it has come.
+//! The origin and the progress of a task, which a journal keeps besides its events.
 
 use sortie_protocol::{Fact, Job, Status, TaskId, Timestamp};
 
-use crate::owner::{Life, Owner};
-use crate::{Entry, JournalError, TaskHeader, TaskState, Worked};
+use crate::port::{Entry, Holder, JournalError, Standing, TaskHeader, TaskState, Worked};
+use crate::tasks::owner::{Life, Owner};
 
 /// What the first fact of a task fixes for good.
 #[derive(Debug, Clone)]
@@ -90,6 +90,26 @@ impl Progress {
         }
     }
 
+    /// The standing of this task, as seen from this process.
+    pub(crate) fn standing(&self, task_id: TaskId) -> Standing {
+        let owner = self.owner;
+        let holder = match self.status {
+            Some(_) => Holder::Nobody,
+            None if owner == Owner::current() => Holder::ThisProcess,
+            None => match owner.life() {
+                Life::Running => Holder::Other { pid: owner.pid },
+                Life::OutOfSight => Holder::OutOfSight { pid: owner.pid },
+                Life::Gone => Holder::Nobody,
+            },
+        };
+        let state = match (self.status, holder) {
+            (Some(status), _) => TaskState::Ended(status),
+            (None, Holder::Nobody) => TaskState::Interrupted,
+            (None, Holder::ThisProcess | Holder::Other { .. } | Holder::OutOfSight { .. }) => TaskState::Running,
+        };
+        Standing { task_id, leg: self.leg, attempt: self.attempt, state, last_seq: self.last_seq, holder }
+    }
+
     /// Takes the next event and returns its number, or refuses a writer that has been shut out.
     pub(crate) fn advance(&mut self, entry: &Entry, owner: Owner) -> Result<u64, JournalError> {
         // Two processes may take over at once with the same attempt: the first to write is the owner.
@@ -150,7 +170,6 @@ mod tests {
     use sortie_protocol::{CallId, Timestamp};
 
     use super::*;
-    use crate::Standing;
 
     #[test]
     fn word_of_a_child_reaches_a_task_that_nobody_runs_and_leaves_it_nobodys() {
@@ -162,7 +181,7 @@ mod tests {
         let gone = Owner { pid: 1, started: Owner::current().started + 1, ..Owner::current() };
         let mut progress = Progress::before(&word, gone);
         assert_eq!(progress.advance(&word, Owner::current()).unwrap(), 1);
-        assert_eq!(Standing::new(task_id, &progress).state, TaskState::Interrupted);
+        assert_eq!(progress.standing(task_id).state, TaskState::Interrupted);
         let other_fact = Entry { fact: Fact::TaskAdmitted, ..word.clone() };
         assert!(matches!(progress.advance(&other_fact, Owner::current()), Err(JournalError::Fenced { .. })));
         let earlier = Entry { attempt: 2, ..word.clone() };

@@ -1,4 +1,4 @@
-//! Whether the files that are written are still those that others would find.
+//! The identity of the files that are written: whether others would still find them.
 //!
 //! A system lets a program write on to a file that has been deleted or moved away; whoever opens the path next finds
 //! nothing of it, or another file.
@@ -7,32 +7,32 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::JournalError;
+use crate::port::JournalError;
 
 /// The journal's file and SQLite's log beside it, as they were found.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(crate) struct FileIdentity {
     file: PathBuf,
-    file_identity: Identity,
+    identity: Identity,
     log: PathBuf,
     /// Known from the first write on, which makes it if need be.
     log_identity: Option<Identity>,
 }
 
-impl Place {
-    pub(super) fn of(file: &Path) -> io::Result<Self> {
+impl FileIdentity {
+    pub(crate) fn of(file: &Path) -> io::Result<Self> {
         let mut log = file.as_os_str().to_owned();
         log.push("-wal");
-        let file_identity = Identity::of(file)?;
-        Ok(Self { file: file.to_owned(), file_identity, log: log.into(), log_identity: None })
+        let identity = Identity::of(file)?;
+        Ok(Self { file: file.to_owned(), identity, log: log.into(), log_identity: None })
     }
 
     /// Asked after a write and before anybody is told of it.
-    pub(super) fn check(&mut self) -> Result<(), JournalError> {
+    pub(crate) fn check(&mut self) -> Result<(), JournalError> {
         let moved = || JournalError::Moved { path: self.file.clone() };
         let (file, log) = (Identity::of(&self.file), Identity::of(&self.log));
         let (file, log) = (file.map_err(|_| moved())?, log.map_err(|_| moved())?);
-        if file != self.file_identity || log != *self.log_identity.get_or_insert(log) {
+        if file != self.identity || log != *self.log_identity.get_or_insert(log) {
             return Err(moved());
         }
         Ok(())

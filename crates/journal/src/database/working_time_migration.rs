@@ -1,24 +1,24 @@
-//! How long the tasks of an older file have worked, found out once, when it is migrated to version 3.
+//! Finds out how long the tasks of an older file have worked, once, when it is migrated to version 3.
 //!
 //! Checks nothing: what was damaged before is damaged afterwards, and found by whoever reads it.
 
 use rusqlite::{Transaction, params};
 use sortie_protocol::{Fact, Timestamp};
 
-use super::mark::Mark;
-use super::row::worked_columns;
-use crate::Worked;
+use crate::database::row::{with_working_time, worked_columns};
+use crate::database::row_checksum::RowChecksum;
+use crate::port::Worked;
 
 /// Puts it into the row of each task. The marks are gone on from, not made anew.
-pub(super) fn look_up(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+pub(crate) fn look_up(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     let mut tasks = transaction.prepare("SELECT number, row_mark FROM tasks")?;
-    let rows: Vec<(i64, Mark)> = tasks.query_map((), |row| row.try_into())?.collect::<Result<_, _>>()?;
+    let rows: Vec<(i64, RowChecksum)> = tasks.query_map((), |row| row.try_into())?.collect::<Result<_, _>>()?;
     let mut update = transaction
         .prepare("UPDATE tasks SET worked = ?2, admitted = ?3, heard = ?4, row_mark = ?5 WHERE number = ?1")?;
     for (number, mark) in rows {
         let worked = of_task(transaction, number)?;
         let (before, admitted, heard) = worked_columns(&worked);
-        update.execute(params![number, before, admitted, heard, mark.with(&worked)])?;
+        update.execute(params![number, before, admitted, heard, with_working_time(mark, &worked)])?;
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
-//! Which tasks a list is about.
+//! The question which tasks a list is about.
 
 use sortie_protocol::TaskId;
 
-use crate::{TaskHeader, TaskState};
+use crate::port::task_header::{TaskHeader, TaskState};
 
 /// A question for headers. The default one asks for all tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
