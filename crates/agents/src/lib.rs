@@ -7,28 +7,21 @@
 // Files and processes only through `sortie-sandbox`: see `clippy.toml`.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-mod builtin;
+mod agent_file;
 mod definition;
-mod draft;
-mod file;
-mod finding;
-mod fold;
-mod layer;
-mod look_alike;
+mod front_matter;
 mod matching;
-mod read;
 mod registry;
 mod resolve;
-mod server;
-mod template;
+mod templates;
+mod text;
 
-pub use definition::{AgentDefinition, Origin, Scope};
-pub use draft::draft;
-pub use file::{AgentFile, Dialect, MAX_FILE_BYTES, PromptFile, TemplateFile};
-pub use finding::{Finding, Severity, Weight};
+pub use agent_file::{Reading, read};
+pub use definition::{
+    AgentDefinition, AgentFile, Dialect, Finding, MAX_FILE_BYTES, Origin, PromptFile, Scope, ServerAccess,
+    ServerDefinition, ServerReading, ServerUse, Severity, TemplateFile, Weight, server_prefix,
+};
 pub use matching::{ENOUGH_WORDS, Match, MatchedWord, Place, Ranking, rank};
-pub use read::{Reading, read};
-pub use registry::{Agents, Registry, UnknownAgent};
+pub use registry::{Agents, Registry, UnknownAgent, draft};
 pub use resolve::{Resolution, limits, renew, resolve};
-pub use server::{ServerAccess, ServerDefinition, ServerReading, ServerUse, prefix as server_prefix};
-pub use template::{Argument, Given, Template, TemplateError, Templates, UnknownTemplate, template_lines};
+pub use templates::{Argument, Given, Template, TemplateError, Templates, UnknownTemplate, template_lines};

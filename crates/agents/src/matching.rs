@@ -1,20 +1,23 @@
-//! Which agent suits a text best: lexical ranking (BM25) over names and descriptions, the same for the same input.
+//! Ranks agents by how well they suit a text: lexically (BM25), over names and descriptions.
 //!
 //! An agent is chosen when it shares [`ENOUGH_WORDS`] content words with the text, or all of them where the text has
 //! fewer; the score only orders those that do, since scores of different texts cannot be compared. Ties: the agent that
 //! shares more words, then the one that is defined nearer (project, user, built in), then the first by name.
 
-mod count;
 mod query;
 mod score;
 mod stem;
+mod word_counts;
 mod words;
 
 use std::cmp::Ordering;
 
-use self::count::Counts;
+pub use self::score::{Match, MatchedWord, Place};
+
 use self::query::Query;
-use crate::{AgentDefinition, Registry};
+use self::word_counts::Counts;
+use crate::definition::AgentDefinition;
+use crate::registry::Registry;
 
 /// How many content words a text and an agent must share, if the text has that many.
 pub const ENOUGH_WORDS: usize = 2;
@@ -32,32 +35,6 @@ pub struct Ranking<'a> {
     pub why_none: Option<String>,
 }
 
-/// One agent that shares words with the text.
-#[derive(Debug, Clone)]
-pub struct Match<'a> {
-    pub agent: &'a AgentDefinition,
-    /// The sum over its words.
-    pub score: f64,
-    /// In the order in which they stand in the text.
-    pub words: Vec<MatchedWord>,
-}
-
-/// One shared word and what it adds to the score.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MatchedWord {
-    pub word: String,
-    pub score: f64,
-    pub place: Place,
-}
-
-/// Where an agent has a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Place {
-    Name,
-    Description,
-    Both,
-}
-
 impl<'a> Ranking<'a> {
     /// The agent to choose, if one matches well enough.
     pub fn best(&self) -> Option<&Match<'a>> {
@@ -70,7 +47,7 @@ pub fn rank<'a>(registry: &'a Registry, text: &str) -> Ranking<'a> {
     let query = Query::new(text);
     let agents: Vec<&AgentDefinition> = registry.delegable().collect();
     let counts = Counts::new(&query, &agents);
-    let words = query.words(&counts);
+    let words = query.words(|stem| counts.agents_with(stem) > 0);
     let needed = words.len().min(ENOUGH_WORDS);
     let mut matches = score::matches(&agents, &words, &counts);
     matches.sort_by(|left, right| order(left, right, needed));

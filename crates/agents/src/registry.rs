@@ -1,20 +1,23 @@
-//! Which agents exist, and which one a name means.
+//! The registry of agents: which ones exist, and which one a name means.
 
 mod agent_rules;
 mod assemble;
-mod claim;
+mod builtin;
+mod draft;
+mod name_claim;
 mod prompts;
-mod unknown;
+mod unknown_agent;
 
 use std::sync::Arc;
 
 use sortie_protocol::{nearest, nearest_few};
 
-use self::assemble::Absent;
-pub use self::unknown::UnknownAgent;
-use crate::{
-    AgentDefinition, AgentFile, Finding, PromptFile, Severity, Template, TemplateFile, Templates, Weight, builtin,
-};
+pub use self::draft::draft;
+pub use self::unknown_agent::UnknownAgent;
+
+use self::assemble::{Absent, Assembled};
+use crate::definition::{AgentDefinition, AgentFile, Finding, PromptFile, Severity, TemplateFile, Weight};
+use crate::templates::{Template, Templates};
 
 /// Where the agents come from. Asked anew for each task that starts: they may change while a program runs.
 pub trait Agents: Send + Sync {
@@ -59,10 +62,11 @@ impl Registry {
     /// file cannot take a built-in agent's prompt or name, or one that looks like it, unless it is trusted. `tools` are
     /// the names of all tools that exist. The order of the files does not matter.
     pub fn assemble(files: Vec<AgentFile>, prompts: Vec<PromptFile>, tools: &[String]) -> Self {
-        assemble::assemble(files, prompts, tools)
+        let Assembled { agents, findings, absent, displaced } = assemble::assemble(files, prompts, tools);
+        Self { agents, findings, absent, displaced, templates: Arc::default() }
     }
 
-    /// The same with what is wrong with files that could not even be read.
+    /// This registry, and what is wrong with files that could not even be read.
     #[must_use]
     pub fn with_findings(mut self, findings: impl IntoIterator<Item = Finding>) -> Self {
         self.findings.extend(findings);
@@ -70,7 +74,7 @@ impl Registry {
         self
     }
 
-    /// The same with the templates of these files, instead of any that there were.
+    /// This registry with the templates of these files, instead of any that there were.
     #[must_use]
     pub fn with_templates(mut self, files: Vec<TemplateFile>) -> Self {
         let (templates, mut findings) = Templates::assemble(files);

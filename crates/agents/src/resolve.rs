@@ -1,11 +1,13 @@
-//! What was said becomes what is meant: a definition, a request and a parent become one configuration.
+//! Resolves a definition, a request and a parent into one configuration.
+
+mod grant_layer;
 
 use serde_json::Value;
 use sortie_policy::narrow;
 use sortie_protocol::{AgentConfig, Grant, GrantLayer, Limits, ModelChoice, ServerTools};
 
-use crate::AgentDefinition;
-use crate::layer::layer;
+use self::grant_layer::layer;
+use crate::definition::AgentDefinition;
 
 /// Model calls of an agent that says nothing of them, where nothing else holds.
 const USUAL_TURNS: u32 = 30;

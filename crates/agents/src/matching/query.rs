@@ -1,9 +1,8 @@
-//! What is asked for: the words of a text that say something, and their stems.
+//! The query: the words of a text that say something, and their stems.
 
 use std::collections::HashMap;
 
-use super::count::Counts;
-use super::words::{each_word, is_empty_word, is_simple, write_folded, write_stem};
+use crate::matching::words::{each_word, is_empty_word, is_simple, write_folded, write_stem};
 
 /// One word that is asked for.
 #[derive(Debug, Clone)]
@@ -71,11 +70,11 @@ impl Query {
     }
 
     /// The content words, each once. One in camel case counts as a whole if some agent knows it so, else in its parts.
-    pub(super) fn words(self, counts: &Counts) -> Vec<Word> {
+    pub(super) fn words(self, is_found: impl Fn(usize) -> bool) -> Vec<Word> {
         let mut seen = vec![false; self.stems.len()];
         let mut words = Vec::new();
         for Asked { whole, parts } in self.words {
-            let as_whole = parts.is_empty() || counts.agents_with(whole.stem) > 0;
+            let as_whole = parts.is_empty() || is_found(whole.stem);
             let chosen = if as_whole { vec![whole] } else { parts };
             words.extend(chosen.into_iter().filter(|word| !std::mem::replace(&mut seen[word.stem], true)));
         }

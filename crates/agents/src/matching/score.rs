@@ -1,9 +1,8 @@
-//! What a shared word is worth: BM25 over two fields, the name and the description.
+//! Scores shared words: BM25 over two fields, the name and the description.
 
-use super::count::{AgentCount, Counts, Hit};
-use super::query::Word;
-use super::{Match, MatchedWord, Place};
-use crate::AgentDefinition;
+use crate::definition::AgentDefinition;
+use crate::matching::query::Word;
+use crate::matching::word_counts::{AgentCount, Counts, Hit};
 
 /// A word in the name is worth as much as this many in the description.
 const NAME_WEIGHT: f64 = 3.0;
@@ -11,6 +10,32 @@ const NAME_WEIGHT: f64 = 3.0;
 const SATURATION: f64 = 1.2;
 /// How much a long description is held against a word in it (b).
 const LENGTH_PENALTY: f64 = 0.75;
+
+/// One agent that shares words with the text.
+#[derive(Debug, Clone)]
+pub struct Match<'a> {
+    pub agent: &'a AgentDefinition,
+    /// The sum over its words.
+    pub score: f64,
+    /// In the order in which they stand in the text.
+    pub words: Vec<MatchedWord>,
+}
+
+/// One shared word and what it adds to the score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MatchedWord {
+    pub word: String,
+    pub score: f64,
+    pub place: Place,
+}
+
+/// Where an agent has a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    Name,
+    Description,
+    Both,
+}
 
 /// The agents that share at least one word, in no particular order. It takes time by the words that are shared, not by
 /// those that are asked for: a text may be long, and the agents many.

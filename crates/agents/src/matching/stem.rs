@@ -80,7 +80,7 @@ fn undouble(word: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::stem;
+    use crate::matching::stem::stem;
 
     fn stemmed(word: &str) -> String {
         let mut word = word.to_owned();

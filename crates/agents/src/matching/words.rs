@@ -1,7 +1,7 @@
-//! Texts as words: what a word is, which words say nothing, and which are one.
+//! Splits texts into words: what a word is, which words say nothing, and which are one.
 
-use super::stem::stem;
-use crate::fold::{fold, is_mark};
+use crate::matching::stem::stem;
+use crate::text::letter_folding::{fold, is_mark};
 
 /// Words that stand in any request or description and so tell no agent from another.
 const EMPTY_WORDS: [&str; 94] = [

@@ -3,7 +3,7 @@
 use sortie_policy::Rule;
 use sortie_protocol::nearest;
 
-use crate::{AgentDefinition, Finding, Severity, Weight};
+use crate::definition::{AgentDefinition, Finding, Severity, Weight};
 
 /// A warning for each rule that is about an agent which is not among these.
 pub(super) fn about_nobody(agents: &[AgentDefinition]) -> Vec<Finding> {

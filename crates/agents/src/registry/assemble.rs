@@ -1,11 +1,20 @@
-//! From files to a registry: who wins, who is set aside, and what is said about it.
+//! Assembles agents from files: who wins, who is set aside, and what is said about it.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use super::claim::{self, Broken, Claim, Winner};
-use super::{Registry, agent_rules, prompts};
-use crate::{AgentDefinition, AgentFile, Dialect, Finding, PromptFile, Scope, Severity, Weight, builtin, read};
+use crate::agent_file::read;
+use crate::definition::{AgentDefinition, AgentFile, Dialect, Finding, PromptFile, Scope, Severity, Weight};
+use crate::registry::builtin;
+use crate::registry::name_claim::{self, Broken, Claim, Winner};
+use crate::registry::{agent_rules, prompts};
+
+/// Agents that were assembled from files.
+pub(super) struct Assembled {
+    pub(super) agents: Vec<AgentDefinition>,
+    pub(super) findings: Vec<Finding>,
+    pub(super) absent: Vec<Absent>,
+    pub(super) displaced: Vec<AgentDefinition>,
+}
 
 /// A name that a file claims in vain.
 #[derive(Debug, Clone)]
@@ -15,7 +24,7 @@ pub(super) struct Absent {
     pub(super) finding: Finding,
 }
 
-pub(super) fn assemble(mut files: Vec<AgentFile>, prompts: Vec<PromptFile>, tools: &[String]) -> Registry {
+pub(super) fn assemble(mut files: Vec<AgentFile>, prompts: Vec<PromptFile>, tools: &[String]) -> Assembled {
     // The winners first: each later claim to a taken name is a loser.
     files.sort_by(|left, right| rank(left).cmp(&rank(right)));
     let mut assembly = Assembly { builtin: builtin::definitions(), ..Assembly::default() };
@@ -47,7 +56,7 @@ impl Assembly {
         self.findings.extend(reading.findings);
         let Some(name) = reading.name else { return };
         let key = name.to_ascii_lowercase();
-        if let Some(finding) = claim::of_a_builtin_name(&self.builtin, file, &name) {
+        if let Some(finding) = name_claim::of_a_builtin_name(&self.builtin, file, &name) {
             self.set_aside(name, finding);
         } else if let Some(definition) = reading.definition {
             match self.claims.get(&key) {
@@ -74,7 +83,7 @@ impl Assembly {
     }
 
     /// Puts the winners over the built-in agents: in their places where the names are theirs, else behind them.
-    fn finish(mut self, prompts: Vec<PromptFile>) -> Registry {
+    fn finish(mut self, prompts: Vec<PromptFile>) -> Assembled {
         self.remove_blocked();
         let mut agents = self.builtin;
         let replaced = prompts::replace(&mut agents, prompts, &mut self.findings);
@@ -96,7 +105,7 @@ impl Assembly {
         self.findings.extend(agent_rules::about_nobody(&agents));
         self.findings.sort_by(|left, right| (&left.path, left.line).cmp(&(&right.path, right.line)));
         let (absent, displaced) = (self.absent, self.displaced);
-        Registry { agents, findings: self.findings, absent, displaced, templates: Arc::default() }
+        Assembled { agents, findings: self.findings, absent, displaced }
     }
 
     /// A built-in agent does not stand in for a broken file of its name: its author meant something else to run.

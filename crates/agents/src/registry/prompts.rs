@@ -1,8 +1,8 @@
 //! Files that take the place of built-in role prompts.
 
-use crate::builtin::{self, PROMPT_FILES};
-use crate::file::{MAX_FILE_BYTES, TOO_LARGE};
-use crate::{AgentDefinition, Finding, PromptFile, Scope, Severity, Weight};
+use crate::definition::files::{MAX_FILE_BYTES, TOO_LARGE};
+use crate::definition::{AgentDefinition, Finding, PromptFile, Scope, Severity, Weight};
+use crate::registry::builtin::{self, PROMPT_FILES};
 use sortie_protocol::nearest;
 
 /// A role prompt that was replaced, so that it can be said if an agent file makes that pointless.

@@ -1,0 +1,50 @@
+//! `outputSchema`: a JSON schema, written as YAML or as a text in JSON.
+
+use serde_json::{Number, Value as Json};
+use sortie_schema::Schema;
+
+use crate::front_matter::file_findings::FileFindings;
+use crate::front_matter::yaml::{Entry, Node, Value};
+use crate::text::hidden_characters::shown;
+
+/// The schema, if it can be used: a part of it that nobody would check makes the file an error.
+pub(super) fn output_schema(entry: &Entry, report: &mut FileFindings<'_>) -> Option<Json> {
+    let schema = match &entry.value.value {
+        Value::Map(_) => json(&entry.value),
+        Value::Text(text) => match serde_json::from_str(text) {
+            Ok(schema) => schema,
+            Err(error) => {
+                let message = format!("`outputSchema` is neither a mapping nor JSON ({error})");
+                report.error(entry.line, message, "write the schema as YAML below the key, or as JSON below `|`");
+                return None;
+            }
+        },
+        Value::Nothing | Value::List(_) => {
+            report.error(entry.line, "`outputSchema` is no schema", "write it as YAML below the key");
+            return None;
+        }
+    };
+    match Schema::read(&schema) {
+        Ok(_) => Some(schema),
+        Err(error) => {
+            let message = format!("`outputSchema` cannot be used: {}", shown(&error.to_string()));
+            report.error(entry.line, message, "mend it, or delete the key");
+            None
+        }
+    }
+}
+
+/// A scalar without quotes is what it looks like; in JSON's spelling, not in all of YAML's.
+pub(super) fn json(node: &Node) -> Json {
+    match &node.value {
+        Value::Nothing => Json::Null,
+        Value::Text(text) if node.is_quoted => text.as_str().into(),
+        Value::Text(text) => match text.as_str() {
+            "true" => true.into(),
+            "false" => false.into(),
+            other => other.parse::<Number>().map_or_else(|_| other.into(), Json::Number),
+        },
+        Value::List(items) => items.iter().map(json).collect(),
+        Value::Map(entries) => entries.iter().map(|entry| (entry.key.clone(), json(&entry.value))).collect(),
+    }
+}

@@ -1,0 +1,78 @@
+//! Keys that are known and checked but do not work in this version. What they ask for is refused in our files and
+//! named in foreign ones, never dropped in silence; asking for what happens anyway is fine.
+
+use crate::front_matter::file_findings::FileFindings;
+use crate::front_matter::yaml::{Entry, Value};
+use crate::text::hidden_characters::shown;
+
+/// What a key's value must look like.
+enum Shape {
+    /// One of some words; `idle` ones ask for what happens anyway.
+    Word {
+        idle: &'static [&'static str],
+        later: &'static [&'static str],
+    },
+    /// Names, separated by commas or as a list.
+    Names,
+    Map,
+}
+
+const LATER: [(&str, Shape); 6] = [
+    ("skills", Shape::Names),
+    ("hooks", Shape::Map),
+    ("memory", Shape::Word { idle: &[], later: &["user", "project", "local"] }),
+    ("background", Shape::Word { idle: &["false"], later: &["true"] }),
+    ("effort", Shape::Word { idle: &["none"], later: &["low", "medium", "high", "xhigh", "max"] }),
+    ("isolation", Shape::Word { idle: &["none"], later: &["worktree", "remote"] }),
+];
+
+/// What a value asks for.
+enum Asked {
+    Nothing,
+    /// Something that does not work in this version.
+    Later,
+    /// Something that makes no sense; what would.
+    Nonsense(String),
+}
+
+/// Checks a key of this kind; `None` when it is none of them.
+pub(super) fn check(entry: &Entry, report: &mut FileFindings<'_>) -> Option<()> {
+    let (key, shape) = LATER.iter().find(|(key, _)| *key == entry.key)?;
+    let said = match &entry.value.value {
+        Value::Text(text) => format!("`{key}: {}`", shown(text)),
+        _ => format!("`{key}`"),
+    };
+    match asked(&entry.value.value, shape) {
+        Asked::Nothing => {}
+        Asked::Nonsense(fix) => report.strict(entry.line, format!("{said} makes no sense"), fix),
+        Asked::Later => {
+            let fix = if report.is_ours() { "delete the line" } else { "the agent runs without it" };
+            report.strict(entry.line, format!("{said} does not work in this version"), fix);
+        }
+    }
+    Some(())
+}
+
+fn asked(value: &Value, shape: &Shape) -> Asked {
+    match (shape, value) {
+        (_, Value::Nothing) => Asked::Nothing,
+        (Shape::Word { idle, .. }, Value::Text(word)) if idle.contains(&word.as_str()) => Asked::Nothing,
+        (Shape::Word { later, .. }, Value::Text(word)) if later.contains(&word.as_str()) => Asked::Later,
+        (Shape::Word { idle, later }, _) => {
+            Asked::Nonsense(format!("it can be {}", [*idle, *later].concat().join(", ")))
+        }
+        (_, value) if is_empty(value) => Asked::Nothing,
+        (Shape::Names, Value::Text(_) | Value::List(_)) | (Shape::Map, Value::Map(_)) => Asked::Later,
+        (Shape::Names, _) => Asked::Nonsense("it can be a list of names".to_owned()),
+        (Shape::Map, _) => Asked::Nonsense("it can be a mapping".to_owned()),
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Nothing => true,
+        Value::Text(text) => text.trim().is_empty(),
+        Value::List(items) => items.is_empty(),
+        Value::Map(entries) => entries.is_empty(),
+    }
+}

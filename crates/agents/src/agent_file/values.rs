@@ -1,0 +1,58 @@
+//! Values that several keys share: texts, and the name of a model.
+
+use crate::front_matter::file_findings::FileFindings;
+use crate::front_matter::yaml::{Entry, Value};
+use crate::text::hidden_characters::{self, shown};
+
+/// The word that means the parent's model is kept: it says so, even where a kind of agent has a model of its own.
+pub(crate) fn model(entry: &Entry, report: &mut FileFindings<'_>) -> Option<String> {
+    let model = optional_text(entry, report)?;
+    if model.contains(char::is_whitespace) || hidden_characters::first(&model).is_some() {
+        report.error(
+            entry.line,
+            format!("`{}` cannot be a model", shown(&model)),
+            "name a route, an alias or a model id",
+        );
+        return None;
+    }
+    let Some((name, suffix)) = suffixed(&model) else { return Some(model) };
+    let message = format!("`[{suffix}]` behind the model `{}` has no effect here", shown(name));
+    report.strict(entry.line, message, format!("write `{}`", shown(name)));
+    Some(name.to_owned())
+}
+
+/// Other programs write what they want of a model behind its name: `opus[1m]`.
+fn suffixed(model: &str) -> Option<(&str, &str)> {
+    let (name, suffix) = model.strip_suffix(']')?.split_once('[')?;
+    let is_word = !suffix.is_empty() && suffix.chars().all(|character| character.is_ascii_alphanumeric());
+    (is_word && !name.is_empty()).then_some((name, suffix))
+}
+
+/// A text that is not blank, without space around it.
+pub(crate) fn text(entry: &Entry, report: &mut FileFindings<'_>) -> Option<String> {
+    match &entry.value.value {
+        Value::Text(text) if !text.trim().is_empty() => Some(text.trim().to_owned()),
+        Value::Text(_) | Value::Nothing => {
+            report.error(entry.line, format!("`{}` has no value", entry.key), "give it one");
+            None
+        }
+        Value::List(_) | Value::Map(_) => {
+            report.error(entry.line, format!("`{}` must be a text", entry.key), "write it on one line, in quotes");
+            None
+        }
+    }
+}
+
+/// The text of a key that could be left out: in the foreign dialect, no value is as good as no key.
+pub(crate) fn optional_text(entry: &Entry, report: &mut FileFindings<'_>) -> Option<String> {
+    let empty = match &entry.value.value {
+        Value::Nothing => true,
+        Value::Text(text) => text.trim().is_empty(),
+        Value::List(_) | Value::Map(_) => false,
+    };
+    if empty {
+        report.strict(entry.line, format!("`{}` has no value", entry.key), "give it one, or delete the line");
+        return None;
+    }
+    text(entry, report)
+}

@@ -1,0 +1,106 @@
+//! Claims to names: which file has one, and what that means for the next file that wants it.
+
+use sortie_mutant::is_out;
+
+use crate::definition::{AgentDefinition, AgentFile, Dialect, Finding, Scope, Severity, Weight};
+use crate::text::hidden_characters::shown;
+use crate::text::look_alike::look_alike;
+
+/// What became of the nearest file that claims a name.
+#[derive(Debug)]
+pub(super) enum Claim {
+    Won(Winner),
+    /// It is broken, for this reason. Nothing further away stands in for it: its author meant something else to run.
+    Blocked(Broken),
+}
+
+/// A definition that counts.
+#[derive(Debug)]
+pub(super) struct Winner {
+    definition: Box<AgentDefinition>,
+    dialect: Dialect,
+    trusted: bool,
+}
+
+/// A file that takes a name and gives nobody for it.
+#[derive(Debug)]
+pub(super) struct Broken {
+    pub(super) error: Finding,
+    scope: Scope,
+    trusted: bool,
+}
+
+impl Broken {
+    pub(super) fn new(error: Finding, file: &AgentFile) -> Self {
+        Self { error, scope: file.scope, trusted: file.trusted }
+    }
+}
+
+impl Winner {
+    pub(super) fn new(definition: AgentDefinition, file: &AgentFile) -> Self {
+        Self { definition: Box::new(definition), dialect: file.dialect, trusted: file.trusted }
+    }
+}
+
+impl Claim {
+    pub(super) fn into_definition(self) -> Option<AgentDefinition> {
+        match self {
+            Self::Won(winner) => Some(*winner.definition),
+            Self::Blocked(_) => None,
+        }
+    }
+
+    /// Whether a later definition of the name loses its place to a nearer scope's.
+    pub(super) fn displaces(&self, file: &AgentFile) -> bool {
+        match self {
+            Self::Won(winner) => winner.definition.origin.scope != file.scope,
+            Self::Blocked(broken) => broken.scope != file.scope,
+        }
+    }
+
+    /// What there is to say about a later definition of the name, which does not count. Being further away than a
+    /// trusted one is in order.
+    pub(super) fn against(&self, file: &AgentFile, definition: &AgentDefinition) -> Option<Finding> {
+        let name = &definition.name;
+        let Winner { definition: winner, dialect, trusted } = match self {
+            Self::Won(winner) => winner,
+            Self::Blocked(Broken { error, scope, trusted }) => {
+                let message = format!("`{name}` does not stand in for {}, which is broken", error.path);
+                let weight = if *scope == file.scope || *trusted { Weight::Ordinary } else { Weight::Displacing };
+                return Some(warning(weight, &file.path, message, "mend that file, or delete it"));
+            }
+        };
+        let other = winner.origin.path.as_deref().unwrap_or_default();
+        if winner.origin.scope != file.scope {
+            let message = format!("`{name}` takes the place of your {}", file.path);
+            let fix = "look at the file, then run `sortie trust`; or delete one of the two";
+            return (!trusted).then(|| warning(Weight::Displacing, other, message, fix));
+        }
+        if *dialect != file.dialect {
+            let message = format!("`{name}` is also defined in {other}, which counts before this file");
+            return Some(warning(Weight::Ordinary, &file.path, message, "delete the one that you do not want"));
+        }
+        let message = format!("`{name}` is already defined in {other}");
+        let already = warning(Weight::Ordinary, &file.path, message, "rename one of the two, or delete it");
+        Some(Finding { severity: Severity::Error, ..already })
+    }
+}
+
+/// Why a project's file does not count that nobody vouched for and that could be taken for a built-in agent, whatever
+/// else is in it.
+pub(super) fn of_a_builtin_name(builtin: &[AgentDefinition], file: &AgentFile, name: &str) -> Option<Finding> {
+    if file.scope != Scope::Project || file.trusted || is_out("built-in-names") {
+        return None;
+    }
+    let taken = builtin.iter().flat_map(|agent| std::iter::once(&agent.name).chain(&agent.aliases));
+    let taken = taken.map(String::as_str).find(|taken| look_alike(taken, name))?;
+    let is = if taken.eq_ignore_ascii_case(name) { "is".to_owned() } else { format!("looks like `{taken}`,") };
+    let message = format!("`{}` {is} a built-in agent's name, so this project's file is set aside", shown(name));
+    let fix = "look at the file, then run `sortie trust`; or give it a name of its own";
+    Some(warning(Weight::SetAside, &file.path, message, fix))
+}
+
+fn warning(weight: Weight, path: &str, message: String, fix: &str) -> Finding {
+    let (path, fix) = (path.to_owned(), fix.to_owned());
+    Finding { severity: Severity::Warning, weight, path, line: None, message, fix }
+}

@@ -1,0 +1,65 @@
+//! The layer that a definition adds to a grant: what it admits, what it forbids, and what it may do unasked.
+
+use sortie_policy::Rule;
+use sortie_protocol::{Grant, GrantLayer};
+
+use crate::agent_file::matches;
+use crate::definition::AgentDefinition;
+
+/// In a deny rule these stand for all tools of their kind; in a definition a bare name is that tool alone.
+const WHOLE_KINDS: [&str; 2] = ["Read", "Edit"];
+
+/// The layer that the agent adds below `inherited`. `tools` are the names of those that exist for it.
+pub(crate) fn layer(definition: &AgentDefinition, inherited: &Grant, tools: &[String]) -> GrantLayer {
+    let is_alone = |rule: &String| WHOLE_KINDS.contains(&rule.as_str());
+    let (alone, deny): (Vec<String>, Vec<String>) = denied(definition, tools).into_iter().partition(is_alone);
+    GrantLayer {
+        tools: admitted(definition, &alone, tools),
+        deny,
+        allow: if definition.mode.is_some() { allowed_above(inherited) } else { Vec::new() },
+        shares_allow: definition.mode.is_some(),
+        mode: definition.mode,
+        approves_reads: definition.approves_reads,
+        never_asks: definition.never_asks,
+        ..GrantLayer::new(format!("agent {}", definition.name))
+    }
+}
+
+/// What the definition forbids, as rules. Names with `*` stand for the tools that they match.
+fn denied(definition: &AgentDefinition, tools: &[String]) -> Vec<String> {
+    let mut denied: Vec<String> = Vec::new();
+    for text in &definition.disallowed_tools {
+        if text.parse::<Rule>().is_ok() {
+            denied.push(text.clone());
+        } else {
+            let pattern = text.to_ascii_lowercase();
+            denied.extend(tools.iter().filter(|tool| matches(&pattern, &tool.to_ascii_lowercase())).cloned());
+        }
+    }
+    denied
+}
+
+/// What the definition admits; `None` admits every tool.
+///
+/// What it forbids `alone` cannot be said by a deny rule and is taken from the list of all. That never widens: a tool that
+/// does not exist for this task does not exist for those below it either.
+fn admitted(definition: &AgentDefinition, alone: &[String], tools: &[String]) -> Option<Vec<String>> {
+    if alone.is_empty() {
+        return definition.tools.clone();
+    }
+    let names = |rule: &String| rule.split_once('(').map_or(rule.as_str(), |(name, _)| name).to_owned();
+    let admitted = definition.tools.as_deref().unwrap_or(tools);
+    Some(admitted.iter().filter(|rule| !alone.contains(&names(rule))).cloned().collect())
+}
+
+/// The rules by which layers above allow something. A mode is about calls that no rule mentions, so an agent's own mode
+/// leaves them alone.
+fn allowed_above(inherited: &Grant) -> Vec<String> {
+    let mut allowed: Vec<String> = Vec::new();
+    for rule in inherited.layers.iter().flat_map(|layer| &layer.allow) {
+        if !allowed.contains(rule) {
+            allowed.push(rule.clone());
+        }
+    }
+    allowed
+}

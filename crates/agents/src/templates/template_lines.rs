@@ -1,0 +1,45 @@
+//! Lines that tell an agent of the templates that there are.
+
+use crate::templates::Templates;
+use crate::templates::template::{Argument, Template};
+
+/// How a template is used, in front of the lines.
+const HEADING: &str = "Templates: a prompt `/NAME key=value … words` (quote values with spaces) becomes their text.";
+/// One template's line.
+const MAX_LINE_CHARS: usize = 200;
+/// All lines together: they stand in front of every request.
+const MAX_LINES_BYTES: usize = 3_000;
+
+/// How templates are called, then one bounded line for each, then how many more there are; nothing where there are none.
+pub fn template_lines(templates: &Templates) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut left = MAX_LINES_BYTES;
+    for template in templates.all() {
+        let line = line(template);
+        let Some(rest) = left.checked_sub(line.len()) else { break };
+        left = rest;
+        lines.push(line);
+    }
+    let more = templates.all().len() - lines.len();
+    if !templates.is_empty() {
+        lines.insert(0, HEADING.to_owned());
+    }
+    lines.extend((more > 0).then(|| format!("- and {more} more")));
+    lines
+}
+
+/// `- /test-file path= [style=]: Write tests for one file`.
+fn line(template: &Template) -> String {
+    let argument = |Argument { name, default }: &Argument| match default {
+        None => format!(" {name}="),
+        Some(_) => format!(" [{name}=]"),
+    };
+    let arguments: String = template.arguments.iter().map(argument).collect();
+    // Line breaks would let one template's description speak for another.
+    let words: Vec<&str> = template.description.split_whitespace().collect();
+    let line = format!("- /{}{arguments}: {}", template.name, words.join(" "));
+    match line.char_indices().nth(MAX_LINE_CHARS) {
+        Some((end, _)) => format!("{}…", line[..end].trim_end()),
+        None => line,
+    }
+}
