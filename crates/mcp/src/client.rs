@@ -4,73 +4,36 @@
 //! What a server says of its tools is taken as a description, never as a permission: whether a call may run is the gate's
 //! to decide, by the tool's name. Which servers there are, and whether they are trusted, is the command line's.
 
-mod address;
-mod bounded_http;
+mod await_answer;
 mod connection;
-mod content;
-mod declining;
-mod expand;
-mod link;
-mod listener;
-mod listing;
-mod made;
-mod pages;
-mod pending;
-mod plain;
-mod process;
+mod connection_pool;
+mod live_connection;
+mod notifications;
+mod pending_request;
 mod remote_tool;
-mod schema;
-mod secrets;
-mod trouble;
-mod waiting;
-mod words;
+mod server_error;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use futures_util::future::{join, join_all};
 use sortie_agents::{AgentDefinition, ServerDefinition, ServerUse, server_prefix};
 use sortie_engine::{Gathered, RemoteTools, Wanted};
-use sortie_policy::Redactor;
-use sortie_sandbox::process::Environment;
 use sortie_tools::{BoxFuture, Tool};
 
 use self::connection::Connection;
-use self::made::Made;
+use self::connection_pool::ConnectionPool;
 use self::remote_tool::RemoteTool;
-
-pub use self::expand::{Lookup, expanded};
-pub use self::secrets::secrets_of;
+use crate::transport::ServerGround;
 
 /// So many tools of one server are offered to one task: descriptions stand in front of each of its requests.
 const MAX_OFFERED: usize = 100;
-
-/// What servers are started with.
-pub struct ServerGround {
-    /// Where programs start.
-    pub workspace: PathBuf,
-    /// What agents can change: no program that lies there is started. Canonical.
-    pub changeable: Vec<PathBuf>,
-    /// What every program finds in its environment, beside what its definition says.
-    pub environment: Environment,
-    /// What `${NAME}` in a definition stands for.
-    pub variables: Lookup,
-    /// The directory where it is kept what programs write to their standard error, a bounded file for each; `None` where
-    /// it is not.
-    pub logs: Option<PathBuf>,
-    /// How long a server that failed is left alone; twice as long each time it does so again, up to a minute or this.
-    pub rest: Duration,
-    /// For what servers say that is not a tool's output.
-    pub redactor: Arc<Redactor>,
-}
 
 /// The servers that are configured, and the connections to them and to agents' own ones.
 pub struct Connections {
     configured: BTreeMap<String, ServerDefinition>,
     ground: Arc<ServerGround>,
-    made: Mutex<Made>,
+    made: Mutex<ConnectionPool>,
 }
 
 impl Connections {
@@ -80,7 +43,7 @@ impl Connections {
         Self { configured, ground: Arc::new(ground), made: Mutex::default() }
     }
 
-    fn made(&self) -> MutexGuard<'_, Made> {
+    fn made(&self) -> MutexGuard<'_, ConnectionPool> {
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -5,9 +5,9 @@
 //! chosen for a task that another client program asked for.
 //! The protocol deprecates sampling from 2026-07-28 on; hosts that speak older revisions and offer it are served.
 
-mod answer;
-mod asking;
-mod question;
+mod lent_model;
+mod sampling_answer;
+mod sampling_request;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,13 +16,11 @@ use rmcp::service::{Peer, RoleServer};
 use sortie_llm::{Chosen, Endpoint, ErrorKind, Model, ModelError, Models, Terms, UnknownModel, offline};
 use sortie_protocol::ModelChoice;
 
-use self::asking::HostModel;
+use self::lent_model::HostModel;
+use self::sampling_request::OUTPUT_CAP;
 
 /// The route under which the model of a host is known.
 pub const ROUTE: &str = "host";
-
-/// A request for sampling must bound its answer.
-const OUTPUT_CAP: u64 = 16_000;
 
 /// By either of them the rules are meant, and nobody else.
 const OFFLINE_NAMES: [&str; 2] = [offline::ROUTE, offline::MODEL_ID];

@@ -3,19 +3,13 @@
 //! A request passes the gate by its head alone, then its body is read, then the protocol answers it. What the protocol
 //! says is not decided here, nor where the token lies: whoever serves brings a way to ask for it. There is no encryption.
 
-mod arrivals;
-mod attended;
-mod body;
-mod bounds;
-mod gate;
+mod connections;
 mod listener;
-mod names;
-mod patient;
-mod reception;
-mod refusal;
+mod presence;
+mod request_handler;
+mod session_transport;
 mod sessions;
-mod token;
-mod watched;
+mod write_timeout;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,14 +17,10 @@ use std::time::Duration;
 use rmcp::ServerHandler;
 use tokio_util::sync::CancellationToken;
 
-pub use bounds::Bounds;
-pub use listener::{BindError, Listener, Reach};
-pub use token::{Token, TokenSource};
+pub use self::listener::{BindError, Listener, Reach};
+pub use crate::http_request::{Bounds, PATH, Token, TokenSource};
 
-use self::reception::Reception;
-
-/// Where the protocol is spoken; there is nothing elsewhere.
-pub const PATH: &str = "/mcp";
+use self::request_handler::RequestHandler;
 
 /// How often sessions are looked at that nobody uses any more.
 const ROUND: Duration = Duration::from_secs(1);
@@ -47,21 +37,21 @@ pub async fn serve<S: ServerHandler>(
     stop: CancellationToken,
 ) {
     let (socket, names) = listener.into_parts();
-    let reception = Arc::new(Reception::new(names, token, bounds.clone(), new_server, stop.clone()));
+    let handler = Arc::new(RequestHandler::new(names, token, bounds.clone(), new_server, stop.clone()));
     let closing = CancellationToken::new();
     let rounds = async {
         loop {
             tokio::time::sleep(ROUND.min(bounds.absence).min(bounds.idleness)).await;
-            reception.look_around();
+            handler.look_around();
         }
     };
     let farewell = async {
         stop.cancelled().await;
-        reception.take_leave().await;
+        handler.take_leave().await;
         closing.cancel();
     };
     tokio::select! {
-        () = arrivals::receive(&socket, &reception, &bounds, &stop, &closing) => {}
+        () = connections::receive(&socket, &handler, &bounds, &stop, &closing) => {}
         () = rounds => {}
         () = async { farewell.await; std::future::pending().await } => {}
     }

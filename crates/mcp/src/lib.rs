@@ -6,14 +6,18 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-mod calls;
 mod client;
 mod host_model;
 pub mod http;
-mod patience;
+mod http_request;
+mod resources;
 mod server;
+mod session;
 pub mod stdio;
+mod tool_list;
+mod transport;
 
-pub use client::{Connections, Lookup, ServerGround, expanded, secrets_of};
+pub use client::Connections;
 pub use host_model::{HostModels, Hosts, Loan, ROUTE as HOST_ROUTE};
 pub use server::{Office, OfficeParts, Server};
+pub use transport::{Lookup, ServerGround, expanded, secrets_of};

@@ -1,13 +1,12 @@
-//! What a host sees: one server for each session, over the one office of the process.
+//! The server that a host sees: one for each session, over the one office of the process.
 //!
 //! It translates between the protocol and the engine, and decides nothing that a task may do. Whatever breaks in a call
 //! is the answer to that call; nothing that a host sends ends the server.
 
-mod news;
+mod answer;
 mod office;
 mod progress;
 mod prompts;
-mod resources;
 mod task_call;
 mod tasks;
 mod tools;
@@ -29,12 +28,15 @@ use rmcp::{ErrorData, ServerHandler};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use self::news::Subscriptions;
 pub use self::office::{Office, OfficeParts};
 use self::progress::Progress;
+use self::prompts::unknown_cursor;
 use self::task_call::Caller;
+use self::tasks::Elicitation;
 use self::tools::tasks_in;
 use crate::host_model::Loan;
+use crate::resources;
+use crate::resources::news::{self, Subscriptions};
 
 /// Calls of one session that are under way at the same time; what a host sends beyond that is refused, not queued.
 const MAX_CALLS: usize = 256;
@@ -160,8 +162,9 @@ impl ServerHandler for Server {
         request: GetTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        let may_ask = context.client_capabilities().is_some_and(|known| known.elicitation.is_some());
-        tasks::get(&self.office, &request.task_id, may_ask).await.map(GetTaskResult::new)
+        let can_ask = context.client_capabilities().is_some_and(|known| known.elicitation.is_some());
+        let elicitation = if can_ask { Elicitation::Offered } else { Elicitation::Missing };
+        tasks::get(&self.office, &request.task_id, elicitation).await.map(GetTaskResult::new)
     }
 
     async fn update_task(
@@ -278,11 +281,6 @@ impl ServerHandler for Server {
 /// Refuses a cursor for a list that has one page, and so never gave any.
 fn only_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     page.and_then(|page| page.cursor).map_or(Ok(()), |cursor| Err(unknown_cursor(&cursor)))
-}
-
-fn unknown_cursor(cursor: &str) -> ErrorData {
-    let message = format!("`{cursor}` is no cursor of this list; take `nextCursor` of the page before");
-    ErrorData::invalid_params(message, None)
 }
 
 /// Whether a request speaks the revision without a handshake. Only there is the Tasks extension what it is here: what the

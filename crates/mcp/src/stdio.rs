@@ -4,9 +4,9 @@
 //! is not served further, and is gone when that goes on. It does not open the streams; the command line does, and keeps
 //! everything else off them.
 
-mod arrivals;
 mod lines;
 mod outgoing;
+mod read_ahead;
 
 use std::convert::Infallible;
 use std::io;
@@ -22,11 +22,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use self::arrivals::{Arrivals, read_on};
 use self::lines::{Line, Lines};
 use self::outgoing::Outgoing;
-use crate::calls::Calls;
-use crate::patience::LAST_WORDS;
+use self::read_ahead::{ReadAhead, read_on};
+use crate::session::open_requests::OpenRequests;
+use crate::session::time_limits::LAST_WORDS;
 
 /// The longest message: a prompt of the usual bound takes six times its bytes at most, and has little beside it.
 pub const MAX_LINE_BYTES: usize = 8 << 20;
@@ -44,7 +44,7 @@ pub async fn serve<S: ServerHandler>(
     let streams = Streams {
         arrivals: Arc::new(Mutex::new(arrivals)),
         outgoing: Outgoing::new(output, gone.clone()),
-        calls: Calls::new(usize::MAX),
+        calls: OpenRequests::new(usize::MAX),
     };
     let reading = async {
         read_on(Lines::new(input, MAX_LINE_BYTES), sender).await;
@@ -72,9 +72,9 @@ pub async fn serve<S: ServerHandler>(
 
 /// Both streams. Clones are the same ones: what a session that came to nothing leaves is the next one's.
 struct Streams<W> {
-    arrivals: Arc<Mutex<Arrivals>>,
+    arrivals: Arc<Mutex<ReadAhead>>,
     outgoing: Outgoing<W>,
-    calls: Arc<Calls>,
+    calls: Arc<OpenRequests>,
 }
 
 impl<W> Clone for Streams<W> {

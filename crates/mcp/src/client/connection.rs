@@ -14,10 +14,10 @@ use sortie_agents::ServerDefinition;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
-use super::ServerGround;
-use super::link::{Attempt, Link};
-use super::listing::Listing;
-use super::trouble::Trouble;
+use crate::client::live_connection::{Attempt, LiveConnection};
+use crate::client::server_error::ServerError;
+use crate::tool_list::tool_listing::ToolListing;
+use crate::transport::ServerGround;
 
 const LONGEST_REST: Duration = Duration::from_mins(1);
 /// A server that ran for so long did well, whatever it did before.
@@ -44,12 +44,12 @@ enum Standing {
     #[default]
     Away,
     Starting(Start, AbortHandle),
-    Up(Arc<Link>),
+    Up(Arc<LiveConnection>),
     Closed,
 }
 
 /// What a start comes to, for all who wait for it.
-type Start = Shared<BoxFuture<'static, Result<Arc<Link>, Trouble>>>;
+type Start = Shared<BoxFuture<'static, Result<Arc<LiveConnection>, ServerError>>>;
 
 impl Connection {
     pub(super) fn new(server: ServerDefinition, ground: Arc<ServerGround>) -> Self {
@@ -61,10 +61,10 @@ impl Connection {
     }
 
     /// The server's tools as they are now. One that has ended the session is asked once more, in a new one.
-    pub(super) async fn ready(self: &Arc<Self>) -> Result<Arc<Listing>, Trouble> {
+    pub(super) async fn ready(self: &Arc<Self>) -> Result<Arc<ToolListing>, ServerError> {
         let within = self.server.start_within;
         let listed = match self.listed(within, Attempt::First).await {
-            Err(Trouble::SessionGone { .. }) => self.listed(within, Attempt::Last).await,
+            Err(ServerError::SessionGone { .. }) => self.listed(within, Attempt::Last).await,
             listed => listed,
         };
         listed.map(|(_, listing)| listing)
@@ -75,7 +75,7 @@ impl Connection {
     pub(super) async fn listed_for_call(
         self: &Arc<Self>,
         attempt: Attempt,
-    ) -> Result<(Arc<Link>, Arc<Listing>), Trouble> {
+    ) -> Result<(Arc<LiveConnection>, Arc<ToolListing>), ServerError> {
         self.listed(self.server.start_within.max(self.server.call_within), attempt).await
     }
 
@@ -84,7 +84,7 @@ impl Connection {
         self: &Arc<Self>,
         within: Duration,
         attempt: Attempt,
-    ) -> Result<(Arc<Link>, Arc<Listing>), Trouble> {
+    ) -> Result<(Arc<LiveConnection>, Arc<ToolListing>), ServerError> {
         let link = self.start()?.await?;
         let Ok(listing) = timeout(within, link.listing(within, attempt)).await else {
             link.has_not_listed();
@@ -104,7 +104,7 @@ impl Connection {
     }
 
     /// What is there, or the start that is under way, or a new one.
-    fn start(self: &Arc<Self>) -> Result<Start, Trouble> {
+    fn start(self: &Arc<Self>) -> Result<Start, ServerError> {
         let mut state = self.state();
         let gone = match &state.standing {
             Standing::Closed => return Err(self.closed()),
@@ -127,7 +127,7 @@ impl Connection {
     }
 
     /// A new link, after the one that is gone, if there was one; noted, whatever comes of it.
-    async fn made(self: Arc<Self>, gone: Option<Arc<Link>>) -> Result<Arc<Link>, Trouble> {
+    async fn made(self: Arc<Self>, gone: Option<Arc<LiveConnection>>) -> Result<Arc<LiveConnection>, ServerError> {
         if let Some(gone) = gone {
             let (lived, why) = (gone.lived(), gone.last_words().await);
             let mut state = self.state();
@@ -159,30 +159,30 @@ impl Connection {
         opened
     }
 
-    async fn opened(&self) -> Result<Arc<Link>, Trouble> {
-        let link = Link::open(&self.server, &self.ground).await?;
+    async fn opened(&self) -> Result<Arc<LiveConnection>, ServerError> {
+        let link = LiveConnection::open(&self.server, &self.ground).await?;
         // Who never lists its tools is not ready. What else is wrong with its list is told to whoever asks for it.
         link.listing(self.server.start_within, Attempt::Last).await.ok();
         Ok(Arc::new(link))
     }
 
     /// Whether it may be tried again.
-    fn rested(&self, state: &State) -> Result<(), Trouble> {
+    fn rested(&self, state: &State) -> Result<(), ServerError> {
         let Some((until, why)) = &state.rest else { return Ok(()) };
         match until.checked_duration_since(Instant::now()) {
             None | Some(Duration::ZERO) => Ok(()),
-            Some(left) => Err(Trouble::Resting { server: self.server.name.clone(), why: why.clone(), left }),
+            Some(left) => Err(ServerError::Resting { server: self.server.name.clone(), why: why.clone(), left }),
         }
     }
 
-    fn not_ready(&self) -> Trouble {
+    fn not_ready(&self) -> ServerError {
         let within = self.server.start_within;
-        Trouble::NotReady { server: self.server.name.clone(), within, said: String::new() }
+        ServerError::NotReady { server: self.server.name.clone(), within, said: String::new() }
     }
 
-    fn closed(&self) -> Trouble {
+    fn closed(&self) -> ServerError {
         let why = "is not started any more: the program ends".to_owned();
-        Trouble::Unreachable { server: self.server.name.clone(), why }
+        ServerError::Unreachable { server: self.server.name.clone(), why }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -191,10 +191,10 @@ impl Connection {
 }
 
 /// What to say of a failed start to those who come later.
-fn why(trouble: &Trouble) -> Option<String> {
+fn why(trouble: &ServerError) -> Option<String> {
     match trouble {
-        Trouble::Unreachable { why, .. } | Trouble::Unusable { why, .. } => Some(why.clone()),
-        Trouble::NotReady { within, .. } => Some(format!("was not ready within {} s", within.as_secs())),
+        ServerError::Unreachable { why, .. } | ServerError::Unusable { why, .. } => Some(why.clone()),
+        ServerError::NotReady { within, .. } => Some(format!("was not ready within {} s", within.as_secs())),
         _ => None,
     }
 }

@@ -7,10 +7,10 @@ use sortie_protocol::{Fault, ToolOutput, ToolSpec};
 use sortie_tools::{BoxFuture, CallContext, Tool};
 use tokio_util::sync::CancellationToken;
 
-use super::connection::Connection;
-use super::link::Attempt;
-use super::listing::ListedTool;
-use super::trouble::Trouble;
+use crate::client::connection::Connection;
+use crate::client::live_connection::Attempt;
+use crate::client::server_error::ServerError;
+use crate::tool_list::tool_listing::ListedTool;
 
 /// What a model reads of one output; the whole is kept in a file.
 const MAX_OUTPUT_BYTES: usize = 30_000;
@@ -26,9 +26,9 @@ impl RemoteTool {
     }
 
     /// A server that has ended the session did not look at the call, which can be made once more in a new one.
-    async fn call(&self, arguments: Map<String, Value>, cancel: &CancellationToken) -> Result<ToolOutput, Trouble> {
+    async fn call(&self, arguments: Map<String, Value>, cancel: &CancellationToken) -> Result<ToolOutput, ServerError> {
         match self.try_call(arguments.clone(), Attempt::First, cancel).await {
-            Err(Trouble::SessionGone { .. }) => self.try_call(arguments, Attempt::Last, cancel).await,
+            Err(ServerError::SessionGone { .. }) => self.try_call(arguments, Attempt::Last, cancel).await,
             done => done,
         }
     }
@@ -38,17 +38,17 @@ impl RemoteTool {
         arguments: Map<String, Value>,
         attempt: Attempt,
         cancel: &CancellationToken,
-    ) -> Result<ToolOutput, Trouble> {
+    ) -> Result<ToolOutput, ServerError> {
         let (link, now) = tokio::select! {
             biased;
-            () = cancel.cancelled() => return Err(Trouble::Stopped { tool: self.listed.spec.name.clone() }),
+            () = cancel.cancelled() => return Err(ServerError::Stopped { tool: self.listed.spec.name.clone() }),
             listed = self.connection.listed_for_call(attempt) => listed?,
         };
         // What a person has read and approved is what runs, or nothing does.
         if now.pin_of(&self.listed.own_name) != Some(&self.listed.pin) {
-            return Err(Trouble::Changed { tool: self.listed.spec.name.clone() });
+            return Err(ServerError::Changed { tool: self.listed.spec.name.clone() });
         }
-        Ok(link.call((&self.listed.own_name, arguments), attempt, cancel).await?.into_output())
+        Ok(link.call(&self.listed.own_name, arguments, attempt, cancel).await?.into_output())
     }
 }
 
@@ -83,7 +83,7 @@ impl Tool for RemoteTool {
                 let text = format!("{name} was not run: its arguments are no JSON object");
                 return ToolOutput::not_run(text).because(Fault::Arguments);
             };
-            self.call(arguments, context.cancel).await.unwrap_or_else(Trouble::into_output)
+            self.call(arguments, context.cancel).await.unwrap_or_else(ServerError::into_output)
         })
     }
 }

@@ -7,7 +7,7 @@ use sortie_mutant::is_out;
 use thiserror::Error;
 use tokio::net::TcpListener;
 
-use super::names::Names;
+use crate::http_request::host_names::HostNames;
 
 /// From where requests may come.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum Reach {
 pub struct Listener {
     socket: TcpListener,
     address: SocketAddr,
-    names: Names,
+    names: HostNames,
 }
 
 /// Why nothing listens.
@@ -46,7 +46,7 @@ impl Listener {
         let taken = |source| BindError::Taken { address, source };
         let socket = TcpListener::bind(address).await.map_err(taken)?;
         let address = socket.local_addr().map_err(taken)?;
-        Ok(Self { socket, address, names: Names::new(address, remote) })
+        Ok(Self { socket, address, names: HostNames::new(address, remote) })
     }
 
     /// Where it listens; with the port that was given where any would do.
@@ -54,7 +54,7 @@ impl Listener {
         self.address
     }
 
-    pub(super) fn into_parts(self) -> (TcpListener, Names) {
+    pub(super) fn into_parts(self) -> (TcpListener, HostNames) {
         (self.socket, self.names)
     }
 }

@@ -3,7 +3,7 @@
 //! A session belongs to the token that it was started with; for any other it does not exist. What is said in it is not
 //! seen here.
 
-mod protocol;
+mod session_manager;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,10 +14,10 @@ use sortie_mutant::is_out;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::Bounds;
-use super::refusal::Refusal;
-use super::token::Principal;
-use crate::calls::Calls;
+use crate::http_request::Bounds;
+use crate::http_request::refusal::Refusal;
+use crate::http_request::token::Principal;
+use crate::session::open_requests::OpenRequests;
 
 pub(super) struct Sessions {
     local: Arc<LocalSessionManager>,
@@ -41,7 +41,7 @@ struct Row {
     n_present: usize,
     /// When that was last begun or ended.
     since: Instant,
-    calls: Arc<Calls>,
+    calls: Arc<OpenRequests>,
 }
 
 impl Row {
@@ -74,7 +74,7 @@ impl Sessions {
     }
 
     /// The requests of a session.
-    pub(super) fn calls(&self, id: &SessionId) -> Result<Arc<Calls>, Refusal> {
+    pub(super) fn calls(&self, id: &SessionId) -> Result<Arc<OpenRequests>, Refusal> {
         self.book().rows.get(id).map(|row| Arc::clone(&row.calls)).ok_or(Refusal::UnknownSession)
     }
 
@@ -191,8 +191,8 @@ mod tests {
 
     use rmcp::model::RequestId;
 
-    use super::super::Token;
     use super::*;
+    use crate::http_request::Token;
 
     fn principal(letter: &str) -> Principal {
         Token::new(&letter.repeat(32)).unwrap().principal()
@@ -201,7 +201,7 @@ mod tests {
     /// Whether a session is over that was last used so many seconds ago.
     fn is_over(n_present: usize, has_calls: bool, seconds: u64, current: Option<Principal>) -> bool {
         let bounds = Bounds::default();
-        let calls = Calls::new(bounds.calls);
+        let calls = OpenRequests::new(bounds.calls);
         if has_calls {
             calls.begin(RequestId::Number(1)).unwrap_or_else(|_| unreachable!("it is the first one")).pass_on();
         }

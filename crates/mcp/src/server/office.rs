@@ -1,4 +1,4 @@
-//! What all sessions of one process share: the engine behind them as a visitor has it, and where things are read.
+//! The office, which all sessions of one process share: the engine behind them as a visitor has it, and where things are read.
 //!
 //! It knows nothing of who is connected, but for the models that hosts lend.
 
@@ -9,9 +9,9 @@ use sortie_contract::Contract;
 use sortie_engine::{Engine, Visitor};
 use sortie_journal::Journal;
 
-use super::news::News;
-use super::resources::Records;
 use crate::host_model::Hosts;
+use crate::resources::Records;
+use crate::resources::news::News;
 
 /// What an office is made of.
 pub struct OfficeParts {

@@ -1,4 +1,4 @@
-//! How a call comes along, for a host that waits for it: turn, calls, tokens, time and what was done last, a few times a
+//! The progress of a call, for a host that waits for it: turn, calls, tokens, time and what was done last, a few times a
 //! second while something changes, and every few seconds while nothing does, so that no host takes it for dead.
 
 use std::convert::Infallible;

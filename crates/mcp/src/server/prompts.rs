@@ -11,8 +11,6 @@ use rmcp::model::{
 use serde_json::Value;
 use sortie_agents::{Argument, Given, Template, Templates};
 
-use super::unknown_cursor;
-
 /// Prompts on one page of the list.
 const LISTED: usize = 100;
 
@@ -35,6 +33,12 @@ pub(crate) fn list(
     prompts.truncate(LISTED);
     let next_cursor = prompts.last().filter(|_| has_more).map(|last| last.name.clone());
     Ok(ListPromptsResult { next_cursor, ..ListPromptsResult::with_all_items(prompts) })
+}
+
+/// The error for a cursor that no page has given.
+pub(super) fn unknown_cursor(cursor: &str) -> ErrorData {
+    let message = format!("`{cursor}` is no cursor of this list; take `nextCursor` of the page before");
+    ErrorData::invalid_params(message, None)
 }
 
 fn prompt(template: &Template) -> Prompt {

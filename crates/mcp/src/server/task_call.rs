@@ -8,15 +8,15 @@ use std::convert::Infallible;
 
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, CreateTaskResult};
-use sortie_contract::{Call, Contract};
+use sortie_contract::Contract;
 use sortie_engine::Running;
 use sortie_protocol::{Failure, Launched, ModelChoice, TaskOutcome, TaskRequest};
-use sortie_tools::{AnswerParts, task_answer};
 use tokio_util::sync::CancellationToken;
 
-use super::office::Office;
-use super::progress::{self, Progress};
-use super::tasks;
+use crate::server::answer::answer;
+use crate::server::office::Office;
+use crate::server::progress::{self, Progress};
+use crate::server::tasks;
 
 /// Follows a launch in the words that fit a host: nothing comes to it by itself.
 const REPORT_LATER: &str = "It works in the background: TaskOutput with its id waits for its report.";
@@ -87,22 +87,6 @@ async fn wait(office: &Office, running: Running, caller: &Caller<'_>) -> Result<
         let message = format!("{task} has worked, but how it ended could not be recorded: {error}");
         ErrorData::internal_error(message, None)
     })
-}
-
-/// The answer to a call, for the host's model and for programs.
-pub(super) fn answer(
-    contract: &dyn Contract,
-    arguments: &str,
-    parts: &AnswerParts<'_>,
-    started: Result<TaskOutcome, Failure>,
-) -> CallToolResult {
-    let call = Call { arguments, cwd: parts.cwd, spare_id: parts.spare_id };
-    let structured = contract.encode(&call, started.as_ref());
-    let output = task_answer(contract, arguments, parts, started);
-    let mut result = CallToolResult::success(vec![ContentBlock::text(output.for_model)]);
-    result.structured_content = Some(structured);
-    result.is_error = Some(output.failed);
-    result
 }
 
 fn launched(contract: &dyn Contract, launched: &Launched) -> CallToolResult {

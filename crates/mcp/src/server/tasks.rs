@@ -19,8 +19,8 @@ use sortie_journal::TaskHeader;
 use sortie_protocol::{Failure, Job, Status, TaskId, TaskOutcome};
 use sortie_tools::{Stand, glance_line};
 
-use super::office::Office;
-use super::task_call::answer;
+use crate::server::answer::answer;
+use crate::server::office::Office;
 
 /// How often a host should ask.
 const POLL_MS: u64 = 1000;
@@ -32,15 +32,24 @@ pub(super) async fn handle(office: &Office, task: TaskId) -> Result<Task, ErrorD
     Ok(described(&header(office, task).await?, TaskStatus::Working))
 }
 
-/// Where a task stands. `may_ask`: the host can put a question to its person.
-pub(super) async fn get(office: &Office, id: &str, may_ask: bool) -> Result<DetailedTask, ErrorData> {
+/// Whether a host can put a question to its person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Elicitation {
+    Offered,
+    Missing,
+}
+
+/// The state of a task. Where the host can ask, an interrupted one asks whether it is to go on.
+pub(super) async fn get(office: &Office, id: &str, elicitation: Elicitation) -> Result<DetailedTask, ErrorData> {
     let task = known(id)?;
     let glance = office.visitor.look(task).await.map_err(|failure| unknown(&failure))?;
     let header = header(office, task).await?;
     let line = glance_line(&glance);
     let payload = match glance.stand {
         Stand::Waits | Stand::Works(_) | Stand::Elsewhere { .. } => TaskPayload::Working,
-        Stand::Interrupted if may_ask => TaskPayload::InputRequired { input_requests: whether_to_go_on(task)? },
+        Stand::Interrupted if elicitation == Elicitation::Offered => {
+            TaskPayload::InputRequired { input_requests: whether_to_go_on(task)? }
+        }
         Stand::Interrupted => TaskPayload::Failed { error: interrupted(task) },
         Stand::Ended { outcome, .. } if outcome.status == Status::Cancelled => TaskPayload::Cancelled,
         Stand::Ended { outcome, .. } => TaskPayload::Completed { result: fields(&result(office, *outcome).await?)? },

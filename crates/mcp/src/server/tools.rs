@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use sortie_protocol::{TaskId, ToolOutput, ToolSpec};
 use tokio_util::sync::CancellationToken;
 
-use super::office::Office;
+use crate::server::office::Office;
 
 /// As many as `TaskOutput` waits for at once.
 const MAX_AWAITED: usize = 100;

@@ -10,7 +10,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Mutex, Notify};
 use tokio_util::sync::CancellationToken;
 
-use crate::patience::{LAST_WORDS, WRITE_TIME};
+use crate::session::time_limits::{LAST_WORDS, WRITE_TIME};
 
 /// Messages that may wait to be written before nothing more is taken in.
 const MAX_UNWRITTEN: usize = 256;

@@ -1,0 +1,52 @@
+//! The pool of connections, by definition: whoever means the same server shares it. Those to servers that are set up
+//! stay until the program ends. Those to agents' own servers stay for as long as an agent brings the server or a task can
+//! call it: agent files change while a program runs, and each change can make another server of the same name.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use sortie_agents::{AgentDefinition, ServerDefinition, ServerUse};
+
+use crate::client::connection::Connection;
+use crate::transport::ServerGround;
+
+#[derive(Default)]
+pub(super) struct ConnectionPool {
+    connections: HashMap<ServerDefinition, Arc<Connection>>,
+    /// By the agent's name: the servers that it brought when it was seen last.
+    brought: HashMap<String, Vec<ServerDefinition>>,
+}
+
+impl ConnectionPool {
+    /// The connection to this server, which is made if there is none.
+    pub(super) fn to(&mut self, server: &ServerDefinition, ground: &Arc<ServerGround>) -> Arc<Connection> {
+        let new = || Arc::new(Connection::new(server.clone(), Arc::clone(ground)));
+        Arc::clone(self.connections.entry(server.clone()).or_insert_with(new))
+    }
+
+    /// Notes what the agent brings as it is now, whether or not this task may use it.
+    pub(super) fn see(&mut self, agent: &AgentDefinition) {
+        let own = |server: &ServerUse| match server {
+            ServerUse::Own(own) => Some(own.clone()),
+            ServerUse::Named(_) => None,
+        };
+        self.brought.insert(agent.name.clone(), agent.servers.iter().filter_map(own).collect());
+    }
+
+    /// Takes out the connections that nobody needs any more, to be closed. Nobody has them but we: each task's tools hold
+    /// theirs, and so does a start that is under way.
+    pub(super) fn take_unneeded(&mut self, configured: &BTreeMap<String, ServerDefinition>) -> Vec<Arc<Connection>> {
+        let brought = &self.brought;
+        let is_meant = |server: &ServerDefinition| {
+            configured.get(&server.name) == Some(server) || brought.values().flatten().any(|own| own == server)
+        };
+        let unneeded = |server: &ServerDefinition, connection: &mut Arc<Connection>| {
+            Arc::strong_count(connection) == 1 && !is_meant(server)
+        };
+        self.connections.extract_if(unneeded).map(|(_, connection)| connection).collect()
+    }
+
+    pub(super) fn all(&self) -> Vec<Arc<Connection>> {
+        self.connections.values().cloned().collect()
+    }
+}

@@ -1,0 +1,334 @@
+//! A live connection to a server: its tools, and calls of them.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientRequest, JsonObject, ListToolsRequest, PaginatedRequestParams,
+    ServerResult,
+};
+use rmcp::service::{ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
+use rmcp::transport::streamable_http_client::StreamableHttpError;
+use sortie_agents::{ServerAccess, ServerDefinition};
+use sortie_policy::Redactor;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::client::await_answer::{MOST_TIMES, Unanswered, wait};
+use crate::client::notifications::NotificationListener;
+use crate::client::pending_request::{FAREWELL, PendingRequest};
+use crate::client::server_error::ServerError;
+use crate::tool_list::tool_answer::ToolAnswer;
+use crate::tool_list::tool_listing::ToolListing;
+use crate::tool_list::tool_pages::ToolPages;
+use crate::transport::ServerGround;
+use crate::transport::brief::brief;
+use crate::transport::expanded;
+use crate::transport::http_transport;
+use crate::transport::secrets_of;
+use crate::transport::server_process::{Program, ServerProcess};
+use crate::transport::transport_error::plain;
+use crate::transport::{Failure, Unnamed};
+
+/// How long the list of a server behind an address is believed. Such a server can be another one the next moment without
+/// a word, as where it is started anew and has no sessions; a program stays what it is for as long as its pipes are open.
+const FRESH: Duration = Duration::from_secs(5);
+
+const SESSION_ENDED: &str = "has ended the session";
+
+/// Which time it is that something is asked. What may be for want of a session is asked once more, in a new one; if it is
+/// answered in the same way there, it is not for want of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Attempt {
+    First,
+    Last,
+}
+
+pub(super) struct LiveConnection {
+    server: ServerDefinition,
+    service: Mutex<Option<RunningService<RoleClient, NotificationListener>>>,
+    peer: Peer<RoleClient>,
+    listener: NotificationListener,
+    listed: Mutex<Option<Listed>>,
+    /// Why it is not used any more, though its transport may still be there.
+    over: OnceLock<&'static str>,
+    /// Whether any request has had its answer.
+    has_answered: AtomicBool,
+    /// `None` for a server that is reached by an address.
+    process: Option<ServerProcess>,
+    since: Instant,
+    redactor: Arc<Redactor>,
+}
+
+/// A list of tools, and the moment at which it was asked for.
+struct Listed {
+    listing: Arc<ToolListing>,
+    asked: Instant,
+    /// How often the tools had changed by then.
+    changes: u64,
+}
+
+impl LiveConnection {
+    /// Starts or calls the server, and greets it.
+    pub(super) async fn open(server: &ServerDefinition, ground: &ServerGround) -> Result<Self, ServerError> {
+        let unusable = |why: String| ServerError::Unusable { server: server.name.clone(), why };
+        let listener = NotificationListener::default();
+        let access = expanded(server, &ground.variables).map_err(unusable)?;
+        ground.redactor.learn(secrets_of(&access));
+        let (greeted, process) = match access {
+            ServerAccess::Program { command, arguments, environment } => {
+                let (process, transport) =
+                    ServerProcess::start(&server.name, Program { command, arguments, environment }, ground)
+                        .await
+                        .map_err(unusable)?;
+                (rmcp::serve_client(listener.clone(), transport).await, Some(process))
+            }
+            ServerAccess::Address { url, headers } => {
+                let transport = http_transport::transport(&url, &headers, &ground.redactor).map_err(unusable)?;
+                (rmcp::serve_client(listener.clone(), transport).await, None)
+            }
+        };
+        let service = match greeted {
+            Ok(service) => service,
+            Err(error) => {
+                let (words, said) = match &process {
+                    Some(process) => (of_program(&error, &ground.redactor), process.last_words().await),
+                    None => (brief(&ground.redactor, &of_address(&error)), String::new()),
+                };
+                let why = format!("did not answer as one: {words}{said}");
+                return Err(ServerError::Unreachable { server: server.name.clone(), why });
+            }
+        };
+        let (peer, since) = (service.peer().clone(), Instant::now());
+        let (service, listed, over) = (Mutex::new(Some(service)), Mutex::default(), OnceLock::new());
+        let (server, redactor) = (server.clone(), Arc::clone(&ground.redactor));
+        let has_answered = AtomicBool::new(false);
+        Ok(Self { server, service, peer, listener, listed, over, has_answered, process, since, redactor })
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.over.get().is_some() || self.peer.is_transport_closed()
+    }
+
+    /// From now on it counts as over: whoever needs the server makes a new link. The reason is the end of a sentence about
+    /// the server; the first one counts.
+    pub(super) fn give_up(&self, why: &'static str) {
+        self.over.set(why).ok();
+    }
+
+    /// Whether it is over as sessions may be: it was of use, and the server keeps it no longer.
+    pub(super) fn has_done_its_part(&self) -> bool {
+        self.over.get() == Some(&SESSION_ENDED) && self.has_answered.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn lived(&self) -> Duration {
+        self.since.elapsed()
+    }
+
+    /// Why it is over, as the end of a sentence.
+    pub(super) async fn last_words(&self) -> String {
+        match (&self.process, self.over.get()) {
+            (Some(process), over) => format!("{}{}", over.unwrap_or(&"has ended"), process.last_words().await),
+            (None, over) => over.unwrap_or(&"has closed the connection").to_string(),
+        }
+    }
+
+    /// The server's tools: asked for once, and again when they may have changed. Who asks says how long it may take.
+    pub(super) async fn listing(&self, within: Duration, attempt: Attempt) -> Result<Arc<ToolListing>, ServerError> {
+        let mut listed = self.listed.lock().await;
+        let (asked, changes) = (Instant::now(), self.listener.changes());
+        let is_good =
+            |listed: &&Listed| listed.changes == changes && (self.process.is_some() || listed.asked.elapsed() < FRESH);
+        if let Some(listed) = listed.as_ref().filter(is_good) {
+            return Ok(Arc::clone(&listed.listing));
+        }
+        let listing = Arc::new(self.list(within, attempt).await?);
+        *listed = Some(Listed { listing: Arc::clone(&listing), asked, changes });
+        Ok(listing)
+    }
+
+    /// Whoever asked for its tools has waited in vain. A server that nobody else waits for is made anew; one that works for
+    /// others may only be too busy to answer, and is not ended under them.
+    pub(super) fn has_not_listed(&self) {
+        if !self.listener.is_awaited() {
+            self.give_up("did not list its tools in time");
+        }
+    }
+
+    async fn list(&self, within: Duration, attempt: Attempt) -> Result<ToolListing, ServerError> {
+        if self.peer.peer_info().is_some_and(|server| server.capabilities.tools.is_none()) {
+            return Ok(ToolListing::none(&self.server));
+        }
+        let (mut pages, mut cursor) = (ToolPages::default(), None);
+        loop {
+            // Not by the library's own method: it would answer out of what it has kept.
+            let page = PaginatedRequestParams::default().with_cursor(cursor);
+            let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(page));
+            let page = match self.ask(request, within, &CancellationToken::new()).await {
+                Ok(Ok(page)) => page,
+                Ok(Err(error)) => return Err(self.without_list(error, attempt).await),
+                Err(_) => return Err(self.not_listed(within)),
+            };
+            cursor = pages.take(page).map_err(|why| self.no_list(why.to_owned()))?;
+            if cursor.is_none() {
+                return Ok(ToolListing::new(&self.server, &pages, &self.redactor));
+            }
+        }
+    }
+
+    /// Makes one call. Where it is given up, the server is told so.
+    pub(super) async fn call(
+        &self,
+        tool: &str,
+        arguments: JsonObject,
+        attempt: Attempt,
+        cancel: &CancellationToken,
+    ) -> Result<ToolAnswer, ServerError> {
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let (server, within) = (self.server.name.clone(), self.server.call_within);
+        match self.ask(request, within, cancel).await {
+            Ok(Ok(result)) => ToolAnswer::read(result).ok_or(ServerError::NoResult { server }),
+            Ok(Err(error)) => Err(self.trouble(error, tool, attempt).await),
+            Err(Unanswered::Silent) => Err(ServerError::NoAnswer { server, within }),
+            Err(Unanswered::Endless) => Err(ServerError::NoEnd { server, within: within.saturating_mul(MOST_TIMES) }),
+            Err(Unanswered::Stopped) => Err(ServerError::Stopped { tool: tool.to_owned() }),
+        }
+    }
+
+    /// Asks, and waits for the answer. The waiting is not the library's: that would not end while the server does not read.
+    async fn ask(
+        &self,
+        request: ClientRequest,
+        within: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Result<ServerResult, ServiceError>, Unanswered> {
+        let handle = match self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await {
+            Ok(handle) => handle,
+            Err(error) => return Ok(Err(error)),
+        };
+        let mut signs = self.listener.follow(handle.progress_token.clone());
+        let pending = PendingRequest::new(&self.peer, handle.id.clone());
+        let unanswered = match wait(handle.await_response(), &mut signs, within, cancel).await {
+            Ok(answer) => {
+                pending.answered();
+                if matches!(answer, Ok(_) | Err(ServiceError::McpError(_))) {
+                    self.has_answered.store(true, Ordering::Relaxed);
+                }
+                return Ok(answer);
+            }
+            Err(unanswered) => unanswered,
+        };
+        let why = if unanswered == Unanswered::Stopped { "the task was stopped" } else { "it took too long" };
+        drop(signs);
+        // All that is said to a program goes through one pipe: where this does not get through, nothing does. One that works
+        // for others may read again when it is done, and is not ended under them: the last who waits in vain ends it.
+        if !pending.withdraw(why).await && self.process.is_some() && !self.listener.is_awaited() {
+            self.give_up("does not read what it is sent");
+        }
+        Err(unanswered)
+    }
+
+    /// Why a call came to nothing.
+    async fn trouble(&self, error: ServiceError, tool: &str, attempt: Attempt) -> ServerError {
+        let server = self.server.name.clone();
+        match in_its_words(error, attempt) {
+            ServiceError::McpError(error) => {
+                ServerError::Refused { server, message: brief(&self.redactor, &error.message), code: error.code.0 }
+            }
+            ServiceError::Cancelled { .. } => ServerError::Stopped { tool: tool.to_owned() },
+            other if is_without_session(&other) => self.session_gone(),
+            other => ServerError::Lost { server, why: self.lost(&other).await },
+        }
+    }
+
+    /// Why there is no list of tools. Nothing can have had an effect.
+    async fn without_list(&self, error: ServiceError, attempt: Attempt) -> ServerError {
+        match in_its_words(error, attempt) {
+            ServiceError::McpError(error) => {
+                self.no_list(format!("{} (code {})", brief(&self.redactor, &error.message), error.code.0))
+            }
+            other if is_without_session(&other) => self.session_gone(),
+            other => ServerError::Unreachable { server: self.server.name.clone(), why: self.lost(&other).await },
+        }
+    }
+
+    async fn lost(&self, error: &ServiceError) -> String {
+        match error {
+            ServiceError::TransportClosed => self.last_words().await,
+            ServiceError::TransportSend(error) => {
+                format!("could not be spoken with: {}", brief(&self.redactor, &plain(error)))
+            }
+            other => format!("could not be spoken with: {}", brief(&self.redactor, &other.to_string())),
+        }
+    }
+
+    fn no_list(&self, why: String) -> ServerError {
+        ServerError::NoList { server: self.server.name.clone(), why }
+    }
+
+    /// There is no list of tools, and it was waited for so long: for as long as for a start, or as for a call.
+    pub(super) fn not_listed(&self, within: Duration) -> ServerError {
+        let server = self.server.name.clone();
+        if within > self.server.start_within {
+            ServerError::NotListed { server, within }
+        } else {
+            ServerError::NotReady { server, within, said: String::new() }
+        }
+    }
+
+    fn session_gone(&self) -> ServerError {
+        self.give_up(SESSION_ENDED);
+        ServerError::SessionGone { server: self.server.name.clone() }
+    }
+
+    /// Says good-bye and ends what was started.
+    pub(super) async fn close(&self) {
+        if let Some(service) = self.service.lock().await.take() {
+            tokio::time::timeout(FAREWELL, service.cancel()).await.ok();
+        }
+        if let Some(process) = &self.process {
+            process.end().await;
+        }
+    }
+}
+
+/// A bad request that is one in a new session as well is about what was asked, and the server's answer to it.
+fn in_its_words(error: ServiceError, attempt: Attempt) -> ServiceError {
+    match failure(&error).and_then(Unnamed::of) {
+        Some(words) if attempt == Attempt::Last => ServiceError::McpError(words.clone()),
+        _ => error,
+    }
+}
+
+/// Whether the server does not know the session any more, so that it has not looked at what it was asked.
+fn is_without_session(error: &ServiceError) -> bool {
+    failure(error)
+        .is_some_and(|failure| matches!(failure, StreamableHttpError::SessionExpired) || Unnamed::of(failure).is_some())
+}
+
+fn failure(error: &ServiceError) -> Option<&Failure> {
+    let ServiceError::TransportSend(error) = error else { return None };
+    error.error.downcast_ref()
+}
+
+/// What went wrong with the greeting of a program.
+fn of_program(error: &ClientInitializeError, redactor: &Redactor) -> String {
+    match error {
+        // Which of the two is seen first is a matter of chance.
+        ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. } => {
+            "it closed the connection".to_owned()
+        }
+        other => brief(redactor, &other.to_string()),
+    }
+}
+
+/// What went wrong with the greeting of a server behind an address.
+fn of_address(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => plain(error),
+        other => other.to_string(),
+    }
+}

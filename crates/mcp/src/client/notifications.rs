@@ -1,0 +1,117 @@
+//! Notifications: everything that a server says without being asked. Only that its tools have changed and that a call comes along matter; whatever it
+//! asks of us is declined.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::ClientHandler;
+use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProgressToken};
+use rmcp::service::{NotificationContext, RoleClient};
+use tokio::sync::watch;
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct NotificationListener {
+    changes: Arc<AtomicU64>,
+    followed: Followed,
+}
+
+/// How far each request that is waited for has come.
+type Followed = Arc<Mutex<HashMap<ProgressToken, watch::Sender<f64>>>>;
+
+impl NotificationListener {
+    /// How often the tools have changed. Whoever asks for them remembers it, and they are good while it stays the same:
+    /// a list that is broken off on its way loses no change.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
+    }
+
+    /// Listens for signs that a request comes along, until the signs are dropped.
+    pub(super) fn follow(&self, token: ProgressToken) -> Signs {
+        let (sender, progress) = watch::channel(f64::NEG_INFINITY);
+        self.followed.lock().unwrap_or_else(PoisonError::into_inner).insert(token.clone(), sender);
+        Signs { token, progress, followed: Arc::clone(&self.followed) }
+    }
+
+    /// Whether anybody waits for an answer.
+    pub(super) fn is_awaited(&self) -> bool {
+        !self.followed.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    fn has_come(&self, token: &ProgressToken, progress: f64) {
+        let followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sender) = followed.get(token) {
+            sender.send_if_modified(|before| {
+                let has_grown = progress > *before;
+                *before = if has_grown { progress } else { *before };
+                has_grown
+            });
+        }
+    }
+}
+
+/// The signs that one request comes along.
+pub(super) struct Signs {
+    token: ProgressToken,
+    progress: watch::Receiver<f64>,
+    followed: Followed,
+}
+
+impl Signs {
+    /// Until the server has come further than ever before. The same number again is no sign: the protocol demands that it
+    /// grows.
+    pub(super) async fn next(&mut self) {
+        if self.progress.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl Drop for Signs {
+    fn drop(&mut self) {
+        self.followed.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.token);
+    }
+}
+
+impl ClientHandler for NotificationListener {
+    fn get_info(&self) -> ClientConfig {
+        ClientConfig::new(ClientCapabilities::default(), Implementation::new("sortie", env!("CARGO_PKG_VERSION")))
+    }
+
+    async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.changes.fetch_add(1, Ordering::AcqRel);
+    }
+
+    async fn on_progress(&self, params: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
+        self.has_come(&params.progress_token, params.progress);
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use rmcp::model::NumberOrString;
+
+    use super::*;
+
+    pub(in crate::client) fn token() -> ProgressToken {
+        ProgressToken(NumberOrString::Number(7))
+    }
+
+    impl NotificationListener {
+        /// As if the server had sent it.
+        pub(in crate::client) fn hears(&self, progress: f64) {
+            self.has_come(&token(), progress);
+        }
+    }
+
+    #[test]
+    fn nothing_is_kept_of_requests_that_nobody_waits_for() {
+        let listener = NotificationListener::default();
+        let signs = listener.follow(token());
+        listener.hears(1.0);
+        assert!(signs.progress.has_changed().unwrap() && listener.is_awaited());
+        drop(signs);
+        listener.hears(2.0);
+        assert!(!listener.is_awaited());
+    }
+}

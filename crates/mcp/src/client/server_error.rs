@@ -1,0 +1,95 @@
+//! Errors of servers, each with a code that models and programs can tell apart.
+
+use std::time::Duration;
+
+use sortie_protocol::{Fault, ToolOutput};
+
+use crate::client::await_answer::MOST_TIMES;
+
+/// Its text begins with its code.
+#[derive(Debug, Clone, thiserror::Error)]
+pub(super) enum ServerError {
+    #[error("mcp_unusable: the MCP server `{server}` cannot be started: {why}")]
+    Unusable { server: String, why: String },
+    #[error("mcp_unreachable: the MCP server `{server}` {why}")]
+    Unreachable { server: String, why: String },
+    #[error("mcp_unreachable: the MCP server `{server}` {why}; it is tried again in {} s at the earliest", seconds(*left))]
+    Resting { server: String, why: String, left: Duration },
+    #[error(
+        "mcp_timeout: the MCP server `{server}` was not ready within {} s (`start_timeout_seconds`){said}",
+        within.as_secs()
+    )]
+    NotReady { server: String, within: Duration, said: String },
+    #[error(
+        "mcp_timeout: the MCP server `{server}` did not list its tools within {} s (`call_timeout_seconds`), and the call \
+         was not made",
+        within.as_secs()
+    )]
+    NotListed { server: String, within: Duration },
+    #[error(
+        "mcp_timeout: the MCP server `{server}` gave no sign for {} s (`call_timeout_seconds`); whether the call had its \
+         effect is not known",
+        within.as_secs()
+    )]
+    NoAnswer { server: String, within: Duration },
+    #[error(
+        "mcp_timeout: the MCP server `{server}` reported progress but was not done within {} s ({MOST_TIMES} times \
+         `call_timeout_seconds`); whether the call had its effect is not known",
+        within.as_secs()
+    )]
+    NoEnd { server: String, within: Duration },
+    #[error("mcp_unreachable: the MCP server `{server}` {why}; whether the call had its effect is not known")]
+    Lost { server: String, why: String },
+    /// What was asked last was not done, and can be asked again in a new session.
+    #[error("mcp_unreachable: the MCP server `{server}` has ended the session, and the next one as well")]
+    SessionGone { server: String },
+    #[error("mcp_error: the MCP server `{server}` refused the call: {message} (code {code})")]
+    Refused { server: String, message: String, code: i32 },
+    #[error(
+        "mcp_error: the MCP server `{server}` answered with something that is no result of a tool; whether the call had \
+         its effect is not known"
+    )]
+    NoResult { server: String },
+    #[error("mcp_error: the MCP server `{server}` did not list its tools: {why}")]
+    NoList { server: String, why: String },
+    #[error("mcp_changed: `{tool}` is no longer as it was when this task began; a new task can use it as it is now")]
+    Changed { tool: String },
+    #[error("{tool} was stopped before it was done; whether it had an effect is not known")]
+    Stopped { tool: String },
+}
+
+impl ServerError {
+    /// The answer to a call.
+    pub(super) fn into_output(self) -> ToolOutput {
+        let output = ToolOutput::failure(self.to_string());
+        match self {
+            Self::NotReady { .. } | Self::NotListed { .. } | Self::NoAnswer { .. } | Self::NoEnd { .. } => {
+                output.because(Fault::TimedOut)
+            }
+            Self::Changed { .. } => output.because(Fault::Conflict),
+            Self::Refused { code, .. } if code == INVALID_PARAMS => output.because(Fault::Arguments),
+            _ => output,
+        }
+    }
+}
+
+/// Of JSON-RPC.
+const INVALID_PARAMS: i32 = -32602;
+
+/// Never nothing: what is left of a second is one.
+fn seconds(time: Duration) -> u64 {
+    time.as_millis().div_ceil(1000) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_without_end_is_told_in_its_own_words_and_as_one_that_took_too_long() {
+        let told = ServerError::NoEnd { server: "db".to_owned(), within: Duration::from_mins(10) }.into_output();
+        let expected = "mcp_timeout: the MCP server `db` reported progress but was not done within 600 s (10 times \
+                        `call_timeout_seconds`); whether the call had its effect is not known";
+        assert_eq!((told.for_model.as_str(), told.fault), (expected, Some(Fault::TimedOut)));
+    }
+}

@@ -1,0 +1,88 @@
+//! The model that a host lends: one request is sent, waited for, and called back when nobody waits any more.
+#![expect(deprecated, reason = "see `host_model`")]
+
+use std::time::Duration;
+
+use rmcp::ServiceError;
+use rmcp::model::{ClientResult, CreateMessageRequest, CreateMessageRequestParams, CreateMessageResult, ServerRequest};
+use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleServer};
+use sortie_llm::{BoxFuture, ErrorKind, Model, ModelError, ModelEvent, ModelRequest};
+use sortie_protocol::{Part, Reply};
+
+use crate::host_model::sampling_answer::{failure, garbage, reply};
+use crate::host_model::sampling_request::question;
+
+/// A person may have to approve each request, and nothing is heard before the whole answer is there.
+const LONGEST_WAIT: Duration = Duration::from_mins(10);
+
+/// The model of one host.
+pub(super) struct HostModel {
+    /// The host, as messages name it.
+    client: String,
+    peer: Peer<RoleServer>,
+}
+
+impl HostModel {
+    pub(super) fn new(client: String, peer: Peer<RoleServer>) -> Self {
+        Self { client, peer }
+    }
+
+    async fn ask(&self, asked: CreateMessageRequestParams) -> Result<CreateMessageResult, ModelError> {
+        let request = ServerRequest::CreateMessageRequest(CreateMessageRequest::new(asked));
+        let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
+        let mut pending = Pending(Some(sent.map_err(|error| failure(&self.client, error))?));
+        let answered = tokio::time::timeout(LONGEST_WAIT, pending.response()).await.map_err(|_| self.silent())?;
+        match answered.map_err(|error| failure(&self.client, error))? {
+            ClientResult::CreateMessageResult(result) => Ok(*result),
+            _ => Err(garbage(&self.client, "something else than a message")),
+        }
+    }
+
+    fn silent(&self) -> ModelError {
+        let minutes = LONGEST_WAIT.as_secs() / 60;
+        let message = format!("the host `{}` did not answer with its model within {minutes} minutes", self.client);
+        ModelError::new(ErrorKind::Stalled, message)
+    }
+}
+
+impl Model for HostModel {
+    fn call<'a>(
+        &'a self,
+        request: ModelRequest<'a>,
+        observe: &'a mut (dyn FnMut(ModelEvent<'_>) + Send),
+    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        Box::pin(async move {
+            observe(ModelEvent::Sending);
+            let said = self.ask(question(&request)).await?;
+            let reply = reply(&request, &self.client, said)?;
+            for part in &reply.parts {
+                match part {
+                    Part::Text { text } => observe(ModelEvent::Text(text)),
+                    Part::Call(call) => observe(ModelEvent::CallBegan { tool: &call.tool }),
+                    Part::Reasoning(_) => {}
+                }
+            }
+            Ok(reply)
+        })
+    }
+}
+
+/// A request under way. Dropped before its answer is there, it tells the host that nobody wants it any more.
+struct Pending(Option<RequestHandle<RoleServer>>);
+
+impl Pending {
+    async fn response(&mut self) -> Result<ClientResult, ServiceError> {
+        let Some(handle) = &mut self.0 else { return Err(ServiceError::TransportClosed) };
+        let answered = (&mut handle.rx).await;
+        self.0 = None;
+        answered.unwrap_or(Err(ServiceError::TransportClosed))
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if let (Some(handle), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current()) {
+            runtime.spawn(handle.cancel(Some("the task no longer waits for it".to_owned())));
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The transport of a session, which notes which requests end, and ends them all when the session does.
+
+use std::sync::Arc;
+
+use rmcp::RoleServer;
+use rmcp::model::{CancelledNotification, CancelledNotificationParam, ClientNotification, JsonRpcMessage, RequestId};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+
+use crate::session::open_requests::OpenRequests;
+
+pub(super) struct SessionTransport<T> {
+    pub(super) transport: T,
+    pub(super) calls: Arc<OpenRequests>,
+}
+
+impl<T: Transport<RoleServer>> Transport<RoleServer> for SessionTransport<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.calls.note_sent(&message);
+        self.transport.send(message)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        let Some(message) = self.transport.receive().await else {
+            // Nobody is left to answer to: whatever is under way is cancelled, rather than waited for.
+            return self.calls.end_any().map(cancelled);
+        };
+        self.calls.note_received(&message);
+        Some(message)
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.transport.close().await
+    }
+}
+
+/// What a client would send that does not want an answer any more.
+fn cancelled(id: RequestId) -> RxJsonRpcMessage<RoleServer> {
+    let why = Some("the session has ended".to_owned());
+    let notification = CancelledNotification::new(CancelledNotificationParam::new(Some(id), why));
+    JsonRpcMessage::notification(ClientNotification::CancelledNotification(notification))
+}

@@ -1,0 +1,54 @@
+//! The report of a task, whole, even where only a part of it was delivered.
+
+use sortie_contract::head_line;
+use sortie_journal::{TaskHeader, TaskState};
+use sortie_protocol::TaskOutcome;
+
+use crate::resources::page::{Page, one_line};
+
+/// The newest leg that is over.
+pub(super) struct Ended {
+    pub(super) outcome: TaskOutcome,
+    /// The whole report; else why only what was delivered is left of it.
+    pub(super) text: Result<String, String>,
+}
+
+/// Writes how the newest leg that is over ended, in a head line, and what was reported.
+pub(super) fn write(header: &TaskHeader, ended: Option<Ended>, mut page: Page) -> Page {
+    if !matches!(header.state, TaskState::Ended(_)) {
+        page.push(&unfinished(header, ended.as_ref()));
+    }
+    let Some(Ended { outcome, text }) = ended else { return page };
+    page.push(&head(&outcome));
+    // A report has as many characters as there are; the page keeps what it has room for.
+    match text {
+        Ok(whole) => page.push(&whole),
+        Err(why) => {
+            page.push(&format!("[only what was delivered is left: {why}]\n\n"));
+            page.push(&outcome.text);
+        }
+    }
+    page
+}
+
+fn unfinished(header: &TaskHeader, earlier: Option<&Ended>) -> String {
+    let state = match header.state {
+        TaskState::Interrupted => {
+            "was interrupted; a message (SendMessage) or a Task call with `resume` goes on with it"
+        }
+        _ => "is at work",
+    };
+    let report = if earlier.is_some() { "what follows is the report before" } else { "it has no report yet" };
+    format!("{} {} {state}; {report}\n\n", header.task_id, one_line(&header.agent))
+}
+
+fn head(outcome: &TaskOutcome) -> String {
+    let mut head = one_line(&head_line(outcome));
+    if let Some(error) = &outcome.error {
+        head += &format!("\nerror {}: {}", one_line(&error.code), one_line(&error.message));
+    }
+    for notice in &outcome.notices {
+        head += &format!("\nnotice: {}", one_line(notice));
+    }
+    head + "\n\n"
+}

@@ -1,0 +1,16 @@
+//! The ways to others' servers, as their definitions say: a program over its pipes, or an address over HTTP.
+
+mod bounded_http;
+pub(crate) mod brief;
+mod decline_requests;
+mod expand_variables;
+pub(crate) mod http_transport;
+mod secrets;
+mod server_ground;
+pub(crate) mod server_process;
+pub(crate) mod transport_error;
+
+pub(crate) use bounded_http::{Failure, Unnamed};
+pub use expand_variables::{Lookup, expanded};
+pub use secrets::secrets_of;
+pub use server_ground::ServerGround;

@@ -1,0 +1,226 @@
+//! Requests to servers behind addresses, and answers of bounded length: the library's own client would take in an answer in
+//! JSON however long it is.
+//!
+//! What is asked when, and what an answer means, is the library's.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use futures_util::stream::{BoxStream, try_unfold};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::{Client, RequestBuilder, Response, StatusCode};
+use rmcp::model::{ClientJsonRpcMessage, ErrorData, JsonRpcError, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_client::{
+    SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+};
+use sortie_policy::Redactor;
+use sse_stream::{Sse, SseStream};
+
+use crate::transport::brief::brief;
+use crate::transport::decline_requests::Backlog;
+use crate::transport::server_process::MAX_MESSAGE_BYTES;
+
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+const SESSION: &str = "mcp-session-id";
+/// What is read of an answer that says that something went wrong.
+const MAX_COMPLAINT_BYTES: usize = 64 << 10;
+
+type Headers = HashMap<HeaderName, HeaderValue>;
+pub(crate) type Failure = StreamableHttpError<reqwest::Error>;
+
+/// A bad request that the server does not name. So many servers answer for a session that they do not know, and some for
+/// what they do not like in a request: whoever asked finds out by asking once more in a new session.
+#[derive(Debug, thiserror::Error)]
+#[error("HTTP 400: {}", .0.message)]
+pub(crate) struct Unnamed(ErrorData);
+
+impl Unnamed {
+    /// What the server said, where the failure is one.
+    pub(crate) fn of(failure: &Failure) -> Option<&ErrorData> {
+        let StreamableHttpError::Io(error) = failure else { return None };
+        error.get_ref()?.downcast_ref::<Self>().map(|unnamed| &unnamed.0)
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct BoundedHttp {
+    pub(crate) client: Client,
+    pub(crate) redactor: Arc<Redactor>,
+    pub(crate) backlog: Backlog,
+}
+
+impl StreamableHttpClient for BoundedHttp {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        auth_header: Option<String>,
+        custom_headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let has_session = session_id.is_some();
+        let asked = match &message {
+            JsonRpcMessage::Request(request) => Some(request.id.clone()),
+            _ => None,
+        };
+        let request = self.client.post(uri.as_ref()).header(ACCEPT, format!("{EVENTS}, {JSON}"));
+        let request = request.header(CONTENT_TYPE, JSON).body(serde_json::to_vec(&message)?);
+        let request = with_headers(request, session_id, auth_header, custom_headers);
+        let mut response = request.send().await.map_err(failed)?;
+        let session = response.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
+        match response.status() {
+            StatusCode::ACCEPTED | StatusCode::NO_CONTENT => return Ok(StreamableHttpPostResponse::Accepted),
+            StatusCode::NOT_FOUND if has_session => return Err(StreamableHttpError::SessionExpired),
+            status if !status.is_success() => {
+                let body = whole(&mut response, MAX_COMPLAINT_BYTES).await.unwrap_or_default();
+                return complaint(status, &body, asked.as_ref(), has_session, &self.redactor);
+            }
+            _ => {}
+        }
+        if is_of(&response, EVENTS) {
+            return Ok(StreamableHttpPostResponse::Sse(self.backlog.paced(events(response)), session));
+        }
+        let body = whole(&mut response, MAX_MESSAGE_BYTES).await?;
+        match serde_json::from_slice(&body) {
+            Ok(answer) => Ok(StreamableHttpPostResponse::Json(addressed(answer, asked), session)),
+            Err(_) if asked.is_none() => Ok(StreamableHttpPostResponse::Accepted),
+            Err(error) => Err(unexpected(format!("its answer is no message: {error}"))),
+        }
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session_id: Arc<str>,
+        auth_header: Option<String>,
+        custom_headers: Headers,
+    ) -> Result<(), Failure> {
+        self.client.delete_session(uri, session_id, auth_header, custom_headers).await.map_err(without_address)
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        auth_header: Option<String>,
+        custom_headers: Headers,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+        // Bounded there by itself.
+        let stream = self.client.get_stream(uri, session_id, last_event_id, auth_header, custom_headers).await;
+        Ok(self.backlog.paced(stream.map_err(without_address)?))
+    }
+}
+
+fn with_headers(
+    request: RequestBuilder,
+    session: Option<Arc<str>>,
+    token: Option<String>,
+    headers: Headers,
+) -> RequestBuilder {
+    let request = headers.into_iter().fold(request, |request, (name, value)| request.header(name, value));
+    let request = session.into_iter().fold(request, |request, id| request.header(SESSION, id.as_ref()));
+    token.into_iter().fold(request, RequestBuilder::bearer_auth)
+}
+
+fn is_of(response: &Response, kind: &str) -> bool {
+    response.headers().get(CONTENT_TYPE).is_some_and(|found| found.as_bytes().starts_with(kind.as_bytes()))
+}
+
+/// An error of the protocol, where the answer is one; else the status and what came with it.
+fn complaint(
+    status: StatusCode,
+    body: &[u8],
+    asked: Option<&RequestId>,
+    has_session: bool,
+    redactor: &Redactor,
+) -> Result<StreamableHttpPostResponse, Failure> {
+    let is_barred = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    let error = match serde_json::from_slice::<ServerJsonRpcMessage>(body) {
+        Ok(JsonRpcMessage::Error(error)) if !is_barred => Some(error),
+        _ => None,
+    };
+    match error {
+        Some(error) if status == StatusCode::BAD_REQUEST && has_session && may_be_about_session(&error, asked) => {
+            Err(io::Error::other(Unnamed(error.error)).into())
+        }
+        Some(error) => {
+            let error = addressed(JsonRpcMessage::Error(error), asked.cloned());
+            Ok(StreamableHttpPostResponse::Json(error, None))
+        }
+        None => Err(unexpected(format!("HTTP {status}: {}", brief(redactor, String::from_utf8_lossy(body).trim())))),
+    }
+}
+
+/// What is wrong with a request is told with its id. Some give an id of their own to what is not, and say what it is about.
+fn may_be_about_session(error: &JsonRpcError, asked: Option<&RequestId>) -> bool {
+    match &error.id {
+        None => true,
+        Some(named) if asked.is_some_and(|asked| named.to_string() == asked.to_string()) => false,
+        Some(_) => error.error.message.to_lowercase().contains("session"),
+    }
+}
+
+/// An error that comes back for a request is about it, whatever id it has: one with no id would be nobody's.
+fn addressed(answer: ServerJsonRpcMessage, asked: Option<RequestId>) -> ServerJsonRpcMessage {
+    match (answer, asked) {
+        (JsonRpcMessage::Error(error), Some(asked)) => JsonRpcMessage::error(error.error, Some(asked)),
+        (answer, _) => answer,
+    }
+}
+
+/// All of an answer, unless it is longer than that.
+async fn whole(response: &mut Response, most: usize) -> Result<Vec<u8>, Failure> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(failed)? {
+        body.extend_from_slice(&chunk);
+        if body.len() > most {
+            return Err(unexpected(too_long(most)));
+        }
+    }
+    Ok(body)
+}
+
+/// An answer in events, each no longer than a message may be.
+fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
+    let chunks = try_unfold((response, 0), |(mut response, so_far): (Response, usize)| async move {
+        let Some(chunk) = response.chunk().await.map_err(|error| io::Error::other(error.without_url()))? else {
+            return Ok(None);
+        };
+        let since_event = match chunk.windows(2).rposition(|pair| pair == b"\n\n" || pair == b"\n\r") {
+            Some(end) => chunk.len() - end,
+            None => so_far + chunk.len(),
+        };
+        if since_event > MAX_MESSAGE_BYTES {
+            return Err(io::Error::other(too_long(MAX_MESSAGE_BYTES)));
+        }
+        Ok::<Option<(Bytes, _)>, io::Error>(Some((chunk, (response, since_event))))
+    });
+    SseStream::from_bytes_stream(chunks.boxed()).boxed()
+}
+
+/// Without the address, in which there may be a key.
+fn failed(error: reqwest::Error) -> Failure {
+    StreamableHttpError::Client(error.without_url())
+}
+
+fn without_address(error: Failure) -> Failure {
+    match error {
+        StreamableHttpError::Client(error) => failed(error),
+        other => other,
+    }
+}
+
+fn unexpected(what: String) -> Failure {
+    StreamableHttpError::UnexpectedServerResponse(what.into())
+}
+
+fn too_long(most: usize) -> String {
+    format!("it sent a message of more than {} KiB", most >> 10)
+}

@@ -1,0 +1,56 @@
+//! A server that is reached by an address: streamable HTTP. Redirects are not followed, since keys would go along.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use reqwest::Url;
+use reqwest::header::{HeaderName, HeaderValue};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use sortie_llm::AddressKind;
+use sortie_policy::Redactor;
+
+use crate::transport::bounded_http::BoundedHttp;
+use crate::transport::decline_requests::{Backlog, Declining};
+
+/// So many calls may be under way at once; a further one waits for one of them to end, and its time runs.
+const MAX_CALLS: usize = 256;
+
+/// Makes ready to call it; nothing is sent yet. Else why it cannot be called.
+pub(crate) fn transport(
+    url: &str,
+    headers: &BTreeMap<String, String>,
+    redactor: &Arc<Redactor>,
+) -> Result<Declining<StreamableHttpClientTransport<BoundedHttp>>, String> {
+    let address: Url = url.parse().map_err(|error| format!("its `url` is none: {error}"))?;
+    let is_https = match address.scheme() {
+        "https" => true,
+        "http" => false,
+        _ => return Err("its `url` must begin with http:// or https://".to_owned()),
+    };
+    let kind = AddressKind { is_https, is_loopback: is_loopback(&address) };
+    let client = sortie_llm::http_client(kind).map_err(|error| error.to_string())?;
+    let mut sent = HashMap::new();
+    for (name, value) in headers {
+        let bad = || format!("the header `{name}` cannot be sent");
+        let mut value = HeaderValue::from_str(value).map_err(|_| bad())?;
+        value.set_sensitive(true);
+        sent.insert(HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?, value);
+    }
+    let config = StreamableHttpClientTransportConfig::with_uri(url)
+        .custom_headers(sent)
+        .max_concurrent_requests(MAX_CALLS)
+        // In a new session the tools may be others, and nobody would look.
+        .reinit_on_expired_session(false);
+    let backlog = Backlog::default();
+    let client = BoundedHttp { client, redactor: Arc::clone(redactor), backlog: backlog.clone() };
+    Ok(Declining::over_streams(StreamableHttpClientTransport::with_client(client, config), backlog))
+}
+
+fn is_loopback(address: &Url) -> bool {
+    match address.host_str() {
+        Some("localhost" | "[::1]") => true,
+        Some(host) => host.parse().is_ok_and(|address: std::net::Ipv4Addr| address.is_loopback()),
+        None => false,
+    }
+}

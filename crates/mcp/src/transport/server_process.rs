@@ -1,0 +1,220 @@
+//! A server that is a program on this machine: started without walls, with the user's rights, spoken with over its pipes.
+//!
+//! What it writes to its standard error is kept in a bounded file and never shown on a screen.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use sortie_policy::Redactor;
+use sortie_sandbox::process::How;
+use sortie_sandbox::{GrowingFile, OwnService, OwnServiceError, RunningService, SpillDir};
+use tokio::io::{AsyncRead, AsyncReadExt as _, ReadBuf};
+use tokio::net::unix::pipe;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::transport::ServerGround;
+use crate::transport::brief::brief;
+use crate::transport::decline_requests::Declining;
+
+/// A longer message is no answer that anybody could use; whoever sends one is not listened to any more.
+pub(crate) const MAX_MESSAGE_BYTES: usize = 16 << 20;
+/// What is kept of its last words. Much more than is shown, so that no key in what is shown was cut before it was looked for.
+const MAX_TAIL_BYTES: usize = 32 << 10;
+/// What is shown of them.
+const MAX_SHOWN_BYTES: usize = 480;
+/// How long it may take to end by itself, and once more when it is asked to.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A program, as the definition of a server names it.
+pub(crate) struct Program {
+    pub(crate) command: String,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) environment: BTreeMap<String, String>,
+}
+
+pub(crate) struct ServerProcess {
+    running: Mutex<Option<RunningService>>,
+    /// Set when all has been read that it wrote to its standard error.
+    is_silent: CancellationToken,
+    said: Arc<Mutex<Said>>,
+    redactor: Arc<Redactor>,
+}
+
+/// What is known of its end.
+#[derive(Default)]
+struct Said {
+    tail: Vec<u8>,
+    /// Why it is not listened to any more.
+    fault: Option<&'static str>,
+    ended: Option<How>,
+}
+
+/// What is said to it and by it.
+pub(crate) type Pipes = Declining<AsyncRwTransport<RoleClient, Bounded<pipe::Receiver>, pipe::Sender>>;
+
+impl ServerProcess {
+    /// Starts it; else why it cannot be.
+    pub(crate) async fn start(name: &str, program: Program, ground: &ServerGround) -> Result<(Self, Pipes), String> {
+        let Program { command, arguments, environment } = program;
+        let mut service = OwnService {
+            program: command,
+            arguments,
+            directory: ground.workspace.clone(),
+            environment: ground.environment.clone(),
+            changeable: ground.changeable.clone(),
+        };
+        for (name, value) in environment {
+            service.environment.set(name, value);
+        }
+        let (name, logs) = (name.to_owned(), ground.logs.clone());
+        let start = move || Ok::<_, OwnServiceError>((service.start()?, logs.and_then(|logs| log(&logs, &name))));
+        let started = tokio::task::spawn_blocking(start).await;
+        let ((running, pipes), log) = started.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+        let words = |error: io::Error| error.to_string();
+        let said = Arc::default();
+        let output = Bounded::new(pipe::Receiver::from_owned_fd(pipes.output).map_err(words)?, Arc::clone(&said));
+        let input = pipe::Sender::from_owned_fd(pipes.input).map_err(words)?;
+        let errors = pipe::Receiver::from_owned_fd(pipes.errors).map_err(words)?;
+        let is_silent = CancellationToken::new();
+        tokio::spawn(keep(errors, is_silent.clone().drop_guard(), log, Arc::clone(&said)));
+        let redactor = Arc::clone(&ground.redactor);
+        let pipes = Declining::over_pipe(AsyncRwTransport::new_client(output, input));
+        Ok((Self { running: Mutex::new(Some(running)), is_silent, said, redactor }, pipes))
+    }
+
+    /// How it ended and what it said last, as the end of a sentence. It is ended, if it is not.
+    pub(crate) async fn last_words(&self) -> String {
+        self.end().await;
+        // What cannot be killed may hold the pipe for ever.
+        tokio::time::timeout(GRACE, self.is_silent.cancelled()).await.ok();
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let how = match (said.fault, said.ended) {
+            (Some(fault), _) => format!(" ({fault})"),
+            (None, Some(How::Exited { code })) => format!(" (exit code {code})"),
+            (None, Some(How::Signalled { signal })) => format!(" (signal {signal})"),
+            (None, _) => String::new(),
+        };
+        match end_of(&said.tail, &self.redactor) {
+            words if words.is_empty() => how,
+            words => format!("{how}; it said: {words}"),
+        }
+    }
+
+    /// Ends it, with all of its process group.
+    pub(crate) async fn end(&self) {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(running) = running else { return };
+        let ended = tokio::task::spawn_blocking(move || running.end(GRACE, GRACE)).await.ok();
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).ended = ended;
+    }
+}
+
+/// The end of what was said, without secrets, from the beginning of a word on.
+fn end_of(tail: &[u8], redactor: &Redactor) -> String {
+    let text = String::from_utf8_lossy(tail);
+    // What stands before the first space may be half of something.
+    let whole =
+        if tail.len() < MAX_TAIL_BYTES { &text } else { text.split_once(char::is_whitespace).unwrap_or_default().1 };
+    let clean = redactor.redact(whole.trim()).text;
+    let shown = match clean.len().checked_sub(MAX_SHOWN_BYTES) {
+        None | Some(0) => &*clean,
+        Some(cut) => clean[clean.ceil_char_boundary(cut)..].split_once(char::is_whitespace).unwrap_or_default().1,
+    };
+    brief(redactor, shown.trim())
+}
+
+/// A new file for what it says beside the protocol. Where none can be made, the server works all the same.
+fn log(logs: &Path, name: &str) -> Option<GrowingFile> {
+    let logs = SpillDir::open(logs).ok()?;
+    logs.discard(&format!("{name}.log")).ok()?;
+    logs.growing(name).ok()
+}
+
+/// Keeps what comes through the pipe: all that fits in the file, and the end of it.
+async fn keep(mut errors: pipe::Receiver, _read: DropGuard, log: Option<GrowingFile>, said: Arc<Mutex<Said>>) {
+    let mut buffer = vec![0; 8 << 10];
+    while let Ok(length @ 1..) = errors.read(&mut buffer).await {
+        if let Some(log) = &log {
+            // A log that is full or cannot be written keeps nobody from working.
+            log.append(&String::from_utf8_lossy(&buffer[..length])).ok();
+        }
+        let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.tail.extend(&buffer[..length]);
+        let more = said.tail.len().saturating_sub(MAX_TAIL_BYTES);
+        said.tail.drain(..more);
+    }
+}
+
+/// What a server says, in lines of bounded length.
+pub(crate) struct Bounded<R> {
+    inner: R,
+    line_bytes: usize,
+    said: Arc<Mutex<Said>>,
+}
+
+impl<R> Bounded<R> {
+    fn new(inner: R, said: Arc<Mutex<Said>>) -> Self {
+        Self { inner, line_bytes: 0, said }
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.inner).poll_read(context, buffer))?;
+        let read = &buffer.filled()[before..];
+        self.line_bytes = match read.iter().rposition(|byte| *byte == b'\n') {
+            Some(end) => read.len() - end - 1,
+            None => self.line_bytes + read.len(),
+        };
+        if self.line_bytes > MAX_MESSAGE_BYTES {
+            let fault = "it sent a message of more than 16 MiB";
+            self.said.lock().unwrap_or_else(PoisonError::into_inner).fault = Some(fault);
+            return Poll::Ready(Err(io::Error::other(fault)));
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "tok-abcdefghijklmnop";
+
+    #[test]
+    fn of_long_last_words_the_end_is_shown_from_the_beginning_of_a_word() {
+        let redactor = Redactor::new(Vec::new());
+        let said = format!("{}the licence is over\n", "loading plugins ".repeat(100));
+        let shown = end_of(said.as_bytes(), &redactor);
+        assert!(shown.ends_with("the licence is over"), "{shown}");
+        assert!(shown.starts_with("loading ") || shown.starts_with("plugins "), "{shown}");
+        assert!(shown.len() <= MAX_SHOWN_BYTES);
+        assert_eq!(end_of(b"no licence found\n", &redactor), "no licence found");
+    }
+
+    #[test]
+    fn a_key_is_not_shown_in_part_wherever_last_words_are_cut() {
+        let phrase = "correct horse battery staple";
+        let redactor = Redactor::new(vec![phrase.to_owned(), KEY.to_owned()]);
+        for after in MAX_SHOWN_BYTES - 2 * phrase.len()..MAX_SHOWN_BYTES {
+            let shown = end_of(format!("it was {phrase} {}", "x".repeat(after)).as_bytes(), &redactor);
+            assert!(!shown.contains("staple"), "{shown}");
+        }
+        // What is kept begins inside of one, and the rest is so short without its secrets that all of it is shown.
+        let tail = format!("{KEY} {KEY}")[4..].to_owned() + &" ".repeat(MAX_TAIL_BYTES);
+        let shown = end_of(&tail.as_bytes()[..MAX_TAIL_BYTES], &redactor);
+        assert!(!shown.is_empty() && !shown.contains("nop"), "{shown}");
+    }
+}
