@@ -1,16 +1,16 @@
 //! Resolves a definition, a request and a parent into one configuration.
 
 mod grant_layer;
+mod limits;
 
 use serde_json::Value;
 use sortie_policy::narrow;
 use sortie_protocol::{AgentConfig, Grant, GrantLayer, Limits, ModelChoice, ServerTools};
 
+pub use self::limits::limits;
+
 use self::grant_layer::layer;
 use crate::definition::AgentDefinition;
-
-/// Model calls of an agent that says nothing of them, where nothing else holds.
-const USUAL_TURNS: u32 = 30;
 
 /// All that has a say in a configuration.
 #[derive(Debug)]
@@ -56,13 +56,6 @@ pub fn resolve(resolution: Resolution<'_>) -> AgentConfig {
         output_schema: output_schema.or_else(|| definition.output_schema.clone()),
         server_tools: ServerTools::default(),
     }
-}
-
-/// What bounds one run of an agent: its definition and what holds for every task of this kind, tightened by the request.
-pub fn limits(definition: &AgentDefinition, default_limits: Limits, asked: Limits) -> Limits {
-    let turns = definition.limits.max_turns.unwrap_or(USUAL_TURNS);
-    let own = Limits { max_turns: Some(turns), ..default_limits.tighter(definition.limits) };
-    own.tighter(asked)
 }
 
 /// A stored grant within what its agent's definition says now. Where that says something that it did not say before, it is
