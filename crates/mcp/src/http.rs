@@ -6,7 +6,7 @@
 mod connections;
 mod listener;
 mod presence;
-mod request_handler;
+mod request_service;
 mod session_transport;
 mod sessions;
 mod write_timeout;
@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 pub use self::listener::{BindError, Listener, Reach};
 pub use crate::http_request::{Bounds, PATH, Token, TokenSource};
 
-use self::request_handler::RequestHandler;
+use self::request_service::RequestService;
 
 /// How often sessions are looked at that nobody uses any more.
 const ROUND: Duration = Duration::from_secs(1);
@@ -37,21 +37,21 @@ pub async fn serve<S: ServerHandler>(
     stop: CancellationToken,
 ) {
     let (socket, names) = listener.into_parts();
-    let handler = Arc::new(RequestHandler::new(names, token, bounds.clone(), new_server, stop.clone()));
+    let service = Arc::new(RequestService::new(names, token, bounds.clone(), new_server, stop.clone()));
     let closing = CancellationToken::new();
     let rounds = async {
         loop {
             tokio::time::sleep(ROUND.min(bounds.absence).min(bounds.idleness)).await;
-            handler.look_around();
+            service.look_around();
         }
     };
     let farewell = async {
         stop.cancelled().await;
-        handler.take_leave().await;
+        service.take_leave().await;
         closing.cancel();
     };
     tokio::select! {
-        () = connections::receive(&socket, &handler, &bounds, &stop, &closing) => {}
+        () = connections::receive(&socket, &service, &bounds, &stop, &closing) => {}
         () = rounds => {}
         () = async { farewell.await; std::future::pending().await } => {}
     }

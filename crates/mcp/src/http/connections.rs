@@ -15,7 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::http::request_handler::RequestHandler;
+use crate::http::request_service::RequestService;
 use crate::http::write_timeout::WriteTimeout;
 use crate::http_request::Bounds;
 use crate::http_request::refusal::Refusal;
@@ -31,7 +31,7 @@ const BREATH: Duration = Duration::from_millis(50);
 /// Accepts connections until the stop, and returns when all of them have ended, which `closing` asks them to.
 pub(super) async fn receive<S: ServerHandler>(
     socket: &TcpListener,
-    handler: &Arc<RequestHandler<S>>,
+    service: &Arc<RequestService<S>>,
     bounds: &Bounds,
     stop: &CancellationToken,
     closing: &CancellationToken,
@@ -50,7 +50,7 @@ pub(super) async fn receive<S: ServerHandler>(
             continue;
         };
         let Some(place) = Place::take(&places, &doorsteps) else { continue };
-        let visit = Visit { handler: Arc::clone(handler), bounds: bounds.clone(), place };
+        let visit = Visit { service: Arc::clone(service), bounds: bounds.clone(), place };
         connections.spawn(visit.serve(stream, closing.clone()));
     }
     let ended = async { while connections.join_next().await.is_some() {} };
@@ -86,7 +86,7 @@ impl Place {
 }
 
 struct Visit<S> {
-    handler: Arc<RequestHandler<S>>,
+    service: Arc<RequestService<S>>,
     bounds: Bounds,
     place: Place,
 }
@@ -98,12 +98,12 @@ impl<S: ServerHandler> Visit<S> {
         let is_inside = matches!(self.place, Place::Inside { .. });
         let has_refused = Arc::new(AtomicBool::new(false));
         let answer = service_fn(|request| {
-            let (handler, has_refused) = (Arc::clone(&self.handler), Arc::clone(&has_refused));
+            let (service, has_refused) = (Arc::clone(&self.service), Arc::clone(&has_refused));
             async move {
                 if !is_inside {
                     return Ok::<_, Infallible>(Refusal::TooManyConnections.into_answer());
                 }
-                let answer = handler.answer(request).await;
+                let answer = service.answer(request).await;
                 has_refused.store(answer.status().is_client_error(), Ordering::Release);
                 Ok(answer)
             }

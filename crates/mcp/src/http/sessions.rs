@@ -3,7 +3,7 @@
 //! A session belongs to the token that it was started with; for any other it does not exist. What is said in it is not
 //! seen here.
 
-mod session_manager;
+mod protocol_sessions;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -24,7 +24,7 @@ use crate::http_request::token::{Principal, TokenSource};
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
-pub(super) struct RequestHandler<S> {
+pub(super) struct RequestService<S> {
     gate: Gate,
     bodies: Bodies,
     sessions: Arc<Sessions>,
@@ -35,7 +35,7 @@ pub(super) struct RequestHandler<S> {
     streams: CancellationToken,
 }
 
-impl<S: ServerHandler> RequestHandler<S> {
+impl<S: ServerHandler> RequestService<S> {
     pub(super) fn new(
         names: HostNames,
         token: TokenSource,
