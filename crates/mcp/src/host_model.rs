@@ -1,5 +1,7 @@
-//! The models of the hosts themselves: where nobody has set a route, a host that offers its own model by sampling with
-//! tools serves the tasks that it asks for, as the route `host`, before `offline`.
+//! The models that hosts lend, for the tasks that they ask for.
+//!
+//! Where nobody has set a route, a host that offers its own model by sampling with tools serves the tasks that it asks
+//! for, as the route `host`, before `offline`.
 //!
 //! [`Hosts`] knows who is connected, [`HostModels`] puts them beside the routes of the process. No host's model is ever
 //! chosen for a task that another client program asked for.

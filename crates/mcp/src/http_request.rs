@@ -1,4 +1,4 @@
-//! A request over HTTP: which heads pass the gate, which bodies are read, and how one that does not is refused.
+//! Checks on a request over HTTP: its head at the gate, its body within bounds, its token; and how it is refused.
 
 pub(crate) mod answer;
 pub(crate) mod body;

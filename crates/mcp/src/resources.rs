@@ -1,5 +1,7 @@
-//! Resources that a host can read, and news of them: the agents that there are, and of each task that it can see its report, its transcript and what
-//! it changed.
+//! Resources that a host can read, and news of what has changed in them.
+//!
+//! They are the agents that there are, and of each task that the host can see its report, its transcript and what it
+//! changed.
 //!
 //! Everything is read from the journal when it is asked for, a page at a time, so it holds for tasks of servers that are
 //! long gone, too. Nothing is kept here. Which tasks a host can see is the engine's word (`Visitor`).

@@ -1,4 +1,4 @@
-//! The server that a host sees: one for each session, over the one office of the process.
+//! The server that a host speaks with: one for each session, over the one office of the process.
 //!
 //! It translates between the protocol and the engine, and decides nothing that a task may do. Whatever breaks in a call
 //! is the answer to that call; nothing that a host sends ends the server.

@@ -1,4 +1,4 @@
-//! One session over a pair of streams, a message a line: what `sortie mcp` speaks with the program that started it.
+//! The session over a pair of streams, a message a line, with the program that started `sortie mcp`.
 //!
 //! A line that is too long, or no message, is answered with an error and passed over. Whoever does not read its answers
 //! is not served further, and is gone when that goes on. It does not open the streams; the command line does, and keeps

@@ -1,4 +1,4 @@
-//! The keeper: stands between this program and a command, builds the walls and sees that nothing outlives them.
+//! The keeper: a process that builds the walls around a command and sees that nothing outlives it.
 //!
 //! It is a process of its own with one thread, forked anew for each command. It stays outside the walls; the [`init`]
 //! that it forks goes inside and starts the command. When the program that started it goes away, whatever the reason,

@@ -1,4 +1,4 @@
-//! The walls around a command: what it may touch, and the plan that tells its keeper.
+//! The walls around a command, described: what it may touch, and the plan by which its keeper builds them.
 //!
 //! Nothing here reads a command, and nothing here decides who may run one.
 
