@@ -1,7 +1,7 @@
 //! `cargo xtask conformance`: every statement of the five documents beside the tests that check it.
 //!
-//! The statements are a list in the command line's tests, the tests name the statements that they check. A statement that
-//! no test checks says what it waits for, or the run fails: none is absent without a word.
+//! The statements are a list in the command line's tests, the tests name the statements that they check. A statement
+//! that no test checks says what it waits for, or the run fails: none is absent without a word.
 
 mod claim;
 mod page;

@@ -1,7 +1,8 @@
 //! `cargo xtask fuzz`: coverage-guided fuzzing of what reads other people's texts, on the ordinary toolchain.
 //!
-//! The seeds of a target are the files of the tests' corpus. A run on its own keeps what it finds in the target folder and tries it
-//! first the next time, so that a crash stays a failure until it is mended; the run within all tests is always the same.
+//! The seeds of a target are the files of the tests' corpus. A run on its own keeps what it finds in the target folder
+//! and tries it first the next time, so that a crash stays a failure until it is mended; the run within all tests is
+//! always the same.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! `cargo xtask mcp`: whether programs by others that speak the Model Context Protocol understand ours, and ours theirs.
+//! `cargo xtask mcp`: whether programs by others that speak the Model Context Protocol understand ours, and ours
+//! theirs.
 //!
 //! The official conformance suite judges our HTTP layer by a fixture that has what it expects, and `sortie mcp` itself;
 //! official clients use `sortie mcp`; our agents use reference servers. What a scenario of the suite finds and may find

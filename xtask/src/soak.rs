@@ -1,9 +1,9 @@
 //! `cargo xtask soak`: one process that lives for an hour under random load, and whether it stays as it was.
 //!
 //! A main agent (the host) goes on having sub-agents work, in the background and not, in several levels, with tools and
-//! questions. Beside it processes come and go, some of them killed, and somebody stops, writes to and releases tasks, all
-//! in one journal. Memory, descriptors, threads and processes of the host are sampled; in the end `crash-checker` looks at
-//! everything.
+//! questions. Beside it processes come and go, some of them killed, and somebody stops, writes to and releases tasks,
+//! all in one journal. Memory, descriptors, threads and processes of the host are sampled; in the end `crash-checker`
+//! looks at everything.
 
 mod commands;
 mod house;

@@ -1,5 +1,5 @@
-//! How long it takes to find the agent for a text among a thousand, and for a very long text among five thousand, as one
-//! line of JSON.
+//! How long it takes to find the agent for a text among a thousand, and for a very long text among five thousand, as
+//! one line of JSON.
 //!
 //! `cargo run --release --package sortie-agents --example match_rate`
 

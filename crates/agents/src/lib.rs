@@ -1,7 +1,7 @@
 //! Agents: what a definition says, where it is found, and what it means for one task.
 //!
-//! Pure: it is given the bytes of files and opens none. [`read`] makes one file a definition, [`Registry`] decides which
-//! definition a name means, [`rank`] which one suits a text, and [`resolve()`] turns what was said into an
+//! Pure: it is given the bytes of files and opens none. [`read`] makes one file a definition, [`Registry`] decides
+//! which definition a name means, [`rank`] which one suits a text, and [`resolve()`] turns what was said into an
 //! [`AgentConfig`](sortie_protocol::AgentConfig) once; nothing after it asks again.
 
 // Files and processes only through `sortie-sandbox`: see `clippy.toml`.

@@ -58,8 +58,9 @@ pub fn resolve(resolution: Resolution<'_>) -> AgentConfig {
     }
 }
 
-/// A stored grant within what its agent's definition says now. Where that says something that it did not say before, it is
-/// one layer more, which gives nothing: what the definition would approve does not count. `tools` as for [`resolve`].
+/// A stored grant within what its agent's definition says now. Where that says something that it did not say before, it
+/// is one layer more, which gives nothing: what the definition would approve does not count. `tools` as for
+/// [`resolve`].
 pub fn renew(stored: &Grant, definition: &AgentDefinition, tools: &[String]) -> Grant {
     let own = GrantLayer { approves_reads: false, ..layer(definition, stored, tools) };
     let says_as_much = |had: &GrantLayer| {

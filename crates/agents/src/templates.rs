@@ -32,9 +32,9 @@ pub struct Templates {
 impl Templates {
     /// The templates of the given files, and what is wrong with those.
     ///
-    /// A trusted project's template wins over a user's. One of a project that nobody vouched for can be used, but not in
-    /// the place of a user's. A broken file that has a name keeps it: then nobody has it, and whoever asks is told why.
-    /// The order of the files does not matter.
+    /// A trusted project's template wins over a user's. One of a project that nobody vouched for can be used, but not
+    /// in the place of a user's. A broken file that has a name keeps it: then nobody has it, and whoever asks is told
+    /// why. The order of the files does not matter.
     pub fn assemble(mut files: Vec<TemplateFile>) -> (Self, Vec<Finding>) {
         files.sort_by(|left, right| (standing(left), &left.path).cmp(&(standing(right), &right.path)));
         let (mut templates, mut findings, mut claims) = (Self::default(), Vec::new(), Vec::<Claim<'_>>::new());
@@ -80,8 +80,8 @@ impl Templates {
     }
 
     /// The request as it is, or, where its prompt is `/NAME …` with the name of a template, with what that becomes. The
-    /// template's agent and model serve where the request names none. That a template was used is among the notices, and
-    /// so is that none was, where the name is almost one of theirs.
+    /// template's agent and model serve where the request names none. That a template was used is among the notices,
+    /// and so is that none was, where the name is almost one of theirs.
     pub fn applied(&self, mut request: TaskRequest, most_bytes: usize) -> Result<TaskRequest, Failure> {
         let Some((name, rest)) = call::head(&request.prompt) else { return Ok(request) };
         if !self.knows(name) {

@@ -1,5 +1,5 @@
-//! Outcomes that are given again: another task has done the same on the same files. Whoever gets one is told so, in every
-//! dialect whose words are not the report's alone.
+//! Outcomes that are given again: another task has done the same on the same files. Whoever gets one is told so, in
+//! every dialect whose words are not the report's alone.
 
 use sortie_protocol::TaskOutcome;
 

@@ -1,8 +1,8 @@
-//! `child`: a child session with a clean context; its summary, its calls and its tokens come back, and what they cost in US
-//! dollars where that is known.
+//! `child`: a child session with a clean context; its summary, its calls and its tokens come back, and what they cost
+//! in US dollars where that is known.
 //!
-//! The recipe is the same in shorter form: two fields in its schema, `agentType` for `subagent_type`, whose `general` is
-//! `general-purpose`, and `tokens` for `tokensUsed` in its result.
+//! The recipe is the same in shorter form: two fields in its schema, `agentType` for `subagent_type`, whose `general`
+//! is `general-purpose`, and `tokens` for `tokensUsed` in its result.
 
 use serde_json::{Map, Value, json};
 use sortie_protocol::{Failure, Status, TaskOutcome, TaskRequest};
@@ -27,8 +27,8 @@ const PLAN: TypeDefaults =
 /// The tools that delegate and that claim tasks, by every name that they have.
 const DENIED: &[&str] = &["task", "todowrite", "spawn_agent", "create_todo"];
 
-/// What a summary may take of the 2,000 tokens of a result, at four bytes each, in the form in which the model reads it,
-/// with room for what stands beside it.
+/// What a summary may take of the 2,000 tokens of a result, at four bytes each, in the form in which the model reads
+/// it, with room for what stands beside it.
 const SUMMARY_BYTES: usize = 7600;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -155,8 +155,8 @@ impl Contract for Envelope {
     }
 }
 
-/// An output without the figures that an object of this dialect tells of the call itself: they differ from call to call,
-/// whatever it brought. Any other output is all there.
+/// An output without the figures that an object of this dialect tells of the call itself: they differ from call to
+/// call, whatever it brought. Any other output is all there.
 pub fn substance(output: &str) -> (&str, &str) {
     // Within a string each quote has a backslash before it, and behind the figures there are only strings.
     let Some(start) = output.rfind("\"stats\":{") else { return (output, "") };

@@ -50,8 +50,8 @@ pub trait Contract: Send + Sync {
         self.encode_text(call, answer)
     }
 
-    /// What stands behind a report within its text, where there is no other place to say that it is given again. A report
-    /// that leaves no room for it within its cap has to be cut further.
+    /// What stands behind a report within its text, where there is no other place to say that it is given again. A
+    /// report that leaves no room for it within its cap has to be cut further.
     fn behind_report(&self, _outcome: &TaskOutcome) -> String {
         String::new()
     }
@@ -74,7 +74,8 @@ pub trait Contract: Send + Sync {
         ours
     }
 
-    /// The HTTP status that comes nearest to what went wrong, in dialects that have one. For events, never in the answer.
+    /// The HTTP status that comes nearest to what went wrong, in dialects that have one. For events, never in the
+    /// answer.
     fn code(&self, _answer: Answer<'_>) -> Option<u16> {
         None
     }
@@ -142,7 +143,8 @@ pub struct Defaults {
     pub refuses_circles: bool,
     /// Whether a name that nobody has is matched by description.
     pub best_match: bool,
-    /// Whether a task that names, in its own definition, a tool that its parent may not use is refused before it starts.
+    /// Whether a task that names, in its own definition, a tool that its parent may not use is refused before it
+    /// starts.
     pub refuses_missing_tools: bool,
     /// Whether tasks can work in the background, and there are tools to follow, steer and stop them.
     pub companions: bool,
@@ -162,8 +164,8 @@ pub struct Defaults {
     pub report_cap: ReportCap,
     /// Model calls of an agent that says nothing of them.
     pub max_turns: u32,
-    /// Model calls that a call may give an agent whose file names no number, be it more than the agent has; `None`: fewer
-    /// only.
+    /// Model calls that a call may give an agent whose file names no number, be it more than the agent has; `None`:
+    /// fewer only.
     pub max_turns_asked: Option<u32>,
     /// Whether a task that does the same again and again ends before it has had all its turns.
     pub ends_circles: bool,

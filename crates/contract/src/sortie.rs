@@ -76,8 +76,8 @@ impl Contract for Sortie {
 
     fn decode(&self, arguments: &str) -> Result<TaskRequest, Failure> {
         let mut fields = Fields::read(arguments)?;
-        // No version of the engine serves it yet. Asking for it is refused, never ignored; asking for what happens anyway is
-        // no request for it.
+        // No version of the engine serves it yet. Asking for it is refused, never ignored; asking for what happens
+        // anyway is no request for it.
         match fields.take("isolation") {
             None | Some(Value::Bool(false)) => {}
             Some(Value::String(none)) if none == "none" => {}
@@ -178,7 +178,8 @@ pub fn compact_report(outcome: &TaskOutcome, mark: &str) -> String {
     for notice in &outcome.notices {
         text += &format!("\nnotice: {notice}");
     }
-    // A value says it all, and in fewer words; one that is too long for a report is cut and paged as the text that it is.
+    // A value says it all, and in fewer words; one that is too long for a report is cut and paged as the text that it
+    // is.
     let value = outcome.structured.as_ref().filter(|_| !outcome.truncated).map(Value::to_string);
     let report = value.filter(|value| value.len() <= outcome.text.len()).unwrap_or_else(|| outcome.text.clone());
     if !report.is_empty() {

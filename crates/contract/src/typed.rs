@@ -136,7 +136,8 @@ impl Contract for Typed {
     fn decode(&self, arguments: &str) -> Result<TaskRequest, Failure> {
         let mut fields = Fields::read(arguments)?;
         let (title, prompt) = (fields.text("description")?, fields.text("prompt")?);
-        // As it was given: an agent from a file may have a name that is otherwise an alias, and files are not known here.
+        // As it was given: an agent from a file may have a name that is otherwise an alias, and files are not known
+        // here.
         let agent = fields.text("subagent_type")?;
         let model = fields.optional_choice("model", &MODELS)?;
         let limits = Limits { max_turns: max_turns(&mut fields)?, ..Limits::default() };

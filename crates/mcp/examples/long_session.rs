@@ -1,8 +1,8 @@
 //! One long session, and many short ones at once, with a server over HTTP that runs already: how fast it answers, and
 //! whether it grows.
 //!
-//! `cargo run -p sortie-mcp --example long_session -- URL TOKEN_FILE PID [CALLS] [CLIENTS]`, with what `sortie mcp --http`
-//! has said at its start, and the number of its process.
+//! `cargo run -p sortie-mcp --example long_session -- URL TOKEN_FILE PID [CALLS] [CLIENTS]`, with what `sortie mcp
+//! --http` has said at its start, and the number of its process.
 
 #![expect(clippy::print_stdout, reason = "it is a program that reports")]
 

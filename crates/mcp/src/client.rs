@@ -3,8 +3,8 @@
 //! There is one connection to each, shared by the whole process: made when the first task that may use it starts, made
 //! anew with back-off when it is gone, and ended with the program.
 //!
-//! What a server says of its tools is taken as a description, never as a permission: whether a call may run is the gate's
-//! to decide, by the tool's name. Which servers there are, and whether they are trusted, is the command line's.
+//! What a server says of its tools is taken as a description, never as a permission: whether a call may run is the
+//! gate's to decide, by the tool's name. Which servers there are, and whether they are trusted, is the command line's.
 
 mod await_answer;
 mod connection;

@@ -58,8 +58,8 @@ pub struct Loan {
 }
 
 impl Hosts {
-    /// Takes the model of a host, if it offers one that can use tools and may be asked: from the revision 2026-07-28 on a
-    /// server sends no requests of its own.
+    /// Takes the model of a host, if it offers one that can use tools and may be asked: from the revision 2026-07-28 on
+    /// a server sends no requests of its own.
     pub fn lend(&self, peer: &Peer<RoleServer>) -> Option<Loan> {
         let client = peer.peer_info()?;
         if !peer.supports_sampling_tools() || client.protocol_version >= ProtocolVersion::V_2026_07_28 {
@@ -72,8 +72,8 @@ impl Hosts {
         Some(Loan { id, hosts: self.clone() })
     }
 
-    /// The connection of this id. Where it is gone, the newest one of the same client: whoever goes on with a task after
-    /// a restart, or has work in the background, is connected anew.
+    /// The connection of this id. Where it is gone, the newest one of the same client: whoever goes on with a task
+    /// after a restart, or has work in the background, is connected anew.
     fn find(&self, id: &str) -> Option<Peer<RoleServer>> {
         let connected = self.connected.lock().unwrap_or_else(PoisonError::into_inner);
         let hosts = || connected.hosts.iter().rev().filter(|host| !host.peer.is_transport_closed());
@@ -122,8 +122,8 @@ impl HostModels {
 }
 
 impl Models for HostModels {
-    /// A task knows its host by what it inherits. What the rules would serve in its place is served by the host, and said
-    /// where something else was asked for; `offline` by its own name stays what it is.
+    /// A task knows its host by what it inherits. What the rules would serve in its place is served by the host, and
+    /// said where something else was asked for; `offline` by its own name stays what it is.
     fn choose(&self, asked: Option<&str>, inherited: Option<&ModelChoice>) -> Result<Chosen, UnknownModel> {
         let is_host = asked.is_some_and(|asked| asked.eq_ignore_ascii_case(ROUTE));
         let Some(host) = inherited.filter(|choice| choice.route == ROUTE) else {

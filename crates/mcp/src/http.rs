@@ -1,7 +1,8 @@
 //! The server over HTTP: one path, one token, and bounds on everything that somebody outside can make grow.
 //!
 //! A request passes the gate by its head alone, then its body is read, then the protocol answers it. What the protocol
-//! says is not decided here, nor where the token lies: whoever serves brings a way to ask for it. There is no encryption.
+//! says is not decided here, nor where the token lies: whoever serves brings a way to ask for it. There is no
+//! encryption.
 
 mod connections;
 mod listener;
@@ -27,8 +28,8 @@ const ROUND: Duration = Duration::from_secs(1);
 
 /// Answers requests until it is told to stop, each session by a server of its own.
 ///
-/// At the stop, nobody new is let in. Answers under way have the time of [`Bounds::farewell`] to be written; to have the
-/// calls behind them end in that time is up to whoever stops it. Then all sessions, streams and connections end.
+/// At the stop, nobody new is let in. Answers under way have the time of [`Bounds::farewell`] to be written; to have
+/// the calls behind them end in that time is up to whoever stops it. Then all sessions, streams and connections end.
 pub async fn serve<S: ServerHandler>(
     listener: Listener,
     token: TokenSource,

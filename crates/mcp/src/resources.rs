@@ -3,8 +3,8 @@
 //! They are the agents that there are, and of each task that the host can see its report, its transcript and what it
 //! changed.
 //!
-//! Everything is read from the journal when it is asked for, a page at a time, so it holds for tasks of servers that are
-//! long gone, too. Nothing is kept here. Which tasks a host can see is the engine's word (`Visitor`).
+//! Everything is read from the journal when it is asked for, a page at a time, so it holds for tasks of servers that
+//! are long gone, too. Nothing is kept here. Which tasks a host can see is the engine's word (`Visitor`).
 
 mod address;
 mod changes;

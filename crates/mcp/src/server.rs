@@ -283,8 +283,8 @@ fn only_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     page.and_then(|page| page.cursor).map_or(Ok(()), |cursor| Err(unknown_cursor(&cursor)))
 }
 
-/// Whether a request speaks the revision without a handshake. Only there is the Tasks extension what it is here: what the
-/// one before it calls tasks is something else.
+/// Whether a request speaks the revision without a handshake. Only there is the Tasks extension what it is here: what
+/// the one before it calls tasks is something else.
 fn is_newest(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| !version.has_initialize())
 }

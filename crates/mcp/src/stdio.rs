@@ -32,8 +32,8 @@ use crate::session::time_limits::LAST_WORDS;
 pub const MAX_LINE_BYTES: usize = 8 << 20;
 
 /// Serves one session until the host is gone or `stop` is cancelled. `gone` is cancelled as soon as the input has ended
-/// or nobody reads the output, before anything else; a server that watches it ends its calls then. Whoever cancels `stop`
-/// cancels `gone`, too: else the last words have as long as any.
+/// or nobody reads the output, before anything else; a server that watches it ends its calls then. Whoever cancels
+/// `stop` cancels `gone`, too: else the last words have as long as any.
 pub async fn serve<S: ServerHandler>(
     new_server: impl Fn() -> S,
     (input, output): (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),

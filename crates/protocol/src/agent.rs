@@ -36,8 +36,8 @@ pub struct ServerTools {
     /// By name, what each of them was when the task began: one that is another by now is not offered when it goes on.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pins: BTreeMap<String, String>,
-    /// What the model is told of those that are missing, or are there again, where the task begins or goes on. It joins the
-    /// conversation behind the prompt.
+    /// What the model is told of those that are missing, or are there again, where the task begins or goes on. It joins
+    /// the conversation behind the prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -86,8 +86,8 @@ pub struct Job {
     /// What was odd about the request; it ends in the outcome.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
-    /// How many tokens its model was known to count, when the task began, for a hundred that are estimated; `None` for no
-    /// more than that.
+    /// How many tokens its model was known to count, when the task began, for a hundred that are estimated; `None` for
+    /// no more than that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted_percent: Option<u32>,
     /// What it could reach beyond its workspace when it was started.
@@ -96,7 +96,8 @@ pub struct Job {
     pub config: AgentConfig,
 }
 
-/// What a person opened to a task beyond its workspace. A task that goes on reaches no more than it did when it was started.
+/// What a person opened to a task beyond its workspace. A task that goes on reaches no more than it did when it was
+/// started.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reach {
     /// Absolute paths of the directories that were added to the workspace.

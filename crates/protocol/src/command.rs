@@ -13,8 +13,8 @@ pub enum Command {
     /// Have the task read a message at its next turn. One that is not at work, or ends before it could, reads it should
     /// somebody go on with it.
     Send { task: TaskId, from: Sender, text: String },
-    /// Have the task not read a message that has not arrived, should somebody go on with it: its sender was told that it
-    /// was missed. `command` is the number of the one by which it was sent.
+    /// Have the task not read a message that has not arrived, should somebody go on with it: its sender was told that
+    /// it was missed. `command` is the number of the one by which it was sent.
     Withdraw { task: TaskId, command: i64 },
     /// Let the task go on by itself: the call that waits for it is answered, and its report comes later.
     Release { task: TaskId },

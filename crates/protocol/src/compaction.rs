@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::CallId;
 
-/// What the model reads from now on instead of what it has read so far. Of no call is there more or less than one output.
+/// What the model reads from now on instead of what it has read so far. Of no call is there more or less than one
+/// output.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compaction {
     /// Outputs of which fewer words are left.

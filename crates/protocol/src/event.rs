@@ -37,8 +37,8 @@ pub enum Fact {
     TaskStarted {
         job: Box<Job>,
     },
-    /// The task goes on. In the leg that was open it is a takeover, under a higher attempt; once that has ended, it opens
-    /// the next one.
+    /// The task goes on. In the leg that was open it is a takeover, under a higher attempt; once that has ended, it
+    /// opens the next one.
     TaskResumed {
         /// A follow-up: joins the conversation as a user message.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,8 +48,8 @@ pub enum Fact {
         /// What is different from before; it ends in the outcome.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notices: Vec<String>,
-        /// It has a parent, which has no part in this: a person goes on with it, or it is taken to be ended. What it leaves
-        /// is kept for its next leg, and is nobody else's.
+        /// It has a parent, which has no part in this: a person goes on with it, or it is taken to be ended. What it
+        /// leaves is kept for its next leg, and is nobody else's.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         alone: bool,
     },
@@ -61,8 +61,8 @@ pub enum Fact {
         /// What it is estimated to make the model read; the reply's usage tells how far that was off.
         #[serde(default, skip_serializing_if = "is_zero")]
         input_tokens: u64,
-        /// What is held back for it where a limit is to be kept: whoever finds the call without an answer counts all of it
-        /// as used.
+        /// What is held back for it where a limit is to be kept: whoever finds the call without an answer counts all of
+        /// it as used.
         #[serde(default, skip_serializing_if = "Usage::is_nothing")]
         reserved: Usage,
     },
@@ -77,7 +77,8 @@ pub enum Fact {
         attempt: u32,
         wait_ms: u64,
         error: Failure,
-        /// What the try had used, as far as its provider had said so. The reply that may follow does not count it again.
+        /// What the try had used, as far as its provider had said so. The reply that may follow does not count it
+        /// again.
         #[serde(default, skip_serializing_if = "Usage::is_nothing")]
         usage: Usage,
     },
@@ -108,8 +109,8 @@ pub enum Fact {
         call: ToolCall,
         idempotent: bool,
     },
-    /// A call runs in a process of its own. Whoever takes over ends it: the start time, in the system's own count, tells it
-    /// from a later process with the same pid.
+    /// A call runs in a process of its own. Whoever takes over ends it: the start time, in the system's own count,
+    /// tells it from a later process with the same pid.
     ProcessStarted {
         call: CallId,
         pid: u32,
@@ -154,15 +155,15 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ended_leg: Option<u32>,
     },
-    /// The child that answers `call`, or that worked beside this task, has ended; its outcome, which stands in its own log,
-    /// is this task's now. Recorded together with that ending, and so exactly once.
+    /// The child that answers `call`, or that worked beside this task, has ended; its outcome, which stands in its own
+    /// log, is this task's now. Recorded together with that ending, and so exactly once.
     ChildEnded {
         call: CallId,
         child: TaskId,
         child_leg: u32,
     },
-    /// The call in `call` was answered with the outcome of a task that had done the same before, and is nobody's here. Its
-    /// report can be read, and nothing else can be done with it.
+    /// The call in `call` was answered with the outcome of a task that had done the same before, and is nobody's here.
+    /// Its report can be read, and nothing else can be done with it.
     OutcomeGiven {
         call: CallId,
         from: TaskId,

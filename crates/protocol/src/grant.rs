@@ -40,8 +40,8 @@ pub struct GrantLayer {
     /// What needs no approval.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<String>,
-    /// Whether `allow` was taken from the layers above, so that a rule which is added there will be here, too. It decides
-    /// nothing; it is for saying what would help.
+    /// Whether `allow` was taken from the layers above, so that a rule which is added there will be here, too. It
+    /// decides nothing; it is for saying what would help.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub shares_allow: bool,
     /// What holds for calls that no rule here mentions; `None` admits them.
@@ -53,8 +53,8 @@ pub struct GrantLayer {
     /// What this layer and those before it would ask about is refused instead.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub never_asks: bool,
-    /// Of a task that goes on: what was said when it was started. It decides nothing; it is for saying that what is allowed
-    /// since does not help.
+    /// Of a task that goes on: what was said when it was started. It decides nothing; it is for saying that what is
+    /// allowed since does not help.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub as_started: bool,
 }

@@ -15,7 +15,8 @@ pub enum Sender {
     Person,
     /// Another task. Its words are an agent's: they approve of nothing.
     Task { task: TaskId, agent: String },
-    /// The program that has delegated the task, which is no task itself. Its words are a model's: they approve of nothing.
+    /// The program that has delegated the task, which is no task itself. Its words are a model's: they approve of
+    /// nothing.
     Host,
 }
 

@@ -14,7 +14,8 @@ pub struct Money(u64);
 impl Money {
     pub const ZERO: Self = Self(0);
 
-    /// `None` for what is no amount: less than nothing, or no number. What is too much to count is the most that can be.
+    /// `None` for what is no amount: less than nothing, or no number. What is too much to count is the most that can
+    /// be.
     pub fn from_dollars(dollars: f64) -> Option<Self> {
         #[expect(
             clippy::cast_possible_truncation,

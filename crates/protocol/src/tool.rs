@@ -25,17 +25,19 @@ pub struct ToolOutput {
     pub for_people: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
-    /// The text is an answer in a form of its own, which tells a failure in its own words: nothing may be put before it.
+    /// The text is an answer in a form of its own, which tells a failure in its own words: nothing may be put before
+    /// it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verbatim: bool,
     /// The tool had nothing to do: its arguments do not fit, or no sub-agent was started. Such a call is not counted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub did_not_run: bool,
-    /// A command that took its time: it may have waited for something, and to make the same call again may be to wait on.
+    /// A command that took its time: it may have waited for something, and to make the same call again may be to wait
+    /// on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub waited: bool,
-    /// Of a delegation: what the sub-agent came to, whatever ids, times and marks the text tells it with. Two that came to the
-    /// same have the same.
+    /// Of a delegation: what the sub-agent came to, whatever ids, times and marks the text tells it with. Two that came
+    /// to the same have the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub essence: Option<String>,
     /// Paths relative to the workspace root.

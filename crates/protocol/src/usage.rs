@@ -70,8 +70,8 @@ impl AddAssign for Usage {
     }
 }
 
-/// The written form: the sum stands beside its parts, for readers that only want the total; the cost where it is known, and
-/// beside it how many tokens it leaves out.
+/// The written form: the sum stands beside its parts, for readers that only want the total; the cost where it is known,
+/// and beside it how many tokens it leaves out.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Written {

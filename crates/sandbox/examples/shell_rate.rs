@@ -1,8 +1,8 @@
 //! What walls cost: commands in ours, and in bubblewrap's with the same view of files and the same namespaces.
 //!
 //! Runs one command over and over, by turns in each kind of walls, one at a time and eight at a time. Prints a list in
-//! JSON: who, how many at a time, commands per second, and the 50th and 99th percentile in milliseconds. The argument is
-//! a program that calls `enter`; without one it is this example itself.
+//! JSON: who, how many at a time, commands per second, and the 50th and 99th percentile in milliseconds. The argument
+//! is a program that calls `enter`; without one it is this example itself.
 //!
 //! Bubblewrap can shut the network only by a namespace, so it has one; its rate with the network open stands beside it,
 //! and that of `bash` without any walls. It has neither Landlock nor limits nor a filter of system calls.
@@ -116,7 +116,8 @@ impl Place {
     }
 }
 
-/// Bubblewrap with all of our walls that it has. Unless root runs it, it makes a user namespace by itself, as ours does.
+/// Bubblewrap with all of our walls that it has. Unless root runs it, it makes a user namespace by itself, as ours
+/// does.
 fn bubblewrap(root: &Path) -> Command {
     let mut command = Command::new("bwrap");
     command.args(["--unshare-pid", "--unshare-ipc", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]);

@@ -105,9 +105,9 @@ pub enum Tier {
     /// Landlock and the system-call filter. The command sees the machine's processes and `/tmp`, though it can touch
     /// neither; before version 6 of Landlock it can send signals to processes of the same user.
     ///
-    /// Mode and times of all that belongs to the user can be changed, inside the walls and outside: Landlock has no word
-    /// for that. Where something is protected or hidden, nothing can be made, removed or renamed beside it, nor in any
-    /// directory above it: with something protected at the top of the workspace, nothing at the top. The names in a
+    /// Mode and times of all that belongs to the user can be changed, inside the walls and outside: Landlock has no
+    /// word for that. Where something is protected or hidden, nothing can be made, removed or renamed beside it, nor in
+    /// any directory above it: with something protected at the top of the workspace, nothing at the top. The names in a
     /// hidden directory can be listed.
     Landlock,
     /// None: only the environment is scrubbed, and what was started is ended. Never chosen, only wished for.

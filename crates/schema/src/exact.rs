@@ -1,5 +1,5 @@
-//! Whether whole numbers of a JSON text are still the same when it has been read: those that no machine number holds are
-//! rounded, and nobody is told. Fractions are rounded by everyone, and are left alone.
+//! Whether whole numbers of a JSON text are still the same when it has been read: those that no machine number holds
+//! are rounded, and nobody is told. Fractions are rounded by everyone, and are left alone.
 
 /// The first whole number of a valid JSON text that becomes another one, as it is written.
 pub(crate) fn first_inexact(json: &str) -> Option<&str> {

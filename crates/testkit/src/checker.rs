@@ -1,7 +1,7 @@
 //! What must be true of a run however often it was killed: held against what it left behind.
 //!
-//! The evidence is plain data, gathered by [`Evidence::gather`] from a folder or made by hand in a test. Findings name the
-//! invariant that they break. It looks at traces only; it starts, kills and mends nothing.
+//! The evidence is plain data, gathered by [`Evidence::gather`] from a folder or made by hand in a test. Findings name
+//! the invariant that they break. It looks at traces only; it starts, kills and mends nothing.
 
 mod calls;
 mod delivery;

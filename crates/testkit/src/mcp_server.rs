@@ -1,5 +1,5 @@
-//! An MCP server over standard input and output that does on purpose what servers must not do. A test binary plays it when
-//! it is started with a [role](ROLE); it knows no more of the protocol than clients need.
+//! An MCP server over standard input and output that does on purpose what servers must not do. A test binary plays it
+//! when it is started with a [role](ROLE); it knows no more of the protocol than clients need.
 
 use std::io::{self, BufRead as _, Write as _};
 use std::path::Path;

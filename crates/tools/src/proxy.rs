@@ -1,8 +1,8 @@
 //! The proxy through which commands reach hosts: plain HTTP, and tunnels (`CONNECT`) for TLS.
 //!
-//! Each connection is for one host. The grant judges its name, the guard of `WebFetch` its addresses, and the connection
-//! goes to an address that passed. Ports are not judged. A tunnel must begin with TLS for that very host; what is said
-//! inside it is not seen, so that a server which answers for many hosts can be asked for another of them.
+//! Each connection is for one host. The grant judges its name, the guard of `WebFetch` its addresses, and the
+//! connection goes to an address that passed. Ports are not judged. A tunnel must begin with TLS for that very host;
+//! what is said inside it is not seen, so that a server which answers for many hosts can be asked for another of them.
 
 mod body;
 mod client_hello;

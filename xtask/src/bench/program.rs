@@ -70,7 +70,8 @@ impl Sortie<'_> {
     }
 }
 
-/// Runs a program to its end and asks the kernel what it took. Its standard error goes to a file, for the case of failure.
+/// Runs a program to its end and asks the kernel what it took. Its standard error goes to a file, for the case of
+/// failure.
 pub(super) fn measured(mut command: Command, stderr: &Path) -> Result<Ran> {
     let name = command.get_program().display().to_string();
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(stderr)?);

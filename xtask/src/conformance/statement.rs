@@ -9,8 +9,8 @@ use serde::Deserialize;
 /// What a statement may wait for. Nothing else is a reason for having no test.
 const CAPABILITIES: [&str; 9] =
     ["permissions", "shell", "background", "resume", "limits", "mcp", "screen", "fleet", "real model"];
-/// Commands that check what no test of ours can see. They are named on the page as the ones to run; nothing is said to have
-/// passed because of them.
+/// Commands that check what no test of ours can see. They are named on the page as the ones to run; nothing is said to
+/// have passed because of them.
 const OTHER_CHECKS: [&str; 1] = ["cargo xtask coverage"];
 /// Must, may, put off, outlook, guidance, information.
 const LEVELS: [&str; 6] = ["M", "O", "D", "F", "G", INFORMATION];

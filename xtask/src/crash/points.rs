@@ -39,7 +39,8 @@ const ALONE: &[&str] = &[
     "journal.after-commit",
 ];
 
-/// and between tasks. What these leave behind is all in the journal, and each of its transactions is a place to be killed at.
+/// and between tasks. What these leave behind is all in the journal, and each of its transactions is a place to be
+/// killed at.
 const TOGETHER: &[&str] = &[
     "task.parked",
     "task.released",

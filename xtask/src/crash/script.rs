@@ -1,7 +1,7 @@
 //! What the scripted server says to the agents of a run, and the files that they work on.
 //!
-//! By agreement with the checker: the id of a call is in everything that the call leaves behind, a command appends it to
-//! `effects.log`, no two calls write the same file or the same line, and no two replies say the same.
+//! By agreement with the checker: the id of a call is in everything that the call leaves behind, a command appends it
+//! to `effects.log`, no two calls write the same file or the same line, and no two replies say the same.
 
 use serde_json::{Value, json};
 

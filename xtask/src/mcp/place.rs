@@ -1,4 +1,5 @@
-//! Where `sortie mcp` is tried: our programs as they are built, and a folder with a workspace, a home and a scripted model.
+//! Where `sortie mcp` is tried: our programs as they are built, and a folder with a workspace, a home and a scripted
+//! model.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -15,8 +15,8 @@ use crate::process;
 
 const SUITE: &str = "conformance/dist/index.js";
 
-/// What is run, and what it is called in findings. The last has each scenario at the newest revision that it knows, and the
-/// scenarios of extensions, which belong to no revision.
+/// What is run, and what it is called in findings. The last has each scenario at the newest revision that it knows, and
+/// the scenarios of extensions, which belong to no revision.
 const RUNS: [(&str, &[&str]); 5] = [
     ("2025-03-26", &["--spec-version", "2025-03-26"]),
     ("2025-06-18", &["--spec-version", "2025-06-18"]),

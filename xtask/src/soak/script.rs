@@ -1,7 +1,9 @@
-//! What the scripted server says to all agents of a soak: few rules for many agents, each of which bears a name of its own.
+//! What the scripted server says to all agents of a soak: few rules for many agents, each of which bears a name of its
+//! own.
 //!
-//! By agreement with the checker the id of a call is in everything that the call leaves behind, and no two calls have the
-//! same. `<me>` is the name of the agent that asks, which its prompt begins with, and `<turn>` how often it has been answered.
+//! By agreement with the checker the id of a call is in everything that the call leaves behind, and no two calls have
+//! the same. `<me>` is the name of the agent that asks, which its prompt begins with, and `<turn>` how often it has
+//! been answered.
 
 use serde_json::{Value, json};
 
@@ -19,8 +21,8 @@ const LAUNCHED: &str = "running in the background";
 /// With which mail tells of a question.
 const ASKED: &str = "It waits for your answer";
 
-/// How long the host thinks before it starts others, and how long about until it does so again. Its conversation grows by
-/// each round, and its memory with that, so there are not too many of them.
+/// How long the host thinks before it starts others, and how long about until it does so again. Its conversation grows
+/// by each round, and its memory with that, so there are not too many of them.
 const HOST_DELAY_MS: u64 = 8000;
 const HOST_ROUND_MS: u64 = 10_000;
 /// Turns of a lead, and how long each of its replies takes at most; the same for a worker.
@@ -53,8 +55,8 @@ pub(super) fn rules(seed: u64, minutes: u64) -> Value {
     json!({ "rules": rules })
 }
 
-/// The host has somebody work in the background at all times until its rounds are over. It waits as long as it has heard of
-/// none of those whom it started last.
+/// The host has somebody work in the background at all times until its rounds are over. It waits as long as it has
+/// heard of none of those whom it started last.
 fn host(random: &mut Random, n_rounds: u64) -> Vec<Value> {
     let waits = json!({ "prompt_contains": HOST, "last_contains": LAUNCHED });
     let mut rules = vec![json!({ "when": waits, "reply": { "parts": [{ "text": "I wait, turn <turn>." }] } })];

@@ -1,6 +1,7 @@
 //! Whether what was sampled stays flat: a straight line through its floor, once it is warm.
 //!
-//! Of each stretch of time the lowest value counts. What a burst of work takes for a while is given back; a leak is not.
+//! Of each stretch of time the lowest value counts. What a burst of work takes for a while is given back; a leak is
+//! not.
 
 use std::fmt::{self, Write};
 

@@ -1,4 +1,5 @@
-//! Processes that come and go beside the one that stays: run to their end, killed and gone on with, or left to themselves.
+//! Processes that come and go beside the one that stays: run to their end, killed and gone on with, or left to
+//! themselves.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

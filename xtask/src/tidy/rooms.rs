@@ -36,6 +36,25 @@ const PLANS: &[Plan] = &[
         front: "registry",
         other_sizes: &[("tool", "one file for each tool")],
     },
+    Plan {
+        folder: "sandbox",
+        rooms: "system paths spill files walls keeper process programs git",
+        front: "",
+        other_sizes: &[],
+    },
+    Plan { folder: "journal", rooms: "port tasks memory database sqlite", front: "", other_sizes: &[] },
+    Plan {
+        folder: "agents",
+        rooms: "text definition front_matter agent_file templates registry matching resolve",
+        front: "",
+        other_sizes: &[],
+    },
+    Plan {
+        folder: "mcp",
+        rooms: "session host_model transport tool_list client http_request http stdio resources server",
+        front: "",
+        other_sizes: &[],
+    },
 ];
 
 /// What one crate is to look like.

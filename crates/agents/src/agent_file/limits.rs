@@ -21,7 +21,8 @@ const MAX_UNTRUSTED_TURNS: u32 = 50;
 
 /// Ten years: far beyond any task, and safe to add to a clock.
 const MAX_SECONDS: f64 = 315_360_000.0;
-/// As long as a model is waited for where nothing is set: what a repository ships cannot make a stalled call hold on longer.
+/// As long as a model is waited for where nothing is set: what a repository ships cannot make a stalled call hold on
+/// longer.
 const MAX_UNTRUSTED_IDLE: Duration = Duration::from_mins(1);
 
 /// Reads one of [`LIMITS`] into its place.

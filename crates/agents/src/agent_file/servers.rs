@@ -9,8 +9,8 @@ use crate::text::hidden_characters::shown;
 /// More than anybody means.
 const MAX_SERVERS: usize = 50;
 
-/// The servers, as far as they make sense. What a project's file defines counts only if it is trusted: it names programs
-/// and addresses.
+/// The servers, as far as they make sense. What a project's file defines counts only if it is trusted: it names
+/// programs and addresses.
 pub(super) fn servers(entry: &Entry, report: &mut FileFindings<'_>) -> Vec<ServerUse> {
     let mut uses = Vec::new();
     match &entry.value.value {

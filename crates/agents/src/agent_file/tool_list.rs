@@ -49,7 +49,8 @@ const LATER: [&str; 28] = [
 const TASK: &str = "Task";
 /// What another program calls it in the files that it reads.
 const OTHER_NAME_OF_TASK: &str = "Agent";
-/// Names that tools have elsewhere, and the tool that each one means. A file can deny by them, and grants only by `Agent`.
+/// Names that tools have elsewhere, and the tool that each one means. A file can deny by them, and grants only by
+/// `Agent`.
 const OTHER_NAMES: [(&str, &str); 3] =
     [(OTHER_NAME_OF_TASK, TASK), ("spawn_agent", TASK), ("create_todo", "TodoWrite")];
 

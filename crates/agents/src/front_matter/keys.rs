@@ -1,8 +1,9 @@
 //! The keys of front matter, and how to tell one from a line that only resembles it.
 //!
-//! `tools`, `disallowedTools`, `permissionMode` and `maxTurns` take something away from an agent. A spelling of them that
-//! went unnoticed would leave it more than its author meant, so they are looked for with care. The other limits are not:
-//! other programs have keys like them that mean something else (`max_tokens` of one reply), so these are only named.
+//! `tools`, `disallowedTools`, `permissionMode` and `maxTurns` take something away from an agent. A spelling of them
+//! that went unnoticed would leave it more than its author meant, so they are looked for with care. The other limits
+//! are not: other programs have keys like them that mean something else (`max_tokens` of one reply), so these are only
+//! named.
 
 use sortie_protocol::nearest;
 

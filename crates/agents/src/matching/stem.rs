@@ -1,7 +1,7 @@
 //! Light stemming of English words, so that *reviewer*, *reviews* and *reviewing* are one word.
 //!
-//! It cuts endings and knows no exceptions: a stem need not be a word, it only has to be the same for related words. The
-//! first letter always stays.
+//! It cuts endings and knows no exceptions: a stem need not be a word, it only has to be the same for related words.
+//! The first letter always stays.
 
 /// Cuts the endings of a word in lower case.
 pub(super) fn stem(word: &mut String) {

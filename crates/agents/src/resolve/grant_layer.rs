@@ -41,8 +41,8 @@ fn denied(definition: &AgentDefinition, tools: &[String]) -> Vec<String> {
 
 /// What the definition admits; `None` admits every tool.
 ///
-/// What it forbids `alone` cannot be said by a deny rule and is taken from the list of all. That never widens: a tool that
-/// does not exist for this task does not exist for those below it either.
+/// What it forbids `alone` cannot be said by a deny rule and is taken from the list of all. That never widens: a tool
+/// that does not exist for this task does not exist for those below it either.
 fn admitted(definition: &AgentDefinition, alone: &[String], tools: &[String]) -> Option<Vec<String>> {
     if alone.is_empty() {
         return definition.tools.clone();

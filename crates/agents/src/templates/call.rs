@@ -1,7 +1,7 @@
 //! A prompt that calls a template: `/test-file path=src/a.rs style='very short' and more words`.
 //!
-//! Quotes are those of shells, `'…'` and `"…"`; nothing else of shells means anything here. Behind the values everything
-//! is free text, as it stands.
+//! Quotes are those of shells, `'…'` and `"…"`; nothing else of shells means anything here. Behind the values
+//! everything is free text, as it stands.
 
 use crate::templates::argument_values::{Given, assignment};
 use crate::templates::error::TemplateError;

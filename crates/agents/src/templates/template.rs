@@ -33,8 +33,8 @@ pub struct Argument {
 }
 
 impl Template {
-    /// The text with the values in their places, if that has no more than `most_bytes`. Free text that has no place goes
-    /// to the end, as a paragraph of its own.
+    /// The text with the values in their places, if that has no more than `most_bytes`. Free text that has no place
+    /// goes to the end, as a paragraph of its own.
     pub fn expand(&self, given: &Given, most_bytes: usize) -> Result<String, TemplateError> {
         self.refuse_unknown(given)?;
         self.refuse_missing(given)?;

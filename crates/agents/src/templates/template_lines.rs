@@ -10,7 +10,8 @@ const MAX_LINE_CHARS: usize = 200;
 /// All lines together: they stand in front of every request.
 const MAX_LINES_BYTES: usize = 3_000;
 
-/// How templates are called, then one bounded line for each, then how many more there are; nothing where there are none.
+/// How templates are called, then one bounded line for each, then how many more there are; nothing where there are
+/// none.
 pub fn template_lines(templates: &Templates) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut left = MAX_LINES_BYTES;

@@ -27,8 +27,8 @@ pub(crate) fn first(text: &str) -> Option<Hidden> {
     None
 }
 
-/// A text without the hidden characters that word processors leave in it, and the first of them. Those that could change
-/// what the text says (controls, direction overrides, tags) stay in it.
+/// A text without the hidden characters that word processors leave in it, and the first of them. Those that could
+/// change what the text says (controls, direction overrides, tags) stay in it.
 pub(crate) fn without_harmless(text: &str) -> (String, Option<char>) {
     let mut kept = String::new();
     let mut left_out = None;

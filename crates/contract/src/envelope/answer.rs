@@ -1,4 +1,5 @@
-//! What an answer says: complete, partial for one or more reasons, or an error. Always with a next step unless complete.
+//! What an answer says: complete, partial for one or more reasons, or an error. Always with a next step unless
+//! complete.
 
 use serde_json::{Map, Value, json};
 use sortie_protocol::{Failure, TaskOutcome};
@@ -83,8 +84,8 @@ fn delivered<'a>(call: &Call<'a>, outcome: &TaskOutcome, stats: Value) -> Object
     }
 }
 
-/// The head line, the reasons why it is partial with what to do about each, whether it is given again, and the result where
-/// it is whole.
+/// The head line, the reasons why it is partial with what to do about each, whether it is given again, and the result
+/// where it is whole.
 fn text(call: &Call<'_>, outcome: &TaskOutcome, ending: Ending<'_>, fallback: Option<&Fallback>) -> String {
     let subject = subject(call, outcome);
     let mut text = match ending.shortfall() {

@@ -1,5 +1,5 @@
-//! The protocol's object: what every result is made of, with the arguments digit by digit as they were given, or without
-//! their long texts.
+//! The protocol's object: what every result is made of, with the arguments digit by digit as they were given, or
+//! without their long texts.
 
 use std::borrow::Cow;
 

@@ -19,8 +19,8 @@ pub(crate) enum DatabaseError {
 }
 
 impl DatabaseError {
-    /// Whether a write that failed so has left nothing behind, and may succeed another time: there was no room, or another
-    /// program was at it. Of what a sync has refused, nobody knows what is on disk.
+    /// Whether a write that failed so has left nothing behind, and may succeed another time: there was no room, or
+    /// another program was at it. Of what a sync has refused, nobody knows what is on disk.
     pub(crate) fn passes(&self) -> bool {
         let Self::Sqlite(error) = self else { return false };
         let code = error.sqlite_error_code();

@@ -165,7 +165,8 @@ fn inspect(path: &Path, connection: &Connection) -> Result<Format, JournalError>
 fn enter_wal_mode(connection: &Connection, patience: Duration) -> rusqlite::Result<String> {
     // macOS syncs to the drive, not only to its cache, if told so; elsewhere this changes nothing.
     connection.execute_batch("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON")?;
-    // Ten thousand tasks at once write all over the index. With the log folded back every 4 MB they would wait for the disk.
+    // Ten thousand tasks at once write all over the index. With the log folded back every 4 MB they would wait for the
+    // disk.
     connection.execute_batch("PRAGMA wal_autocheckpoint = 16384")?;
     let deadline = Instant::now() + patience;
     loop {

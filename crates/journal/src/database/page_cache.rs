@@ -1,5 +1,6 @@
-//! The part of the file that the writer keeps in memory: little, but for the time in which many write at once, all over the index.
-//! With SQLite's usual cache they would wait for the disk; and whatever a long run has no need of is memory held for nothing.
+//! The part of the file that the writer keeps in memory: little, but for the time in which many write at once, all over
+//! the index. With SQLite's usual cache they would wait for the disk; and whatever a long run has no need of is memory
+//! held for nothing.
 
 use std::time::{Duration, Instant};
 

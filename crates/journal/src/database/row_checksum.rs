@@ -1,7 +1,7 @@
 //! Checksums of rows that stand for themselves and are read by the hundred thousand: eight bytes, quickly made.
 //!
-//! They find damage, not forgery. Each step can be undone, so two rows that differ in one place never come to the same mark,
-//! whatever follows.
+//! They find damage, not forgery. Each step can be undone, so two rows that differ in one place never come to the same
+//! mark, whatever follows.
 
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 

@@ -9,7 +9,8 @@ use crate::database::{totals, working_time_migration};
 /// "SRTJ", in the header of every journal.
 pub(crate) const APPLICATION: i32 = i32::from_be_bytes(*b"SRTJ");
 
-/// The steps of all migrations: the one at index `n` leads from version `n` to version `n + 1`. Never edited once shipped.
+/// The steps of all migrations: the one at index `n` leads from version `n` to version `n + 1`. Never edited once
+/// shipped.
 pub(crate) const STEPS: &[Step] = &[
     Step { sql: VERSION_1, then: None },
     Step { sql: VERSION_2, then: Some(totals::mark_everything) },
@@ -63,8 +64,8 @@ const VERSION_1: &str = "
 
 /// Checksums for the rows of tasks; how many there are, so that a lost one shows; room for commands; pruning.
 ///
-/// The renamed column keeps a program that knows version 1 only, and has the file open, from writing rows without checksums:
-/// its statements fail.
+/// The renamed column keeps a program that knows version 1 only, and has the file open, from writing rows without
+/// checksums: its statements fail.
 const VERSION_2: &str = "
     ALTER TABLE tasks RENAME COLUMN last_sum TO log_sum;
     ALTER TABLE tasks ADD COLUMN ended_seq INTEGER; -- the newest ending; null if there is none
@@ -92,8 +93,8 @@ const VERSION_2: &str = "
     ) STRICT;
 ";
 
-/// How long each task has worked, so that a list need not look it up in the logs. A column is renamed for the same reason as
-/// in version 2.
+/// How long each task has worked, so that a list need not look it up in the logs. A column is renamed for the same
+/// reason as in version 2.
 const VERSION_3: &str = "
     ALTER TABLE tasks RENAME COLUMN mark TO row_mark;
     ALTER TABLE tasks ADD COLUMN worked INTEGER NOT NULL DEFAULT 0; -- before the process that had it last got to work
@@ -101,8 +102,9 @@ const VERSION_3: &str = "
     ALTER TABLE tasks ADD COLUMN heard INTEGER NOT NULL DEFAULT 0; -- the last event of whoever had it
 ";
 
-/// No table changes. From here on logs have facts that shorten a conversation or add to it: a program that does not know them
-/// would pass over them, and go on with a task in another conversation than it had. It refuses the file instead.
+/// No table changes. From here on logs have facts that shorten a conversation or add to it: a program that does not
+/// know them would pass over them, and go on with a task in another conversation than it had. It refuses the file
+/// instead.
 const VERSION_4: &str = "";
 
 /// What a file turned out to be.

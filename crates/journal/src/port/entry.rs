@@ -11,8 +11,8 @@ pub struct Entry {
     /// process owns the task from then on, and all others are shut out.
     pub attempt: u32,
     pub time: Timestamp,
-    /// Where the task's log must still end for this to be appended: whoever goes on with what it has read must not go on
-    /// where others have written since. `None`: wherever it ends.
+    /// Where the task's log must still end for this to be appended: whoever goes on with what it has read must not go
+    /// on where others have written since. `None`: wherever it ends.
     pub after: Option<u64>,
     pub fact: Fact,
 }

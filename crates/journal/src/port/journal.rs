@@ -20,14 +20,14 @@ use crate::port::task_query::TaskQuery;
 pub trait Journal: Send + Sync {
     /// Appends all entries or none, in this order, and numbers them within their tasks.
     ///
-    /// Refused are a fact for a task that has not started, a second start, a leg that is over or has not begun, an attempt
-    /// that has been shut out ([`JournalError::Fenced`]), and what was to follow another event than the last
+    /// Refused are a fact for a task that has not started, a second start, a leg that is over or has not begun, an
+    /// attempt that has been shut out ([`JournalError::Fenced`]), and what was to follow another event than the last
     /// ([`JournalError::Stale`]). A refusal touches no other append, except where nobody waited for it
-    /// ([`Durability::Ordered`]): then every later append of that attempt to one of its tasks gets the same refusal,
-    /// so that no log has a hole that its writer does not know of.
+    /// ([`Durability::Ordered`]): then every later append of that attempt to one of its tasks gets the same refusal, so
+    /// that no log has a hole that its writer does not know of.
     ///
-    /// After a failed write nothing more is acknowledged: every later append fails too. A write for which there was no room,
-    /// or that another program kept off, is not such a one: it is refused, and later ones are tried.
+    /// After a failed write nothing more is acknowledged: every later append fails too. A write for which there was no
+    /// room, or that another program kept off, is not such a one: it is refused, and later ones are tried.
     ///
     /// Dropping the future before it is done may or may not append; it never appends half.
     fn append(
@@ -43,12 +43,12 @@ pub trait Journal: Send + Sync {
         Ok(events)
     }
 
-    /// Reads the events one by one, from number `from` on, in bounded memory however long the log is. Where it is damaged, `each`
-    /// has seen what stands before the damage.
+    /// Reads the events one by one, from number `from` on, in bounded memory however long the log is. Where it is
+    /// damaged, `each` has seen what stands before the damage.
     fn read_each(&self, task: TaskId, from: u64, each: &mut dyn FnMut(Event)) -> Result<(), JournalError>;
 
-    /// Reads the whole log of a task that stands so, in the same way. Refused as [`JournalError::Stale`] is one in which others have
-    /// written since: as soon as it shows, not when a long log has been read.
+    /// Reads the whole log of a task that stands so, in the same way. Refused as [`JournalError::Stale`] is one in
+    /// which others have written since: as soon as it shows, not when a long log has been read.
     fn read_standing(&self, standing: &Standing, each: &mut dyn FnMut(Event)) -> Result<(), JournalError> {
         let Standing { task_id: task, last_seq: read, .. } = *standing;
         let last = self.standing(task)?.last_seq;
@@ -92,8 +92,9 @@ pub trait Journal: Send + Sync {
     /// appends gets the same refusal.
     fn shut_out(&self, _task: TaskId, _attempt: u32, _why: &JournalError) {}
 
-    /// Shuts out an attempt that has ended already, without a recorded ending. For this process nobody has the task any more: it is
-    /// interrupted, as after a crash. Others see this process at work on it until somebody goes on with it, or it ends.
+    /// Shuts out an attempt that has ended already, without a recorded ending. For this process nobody has the task any
+    /// more: it is interrupted, as after a crash. Others see this process at work on it until somebody goes on with it,
+    /// or it ends.
     fn forsake(&self, _task: TaskId, _attempt: u32, _why: &JournalError) {}
 
     /// Leaves a command for whoever runs its task, and waits until it is on disk. That it was left says nothing about
@@ -103,8 +104,8 @@ pub trait Journal: Send + Sync {
     /// The newest command: behind it a new owner begins to look.
     fn newest_command(&self) -> Result<CommandId, JournalError>;
 
-    /// Commands behind `after`, oldest first, at most `limit`, for whichever task. Cheap enough to be asked many times a
-    /// second, and not held up by other readers.
+    /// Commands behind `after`, oldest first, at most `limit`, for whichever task. Cheap enough to be asked many times
+    /// a second, and not held up by other readers.
     fn commands_after(&self, after: CommandId, limit: usize) -> Result<Vec<(CommandId, Command)>, JournalError>;
 
     /// Headers of the tasks that [`prune`](Self::prune) would remove now, trees that are damaged left out.
@@ -112,8 +113,8 @@ pub trait Journal: Send + Sync {
 
     /// Removes whole trees of tasks in which nothing has happened since `older_than`. Blocks; others write in between.
     ///
-    /// A tree stays as long as a member runs, is interrupted, or has ended, other than by being stopped, with a result that
-    /// has not reached the conversation of the task that asked for it, or of the one that has adopted it.
+    /// A tree stays as long as a member runs, is interrupted, or has ended, other than by being stopped, with a result
+    /// that has not reached the conversation of the task that asked for it, or of the one that has adopted it.
     /// `discard` is given each task of a removed tree, before the tree is gone for good, so that what it had spilled to
     /// files goes, too: after a crash in between the next pruning gives it again.
     fn prune(&self, older_than: Timestamp, discard: &mut dyn FnMut(TaskId)) -> Result<Pruned, JournalError>;

@@ -14,8 +14,8 @@ pub struct Pruned {
     pub bytes: u64,
     /// Roots of old trees that stay because their log is damaged.
     pub damaged: Vec<TaskId>,
-    /// Old trees that stay because a task of theirs has not ended, though nobody is seen to run it, or because somebody has
-    /// not had a result.
+    /// Old trees that stay because a task of theirs has not ended, though nobody is seen to run it, or because somebody
+    /// has not had a result.
     pub kept: Vec<Kept>,
 }
 

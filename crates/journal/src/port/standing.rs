@@ -57,8 +57,8 @@ impl Standing {
         }
     }
 
-    /// This standing, where somebody knows that a process which cannot be seen from here is gone. Should it live after all, it is
-    /// shut out and ends itself; what it had begun goes on until then.
+    /// This standing, where somebody knows that a process which cannot be seen from here is gone. Should it live after
+    /// all, it is shut out and ends itself; what it had begun goes on until then.
     #[must_use]
     pub fn given_up(self) -> Self {
         match self.holder {

@@ -1,5 +1,5 @@
-//! The working time of a task, over all its legs and all processes that had it. The time in which nobody had it does not
-//! count.
+//! The working time of a task, over all its legs and all processes that had it. The time in which nobody had it does
+//! not count.
 //!
 //! Known from the times of its events alone. How long a process lived behind its last one is known to nobody: a bounded
 //! part of that time is taken for work, in what is told as in what is left.
@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use sortie_protocol::{Fact, Timestamp};
 
-/// So much of the time between the last event of a process that is gone and the takeover counts as work: it may have worked
-/// that long, and who kills it again and again must not give it time anew. More would punish a task for having lain still.
+/// So much of the time between the last event of a process that is gone and the takeover counts as work: it may have
+/// worked that long, and who kills it again and again must not give it time anew. More would punish a task for having
+/// lain still.
 const MOST_UNSEEN: Duration = Duration::from_mins(1);
 
 /// The working time of one task.

@@ -171,8 +171,8 @@ impl<'a> Batch<'a> {
         remove.execute([self.totals.command - COMMANDS_KEPT]).map(drop)
     }
 
-    /// Learns where a task stands, if there is one. Refused is what concerns one that is damaged, or being pruned and so
-    /// closed to everybody; the others of the batch do not suffer from it.
+    /// Learns where a task stands, if there is one. Refused is what concerns one that is damaged, or being pruned and
+    /// so closed to everybody; the others of the batch do not suffer from it.
     fn load(&mut self, task: TaskId) -> Result<Result<(), JournalError>, DatabaseError> {
         if self.tails.contains_key(&task) {
             return Ok(Ok(()));

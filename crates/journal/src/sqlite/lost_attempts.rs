@@ -1,5 +1,5 @@
-//! Attempts of this process that have lost something they had to say. More of them is not let in: their logs would have a hole
-//! that nobody knows of. A newer attempt goes on from what is there.
+//! Attempts of this process that have lost something they had to say. More of them is not let in: their logs would have
+//! a hole that nobody knows of. A newer attempt goes on from what is there.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

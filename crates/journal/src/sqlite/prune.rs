@@ -1,8 +1,8 @@
 //! Removes old trees from the file, in steps so small that nobody who writes has to wait for long.
 //!
 //! First all tasks of a tree are marked as going, which takes them out of everybody's sight; then their events are
-//! removed from the end of each log backwards, and their rows. A crash leaves marked tasks behind, which the next pruning
-//! finishes.
+//! removed from the end of each log backwards, and their rows. A crash leaves marked tasks behind, which the next
+//! pruning finishes.
 
 use rusqlite::Connection;
 use sortie_protocol::{TaskId, Timestamp};

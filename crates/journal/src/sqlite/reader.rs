@@ -129,7 +129,8 @@ impl Reader {
     }
 }
 
-/// The next number of an ascending order. A page that is reached twice instead of another one brings back what was before.
+/// The next number of an ascending order. A page that is reached twice instead of another one brings back what was
+/// before.
 pub(super) fn in_order(last: i64, next: i64) -> Result<i64, DatabaseError> {
     if next <= last {
         return Err(DatabaseError::Damage(format!("row {next} comes behind row {last}")));

@@ -38,7 +38,8 @@ pub(super) struct Removed {
 }
 
 impl Removal {
-    /// What is marked loses its files next, so a power cut must not bring it back. An erasure that is lost is done again.
+    /// What is marked loses its files next, so a power cut must not bring it back. An erasure that is lost is done
+    /// again.
     pub(super) fn must_last(&self) -> bool {
         matches!(self, Self::Mark(_))
     }

@@ -1,7 +1,7 @@
 //! Lists the headers of tasks.
 //!
-//! A checksum says that a row is right. That none is missing is seen by counting: all rows against the totals, the children
-//! of each task against its header. An index is only believed where what it leads to can be checked so.
+//! A checksum says that a row is right. That none is missing is seen by counting: all rows against the totals, the
+//! children of each task against its header. An index is only believed where what it leads to can be checked so.
 
 use std::collections::{HashMap, VecDeque};
 

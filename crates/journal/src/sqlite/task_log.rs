@@ -29,8 +29,8 @@ struct Page {
     then: Result<Option<Cursor>, DatabaseError>,
 }
 
-/// Gives the events from number `from` on to `each`. Between two pages nothing is locked: `each` may ask the journal, and
-/// others may write.
+/// Gives the events from number `from` on to `each`. Between two pages nothing is locked: `each` may ask the journal,
+/// and others may write.
 pub(super) fn read_each(
     reader: &Reader,
     task: TaskId,
@@ -40,7 +40,8 @@ pub(super) fn read_each(
     read_pages(reader, Extent { task, from, last: None }, each)
 }
 
-/// Gives the whole log of a task that stands so to `each`, as [`read_each`] does. A page that finds another end is refused.
+/// Gives the whole log of a task that stands so to `each`, as [`read_each`] does. A page that finds another end is
+/// refused.
 pub(super) fn read_standing(
     reader: &Reader,
     standing: &Standing,

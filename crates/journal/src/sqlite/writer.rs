@@ -263,8 +263,8 @@ impl Scribe {
         told
     }
 
-    /// The verdicts on orders of which none was carried out. Others may have more luck once there is room again, in a process
-    /// that lives for days.
+    /// The verdicts on orders of which none was carried out. Others may have more luck once there is room again, in a
+    /// process that lives for days.
     fn refuse(&self, orders: &[Order], failure: &JournalError) -> Vec<Result<Option<CommandId>, JournalError>> {
         for order in orders {
             if let Order::Append { drafts, acknowledge: None } = order {
@@ -289,8 +289,8 @@ impl Scribe {
         })
     }
 
-    /// Commits all that came together in one transaction. One verdict for each, with the id of a command; the error means
-    /// that none is acknowledged.
+    /// Commits all that came together in one transaction. One verdict for each, with the id of a command; the error
+    /// means that none is acknowledged.
     fn write(&mut self, orders: &[Order]) -> Result<Vec<Result<Option<CommandId>, JournalError>>, DatabaseError> {
         if orders.is_empty() {
             return Ok(Vec::new());

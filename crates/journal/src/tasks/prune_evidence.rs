@@ -77,8 +77,8 @@ impl Evidence {
         }
     }
 
-    /// The first result of a tree that somebody is still to have. A leg that a person asked for is owed to no task, and one
-    /// that was given up has nothing to collect.
+    /// The first result of a tree that somebody is still to have. A leg that a person asked for is owed to no task, and
+    /// one that was given up has nothing to collect.
     pub(crate) fn uncollected(&self, tree: &[TaskHeader]) -> Option<Kept> {
         let root = tree.first()?.task_id;
         let mut children = tree.iter().filter(|header| header.parent_id.is_some());
@@ -119,8 +119,8 @@ pub(crate) fn is_old(tree: &[TaskHeader], older_than: Timestamp) -> bool {
     tree.iter().all(|header| matches!(header.state, TaskState::Ended(_)) && header.updated < older_than)
 }
 
-/// What keeps an old tree, given how its tasks stand, the root first, and when each was last heard of. One that somebody is
-/// seen to run needs no word.
+/// What keeps an old tree, given how its tasks stand, the root first, and when each was last heard of. One that
+/// somebody is seen to run needs no word.
 pub(crate) fn kept(tree: &[(Standing, Timestamp)], older_than: Timestamp) -> Option<Kept> {
     let root = tree.first()?.0.task_id;
     let mut open = tree.iter().map(|(standing, _)| standing).filter(|one| !matches!(one.state, TaskState::Ended(_)));

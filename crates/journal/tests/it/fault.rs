@@ -1,8 +1,8 @@
-//! Files that a disk or a crash has damaged: what is read of them is a beginning of what was written, or an error. Never
-//! anything else.
+//! Files that a disk or a crash has damaged: what is read of them is a beginning of what was written, or an error.
+//! Never anything else.
 //!
-//! The tests take samples, the same in every run; with `SORTIE_EVERY_FAULT` set they try every bit and every byte, which
-//! takes minutes.
+//! The tests take samples, the same in every run; with `SORTIE_EVERY_FAULT` set they try every bit and every byte,
+//! which takes minutes.
 
 mod flip;
 mod torn;

@@ -97,7 +97,8 @@ fn what_was_damaged_in_version_2_is_damaged_afterwards() {
     assert!(refused.to_string().contains("the header of agent-bbbbbbbbbbbb does not match"), "{refused}");
 }
 
-/// A program of an older version that has the file open while a newer one migrates it would write rows with wrong checksums.
+/// A program of an older version that has the file open while a newer one migrates it would write rows with wrong
+/// checksums.
 #[test]
 fn a_program_that_only_knows_an_older_version_cannot_write_on_in_a_migrated_file() {
     for (place, column) in [(version_1(), "last_sum = zeroblob(16)"), (version_2(), "mark = 7")] {

@@ -67,8 +67,9 @@ impl Retries {
         Some(self.retry(wait))
     }
 
-    /// The retry after a refusal that all who ask the endpoint wait out. It is not the call's own fault and uses up none
-    /// of its retries, as long as it is allowed any; but an endpoint that takes nobody's calls is given up at last.
+    /// The retry after a refusal that all who ask the endpoint wait out. It is not the call's own fault and uses up
+    /// none of its retries, as long as it is allowed any; but an endpoint that takes nobody's calls is given up at
+    /// last.
     pub(crate) fn after_refusal(
         &mut self,
         wait: Duration,

@@ -86,8 +86,8 @@ pub(crate) fn outputs(outputs: Vec<(&str, ToolOutput)>) -> Message {
     Message::Outputs { outputs: outputs.into_iter().map(bound).collect() }
 }
 
-/// Five turns: reasoning of every wire, parallel calls, files, a failure, malformed arguments, an unknown tool, an empty output,
-/// an empty reply, a late message.
+/// Five turns: reasoning of every wire, parallel calls, files, a failure, malformed arguments, an unknown tool, an
+/// empty output, an empty reply, a late message.
 pub(crate) fn everything() -> Vec<Message> {
     let everyones_thinking = || WireKind::ALL.map(thinking);
     let parts = |more: Vec<Part>| everyones_thinking().into_iter().chain(more).collect();

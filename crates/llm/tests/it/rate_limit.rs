@@ -122,8 +122,8 @@ async fn a_call_that_finds_no_place_before_its_deadline_says_so() {
     assert!(error.message.contains(" cannot be asked before the deadline, at the rate that it takes; "), "{error}");
 }
 
-/// How many tries there are, and the error with what it says was used, if the first one ends so and the endpoint's rate is
-/// a token a second: nobody has what a second one needs before the deadline, unless the first one gave it back.
+/// How many tries there are, and the error with what it says was used, if the first one ends so and the endpoint's rate
+/// is a token a second: nobody has what a second one needs before the deadline, unless the first one gave it back.
 async fn tries_after(first: ScriptedReply) -> (usize, Option<(ErrorKind, u64)>) {
     let script = Script::new().once(when::any(), first).otherwise(reply::text("Hi."));
     let server = ScriptedServer::start(script).unwrap();

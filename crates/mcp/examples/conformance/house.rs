@@ -1,5 +1,5 @@
-//! Jobs that are tasks of a real office: an engine with a journal on disk, whose model takes as long as the suite asks it
-//! to. So the suite judges our own Tasks extension by them.
+//! Jobs that are tasks of a real office: an engine with a journal on disk, whose model takes as long as the suite asks
+//! it to. So the suite judges our own Tasks extension by them.
 
 use std::error::Error;
 use std::sync::Arc;

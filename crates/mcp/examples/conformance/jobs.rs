@@ -1,5 +1,5 @@
-//! Jobs that ask the client while they work, or break: tasks of the Tasks extension that ours never are. They are only to be
-//! had where the client has declared the extension.
+//! Jobs that ask the client while they work, or break: tasks of the Tasks extension that ours never are. They are only
+//! to be had where the client has declared the extension.
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, ClientCapabilities, ContentBlock,

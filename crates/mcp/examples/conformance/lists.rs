@@ -1,5 +1,5 @@
-//! What the fixture lists (`offer.json`), what it always answers the same (`answers.json`), and what it asks the client's
-//! user to fill in (`forms.json`). All of it is what the suite expects by name.
+//! What the fixture lists (`offer.json`), what it always answers the same (`answers.json`), and what it asks the
+//! client's user to fill in (`forms.json`). All of it is what the suite expects by name.
 
 use std::collections::HashMap;
 

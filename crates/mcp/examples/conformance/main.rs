@@ -1,7 +1,8 @@
 //! A server for the protocol's conformance suite: `conformance TOKEN_FILE`.
 //!
 //! The suite expects tools, resources and prompts by name, and this server offers them over the same HTTP layer as
-//! `sortie mcp --http`, token and all. It prints its address, and ends when its standard input ends. `cargo xtask mcp` runs it.
+//! `sortie mcp --http`, token and all. It prints its address, and ends when its standard input ends. `cargo xtask mcp`
+//! runs it.
 
 mod changes;
 mod fixture;

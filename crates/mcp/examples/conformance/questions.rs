@@ -1,5 +1,5 @@
-//! Tools that need something of the client before they can answer, and say so in their result: the client calls again with
-//! what was asked for.
+//! Tools that need something of the client before they can answer, and say so in their result: the client calls again
+//! with what was asked for.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,8 +1,8 @@
 //! The connection to one server: made when it is needed, shared by all who do, and made anew when it is gone. One that
 //! fails again and again is left alone for longer and longer, and whoever wants it meanwhile is told at once.
 //!
-//! A start is a task of its own. Whoever comes meanwhile waits for the same one, and who waits no longer does not end it: a
-//! server has all of its time to start, once, and what became of it counts for everybody.
+//! A start is a task of its own. Whoever comes meanwhile waits for the same one, and who waits no longer does not end
+//! it: a server has all of its time to start, once, and what became of it counts for everybody.
 
 use std::mem::replace;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -70,8 +70,8 @@ impl Connection {
         listed.map(|(_, listing)| listing)
     }
 
-    /// The server, connected, and its tools as they are now, for a call. A server that does one thing at a time lists them
-    /// when it is done with what others have called, so the list has as long as the call.
+    /// The server, connected, and its tools as they are now, for a call. A server that does one thing at a time lists
+    /// them when it is done with what others have called, so the list has as long as the call.
     pub(super) async fn listed_for_call(
         self: &Arc<Self>,
         attempt: Attempt,

@@ -1,6 +1,6 @@
 //! The pool of connections, by definition: whoever means the same server shares it. Those to servers that are set up
-//! stay until the program ends. Those to agents' own servers stay for as long as an agent brings the server or a task can
-//! call it: agent files change while a program runs, and each change can make another server of the same name.
+//! stay until the program ends. Those to agents' own servers stay for as long as an agent brings the server or a task
+//! can call it: agent files change while a program runs, and each change can make another server of the same name.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -33,8 +33,8 @@ impl ConnectionPool {
         self.brought.insert(agent.name.clone(), agent.servers.iter().filter_map(own).collect());
     }
 
-    /// Takes out the connections that nobody needs any more, to be closed. Nobody has them but we: each task's tools hold
-    /// theirs, and so does a start that is under way.
+    /// Takes out the connections that nobody needs any more, to be closed. Nobody has them but we: each task's tools
+    /// hold theirs, and so does a start that is under way.
     pub(super) fn take_unneeded(&mut self, configured: &BTreeMap<String, ServerDefinition>) -> Vec<Arc<Connection>> {
         let brought = &self.brought;
         let is_meant = |server: &ServerDefinition| {

@@ -32,14 +32,15 @@ use crate::transport::server_process::{Program, ServerProcess};
 use crate::transport::transport_error::plain;
 use crate::transport::{Failure, Unnamed};
 
-/// How long the list of a server behind an address is believed. Such a server can be another one the next moment without
-/// a word, as where it is started anew and has no sessions; a program stays what it is for as long as its pipes are open.
+/// How long the list of a server behind an address is believed. Such a server can be another one the next moment
+/// without a word, as where it is started anew and has no sessions; a program stays what it is for as long as its pipes
+/// are open.
 const FRESH: Duration = Duration::from_secs(5);
 
 const SESSION_ENDED: &str = "has ended the session";
 
-/// Which time it is that something is asked. What may be for want of a session is asked once more, in a new one; if it is
-/// answered in the same way there, it is not for want of a session.
+/// Which time it is that something is asked. What may be for want of a session is asked once more, in a new one; if it
+/// is answered in the same way there, it is not for want of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Attempt {
     First,
@@ -112,8 +113,8 @@ impl LiveConnection {
         self.over.get().is_some() || self.peer.is_transport_closed()
     }
 
-    /// From now on it counts as over: whoever needs the server makes a new link. The reason is the end of a sentence about
-    /// the server; the first one counts.
+    /// From now on it counts as over: whoever needs the server makes a new link. The reason is the end of a sentence
+    /// about the server; the first one counts.
     pub(super) fn give_up(&self, why: &'static str) {
         self.over.set(why).ok();
     }
@@ -149,8 +150,8 @@ impl LiveConnection {
         Ok(listing)
     }
 
-    /// Whoever asked for its tools has waited in vain. A server that nobody else waits for is made anew; one that works for
-    /// others may only be too busy to answer, and is not ended under them.
+    /// Whoever asked for its tools has waited in vain. A server that nobody else waits for is made anew; one that works
+    /// for others may only be too busy to answer, and is not ended under them.
     pub(super) fn has_not_listed(&self) {
         if !self.listener.is_awaited() {
             self.give_up("did not list its tools in time");
@@ -198,7 +199,8 @@ impl LiveConnection {
         }
     }
 
-    /// Asks, and waits for the answer. The waiting is not the library's: that would not end while the server does not read.
+    /// Asks, and waits for the answer. The waiting is not the library's: that would not end while the server does not
+    /// read.
     async fn ask(
         &self,
         request: ClientRequest,
@@ -223,8 +225,9 @@ impl LiveConnection {
         };
         let why = if unanswered == Unanswered::Stopped { "the task was stopped" } else { "it took too long" };
         drop(signs);
-        // All that is said to a program goes through one pipe: where this does not get through, nothing does. One that works
-        // for others may read again when it is done, and is not ended under them: the last who waits in vain ends it.
+        // All that is said to a program goes through one pipe: where this does not get through, nothing does. One that
+        // works for others may read again when it is done, and is not ended under them: the last who waits in vain ends
+        // it.
         if !pending.withdraw(why).await && self.process.is_some() && !self.listener.is_awaited() {
             self.give_up("does not read what it is sent");
         }

@@ -1,5 +1,5 @@
-//! Notifications: everything that a server says without being asked. Only that its tools have changed and that a call comes along matter; whatever it
-//! asks of us is declined.
+//! Notifications: everything that a server says without being asked. Only that its tools have changed and that a call
+//! comes along matter; whatever it asks of us is declined.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -58,8 +58,8 @@ pub(super) struct Signs {
 }
 
 impl Signs {
-    /// Until the server has come further than ever before. The same number again is no sign: the protocol demands that it
-    /// grows.
+    /// Until the server has come further than ever before. The same number again is no sign: the protocol demands that
+    /// it grows.
     pub(super) async fn next(&mut self) {
         if self.progress.changed().await.is_err() {
             std::future::pending::<()>().await;

@@ -33,7 +33,8 @@ fn tool(spec: &ToolSpec) -> Tool {
     Tool::new(spec.name.clone(), spec.description.clone(), spec.schema.as_object().cloned().unwrap_or_default())
 }
 
-/// `None` for a reply that only reasoned: there is nothing of it that could be sent. Not every host reads a list of one.
+/// `None` for a reply that only reasoned: there is nothing of it that could be sent. Not every host reads a list of
+/// one.
 fn message(message: &Message) -> Option<SamplingMessage> {
     let (role, mut blocks): (Role, Vec<SamplingMessageContentBlock>) = match message {
         Message::User { text } => (Role::User, vec![SamplingMessageContentBlock::text(text)]),

@@ -1,4 +1,5 @@
-//! Handles one request, from its head to its answer: through the gate, read, put to the protocol, watched until it has left.
+//! Handles one request, from its head to its answer: through the gate, read, put to the protocol, watched until it has
+//! left.
 
 use std::sync::Arc;
 

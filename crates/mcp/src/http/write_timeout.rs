@@ -1,5 +1,5 @@
-//! A timeout for writes: a connection waits for its reader only so long. Who holds one open and reads nothing would hold what stands behind
-//! it, too.
+//! A timeout for writes: a connection waits for its reader only so long. Who holds one open and reads nothing would
+//! hold what stands behind it, too.
 //!
 //! One that ends with a refusal is heard to its end, within bounds: were it closed while its client still sends, the
 //! answer would be lost on the way.

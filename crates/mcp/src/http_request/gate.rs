@@ -1,7 +1,7 @@
 //! The gate: checks a request's head before anything else of it is read.
 //!
-//! In this order: the name it calls us by, the page it comes from, the path, the token, what the body is said to be. Who
-//! has no token learns nothing but that one is needed.
+//! In this order: the name it calls us by, the page it comes from, the path, the token, what the body is said to be.
+//! Who has no token learns nothing but that one is needed.
 
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue, ORIGIN};
 use http::request::Parts;

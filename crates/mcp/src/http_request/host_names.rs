@@ -1,5 +1,5 @@
-//! The names under which this server may be addressed. A page in a browser can have a name of its own lead here; it cannot
-//! have its requests carry one of ours.
+//! The names under which this server may be addressed. A page in a browser can have a name of its own lead here; it
+//! cannot have its requests carry one of ours.
 
 use std::net::{IpAddr, SocketAddr};
 

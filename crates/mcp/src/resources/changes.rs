@@ -1,5 +1,5 @@
-//! The changes of a task and those below it: the diffs that their tools recorded, one for each edit, in the order in which
-//! they were made; and the names of files that were changed by other means, of which no diff exists.
+//! The changes of a task and those below it: the diffs that their tools recorded, one for each edit, in the order in
+//! which they were made; and the names of files that were changed by other means, of which no diff exists.
 
 use std::collections::BTreeSet;
 

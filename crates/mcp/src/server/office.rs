@@ -1,4 +1,5 @@
-//! The office, which all sessions of one process share: the engine behind them as a visitor has it, and where things are read.
+//! The office, which all sessions of one process share: the engine behind them as a visitor has it, and where things
+//! are read.
 //!
 //! It knows nothing of who is connected, but for the models that hosts lend.
 

@@ -1,5 +1,5 @@
-//! The progress of a call, for a host that waits for it: turn, calls, tokens, time and what was done last, a few times a
-//! second while something changes, and every few seconds while nothing does, so that no host takes it for dead.
+//! The progress of a call, for a host that waits for it: turn, calls, tokens, time and what was done last, a few times
+//! a second while something changes, and every few seconds while nothing does, so that no host takes it for dead.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -22,8 +22,8 @@ pub(super) struct Progress<'a> {
     pub(super) token: ProgressToken,
 }
 
-/// Tells the host of the first of these tasks that works here, until somebody drops this. One that works elsewhere cannot
-/// be seen so quickly: then it is told that it waits. A host that does not listen any more is told nothing.
+/// Tells the host of the first of these tasks that works here, until somebody drops this. One that works elsewhere
+/// cannot be seen so quickly: then it is told that it waits. A host that does not listen any more is told nothing.
 pub(super) async fn while_waiting(
     progress: Option<&Progress<'_>>,
     visitor: &Visitor,

@@ -17,8 +17,8 @@ const LISTED: usize = 100;
 /// The argument for free text, which every template has without saying so.
 const INPUT: &str = "input";
 
-/// The templates in the order of their names, a page at a time. A cursor is the name of the last one of the page before;
-/// who comes with one that is gone meanwhile lists anew.
+/// The templates in the order of their names, a page at a time. A cursor is the name of the last one of the page
+/// before; who comes with one that is gone meanwhile lists anew.
 pub(crate) fn list(
     templates: &Templates,
     page: Option<PaginatedRequestParams>,

@@ -1,8 +1,8 @@
-//! One Task call of a host: from its arguments to a task without a parent, and from how that ended to the answer, both in
-//! the words of the contract.
+//! One Task call of a host: from its arguments to a task without a parent, and from how that ended to the answer, both
+//! in the words of the contract.
 //!
-//! A host that knows the Tasks extension gets a handle at once and asks later (`tasks`); every other one waits here, and
-//! is told how it comes along (`progress`). A call that is cancelled, or whose host is gone, stops its whole tree.
+//! A host that knows the Tasks extension gets a handle at once and asks later (`tasks`); every other one waits here,
+//! and is told how it comes along (`progress`). A call that is cancelled, or whose host is gone, stops its whole tree.
 
 use std::convert::Infallible;
 

@@ -1,10 +1,10 @@
-//! The Tasks extension over the journal: a handle is the id of a task, and holds as long as the journal keeps it, also for
-//! a server that was started later.
+//! The Tasks extension over the journal: a handle is the id of a task, and holds as long as the journal keeps it, also
+//! for a server that was started later.
 //!
-//! What a status means: `working`, somebody has it, here or in another process. `completed`, it has ended, and the result
-//! is the answer that the call would have had, `isError` included. `cancelled`, it was stopped. A task whose process is
-//! gone is none of these: where the host can ask its person, it is `input_required` and one question goes on with it or
-//! ends it; else it is `failed`, and the error says how to go on. One that goes on is `working` again.
+//! What a status means: `working`, somebody has it, here or in another process. `completed`, it has ended, and the
+//! result is the answer that the call would have had, `isError` included. `cancelled`, it was stopped. A task whose
+//! process is gone is none of these: where the host can ask its person, it is `input_required` and one question goes on
+//! with it or ends it; else it is `failed`, and the error says how to go on. One that goes on is `working` again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

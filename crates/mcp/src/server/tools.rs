@@ -1,7 +1,7 @@
 //! The tools that a host is offered: Task in the words of the contract, and its companions where the contract has them.
 //!
-//! What they do is the engine's. Annotations are hints for hosts that ask a person before a call: they say the most that
-//! a call can come to, since what a sub-agent may do is decided by the user's own rules, not here.
+//! What they do is the engine's. Annotations are hints for hosts that ask a person before a call: they say the most
+//! that a call can come to, since what a sub-agent may do is decided by the user's own rules, not here.
 
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
 //! The requests under way in one session, kept up to date by what passes between the protocol and its transport.
 //!
 //! The protocol's library knows a request by its id alone: of two with the same one it would lose an answer, and cancel
-//! the wrong one. It does not tell when a request that was cancelled is over, either: its late answer would be taken for that of
-//! a new one with its id. The protocol has no id used twice in a session; a good many that were cancelled are remembered here.
+//! the wrong one. It does not tell when a request that was cancelled is over, either: its late answer would be taken
+//! for that of a new one with its id. The protocol has no id used twice in a session; a good many that were cancelled
+//! are remembered here.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,5 @@
-//! The stream that messages leave by, one after the other. Who does not read is waited for, but not for ever: what waits
-//! to be written keeps the whole session.
+//! The stream that messages leave by, one after the other. Who does not read is waited for, but not for ever: what
+//! waits to be written keeps the whole session.
 
 use std::io;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Lines that were read and are not taken yet. Reading runs ahead of who takes them, so that the end of the input is seen
-//! even while nothing is taken; it runs ahead so far and no further.
+//! Lines that were read and are not taken yet. Reading runs ahead of who takes them, so that the end of the input is
+//! seen even while nothing is taken; it runs ahead so far and no further.
 
 use std::sync::Arc;
 

@@ -39,7 +39,8 @@ impl ToolAnswer {
         }
     }
 
-    /// The output of the call. An object is told only where there is no text: servers that have both say the same twice.
+    /// The output of the call. An object is told only where there is no text: servers that have both say the same
+    /// twice.
     pub(crate) fn into_output(self) -> ToolOutput {
         let has_text = self.parts.iter().any(|(words, is_text)| *is_text && !words.is_empty());
         let mut parts: Vec<String> = self.parts.into_iter().map(|(words, _)| words).collect();

@@ -1,5 +1,5 @@
-//! A server's list of tools, as models are offered it: names that providers take, descriptions and schemas within bounds,
-//! and a digest of each definition as the server gave it.
+//! A server's list of tools, as models are offered it: names that providers take, descriptions and schemas within
+//! bounds, and a digest of each definition as the server gave it.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -78,8 +78,8 @@ impl ToolListing {
     }
 }
 
-/// The name under which models and rules know the tool. What providers do not take becomes `_`; what is too long is cut and
-/// ends in a part of its digest.
+/// The name under which models and rules know the tool. What providers do not take becomes `_`; what is too long is cut
+/// and ends in a part of its digest.
 fn name(server: &str, tool: &str) -> String {
     let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' };
     let name: String = server_prefix(server).chars().chain(tool.chars().map(plain)).collect();
@@ -90,7 +90,8 @@ fn name(server: &str, tool: &str) -> String {
     format!("{}_{digest}", &name[..MAX_NAME_BYTES - 9])
 }
 
-/// Secrets are taken out before anything is cut: half a key is one, too. Names stay, since the server is called by them.
+/// Secrets are taken out before anything is cut: half a key is one, too. Names stay, since the server is called by
+/// them.
 fn spec(name: String, tool: &Tool, redactor: &Redactor) -> ToolSpec {
     let described = redactor.redact(tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default()).text;
     let described = described.trim();
@@ -134,9 +135,9 @@ fn cleaned(value: &Value, redactor: &Redactor) -> Value {
     }
 }
 
-/// What the server says of the tool that somebody reads, and which server says it: what is approved of one is not approved
-/// of another that says the same. Of variables, headers and addresses only what is no key: a server with a new key is the
-/// same. Keys of objects are in one order, whatever the server's.
+/// What the server says of the tool that somebody reads, and which server says it: what is approved of one is not
+/// approved of another that says the same. Of variables, headers and addresses only what is no key: a server with a new
+/// key is the same. Keys of objects are in one order, whatever the server's.
 fn pin(server: &ServerDefinition, tool: &Tool) -> String {
     let access = match &server.access {
         ServerAccess::Program { command, arguments, environment } => {

@@ -1,5 +1,5 @@
-//! A tool's schema as providers take it. They refuse a whole request for one tool whose schema has a choice at its top, or
-//! is of an old draft.
+//! A tool's schema as providers take it. They refuse a whole request for one tool whose schema has a choice at its top,
+//! or is of an old draft.
 
 use serde_json::{Map, Value, json};
 
@@ -10,8 +10,8 @@ const MAX_TOLD_BYTES: usize = 500;
 
 type Object = Map<String, Value>;
 
-/// The schema, and what is to be said with it: what was taken out of it. Arguments are checked by the server, so a schema
-/// that lets more through than the server's own does no harm.
+/// The schema, and what is to be said with it: what was taken out of it. Arguments are checked by the server, so a
+/// schema that lets more through than the server's own does no harm.
 pub(crate) fn acceptable(mut schema: Object) -> (Value, Option<String>) {
     let (mut refused, mut required) = (Object::new(), names(schema.get("required")));
     let mut properties = properties(&schema);

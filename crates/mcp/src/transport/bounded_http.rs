@@ -1,5 +1,5 @@
-//! Requests to servers behind addresses, and answers of bounded length: the library's own client would take in an answer in
-//! JSON however long it is.
+//! Requests to servers behind addresses, and answers of bounded length: the library's own client would take in an
+//! answer in JSON however long it is.
 //!
 //! What is asked when, and what an answer means, is the library's.
 
@@ -32,8 +32,8 @@ const MAX_COMPLAINT_BYTES: usize = 64 << 10;
 type Headers = HashMap<HeaderName, HeaderValue>;
 pub(crate) type Failure = StreamableHttpError<reqwest::Error>;
 
-/// A bad request that the server does not name. So many servers answer for a session that they do not know, and some for
-/// what they do not like in a request: whoever asked finds out by asking once more in a new session.
+/// A bad request that the server does not name. So many servers answer for a session that they do not know, and some
+/// for what they do not like in a request: whoever asked finds out by asking once more in a new session.
 #[derive(Debug, thiserror::Error)]
 #[error("HTTP 400: {}", .0.message)]
 pub(crate) struct Unnamed(ErrorData);
@@ -158,7 +158,8 @@ fn complaint(
     }
 }
 
-/// What is wrong with a request is told with its id. Some give an id of their own to what is not, and say what it is about.
+/// What is wrong with a request is told with its id. Some give an id of their own to what is not, and say what it is
+/// about.
 fn may_be_about_session(error: &JsonRpcError, asked: Option<&RequestId>) -> bool {
     match &error.id {
         None => true,

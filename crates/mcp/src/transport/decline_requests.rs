@@ -67,8 +67,8 @@ impl<T> Declining<T> {
         Self { inner, backlog: Backlog::default(), is_paced: true }
     }
 
-    /// Over streams that are [paced](Backlog::paced) by themselves: the library sends nothing more if what it has read is not
-    /// taken from it.
+    /// Over streams that are [paced](Backlog::paced) by themselves: the library sends nothing more if what it has read
+    /// is not taken from it.
     pub(crate) fn over_streams(inner: T, backlog: Backlog) -> Self {
         Self { inner, backlog, is_paced: false }
     }

@@ -7,8 +7,8 @@ use reqwest::Url;
 use serde_json::Value;
 use sortie_agents::ServerAccess;
 
-/// What a word in the name of a secret ends in: `PGPASSWORD` and `apikey` are one word. Ordinary words begin so (`AUTHOR`,
-/// `KEYSPACE`) and do not end so.
+/// What a word in the name of a secret ends in: `PGPASSWORD` and `apikey` are one word. Ordinary words begin so
+/// (`AUTHOR`, `KEYSPACE`) and do not end so.
 const SECRET_ENDS: [&str; 14] = [
     "key",
     "token",
@@ -27,8 +27,8 @@ const SECRET_ENDS: [&str; 14] = [
 ];
 /// The same as whole words: `COMPASS` ends in one, too.
 const SECRET_WORDS: [&str; 3] = ["pat", "pass", "private"];
-/// A name that ends so is of something about a secret, or of the place where it is kept. Such values are in too many texts
-/// to be taken out of them.
+/// A name that ends so is of something about a secret, or of the place where it is kept. Such values are in too many
+/// texts to be taken out of them.
 const ABOUT: [&str; 34] = [
     "algorithm",
     "audience",

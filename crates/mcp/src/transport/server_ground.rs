@@ -19,8 +19,8 @@ pub struct ServerGround {
     pub environment: Environment,
     /// What `${NAME}` in a definition stands for.
     pub variables: Lookup,
-    /// The directory where it is kept what programs write to their standard error, a bounded file for each; `None` where
-    /// it is not.
+    /// The directory where it is kept what programs write to their standard error, a bounded file for each; `None`
+    /// where it is not.
     pub logs: Option<PathBuf>,
     /// How long a server that failed is left alone; twice as long each time it does so again, up to a minute or this.
     pub rest: Duration,

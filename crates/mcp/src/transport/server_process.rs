@@ -1,4 +1,5 @@
-//! A server that is a program on this machine: started without walls, with the user's rights, spoken with over its pipes.
+//! A server that is a program on this machine: started without walls, with the user's rights, spoken with over its
+//! pipes.
 //!
 //! What it writes to its standard error is kept in a bounded file and never shown on a screen.
 
@@ -25,7 +26,8 @@ use crate::transport::decline_requests::Declining;
 
 /// A longer message is no answer that anybody could use; whoever sends one is not listened to any more.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 16 << 20;
-/// What is kept of its last words. Much more than is shown, so that no key in what is shown was cut before it was looked for.
+/// What is kept of its last words. Much more than is shown, so that no key in what is shown was cut before it was
+/// looked for.
 const MAX_TAIL_BYTES: usize = 32 << 10;
 /// What is shown of them.
 const MAX_SHOWN_BYTES: usize = 480;

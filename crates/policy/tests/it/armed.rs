@@ -1,5 +1,5 @@
-//! Programs that run others or write files by a flag, or by nature: what a rule for them covers, and what is denied with
-//! them. `bash` cannot be asked about these, so each is a line of a table.
+//! Programs that run others or write files by a flag, or by nature: what a rule for them covers, and what is denied
+//! with them. `bash` cannot be asked about these, so each is a line of a table.
 
 use sortie_protocol::{GrantLayer, Mode};
 

@@ -1,6 +1,7 @@
 //! The names in one directory, as the directory gives them: unsorted, one at a time.
 //!
-//! What may not be read is not named: in its place there is a refusal, so that whoever lists can say how many there were.
+//! What may not be read is not named: in its place there is a refusal, so that whoever lists can say how many there
+//! were.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
@@ -28,8 +29,8 @@ impl Entry {
 
 /// An open directory. Reads as it is iterated, so that a directory of millions costs no more than what is taken.
 ///
-/// An [`AccessError::Refused`] is one entry that must stay hidden: it names the directory, and others may follow it. Any
-/// other error is the last item.
+/// An [`AccessError::Refused`] is one entry that must stay hidden: it names the directory, and others may follow it.
+/// Any other error is the last item.
 pub struct Entries {
     directory: Dir,
     path: String,

@@ -95,8 +95,8 @@ impl Workspace {
         Ok(self.inside.attempt(path, |place| open_regular(path, place))?.file)
     }
 
-    /// Opens a regular file found by a walk: `relative` to the root, or absolute in an added directory, plain names only.
-    /// A link is refused, not followed.
+    /// Opens a regular file found by a walk: `relative` to the root, or absolute in an added directory, plain names
+    /// only. A link is refused, not followed.
     pub fn open_relative(&self, relative: &Path) -> Result<File, AccessError> {
         let path = relative.to_string_lossy();
         let place = self.inside.admitted(relative, Access::Read)?;
@@ -105,8 +105,8 @@ impl Workspace {
     }
 
     /// Opens a regular file that a listing has just named as one: as [`open_relative`](Self::open_relative), but it
-    /// looks at the file only once it is open, which saves a search through many files half of its opens. What has taken
-    /// the file's place since the listing is refused all the same.
+    /// looks at the file only once it is open, which saves a search through many files half of its opens. What has
+    /// taken the file's place since the listing is refused all the same.
     pub fn open_listed(&self, relative: &Path) -> Result<File, AccessError> {
         let path = relative.to_string_lossy();
         let place = self.inside.admitted(relative, Access::Read)?;
@@ -135,8 +135,8 @@ impl Workspace {
     ///
     /// Missing directories are made, and removed again if the write then fails. A new file gets the mode that any new
     /// file of this process gets. A new version keeps owner, group, access mode, access list and the user's extended
-    /// attributes, or is not written; set-user-id, set-group-id and sticky bits and file capabilities are dropped. A file
-    /// that this user may not write is refused, although a rename could replace it; root may write every file.
+    /// attributes, or is not written; set-user-id, set-group-id and sticky bits and file capabilities are dropped. A
+    /// file that this user may not write is refused, although a rename could replace it; root may write every file.
     ///
     /// Writers in one directory wait for each other, in all processes that write through here; for others, a change in
     /// the instant between the last look and the rename goes unnoticed. Where directories cannot be locked, as on NFS,
@@ -145,9 +145,9 @@ impl Workspace {
         self.write_unless(path, content, expected, &|| false)
     }
 
-    /// Like [`write`](Self::write), for a caller that may have to stop: `is_stopped` is asked while others are waited for,
-    /// and for the last time right before the new version takes its place. Then it is [`WriteError::Stopped`], and nothing
-    /// is left of the new version.
+    /// Like [`write`](Self::write), for a caller that may have to stop: `is_stopped` is asked while others are waited
+    /// for, and for the last time right before the new version takes its place. Then it is [`WriteError::Stopped`], and
+    /// nothing is left of the new version.
     pub fn write_unless(
         &self,
         path: &str,
@@ -158,8 +158,8 @@ impl Workspace {
         write(&self.inside, path, content, Terms { expected, is_stopped })
     }
 
-    /// Makes a directory and those on the way to it, by way of no link. One that is there already is as good. `relative`
-    /// to the root, or absolute in an added directory, plain names only.
+    /// Makes a directory and those on the way to it, by way of no link. One that is there already is as good.
+    /// `relative` to the root, or absolute in an added directory, plain names only.
     pub fn make_directory(&self, relative: &Path) -> Result<(), WriteError> {
         make_directory(&self.inside, relative)
     }

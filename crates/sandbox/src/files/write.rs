@@ -114,8 +114,8 @@ impl Writing<'_> {
         if let Some(old) = &old {
             attributes::keep(&old.file, temporary.file(), self.path)?;
         }
-        // Set by hand, because clocks of file systems are coarse: a version written in the same tick, with the same size
-        // and the recycled inode of the one before, must not have the same stamp.
+        // Set by hand, because clocks of file systems are coarse: a version written in the same tick, with the same
+        // size and the recycled inode of the one before, must not have the same stamp.
         let finish = |file: &File| {
             file.set_modified(SystemTime::now())?;
             file.sync_all()?;

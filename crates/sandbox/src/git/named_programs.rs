@@ -12,8 +12,8 @@ const MAX_NAMED: usize = 5;
 /// The arguments with which git tells the configuration of a repository.
 pub(super) const QUESTION: [&str; 5] = ["config", "--list", "--includes", "--show-scope", "-z"];
 
-/// Refuses a repository whose configuration, `listed` as the answer to [`QUESTION`], with all that it includes and with that of its working tree, names such
-/// programs; or may, under a condition that can come true while git works.
+/// Refuses a repository whose configuration, `listed` as the answer to [`QUESTION`], with all that it includes and with
+/// that of its working tree, names such programs; or may, under a condition that can come true while git works.
 pub(super) fn refuse_programs(top: &Path, listed: &[u8]) -> Result<(), GitError> {
     let listed = String::from_utf8_lossy(listed);
     let mut settings: Vec<&str> = programs(&listed).collect();
@@ -25,8 +25,8 @@ pub(super) fn refuse_programs(top: &Path, listed: &[u8]) -> Result<(), GitError>
     Err(GitError::NamesPrograms { top: top.to_owned(), settings: settings.join("`, `") })
 }
 
-/// The settings that can make git run a program, of a list of scopes and settings by turns. What is pinned has the scope
-/// of the command line.
+/// The settings that can make git run a program, of a list of scopes and settings by turns. What is pinned has the
+/// scope of the command line.
 fn programs(listed: &str) -> impl Iterator<Item = &str> {
     let mut parts = listed.split_terminator('\0');
     std::iter::from_fn(move || Some((parts.next()?, parts.next().unwrap_or_default())))

@@ -1,6 +1,7 @@
 //! The environment and the settings with which git is always called; they are stronger than those of any file.
 //!
-//! Names that a repository chooses itself, such as those of filters, cannot be fixed here; see [`super::named_programs`].
+//! Names that a repository chooses itself, such as those of filters, cannot be fixed here; see
+//! [`super::named_programs`].
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -34,8 +35,8 @@ const ENVIRONMENT: [(&str, &str); 17] = [
 /// Where a program must be named, and an empty name would mean another one: this one only fails.
 const NO_PROGRAM: &str = "false";
 
-/// Settings that could run a program, and those that widen what git looks at. A bare repository within a working tree is
-/// no repository.
+/// Settings that could run a program, and those that widen what git looks at. A bare repository within a working tree
+/// is no repository.
 const SETTINGS: [(&str, &str); 31] = [
     ("core.alternateRefsCommand", NO_PROGRAM),
     ("core.askPass", NO_PROGRAM),

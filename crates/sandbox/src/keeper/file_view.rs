@@ -1,9 +1,9 @@
 //! The file system as a command sees it: everything read-only, except what it may write; its own `/tmp`, `/dev` and
 //! `/proc`; and nothing of what is hidden.
 //!
-//! The view is the machine's own with mounts laid over it. What may be written is copied first, as a tree of mounts that
-//! is attached to nothing; then everything at once becomes read-only; then the copies are laid over their places. So no
-//! flag that the machine has set is ever taken back.
+//! The view is the machine's own with mounts laid over it. What may be written is copied first, as a tree of mounts
+//! that is attached to nothing; then everything at once becomes read-only; then the copies are laid over their places.
+//! So no flag that the machine has set is ever taken back.
 
 use std::ffi::CString;
 use std::fs::{self, DirBuilder, File, Permissions};
@@ -38,8 +38,8 @@ const LINKS: [(&str, &str); 4] = [
 /// The directories that are replaced as a whole.
 const REPLACED: [&str; 3] = ["/tmp", "/dev", "/proc"];
 
-/// Moves this process into a mount namespace of its own and makes the view in it. `held` gets the placeholders that have
-/// to be made for that, besides the keeper's; they stand as long as they are kept.
+/// Moves this process into a mount namespace of its own and makes the view in it. `held` gets the placeholders that
+/// have to be made for that, besides the keeper's; they stand as long as they are kept.
 pub(super) fn build(plan: &Plan, held: &mut Vec<Hold>) -> Result<(), KeeperFailure> {
     system::unshare(UnshareFlags::NEWNS).during(|| "making a mount namespace".to_owned())?;
     let mut shown = Vec::new();

@@ -1,7 +1,7 @@
 //! Pins the directories on the way to what is protected or hidden.
 //!
-//! A mount keeps its own place from being moved or removed, but not the directories that lead to it: those could be moved
-//! away, and what is in them be reached under another name. So each of them becomes a mount as well.
+//! A mount keeps its own place from being moved or removed, but not the directories that lead to it: those could be
+//! moved away, and what is in them be reached under another name. So each of them becomes a mount as well.
 
 use std::collections::HashSet;
 use std::io;

@@ -1,5 +1,5 @@
-//! Placeholders: empty directories in place of what is protected and does not exist, so that it cannot be made. They are
-//! there only while commands run.
+//! Placeholders: empty directories in place of what is protected and does not exist, so that it cannot be made. They
+//! are there only while commands run.
 //!
 //! Commands at the same time, of several programs too, share one. Whoever uses it holds a shared lock on it, and the
 //! last one takes it away; removing it earlier would take down the wall that another command has in its place. What a
@@ -156,8 +156,8 @@ struct Missing {
     is_held: bool,
 }
 
-/// Goes down from the root as far as there are directories, by way of no link. What leads elsewhere is covered as it is,
-/// and so is what is no directory: neither has anything missing in it.
+/// Goes down from the root as far as there are directories, by way of no link. What leads elsewhere is covered as it
+/// is, and so is what is no directory: neither has anything missing in it.
 fn missing(root: &Path, beneath: &Path) -> rustix::io::Result<Option<Missing>> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut parent = openat2(CWD, root, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;

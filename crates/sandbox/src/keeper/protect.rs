@@ -44,8 +44,8 @@ fn protect(root: &Path, beneath: &Path, pins: &mut Pins, held: &mut Vec<Hold>) -
     last
 }
 
-/// Goes on to what is protected, or to the link that is on the way to it. Where the link leads is protected by a path of
-/// its own.
+/// Goes on to what is protected, or to the link that is on the way to it. Where the link leads is protected by a path
+/// of its own.
 fn cover_all_the_way(root: &Path, beneath: &Path, pins: &mut Pins) -> Result<(), KeeperFailure> {
     let mut path = root.to_owned();
     let mut rest = beneath.components();

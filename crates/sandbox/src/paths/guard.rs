@@ -1,7 +1,7 @@
 //! Guards: a further say in which places may be used, besides where they lie.
 //!
-//! The sandbox has no opinion of its own here: it asks about every place that it is about to use, by the name under which
-//! that place is known once all links are worked out, and does what it is told.
+//! The sandbox has no opinion of its own here: it asks about every place that it is about to use, by the name under
+//! which that place is known once all links are worked out, and does what it is told.
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -21,8 +21,8 @@ pub enum Access {
 
 /// Says whether a place may be used. It is asked often; it should be quick.
 pub trait Guard: Send + Sync + Debug {
-    /// `path` is relative to the workspace (empty for its root), absolute in an added directory; links, `.` and `..` are
-    /// worked out. The error says in words why not.
+    /// `path` is relative to the workspace (empty for its root), absolute in an added directory; links, `.` and `..`
+    /// are worked out. The error says in words why not.
     fn check(&self, path: &Path, access: Access) -> Result<(), String>;
 }
 

@@ -64,8 +64,8 @@ impl GuardedRoots {
         Ok(place)
     }
 
-    /// Opens where `path` leads, which `open` must do without following a link: first as if it passed none, then followed
-    /// by hand; anew, if something on the way has become a link in the meantime.
+    /// Opens where `path` leads, which `open` must do without following a link: first as if it passed none, then
+    /// followed by hand; anew, if something on the way has become a link in the meantime.
     pub(crate) fn attempt<T>(&self, path: &str, open: impl Fn(&Place<'_>) -> Opened<T>) -> Result<T, AccessError> {
         // Where a guard refuses the path as it is written, it may still lead to something else.
         let literal = resolve_without_links(&self.roots, path).filter(|place| self.guards.admit(place, Access::Read));

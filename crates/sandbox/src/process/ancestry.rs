@@ -4,8 +4,8 @@ use std::fs;
 
 use crate::process::fork_server::NAME;
 
-/// Whether a keeper is among the ancestors of this process: a command of a task has started it, itself or by others. Where
-/// processes cannot be looked at, none is found.
+/// Whether a keeper is among the ancestors of this process: a command of a task has started it, itself or by others.
+/// Where processes cannot be looked at, none is found.
 pub fn is_below_a_command() -> bool {
     let mut next = parent_of(std::process::id());
     while let Some(ancestor) = next {

@@ -28,7 +28,8 @@ pub fn enter() {
 macro_rules! enter_before_main {
     () => {
         const _: () = {
-            // SAFETY: the loader calls what stands in this section, with the C convention and before any thread is started.
+            // SAFETY: the loader calls what stands in this section, with the C convention and before any thread is
+            // started.
             #[unsafe(link_section = ".init_array")]
             #[used]
             static BEFORE_MAIN: extern "C" fn() = {
@@ -41,8 +42,8 @@ macro_rules! enter_before_main {
     };
 }
 
-/// A program that calls [`enter`] first in its `main`. To be made once and kept: it has a process running, from the first
-/// command on until the last clone is dropped.
+/// A program that calls [`enter`] first in its `main`. To be made once and kept: it has a process running, from the
+/// first command on until the last clone is dropped.
 #[derive(Debug, Clone)]
 pub struct Program {
     path: PathBuf,

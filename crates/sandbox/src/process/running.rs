@@ -118,7 +118,8 @@ impl Running {
         KeeperMark::of(self.keeper.as_ref()?.as_fd())
     }
 
-    /// The listener of the port that [`Network::Proxy`](crate::process::Network::Proxy) names, inside the command's network.
+    /// The listener of the port that [`Network::Proxy`](crate::process::Network::Proxy) names, inside the command's
+    /// network.
     pub fn listener(&mut self) -> Option<TcpListener> {
         self.listener.take()
     }

@@ -1,4 +1,5 @@
-//! A child process that gets its input, gives its output and ends within bounds of time and length. No thread is needed.
+//! A child process that gets its input, gives its output and ends within bounds of time and length. No thread is
+//! needed.
 //!
 //! It has a process group of its own, which is killed when it is over, for whatever reason.
 

@@ -47,8 +47,8 @@ pub struct OwnProgramError {
 }
 
 impl OwnProgram {
-    /// Runs it to its end, or until `stopper` says so. Then whatever is left of its process group is killed, and so it is
-    /// if this process goes away, for whatever reason. Blocks.
+    /// Runs it to its end, or until `stopper` says so. Then whatever is left of its process group is killed, and so it
+    /// is if this process goes away, for whatever reason. Blocks.
     pub fn run(&self, stopper: &Stopper) -> Result<OwnProgramEnded, OwnProgramError> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(&self.directory).env_clear().envs(self.environment.variables());

@@ -1,8 +1,8 @@
 //! A program of the user's own that runs beside this one and is spoken with over pipes, for as long as it is needed.
 //!
-//! As with [`OwnProgram`](crate::OwnProgram), nothing that an agent, or a project that nobody trusts, has a say in may be
-//! started here. All that it has started ends with it, with whoever drops it, and with this process, however that ends, also
-//! what has left its process group. What it says is the caller's to read, within the caller's bounds.
+//! As with [`OwnProgram`](crate::OwnProgram), nothing that an agent, or a project that nobody trusts, has a say in may
+//! be started here. All that it has started ends with it, with whoever drops it, and with this process, however that
+//! ends, also what has left its process group. What it says is the caller's to read, within the caller's bounds.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -97,8 +97,8 @@ impl OwnService {
 }
 
 impl RunningService {
-    /// Ends it: waits for it to end `by_itself`, then asks it to and waits for it once more, then kills it. Kills what it has
-    /// left, too. Says how it ended. Blocks.
+    /// Ends it: waits for it to end `by_itself`, then asks it to and waits for it once more, then kills it. Kills what
+    /// it has left, too. Says how it ended. Blocks.
     pub fn end(mut self, by_itself: Duration, when_asked: Duration) -> How {
         if let Some(lifeline) = &self.lifeline
             && !self.ends_within(by_itself)

@@ -19,8 +19,8 @@ pub(super) struct PrivateFile {
 }
 
 impl PrivateFile {
-    /// Opens a file of this directory, whose name the caller vouches for; `path` is for errors. No link is followed, and
-    /// nobody waits for the other end of a pipe. `None` where there is none and none is made.
+    /// Opens a file of this directory, whose name the caller vouches for; `path` is for errors. No link is followed,
+    /// and nobody waits for the other end of a pipe. `None` where there is none and none is made.
     ///
     /// What is not an own, private and ordinary file of one name is refused.
     pub(super) fn open(

@@ -1,8 +1,8 @@
 //! A spill directory: texts too long for a history, kept whole in files that only this user can read.
 //!
 //! Nobody can prepare a name that will be used: names are random, and a file is only ever created, never opened. Names
-//! begin with their owner's, so that whoever removes an owner knows its files. Files whose names must be known are looked at
-//! before they are used: see [`private_file`].
+//! begin with their owner's, so that whoever removes an owner knows its files. Files whose names must be known are
+//! looked at before they are used: see [`private_file`].
 
 use std::ffi::OsStr;
 use std::fmt::Display;
@@ -62,8 +62,8 @@ impl SpillDir {
         Self { path: self.path.clone(), directory: Arc::clone(&self.directory), owner }
     }
 
-    /// The names of all files that were spilled here or [grow](Self::growing) here, whoever owns them. What was not, by its
-    /// name, and what is no file, a link for example, is left out.
+    /// The names of all files that were spilled here or [grow](Self::growing) here, whoever owns them. What was not, by
+    /// its name, and what is no file, a link for example, is left out.
     pub fn names(&self) -> Result<Vec<String>, SpillError> {
         let fail = |errno: Errno| SpillError::Open { directory: self.path.clone(), source: errno.into() };
         let mut names = Vec::new();
@@ -95,8 +95,8 @@ impl SpillDir {
         }
     }
 
-    /// Writes `text` to a new file of mode 0600, synced to disk, and returns its absolute path. The name starts with the
-    /// owner's and what is harmless in `name_hint`.
+    /// Writes `text` to a new file of mode 0600, synced to disk, and returns its absolute path. The name starts with
+    /// the owner's and what is harmless in `name_hint`.
     pub fn spill(&self, name_hint: &str, text: &str) -> Result<PathBuf, SpillError> {
         let (name, file) = self.create(name_hint)?;
         let path = self.path.join(&name);
@@ -115,8 +115,9 @@ impl SpillDir {
         Ok((self.path.join(name), file))
     }
 
-    /// Gives a file that was created here to `change`, and puts what comes of it in its place; nothing comes of one that
-    /// can stay as it is. If that fails, the file is removed: whoever wants it changed wants nobody to see it as it was.
+    /// Gives a file that was created here to `change`, and puts what comes of it in its place; nothing comes of one
+    /// that can stay as it is. If that fails, the file is removed: whoever wants it changed wants nobody to see it as
+    /// it was.
     pub fn rewrite(&self, path: &Path, change: impl FnOnce(&[u8]) -> Option<String>) -> Result<(), SpillError> {
         let name = path.file_name().unwrap_or_default();
         let rewritten = self.read(name).and_then(|bytes| match change(&bytes) {
@@ -144,8 +145,8 @@ impl SpillDir {
         })
     }
 
-    /// Opens the file of this name to add to it, or makes it. `name` must be made of ASCII letters, digits, `-` and `_`.
-    /// What stands there and is not an own, private and ordinary file is refused, and so is a link.
+    /// Opens the file of this name to add to it, or makes it. `name` must be made of ASCII letters, digits, `-` and
+    /// `_`. What stands there and is not an own, private and ordinary file is refused, and so is a link.
     pub fn growing(&self, name: &str) -> Result<GrowingFile, SpillError> {
         let gone = || unusable(&self.path.join(format!("{name}{}", growing_file::ENDING)), "its directory is gone");
         self.open_growing(name, OFlags::CREATE)?.ok_or_else(gone)
@@ -167,7 +168,8 @@ impl SpillDir {
     }
 
     /// What is kept under a name; nothing, if nothing is. More than `most` bytes are an error, and so is a file that is
-    /// not an own and private one. `name` must be made of ASCII letters, digits, `-` and `_`, or be that of a spilled file.
+    /// not an own and private one. `name` must be made of ASCII letters, digits, `-` and `_`, or be that of a spilled
+    /// file.
     pub fn recall(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, SpillError> {
         let path = self.path.join(name);
         if !private_file::is_harmless(name) && !is_spilled(name) {
@@ -198,7 +200,8 @@ impl SpillDir {
         self.directory.as_fd()
     }
 
-    /// Removes a file that was created and has come to nothing. If it cannot be removed, it stays, and nobody knows of it.
+    /// Removes a file that was created and has come to nothing. If it cannot be removed, it stays, and nobody knows of
+    /// it.
     pub(crate) fn remove(&self, path: &Path) {
         if let Some(name) = path.file_name() {
             unlinkat(&self.directory, name, AtFlags::empty()).ok();

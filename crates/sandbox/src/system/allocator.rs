@@ -1,15 +1,15 @@
 //! The memory allocator of this process: few arenas, whose free memory can be given back to the system.
 //!
-//! The allocator keeps what was freed, for each of its arenas and for good, so that a process that lives long holds what
-//! its busiest moments needed, many times over.
+//! The allocator keeps what was freed, for each of its arenas and for good, so that a process that lives long holds
+//! what its busiest moments needed, many times over.
 
-/// Arenas of the allocator. It would make eight for each core, and holes in each; what the threads of an agent allocate at
-/// the same time needs no more than these.
+/// Arenas of the allocator. It would make eight for each core, and holes in each; what the threads of an agent allocate
+/// at the same time needs no more than these.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const ARENAS: libc::c_int = 4;
 
-/// Has all threads share a few arenas. To be called before there are others than the first; other allocators than glibc's
-/// have none.
+/// Has all threads share a few arenas. To be called before there are others than the first; other allocators than
+/// glibc's have none.
 #[cfg_attr(all(target_os = "linux", target_env = "gnu"), expect(unsafe_code, reason = "only the C library can do it"))]
 pub fn share_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -19,7 +19,8 @@ pub fn share_memory() {
     }
 }
 
-/// Gives back to the system what is free. It takes a few milliseconds; other allocators than glibc's do it by themselves.
+/// Gives back to the system what is free. It takes a few milliseconds; other allocators than glibc's do it by
+/// themselves.
 #[cfg_attr(all(target_os = "linux", target_env = "gnu"), expect(unsafe_code, reason = "only the C library can do it"))]
 pub fn give_memory_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

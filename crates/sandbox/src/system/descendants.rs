@@ -1,5 +1,5 @@
-//! Ends everything that a command started, where no namespace does it: this process adopts what loses its parent, so that
-//! all that is left is below it.
+//! Ends everything that a command started, where no namespace does it: this process adopts what loses its parent, so
+//! that all that is left is below it.
 //!
 //! It works, if slower, even for a process that may open nothing any more.
 
@@ -77,8 +77,8 @@ impl Descendants {
         found
     }
 
-    /// Sends a signal to one, if it is still there. Its number may be another's by now: a process is only taken for this
-    /// one if it has the same parent. What is not reached becomes a child, if it was a descendant.
+    /// Sends a signal to one, if it is still there. Its number may be another's by now: a process is only taken for
+    /// this one if it has the same parent. What is not reached becomes a child, if it was a descendant.
     fn send(&self, descendant: Descendant, signal: Signal) {
         let Ok(process) = pidfd_open(descendant.process, PidfdFlags::empty()) else { return };
         if self.parent_of(descendant.process) == Some(descendant.parent) {

@@ -1,4 +1,5 @@
-//! Calls that isolate a process: namespaces, mounts, the loopback interface of a new network, and the version of Landlock.
+//! Calls that isolate a process: namespaces, mounts, the loopback interface of a new network, and the version of
+//! Landlock.
 
 #![expect(unsafe_code, reason = "the kernel's calls for namespaces and mounts have no safe interface elsewhere")]
 

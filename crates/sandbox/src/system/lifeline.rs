@@ -31,22 +31,23 @@ impl Lifeline {
     }
 }
 
-/// Has the whole process group that a command leads killed as soon as nobody holds the other end of this pipe, so that it
-/// ends with its program also where that is killed. A second process waits for that in the group. It is nobody's child whom
-/// the command would have to wait for, and it ends with the group.
+/// Has the whole process group that a command leads killed as soon as nobody holds the other end of this pipe, so that
+/// it ends with its program also where that is killed. A second process waits for that in the group. It is nobody's
+/// child whom the command would have to wait for, and it ends with the group.
 pub(crate) fn end_group_with(command: &mut Command, lifeline: OwnedFd) {
     let watched = move || match fork_raw() {
         -1 => Err(io::Error::last_os_error()),
         0 => exit(i32::from(!leave_watcher(&lifeline))),
         child => await_success(child),
     };
-    // SAFETY: between fork and exec it only makes system calls, on plain numbers: it takes no lock and allocates nothing.
+    // SAFETY: between fork and exec it only makes system calls, on plain numbers: it takes no lock and allocates
+    // nothing.
     unsafe { command.pre_exec(watched) };
 }
 
-/// Has a keeper of its own stand between this program and a service: what is started is the keeper, whose child the service
-/// is, the leader of a group. Whatever the service starts ends with it, and as soon as nobody holds the other end of this
-/// pipe.
+/// Has a keeper of its own stand between this program and a service: what is started is the keeper, whose child the
+/// service is, the leader of a group. Whatever the service starts ends with it, and as soon as nobody holds the other
+/// end of this pipe.
 pub(crate) fn keep_service(command: &mut Command, lifeline: OwnedFd) {
     let kept = move || {
         let keeper = getpid();
@@ -59,7 +60,8 @@ pub(crate) fn keep_service(command: &mut Command, lifeline: OwnedFd) {
         set_parent_process_death_signal(Some(Signal::KILL))?;
         if getppid() == Some(keeper) { Ok(()) } else { exit(1) }
     };
-    // SAFETY: between fork and exec it only makes system calls, on plain numbers: it takes no lock and allocates nothing.
+    // SAFETY: between fork and exec it only makes system calls, on plain numbers: it takes no lock and allocates
+    // nothing.
     unsafe { command.pre_exec(kept) };
 }
 

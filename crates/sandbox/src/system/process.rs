@@ -12,8 +12,8 @@ use rustix::process::{Pid, Resource, Rlimit, setrlimit};
 
 /// The descriptor 0 of this process, to be called once, by a process that owns it.
 pub(crate) fn standard_input() -> OwnedFd {
-    // SAFETY: the fork server was started with it, and nothing else in it refers to it: it reads nothing through the standard
-    // library.
+    // SAFETY: the fork server was started with it, and nothing else in it refers to it: it reads nothing through the
+    // standard library.
     unsafe { OwnedFd::from_raw_fd(0) }
 }
 
@@ -45,8 +45,8 @@ pub(crate) fn close_inherited() -> io::Result<()> {
 
 /// The child's id, or `None` in the child.
 pub(crate) fn fork() -> io::Result<Option<Pid>> {
-    // SAFETY: only fork servers and keepers fork, and they have one thread, so the child finds no lock held by another. One that was
-    // forked from a process with more makes only system calls, in the child as before.
+    // SAFETY: only fork servers and keepers fork, and they have one thread, so the child finds no lock held by another.
+    // One that was forked from a process with more makes only system calls, in the child as before.
     let pid = unsafe { libc::fork() };
     check(c_long::from(pid))?;
     Ok(Pid::from_raw(pid))

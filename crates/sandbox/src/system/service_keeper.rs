@@ -1,8 +1,8 @@
-//! The keeper of a service without walls: it adopts what loses its parent, so that all that the service has started is below
-//! it and ends with it, whatever group or session that has gone to.
+//! The keeper of a service without walls: it adopts what loses its parent, so that all that the service has started is
+//! below it and ends with it, whatever group or session that has gone to.
 //!
-//! It was forked from a process with threads, and so it makes system calls and nothing else: it allocates nothing and takes
-//! no lock.
+//! It was forked from a process with threads, and so it makes system calls and nothing else: it allocates nothing and
+//! takes no lock.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -19,12 +19,12 @@ use rustix::process::{
 use crate::system::descendants::is_child;
 use crate::system::process::{end_by, exit};
 
-/// How long the end of all that is left is waited for. What cannot be killed, because it is another user's or waits for a
-/// disk, holds nobody up.
+/// How long the end of all that is left is waited for. What cannot be killed, because it is another user's or waits for
+/// a disk, holds nobody up.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Keeps a service, which is a child of this process and leads a group, until it ends, or nobody holds the other end of the
-/// lifeline. A byte that comes from there asks the service to end. Then this process ends as the service did.
+/// Keeps a service, which is a child of this process and leads a group, until it ends, or nobody holds the other end of
+/// the lifeline. A byte that comes from there asks the service to end. Then this process ends as the service did.
 pub(super) fn keep(service: Pid, lifeline: BorrowedFd<'_>) -> ! {
     let mut kept = Kept { service, status: None };
     kept.watch(lifeline);

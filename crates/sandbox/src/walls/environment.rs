@@ -13,8 +13,8 @@ use crate::walls::follow_links::follow_links;
 /// Always searched, behind what the user has.
 const SYSTEM_PATH: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
-/// Taken over as they are. The categories of a locale are named one by one: people put other things behind `LC_`, because
-/// `ssh` passes it on.
+/// Taken over as they are. The categories of a locale are named one by one: people put other things behind `LC_`,
+/// because `ssh` passes it on.
 const KEPT: [&str; 18] = [
     "HOME",
     "LANG",
@@ -36,8 +36,8 @@ const KEPT: [&str; 18] = [
     "USER",
 ];
 
-/// Where the user's tools and their files are. Taken over if that is a place of the user's own: with one of these in its
-/// environment, a program runs or loads what lies there.
+/// Where the user's tools and their files are. Taken over if that is a place of the user's own: with one of these in
+/// its environment, a program runs or loads what lies there.
 const PLACES: [&str; 15] = [
     "CARGO_HOME",
     "CONDA_PREFIX",
@@ -77,8 +77,8 @@ pub struct Environment(Vec<(OsString, OsString)>);
 
 impl Environment {
     /// What is harmless in `variables`. Programs are searched where the user's `PATH` has them, except relative to
-    /// somewhere or in one of `untrusted`; then in the system's directories. The places of the user's tools are told where
-    /// they are absolute, lie in none of `untrusted`, and hold none.
+    /// somewhere or in one of `untrusted`; then in the system's directories. The places of the user's tools are told
+    /// where they are absolute, lie in none of `untrusted`, and hold none.
     pub fn scrubbed(variables: impl IntoIterator<Item = (OsString, OsString)>, untrusted: &[&Path]) -> Self {
         let mut kept = Vec::new();
         let mut path = Vec::new();

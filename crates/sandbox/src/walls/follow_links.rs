@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The path that a path leads to through all links, also through those that lead to what does not exist yet: a workspace can be
-/// named through a link, and so can what is protected.
+/// The path that a path leads to through all links, also through those that lead to what does not exist yet: a
+/// workspace can be named through a link, and so can what is protected.
 pub(crate) fn follow_links(path: &Path) -> PathBuf {
     /// More are a circle, which leads nowhere.
     const MAX_LINKS: usize = 40;

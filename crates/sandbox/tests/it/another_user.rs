@@ -1,5 +1,5 @@
-//! Permissions mean nothing to root, so what they deny is tried by a process of another user when the tests run as root,
-//! and everything else is tried a second time by that user.
+//! Permissions mean nothing to root, so what they deny is tried by a process of another user when the tests run as
+//! root, and everything else is tried a second time by that user.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};

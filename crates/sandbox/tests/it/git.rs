@@ -1,5 +1,5 @@
-//! Git as the program itself calls it, in repositories that would have it run something. Each trap is shown to work with
-//! plain git first.
+//! Git as the program itself calls it, in repositories that would have it run something. Each trap is shown to work
+//! with plain git first.
 
 mod bare;
 mod directory;

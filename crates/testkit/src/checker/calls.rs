@@ -1,7 +1,7 @@
 //! N3 and N9: no effect twice, none that is denied, and every success is in the files.
 //!
-//! By agreement with the script: a command appends the id of its call to `effects.log`, no two calls write the same path,
-//! and no two edits put in the same text.
+//! By agreement with the script: a command appends the id of its call to `effects.log`, no two calls write the same
+//! path, and no two edits put in the same text.
 
 use std::collections::HashMap;
 

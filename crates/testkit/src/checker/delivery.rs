@@ -26,8 +26,8 @@ pub(super) fn check(evidence: &Evidence, index: &Index<'_>, stage: Stage, findin
 fn delivered((mark, outcome): (ReportMark, &TaskOutcome), index: &Index<'_>, stage: Stage, findings: &mut Findings) {
     let told = index.told(mark);
     let n_told = told.len();
-    // Who ends a task that nobody runs, while its parent is being taken up, cannot write into the log of that one. It finds
-    // the ending in the child's own.
+    // Who ends a task that nobody runs, while its parent is being taken up, cannot write into the log of that one. It
+    // finds the ending in the child's own.
     let may_be_untold = outcome.status == Status::Cancelled;
     findings.expect(n_told == 1 || n_told == 0 && may_be_untold, || {
         format!("N2 {} has ended and was delivered {n_told} times", name(mark))

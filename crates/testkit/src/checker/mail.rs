@@ -1,5 +1,5 @@
-//! N2: what was acknowledged to who sent it is read once, each answer stands behind its question, and nothing is read that
-//! had not come.
+//! N2: what was acknowledged to who sent it is read once, each answer stands behind its question, and nothing is read
+//! that had not come.
 //!
 //! By agreement with the script: the id of a call is in the note that it posts,
 //! and no two messages of the person say the

@@ -1,4 +1,5 @@
-//! N7 and N2 at the model's side: every request that left the process was whole, and tells its task what the log says, once.
+//! N7 and N2 at the model's side: every request that left the process was whole, and tells its task what the log says,
+//! once.
 
 use std::collections::HashMap;
 
@@ -63,8 +64,8 @@ fn prompt(body: &Value) -> &str {
     first.and_then(|message| message["content"].as_str()).unwrap_or_default()
 }
 
-/// The last request of each task has all that the task was told since its conversation was last shortened, once and in its
-/// place. What was told last may have come too late for it.
+/// The last request of each task has all that the task was told since its conversation was last shortened, once and in
+/// its place. What was told last may have come too late for it.
 fn conversation(log: &TaskLog, request: &Value, findings: &mut Findings) {
     let messages = || request["messages"].as_array().into_iter().flatten();
     let of = |role: &'static str| messages().filter(move |message| message["role"] == role);

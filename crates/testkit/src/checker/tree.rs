@@ -1,5 +1,5 @@
-//! N1, N2 and N5: what was shown is in the journal, each leg ends once, as it should, and what a tree has used is what its
-//! replies have.
+//! N1, N2 and N5: what was shown is in the journal, each leg ends once, as it should, and what a tree has used is what
+//! its replies have.
 
 use std::collections::HashMap;
 
@@ -47,8 +47,8 @@ fn json(event: &Event) -> serde_json::Value {
     serde_json::to_value(event).unwrap_or_default()
 }
 
-/// N2: a leg has one ending, and a run that is over has no open leg. Who was not stopped is not cancelled, and nobody fails
-/// but where the script has it so.
+/// N2: a leg has one ending, and a run that is over has no open leg. Who was not stopped is not cancelled, and nobody
+/// fails but where the script has it so.
 fn legs(task: &TaskLog, index: &Index<'_>, stage: Stage, findings: &mut Findings) {
     let mut endings: HashMap<u32, u32> = HashMap::new();
     for event in &task.events {
@@ -90,8 +90,8 @@ fn legs(task: &TaskLog, index: &Index<'_>, stage: Stage, findings: &mut Findings
     });
 }
 
-/// N5: a tree has used what its log says of its calls, no less and not twice. A call that nobody has heard of again has used
-/// what was held back for it.
+/// N5: a tree has used what its log says of its calls, no less and not twice. A call that nobody has heard of again has
+/// used what was held back for it.
 fn figures(evidence: &Evidence, findings: &mut Findings) {
     let mut used: HashMap<TaskId, (u64, u64)> = HashMap::new();
     for log in &evidence.tasks {

@@ -58,8 +58,8 @@ fn compose_part(part: &ScriptedPart, place: usize, composition: Composition<'_>)
     }
 }
 
-/// Puts the first task that the request tells of where the script says `<task 1>`, and so on, and the one that it tells of
-/// last where that says `<last task>`.
+/// Puts the first task that the request tells of where the script says `<task 1>`, and so on, and the one that it tells
+/// of last where that says `<last task>`.
 fn with_tasks(arguments: String, tasks: &[String]) -> String {
     let mut named: Vec<&String> = Vec::new();
     for task in tasks {

@@ -21,9 +21,9 @@ pub fn calls(calls: impl IntoIterator<Item = ScriptedPart>) -> ScriptedReply {
     ScriptedReply::default().calls(calls)
 }
 
-/// One call, for [`calls`]. In its arguments `<task 1>` stands for the first task that the request tells of, `<task 2>` for
-/// the second, `<last task>` for the one that it tells of last: a script knows no ids. `<me>` is the first word of the
-/// prompt, `<turn>` how many replies the request already holds.
+/// One call, for [`calls`]. In its arguments `<task 1>` stands for the first task that the request tells of, `<task 2>`
+/// for the second, `<last task>` for the one that it tells of last: a script knows no ids. `<me>` is the first word of
+/// the prompt, `<turn>` how many replies the request already holds.
 pub fn call(tool: impl Into<String>, arguments: Value) -> ScriptedPart {
     ScriptedPart::Call(ScriptedCall { tool: tool.into(), arguments, id: None })
 }

@@ -1,7 +1,7 @@
 //! What OpenAI Responses refuses: fields, tools, tool choice, wishes; the conversation is in `input`.
 //!
-//! The words follow the provider's own, so that a person who reads a failing test can search for them. What would need a
-//! memory of earlier responses is not served.
+//! The words follow the provider's own, so that a person who reads a failing test can search for them. What would need
+//! a memory of earlier responses is not served.
 
 mod content;
 mod input;

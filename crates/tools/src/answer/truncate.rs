@@ -27,8 +27,8 @@ pub(crate) fn unfinished(text: &str) -> &str {
     if n_bytes <= MAX_WORD { &text[..text.len() - n_bytes] } else { text }
 }
 
-/// The text from the byte `from` on, without the rest of a line that begins before it: a name there may make a secret of
-/// what follows. Of a line that is too long for that, without the rest of the word.
+/// The text from the byte `from` on, without the rest of a line that begins before it: a name there may make a secret
+/// of what follows. Of a line that is too long for that, without the rest of the word.
 pub(crate) fn end(text: &str, from: usize) -> &str {
     let is_start = from == 0 || text[..from].ends_with('\n');
     if is_start {
@@ -48,8 +48,8 @@ pub(crate) fn marked(shown: &str, n_bytes: impl Display) -> String {
     format!("{shown}{space}[cut; {n_bytes} bytes in all]")
 }
 
-/// A line, or if it is long, the part around the byte that `find` finds, with the number of characters that are left out
-/// on each side. If the word at that place is too long to be shown, its length stands there.
+/// A line, or if it is long, the part around the byte that `find` finds, with the number of characters that are left
+/// out on each side. If the word at that place is too long to be shown, its length stands there.
 pub(crate) fn around(line: &str, find: impl FnOnce() -> usize) -> String {
     let n_chars = line.chars().count();
     if n_chars <= MAX_AROUND {

@@ -12,8 +12,8 @@ pub trait Tool: Send + Sync {
     /// True if running a call twice does no more than running it once. A recovery re-runs only such calls.
     fn idempotent(&self) -> bool;
 
-    /// True if an interrupted call, made again under its own id, finds out whether it has had its effect. A recovery makes
-    /// such a call again, if it may still run; its effect happens once.
+    /// True if an interrupted call, made again under its own id, finds out whether it has had its effect. A recovery
+    /// makes such a call again, if it may still run; its effect happens once.
     fn settles_itself(&self) -> bool {
         false
     }

@@ -69,8 +69,8 @@ impl FileText {
         &self.original
     }
 
-    /// The file's text when `after` takes the place of [`plain`](Self::plain): lines that stay keep their ends, new ones
-    /// get those of the lines that they replace or follow. Without the mark.
+    /// The file's text when `after` takes the place of [`plain`](Self::plain): lines that stay keep their ends, new
+    /// ones get those of the lines that they replace or follow. Without the mark.
     pub(crate) fn with_ends(&self, after: &str) -> String {
         match self.ends {
             Ends::Lf => after.to_owned(),

@@ -15,8 +15,8 @@ const GRACE: Duration = Duration::from_millis(500);
 /// Searches that run at once. Each uses several threads and some memory; more of them would only slow each other down.
 static SEARCH_SLOTS: Semaphore = Semaphore::const_new(8);
 
-/// Runs a short piece of blocking work. Returns at once when the call is cancelled, and soon after its time is over; the
-/// work itself ends as soon as it looks at its [`Stop`].
+/// Runs a short piece of blocking work. Returns at once when the call is cancelled, and soon after its time is over;
+/// the work itself ends as soon as it looks at its [`Stop`].
 pub(crate) async fn run<F>(cancel: &CancellationToken, work: F) -> ToolOutput
 where
     F: FnOnce(&Stop) -> ToolOutput + Send + 'static,
@@ -50,8 +50,8 @@ where
     .await
 }
 
-/// Like [`run`], for work with an effect: it is waited for, whatever happens, so that the answer tells what was done. The
-/// work looks at its [`Stop`] before the effect, which takes a bounded time.
+/// Like [`run`], for work with an effect: it is waited for, whatever happens, so that the answer tells what was done.
+/// The work looks at its [`Stop`] before the effect, which takes a bounded time.
 pub(crate) async fn run_to_end<F>(cancel: &CancellationToken, work: F) -> ToolOutput
 where
     F: FnOnce(&Stop) -> ToolOutput + Send + 'static,

@@ -94,8 +94,8 @@ impl Snapshot {
         &self.digest
     }
 
-    /// Whether the files are those of the other snapshot and nobody has written to one in between, as far as their times
-    /// and sizes can tell.
+    /// Whether the files are those of the other snapshot and nobody has written to one in between, as far as their
+    /// times and sizes can tell.
     pub fn is_untouched_since(&self, earlier: &Self) -> bool {
         (self.digest, self.moment) == (earlier.digest, earlier.moment)
     }

@@ -9,8 +9,8 @@ use sortie_contract::Answer;
 /// How much of the digest is kept: enough for the few that one task compares.
 const BYTES: usize = 8;
 
-/// Of the status and why it is that, and of the report, as far as that is told. Ids, figures and notices do not count, nor
-/// does the place where the whole of a report lies that was cut. A call that started nobody came to its refusal.
+/// Of the status and why it is that, and of the report, as far as that is told. Ids, figures and notices do not count,
+/// nor does the place where the whole of a report lies that was cut. A call that started nobody came to its refusal.
 pub fn essence(answer: Answer<'_>) -> String {
     let told = match answer {
         Ok(outcome) => {

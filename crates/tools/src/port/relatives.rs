@@ -38,12 +38,12 @@ pub trait Kin: Send + Sync {
     /// None, if it had ended before.
     fn stop<'a>(&'a self, task: &'a str) -> BoxFuture<'a, Result<Vec<Glance>, Failure>>;
 
-    /// Writes to a task below this one, to `parent`, or to a sibling. It is on disk when this returns. A task below this
-    /// one that has ended goes on with it, in the background.
+    /// Writes to a task below this one, to `parent`, or to a sibling. It is on disk when this returns. A task below
+    /// this one that has ended goes on with it, in the background.
     fn send<'a>(&'a self, call: &'a CallId, to: &'a str, text: String) -> BoxFuture<'a, Result<Receipt, Failure>>;
 
-    /// Asks, and waits for the answer; `None` if there was none within `patience`. Who has less time left than that does
-    /// not wait until it is over, which is a failure.
+    /// Asks, and waits for the answer; `None` if there was none within `patience`. Who has less time left than that
+    /// does not wait until it is over, which is a failure.
     fn ask<'a>(
         &'a self,
         _call: &'a CallId,

@@ -20,7 +20,8 @@ pub(super) enum Framing {
     Chunked,
 }
 
-/// Sends a body on. An error if it ends too early or is not framed as it should be; the server then has not seen its end.
+/// Sends a body on. An error if it ends too early or is not framed as it should be; the server then has not seen its
+/// end.
 pub(super) async fn send<R, W>(framing: Framing, from: &mut R, to: &mut W) -> io::Result<()>
 where
     R: AsyncBufRead + Unpin,

@@ -65,8 +65,8 @@ impl From<DialError> for Reply {
     }
 }
 
-/// Ends a connection. What the client still sends is taken: closed over it, the connection would be reset, and the client
-/// could lose what it has not read yet.
+/// Ends a connection. What the client still sends is taken: closed over it, the connection would be reset, and the
+/// client could lose what it has not read yet.
 pub(super) async fn part(mut client: impl AsyncRead + AsyncWrite + Unpin) {
     if client.shutdown().await.is_ok() {
         // How it ends is all the same.

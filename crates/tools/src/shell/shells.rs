@@ -26,7 +26,8 @@ pub struct Shells {
     background: Mutex<Shelf>,
 }
 
-/// Commands that the task has started in the background before, in other processes or in earlier legs. None of them runs.
+/// Commands that the task has started in the background before, in other processes or in earlier legs. None of them
+/// runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EarlierShells {
     /// The number of the newest: no later command has the name of one of them.

@@ -97,7 +97,8 @@ fn report_line(context: CallContext<'_>) -> &'static str {
     if context.kin.delivers() { "its report is delivered to you" } else { "TaskOutput waits for its report" }
 }
 
-/// Whom a name means. Only a whole id is one: whoever is judged by [`TypedTool::resource`] must be the one who reads it.
+/// Whom a name means. Only a whole id is one: whoever is judged by [`TypedTool::resource`] must be the one who reads
+/// it.
 fn recipient(to: &str) -> Result<String, ToolError> {
     let to = to.trim();
     if to.eq_ignore_ascii_case(PARENT) {

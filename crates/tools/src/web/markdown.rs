@@ -113,8 +113,8 @@ impl TokenSink for Sink {
     }
 }
 
-/// Whether a tag is an element's end as well. In HTML only those have that are left out with all that is in them, and of
-/// which the tokenizer does not know better.
+/// Whether a tag is an element's end as well. In HTML only those have that are left out with all that is in them, and
+/// of which the tokenizer does not know better.
 fn ends_itself(tag: &Tag, syntax: Syntax) -> bool {
     let is_left_out = || Element::of(&tag.name) == Element::Skipped && matches!(raw(tag), TokenSinkResult::Continue);
     tag.self_closing && !is_void(&tag.name) && (syntax == Syntax::Xml || is_left_out())

@@ -47,8 +47,8 @@ fn commands_run_for_a_user_without_privileges() {
     assert!(output.contains(&format!("test result: ok. {n_tests} passed; 0 failed; 0 ignored")), "{output}");
 }
 
-/// Runs tests of this program again as nobody, who must pass them. The program is copied first: nobody cannot reach where
-/// it was built.
+/// Runs tests of this program again as nobody, who must pass them. The program is copied first: nobody cannot reach
+/// where it was built.
 fn run_as_nobody(arguments: &[&str]) -> String {
     let temporary = tempfile::tempdir().unwrap();
     let program = temporary.path().join("tests");

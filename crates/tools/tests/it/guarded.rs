@@ -1,4 +1,5 @@
-//! What a task may not read is hidden in every listing and counted; what was added to the workspace is searched like it.
+//! What a task may not read is hidden in every listing and counted; what was added to the workspace is searched like
+//! it.
 
 use std::fs;
 use std::path::Path;

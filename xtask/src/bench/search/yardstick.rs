@@ -33,8 +33,8 @@ impl Ripgrep {
         Ok(Self { program })
     }
 
-    /// One search under Grep's rules: hidden files too, ignore files of the tree and no others, not into `.git`. Takes at
-    /// most one line more than Grep shows, by which Grep, too, learns that more follow. Returns how many there were.
+    /// One search under Grep's rules: hidden files too, ignore files of the tree and no others, not into `.git`. Takes
+    /// at most one line more than Grep shows, by which Grep, too, learns that more follow. Returns how many there were.
     pub(super) fn search(&self, tree: &Path, query: &Query, mode: Mode) -> Result<(Duration, usize)> {
         let mut command = Command::new(&self.program);
         command

@@ -1,4 +1,5 @@
-//! `disallowedTools`: the tools that an agent may not use, whatever else is said. A denial is understood or an error, never lost.
+//! `disallowedTools`: the tools that an agent may not use, whatever else is said. A denial is understood or an error,
+//! never lost.
 
 use crate::agent_file::tool_list::{LATER, Name, OTHER_NAMES, did_you_mean, is_plain, names, not_plain};
 use crate::front_matter::file_findings::FileFindings;

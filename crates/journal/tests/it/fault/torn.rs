@@ -1,7 +1,7 @@
 //! A log beside the file that ends too early, too late, or has a hole.
 //!
-//! What SQLite had synced to its log and a disk has lost cannot be told from what was never written: a log that was cut is
-//! a log as it once was. What is read of it is whole, and older.
+//! What SQLite had synced to its log and a disk has lost cannot be told from what was never written: a log that was cut
+//! is a log as it once was. What is read of it is whole, and older.
 
 use std::fs;
 use std::os::unix::fs::FileExt;

@@ -32,7 +32,8 @@ pub(super) struct Differences {
     told: Edition,
     /// The newest task in the list of resources.
     newest: Option<TaskId>,
-    /// How far what each subscribed address shows had come; `None` where the host cannot see it, or nobody could read it.
+    /// How far what each subscribed address shows had come; `None` where the host cannot see it, or nobody could read
+    /// it.
     marks: BTreeMap<String, Option<Mark>>,
 }
 
@@ -51,8 +52,8 @@ impl Differences {
         self.told.clone()
     }
 
-    /// What is different in this edition; from now on it counts as told. Of an address that is new among those subscribed
-    /// to, all that there is counts as new: it may have come while nobody looked.
+    /// What is different in this edition; from now on it counts as told. Of an address that is new among those
+    /// subscribed to, all that there is counts as new: it may have come while nobody looked.
     pub(super) async fn find(&mut self, edition: Edition, subscribed: &[String]) -> Vec<Change> {
         let mut changes = self.of_agents(&edition.agents, subscribed);
         let is_same_journal = edition.end == self.told.end;

@@ -1,5 +1,5 @@
-//! Outlets of news: to a session that was opened by `initialize`, which hears everything it has not been spared, or to one
-//! `subscriptions/listen`, which hears what it has asked for.
+//! Outlets of news: to a session that was opened by `initialize`, which hears everything it has not been spared, or to
+//! one `subscriptions/listen`, which hears what it has asked for.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};

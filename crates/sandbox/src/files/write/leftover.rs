@@ -1,7 +1,8 @@
 //! Removes new versions that never took their place, because their writer was killed.
 //!
 //! A live writer holds the lock of the directory for as long as its new version has a name of its own. So whoever holds
-//! that lock and still finds one knows that nobody will finish it. It is removed only where nothing speaks against that.
+//! that lock and still finds one knows that nobody will finish it. It is removed only where nothing speaks against
+//! that.
 
 use std::ffi::OsStr;
 use std::fs::File;

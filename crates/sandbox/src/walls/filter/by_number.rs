@@ -31,7 +31,8 @@ const ABSENT: [u32; 2] = [libc::SYS_clone3 as u32, libc::SYS_openat2 as u32];
 /// So few are compared one after the other.
 const FEW: usize = 3;
 
-/// A step of the search. Its three ends lie behind its last step: the one that refuses, the one that allows, and the rest.
+/// A step of the search. Its three ends lie behind its last step: the one that refuses, the one that allows, and the
+/// rest.
 enum Step {
     /// Skips so many steps if the number is at least this.
     AtLeast {
@@ -47,8 +48,8 @@ enum Step {
     Allow,
 }
 
-/// Refuses the ones, lets the others fall through, and allows what is neither. Answers as if the kernel did not have them
-/// to what is absent and to all of x32. What is made by another interface than this machine's own falls through.
+/// Refuses the ones, lets the others fall through, and allows what is neither. Answers as if the kernel did not have
+/// them to what is absent and to all of x32. What is made by another interface than this machine's own falls through.
 pub(super) fn program(refused: &[c_long], by_arguments: &[c_long]) -> Vec<sock_filter> {
     let steps = search(&known(refused, by_arguments));
     let to_the_rest = ABSENT.len() + steps.len() + 6;
@@ -79,7 +80,8 @@ pub(super) fn program(refused: &[c_long], by_arguments: &[c_long]) -> Vec<sock_f
     program
 }
 
-/// The interface of this program's own calls, as the kernel names it. On a machine without a name here, all falls through.
+/// The interface of this program's own calls, as the kernel names it. On a machine without a name here, all falls
+/// through.
 fn own_interface() -> u32 {
     match std::env::consts::ARCH {
         "x86_64" => 0xc000_003e,

@@ -19,7 +19,8 @@ use crate::another_user::ALONE;
 const DISK: &str = "SANDBOX_TEST_DISK";
 
 /// Makes an attack until `at_the_wall` knows by its output that it has come to the wall. Then another command goes on
-/// that was there before, a new one runs, and so does a program of this process. The attack must not have ended by then.
+/// that was there before, a new one runs, and so does a program of this process. The attack must not have ended by
+/// then.
 fn attack(cell: &Cell, command: &str, mut at_the_wall: impl FnMut(&[u8]) -> bool + Send) -> Ended {
     let sibling = Cell::new(cell.tier);
     let waiting = sibling.spawn("until [ -e go ]; do sleep 0.01; done; echo went on").unwrap();

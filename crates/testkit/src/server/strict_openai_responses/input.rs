@@ -1,4 +1,5 @@
-//! What OpenAI Responses refuses in a conversation: items, their ids, calls without outputs, reasoning that stands alone.
+//! What OpenAI Responses refuses in a conversation: items, their ids, calls without outputs, reasoning that stands
+//! alone.
 
 use serde_json::Value;
 

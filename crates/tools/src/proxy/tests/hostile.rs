@@ -35,7 +35,8 @@ async fn a_head_that_comes_drop_by_drop_is_not_waited_for() {
     let ((text, waited), (), ()) = tokio::join!(hearing, serving, trickle(&mut to_proxy, b"GET http://a/"));
     assert!(text.starts_with("HTTP/1.1 408 Request Timeout\r\n"), "{text}");
     assert_eq!(waited, Duration::from_secs(10));
-    // Cut off at once, a client that still sends could lose the answer; so it is listened to for a moment, and no longer.
+    // Cut off at once, a client that still sends could lose the answer; so it is listened to for a moment, and no
+    // longer.
     let listened = Duration::from_secs(12)..=Duration::from_secs(13);
     assert!(listened.contains(&begin.elapsed()), "{:?}", begin.elapsed());
 }

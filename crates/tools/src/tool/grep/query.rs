@@ -91,7 +91,8 @@ impl Query {
 
     pub(super) fn searcher(&self) -> Searcher {
         SearcherBuilder::new()
-            // Binary files are told by how they start, as by Read; a stray NUL later on does not hide the rest of a text.
+            // Binary files are told by how they start, as by Read; a stray NUL later on does not hide the rest of a
+            // text.
             .binary_detection(BinaryDetection::none())
             .heap_limit(Some(MAX_HEAP_BYTES))
             .multi_line(self.multiline)

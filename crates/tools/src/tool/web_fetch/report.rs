@@ -225,7 +225,8 @@ fn put(answer: &mut Answer, text: &PageText, content: &str) {
     answer.put("content", || shown.into());
 }
 
-/// How much of a text an object takes, so that nobody has to cut it once more: as JSON, beside the URL, and by its lines.
+/// How much of a text an object takes, so that nobody has to cut it once more: as JSON, beside the URL, and by its
+/// lines.
 fn fitting_in_object(text: &str, url: &str) -> usize {
     let most = MAX_ITEM_BYTES.saturating_sub(url.len());
     let (mut n_bytes, mut n_lines) = (0, 0);

@@ -39,7 +39,8 @@ impl Flow {
         self.gap = gap;
     }
 
-    /// Opens a quote or an item. What stands before its first line stands, as blanks or a quote's mark, before the rest.
+    /// Opens a quote or an item. What stands before its first line stands, as blanks or a quote's mark, before the
+    /// rest.
     pub(super) fn indent(&mut self, first: &str) {
         let rest = if first.starts_with('>') { first.to_owned() } else { " ".repeat(first.chars().count()) };
         self.margins.push(Margin { first: Some(first.to_owned()), rest });

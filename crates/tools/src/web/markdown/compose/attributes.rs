@@ -50,7 +50,8 @@ impl Attributes for Tag {
     }
 }
 
-/// Where a reference leads from this page; nothing if that is a place on the same page, or nothing to fetch or write to.
+/// Where a reference leads from this page; nothing if that is a place on the same page, or nothing to fetch or write
+/// to.
 pub(super) fn absolute(base: &Url, reference: &str) -> Option<String> {
     const MAX_BYTES: usize = 2000;
     if reference.trim_start().starts_with('#') {
