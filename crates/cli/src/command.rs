@@ -1,6 +1,7 @@
 //! The commands, one file each: its arguments and what it does with them.
 
 pub(crate) mod agents;
+pub(crate) mod args;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod cost;
@@ -8,8 +9,7 @@ pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod mcp;
 pub(crate) mod models;
-mod output_schema;
-mod persons;
+mod person_only;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod schema;
@@ -21,9 +21,10 @@ pub(crate) mod trust;
 
 use std::process::ExitCode;
 
-use crate::args::{Cli, Command};
+use crate::environment::Sources;
 use crate::error::{self, CommandError};
-use crate::settings::{Settings, Sources};
+use crate::settings::Settings;
+use args::{Cli, Command};
 
 /// Does what the command line asks for.
 pub(crate) fn execute(cli: Cli) -> Result<ExitCode, CommandError> {

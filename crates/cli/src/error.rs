@@ -1,7 +1,13 @@
 //! Why a command could not do its work: a kind that decides the exit code, a message, and what to try next.
 //!
-//! How a task ended is not an error here; see [`crate::exit`].
+//! How a task ended is not an error here; see [`self::exit_code`].
 
+pub(crate) mod exit_code;
+pub(crate) mod long_wait;
+pub(crate) mod signal;
+pub(crate) mod stdin;
+
+use std::error::Error;
 use std::fmt;
 use std::io;
 use std::io::Write as _;
@@ -12,7 +18,7 @@ use sortie_journal::JournalError;
 use sortie_protocol::Failure;
 use sortie_sandbox::GrowingFile;
 
-use crate::render::{fitted, neutral};
+use crate::text::{fitted, neutral};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -174,4 +180,15 @@ fn write(label: &str, style: Style, rest: &str) {
         Some(file) => file.append_last(&format!("{label}{rest}\n")).unwrap_or_default(),
         None => writeln!(anstream::stderr(), "{style}{label}{style:#}{rest}").unwrap_or_default(),
     }
+}
+
+/// An error with its causes, in one line.
+pub(crate) fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
 }

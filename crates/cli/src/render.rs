@@ -1,27 +1,15 @@
-//! What a run looks like: folds over its events, as the journal gives them, never a look into the engine.
+//! Displays of a run: folds over its events as the journal gives them, never a look into the engine.
 
-mod aside;
-mod background;
-mod blocks;
-mod boxes;
-mod follow;
-mod frame;
-mod launches;
-mod look;
-mod machine;
-mod messages;
-mod one_line;
-mod plain;
+mod follower;
+mod json_display;
+mod options;
+mod outcome_tree;
 mod progress;
-mod recall;
-mod screen;
-mod several;
-mod show;
-mod stage;
-mod table;
-mod text;
-pub(crate) mod width;
-pub(crate) mod words;
+mod progress_area;
+mod progress_style;
+mod stderr_progress;
+mod text_display;
+mod with_progress;
 
 #[cfg(test)]
 mod tests;
@@ -29,17 +17,16 @@ mod tests;
 use std::io;
 
 use sortie_journal::{Journal, JournalError};
-pub(crate) use sortie_policy::neutral;
 use sortie_protocol::{Event, TaskId, TaskOutcome};
 
-pub(crate) use aside::{Aside, Beside, write_stderr};
-pub(crate) use follow::{FollowError, Follower, Pace};
-pub(crate) use machine::{JsonDisplay, StreamDisplay, print_json, print_json_text, print_not_started};
-pub(crate) use recall::{outcomes, state};
-pub(crate) use show::{Root, ShowArgs, UNCONFINED};
-pub(crate) use stage::{Stage, columns, fitted};
-pub(crate) use table::table;
-pub(crate) use text::TextDisplay;
+pub(crate) use follower::{FollowError, Follower, Pace, View};
+pub(crate) use json_display::{JsonDisplay, JsonForm, StreamDisplay, print_json, print_json_text, print_not_started};
+pub(crate) use options::{OutputFormat, Root, ShowArgs, ShowContext, shell_mark};
+pub(crate) use outcome_tree::{outcomes, state};
+pub(crate) use progress_area::ProgressArea;
+pub(crate) use stderr_progress::StderrProgress;
+pub(crate) use text_display::TextDisplay;
+pub(crate) use with_progress::WithProgress;
 
 /// A format in which a run is shown.
 pub(crate) trait Display: Send {

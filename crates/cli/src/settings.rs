@@ -2,20 +2,16 @@
 //!
 //! [`said`] holds what each layer said and where; [`Settings`] is what it means to the rest of the program.
 
-mod amend;
-mod env_file;
-mod environment;
-mod file;
+mod allow_rule;
+mod config_file;
+mod config_template;
 mod hook;
 mod key;
-mod mode;
+mod layers;
+mod mcp_server;
 mod permission;
-mod place;
 mod project;
 mod route;
-mod said;
-mod server;
-mod template;
 mod value;
 
 use std::collections::BTreeMap;
@@ -31,64 +27,31 @@ use sortie_llm::{CallSettings, Catalogue, Route, RouteError};
 use sortie_protocol::{Failure, Limits, Money};
 use sortie_sandbox::Workspace;
 
-pub(crate) use amend::allow_for_good;
-pub(crate) use environment::Environment;
+pub(crate) use allow_rule::allow_for_good;
+pub(crate) use config_template::config_template;
 pub(crate) use hook::{Hook, HookProgram, Seam};
-pub(crate) use place::Places;
-pub(crate) use project::power;
+pub(crate) use mcp_server::in_project_file as servers_in;
+pub(crate) use project::effect;
 pub(crate) use route::ResolvedRoute;
-pub(crate) use said::{Assignment, SET_FLAG};
-pub(crate) use server::in_project_file as servers_in;
-pub(crate) use template::template;
 
+use crate::environment::origin::{Origin, Owner};
+use crate::environment::{Confinement, Environment, Places, Sources};
 use crate::error::CommandError;
 use crate::trust::Trust;
+use layers::{Layers, SetAside, Setting};
 use project::Project;
-use said::{Said, SetAside, Setting};
-use value::{Narrower, Origin, Owner};
-
-/// The project's configuration, in the project.
-pub(crate) const PROJECT_CONFIG: &str = ".sortie/config.toml";
-/// The project's variables, in the project.
-pub(crate) const PROJECT_VARIABLES: &str = ".env";
-
-/// Where to look, as the command line says.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Sources {
-    pub(crate) config: Option<PathBuf>,
-    pub(crate) env_file: Option<PathBuf>,
-    pub(crate) cwd: Option<PathBuf>,
-    pub(crate) set: Vec<Assignment>,
-    /// Whether the project is trusted for this run.
-    pub(crate) trust: bool,
-    pub(crate) contract: Option<String>,
-    /// Whether commands run without walls.
-    pub(crate) unconfined: bool,
-}
-
-impl Sources {
-    /// Whether a flag says which contract holds.
-    pub(crate) fn name_contract(&self) -> bool {
-        self.replace(key::CONTRACT.path)
-    }
-
-    /// Whether a flag says what the setting at `path` is.
-    fn replace(&self, path: &str) -> bool {
-        let is_contract = self.contract.is_some() && path == key::CONTRACT.path;
-        is_contract || self.set.iter().any(|assignment| assignment.path == path)
-    }
-}
+use value::Narrower;
 
 /// All that a command needs to know before it starts.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    said: Said,
+    said: Layers,
     set_aside: Vec<SetAside>,
     trust: Trust,
     pub(crate) environment: Environment,
     pub(crate) places: Places,
-    /// Whether commands run without walls: only a flag says so, never a file.
-    pub(crate) unconfined: bool,
+    /// Only a flag takes the walls away, never a file.
+    pub(crate) confinement: Confinement,
     /// What was set and does not count, for the person to know.
     pub(crate) warnings: Vec<String>,
 }
@@ -126,17 +89,17 @@ impl Settings {
 
     /// Where Sortie keeps things, whatever project this is.
     pub(crate) fn home() -> Result<PathBuf, CommandError> {
-        place::home(&Environment::read(None)?)
+        crate::environment::home(&Environment::read(None)?)
     }
 
     pub(crate) fn load(sources: &Sources) -> Result<Self, CommandError> {
         let (mut environment, places) = Self::locate(sources)?;
-        let mut said = Said::default();
+        let mut said = Layers::default();
         let (trust, doubt) = if sources.trust { (Trust::for_this_run(), None) } else { Trust::recall(&places) };
         said.warnings.extend(doubt);
         match (&places.config, &sources.config) {
-            (Some(path), Some(_)) => said.hear_file(file::read(path)?, Owner::User),
-            (Some(path), None) => said.hear_file(file::read_if_present(path)?, Owner::User),
+            (Some(path), Some(_)) => said.hear_file(config_file::read(path)?, Owner::User),
+            (Some(path), None) => said.hear_file(config_file::read_if_present(path)?, Owner::User),
             (None, _) => {}
         }
         let workspace = Workspace::open(&places.workspace).map_err(|error| CommandError::config(error.to_string()))?;
@@ -156,7 +119,7 @@ impl Settings {
         said.hear_defaults(contract.name(), &contract.defaults());
         said.warn_of_unknown_tools();
         let warnings = std::mem::take(&mut said.warnings);
-        Ok(Self { said, set_aside, trust, environment, places, unconfined: sources.unconfined, warnings })
+        Ok(Self { said, set_aside, trust, environment, places, confinement: sources.confinement, warnings })
     }
 
     /// The dialect in which tasks are asked for and answered.
@@ -380,7 +343,7 @@ impl From<Setting<'_>> for Listed {
 }
 
 /// Only names of contracts are ever said, so that the default is for nobody having said one.
-fn contract_of(said: &Said) -> Arc<dyn Contract> {
+fn contract_of(said: &Layers) -> Arc<dyn Contract> {
     let named = said.text_of(&key::CONTRACT, "").and_then(|name| sortie_contract::contract(name.text));
     named.unwrap_or_else(|| Arc::new(Sortie))
 }

@@ -5,8 +5,7 @@
 //! has changed since is not covered. What a covered file may then do is decided by its reader.
 
 mod digest;
-pub(crate) mod file;
-pub(crate) mod power;
+pub(crate) mod project_files;
 mod store;
 
 use std::collections::BTreeMap;
@@ -17,11 +16,11 @@ use sortie_engine::TrustCheck;
 use sortie_mutant::is_out;
 
 pub(crate) use digest::Digest;
-pub(crate) use file::{Powerful, PowerfulFile, Unread};
+pub(crate) use project_files::{Powerful, PowerfulFile, Unread};
 pub(crate) use store::{Store, Trusted};
 
+use crate::environment::Places;
 use crate::error::CommandError;
-use crate::settings::Places;
 
 /// What the user's trust in one project covers.
 #[derive(Debug, Clone, Default)]

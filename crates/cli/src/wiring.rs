@@ -1,8 +1,10 @@
 //! The composition root: settings become the parts of an engine. Nothing is opened that the run does not need.
 
-mod folders;
+mod agent_folders;
+pub(crate) mod agent_warnings;
+pub(crate) mod hooks;
+pub(crate) mod retention;
 
-use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,12 +24,12 @@ use sortie_sandbox::process::{Environment, Program};
 use sortie_sandbox::{SpillDir, Workspace};
 use sortie_tools::{ShellSetup, WebFetch, WebRules};
 
-use crate::error::CommandError;
-use crate::hooks::{Ground, ProgramHooks};
-use crate::local;
-use crate::patience::patiently;
-use crate::retention::Retention;
-use crate::settings::{Places, Settings};
+use crate::environment::{Confinement, Places, local_server};
+use crate::error::long_wait::patiently;
+use crate::error::{CommandError, with_causes};
+use crate::settings::Settings;
+use hooks::{HookGround, ProgramHooks};
+use retention::{Retention, open_reports};
 
 /// How long an MCP server that failed is left alone the first time.
 const SERVER_REST: Duration = Duration::from_secs(2);
@@ -45,7 +47,7 @@ pub(crate) struct Wired {
 /// The project's directory.
 pub(crate) fn workspace(settings: &Settings) -> Result<Arc<Workspace>, CommandError> {
     let workspace = Workspace::open(&settings.places.workspace);
-    Ok(Arc::new(workspace.map_err(|error| CommandError::config(chain(&error)))?))
+    Ok(Arc::new(workspace.map_err(|error| CommandError::config(with_causes(&error)))?))
 }
 
 /// What tools see: the project's directory, and those that were added to it.
@@ -53,13 +55,13 @@ pub(crate) fn seen_by_tools(settings: &Settings) -> Result<Workspace, CommandErr
     let added = settings.added_directories()?;
     Workspace::open(&settings.places.workspace)
         .and_then(|workspace| workspace.with_directories(&added))
-        .map_err(|error| CommandError::config(chain(&error)))
+        .map_err(|error| CommandError::config(with_causes(&error)))
 }
 
 /// The agents that there are: the built-in ones, and those in the folders of the user and the project.
 pub(crate) fn agents(settings: &Settings) -> Result<Arc<AgentFolders>, CommandError> {
     let Places { user, foreign, .. } = &settings.places;
-    let folders = folders::of(user.as_deref(), foreign.as_deref(), &workspace(settings)?)?;
+    let folders = agent_folders::of(user.as_deref(), foreign.as_deref(), &workspace(settings)?)?;
     Ok(Arc::new(AgentFolders::new(folders, settings.trust(), tool_names())))
 }
 
@@ -136,8 +138,8 @@ impl<'a> Plan<'a> {
         let without_main = self.models.choose(None, None).err().map(|error| error.to_string());
         match settings.problem_of_main() {
             Some(problem) if without_main.is_some_and(|said| failure.message.ends_with(&said)) => {
-                let servers = local::servers(&settings.environment);
-                Err(servers.iter().fold(problem, |problem, server| problem.hint(local::offer(server))))
+                let servers = local_server::servers(&settings.environment);
+                Err(servers.iter().fold(problem, |problem, server| problem.hint(local_server::offer(server))))
             }
             _ => Ok(Err(settings.explained(failure))),
         }
@@ -155,7 +157,8 @@ impl<'a> Plan<'a> {
             .filter(|_| !self.is_anew)
             .map(|directory| SpillDir::open(&directory))
             .transpose();
-        let cache = cache.map_err(|error| CommandError::config(chain(&error)))?.map(|kept| Arc::new(Cache::new(kept)));
+        let cache =
+            cache.map_err(|error| CommandError::config(with_causes(&error)))?.map(|kept| Arc::new(Cache::new(kept)));
         let web = self.settings.web_rules()?;
         let permissions = permissions(self.settings, approver);
         let hooks: Arc<dyn Hooks> = Arc::new(hooks(self.settings, Arc::clone(&permissions.redactor))?);
@@ -193,11 +196,11 @@ fn shell(
     spill: &Arc<SpillDir>,
     web: WebRules,
 ) -> Result<ShellSetup, CommandError> {
-    let program = Program::this().map_err(|error| CommandError::config(chain(&error)))?;
+    let program = Program::this().map_err(|error| CommandError::config(with_causes(&error)))?;
     let untrusted: Vec<&Path> = workspace.added().chain([workspace.root()]).collect();
     let environment = Environment::scrubbed(settings.environment.of_the_process(), &untrusted);
     let mut setup = ShellSetup::new(program, environment, Arc::clone(spill));
-    setup.unconfined = settings.unconfined;
+    setup.unconfined = settings.confinement == Confinement::None;
     setup.open_network = settings.open_network();
     setup.web = web;
     Ok(setup)
@@ -218,7 +221,7 @@ fn servers(settings: &Settings, redactor: Arc<Redactor>) -> Result<Connections, 
 fn hooks(settings: &Settings, redactor: Arc<Redactor>) -> Result<ProgramHooks, CommandError> {
     let workspace = settings.places.workspace.clone();
     let variables = settings.environment.of_the_process();
-    let ground = Ground::new(workspace, settings.added_directories()?, variables, settings.trust(), redactor);
+    let ground = HookGround::new(workspace, settings.added_directories()?, variables, settings.trust(), redactor);
     Ok(ProgramHooks::new(settings.hooks(), ground))
 }
 
@@ -244,22 +247,6 @@ pub(crate) fn journal_to_read(settings: &Settings) -> Result<SqliteJournal, Comm
     Ok(patiently(&waiting_for(places), || SqliteJournal::open_read_only(&places.journal()))?)
 }
 
-/// Where reports and long outputs go.
-pub(crate) fn open_reports(directory: &Path) -> Result<SpillDir, CommandError> {
-    SpillDir::open(directory).map_err(|error| CommandError::config(chain(&error)))
-}
-
 fn waiting_for(places: &Places) -> String {
     format!("waiting for the journal {}, which another program seems to keep locked", places.journal().display())
-}
-
-/// An error with its causes, in one line.
-pub(crate) fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }

@@ -1,12 +1,11 @@
 //! `sortie agents`: which agents there are, what each one is, whether their files are sound, and which one suits a text.
 
 mod check;
-mod complaints;
 mod list;
 mod new;
 mod ranking;
 mod show;
-mod unserved;
+mod unserved_models;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,15 +14,13 @@ use clap::{Args, Subcommand, ValueHint};
 use sortie_agents::Agents as _;
 use sortie_engine::cast;
 
-use crate::args::{ReportFormat, parse_count};
+use super::args::{ReportFormat, parse_count};
+use crate::environment::Sources;
 use crate::error::CommandError;
-use crate::settings::Sources;
 use crate::wiring;
 
 pub(crate) use check::sum_of;
-pub(crate) use complaints::complain;
-pub(super) use complaints::plainly;
-pub(crate) use unserved::with_unserved;
+pub(crate) use unserved_models::with_unserved;
 
 /// List, show, check, write or choose agents
 #[derive(Debug, Args)]

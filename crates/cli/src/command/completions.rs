@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory as _};
 use clap_complete::Shell;
 
-use crate::args::Cli;
+use super::args::Cli;
 use crate::error::CommandError;
 
 /// Print a completion script for a shell

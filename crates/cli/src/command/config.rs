@@ -9,8 +9,9 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
+use crate::environment::{Places, Sources};
 use crate::error::CommandError;
-use crate::settings::{Places, Settings, Sources};
+use crate::settings::Settings;
 
 /// Show settings, or edit them
 #[derive(Debug, Args)]

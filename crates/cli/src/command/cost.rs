@@ -1,6 +1,6 @@
 //! `sortie cost`: what a run has used and cost, by task and by model, read from the journal.
 
-mod object;
+mod json;
 mod statement;
 mod text;
 
@@ -10,12 +10,13 @@ use std::process::ExitCode;
 use clap::Args;
 use sortie_journal::{Journal, TaskHeader, TaskQuery};
 
-use self::statement::Statement;
 use super::tasks::{find, parse_id};
 use crate::error::{self, CommandError, ErrorKind};
-use crate::render::{neutral, print_json};
+use crate::render::print_json;
 use crate::settings::Settings;
+use crate::text::neutral;
 use crate::wiring;
+use statement::Statement;
 
 /// Say what a run has used and cost: each task with all below it, each model, and what a cache could serve
 #[derive(Debug, Args)]
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &CostArgs, settings: &Settings) -> Result<ExitCode, Comm
         Statement::of(&journal, &journal.tree(header(args, &journal, settings)?.task_id)?)?
     };
     if args.json {
-        print_json(&object::of(&statement, args.all))?;
+        print_json(&json::of(&statement, args.all))?;
     } else {
         io::stdout().lock().write_all(neutral::block(&text::of(&statement, args.all)).as_bytes())?;
     }

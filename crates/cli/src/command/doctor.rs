@@ -8,7 +8,7 @@ mod git;
 mod journal;
 mod machine;
 mod models;
-mod setup;
+mod settings;
 mod walls;
 
 use std::io::{self, Write as _};
@@ -16,10 +16,11 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::args::ReportFormat;
+use super::args::ReportFormat;
+use crate::environment::Sources;
 use crate::error::CommandError;
 use crate::render::print_json;
-use crate::settings::{Settings, Sources};
+use crate::settings::Settings;
 use diagnosis::Diagnosis;
 
 /// Say what works here: settings, models, agents, journal, git, walls
@@ -58,8 +59,8 @@ fn examine(call: bool, sources: &Sources) -> Vec<Diagnosis> {
     let mut diagnoses = Vec::new();
     match &loaded {
         Ok(settings) => {
-            diagnoses.extend(setup::settings(settings));
-            diagnoses.extend(setup::permissions(settings));
+            diagnoses.extend(settings::settings(settings));
+            diagnoses.extend(settings::permissions(settings));
             diagnoses.extend(models::routes(settings, call));
             diagnoses.extend(agents::agents(settings));
             diagnoses.push(journal::journal(settings));
@@ -68,7 +69,7 @@ fn examine(call: bool, sources: &Sources) -> Vec<Diagnosis> {
         Err(error) => diagnoses.push(failed("settings", error)),
     }
     diagnoses.push(machine::file_opens());
-    diagnoses.extend(walls::walls(sources.unconfined));
+    diagnoses.extend(walls::walls(sources.confinement));
     diagnoses.push(machine::terminal(loaded.as_ref().ok()));
     diagnoses
 }

@@ -3,7 +3,7 @@
 //! It decides with the engine's own functions over the same grant, and starts nothing.
 
 mod call;
-mod say;
+mod layer_verdict;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -16,11 +16,12 @@ use sortie_policy::{Decision, Ground, Judge, Places, Why};
 use sortie_protocol::{AgentConfig, Resource};
 
 use crate::error::{self, CommandError};
-use crate::render::{neutral, print_json, table};
+use crate::render::print_json;
 use crate::settings::Settings;
+use crate::text::{neutral, table};
 use crate::wiring;
 use call::Call;
-use say::Say;
+use layer_verdict::LayerVerdict;
 
 /// Say whether a call is allowed, asked about or denied, and by whom
 #[derive(Debug, Args)]
@@ -76,14 +77,14 @@ pub(crate) fn run(args: &ExplainArgs, settings: &Settings) -> Result<ExitCode, C
     let (decision, says) = match &call.resource {
         Ok(resource) => {
             let decision = judge(&config)?.decide(&call.tool, resource);
-            (decision, say::each(&config, (&call.tool, resource), &places)?)
+            (decision, layer_verdict::each(&config, (&call.tool, resource), &places)?)
         }
         Err(why) => (out_of_reach(why), Vec::new()),
     };
-    let mut says: Vec<Say> = says.into_iter().map(|say| say.placed(settings, &agents)).collect();
+    let mut says: Vec<LayerVerdict> = says.into_iter().map(|say| say.placed(settings, &agents)).collect();
     let decision = match beyond_rules(&call, &config, &authority) {
         Some(denied) if !decision.is_denied() => {
-            says.iter_mut().for_each(Say::decide_nothing);
+            says.iter_mut().for_each(LayerVerdict::decide_nothing);
             denied
         }
         _ => decision,
@@ -172,7 +173,7 @@ struct Explanation {
     call: Call,
     config: AgentConfig,
     decision: Decision,
-    says: Vec<Say>,
+    says: Vec<LayerVerdict>,
     /// Why the agent would not even be started, where that is so.
     start: Option<Decision>,
 }
@@ -195,7 +196,7 @@ impl Explanation {
         };
         let gap = if self.says.is_empty() { "" } else { "\n" };
         let mut text = format!("{} by {chain}: {verdict}\n{gap}", self.call.text);
-        let rows: Vec<[String; 4]> = self.says.iter().map(Say::row).collect();
+        let rows: Vec<[String; 4]> = self.says.iter().map(LayerVerdict::row).collect();
         for line in table(&rows).lines() {
             text += &format!("  {line}\n");
         }
@@ -224,7 +225,7 @@ impl Explanation {
             "agent": self.config.agent,
             "chain": self.config.chain,
             "decision": decision,
-            "layers": self.says.iter().map(Say::to_json).collect::<Vec<_>>(),
+            "layers": self.says.iter().map(LayerVerdict::to_json).collect::<Vec<_>>(),
         });
         if let Some(ground) = ground {
             object["ground"] = ground.to_string().into();

@@ -3,8 +3,8 @@
 //! Standard output carries the protocol and nothing else: whatever else this process, or one that it starts, would print
 //! there goes to standard error.
 
+mod http_server;
 mod token_file;
-mod web;
 
 use std::fs::File;
 use std::io;
@@ -18,15 +18,15 @@ use sortie_mcp::{Hosts, Office, OfficeParts, Server, http, stdio};
 use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
-use self::web::{Front, WebArgs};
-use super::agents::complain;
-use super::persons::only_for_persons;
-use crate::args::with_exit_codes;
-use crate::drive::tend_memory;
+use super::args::with_exit_codes;
+use super::person_only::only_for_persons;
+use crate::error::signal::{Signal, Signals};
 use crate::error::{self, CommandError};
+use crate::session::tend_memory;
 use crate::settings::Settings;
-use crate::signal::{Signal, Signals};
+use crate::wiring::agent_warnings::complain;
 use crate::wiring::{Plan, Wired};
+use http_server::{Front, WebArgs};
 
 /// Serve sub-agents to other agents over the Model Context Protocol
 #[derive(Debug, Args)]

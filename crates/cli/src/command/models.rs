@@ -1,6 +1,6 @@
 //! `sortie models`: the routes, what each name resolves to, and whether they answer.
 
-mod answer;
+mod check;
 mod listing;
 
 use std::io::{self, Write as _};
@@ -12,14 +12,15 @@ use sortie_llm::RouteTable;
 use sortie_llm::local::LocalServer;
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
 
-use crate::args::ReportFormat;
+use super::args::ReportFormat;
+use crate::environment::local_server;
 use crate::error::CommandError;
-use crate::local;
-use crate::render::{neutral, print_json};
+use crate::render::print_json;
 use crate::settings::Settings;
+use crate::text::neutral;
 use crate::wiring;
 
-pub(crate) use answer::{Answer, ask_all};
+pub(crate) use check::{RouteAnswer, ask_all};
 
 /// List the routes to models and what each name means; call them with --check
 #[derive(Debug, Args)]
@@ -59,11 +60,11 @@ pub(crate) fn run(args: &ModelsArgs, settings: &Settings) -> Result<ExitCode, Co
         (ReportFormat::Json, answers) => {
             let mut object = listing::object(&routes, &servers);
             if let Some(answers) = answers {
-                object["checks"] = answers.iter().map(Answer::object).collect();
+                object["checks"] = answers.iter().map(RouteAnswer::object).collect();
             }
             print_json(&object)?;
         }
-        (ReportFormat::Text, Some(answers)) => print(&answer::text(answers))?,
+        (ReportFormat::Text, Some(answers)) => print(&check::text(answers))?,
         (ReportFormat::Text, None) => print(&listing::text(&routes, &servers, settings))?,
     }
     let failed = answers.is_some_and(|answers| answers.iter().any(|answer| answer.reply.is_err()));
@@ -73,7 +74,7 @@ pub(crate) fn run(args: &ModelsArgs, settings: &Settings) -> Result<ExitCode, Co
 /// Servers on this machine that could be the main route, where nobody serves as it.
 fn servers(models: &RouteTable, settings: &Settings) -> Vec<LocalServer> {
     let is_served = models.get(MAIN_ROUTE).or_else(|| models.get(LIGHT_ROUTE)).is_some();
-    if is_served { Vec::new() } else { local::servers(&settings.environment) }
+    if is_served { Vec::new() } else { local_server::servers(&settings.environment) }
 }
 
 /// The names that were given, each once; else every route that is set, else the model that is always there.

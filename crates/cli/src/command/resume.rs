@@ -9,15 +9,18 @@ use sortie_engine::{Clock as _, Resumption, SystemClock};
 use sortie_journal::{CommandId, Journal, TaskHeader, TaskQuery, TaskState};
 use sortie_protocol::{Command, Failure, Job, Status, TaskId};
 
-use super::persons::only_for_persons;
-use super::run::{OutputFormat, approver, asked_status, detachable, display, is_held_up, not_started, piped};
+use super::args::{LimitArgs, with_exit_codes};
+use super::person_only::only_for_persons;
+use super::run::{asked_status, piped};
 use super::task_status;
 use super::tasks::{find, parse_id};
-use crate::args::{LimitArgs, with_exit_codes};
-use crate::drive::{Wish, drive_or_leave};
+use crate::environment::{Confinement, Sources};
 use crate::error::{self, CommandError, ErrorKind};
-use crate::render::{Root, ShowArgs, state, words};
-use crate::settings::{Settings, Sources};
+use crate::render::{OutputFormat, Root, ShowArgs, state};
+use crate::session::presentation::{Presentation, is_held_up, not_started, stderr_progress};
+use crate::session::{self, SessionStart};
+use crate::settings::Settings;
+use crate::text::words;
 use crate::wiring::{self, Plan};
 
 /// Go on with a task: where it was interrupted, beyond a limit or a failure, or with a follow-up
@@ -79,23 +82,22 @@ pub(crate) fn run(args: &ResumeArgs, settings: &Settings, sources: &Sources) -> 
     say_age(&header, settings);
     let task = header.task_id;
     let Job { contract, reach, .. } = journal.beginning(task)?;
-    let own = in_its_contract((task, contract), settings, sources)?;
+    let own = in_its_contract(task, contract, settings, sources)?;
     // Nobody reads on while the task is written.
     drop(journal);
     let settings = own.as_ref().unwrap_or(settings);
     // One that was started with walls keeps them, whatever is said now.
-    let unconfined = settings.unconfined && reach.unconfined;
-    let aside = args.show.aside(settings, Root::Main, unconfined)?;
+    let confinement = if reach.unconfined { settings.confinement } else { Confinement::Walls };
+    let progress = stderr_progress(&args.show, Root::Main, settings, confinement)?;
     let resumption = Resumption { prompt, limits: args.limits.limits(), take_over: args.take_over };
     let plan = Plan::new(settings)?;
-    let stage = aside.stage();
-    let approver = approver(args.output_format, (&aside, &stage), settings, unconfined);
-    let (pace, display) = display(args.output_format, &args.show, aside, unconfined);
-    let (detachment, display) = detachable(args.detach, args.output_format, Some(task), (stage, display))?;
-    let wish = Wish::Resume { task, resumption };
-    match drive_or_leave(plan, wish, (pace, display), approver, detachment)? {
+    let mut presentation = Presentation::new(args.output_format, &args.show, progress, settings, confinement);
+    if args.detach {
+        presentation = presentation.detachable(args.output_format, Some(task))?;
+    }
+    match session::run(plan, SessionStart::Resume { task, resumption }, presentation)? {
         Err(failure) if is_held_up(&failure) => not_started(&failure, args.output_format),
-        driven => driven.map_err(|failure| refused(failure, args.take_over)),
+        ended => ended.map_err(|failure| refused(failure, args.take_over)),
     }
 }
 
@@ -117,7 +119,8 @@ fn refused(failure: Failure, takes_over: bool) -> CommandError {
 
 /// The settings in the contract that the task was started in, where those at hand are in another one.
 fn in_its_contract(
-    (task, own): (TaskId, String),
+    task: TaskId,
+    own: String,
     settings: &Settings,
     sources: &Sources,
 ) -> Result<Option<Settings>, CommandError> {

@@ -4,23 +4,18 @@ mod request;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use clap::{Args, ValueEnum, ValueHint};
-use sortie_engine::{Approver, Kind, NoApprover};
-use sortie_protocol::{Failure, TaskId};
+use clap::{Args, ValueHint};
+use sortie_engine::Kind;
 
+use super::args::{LimitArgs, ReportFormat, with_exit_codes};
 use super::task_status::{self, TaskStatusArgs};
-use crate::args::{LimitArgs, with_exit_codes};
-use crate::ask::TerminalApprover;
-use crate::detach::Detachment;
-use crate::drive::{Wish, drive_or_leave};
+use crate::environment::local_server;
+use crate::error::stdin::{Input, read_stdin};
 use crate::error::{self, CommandError};
-use crate::input::{Input, read_stdin};
-use crate::local;
-use crate::render::{
-    Aside, Beside, Display, JsonDisplay, Pace, Root, ShowArgs, Stage, StreamDisplay, TextDisplay, print_not_started,
-};
+use crate::render::{OutputFormat, Root, ShowArgs};
+use crate::session::presentation::{Presentation, is_held_up, not_started, stderr_progress};
+use crate::session::{self, SessionStart};
 use crate::settings::Settings;
 use crate::wiring::Plan;
 
@@ -67,16 +62,6 @@ pub(crate) struct RunArgs {
     show: ShowArgs,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum OutputFormat {
-    /// The answer; progress goes to stderr
-    Text,
-    /// One object: the outcome, with those of the sub-agents in `children`
-    Json,
-    /// One object a line for each event as it happens, then one of type `outcome`
-    StreamJson,
-}
-
 const EXAMPLES: &str = "\
 Without a model in the environment or the configuration, the built-in
 rule-based model `offline` searches the workspace. For a real one set
@@ -96,26 +81,26 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
     if args.show.verbose() && alone {
         return Err(CommandError::usage("--verbose is for --output-format text; stream-json has every call anyway"));
     }
-    let aside = args.show.aside(settings, Root::Main, settings.unconfined)?;
+    let progress = stderr_progress(&args.show, Root::Main, settings, settings.confinement)?;
     let plan = Plan::new(settings)?;
     if let Some(asked) = request::own_words(args).and_then(|prompt| asked_status(prompt, args.output_format)) {
         return task_status::run(&asked?, settings);
     }
     let request = request::of(args, &plan.agents(), settings)?;
-    let told_more = aside.is_text() && args.output_format == OutputFormat::Text;
+    let told_more = progress.is_text() && args.output_format == OutputFormat::Text;
     let unasked = plan.lacks_model() && args.model.is_none() && told_more;
-    let stage = aside.stage();
-    let approver = approver(args.output_format, (&aside, &stage), settings, settings.unconfined);
-    let (pace, display) = display(args.output_format, &args.show, aside, settings.unconfined);
-    let (detachment, display) = detachable(args.detach, args.output_format, None, (stage, display))?;
-    let wish = Wish::Start { kind: Kind::Main, request };
-    let code = match drive_or_leave(plan, wish, (pace, display), approver, detachment)? {
+    let mut presentation = Presentation::new(args.output_format, &args.show, progress, settings, settings.confinement);
+    if args.detach {
+        presentation = presentation.detachable(args.output_format, None)?;
+    }
+    let start = SessionStart::New { kind: Kind::Main, request };
+    let code = match session::run(plan, start, presentation)? {
         Err(failure) if is_held_up(&failure) => return not_started(&failure, args.output_format),
-        driven => driven?,
+        ended => ended?,
     };
     if unasked && code == ExitCode::SUCCESS {
-        for server in &local::servers(&settings.environment) {
-            error::note(&local::offer(server));
+        for server in &local_server::servers(&settings.environment) {
+            error::note(&local_server::offer(server));
         }
     }
     Ok(code)
@@ -123,69 +108,8 @@ pub(crate) fn run(args: &RunArgs, settings: &Settings) -> Result<ExitCode, Comma
 
 /// What a prompt asks for that is `/task-status ID`: no model is needed to say it.
 pub(super) fn asked_status(prompt: &str, format: OutputFormat) -> Option<Result<TaskStatusArgs, CommandError>> {
-    TaskStatusArgs::typed(prompt, format != OutputFormat::Text)
-}
-
-/// Whether a hook kept a task from starting, by its word or until there was no time left: nothing was wrong with the request,
-/// which was not served.
-pub(super) fn is_held_up(failure: &Failure) -> bool {
-    ["vetoed", "timeout"].contains(&failure.code.as_str())
-}
-
-/// The end of a run that was held up before it started, for people on stderr and for programs on stdout.
-pub(super) fn not_started(failure: &Failure, format: OutputFormat) -> Result<ExitCode, CommandError> {
-    match format {
-        OutputFormat::Text => error::fail(&failure.message),
-        OutputFormat::Json | OutputFormat::StreamJson => {
-            print_not_started(failure, format == OutputFormat::StreamJson)?;
-        }
-    }
-    Ok(ExitCode::from(1))
-}
-
-/// A person, where there is one who reads text and can answer; else nobody.
-pub(super) fn approver(
-    format: OutputFormat,
-    (aside, stage): (&Aside, &Stage),
-    settings: &Settings,
-    unconfined: bool,
-) -> Arc<dyn Approver> {
-    let is_for_people = format == OutputFormat::Text && !matches!(aside, Aside::Events(_));
-    let person = TerminalApprover::find(stage.clone(), settings.places.config.as_deref(), unconfined);
-    let person = person.filter(|_| is_for_people);
-    person.map_or_else(|| Arc::new(NoApprover) as Arc<dyn Approver>, |person| Arc::new(person))
-}
-
-/// The format on stdout, and beside it what stderr gets. The formats for programs are alone unless someone asks.
-pub(super) fn display(
-    format: OutputFormat,
-    show: &ShowArgs,
-    aside: Aside,
-    unconfined: bool,
-) -> (Pace, Box<dyn Display>) {
-    let (pace, result): (Pace, Box<dyn Display>) = match format {
-        OutputFormat::Text => return (aside.pace(), Box::new(TextDisplay::new(aside, unconfined))),
-        OutputFormat::Json => (aside.pace(), Box::new(JsonDisplay::default())),
-        OutputFormat::StreamJson => (Pace::AtOnce, Box::new(StreamDisplay::default())),
-    };
-    if show.is_given() { (pace, Box::new(Beside::new(aside, result))) } else { (pace, result) }
-}
-
-/// The same display, with an eye on the moment at which the run can be left, where that is wanted.
-pub(super) fn detachable(
-    detach: bool,
-    format: OutputFormat,
-    task: Option<TaskId>,
-    (stage, display): (Stage, Box<dyn Display>),
-) -> Result<(Option<Detachment>, Box<dyn Display>), CommandError> {
-    if !detach {
-        return Ok((None, display));
-    }
-    if format != OutputFormat::Text {
-        return Err(CommandError::usage("--detach is for --output-format text: a run that is left has no outcome"));
-    }
-    let (detachment, display) = Detachment::watching(task, (stage, display));
-    Ok((Some(detachment), display))
+    let format = if format == OutputFormat::Text { ReportFormat::Text } else { ReportFormat::Json };
+    TaskStatusArgs::typed(prompt, format)
 }
 
 /// The prompt on stdin, which is read to its end.

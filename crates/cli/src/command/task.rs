@@ -1,6 +1,6 @@
 //! `sortie task`: one delegation without a parent model, in the contract's own words, in and out.
 
-mod apart;
+mod background_process;
 mod flags;
 
 use std::io;
@@ -9,18 +9,19 @@ use std::sync::Arc;
 
 use clap::Args;
 use sortie_contract::{Answer, Call, Contract, given_again};
-use sortie_engine::{Ids as _, Kind, NoApprover, RandomIds};
+use sortie_engine::{Ids as _, Kind, RandomIds};
 use sortie_protocol::{Event, Failure, TaskOutcome};
 
-use self::apart::ApartDisplay;
-use super::persons::only_for_persons;
-use crate::args::{LimitArgs, with_exit_codes};
-use crate::drive::{Wish, drive};
+use super::args::{LimitArgs, with_exit_codes};
+use super::person_only::only_for_persons;
+use crate::error::stdin::{Input, read_stdin};
 use crate::error::{self, CommandError};
-use crate::input::{Input, read_stdin};
-use crate::render::{Beside, Display, Pace, Root, ShowArgs, print_json_text};
+use crate::render::{Display, Pace, Root, ShowArgs, View, WithProgress, print_json_text};
+use crate::session::presentation::{Presentation, stderr_progress};
+use crate::session::{self, SessionStart};
 use crate::settings::Settings;
 use crate::wiring::Plan;
+use background_process::ApartDisplay;
 
 /// Run one sub-agent and print its result
 #[derive(Debug, Args)]
@@ -40,7 +41,7 @@ pub(crate) struct TaskArgs {
     show: ShowArgs,
 
     /// Do the work of a process that has answered already
-    #[arg(long = apart::FLAG, hide = true)]
+    #[arg(long = background_process::FLAG, hide = true)]
     apart: bool,
 }
 
@@ -57,7 +58,7 @@ const JSON_GROWTH: usize = 6;
 const JSON_BESIDES: usize = 64 * 1024;
 
 pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
-    let aside = args.show.aside(settings, Root::SubAgent, settings.unconfined)?;
+    let progress = stderr_progress(&args.show, Root::SubAgent, settings, settings.confinement)?;
     let contract = settings.contract();
     let answering = |arguments: &str| Answering {
         contract: settings.contract(),
@@ -81,26 +82,21 @@ pub(crate) fn run(args: &TaskArgs, settings: &Settings) -> Result<ExitCode, Comm
         return answering.reject(&Failure::new("not_allowed", refusal.in_one_line()));
     }
     if request.background && !args.apart {
-        apart::check_files(&settings.places.named())?;
-        return apart::start(args.json.as_deref().filter(|given| *given == "-").map(|_| json.as_str()));
+        background_process::check_files(&settings.places.named())?;
+        return background_process::start(args.json.as_deref().filter(|given| *given == "-").map(|_| json.as_str()));
     }
-    let (pace, display): (Pace, Box<dyn Display>) = if args.apart {
-        apart::leave_session();
+    let view = if args.apart {
+        background_process::leave_session();
         let (answering, reports) = (answering.clone(), settings.places.reports());
-        (Pace::AtOnce, Box::new(ApartDisplay { answering, reports, is_told: false }))
+        View { pace: Pace::AtOnce, display: Box::new(ApartDisplay { answering, reports, is_told: false }) }
     } else {
-        let notices = aside.is_quiet().then(|| request.notices.clone());
+        let notices = progress.is_quiet().then(|| request.notices.clone());
         let result = ContractDisplay { answering: answering.clone(), notices };
-        (aside.pace(), Box::new(Beside::new(aside, Box::new(result))))
+        View { pace: progress.pace(), display: Box::new(WithProgress::new(progress, Box::new(result))) }
     };
     // Its caller is a program: what would have to be asked is refused.
-    match drive(
-        Plan::new(settings)?,
-        Wish::Start { kind: Kind::Delegated, request },
-        pace,
-        display,
-        Arc::new(NoApprover),
-    )? {
+    let start = SessionStart::New { kind: Kind::Delegated, request };
+    match session::run(Plan::new(settings)?, start, Presentation::unattended(view))? {
         Ok(code) => Ok(code),
         Err(failure) => answering.reject(&failure),
     }

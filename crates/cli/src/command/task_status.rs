@@ -11,10 +11,12 @@ use sortie_engine::{Clock as _, SystemClock};
 use sortie_journal::{TaskHeader, TaskState};
 use sortie_protocol::{TaskOutcome, Usage};
 
+use super::args::ReportFormat;
 use super::tasks::{Legs, Question, find, parse_id};
 use crate::error::CommandError;
-use crate::render::{neutral, print_json, state, words};
+use crate::render::{print_json, state};
 use crate::settings::Settings;
+use crate::text::{neutral, words};
 use crate::wiring;
 
 /// Say where a task stands: what it does, what it waits for, and how it ended
@@ -32,14 +34,14 @@ pub(crate) struct TaskStatusArgs {
 
 impl TaskStatusArgs {
     /// What one asks for whose prompt is `/task-status ID`, in the words of document 003. No template has this name.
-    pub(super) fn typed(prompt: &str, json: bool) -> Option<Result<Self, CommandError>> {
+    pub(super) fn typed(prompt: &str, format: ReportFormat) -> Option<Result<Self, CommandError>> {
         const COMMAND: &str = "/task-status";
         let id = prompt.trim().strip_prefix(COMMAND)?;
         if !id.is_empty() && !id.starts_with(char::is_whitespace) {
             return None;
         }
         let usage = |why| CommandError::usage(format!("`{COMMAND}`: {why}"));
-        Some(parse_id(id.trim()).map_err(usage).map(|id| Self { id, json }))
+        Some(parse_id(id.trim()).map_err(usage).map(|id| Self { id, json: format == ReportFormat::Json }))
     }
 }
 

@@ -1,23 +1,23 @@
 //! `sortie tasks`: what the journal holds.
 
-mod branch;
+mod activity;
 mod follow;
+mod journal_command;
 mod legs;
 mod list;
 mod output;
-mod post;
 mod prune;
 mod release;
 mod retry;
 mod send;
 mod show;
-mod stand;
 mod stop;
+mod tree_order;
 
-pub(super) use branch::as_tree;
+pub(super) use activity::Question;
 pub(super) use legs::Legs;
 pub(super) use show::find;
-pub(super) use stand::Question;
+pub(super) use tree_order::as_tree;
 
 use std::process::ExitCode;
 
@@ -25,17 +25,18 @@ use clap::{Args, Subcommand};
 use sortie_contract::Contract;
 use sortie_journal::TaskHeader;
 
-use self::prune::PruneArgs;
-use self::release::ReleaseArgs;
-use self::retry::RetryArgs;
-use self::send::SendArgs;
-use super::persons::only_for_persons;
+use super::args::parse_count;
+use super::person_only::only_for_persons;
 use super::resume::{self, ResumeArgs};
-use crate::args::parse_count;
+use crate::environment::Sources;
 use crate::error::CommandError;
 use crate::render::state;
-use crate::settings::{Settings, Sources};
+use crate::settings::Settings;
 use crate::wiring;
+use prune::PruneArgs;
+use release::ReleaseArgs;
+use retry::RetryArgs;
+use send::SendArgs;
 
 /// List tasks; show, follow or stop one, write to it, go on with it, or remove old ones
 #[derive(Debug, Args)]

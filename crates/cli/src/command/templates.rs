@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use sortie_agents::{Agents as _, Argument, Finding, Template, Templates};
 
-use super::agents::plainly;
 use crate::error::{self, CommandError, ErrorKind};
-use crate::render::{neutral, table};
 use crate::settings::Settings;
+use crate::text::{neutral, table};
 use crate::wiring;
+use crate::wiring::agent_warnings::plainly;
 
 /// List or show templates: tasks that were put into words before
 #[derive(Debug, Args)]

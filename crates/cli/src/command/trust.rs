@@ -1,5 +1,6 @@
 //! `sortie trust`: lets a project's own files do more than narrow settings, and takes that back.
 
+mod effect;
 mod list;
 
 use std::io::{self, Write as _};
@@ -10,11 +11,12 @@ use clap::{Args, ValueHint};
 use sortie_engine::{Clock as _, SystemClock};
 use sortie_sandbox::Workspace;
 
+use crate::environment::{Places, Sources};
 use crate::error::{self, CommandError, ErrorKind};
-use crate::render::neutral;
-use crate::settings::{Places, Settings, Sources};
-use crate::trust::power::{self, Powers};
+use crate::settings::Settings;
+use crate::text::neutral;
 use crate::trust::{Digest, Powerful, Store, Trusted, Unread};
+use effect::TrustEffect;
 
 /// Trust a project's own files, or take trust back
 #[derive(Debug, Args)]
@@ -91,7 +93,7 @@ fn told(found: &Powerful) -> Result<String, CommandError> {
     let tools = sortie_engine::tool_names();
     let (mut text, mut plain) = (String::new(), 0);
     for (path, file) in &found.files {
-        let Powers { lines, works_untrusted } = power::of(path, file, &tools)?;
+        let TrustEffect { lines, works_untrusted } = effect::of(path, file, &tools)?;
         plain += usize::from(works_untrusted);
         if works_untrusted && plain > MOST_PLAIN {
             continue;

@@ -2,15 +2,21 @@
 //!
 //! Pure: it reads no clock and writes nothing. All text that leaves it is neutral.
 
+pub(super) mod background;
+pub(super) mod earlier;
+pub(super) mod messages;
+mod parallel_start;
+
 use std::collections::{HashMap, HashSet};
 
 use sortie_protocol::{AgentConfig, CallId, CallOutput, Event, Fact, Reply, Sender, TaskId, TaskOutcome, Timestamp};
 use sortie_tools::NOT_STARTED;
 
-use super::messages::Messages;
-use super::recall::Begun;
-use super::several::Several;
-use super::{background, neutral, words};
+use crate::text::{neutral, words};
+use background::Mention;
+use earlier::EarlierTasks;
+use messages::Messages;
+use parallel_start::ParallelStart;
 
 /// The tool that runs commands.
 const SHELL: &str = "Bash";
@@ -35,8 +41,8 @@ pub(crate) struct Interest {
 pub(crate) struct Progress {
     interest: Interest,
     working: HashMap<TaskId, Working>,
-    /// Several sub-agents that were asked for, of which it is not known yet who comes.
-    pending: Option<Box<Several>>,
+    /// ParallelStart sub-agents that were asked for, of which it is not known yet who comes.
+    pending: Option<Box<ParallelStart>>,
     started: u64,
     /// The run's own task, where that was begun before.
     resumed: Option<TaskId>,
@@ -134,7 +140,7 @@ impl Progress {
     }
 
     /// The run goes on with a task that was begun before.
-    pub(crate) fn recall(&mut self, Begun { task, contract, titles, asked }: Begun) {
+    pub(crate) fn recall(&mut self, EarlierTasks { task, contract, titles, asked }: EarlierTasks) {
         (self.resumed, self.contract, self.titles, self.asked_before) = (Some(task), contract, titles, asked);
     }
 
@@ -149,7 +155,7 @@ impl Progress {
     }
 
     /// Takes in what was held back, announced as what it has turned out to be.
-    fn release(&mut self, several: Several) -> Vec<Happening> {
+    fn release(&mut self, several: ParallelStart) -> Vec<Happening> {
         let (parent, started, held) = several.into_parts();
         let mut happenings = Vec::new();
         if started.len() > 1 {
@@ -192,13 +198,14 @@ impl Progress {
                 let task = self.working.get_mut(&event.task_id)?;
                 task.reply(reply);
                 let contract = sortie_contract::contract(&self.contract)?;
-                self.pending = Several::begin(event.task_id, reply, contract.tool_name()).map(Box::new);
+                self.pending = ParallelStart::begin(event.task_id, reply, contract.tool_name()).map(Box::new);
                 None
             }
             Fact::Noticed { text } if !self.noticed.insert(text.clone()) => None,
             Fact::ChildStarted { child, background: true, .. } => {
-                let is_first = !std::mem::replace(&mut self.told_of_background, true);
-                Some(Happening::Said(background::launched(*child, is_first)))
+                let is_told = std::mem::replace(&mut self.told_of_background, true);
+                let mention = if is_told { Mention::Later } else { Mention::First };
+                Some(Happening::Said(background::launched(*child, mention)))
             }
             Fact::MessageArrived { from: Sender::Task { task, .. }, .. } if self.asking.take() == Some(*task) => None,
             _ => {

@@ -8,15 +8,17 @@ mod terminal;
 use expect_test::{Expect, expect};
 use sortie_protocol::{Fact, Failure, Limit, Status, Timestamp, ToolOutput, Usage};
 
-use super::blocks::Blocks;
-use super::boxes::Boxes;
-use super::launches::Launches;
-use super::look::{Extent, Look};
-use super::machine::{OutcomeTree, StreamDisplay};
-use super::one_line::OneLine;
-use super::plain::Plain;
+use super::json_display::StreamDisplay;
+use super::outcome_tree::OutcomeTree;
 use super::progress::{Happening, Interest, Progress};
-use super::screen::Screen;
+use super::progress_area::screen::Screen;
+use super::progress_style::blocks::Blocks;
+use super::progress_style::boxes::Boxes;
+use super::progress_style::launches::Launches;
+use super::progress_style::one_line::OneLine;
+use super::progress_style::plain::Plain;
+use super::progress_style::{Extent, ProgressStyle};
+use crate::text::Colour;
 use tale::{Tale, id, outcome, two_explorers};
 use terminal::Terminal;
 
@@ -34,14 +36,14 @@ fn lines(interest: Interest, tale: &Tale) -> String {
     drawn(&Plain, interest, tale, LOG)
 }
 
-fn drawn(look: &dyn Look, interest: Interest, tale: &Tale, extent: Extent) -> String {
+fn drawn(look: &dyn ProgressStyle, interest: Interest, tale: &Tale, extent: Extent) -> String {
     let (mut progress, mut screen, mut terminal) = (Progress::new(interest), Screen::default(), Terminal::default());
     let happenings: Vec<Happening> = tale.events.iter().flat_map(|event| progress.apply(event)).collect();
     terminal.write(&screen.draw(look, &happenings, &progress, Timestamp(tale.now), extent));
     terminal.text()
 }
 
-const WIDE: Extent = Extent { columns: 80, rows: 24, colour: false, redraws: true };
+const WIDE: Extent = Extent { columns: 80, rows: 24, colour: Colour::Off, redraws: true };
 const LOG: Extent = Extent { redraws: false, ..WIDE };
 
 fn check(actual: &str, expected: &Expect) {
@@ -170,11 +172,11 @@ fn more_workers_than_rows_are_counted_instead_of_shown() {
 
 #[test]
 fn nothing_is_wider_than_the_terminal() {
-    let looks: [&dyn Look; 4] = [&Boxes, &Launches, &OneLine, &Blocks { expanded: true }];
+    let looks: [&dyn ProgressStyle; 4] = [&Boxes, &Launches, &OneLine, &Blocks { expanded: true }];
     for (look, columns) in looks.into_iter().flat_map(|look| [20, 41, 60, 200].map(|columns| (look, columns))) {
         let text = drawn(look, VERBOSE, &two_explorers(), Extent { columns, ..WIDE });
         for line in text.lines() {
-            assert!(super::width::of(line) < columns, "{columns}: {line}");
+            assert!(crate::text::width::of(line) < columns, "{columns}: {line}");
         }
     }
 }
@@ -301,7 +303,7 @@ fn text_from_models_and_tools_cannot_drive_the_terminal() {
     let obeyed =
         |text: &str| text.chars().any(|letter| letter != '\n' && (letter.is_control() || letter == '\u{202e}'));
     let huge = Extent { columns: 500, ..WIDE };
-    let looks: [&dyn Look; 5] = [&Plain, &Boxes, &Launches, &OneLine, &Blocks { expanded: true }];
+    let looks: [&dyn ProgressStyle; 5] = [&Plain, &Boxes, &Launches, &OneLine, &Blocks { expanded: true }];
     let texts = looks.iter().flat_map(|look| [huge, LOG].map(|extent| drawn(*look, VERBOSE, &tale, extent)));
     for text in texts {
         assert!(!obeyed(&text), "{text:?}");
@@ -346,8 +348,8 @@ fn colour_is_used_only_where_it_is_wanted() {
             two_explorers().events.iter().flat_map(|event| progress.apply(event)).collect();
         Screen::default().draw(&Boxes, &happenings, &progress, Timestamp(0), Extent { colour, ..WIDE })
     };
-    assert!(draw(true).contains("\x1b[3"));
-    assert!(!draw(false).contains('\x1b'));
+    assert!(draw(Colour::On).contains("\x1b[3"));
+    assert!(!draw(Colour::Off).contains('\x1b'));
 }
 
 #[test]

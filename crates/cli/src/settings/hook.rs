@@ -1,6 +1,6 @@
 //! Hooks as files say them, `[[hooks]]`, and as they are meant.
 //!
-//! A hook names a program. What that may be, and that it is run, is decided in [`crate::hooks`].
+//! A hook names a program. What that may be, and that it is run, is decided in [`crate::wiring::hooks`].
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::Settings;
-use super::said::Spoken;
+use super::layers::LayerText;
 
 const DEFAULT_SECONDS: u64 = 10;
 const MOST_SECONDS: u64 = 60;
@@ -79,7 +79,7 @@ impl Settings {
             let HookEntry { on, command, timeout_seconds, agents } = entry.clone();
             let (name, arguments) = command.split_first().map_or(("", &[][..]), |(name, rest)| (name.as_str(), rest));
             let program = if name.contains('/') {
-                let path = self.path_said(&Spoken { text: name, origin });
+                let path = self.path_said(&LayerText { text: name, origin });
                 HookProgram::At(path.unwrap_or_else(|| PathBuf::from(name)))
             } else {
                 HookProgram::Named(name.to_owned())

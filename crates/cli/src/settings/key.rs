@@ -11,8 +11,8 @@ use std::borrow::Cow;
 
 use sortie_protocol::Mode;
 
-use super::mode;
-use super::value::{Kind, Narrower, Value};
+use super::value::{Kind, Narrower, Value, mode};
+use crate::environment;
 
 /// One setting, or a family of settings that differ by a name.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ const MOST_PROMPT_BYTES: u64 = 1 << 30;
 const MOST_CONTEXT_FILE_BYTES: u64 = 1 << 24;
 
 pub(super) static CONTRACT: Key = optional(
-    "contract",
+    environment::CONTRACT,
     Kind::Contract,
     Some("SORTIE_CONTRACT"),
     "the dialect in which tasks are asked for and answered; `sortie` if not set",

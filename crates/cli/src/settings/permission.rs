@@ -11,10 +11,12 @@ use sortie_policy::Rule;
 use sortie_protocol::{GrantLayer, Mode};
 use sortie_tools::WebRules;
 
+use super::Settings;
 use super::key::{ADD_DIRS, ALLOW, ANSWER_SECONDS, ASK, DENY, Key, MODE, OPEN_NETWORK, PRIVATE};
-use super::said::{Said, Spoken};
-use super::value::{Origin, Owner};
-use super::{PROJECT_CONFIG, Settings, mode};
+use super::layers::{LayerText, Layers};
+use super::value::mode;
+use crate::environment::PROJECT_CONFIG;
+use crate::environment::origin::{Origin, Owner};
 use crate::error::CommandError;
 
 /// Whose word it is where nobody said anything, too.
@@ -32,7 +34,7 @@ impl Settings {
         }];
         let asking = said.texts_of(&ASK, "").map(|rule| (rule, Forbids::Asking));
         let denying = said.texts_of(&DENY, "").map(|rule| (rule, Forbids::Denying));
-        let mut forbidding: Vec<(Spoken<'_>, Forbids)> = asking.chain(denying).collect();
+        let mut forbidding: Vec<(LayerText<'_>, Forbids)> = asking.chain(denying).collect();
         forbidding.sort_by_key(|(rule, _)| rule.origin.rank());
         for (rule, forbids) in forbidding {
             forbids.rules_of(&mut layers, owner(rule.origin)).push(rule.text.to_owned());
@@ -43,7 +45,7 @@ impl Settings {
     /// Where a rule in the layer of this owner was said.
     pub(crate) fn place_of_rule(&self, layer_owner: &str, rule: &str) -> Option<String> {
         let said = [&DENY, &ASK, &ALLOW].into_iter().flat_map(|key| self.said.texts_of(key, ""));
-        let said: Vec<Spoken<'_>> = said.filter(|said| said.text == rule).collect();
+        let said: Vec<LayerText<'_>> = said.filter(|said| said.text == rule).collect();
         // What allows stands in another one's layer.
         let own = said.iter().find(|said| owner(said.origin) == layer_owner);
         own.or(said.last()).map(|said| said.origin.to_string())
@@ -59,7 +61,7 @@ impl Settings {
         let names = || agents.all().iter().flat_map(AgentDefinition::names);
         let mut warnings = Vec::new();
         for key in [&ALLOW, &ASK, &DENY] {
-            for Spoken { text, origin } in self.said.texts_of(key, "") {
+            for LayerText { text, origin } in self.said.texts_of(key, "") {
                 let Ok(rule) = text.parse::<Rule>() else { continue };
                 if rule.is_about_agent(names()) == Some(false) {
                     warnings.push(format!("{origin}: `{}`: `{text}` names no agent that there is", key.path));
@@ -75,8 +77,8 @@ impl Settings {
         self.said.texts_of(&ADD_DIRS, "").map(|said| self.added_directory(&said)).collect()
     }
 
-    fn added_directory(&self, said: &Spoken<'_>) -> Result<PathBuf, CommandError> {
-        let Spoken { text, origin } = said;
+    fn added_directory(&self, said: &LayerText<'_>) -> Result<PathBuf, CommandError> {
+        let LayerText { text, origin } = said;
         let unusable =
             |why: &str| CommandError::config(format!("{origin}: the directory {text} cannot be added: {why}"));
         let path = self.path_said(said).ok_or_else(|| unusable("HOME is not set"))?;
@@ -85,7 +87,7 @@ impl Settings {
     }
 
     /// The path that a text means where it was said; `None` if it begins with `~` and nobody knows where that is.
-    pub(super) fn path_said(&self, said: &Spoken<'_>) -> Option<PathBuf> {
+    pub(super) fn path_said(&self, said: &LayerText<'_>) -> Option<PathBuf> {
         match said.text.strip_prefix('~').filter(|below| below.is_empty() || below.starts_with('/')) {
             Some(below) => Some(self.environment.absolute_path("HOME")?.join(below.trim_start_matches('/'))),
             None => Some(self.base_of(said.origin).join(said.text)),
@@ -152,12 +154,12 @@ fn owner(origin: &Origin) -> String {
     }
 }
 
-impl Said {
+impl Layers {
     /// Warns of rules about tools that nobody knows: they may be misspelt, and then do nothing.
     pub(super) fn warn_of_unknown_tools(&mut self) {
         let doubtful = |key: &'static Key| {
             let rules = self.texts_of(key, "");
-            rules.filter_map(move |Spoken { text, origin }| {
+            rules.filter_map(move |LayerText { text, origin }| {
                 let rule = text.parse::<Rule>().ok()?;
                 // What allows has to name its tool to the letter.
                 let unknown =

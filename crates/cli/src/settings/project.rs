@@ -5,23 +5,23 @@
 //! trusted is a warning. In a trusted file it is an error, as in the user's own; but what is wrong with one server of a
 //! `.mcp.json`, which other programs read, too, leaves out that server alone.
 
-pub(crate) mod power;
+pub(crate) mod effect;
 
 use std::path::Path;
 
 use sortie_agents::ServerReading;
 use sortie_sandbox::Workspace;
 
-use super::environment::Environment;
-use super::file::{self, FileLayer, Remark};
+use super::config_file::{self, FileLayer, Remark};
 use super::key::meaning::Meaning;
 use super::key::{self, variable};
-use super::said::{Said, SetAside, Spoken};
-use super::value::{Origin, Owner};
-use super::{PROJECT_CONFIG, PROJECT_VARIABLES, env_file, route, servers_in};
+use super::layers::{LayerText, Layers, SetAside};
+use super::{route, servers_in};
+use crate::environment::origin::{Origin, Owner};
+use crate::environment::{Environment, PROJECT_CONFIG, PROJECT_VARIABLES, env_file};
 use crate::error::CommandError;
-use crate::render::{neutral, width};
-use crate::trust::file::SERVERS;
+use crate::text::{neutral, width};
+use crate::trust::project_files::SERVERS;
 use crate::trust::{self, Trust, Unread, Verdict};
 
 /// Warnings of one kind that a project's file can cause: it must not drown what else is said.
@@ -37,8 +37,8 @@ pub(super) struct Project<'a> {
 
 impl Project<'_> {
     /// Takes in the project's configuration: all of it if trusted, else what is narrower. Returns what does not count.
-    pub(super) fn hear_config(&self, said: &mut Said) -> Result<Vec<SetAside>, CommandError> {
-        let bytes = match trust::file::read(self.workspace, PROJECT_CONFIG) {
+    pub(super) fn hear_config(&self, said: &mut Layers) -> Result<Vec<SetAside>, CommandError> {
+        let bytes = match trust::project_files::read(self.workspace, PROJECT_CONFIG) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return Ok(Vec::new()),
             Err(Unread(why)) => {
@@ -52,10 +52,10 @@ impl Project<'_> {
         if verdict == Verdict::Covered {
             let text = String::from_utf8(bytes)
                 .map_err(|_| CommandError::config(format!("{PROJECT_CONFIG} is not valid UTF-8")))?;
-            said.hear_file(file::flawless(path, &text)?, Owner::Project);
+            said.hear_file(config_file::flawless(path, &text)?, Owner::Project);
             return Ok(Vec::new());
         }
-        let layer = file::parse(path, &String::from_utf8_lossy(&bytes));
+        let layer = config_file::parse(path, &String::from_utf8_lossy(&bytes));
         said.warnings.extend(complaints(&layer));
         let mut set_aside = said.hear_narrower(layer);
         set_aside.sort_by_key(|aside| (aside.value.entry.key.kind.urgency(), aside.value.line));
@@ -64,8 +64,8 @@ impl Project<'_> {
     }
 
     /// Takes in the project's `.env` if it is trusted; else says which of its variables would have counted.
-    pub(super) fn hear_variables(&self, said: &mut Said, environment: &mut Environment) {
-        let bytes = match trust::file::read(self.workspace, PROJECT_VARIABLES) {
+    pub(super) fn hear_variables(&self, said: &mut Layers, environment: &mut Environment) {
+        let bytes = match trust::project_files::read(self.workspace, PROJECT_VARIABLES) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return,
             Err(Unread(why)) => {
@@ -92,8 +92,8 @@ impl Project<'_> {
     }
 
     /// Takes in the MCP servers that the project names, if it is trusted.
-    pub(super) fn hear_servers(&self, said: &mut Said) -> Result<(), CommandError> {
-        let bytes = match trust::file::read(self.workspace, SERVERS) {
+    pub(super) fn hear_servers(&self, said: &mut Layers) -> Result<(), CommandError> {
+        let bytes = match trust::project_files::read(self.workspace, SERVERS) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return Ok(()),
             Err(Unread(why)) => {
@@ -138,9 +138,9 @@ fn line_of(bytes: &[u8], name: &str) -> usize {
 }
 
 /// Those of a project's variables that settings would take from it.
-fn used_variables<'a>(names: &[&'a str], said: &Said, environment: &Environment) -> Vec<&'a str> {
+fn used_variables<'a>(names: &[&'a str], said: &Layers, environment: &Environment) -> Vec<&'a str> {
     let routes = said.route_names();
-    let named: Vec<Spoken<'_>> = routes.iter().filter_map(|route| said.text_of(&key::API_KEY_ENV, route)).collect();
+    let named: Vec<LayerText<'_>> = routes.iter().filter_map(|route| said.text_of(&key::API_KEY_ENV, route)).collect();
     let is_used = |name: &&&str| {
         let is_setting = matches!(variable::meaning(name), Some((_, Meaning::Setting(_))));
         is_setting || route::key_variables().any(|key| key == **name) || named.iter().any(|key| key.text == **name)

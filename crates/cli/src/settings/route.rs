@@ -10,11 +10,11 @@ mod provider;
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
 use sortie_llm::{BaseUrl, RateLimits, Route, WireKind};
 
-use self::provider::{PROVIDERS, Provider};
-use super::environment::Environment;
 use super::key::{self, Key};
-use super::said::{Said, Spoken};
+use super::layers::{LayerText, Layers};
+use crate::environment::Environment;
 use crate::error::CommandError;
+use provider::{PROVIDERS, Provider};
 
 /// A route that was asked for, and whether it can be used.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(crate) struct ResolvedRoute {
 }
 
 /// Every route that somebody said something of, main first, then light.
-pub(super) fn all(said: &Said, environment: &Environment) -> Vec<ResolvedRoute> {
+pub(super) fn all(said: &Layers, environment: &Environment) -> Vec<ResolvedRoute> {
     let mut main = None;
     let mut routes = Vec::new();
     for name in said.route_names() {
@@ -46,7 +46,7 @@ pub(super) fn key_variables() -> impl Iterator<Item = &'static str> {
 /// What is known while a route is made of what was said.
 struct Wish<'a> {
     name: &'a str,
-    said: &'a Said,
+    said: &'a Layers,
     environment: &'a Environment,
     /// The main route, where it is not the one that is being made.
     main: Option<&'a Route>,
@@ -94,7 +94,7 @@ impl<'a> Wish<'a> {
         self.name == MAIN_ROUTE
     }
 
-    fn text(&self, key: &Key) -> Option<Spoken<'a>> {
+    fn text(&self, key: &Key) -> Option<LayerText<'a>> {
         self.said.text_of(key, self.name)
     }
 
@@ -149,12 +149,12 @@ impl<'a> Wish<'a> {
     }
 
     fn wire(&self, route: &str) -> Result<Option<WireKind>, CommandError> {
-        let Some(Spoken { text, origin }) = self.said.text_of(&key::WIRE, route) else { return Ok(None) };
+        let Some(LayerText { text, origin }) = self.said.text_of(&key::WIRE, route) else { return Ok(None) };
         text.parse().map(Some).map_err(|error| CommandError::config(format!("{origin}: {error}")))
     }
 
     fn base_url(&self) -> Result<Option<BaseUrl>, CommandError> {
-        let Some(Spoken { text, origin }) = self.text(&key::BASE_URL) else { return Ok(None) };
+        let Some(LayerText { text, origin }) = self.text(&key::BASE_URL) else { return Ok(None) };
         // The URL is not quoted: it may hold credentials.
         let path = key::BASE_URL.path_of(self.name);
         text.parse().map(Some).map_err(|_| CommandError::config(format!("{origin}: `{path}` is not a usable URL")))

@@ -10,9 +10,10 @@ use std::sync::Arc;
 use sortie_agents::{AgentFile, Dialect, Finding, MAX_FILE_BYTES, Registry, Scope, Severity, Weight};
 
 use super::with_unserved;
+use crate::environment::Places;
 use crate::error::{self, CommandError};
-use crate::render::neutral;
-use crate::settings::{Places, Settings};
+use crate::settings::Settings;
+use crate::text::neutral;
 use crate::wiring;
 
 /// Checks all folders that agents are read from, and whether the models that they ask for are served.

@@ -10,7 +10,7 @@ use sortie_engine::{Rules, cast};
 
 use super::show::model;
 use crate::error::CommandError;
-use crate::render::{neutral, width};
+use crate::text::{neutral, width};
 
 pub(super) fn run(found: &Registry, contract: &dyn Contract, rules: &Rules) -> Result<ExitCode, CommandError> {
     let (agents, defaults) = (cast(found, contract, rules), contract.defaults());

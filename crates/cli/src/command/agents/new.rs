@@ -7,11 +7,11 @@ use std::process::ExitCode;
 
 use sortie_agents::{AgentDefinition, AgentFile, Agents as _, Dialect, Registry, Scope, draft};
 
-use super::complaints::plainly;
 use crate::error::{self, CommandError};
-use crate::render::neutral;
 use crate::settings::Settings;
+use crate::text::neutral;
 use crate::wiring;
+use crate::wiring::agent_warnings::plainly;
 
 pub(super) fn run(name: &str, user: bool, settings: &Settings) -> Result<ExitCode, CommandError> {
     let text = draft(name);

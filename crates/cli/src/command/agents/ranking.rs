@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use sortie_agents::{Match, MatchedWord, Place, Ranking, Registry, rank};
 
-use crate::args::ReportFormat;
+use crate::command::args::ReportFormat;
 use crate::error::CommandError;
-use crate::render::{neutral, print_json, table};
+use crate::render::print_json;
+use crate::text::{neutral, table};
 
 const TIES: &str = "those that share enough words come first, by score; between equal ones more shared words decide, \
                     then the nearer origin (project, user, built in), then the name";

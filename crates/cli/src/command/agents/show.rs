@@ -8,7 +8,7 @@ use sortie_contract::{Contract, Defaults, TypeDefaults, Visible};
 use sortie_engine::tool_names;
 
 use crate::error::{CommandError, ErrorKind};
-use crate::render::{neutral, table};
+use crate::text::{neutral, table};
 
 pub(super) fn run(agent: &AgentDefinition, contract: &dyn Contract) -> Result<ExitCode, CommandError> {
     io::stdout().lock().write_all(show(agent, &contract.defaults()).as_bytes())?;

@@ -9,8 +9,9 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::process::{self, ExitCode};
 
+use crate::environment::Sources;
 use crate::error::{self, CommandError};
-use crate::settings::{Settings, Sources, template};
+use crate::settings::{Settings, config_template};
 use crate::wiring;
 
 pub(super) fn run(sources: &Sources) -> Result<ExitCode, CommandError> {
@@ -42,7 +43,7 @@ fn create(path: &Path) -> io::Result<()> {
         fs::create_dir_all(directory)?;
     }
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-        Ok(mut file) => file.write_all(template().as_bytes()),
+        Ok(mut file) => file.write_all(config_template().as_bytes()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
     }

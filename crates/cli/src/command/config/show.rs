@@ -7,9 +7,10 @@ use std::process::ExitCode;
 use sortie_llm::Route;
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
 
+use crate::environment::PROJECT_CONFIG;
 use crate::error::CommandError;
-use crate::render::{neutral, width};
-use crate::settings::{Listed, ListedAside, PROJECT_CONFIG, Settings};
+use crate::settings::{Listed, ListedAside, Settings};
+use crate::text::{neutral, width};
 
 pub(super) fn run(settings: &Settings) -> Result<ExitCode, CommandError> {
     let mut text = head(settings) + "\n" + &table(&settings.listed().collect::<Vec<_>>());

@@ -6,7 +6,8 @@ use sortie_engine::Bill;
 use sortie_protocol::Usage;
 
 use super::statement::{Line, Statement};
-use crate::render::{neutral, state, width, words};
+use crate::render::state;
+use crate::text::{neutral, width, words};
 
 /// A row: a name and its figures.
 type Row = [String; 7];

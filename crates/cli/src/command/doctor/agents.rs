@@ -8,8 +8,9 @@ use sortie_engine::{Instructions, NoApprover};
 use super::diagnosis::Diagnosis;
 use super::failed;
 use crate::command::agents::{sum_of, with_unserved};
+use crate::environment::Places;
 use crate::error::CommandError;
-use crate::settings::{Places, Settings};
+use crate::settings::Settings;
 use crate::wiring;
 
 pub(super) fn agents(settings: &Settings) -> Vec<Diagnosis> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::render::table;
+use crate::text::table;
 
 /// How something was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,7 +5,7 @@ use std::path::Path;
 use sortie_sandbox::{Git, GitError, GitStatus, git_directory};
 
 use super::diagnosis::Diagnosis;
-use crate::patience::patiently;
+use crate::error::long_wait::patiently;
 use crate::settings::Settings;
 
 const SUBJECT: &str = "git";

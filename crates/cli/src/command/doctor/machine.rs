@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal as _};
 
 use super::diagnosis::Diagnosis;
 use crate::settings::Settings;
+use crate::text::terminal::TerminalKind;
 
 #[cfg(target_os = "linux")]
 pub(super) fn file_opens() -> Diagnosis {
@@ -25,10 +26,10 @@ pub(super) fn file_opens() -> Diagnosis {
 pub(super) fn terminal(settings: Option<&Settings>) -> Diagnosis {
     let shown = |is_terminal: bool| if is_terminal { "a terminal" } else { "not a terminal" };
     let (input, output, progress) = (io::stdin().is_terminal(), io::stdout().is_terminal(), io::stderr().is_terminal());
-    let smart = settings.is_some_and(|settings| settings.environment.has_smart_terminal());
-    let display = match (progress, smart) {
-        (true, true) => "progress is redrawn in place",
-        (true, false) => "progress is plain lines, since TERM names no terminal that can redraw",
+    let kind = settings.map_or(TerminalKind::Dumb, |settings| settings.environment.terminal());
+    let display = match (progress, kind) {
+        (true, TerminalKind::Smart) => "progress is redrawn in place",
+        (true, TerminalKind::Dumb) => "progress is plain lines, since TERM names no terminal that can redraw",
         (false, _) => "progress is plain lines",
     };
     let text = format!("stdin is {}, stdout {}, stderr {}: {display}", shown(input), shown(output), shown(progress));

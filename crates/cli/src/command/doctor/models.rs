@@ -7,8 +7,8 @@ use sortie_llm::{Route, RouteTable};
 
 use super::diagnosis::Diagnosis;
 use super::failed;
-use crate::command::models::{Answer, ask_all};
-use crate::local;
+use crate::command::models::{RouteAnswer, ask_all};
+use crate::environment::local_server;
 use crate::settings::Settings;
 use crate::wiring;
 
@@ -38,8 +38,8 @@ pub(super) fn routes(settings: &Settings, call: bool) -> Vec<Diagnosis> {
         if routes.iter().all(|resolved| resolved.name != MAIN_ROUTE) {
             diagnoses.push(without_model());
         }
-        let servers = local::servers(&settings.environment);
-        diagnoses.extend(servers.iter().map(|server| Diagnosis::ok("local server", local::offer(server))));
+        let servers = local_server::servers(&settings.environment);
+        diagnoses.extend(servers.iter().map(|server| Diagnosis::ok("local server", local_server::offer(server))));
     }
     diagnoses
 }
@@ -59,7 +59,7 @@ fn called(models: &Arc<RouteTable>, names: &[String]) -> Vec<Diagnosis> {
         Ok(answers) => answers,
         Err(error) => return vec![failed("models", &error)],
     };
-    let told = |answer: &Answer| match &answer.reply {
+    let told = |answer: &RouteAnswer| match &answer.reply {
         Ok(_) => Diagnosis::ok(subject(&answer.name), answer.told()),
         Err(_) => Diagnosis::error(subject(&answer.name), answer.told(), ""),
     };

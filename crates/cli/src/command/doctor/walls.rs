@@ -4,23 +4,24 @@
 
 mod missing;
 mod trial;
-mod yard;
+mod trial_directory;
 
 use sortie_sandbox::process::{Probe, Program, SpawnError, Tier, probe};
 
-use self::missing::Machine;
-use self::trial::{Trial, Verdict};
-use self::yard::Yard;
 use super::diagnosis::Diagnosis;
-use crate::patience::patiently;
+use crate::environment::Confinement;
+use crate::error::long_wait::patiently;
+use missing::Machine;
+use trial::{Trial, Verdict};
+use trial_directory::TrialDirectory;
 
-/// Tries the walls that commands will have here. `unconfined` is the user's wish to have none.
-pub(super) fn walls(unconfined: bool) -> Vec<Diagnosis> {
+/// Tries the walls that commands will have here, and warns where the user wants none.
+pub(super) fn walls(wanted: Confinement) -> Vec<Diagnosis> {
     let mut diagnoses = patiently("trying the walls around commands", || match Program::this() {
         Ok(program) => tried(&program),
         Err(error) => vec![untried(&error.to_string())],
     });
-    if unconfined {
+    if wanted == Confinement::None {
         let text = "--unconfined: commands run without walls, whatever stands here; they can do whatever you can";
         diagnoses.insert(0, Diagnosis::warning("walls", text, "leave the flag out to have them"));
     }
@@ -28,7 +29,7 @@ pub(super) fn walls(unconfined: bool) -> Vec<Diagnosis> {
 }
 
 fn tried(program: &Program) -> Vec<Diagnosis> {
-    let yard = match Yard::new(program) {
+    let yard = match TrialDirectory::new(program) {
         Ok(yard) => yard,
         Err(error) => return vec![untried(&error)],
     };
@@ -80,7 +81,7 @@ fn tier(probe: &Probe, machine: &Machine) -> Diagnosis {
 }
 
 /// Landlock by itself, whether or not it is the only wall around files.
-fn landlock(yard: &Yard<'_>, probe: &Probe, machine: &Machine) -> Diagnosis {
+fn landlock(yard: &TrialDirectory<'_>, probe: &Probe, machine: &Machine) -> Diagnosis {
     const SUBJECT: &str = "wall landlock";
     let version = probe.landlock;
     match trial::files(yard, Tier::Landlock) {
@@ -107,7 +108,7 @@ fn diagnosis(subject: &str, verdict: &Verdict, tier: Tier) -> Diagnosis {
 }
 
 /// The shell that runs commands.
-fn bash(yard: &Yard<'_>, tier: Tier) -> Diagnosis {
+fn bash(yard: &TrialDirectory<'_>, tier: Tier) -> Diagnosis {
     match yard.run(tier, &yard.walls(), r#"echo "$BASH_VERSION at $BASH""#) {
         Ok(output) => Diagnosis::ok("bash", output.trim()),
         Err(why) => Diagnosis::error("bash", why, ""),

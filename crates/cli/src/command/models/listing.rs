@@ -6,9 +6,9 @@ use sortie_llm::local::LocalServer;
 use sortie_llm::route::MAIN_ROUTE;
 use sortie_llm::{RouteListing, Served};
 
-use crate::local;
-use crate::render::table;
+use crate::environment::local_server;
 use crate::settings::Settings;
+use crate::text::table;
 
 const HEAD: [&str; 8] = ["route", "model", "wire", "address", "window", "output", "$ per M in / out", "key from"];
 
@@ -33,7 +33,7 @@ pub(super) fn text(routes: &[RouteListing], servers: &[LocalServer], settings: &
         text += NO_MODEL;
     }
     for server in servers {
-        text += &format!("\n{}\n", local::offer(server));
+        text += &format!("\n{}\n", local_server::offer(server));
     }
     text
 }

@@ -6,10 +6,10 @@ use sortie_agents::{Given, Registry};
 use sortie_protocol::TaskRequest;
 
 use super::{RunArgs, piped};
-use crate::command::output_schema;
+use crate::command::args::output_schema;
 use crate::error::CommandError;
-use crate::render::words;
 use crate::settings::Settings;
+use crate::text::words;
 
 /// The agent that answers where nobody names one.
 const MAIN: &str = "main";

@@ -7,7 +7,7 @@ use clap::{Args, ValueHint};
 use serde_json::{Map, Value};
 use sortie_contract::Contract;
 
-use crate::command::output_schema;
+use crate::command::args::output_schema;
 use crate::error::CommandError;
 
 /// The fields of a request. Which of them there are is the contract's; the names are checked when it is known.

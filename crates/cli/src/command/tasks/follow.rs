@@ -10,8 +10,7 @@ use sortie_journal::{Journal, TaskState};
 use sortie_protocol::Event;
 
 use super::show::find;
-use crate::error::{CommandError, ErrorKind};
-use crate::exit;
+use crate::error::{CommandError, ErrorKind, exit_code};
 
 /// How often it is looked what is new: others write, and they send no signal.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -37,7 +36,7 @@ pub(super) fn run(journal: &dyn Journal, id: &str) -> Result<ExitCode, CommandEr
         read?;
         match state {
             TaskState::Running => wait_for_more()?,
-            TaskState::Ended(status) => return Ok(exit::of_outcome(status, None)),
+            TaskState::Ended(status) => return Ok(exit_code::of_outcome(status, None)),
             TaskState::Interrupted => {
                 return Err(CommandError::new(
                     ErrorKind::NotFound,

@@ -7,8 +7,8 @@ use sortie_engine::footprint_so_far;
 use sortie_journal::{Journal, JournalError, TaskHeader, TaskState};
 use sortie_protocol::{Event, Fact, ModelChoice, TaskOutcome, Timestamp, Usage};
 
-use super::stand::Stand;
-use crate::render::words;
+use super::activity::Activity;
+use crate::text::words;
 
 /// The legs of one task.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(in crate::command) struct Legs {
     /// What has been done so far, whether the newest one has ended or not.
     pub(in crate::command) so_far: Deeds,
     /// What the newest one does.
-    pub(in crate::command) stand: Stand,
+    pub(in crate::command) stand: Activity,
     leg: u32,
 }
 
@@ -55,7 +55,7 @@ impl Legs {
 
     fn take(&mut self, event: Event) {
         if event.leg > self.leg {
-            (self.leg, self.stand) = (event.leg, Stand::default());
+            (self.leg, self.stand) = (event.leg, Activity::default());
             self.so_far.text.clear();
         }
         self.stand.see(&event.fact);

@@ -9,11 +9,12 @@ use sortie_contract::Contract;
 use sortie_engine::{Clock as _, SystemClock};
 use sortie_journal::{Journal, JournalError, TaskHeader, TaskQuery};
 
-use super::branch::as_tree;
 use super::legs::worked_ms;
 use super::state_in;
+use super::tree_order::as_tree;
 use crate::error::CommandError;
-use crate::render::{neutral, print_json, state, words};
+use crate::render::{print_json, state};
+use crate::text::{neutral, words};
 
 /// Columns of `interrupted`, so that lists look alike whatever is in them.
 const LONGEST_STATE: usize = 11;

@@ -11,7 +11,8 @@ use sortie_protocol::TaskOutcome;
 use super::show::find;
 use super::state_in;
 use crate::error::{self, CommandError, ErrorKind};
-use crate::render::{neutral, print_json};
+use crate::render::print_json;
+use crate::text::neutral;
 
 pub(super) fn run(
     journal: &dyn Journal,

@@ -10,12 +10,13 @@ use serde_json::json;
 use sortie_journal::{Holder, Journal, Kept, KeptFor, Pruned, SqliteJournal, TaskHeader};
 use sortie_protocol::TaskId;
 
-use crate::args::parse_age;
+use crate::command::args::parse_age;
 use crate::error::{self, CommandError};
-use crate::render::{neutral, print_json, state, words};
-use crate::retention::{self, Removed, before};
+use crate::render::{print_json, state};
 use crate::settings::Settings;
+use crate::text::{neutral, words};
 use crate::wiring;
+use crate::wiring::retention::{self, Removed, before};
 
 /// Remove old tasks, their reports and the long outputs of their calls
 #[derive(Debug, Args)]

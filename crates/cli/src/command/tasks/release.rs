@@ -9,7 +9,7 @@ use sortie_contract::contract;
 use sortie_journal::{Journal, TaskHeader, TaskState};
 use sortie_protocol::{Command, Event, Fact, TaskId};
 
-use super::post::{self, Bookmark, Fate};
+use super::journal_command::{self, Bookmark, Fate};
 use super::show::find;
 use super::{parse_id, state};
 use crate::error::{CommandError, ErrorKind};
@@ -39,7 +39,7 @@ pub(super) fn run(args: &ReleaseArgs, journal: &dyn Journal, settings: &Settings
     }
     call.check_background(task, settings)?;
     let bookmark = Bookmark::at_the_end(journal, parent)?;
-    post::leave(settings, Command::Release { task })?;
+    journal_command::leave(settings, Command::Release { task })?;
     match bookmark.wait(journal, |fact| matches!(fact, Fact::ChildReleased { child, .. } if *child == task))? {
         Fate::Done => tell(args, (parent, task), "goes on in the background"),
         Fate::Open(_) => Err(not_released(&find(journal, task.letters())?)),
@@ -96,7 +96,7 @@ fn not_released(header: &TaskHeader) -> CommandError {
     if header.state != TaskState::Running {
         return CommandError::new(ErrorKind::NotFound, format!("{task} does not run any more: {}", state(header)));
     }
-    let message = format!("{task} was not let go within {} s", post::PATIENCE.as_secs());
+    let message = format!("{task} was not let go within {} s", journal_command::PATIENCE.as_secs());
     CommandError::new(ErrorKind::Internal, message)
         .hint("its run may have been started with `task_tool.background` off")
 }

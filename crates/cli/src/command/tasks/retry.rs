@@ -9,11 +9,11 @@ use sortie_protocol::TaskRequest;
 
 use super::parse_id;
 use super::show::find;
-use crate::args::{LimitArgs, with_exit_codes};
-use crate::command::run::{OutputFormat, approver, display, is_held_up, not_started};
-use crate::drive::{Wish, drive};
+use crate::command::args::{LimitArgs, with_exit_codes};
 use crate::error::CommandError;
-use crate::render::{Root, ShowArgs};
+use crate::render::{OutputFormat, Root, ShowArgs};
+use crate::session::presentation::{Presentation, is_held_up, not_started, stderr_progress};
+use crate::session::{self, SessionStart};
 use crate::settings::Settings;
 use crate::wiring::Plan;
 
@@ -63,7 +63,7 @@ pub(super) fn run(args: &RetryArgs, journal: &dyn Journal, settings: &Settings) 
     };
     // Where no call may choose its model, the old one did not, either.
     let same = Some(job.config.model.id).filter(|_| kind == Kind::Main || settings.rules().allow_model_override);
-    let aside = args.show.aside(settings, root, settings.unconfined)?;
+    let progress = stderr_progress(&args.show, root, settings, settings.confinement)?;
     let request = TaskRequest {
         title: job.title,
         prompt: job.prompt,
@@ -72,12 +72,11 @@ pub(super) fn run(args: &RetryArgs, journal: &dyn Journal, settings: &Settings) 
         limits: args.limits.or(job.config.limits),
         ..TaskRequest::default()
     };
-    let approver = approver(args.output_format, (&aside, &aside.stage()), settings, settings.unconfined);
-    let (pace, display) = display(args.output_format, &args.show, aside, settings.unconfined);
+    let presentation = Presentation::new(args.output_format, &args.show, progress, settings, settings.confinement);
     // What was answered before is not wanted once more.
     let plan = Plan::new(settings)?.anew();
-    match drive(plan, Wish::Start { kind, request }, pace, display, approver)? {
+    match session::run(plan, SessionStart::New { kind, request }, presentation)? {
         Err(failure) if is_held_up(&failure) => not_started(&failure, args.output_format),
-        driven => Ok(driven?),
+        ended => Ok(ended?),
     }
 }

@@ -11,12 +11,12 @@ use sortie_journal::{Journal, TaskHeader, TaskState};
 use sortie_protocol::{Command, Fact, Sender, TaskId};
 use sortie_tools::MAX_MESSAGE_BYTES;
 
-use super::post::{self, Bookmark, Fate};
+use super::activity::{Activity, Question, short};
+use super::journal_command::{self, Bookmark, Fate};
 use super::show::find;
-use super::stand::{Question, Stand, short};
 use super::{parse_id, state};
+use crate::error::stdin::{Input, read_stdin};
 use crate::error::{CommandError, ErrorKind};
-use crate::input::{Input, read_stdin};
 use crate::render::print_json;
 use crate::settings::Settings;
 
@@ -54,7 +54,7 @@ pub(super) fn run(args: &SendArgs, journal: &dyn Journal, settings: &Settings) -
     let text = text(args)?;
     let answers = stand(journal, &header)?.questions.iter().any(|question| matches!(question, Question::Open { .. }));
     let bookmark = Bookmark::at_the_end(journal, header.task_id)?;
-    let command = post::leave(settings, Command::Send { task: header.task_id, from: Sender::Person, text })?;
+    let command = journal_command::leave(settings, Command::Send { task: header.task_id, from: Sender::Person, text })?;
     let message = Cell::new(None);
     let arrived = |fact: &Fact| match fact {
         Fact::MessageArrived { number, command: Some(by), .. } if *by == command.0 => {
@@ -66,7 +66,7 @@ pub(super) fn run(args: &SendArgs, journal: &dyn Journal, settings: &Settings) -
     let fate = match bookmark.wait(journal, arrived)? {
         // Whoever is told that it was missed says it again, and it must not be read twice.
         Fate::Open(TaskState::Ended(_)) => {
-            post::leave(settings, Command::Withdraw { task: header.task_id, command: command.0 })?;
+            journal_command::leave(settings, Command::Withdraw { task: header.task_id, command: command.0 })?;
             // Somebody may have gone on with the task before that, and then it has it.
             bookmark.wait(journal, arrived)?
         }
@@ -101,14 +101,14 @@ pub(super) fn run(args: &SendArgs, journal: &dyn Journal, settings: &Settings) -
 }
 
 /// Where the task stands by now.
-fn stand(journal: &dyn Journal, header: &TaskHeader) -> Result<Stand, CommandError> {
-    let mut stand = Stand::default();
+fn stand(journal: &dyn Journal, header: &TaskHeader) -> Result<Activity, CommandError> {
+    let mut stand = Activity::default();
     journal.read_each(header.task_id, 1, &mut |event| stand.see(&event.fact))?;
     Ok(stand)
 }
 
 /// What it waits for a permission to do: no message is an answer to that.
-fn permissions(stand: Stand) -> Vec<String> {
+fn permissions(stand: Activity) -> Vec<String> {
     let asked = stand.questions.into_iter().filter_map(|question| match question {
         Question::Approval { rule, .. } => Some(rule),
         Question::Open { .. } => None,
@@ -189,8 +189,10 @@ fn receipt(header: &TaskHeader, fate: Fate, answered: Option<&str>) -> Result<St
             "ended before it could read it, and will not read it",
         )),
         (Fate::Open(TaskState::Running), _) => {
-            let message =
-                format!("left for {task}, whose process has not taken it within {} s", post::PATIENCE.as_secs());
+            let message = format!(
+                "left for {task}, whose process has not taken it within {} s",
+                journal_command::PATIENCE.as_secs()
+            );
             Err(CommandError::new(ErrorKind::Internal, message)
                 .hint("it reads it once its process does, or when it goes on"))
         }

@@ -11,11 +11,12 @@ use sortie_engine::{Clock as _, SystemClock};
 use sortie_journal::{Journal, JournalError, TaskHeader, TaskState};
 use sortie_protocol::TaskOutcome;
 
-use super::branch::as_tree;
 use super::legs::{Legs, worked_ms};
 use super::state_in;
+use super::tree_order::as_tree;
 use crate::error::{self, CommandError, ErrorKind};
-use crate::render::{neutral, outcomes, print_json, words};
+use crate::render::{outcomes, print_json};
+use crate::text::{neutral, words};
 
 /// Ids that an ambiguous prefix is answered with.
 const MOST_CANDIDATES: usize = 8;

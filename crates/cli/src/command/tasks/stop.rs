@@ -17,10 +17,10 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::show::find;
 use crate::error::{self, CommandError, ErrorKind};
-use crate::hooks;
-use crate::render::{neutral, print_json, state, words};
+use crate::render::{print_json, state};
 use crate::settings::Settings;
-use crate::wiring::{Plan, Wired, journal_to_read};
+use crate::text::{neutral, words};
+use crate::wiring::{Plan, Wired, hooks, journal_to_read};
 
 /// How long owners have to end everything.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use sortie_sandbox::Workspace;
 
 use crate::error::CommandError;
-use crate::render::neutral;
+use crate::text::neutral;
 use crate::trust::{Digest, Powerful, PowerfulFile, Store, Trusted};
 
 pub(super) fn run(home: &Path) -> Result<ExitCode, CommandError> {

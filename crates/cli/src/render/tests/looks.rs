@@ -5,14 +5,15 @@ use sortie_protocol::{Fact, Failure, Limit, Status, ToolOutput};
 
 use super::tale::{Tale, outcome, two_explorers};
 use super::{CALM, LOG, ROOT, VERBOSE, WIDE, check, drawn};
-use crate::render::blocks::Blocks;
-use crate::render::boxes::Boxes;
-use crate::render::launches::Launches;
-use crate::render::look::{Extent, Look};
-use crate::render::one_line::OneLine;
-use crate::render::plain::Plain;
+use crate::environment::Confinement;
+use crate::render::options::shell_mark;
 use crate::render::progress::Interest;
-use crate::render::show::UNCONFINED;
+use crate::render::progress_style::blocks::Blocks;
+use crate::render::progress_style::boxes::Boxes;
+use crate::render::progress_style::launches::Launches;
+use crate::render::progress_style::one_line::OneLine;
+use crate::render::progress_style::plain::Plain;
+use crate::render::progress_style::{Extent, ProgressStyle};
 
 const COLLAPSED: Blocks = Blocks { expanded: false };
 const EXPANDED: Blocks = Blocks { expanded: true };
@@ -53,7 +54,7 @@ fn busy(calls: usize) -> Tale {
 fn in_a_narrow_terminal_a_box_still_says_whose_it_is() {
     let tale = Tale::default().started('m', "main", "x").admitted('m').started('a', "general-purpose", "Find it");
     let tale = tale.admitted('a').ended('a', outcome('a', "general-purpose", Status::Completed, "Found."));
-    let interest = Interest { shell_mark: Some(UNCONFINED), ..CALM };
+    let interest = Interest { shell_mark: Some(shell_mark(Confinement::None)), ..CALM };
     check(
         &drawn(&Boxes, interest, &tale, Extent { columns: 38, ..WIDE }),
         &expect![[r#"
@@ -378,10 +379,10 @@ fn what_a_call_says_while_it_works_stands_behind_its_words() {
 
 #[test]
 fn who_runs_commands_without_walls_is_marked_in_every_line() {
-    let interest = Interest { shell_mark: Some(UNCONFINED), ..ROOT };
+    let interest = Interest { shell_mark: Some(shell_mark(Confinement::None)), ..ROOT };
     let ending = outcome('m', "main", Status::Completed, "done");
     let tale = Tale::default().started('m', "main", "x").admitted('m');
-    for look in [&Boxes as &dyn Look, &Plain, &OneLine] {
+    for look in [&Boxes as &dyn ProgressStyle, &Plain, &OneLine] {
         assert!(drawn(look, interest, &tale, WIDE).contains("[unconfined]"), "while it works");
     }
     let text = drawn(&Plain, interest, &tale.ended('m', ending), LOG);

@@ -7,10 +7,10 @@ use sortie_protocol::{Event, Fact, Timestamp, ToolOutput};
 use super::tale::{Tale, id};
 use super::terminal::Terminal;
 use super::{CALM, LOG, check};
-use crate::render::plain::Plain;
+use crate::render::progress::earlier::EarlierTasks;
 use crate::render::progress::{Happening, Progress};
-use crate::render::recall::Begun;
-use crate::render::screen::Screen;
+use crate::render::progress_area::screen::Screen;
+use crate::render::progress_style::plain::Plain;
 
 /// A journal that holds a tale.
 fn journal_of(tale: &Tale) -> MemoryJournal {
@@ -48,7 +48,7 @@ fn a_call_that_was_open_when_the_run_was_interrupted_is_named_as_before_when_it_
         true,
     );
     let mut progress = Progress::new(CALM);
-    progress.recall(Begun::read(&journal_of(&before), id('m')).unwrap());
+    progress.recall(EarlierTasks::read(&journal_of(&before), id('m')).unwrap());
     let happenings: Vec<Happening> = after.events.iter().flat_map(|event| progress.apply(event)).collect();
     let (mut screen, mut terminal) = (Screen::default(), Terminal::default());
     terminal.write(&screen.draw(&Plain, &happenings, &progress, Timestamp(after.now), LOG));

@@ -3,13 +3,12 @@
 
 use sortie_llm::{BaseUrl, Secret};
 
-use super::Wish;
-use super::missing;
 use super::provider::Provider;
+use super::{Wish, missing};
+use crate::environment::origin::Origin;
 use crate::error::CommandError;
 use crate::settings::key::{self, Key};
-use crate::settings::said::Spoken;
-use crate::settings::value::Origin;
+use crate::settings::layers::LayerText;
 
 /// The key for `base_url`, or `None` where nobody set one.
 pub(super) fn find(wish: &Wish<'_>, base_url: &BaseUrl) -> Result<Option<Secret>, CommandError> {
@@ -38,7 +37,7 @@ pub(super) fn find(wish: &Wish<'_>, base_url: &BaseUrl) -> Result<Option<Secret>
 /// What was said of a key: itself, or the variable that holds it.
 #[derive(Debug, Clone, Copy)]
 struct SaidKey<'a> {
-    text: Spoken<'a>,
+    text: LayerText<'a>,
     is_variable: bool,
 }
 
@@ -78,7 +77,7 @@ fn is_meant_for(wish: &Wish<'_>, key: SaidKey<'_>, base_url: &BaseUrl) -> bool {
 }
 
 fn reveal(wish: &Wish<'_>, key: SaidKey<'_>) -> Result<Secret, CommandError> {
-    let Spoken { text, origin } = key.text;
+    let LayerText { text, origin } = key.text;
     if !key.is_variable {
         return Ok(secret(text, origin));
     }

@@ -3,9 +3,9 @@
 use sortie_llm::{BaseUrl, WireKind};
 
 use super::provider::{PROVIDERS, Provider};
+use crate::environment::origin::Origin;
 use crate::error::CommandError;
 use crate::settings::key::{self, Key, variable};
-use crate::settings::value::Origin;
 
 /// How a person sets a field of a route: by its variable if there is one, else in the file.
 fn setting(key: &Key, route: &str) -> String {

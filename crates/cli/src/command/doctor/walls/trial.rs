@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use sortie_sandbox::process::{Environment, Tier, Walls};
 
-use super::yard::{AS_IT_WAS, Yard, finish};
+use super::trial_directory::{AS_IT_WAS, TrialDirectory, finish};
 
 /// What came of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Verdict {
 
 pub(super) struct Trial {
     pub(super) subject: &'static str,
-    pub(super) verdict: fn(&Yard<'_>, Tier) -> Verdict,
+    pub(super) verdict: fn(&TrialDirectory<'_>, Tier) -> Verdict,
 }
 
 pub(super) const ALL: &[Trial] = &[
@@ -48,7 +48,7 @@ pub(super) const ALL: &[Trial] = &[
 ];
 
 /// The verdict on what a command printed that was run in the workspace with nothing special about it.
-fn on_output(yard: &Yard<'_>, tier: Tier, command: &str, verdict: impl FnOnce(&str) -> Verdict) -> Verdict {
+fn on_output(yard: &TrialDirectory<'_>, tier: Tier, command: &str, verdict: impl FnOnce(&str) -> Verdict) -> Verdict {
     match yard.run(tier, &yard.walls(), command) {
         Ok(output) => verdict(&output),
         Err(why) => Verdict::Untried(why),
@@ -56,7 +56,7 @@ fn on_output(yard: &Yard<'_>, tier: Tier, command: &str, verdict: impl FnOnce(&s
 }
 
 /// Mounts and processes of its own; users, too, where it takes that to have the others.
-fn namespaces(yard: &Yard<'_>, tier: Tier) -> Verdict {
+fn namespaces(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     on_output(yard, tier, "readlink /proc/self/ns/mnt /proc/self/ns/pid /proc/self/ns/user", |output| {
         let own = |name: &str| fs::read_link(Path::new("/proc/self/ns").join(name)).unwrap_or_default();
         let [mounts, processes, users] = ["mnt", "pid", "user"].map(|name| own(name).display().to_string());
@@ -74,7 +74,7 @@ fn namespaces(yard: &Yard<'_>, tier: Tier) -> Verdict {
 
 /// The kernel's own word for the filter and the privileges, and a system call that is refused whatever the kernel is set
 /// to otherwise.
-fn system_calls(yard: &Yard<'_>, tier: Tier) -> Verdict {
+fn system_calls(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     let command = "cat /proc/self/status; unshare --user true 2>/dev/null && echo unshared";
     on_output(yard, tier, command, |output| {
         let says = |name: &str, value: &str| output.lines().any(|line| line == format!("{name}:\t{value}"));
@@ -91,7 +91,7 @@ fn system_calls(yard: &Yard<'_>, tier: Tier) -> Verdict {
 }
 
 /// Nothing outside the workspace is written.
-pub(super) fn files(yard: &Yard<'_>, tier: Tier) -> Verdict {
+pub(super) fn files(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     let (outside, beside) = (&yard.outside, yard.outside.with_extension("new"));
     let command =
         format!("echo changed > '{}'; echo new > '{}'; echo inside > inside", outside.display(), beside.display());
@@ -108,7 +108,7 @@ pub(super) fn files(yard: &Yard<'_>, tier: Tier) -> Verdict {
 }
 
 /// What is protected stays as it is within the workspace, even where it does not exist.
-fn protected(yard: &Yard<'_>, tier: Tier) -> Verdict {
+fn protected(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     let (config, settings) = (yard.root.join(".git/config"), yard.root.join(".sortie"));
     let made = fs::create_dir_all(yard.root.join(".git")).and_then(|()| fs::write(&config, AS_IT_WAS));
     if let Err(error) = made {
@@ -127,7 +127,7 @@ fn protected(yard: &Yard<'_>, tier: Tier) -> Verdict {
 }
 
 /// Files in `/tmp` are the command's own.
-fn temporary(yard: &Yard<'_>, tier: Tier) -> Verdict {
+fn temporary(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     let marker = Marker(Path::new("/tmp").join(&yard.name).with_extension("marker"));
     if let Err(error) = File::create_new(&marker.0) {
         return Verdict::Untried(error.to_string());
@@ -155,7 +155,7 @@ impl Drop for Marker {
 }
 
 /// This very process is not seen.
-fn processes(yard: &Yard<'_>, tier: Tier) -> Verdict {
+fn processes(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     /// Its number, its name and when it started: together no other process has them.
     fn identity(stat: &str) -> Option<(&str, &str)> {
         let (name, rest) = stat.rsplit_once(')')?;
@@ -179,7 +179,7 @@ fn processes(yard: &Yard<'_>, tier: Tier) -> Verdict {
 }
 
 /// Not even this machine can be reached. Nobody has to listen: a socket that there is answers otherwise.
-fn network(yard: &Yard<'_>, tier: Tier) -> Verdict {
+fn network(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     on_output(yard, tier, "exec 3<>/dev/tcp/127.0.0.1/1 && echo connected", |output| {
         if output.contains("not permitted") || output.contains("unreachable") {
             Verdict::Stands("nothing can be reached unless it is granted")
@@ -192,7 +192,7 @@ fn network(yard: &Yard<'_>, tier: Tier) -> Verdict {
 }
 
 /// No key, and nothing that would make a program obey somebody else.
-fn environment(yard: &Yard<'_>, tier: Tier) -> Verdict {
+fn environment(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     const CANARY: &str = "sortie-doctor-canary";
     const NAMES: [&str; 5] = ["ANTHROPIC_API_KEY", "BASH_ENV", "GIT_DIR", "LD_PRELOAD", "SSH_AUTH_SOCK"];
     let variables = NAMES.iter().map(|name| (name.into(), CANARY.into()));
@@ -206,7 +206,7 @@ fn environment(yard: &Yard<'_>, tier: Tier) -> Verdict {
 }
 
 /// What leaves its session and ignores what it is told ends with the command that started it.
-fn end(yard: &Yard<'_>, tier: Tier) -> Verdict {
+fn end(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     // Nobody else sleeps for just so long.
     let marker = yard.name.chars().filter(char::is_ascii_digit).collect::<String>();
     let command = format!(

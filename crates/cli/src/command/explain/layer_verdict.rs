@@ -1,0 +1,162 @@
+//! What each layer of a grant says of a call, where that was said, and which one decides.
+
+use serde_json::{Value, json};
+use sortie_agents::Registry;
+use sortie_policy::{Decision, Ground, Judge, Places, Why};
+use sortie_protocol::{AgentConfig, Grant, GrantLayer, Resource};
+
+use crate::error::CommandError;
+use crate::settings::Settings;
+
+/// One layer's say.
+pub(super) struct LayerVerdict {
+    owner: String,
+    verdict: &'static str,
+    /// The rule that it goes by, or why it goes by none.
+    why: String,
+    rule: Option<String>,
+    /// Where its owner said so, as far as that is known.
+    place: Option<String>,
+    has_mode: bool,
+    decides: bool,
+}
+
+/// The say of each layer, in order. What is refused before all layers comes first.
+pub(super) fn each(
+    config: &AgentConfig,
+    (tool, resource): (&str, &Resource),
+    places: &Places,
+) -> Result<Vec<LayerVerdict>, CommandError> {
+    let decide = |layers: &[GrantLayer]| {
+        let judge = Judge::new(&Grant { layers: layers.to_vec() }, places.clone());
+        let judge = judge.map_err(|error| CommandError::config(error.to_string()))?;
+        Ok(judge.decide(tool, resource))
+    };
+    // With no layer at all only what nobody may do is refused.
+    if let Decision::Deny(ground) = decide(&[])? {
+        return Ok(vec![LayerVerdict { decides: true, ..LayerVerdict::of(&ground, "denies") }]);
+    }
+    let layers = &config.grant.layers;
+    let mut says = Vec::new();
+    let mut before = Decision::Allow;
+    for (index, layer) in layers.iter().enumerate() {
+        let (alone, after) = (decide(std::slice::from_ref(layer))?, decide(&layers[..=index])?);
+        let mut say = match &alone {
+            Decision::Deny(ground) => LayerVerdict::of(ground, "denies"),
+            Decision::Ask(ground) => LayerVerdict::of(ground, "asks"),
+            Decision::Allow => allows(layer, &decide)?,
+        };
+        match (&before, &alone, &after) {
+            (Decision::Ask(_), _, Decision::Allow) => {
+                (say.verdict, say.why) = ("approves", "its reading needs no approval".to_owned());
+            }
+            (_, Decision::Allow | Decision::Ask(_), Decision::Deny(ground)) if !before.is_denied() => {
+                say = LayerVerdict::of(ground, "denies");
+            }
+            _ => {}
+        }
+        say.decides = after != before;
+        says.push(LayerVerdict { owner: layer.owner.clone(), has_mode: layer.mode.is_some(), ..say });
+        before = after;
+    }
+    settle(&mut says);
+    Ok(says)
+}
+
+/// Of those that changed the decision, the last one made it what it is.
+fn settle(says: &mut [LayerVerdict]) {
+    let last = says.iter().rposition(|say| say.decides);
+    for (index, say) in says.iter_mut().enumerate() {
+        say.decides = Some(index) == last;
+    }
+}
+
+/// The say of a layer that allows the call, and the rule by which it does, if there is one.
+fn allows(
+    layer: &GrantLayer,
+    decide: &impl Fn(&[GrantLayer]) -> Result<Decision, CommandError>,
+) -> Result<LayerVerdict, CommandError> {
+    let by_mode = GrantLayer { mode: layer.mode, ..GrantLayer::new("") };
+    let mut say = LayerVerdict { why: "nothing against it".to_owned(), ..LayerVerdict::new("allows") };
+    if decide(std::slice::from_ref(&by_mode))?.is_allowed() {
+        if let Some(mode) = layer.mode {
+            say.why = format!("mode {mode}");
+        }
+        return Ok(say);
+    }
+    for rule in &layer.allow {
+        if decide(&[GrantLayer { allow: vec![rule.clone()], ..by_mode.clone() }])?.is_allowed() {
+            (say.why, say.rule) = (format!("rule `{rule}`"), Some(rule.clone()));
+            break;
+        }
+    }
+    Ok(say)
+}
+
+impl LayerVerdict {
+    fn new(verdict: &'static str) -> Self {
+        Self {
+            owner: String::new(),
+            verdict,
+            why: String::new(),
+            rule: None,
+            place: None,
+            has_mode: false,
+            decides: false,
+        }
+    }
+
+    /// The same, with where its owner said so.
+    pub(super) fn placed(self, settings: &Settings, agents: &Registry) -> Self {
+        let place = match (self.owner.strip_prefix("agent "), &self.rule) {
+            (Some(agent), _) => agents.get(agent).ok().map(|agent| agent.origin.to_string()),
+            (None, Some(rule)) => settings.place_of_rule(&self.owner, rule),
+            (None, None) if self.has_mode => settings.place_of_mode(),
+            (None, None) => None,
+        };
+        Self { place, ..self }
+    }
+
+    fn of(ground: &Ground, verdict: &'static str) -> Self {
+        let Ground { owner, rule, why, .. } = ground;
+        let words = match (why, rule) {
+            (_, Some(rule)) => format!("rule `{rule}`"),
+            (Why::NotAdmitted { admitted, .. }, _) if admitted.is_empty() => "it has no tools".to_owned(),
+            (Why::NotAdmitted { admitted, .. }, _) => format!("its tools are {}", admitted.join(", ")),
+            (Why::Planning, _) => "mode plan".to_owned(),
+            (Why::Unmentioned | Why::UnmentionedAtStart, _) => "no rule allows it".to_owned(),
+            (Why::WouldAsk { .. }, _) => "it never asks".to_owned(),
+            (Why::Protected { what }, _) => format!("it belongs to {what}, which no agent may change"),
+            (Why::Unclear { what } | Why::Obscure { what }, _) => what.clone(),
+            (Why::Denied | Why::AskedFor, None) => String::new(),
+        };
+        Self { owner: owner.clone(), why: words, rule: rule.clone(), ..Self::new(verdict) }
+    }
+
+    /// What the layers say makes no difference.
+    pub(super) fn decide_nothing(&mut self) {
+        self.decides = false;
+    }
+
+    /// Owner, verdict with its reason, place, and a mark.
+    pub(super) fn row(&self) -> [String; 4] {
+        let place = self.place.clone().unwrap_or_default();
+        let mark = if self.decides { "← decides" } else { "" };
+        [self.owner.clone(), format!("{}: {}", self.verdict, self.why), place, mark.to_owned()]
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        let verdict = match self.verdict {
+            "denies" => "deny",
+            "asks" => "ask",
+            _ => "allow",
+        };
+        let mut object = json!({ "owner": self.owner, "verdict": verdict, "why": self.why, "decides": self.decides });
+        for (name, value) in [("rule", &self.rule), ("place", &self.place)] {
+            if let Some(value) = value {
+                object[name] = value.as_str().into();
+            }
+        }
+        object
+    }
+}

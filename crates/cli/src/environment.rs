@@ -1,0 +1,196 @@
+//! The process's environment, read once: nothing else in Sortie reads a variable.
+//!
+//! What files say, `--env-file` or a trusted project's `.env`, can set settings and hold keys, but it never moves a
+//! directory, names a program or reaches any other process.
+
+pub(crate) mod env_file;
+pub(crate) mod local_server;
+pub(crate) mod origin;
+mod places;
+mod sources;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use sortie_tools::TASK_VARIABLE;
+
+use crate::error::CommandError;
+use crate::text::terminal::TerminalKind;
+use origin::{Origin, Owner};
+
+pub(crate) use places::{PROJECT_CONFIG, PROJECT_VARIABLES, Places, home};
+pub(crate) use sources::{Assignment, CONTRACT, Confinement, SET_FLAG, Sources};
+
+/// Variables that say where things lie and which programs are started: the process's own word alone.
+const RESERVED: [&str; 9] =
+    ["EDITOR", "HOME", "PAGER", "PATH", "SHELL", "SORTIE_HOME", TASK_VARIABLE, "TERM", "VISUAL"];
+const RESERVED_PREFIX: &str = "XDG_";
+
+/// Variables of the process, with those of `--env-file` over them and those of a trusted project under them.
+#[derive(Debug, Default)]
+pub(crate) struct Environment {
+    own: Variables,
+    project: Variables,
+    /// What files set in vain, for the person to know.
+    warnings: Vec<String>,
+}
+
+/// Variables of one standing.
+#[derive(Debug, Default)]
+pub(crate) struct Variables(BTreeMap<String, (OsString, Origin)>);
+
+/// A variable that is set and not empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Variable<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) value: &'a str,
+    pub(crate) origin: &'a Origin,
+}
+
+impl Environment {
+    /// Reads the process's variables, and the file's over them: it was named for this one run.
+    pub(crate) fn read(file: Option<&Path>) -> Result<Self, CommandError> {
+        let mut own = Variables::default();
+        for (name, value) in std::env::vars_os() {
+            // A name that is not UTF-8 is none that anything here asks for.
+            if let Ok(name) = name.into_string() {
+                own.0.insert(name.clone(), (value, Origin::Variable { name, file: None, owner: Owner::User }));
+            }
+        }
+        let mut environment = Self { own, ..Self::default() };
+        if let Some(path) = file {
+            let assignments = environment.without_reserved(path, env_file::read(path)?);
+            environment.own.put(path, Owner::User, assignments);
+        }
+        Ok(environment)
+    }
+
+    /// Takes in a trusted project's `.env`. The process's own variables win over it, even empty ones.
+    pub(crate) fn add_project(&mut self, path: &Path, assignments: Vec<env_file::FileVariable>) {
+        let mut assignments = self.without_reserved(path, assignments);
+        assignments.retain(|assignment| !self.is_set(&assignment.name));
+        self.project.put(path, Owner::Project, assignments);
+    }
+
+    fn without_reserved(
+        &mut self,
+        path: &Path,
+        assignments: Vec<env_file::FileVariable>,
+    ) -> Vec<env_file::FileVariable> {
+        let (reserved, others): (Vec<_>, Vec<_>) =
+            assignments.into_iter().partition(|assignment| is_reserved(&assignment.name));
+        let names: Vec<&str> = reserved.iter().map(|assignment| assignment.name.as_str()).collect();
+        if !names.is_empty() {
+            let (path, names) = (path.display(), names.join(", "));
+            self.warnings.push(format!(
+                "{path} cannot set {names}: paths and programs come from the process's own environment alone"
+            ));
+        }
+        others
+    }
+
+    /// Hands over what there is to say of the files.
+    pub(crate) fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
+    }
+
+    /// A variable's text. An empty one counts as not set.
+    pub(crate) fn text(&self, name: &str) -> Result<Option<Variable<'_>>, CommandError> {
+        match self.own.text(name)? {
+            Some(variable) => Ok(Some(variable)),
+            None => self.project.text(name),
+        }
+    }
+
+    /// Whether the process or `--env-file` has it, empty or not.
+    pub(crate) fn is_set(&self, name: &str) -> bool {
+        self.own.0.contains_key(name)
+    }
+
+    /// The variables by their standing, the weaker first.
+    pub(crate) fn by_standing(&self) -> [&Variables; 2] {
+        [&self.project, &self.own]
+    }
+
+    /// Every variable that is text, those of a trusted project under the process's own.
+    pub(crate) fn texts(&self) -> BTreeMap<String, String> {
+        let all = self.by_standing().into_iter().flat_map(|variables| {
+            let set = |name: &str| Some((name.to_owned(), variables.text(name).ok()??.value.to_owned()));
+            variables.names().filter_map(set).collect::<Vec<_>>()
+        });
+        all.collect()
+    }
+
+    /// A variable that holds an absolute path. An empty or relative one counts as not set, as XDG asks.
+    pub(crate) fn absolute_path(&self, name: &str) -> Option<PathBuf> {
+        self.path(name).filter(|path| path.is_absolute())
+    }
+
+    pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
+        self.own.0.get(name).map(|(value, _)| PathBuf::from(value)).filter(|path| !path.as_os_str().is_empty())
+    }
+
+    /// Whether it says that this process is a command of a task.
+    pub(crate) fn is_of_a_command(&self) -> bool {
+        self.own.0.contains_key(TASK_VARIABLE)
+    }
+
+    /// The user's own directory, by its real path.
+    pub(crate) fn home(&self) -> Option<PathBuf> {
+        self.absolute_path("HOME").and_then(|home| home.canonicalize().ok())
+    }
+
+    /// The program that a person edits files with, as a command line.
+    pub(crate) fn editor(&self) -> OsString {
+        let named = |name| self.path(name).map(PathBuf::into_os_string);
+        named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| "vi".into())
+    }
+
+    /// All variables of the process itself, for programs that it starts; nothing of what files say.
+    pub(crate) fn of_the_process(&self) -> impl Iterator<Item = (OsString, OsString)> {
+        let own = |origin: &Origin| matches!(origin, Origin::Variable { file: None, .. });
+        let process = self.own.0.iter().filter(move |(_, (_, origin))| own(origin));
+        process.map(|(name, (value, _))| (name.into(), value.clone()))
+    }
+
+    /// A variable of another program. One that is empty, or is no text, counts as not set.
+    pub(crate) fn variable(&self, name: &str) -> Option<&str> {
+        self.own.0.get(name).and_then(|(value, _)| value.to_str()).filter(|value| !value.is_empty())
+    }
+
+    /// What the terminal can do, as `TERM` says.
+    pub(crate) fn terminal(&self) -> TerminalKind {
+        let term = self.own.0.get("TERM").filter(|(term, _)| term != "dumb" && !term.is_empty());
+        term.map_or(TerminalKind::Dumb, |_| TerminalKind::Smart)
+    }
+}
+
+/// Whether only the process itself can set this variable.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name) || name.starts_with(RESERVED_PREFIX)
+}
+
+impl Variables {
+    fn put(&mut self, path: &Path, owner: Owner, assignments: Vec<env_file::FileVariable>) {
+        for env_file::FileVariable { name, value, line } in assignments {
+            let origin = Origin::Variable { name: name.clone(), file: Some((path.to_owned(), line)), owner };
+            self.0.insert(name, (value.into(), origin));
+        }
+    }
+
+    /// A variable's text. An empty one counts as not set.
+    pub(crate) fn text(&self, name: &str) -> Result<Option<Variable<'_>>, CommandError> {
+        let Some((name, (value, origin))) = self.0.get_key_value(name) else { return Ok(None) };
+        match value.to_str() {
+            Some("") => Ok(None),
+            Some(value) => Ok(Some(Variable { name, value, origin })),
+            None => Err(CommandError::config(format!("the variable {origin} is not valid UTF-8"))),
+        }
+    }
+
+    /// Names of all variables that are set and not empty.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|(_, (value, _))| !value.is_empty()).map(|(name, _)| &**name)
+    }
+}

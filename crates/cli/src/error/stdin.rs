@@ -1,0 +1,35 @@
+//! Text from stdin, bounded.
+
+use std::io::{self, Read as _};
+
+use super::CommandError;
+
+/// What was read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Input {
+    Text(String),
+    /// It is not UTF-8, from this byte on, counted from 1.
+    NotText {
+        byte: usize,
+    },
+    /// There was more than the bound.
+    TooLong,
+}
+
+/// Reads stdin to its end, but never more than one byte above `most`.
+pub(crate) fn read_stdin(most: usize) -> Result<Input, CommandError> {
+    let mut bytes = Vec::new();
+    let bound = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+    io::stdin()
+        .lock()
+        .take(bound)
+        .read_to_end(&mut bytes)
+        .map_err(|error| CommandError::usage(format!("stdin cannot be read: {error}")))?;
+    if bytes.len() > most {
+        return Ok(Input::TooLong);
+    }
+    Ok(match String::from_utf8(bytes) {
+        Ok(text) => Input::Text(text),
+        Err(error) => Input::NotText { byte: error.utf8_error().valid_up_to() + 1 },
+    })
+}

@@ -1,0 +1,135 @@
+//! The thread that reads a run's events from the journal and hands them to a display.
+
+use std::convert::Infallible;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use sortie_journal::{Journal, JournalError, Position, Scope};
+use sortie_protocol::{Event, Fact, Job, TaskId};
+use tokio_util::sync::CancellationToken;
+
+use super::Display;
+use crate::error;
+use crate::error::long_wait::A_MOMENT;
+
+/// The steady rate of displays: ten times a second.
+const FRAME: Duration = Duration::from_millis(100);
+const BATCH: usize = 512;
+
+/// How soon a display hears of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// As soon as it is in the journal.
+    AtOnce,
+    /// With the next frame: enough for eyes, and cheap.
+    Framed,
+}
+
+/// A display, and how soon it hears of events.
+pub(crate) struct View {
+    pub(crate) pace: Pace,
+    pub(crate) display: Box<dyn Display>,
+}
+
+/// Why a display ended before its run.
+#[derive(Debug)]
+pub(crate) enum FollowError {
+    /// Nobody reads the output any more, or it cannot be written.
+    Output(io::Error),
+    Journal(JournalError),
+}
+
+/// A running display.
+pub(crate) struct Follower {
+    /// Dropped when the run is over.
+    run: Sender<Infallible>,
+    thread: JoinHandle<(Box<dyn Display>, Result<(), FollowError>)>,
+    failed: CancellationToken,
+}
+
+impl Follower {
+    /// Shows what happens in the tree of `job` from `after` on, until it ends.
+    pub(crate) fn start(
+        journal: Arc<dyn Journal>,
+        after: Position,
+        job: &Job,
+        View { pace, display }: View,
+    ) -> io::Result<Self> {
+        let (run, over) = channel();
+        let failed = CancellationToken::new();
+        let failure = failed.clone();
+        let mut following = Following { journal, after, root: job.root, task: job.task, ended: false, display };
+        let thread = std::thread::Builder::new().name("display".to_owned()).spawn(move || {
+            let followed = following.run(&over, pace);
+            if followed.is_err() {
+                failure.cancel();
+            }
+            (following.display, followed)
+        })?;
+        Ok(Self { run, thread, failed })
+    }
+
+    /// Resolves when the display has failed; else never.
+    pub(crate) async fn failed(&self) {
+        self.failed.cancelled().await;
+    }
+
+    /// The run is over: shows what is left of its events and gives the display back. `None` if the display broke.
+    pub(crate) fn join(self) -> Option<(Box<dyn Display>, Result<(), FollowError>)> {
+        drop(self.run);
+        self.thread.join().ok()
+    }
+}
+
+struct Following {
+    journal: Arc<dyn Journal>,
+    after: Position,
+    /// Of the whole tree that the task belongs to.
+    root: TaskId,
+    task: TaskId,
+    ended: bool,
+    display: Box<dyn Display>,
+}
+
+impl Following {
+    fn run(&mut self, over: &Receiver<Infallible>, pace: Pace) -> Result<(), FollowError> {
+        let mut silent_since = Some(Instant::now());
+        loop {
+            // Asked before reading: what was written before the end is then sure to be read.
+            let over_now = over.try_recv() == Err(TryRecvError::Disconnected);
+            let batch =
+                self.journal.read_after(Scope::Tree(self.root), self.after, BATCH).map_err(FollowError::Journal)?;
+            let more = batch.len() == BATCH;
+            // The first event is written when the run is started. Where it does not come, nobody can write.
+            if !batch.is_empty() {
+                silent_since = None;
+            } else if silent_since.take_if(|since| since.elapsed() >= A_MOMENT).is_some() {
+                error::note("waiting for the journal, which another program seems to keep locked");
+            }
+            for (position, event) in batch {
+                self.after = position;
+                self.take(&event).map_err(FollowError::Output)?;
+            }
+            self.display.refresh().map_err(FollowError::Output)?;
+            if more {
+                continue;
+            }
+            if over_now || self.ended {
+                return Ok(());
+            }
+            match pace {
+                Pace::AtOnce => self.journal.wait_beyond(self.after, FRAME),
+                // Ends at once when the run does.
+                Pace::Framed => over.recv_timeout(FRAME).map_or((), |never| match never {}),
+            }
+        }
+    }
+
+    fn take(&mut self, event: &Event) -> io::Result<()> {
+        self.ended |= event.task_id == self.task && matches!(event.fact, Fact::TaskEnded { .. });
+        self.display.show(event)
+    }
+}

@@ -1,0 +1,165 @@
+//! The formats for programs: the outcomes of a tree as one object, alone or after a line for each event.
+
+use std::io::{self, IsTerminal as _};
+
+use serde_json::{Value, json};
+use sortie_engine::{Clock as _, SystemClock};
+use sortie_journal::{Journal, JournalError};
+use sortie_protocol::{Event, Fact, Failure, TaskId, TaskOutcome, VERSION};
+
+use super::Display;
+use super::outcome_tree::OutcomeTree;
+use crate::text::neutral;
+
+/// `json`: nothing until the end, then the outcome with its children's.
+#[derive(Debug, Default)]
+pub(crate) struct JsonDisplay {
+    tree: OutcomeTree,
+}
+
+impl Display for JsonDisplay {
+    fn recall(&mut self, journal: &dyn Journal, task: TaskId) -> Result<(), JournalError> {
+        self.tree = OutcomeTree::recalled(journal, task)?;
+        Ok(())
+    }
+
+    fn show(&mut self, event: &Event) -> io::Result<()> {
+        self.tree.take(event);
+        Ok(())
+    }
+
+    fn refresh(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, outcome: &TaskOutcome) -> io::Result<()> {
+        print_json(&self.tree.finish(outcome))
+    }
+}
+
+/// Where lines go.
+#[derive(Debug, Default, Clone, Copy)]
+enum Stream {
+    #[default]
+    Stdout,
+    Stderr,
+}
+
+/// `stream-json`: each event as it happens, then a line of type `outcome`.
+#[derive(Debug, Default)]
+pub(crate) struct StreamDisplay {
+    to: Stream,
+    tree: OutcomeTree,
+    /// The task that goes on, which may have a parent; without one it is a task that has none.
+    resumed: Option<TaskId>,
+    /// The ending of that task, or its last event so far.
+    last: Option<Event>,
+}
+
+impl Display for StreamDisplay {
+    fn recall(&mut self, journal: &dyn Journal, task: TaskId) -> Result<(), JournalError> {
+        self.tree = OutcomeTree::recalled(journal, task)?;
+        self.resumed = Some(task);
+        Ok(())
+    }
+
+    fn show(&mut self, event: &Event) -> io::Result<()> {
+        self.tree.take(event);
+        self.to.print(&serde_json::to_string(event)?)?;
+        let ended = self.last.as_ref().is_some_and(|last| matches!(last.fact, Fact::TaskEnded { .. }));
+        let is_root = self.resumed.map_or(event.parent_id.is_none(), |resumed| event.task_id == resumed);
+        if is_root && !ended {
+            self.last = Some(event.clone());
+        }
+        Ok(())
+    }
+
+    fn refresh(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, outcome: &TaskOutcome) -> io::Result<()> {
+        let to = self.to;
+        to.print(&self.last_line(outcome).to_string())
+    }
+}
+
+impl StreamDisplay {
+    /// The same lines beside a result that has stdout for itself.
+    pub(super) fn on_stderr() -> Self {
+        Self { to: Stream::Stderr, ..Self::default() }
+    }
+
+    /// The outcome, with the number and the time of the event that it repeats.
+    pub(super) fn last_line(self, outcome: &TaskOutcome) -> Value {
+        let mut line = self.tree.finish(outcome);
+        let (seq, leg, depth, time) = match &self.last {
+            Some(last) => (last.seq, last.leg, last.depth, last.time),
+            // Nothing of it could be recorded.
+            None => (0, 1, 0, SystemClock.now()),
+        };
+        line["v"] = json!(VERSION);
+        line["seq"] = json!(seq);
+        line["leg"] = json!(leg);
+        line["depth"] = json!(depth);
+        line["time"] = json!(time);
+        line["type"] = json!("outcome");
+        line
+    }
+}
+
+/// A format for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum JsonForm {
+    /// One object, as `json` has it.
+    Object,
+    /// A line of `stream-json`.
+    Stream,
+}
+
+/// Prints an outcome without a task, for programs whose run was not started. In `stream-json` it is the only line.
+pub(crate) fn print_not_started(failure: &Failure, form: JsonForm) -> io::Result<()> {
+    let error = json!({"code": failure.code, "message": failure.message});
+    let mut outcome = json!({"status": failure.status_unstarted(), "error": error, "children": []});
+    if form == JsonForm::Stream {
+        outcome["v"] = json!(VERSION);
+        outcome["type"] = json!("outcome");
+        return Stream::Stdout.print(&outcome.to_string());
+    }
+    print_json(&outcome)
+}
+
+/// Prints one JSON value: spread out for a person at a terminal, on one line for a program.
+pub(crate) fn print_json(value: &Value) -> io::Result<()> {
+    Stream::Stdout.print(&if io::stdout().is_terminal() { format!("{value:#}") } else { value.to_string() })
+}
+
+/// The same for JSON that is text already: a program gets every digit of it.
+pub(crate) fn print_json_text(text: &str) -> io::Result<()> {
+    match serde_json::from_str(text) {
+        Ok(value) if io::stdout().is_terminal() => print_json(&value),
+        _ => Stream::Stdout.print(text),
+    }
+}
+
+impl Stream {
+    fn print(self, line: &str) -> io::Result<()> {
+        match self {
+            Self::Stdout => print_line(io::stdout().lock(), line),
+            Self::Stderr => {
+                // A display that nobody can see any more must not end the run.
+                print_line(io::stderr().lock(), line).unwrap_or_default();
+                Ok(())
+            }
+        }
+    }
+}
+
+fn print_line(mut to: impl io::Write + io::IsTerminal, line: &str) -> io::Result<()> {
+    if to.is_terminal() {
+        writeln!(to, "{}", neutral::json(line))?;
+    } else {
+        writeln!(to, "{line}")?;
+    }
+    to.flush()
+}

@@ -1,0 +1,155 @@
+//! Options of commands that show a run: `--output-format`, `--show` and `--verbose`.
+
+use clap::{Args, ValueEnum};
+
+use super::progress::Interest;
+use super::progress_style::ProgressStyle;
+use super::progress_style::blocks::Blocks;
+use super::progress_style::boxes::Boxes;
+use super::progress_style::launches::Launches;
+use super::progress_style::one_line::OneLine;
+use super::progress_style::plain::Plain;
+use super::stderr_progress::StderrProgress;
+use crate::environment::Confinement;
+use crate::error::CommandError;
+use crate::text::terminal::TerminalKind;
+
+/// What a run prints on stdout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// The answer; progress goes to stderr
+    Text,
+    /// One object: the outcome, with those of the sub-agents in `children`
+    Json,
+    /// One object a line for each event as it happens, then one of type `outcome`
+    StreamJson,
+}
+
+/// How a run is shown while it goes on; `run` and `task` take these.
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// How to show progress on stderr; if not given, as the contract has it
+    #[arg(long, value_enum, value_name = "FORM")]
+    show: Option<ProgressForm>,
+
+    /// ProgressForm every call, not only the last one of each agent; in blocks ten messages instead of two
+    #[arg(long)]
+    verbose: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProgressForm {
+    /// A block for each sub-agent: its status and its last messages (`result`)
+    Blocks,
+    /// A line when a sub-agent starts and one when it ends (`delegate`)
+    Line,
+    /// A box when a sub-agent starts and one when it ends (`typed`, `sortie`)
+    Boxes,
+    /// One object a line for each event, then one of type `outcome`, as `stream-json` has them
+    Json,
+    /// No progress and no figures; what went wrong is still said (`envelope`, `child`)
+    Quiet,
+}
+
+/// What is said behind the name of an agent whose commands run without walls; nothing for the others.
+pub(crate) fn shell_mark(confinement: Confinement) -> &'static str {
+    match confinement {
+        Confinement::Walls => "",
+        Confinement::None => " [unconfined]",
+    }
+}
+
+/// What decides how progress is shown, beside the options.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ShowContext {
+    pub(crate) root: Root,
+    /// Name of the contract in use.
+    pub(crate) contract: &'static str,
+    /// Whether the settings want a line for every call.
+    pub(crate) every_call: bool,
+    pub(crate) terminal: TerminalKind,
+    pub(crate) confinement: Confinement,
+}
+
+/// Who is shown where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Root {
+    /// The root is a main agent, which needs no lines of its own.
+    Main,
+    /// The root is itself a sub-agent.
+    SubAgent,
+}
+
+impl ShowArgs {
+    /// Whether someone asked for a form in so many words.
+    pub(crate) fn is_given(&self) -> bool {
+        self.show.is_some()
+    }
+
+    pub(crate) fn verbose(&self) -> bool {
+        self.verbose
+    }
+
+    /// What stderr gets.
+    pub(crate) fn stderr_progress(&self, context: ShowContext) -> Result<StderrProgress, CommandError> {
+        if self.verbose && matches!(self.show, Some(ProgressForm::Json | ProgressForm::Quiet)) {
+            let message = "--verbose is for --show blocks, line or boxes; --show json has every call anyway";
+            return Err(CommandError::usage(message));
+        }
+        let ShowContext { root, contract, every_call, terminal, confinement } = context;
+        let verbose = self.verbose || every_call;
+        let form = self.show.unwrap_or_else(|| by_contract(contract, verbose));
+        let interest = Interest {
+            root: root == Root::SubAgent,
+            calls_of_main: self.verbose,
+            // A block has its calls among its messages.
+            calls_of_sub_agents: verbose && form != ProgressForm::Blocks,
+            shell_mark: Some(shell_mark(confinement)).filter(|mark| !mark.is_empty()),
+        };
+        let asked_or_redrawn = self.is_given() || StderrProgress::redraws(terminal);
+        let style: Box<dyn ProgressStyle> = match form {
+            ProgressForm::Json => return Ok(StderrProgress::events()),
+            ProgressForm::Quiet => return Ok(StderrProgress::Quiet),
+            ProgressForm::Blocks => Box::new(Blocks { expanded: verbose }),
+            ProgressForm::Line => Box::new(OneLine),
+            // Drawn for a screen; a log is better served by lines, unless someone wants boxes there.
+            ProgressForm::Boxes if !asked_or_redrawn => Box::new(Plain),
+            ProgressForm::Boxes if contract == "typed" => Box::new(Launches),
+            ProgressForm::Boxes => Box::new(Boxes),
+        };
+        Ok(StderrProgress::text(interest, style, terminal))
+    }
+}
+
+/// What each contract's host would show. Where that is nothing and calls are asked for, they get lines.
+fn by_contract(contract: &str, verbose: bool) -> ProgressForm {
+    match contract {
+        "result" => ProgressForm::Blocks,
+        "delegate" => ProgressForm::Line,
+        "typed" | "sortie" => ProgressForm::Boxes,
+        _ if verbose => ProgressForm::Line,
+        _ => ProgressForm::Quiet,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sortie_contract::CONTRACTS;
+
+    use super::*;
+
+    #[test]
+    fn each_contract_has_its_form_c_26() {
+        let shown = CONTRACTS.map(|name| (name, by_contract(name, false)));
+        let expected = [
+            ("envelope", ProgressForm::Quiet),
+            ("result", ProgressForm::Blocks),
+            ("delegate", ProgressForm::Line),
+            ("typed", ProgressForm::Boxes),
+            ("child", ProgressForm::Quiet),
+            ("child-recipe", ProgressForm::Quiet),
+            ("sortie", ProgressForm::Boxes),
+        ];
+        assert_eq!(shown, expected);
+    }
+}

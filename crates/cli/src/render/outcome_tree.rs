@@ -1,0 +1,118 @@
+//! The outcomes of a task and all below it, from its events or from the journal.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+use sortie_journal::{Journal, JournalError, TaskHeader, TaskState};
+use sortie_protocol::{Event, Fact, Failure, TaskId, TaskOutcome};
+
+/// The states of tasks that have no ending.
+pub(crate) const RUNNING: &str = "running";
+pub(crate) const INTERRUPTED: &str = "interrupted";
+
+/// The tasks of a tree as objects, folded from its events.
+#[derive(Debug, Default)]
+pub(crate) struct OutcomeTree {
+    objects: HashMap<TaskId, Value>,
+    /// In order of starting.
+    children: HashMap<TaskId, Vec<TaskId>>,
+}
+
+impl OutcomeTree {
+    /// A task and all below it, as the journal has them. Of one that is damaged that is said in its place.
+    pub(super) fn recalled(journal: &dyn Journal, task: TaskId) -> Result<Self, JournalError> {
+        let (tree, _damages) = outcomes(journal, &journal.tree(task)?)?;
+        Ok(tree)
+    }
+
+    pub(crate) fn take(&mut self, event: &Event) {
+        match &event.fact {
+            Fact::TaskStarted { job } => self.start(job.task, event.parent_id, &job.config.agent, RUNNING),
+            Fact::TaskResumed { config, .. } => self.start(event.task_id, event.parent_id, &config.agent, RUNNING),
+            Fact::TaskEnded { outcome } => self.end(outcome),
+            _ => {}
+        }
+    }
+
+    /// A task that has no ending yet, with what is known of it instead.
+    pub(crate) fn start(&mut self, task: TaskId, parent: Option<TaskId>, agent: &str, status: &str) {
+        let unfinished = json!({"task_id": task, "agent": agent, "status": status});
+        if let (None, Some(parent)) = (self.objects.insert(task, unfinished), parent) {
+            self.children.entry(parent).or_default().push(task);
+        }
+    }
+
+    pub(crate) fn end(&mut self, outcome: &TaskOutcome) {
+        // All keys of an outcome are strings, so it always has a JSON form.
+        self.objects.insert(outcome.task_id, serde_json::to_value(outcome).unwrap_or_default());
+    }
+
+    /// Says of a task why its ending cannot be shown.
+    pub(crate) fn fail(&mut self, task: TaskId, failure: &Failure) {
+        if let Some(object) = self.objects.get_mut(&task) {
+            object["error"] = json!(failure);
+        }
+    }
+
+    /// The root has ended so: whoever below it has no ending will get none.
+    pub(super) fn finish(mut self, outcome: &TaskOutcome) -> Value {
+        for object in self.objects.values_mut().filter(|object| object["status"] == RUNNING) {
+            object["status"] = json!(INTERRUPTED);
+        }
+        self.end(outcome);
+        self.object(outcome.task_id)
+    }
+
+    /// A task's outcome with its children's in `children`, all the way down.
+    pub(crate) fn object(&self, task: TaskId) -> Value {
+        let children = self.children.get(&task).into_iter().flatten();
+        let children: Vec<Value> = children.map(|child| self.object(*child)).collect();
+        let mut object = self.objects.get(&task).cloned().unwrap_or_else(|| json!({"task_id": task}));
+        object["children"] = children.into();
+        object
+    }
+}
+
+/// The outcomes of a branch, of each task that of its newest leg. One that cannot be read is told as an error in its
+/// place, and among the damages.
+pub(crate) fn outcomes(
+    journal: &dyn Journal,
+    branch: &[TaskHeader],
+) -> Result<(OutcomeTree, Vec<String>), JournalError> {
+    let (mut tree, mut damages) = (OutcomeTree::default(), Vec::new());
+    for header in branch {
+        tree.start(header.task_id, header.parent_id, &header.agent, &state(header));
+        match ending(journal, header) {
+            Ok(Some(outcome)) => tree.end(&outcome),
+            Ok(None) => {}
+            Err(damage @ (JournalError::DamagedTask { .. } | JournalError::Damaged { .. })) => {
+                tree.fail(header.task_id, &Failure::new("journal", damage.to_string()));
+                damages.push(damage.to_string());
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((tree, damages))
+}
+
+/// How the newest leg ended, if it has. One that has ended and left no ending is damaged.
+fn ending(journal: &dyn Journal, header: &TaskHeader) -> Result<Option<TaskOutcome>, JournalError> {
+    if !matches!(header.state, TaskState::Ended(_)) {
+        return Ok(None);
+    }
+    let ending = journal.ending(header.task_id)?;
+    if ending.is_none() {
+        // Reading the whole log says where it is broken.
+        journal.read(header.task_id)?;
+    }
+    Ok(ending)
+}
+
+/// Where a task stands, in one word.
+pub(crate) fn state(header: &TaskHeader) -> String {
+    match header.state {
+        TaskState::Running => RUNNING.to_owned(),
+        TaskState::Interrupted => INTERRUPTED.to_owned(),
+        TaskState::Ended(status) => status.to_string(),
+    }
+}

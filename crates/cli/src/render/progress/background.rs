@@ -1,0 +1,139 @@
+//! What is said of work in the background, of messages and of questions: a short line each.
+//!
+//! Text only; whose line it is, and whether it is shown, is decided where events are folded.
+
+use sortie_protocol::{Addressee, Fact, MailMark, TaskId};
+
+use super::Subject;
+use crate::text::{neutral, width, words};
+
+/// Tasks that one line names; more are counted.
+const NAMED: usize = 5;
+/// Columns of what somebody said.
+const SAID_COLUMNS: usize = 100;
+/// Of a longer text no more is read.
+const READ_CHARS: usize = 400;
+
+/// Whether a task in the background is the first that is told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mention {
+    First,
+    Later,
+}
+
+/// Document 003's words when a task is started that nobody waits for. What can be done meanwhile is said once a run.
+pub(super) fn launched(child: TaskId, mention: Mention) -> Vec<String> {
+    let mut lines = vec![format!("[Task running in background: {child}]")];
+    if mention == Mention::First {
+        lines.push(format!("You can continue working. Use `sortie task-status {child}` to check progress."));
+    }
+    lines
+}
+
+/// `waiting for 2 background tasks: agent-… explore “title”, …`.
+pub(super) fn waiting<'a>(tasks: &[TaskId], subject_of: impl Fn(TaskId) -> Option<&'a Subject>) -> String {
+    let count = match tasks.len() {
+        1 => "a background task".to_owned(),
+        count => format!("{count} background tasks"),
+    };
+    let mut named: Vec<String> = tasks.iter().take(NAMED).map(|task| name(*task, subject_of(*task))).collect();
+    if tasks.len() > NAMED {
+        named.push(format!("and {} more", tasks.len() - NAMED));
+    }
+    format!("waiting for {count}: {}", named.join(", "))
+}
+
+/// A task whose beginning may not have been seen.
+pub(super) fn name(task: TaskId, subject: Option<&Subject>) -> String {
+    subject.map_or_else(|| task.to_string(), |subject| format!("{task} {} “{}”", subject.kind, subject.title))
+}
+
+/// What else of it deserves a line. The words of whoever reads this are not said to them again.
+pub(super) fn remark<'a>(fact: &Fact, subject_of: impl Fn(TaskId) -> Option<&'a Subject>) -> Option<String> {
+    match fact {
+        Fact::ChildReleased { child, .. } => {
+            Some(format!("{} goes on in the background", name(*child, subject_of(*child))))
+        }
+        Fact::ChildAdopted { child, .. } => {
+            Some(format!("takes over {}, whose parent has failed", name(*child, subject_of(*child))))
+        }
+        Fact::MessageArrived { from, text, .. } => {
+            Some(format!("message from {}: {}", neutral::line(&from.to_string()), said(text)))
+        }
+        Fact::MailRead { mail, .. } => read(mail),
+        // One for a person is put to the person.
+        Fact::QuestionAsked { to: Addressee::Parent, text, .. } => Some(format!("asks its parent: {}", said(text))),
+        Fact::NotePosted { text } => Some(format!("tells all others: {}", said(text))),
+        _ => None,
+    }
+}
+
+/// Reports were shown when their tasks ended.
+fn read(mail: &MailMark) -> Option<String> {
+    match mail.messages.len() {
+        0 => None,
+        1 => Some("has read the message".to_owned()),
+        count => Some(format!("has read {count} messages")),
+    }
+}
+
+fn said(text: &str) -> String {
+    let end = text.char_indices().nth(READ_CHARS).map_or(text.len(), |(at, _)| at);
+    width::cut(&neutral::line(&text[..end]), SAID_COLUMNS)
+}
+
+/// What a task does that has nothing to do until something comes.
+pub(in crate::render) fn idle_line(name: &str, elapsed_ms: u64) -> String {
+    format!("  {name} waiting for background tasks · {}", words::elapsed(elapsed_ms))
+}
+
+#[cfg(test)]
+mod tests {
+    use sortie_protocol::Sender;
+
+    use super::*;
+
+    fn id(number: u8) -> TaskId {
+        TaskId::from_random([number; 12])
+    }
+
+    #[test]
+    fn whoever_is_waited_for_is_named_and_many_are_counted() {
+        let subject = Subject {
+            name: String::new(),
+            kind: "explore".to_owned(),
+            title: "Find it".to_owned(),
+            model: String::new(),
+            place: None,
+        };
+        let known = |task| (task == id(0)).then_some(&subject);
+        let two = "waiting for 2 background tasks: agent-aaaaaaaaaaaa explore “Find it”, agent-bbbbbbbbbbbb";
+        assert_eq!(waiting(&[id(0), id(1)], known), two);
+        let many: Vec<TaskId> = (0..7).map(id).collect();
+        assert!(waiting(&many, known).ends_with("agent-eeeeeeeeeeee, and 2 more"), "{}", waiting(&many, known));
+    }
+
+    #[test]
+    fn what_can_be_done_meanwhile_is_said_once() {
+        let told = "You can continue working. Use `sortie task-status agent-aaaaaaaaaaaa` to check progress.";
+        assert_eq!(launched(id(0), Mention::First), ["[Task running in background: agent-aaaaaaaaaaaa]", told]);
+        assert_eq!(launched(id(0), Mention::Later), ["[Task running in background: agent-aaaaaaaaaaaa]"]);
+    }
+
+    #[test]
+    fn what_agents_and_people_say_is_one_harmless_line() {
+        let from = Sender::Task { task: id(0), agent: "ex\u{1b}plore".to_owned() };
+        let message =
+            Fact::MessageArrived { number: 1, from, text: "a\nb\u{1b}[2J".repeat(100), command: None, call: None };
+        let line = remark(&message, |_| None).unwrap();
+        assert!(line.starts_with("message from ex␛plore agent-aaaaaaaaaaaa: a b␛[2J"), "{line}");
+        assert!(width::of(&line) < 200 && !line.contains(char::is_control), "{line}");
+        let read = |messages: Vec<u32>| {
+            remark(&Fact::MailRead { mail: MailMark { messages, ..MailMark::default() }, text: String::new() }, |_| {
+                None
+            })
+        };
+        assert_eq!(read(Vec::new()), None, "reports were shown when their tasks ended");
+        assert_eq!(read(vec![1, 2]), Some("has read 2 messages".to_owned()));
+    }
+}

@@ -1,0 +1,59 @@
+//! A reply that asks for several sub-agents at once, until it is known which of its calls start one.
+//!
+//! What happens meanwhile is held back, a few events, so that what is announced is what is so.
+
+use sortie_protocol::{CallId, Event, Fact, Reply, TaskId};
+
+pub(super) struct ParallelStart {
+    parent: TaskId,
+    /// In the order of the reply.
+    calls: Vec<(CallId, Fate)>,
+    held: Vec<Event>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Open,
+    Started(TaskId),
+    /// It was refused, or answered without a sub-agent.
+    NotStarted,
+}
+
+impl ParallelStart {
+    /// What a reply begins, if it asks for more than one sub-agent by calls of this tool.
+    pub(super) fn begin(parent: TaskId, reply: &Reply, tool: &str) -> Option<Self> {
+        let asking = reply.calls().filter(|call| call.tool == tool);
+        let calls: Vec<_> = asking.map(|call| (call.id.clone(), Fate::Open)).collect();
+        (calls.len() > 1).then_some(Self { parent, calls, held: Vec::new() })
+    }
+
+    /// Holds an event back, and says whether that was the last one to wait for. A call is open for no longer than it
+    /// takes to record a sub-agent, unless a person is asked about it; and whoever waits for it may have to end.
+    pub(super) fn hold(&mut self, event: &Event) -> bool {
+        self.held.push(event.clone());
+        match &event.fact {
+            Fact::ChildStarted { call, child, .. } => self.settle(event.task_id, call, Fate::Started(*child)),
+            Fact::CallFinished { output, .. } => self.settle(event.task_id, &output.call, Fate::NotStarted),
+            Fact::TaskEnded { .. } if event.parent_id != Some(self.parent) => return true,
+            Fact::ApprovalAsked { .. } => return true,
+            _ => {}
+        }
+        self.calls.iter().all(|(_, fate)| *fate != Fate::Open)
+    }
+
+    fn settle(&mut self, task: TaskId, call: &CallId, became: Fate) {
+        let open = self.calls.iter_mut().find(|(known, fate)| known == call && *fate == Fate::Open);
+        if let Some((_, fate)) = open.filter(|_| task == self.parent) {
+            *fate = became;
+        }
+    }
+
+    /// Whose reply it is, the sub-agents that were started in the order of their calls, and what was held back.
+    pub(super) fn into_parts(self) -> (TaskId, Vec<TaskId>, Vec<Event>) {
+        let started = self.calls.iter().filter_map(|(_, fate)| match fate {
+            Fate::Started(child) => Some(*child),
+            Fate::Open | Fate::NotStarted => None,
+        });
+        (self.parent, started.collect(), self.held)
+    }
+}

@@ -1,0 +1,108 @@
+//! What every form of progress for people has to say, and the few lines that several of them share.
+
+pub(super) mod blocks;
+pub(super) mod boxes;
+pub(super) mod launches;
+pub(super) mod one_line;
+pub(super) mod plain;
+
+use anstyle::{AnsiColor, Style};
+use sortie_protocol::{Status, TaskOutcome, Timestamp};
+
+use super::progress::{Happening, Working, background};
+use crate::text::{Colour, neutral, width, words};
+
+/// What stands before the second and later lines of a remark.
+const HANG: &str = "    ";
+
+/// Where lines go: a terminal's extent, and what it can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub(crate) columns: usize,
+    pub(crate) rows: usize,
+    pub(crate) colour: Colour,
+    /// Whether what stands at the end can be taken back; else nothing is ever drawn twice.
+    pub(crate) redraws: bool,
+}
+
+/// One form of progress. Makes text only, and neutral text alone.
+pub(crate) trait ProgressStyle: Send {
+    /// The lines that stay of what happened.
+    fn lasting(&self, happening: &Happening, extent: Extent) -> Vec<String>;
+
+    /// The lines that stand below while a task is at work. Where there is little room only the first one does.
+    fn working(&self, task: &Working, now: Timestamp, columns: usize) -> Vec<String> {
+        vec![working_line(&format!("{} working…", task.subject.name), task, now, columns)]
+    }
+}
+
+/// What it is doing and for how long. Where there is little room, the call's arguments give way: what moves is what a
+/// person looks at.
+pub(super) fn working_line(head: &str, task: &Working, now: Timestamp, columns: usize) -> String {
+    let elapsed = words::elapsed(now.0.saturating_sub(task.since.0));
+    if task.queued {
+        return format!("  {} waiting for a slot · {elapsed}", task.subject.name);
+    }
+    if let Some(since) = task.idle_since {
+        return background::idle_line(&task.subject.name, now.0.saturating_sub(since.0));
+    }
+    let Some(call) = &task.last_call else { return format!("  {head} · {elapsed}") };
+    let (head, tail) = (format!("  {head} "), format!(" · {} · {elapsed}", words::calls(task.calls)));
+    let room = columns.saturating_sub(width::of(&head) + width::of(&tail));
+    format!("{head}{}{tail}", width::cut(call, room))
+}
+
+/// A remark below what it is about.
+pub(super) fn remark(name: &str, text: &str, extent: Extent) -> Vec<String> {
+    hanging(&format!("  {name}: {text}"), extent)
+}
+
+/// Lines as they stand, where they fit.
+pub(super) fn said(lines: &[String], extent: Extent) -> Vec<String> {
+    lines.iter().flat_map(|line| hanging(line, extent)).collect()
+}
+
+/// A text whose second and later lines stand further in, where lines must fit.
+pub(super) fn hanging(text: &str, extent: Extent) -> Vec<String> {
+    if !extent.redraws {
+        return vec![text.to_owned()];
+    }
+    let start = text.len() - text.trim_start().len();
+    let (indent, text) = text.split_at(start);
+    let lines = width::wrap(text, extent.columns.saturating_sub(HANG.len() + 1));
+    lines.iter().enumerate().map(|(index, line)| format!("{}{line}", if index == 0 { indent } else { HANG })).collect()
+}
+
+/// The first lines of a report, and how many more it has.
+pub(super) fn beginning(report: &str, most: usize) -> Vec<String> {
+    let mut report = report.lines().map(neutral::line).filter(|line| !line.is_empty());
+    let mut lines: Vec<String> = report.by_ref().take(most).collect();
+    match report.count() {
+        0 => {}
+        1 => lines.push("… 1 more line".to_owned()),
+        more => lines.push(format!("… {more} more lines")),
+    }
+    lines
+}
+
+/// What went wrong, what a person should know, and what it cost.
+pub(super) fn closing(outcome: &TaskOutcome) -> Vec<String> {
+    let error = outcome.error.as_ref();
+    let error = error.map(|error| format!("{}: {}", neutral::line(&error.code), neutral::line(&error.message)));
+    let notices = outcome.notices.iter().map(|notice| format!("note: {}", neutral::line(notice)));
+    error.into_iter().chain(notices).chain([words::usage(&outcome.usage)]).collect()
+}
+
+/// `completed`, `partial (turns)`.
+pub(super) fn status(outcome: &TaskOutcome) -> String {
+    let reason = outcome.reason.map(|limit| format!(" ({limit})")).unwrap_or_default();
+    format!("{}{reason}", outcome.status)
+}
+
+pub(super) fn colour_of(status: Status) -> Style {
+    match status {
+        Status::Completed => AnsiColor::Green.on_default(),
+        Status::Partial | Status::Cancelled => AnsiColor::Yellow.on_default(),
+        Status::Failed | Status::Rejected => AnsiColor::Red.on_default(),
+    }
+}

@@ -1,0 +1,86 @@
+//! `boxes` in the words of `typed`: "Launching Subagent" with type, task and model, "Subagent Result"; of several at
+//! once how many they are, and a box for each with its status and what it found.
+
+use sortie_contract::{Contract as _, Typed};
+use sortie_protocol::{Status, TaskOutcome, Timestamp};
+
+use super::boxes::{LAUNCH, REPORT_LINES, painted_box};
+use super::{Extent, ProgressStyle, colour_of, working_line};
+use crate::render::progress::{Happening, Subject, Working};
+use crate::render::progress_style;
+
+pub(crate) struct Launches;
+
+impl ProgressStyle for Launches {
+    fn lasting(&self, happening: &Happening, extent: Extent) -> Vec<String> {
+        match happening {
+            Happening::Several { count, kind: Some(kind) } => {
+                vec![format!("[Launching {count} {kind} agents in parallel...]")]
+            }
+            Happening::Several { count, kind: None } => vec![format!("[Launching {count} agents in parallel...]")],
+            Happening::Launched(subject) => launch(subject, extent),
+            // On a terminal the line is drawn below, as long as it is true.
+            Happening::Admitted(subject) if subject.place.is_none() && !extent.redraws => vec![working(subject)],
+            Happening::Admitted(_) => Vec::new(),
+            Happening::Said(lines) => progress_style::said(lines, extent),
+            Happening::Remark { name, text } => progress_style::remark(name, text, extent),
+            Happening::Ended { subject, outcome, .. } => {
+                let (title, mut lines) = match subject.place {
+                    Some(place) => (format!("Agent {place}: {}", subject.title), of_several(outcome)),
+                    None => ("Subagent Result".to_owned(), of_one(outcome)),
+                };
+                lines.extend(progress_style::closing(outcome));
+                painted_box(&[&title], &lines, colour_of(outcome.status), extent)
+            }
+        }
+    }
+
+    fn working(&self, task: &Working, now: Timestamp, columns: usize) -> Vec<String> {
+        let subject = &task.subject;
+        let head = match subject.place {
+            Some(place) => format!("Agent {place}: {} {}", subject.title, working(subject)),
+            None => working(subject),
+        };
+        vec![working_line(&head, task, now, columns)]
+    }
+}
+
+/// One of several is announced with the others, and has a box when there is something to say of it.
+fn launch(subject: &Subject, extent: Extent) -> Vec<String> {
+    if subject.place.is_some() {
+        return Vec::new();
+    }
+    let Subject { kind, title, model, .. } = subject;
+    let lines = [format!("Type: {kind}"), format!("Task: {title}"), format!("Model: {model}")];
+    painted_box(&["Launching Subagent"], &lines, LAUNCH, extent)
+}
+
+fn working(subject: &Subject) -> String {
+    format!("[{} agent working...]", subject.kind)
+}
+
+/// A result speaks for itself, unless it is not one.
+fn of_one(outcome: &TaskOutcome) -> Vec<String> {
+    let status = (outcome.status != Status::Completed).then(|| status(outcome));
+    status.into_iter().chain(progress_style::beginning(&outcome.text, REPORT_LINES)).collect()
+}
+
+fn of_several(outcome: &TaskOutcome) -> Vec<String> {
+    let mut report = progress_style::beginning(&outcome.text, REPORT_LINES);
+    if let Some(first) = report.first_mut().filter(|first| !first.starts_with("Found")) {
+        first.insert_str(0, "Found: ");
+    }
+    std::iter::once(status(outcome)).chain(report).collect()
+}
+
+/// `Status: Completed`: one of the document's three words, and behind it what no line below it says.
+fn status(outcome: &TaskOutcome) -> String {
+    let ours = outcome.status.to_string();
+    let (first, rest) = Typed.status_word(&ours).split_at(1);
+    let why = match (outcome.status, outcome.reason) {
+        (Status::Partial, Some(limit)) => format!(" (the limit of {limit} was reached)"),
+        (Status::Cancelled, _) => " (cancelled)".to_owned(),
+        _ => String::new(),
+    };
+    format!("Status: {}{rest}{why}", first.to_uppercase())
+}

@@ -1,0 +1,143 @@
+//! The text format: progress on stderr, the answer alone on stdout.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write as _};
+
+use sortie_journal::{Journal, JournalError};
+use sortie_protocol::{Event, Fact, Limit, Status, TaskId, TaskOutcome};
+
+use super::Display;
+use super::options::shell_mark;
+use super::stderr_progress::StderrProgress;
+use crate::environment::Confinement;
+use crate::error;
+use crate::text::{fitted, neutral, words, write_stderr};
+
+/// Shows a run to a person.
+pub(crate) struct TextDisplay {
+    progress: StderrProgress,
+    /// What the root task noticed and progress has told of, so that it is not said once more at the end.
+    noticed: Vec<String>,
+    /// The root task, where it was begun before and may have a parent.
+    resumed: Option<TaskId>,
+    /// Whether the journal has anything of the run, so that it can go on.
+    is_recorded: bool,
+    /// By all tasks that have ended while this was shown.
+    files_changed: BTreeSet<String>,
+    /// Said in the last line, where there is something to say of all who could run commands.
+    shell_mark: &'static str,
+}
+
+impl TextDisplay {
+    pub(crate) fn new(progress: StderrProgress, confinement: Confinement) -> Self {
+        let shell_mark = shell_mark(confinement);
+        let (noticed, files_changed) = (Vec::new(), BTreeSet::new());
+        Self { progress, noticed, resumed: None, is_recorded: false, files_changed, shell_mark }
+    }
+
+    fn is_of_root(&self, event: &Event) -> bool {
+        self.resumed.map_or(event.parent_id.is_none(), |resumed| event.task_id == resumed)
+    }
+}
+
+impl Display for TextDisplay {
+    fn recall(&mut self, journal: &dyn Journal, task: TaskId) -> Result<(), JournalError> {
+        (self.resumed, self.is_recorded) = (Some(task), true);
+        self.progress.recall(journal, task)
+    }
+
+    fn show(&mut self, event: &Event) -> io::Result<()> {
+        self.is_recorded = true;
+        match &event.fact {
+            Fact::Noticed { text } if self.is_of_root(event) && self.progress.is_text() => {
+                self.noticed.push(text.clone())
+            }
+            Fact::TaskEnded { outcome } => self.files_changed.extend(outcome.files_changed.iter().cloned()),
+            _ => {}
+        }
+        self.progress.show(event)
+    }
+
+    fn refresh(&mut self) -> io::Result<()> {
+        self.progress.refresh();
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, outcome: &TaskOutcome) -> io::Result<()> {
+        self.progress.clear();
+        // Sets the answer apart from what was drawn above and the figures below.
+        self.progress.gap();
+        // Where a value was asked for, that is what is piped on.
+        let answer = outcome.structured.as_ref().map_or_else(|| outcome.text.clone(), |value| format!("{value:#}"));
+        if !answer.is_empty() {
+            let answer = neutral::block(&answer);
+            let end = if answer.ends_with('\n') { "" } else { "\n" };
+            let mut stdout = io::stdout().lock();
+            write!(stdout, "{answer}{end}")?;
+            stdout.flush()?;
+        }
+        self.progress.gap();
+        if !matches!(self.progress, StderrProgress::Events(_)) {
+            say_ending(outcome, &self.noticed);
+            if self.is_recorded {
+                say_how_to_go_on(outcome);
+            }
+        }
+        if self.progress.is_text() {
+            self.files_changed.extend(outcome.files_changed.iter().cloned());
+            if let Some(files) = words::files(&self.files_changed) {
+                write_stderr(&fitted(&format!("changed: {files}\n")));
+            }
+            say_figures(outcome, self.shell_mark);
+        }
+        self.progress.finish(outcome)
+    }
+}
+
+/// What the answer itself does not say: how the run ended, and what a person should know.
+fn say_ending(outcome: &TaskOutcome, noticed: &[String]) {
+    for notice in outcome.notices.iter().filter(|notice| !noticed.contains(notice)) {
+        error::notice(notice);
+    }
+    if let Some(path) = outcome.full_text_path.as_ref().filter(|_| outcome.truncated) {
+        error::note(&format!("the answer was cut; the whole is in {path}"));
+    }
+    if let Some(failure) = &outcome.error {
+        error::fail(&format!("{} ({})", failure.message, failure.code));
+    }
+    match (outcome.status, outcome.reason) {
+        (Status::Completed, _) => {}
+        (status, Some(limit)) => error::warn(&format!("{status}: the limit of {limit} was reached")),
+        (Status::Failed | Status::Rejected, None) if outcome.error.is_some() => {}
+        (status, None) => error::warn(&status.to_string()),
+    }
+}
+
+/// Where a task ended before its time and going on can help: the command for it.
+pub(super) fn say_how_to_go_on(outcome: &TaskOutcome) {
+    if let Some(more) = what_it_lacks(outcome) {
+        error::hint(&format!("`sortie resume {}{more}` goes on", outcome.task_id));
+    }
+}
+
+/// What gives a task more of what it used up, or nothing where it only has to go on; `None` if that would not help.
+fn what_it_lacks(outcome: &TaskOutcome) -> Option<&'static str> {
+    // Without any text a limit is a failure.
+    let code = outcome.error.as_ref().map_or("", |failure| &failure.code);
+    match (outcome.reason, code) {
+        (Some(Limit::Turns), _) | (None, "limit_turns") => Some(" --max-turns N"),
+        (Some(Limit::Deadline), _) | (None, "timeout") => Some(" --timeout TIME"),
+        (Some(Limit::Tokens), _) | (None, "limit_tokens") => Some(" --max-tokens N"),
+        (Some(Limit::Stalled | Limit::Output), _) | (None, "journal") => Some(""),
+        (None, _) if outcome.status == Status::Cancelled => Some(""),
+        (Some(Limit::Cost), _) | (None, "limit_cost") => Some(" --max-cost-usd AMOUNT"),
+        (Some(Limit::Context | Limit::Loop) | None, _) => None,
+    }
+}
+
+/// What it cost.
+fn say_figures(outcome: &TaskOutcome, mark: &str) {
+    let usage = words::usage(&outcome.usage);
+    let model = words::model(&outcome.model);
+    write_stderr(&fitted(&format!("{}{mark} {} · {model} · {usage}\n", outcome.task_id, outcome.status)));
+}

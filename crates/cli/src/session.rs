@@ -1,0 +1,242 @@
+//! One run from its start to its end: it is started, shown, asked about, left or stopped when someone asks.
+
+mod approval_prompt;
+mod detach;
+pub(crate) mod presentation;
+
+use std::pin::pin;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sortie_engine::{Engine, EngineError, Hooks, Kind, Resumption, Running};
+use sortie_protocol::{Failure, Job, Status, TaskId, TaskOutcome, TaskRequest, Usage};
+use tokio::runtime::Builder;
+
+use crate::error::long_wait::A_MOMENT;
+use crate::error::signal::{Signal, Signals};
+use crate::error::{self, CommandError, ErrorKind, exit_code};
+use crate::render::{FollowError, Follower};
+use crate::wiring::agent_warnings::complain;
+use crate::wiring::retention::Retention;
+use crate::wiring::{Plan, Wired, hooks};
+use detach::Detachment;
+use presentation::Presentation;
+
+const MEMORY_TENDED: Duration = Duration::from_secs(30);
+
+/// How a run begins.
+pub(crate) enum SessionStart {
+    New { kind: Kind, request: TaskRequest },
+    Resume { task: TaskId, resumption: Resumption },
+}
+
+/// Runs it and shows it. With a detachment, the run is left once only sub-agents in the background work. The inner failure
+/// means that nothing was started.
+pub(crate) fn run(
+    plan: Plan<'_>,
+    start: SessionStart,
+    presentation: Presentation,
+) -> Result<Result<ExitCode, Failure>, CommandError> {
+    complain(&plan.agents());
+    plan.rules_about_nobody().iter().for_each(|warning| error::warn(warning));
+    if let SessionStart::New { kind, request } = &start
+        && let Err(failure) = plan.check(request, *kind)?
+    {
+        return Ok(Err(failure));
+    }
+    let retention = plan.retention();
+    let wired = plan.open(Arc::clone(&presentation.approver))?;
+    let runtime = Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CommandError::internal(format!("the runtime could not be started: {error}")))?;
+    runtime.spawn(tend_memory());
+    let ended = runtime.block_on(steer(wired, start, presentation, retention));
+    // A search that does not look up from its work must not hold the end.
+    runtime.shutdown_background();
+    ended
+}
+
+/// What lies free goes back to the system now and then: a run may live for days, and be parked for most of them.
+pub(crate) async fn tend_memory() {
+    loop {
+        tokio::time::sleep(MEMORY_TENDED).await;
+        tokio::task::spawn_blocking(sortie_sandbox::give_memory_back).await.ok();
+    }
+}
+
+async fn steer(
+    wired: Wired,
+    start: SessionStart,
+    presentation: Presentation,
+    retention: Retention,
+) -> Result<Result<ExitCode, Failure>, CommandError> {
+    let Wired { engine, journal, hooks, .. } = wired;
+    let Presentation { mut view, detachment, .. } = presentation;
+    let mut signals =
+        Signals::listen().map_err(|error| CommandError::internal(format!("signals cannot be listened to: {error}")))?;
+    let before = journal.end()?;
+    if let SessionStart::Resume { task, .. } = start {
+        // Behind `before`: whoever may write in between, all that happened is recalled or followed.
+        view.display.recall(journal.as_ref(), task)?;
+    }
+    let mut starting = pin!(hooks::while_they_run(hooks.as_ref(), begin(&engine, start)));
+    let started = tokio::select! {
+        biased;
+        started = &mut starting => started,
+        // A hook may take its time over a start; whoever does not want to wait for it need not.
+        signal = signals.next() => {
+            hooks::tell_who_was_ended(hooks.as_ref());
+            return Ok(Ok(signal.exit_code()));
+        }
+    };
+    let running = match started {
+        Ok(running) => running,
+        Err(failure) => {
+            unless_signalled(hooks::settle(hooks.as_ref()), hooks.as_ref(), &mut signals, None).await;
+            return Ok(Err(failure));
+        }
+    };
+    let job = running.job();
+    let follower = Follower::start(Arc::clone(&journal), before, &job, view)
+        .map_err(|error| CommandError::internal(format!("the display could not be started: {error}")))?;
+    // Left while the run still lives: to let go of it would stop it.
+    let (ended, signal) = tokio::select! {
+        watched = watch(running, &follower, &mut signals) => watched,
+        never = Detachment::leave_when_parked(detachment.as_ref(), journal.as_ref(), hooks.as_ref(), job.task) => never,
+    };
+    let mut finished = tokio::task::spawn_blocking(move || {
+        let status = finish(follower, ended, &job);
+        // Whoever asked for the end does not wait for old tasks to go.
+        if signal.is_none() {
+            retention.tend(&journal);
+        }
+        status
+    });
+    let finished = loop {
+        tokio::select! {
+            finished = &mut finished => break finished,
+            // The run is over; only a reader that does not read can hold us here.
+            another = signals.next() => if another.is_meant_after(signal) { end_now(another) },
+        }
+    };
+    let settling = async { tokio::join!(hooks::settle(hooks.as_ref()), engine.close()) };
+    unless_signalled(settling, hooks.as_ref(), &mut signals, signal).await;
+    match (finished.unwrap_or_else(|_| Err(CommandError::internal("the result could not be shown"))), signal) {
+        (Ok(status), signal) => Ok(Ok(exit_code::of_outcome(status, signal))),
+        // Whoever asked for the end may have taken the terminal away, too.
+        (Err(CommandError { kind: ErrorKind::OutputLost, .. }), Some(signal)) => Ok(Ok(signal.exit_code())),
+        (Err(error @ CommandError { kind: ErrorKind::OutputLost, .. }), None) => {
+            // A terminal that is closed fails before the signal comes that says so.
+            match tokio::time::timeout(A_MOMENT, signals.next()).await {
+                Ok(signal) => Ok(Ok(signal.exit_code())),
+                Err(_) => Err(error),
+            }
+        }
+        (Err(error), _) => Err(error),
+    }
+}
+
+async fn begin(engine: &Engine, start: SessionStart) -> Result<Running, Failure> {
+    match start {
+        SessionStart::New { kind: Kind::Main, request } => engine.run(request).await,
+        SessionStart::New { kind: Kind::Delegated, request } => engine.task(request).await,
+        SessionStart::Resume { task, resumption } => engine.resume(task, resumption).await,
+    }
+}
+
+/// Waits for the end. The first signal asks for it, a second one does not wait for it.
+async fn watch(
+    running: Running,
+    follower: &Follower,
+    signals: &mut Signals,
+) -> (Result<TaskOutcome, EngineError>, Option<Signal>) {
+    let stop = running.stopper();
+    let mut ended = pin!(running.outcome());
+    let mut received = None;
+    loop {
+        tokio::select! {
+            ended = &mut ended => return (ended, received),
+            signal = signals.next() => {
+                if received.is_some() && signal.is_meant_after(received) {
+                    end_now(signal);
+                }
+                received.get_or_insert(signal);
+                stop.cancel();
+            },
+            // Nobody would see the rest.
+            () = follower.failed(), if !stop.is_cancelled() => stop.cancel(),
+        }
+    }
+}
+
+/// Waits for hooks and servers, each of which ends in its time. Who does not want to wait for that need not: whatever the run
+/// came to, or why there was none, is not changed by it. `before` is the signal that has ended the run.
+async fn unless_signalled<T>(
+    settling: impl Future<Output = T>,
+    hooks: &dyn Hooks,
+    signals: &mut Signals,
+    before: Option<Signal>,
+) {
+    let mut settling = pin!(settling);
+    loop {
+        tokio::select! {
+            _ = &mut settling => return,
+            another = signals.next() => if another.is_meant_after(before) {
+                return hooks::tell_who_was_ended(hooks);
+            },
+        }
+    }
+}
+
+/// Shows the ending. Whatever broke under the run, there is one, and it is shown in the run's own format.
+fn finish(follower: Follower, ended: Result<TaskOutcome, EngineError>, job: &Job) -> Result<Status, CommandError> {
+    let broken = || CommandError::internal("the display broke down; this is a bug in Sortie");
+    let (display, followed) = follower.join().ok_or_else(broken)?;
+    let mut outcome = ended.unwrap_or_else(|error| outcome_of_broken(job, &error));
+    let shown = match followed {
+        Ok(()) => display.finish(&outcome),
+        Err(FollowError::Output(error)) => Err(error),
+        Err(FollowError::Journal(error)) => {
+            outcome.status = Status::Failed;
+            outcome.error.get_or_insert(Failure::new("journal", error.to_string()));
+            display.finish(&outcome)
+        }
+    };
+    match shown.map_err(CommandError::from) {
+        Err(error) if error.kind != ErrorKind::OutputClosed => Err(error),
+        _ => Ok(outcome.status),
+    }
+}
+
+/// What is known of a run that its engine could not bring to a recorded end.
+fn outcome_of_broken(job: &Job, error: &EngineError) -> TaskOutcome {
+    let code = match error {
+        EngineError::Journal(_) => "journal",
+        EngineError::Aborted => "internal",
+    };
+    TaskOutcome {
+        task_id: job.task,
+        agent: job.config.agent.clone(),
+        status: Status::Failed,
+        reason: None,
+        text: String::new(),
+        structured: None,
+        files_changed: Vec::new(),
+        tool_summary: Vec::new(),
+        model: job.config.model.clone(),
+        usage: Usage::default(),
+        truncated: false,
+        full_text_path: None,
+        truncation: None,
+        deadline_ms: None,
+        notices: vec!["what it did and spent is not in these figures".to_owned()],
+        error: Some(Failure::new(code, error.to_string())),
+    }
+}
+
+#[expect(clippy::exit, reason = "a second signal asks for the end at once, whatever is still under way")]
+fn end_now(signal: Signal) -> ! {
+    std::process::exit(i32::from(signal.code()))
+}

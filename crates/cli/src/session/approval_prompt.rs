@@ -1,0 +1,275 @@
+//! Asking a person on the terminal: whether a call may run, or what an agent wants to know. Progress stands aside until
+//! there is an answer.
+//!
+//! Shows one question and reads one line. When to ask and what an answer covers is the engine's business; it also gives
+//! up by dropping the question, so that Ctrl-C ends a run here as anywhere.
+
+mod answer;
+mod inquiry;
+mod question;
+
+use std::io::{self, IsTerminal as _};
+use std::os::fd::AsFd as _;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use rustix::io::{ioctl_fionread, read};
+use rustix::process::getpgrp;
+use rustix::termios::{QueueSelector, tcflush, tcgetattr, tcgetpgrp};
+use sortie_engine::{Approval, Approver, Inquiry, Question};
+use sortie_tools::BoxFuture;
+use tokio::net::unix::pipe;
+
+use crate::environment::Confinement;
+use crate::error;
+use crate::render::{ProgressArea, shell_mark};
+use crate::settings::allow_for_good;
+use crate::text::{Colour, columns, fitted, write_stderr};
+use answer::Answer;
+use question::{Keeping, Prompt};
+
+/// Longer than any line that a terminal hands over at once.
+const MAX_LINE_BYTES: usize = 8192;
+
+/// Far longer than a signal takes that was sent before.
+const PATIENCE_WITH_SIGNALS: Duration = Duration::from_secs(10);
+
+/// Said where a question was given up: its time is over, or the run ends.
+const TOO_LATE: &str = "\n  too late: no answer is waited for any more, and anything typed here is dropped\n";
+/// Said where somebody else was faster.
+const ANSWERED: &str = "\n  answered from elsewhere; anything typed here is dropped\n";
+
+/// The room that questions have on stderr, and whether it takes colours.
+#[derive(Debug, Clone, Copy)]
+struct Canvas {
+    columns: usize,
+    colour: Colour,
+}
+
+impl Canvas {
+    fn of_stderr() -> Self {
+        Self { columns: columns(), colour: Colour::of_stderr() }
+    }
+}
+
+/// A person at a terminal.
+pub(crate) struct TerminalApprover {
+    area: ProgressArea,
+    /// Where an answer for good is written, if there is such a place.
+    config: Option<PathBuf>,
+    /// Said in every question, where there are no walls around commands.
+    shell_mark: &'static str,
+}
+
+impl TerminalApprover {
+    /// Whoever sits there, if questions can be seen and answered.
+    pub(crate) fn find(area: ProgressArea, config: Option<&Path>, confinement: Confinement) -> Option<Self> {
+        let can_talk = io::stdin().is_terminal() && io::stderr().is_terminal();
+        let shell_mark = shell_mark(confinement);
+        can_talk.then(|| Self { area, config: config.map(Path::to_owned), shell_mark })
+    }
+
+    fn prompt<'a>(&'a self, question: &'a Question) -> Prompt<'a> {
+        let keeping = if self.config.is_some() { Keeping::Possible } else { Keeping::Impossible };
+        Prompt { question, shell_mark: self.shell_mark, keeping, canvas: Canvas::of_stderr() }
+    }
+
+    async fn converse(&self, question: &Question) -> io::Result<Approval> {
+        self.area.is_ready().await;
+        let mut conversation = Conversation::begin(&self.area, None);
+        let prompt = self.prompt(question);
+        write_stderr(&prompt.text());
+        let choices = prompt.choices();
+        loop {
+            let Some(line) = conversation.ask(&choices).await? else {
+                return Ok(Approval::No { reason: None });
+            };
+            return Ok(match (answer::read(&line), &question.lasting_rule, &self.config) {
+                (Some(Answer::Once), ..) => Approval::Once,
+                (Some(Answer::Tree), ..) if !question.rules.is_empty() => Approval::Tree,
+                (Some(Answer::Always), Some(rule), Some(config)) => keep(config, rule),
+                (Some(Answer::No { reason }), ..) => Approval::No { reason },
+                // Not understood, or not offered.
+                _ => continue,
+            });
+        }
+    }
+}
+
+/// Puts an agent's question, and reads the answer; `None` where the input has ended.
+async fn inquire(area: &ProgressArea, inquiry: &Inquiry<'_>) -> io::Result<Option<String>> {
+    area.is_ready().await;
+    let mut conversation = Conversation::begin(area, Some(inquiry.answered));
+    write_stderr(&inquiry::shown(inquiry, Canvas::of_stderr()));
+    let mut answer = inquiry::Answer::default();
+    loop {
+        let line = if answer.is_begun() {
+            conversation.hear(inquiry::PROMPT_AGAIN).await?
+        } else {
+            conversation.ask(&inquiry::prompt(columns())).await?
+        };
+        let Some(mut line) = line else {
+            drop(conversation);
+            error::note(&inquiry::left_open(inquiry));
+            return Ok(None);
+        };
+        // Lines that were pasted come one by one.
+        while ioctl_fionread(io::stdin())? > 0 {
+            line += &next_line().await?.unwrap_or_default();
+        }
+        if let Some(answer) = answer.take(&line) {
+            return Ok(Some(answer));
+        }
+    }
+}
+
+/// Writes a rule down. Where that cannot be done, it holds for as long as it can.
+fn keep(config: &Path, rule: &str) -> Approval {
+    match allow_for_good(config, rule) {
+        Ok(()) => {
+            error::note(&format!("`{rule}` is allowed from now on; it was written into {}", config.display()));
+            Approval::Always
+        }
+        Err(error) => {
+            error.report();
+            error::note(&format!("`{rule}` is allowed for this task tree only"));
+            Approval::Tree
+        }
+    }
+}
+
+/// Whether a shell has put us in the background: whoever reads the terminal there, or clears what was typed, is halted.
+fn is_in_background() -> bool {
+    // A terminal that is not ours to control halts nobody.
+    tcgetpgrp(io::stdin()).is_ok_and(|foreground| foreground != getpgrp())
+}
+
+/// A terminal that is closed ends its input before the signal is heard that stops the run. Nobody has said no then: the
+/// question is open until it is given up. Where no signal comes, nobody is there.
+async fn let_a_closed_terminal_stop_us() {
+    if tcgetattr(io::stdin()).is_err() {
+        tokio::time::sleep(PATIENCE_WITH_SIGNALS).await;
+    }
+}
+
+impl Approver for TerminalApprover {
+    fn is_present(&self) -> bool {
+        !is_in_background()
+    }
+
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Approval> {
+        Box::pin(async move {
+            if is_in_background() {
+                return Approval::Nobody;
+            }
+            let asked = self.converse(question).await;
+            let_a_closed_terminal_stop_us().await;
+            asked.unwrap_or_else(|error| {
+                error::warn(&format!("nobody could be asked: {error}"));
+                Approval::Nobody
+            })
+        })
+    }
+
+    fn hurry(&self, question: &Question, within: Duration) {
+        if self.area.is_held() {
+            let choices = self.prompt(question).choices();
+            write_stderr(&format!("\n{}{choices}", question::hurried(question.task, within, columns())));
+        }
+    }
+
+    fn inquire<'a>(&'a self, inquiry: &'a Inquiry<'a>) -> BoxFuture<'a, Option<String>> {
+        Box::pin(async move {
+            if is_in_background() {
+                return None;
+            }
+            let asked = inquire(&self.area, inquiry).await;
+            let_a_closed_terminal_stop_us().await;
+            asked.unwrap_or_else(|error| {
+                error::warn(&format!("nobody could be asked: {error}"));
+                None
+            })
+        })
+    }
+}
+
+/// The run is left while a question may stand there: says so, and drops what was typed by then. Whoever calls this ends the
+/// process; what is said before that is written by `say`.
+pub(crate) fn give_up<T>(area: &ProgressArea, say: impl FnOnce() -> T) -> T {
+    let is_open = area.is_held();
+    if is_open {
+        write_stderr(&fitted(TOO_LATE));
+    }
+    let said = say();
+    if is_open && !is_in_background() {
+        tcflush(io::stdin(), QueueSelector::IFlush).unwrap_or_default();
+    }
+    said
+}
+
+/// The time in which the terminal is the question's.
+struct Conversation<'a> {
+    area: &'a ProgressArea,
+    /// Whether the cursor stands behind a question.
+    is_open: bool,
+    /// Whether an answer is waited for: who drops it then has given up.
+    is_waiting: bool,
+    /// Set if that is because there is an answer from elsewhere, where there can be one.
+    answered: Option<&'a OnceLock<()>>,
+}
+
+impl<'a> Conversation<'a> {
+    fn begin(area: &'a ProgressArea, answered: Option<&'a OnceLock<()>>) -> Self {
+        area.hold();
+        Self { area, is_open: false, is_waiting: false, answered }
+    }
+
+    /// Shows the choices and waits for a line; `None` where the input has ended.
+    async fn ask(&mut self, choices: &str) -> io::Result<Option<String>> {
+        // What was typed before was no answer to this.
+        tcflush(io::stdin(), QueueSelector::IFlush)?;
+        self.hear(choices).await
+    }
+
+    /// The same, where what has been typed by now belongs to the answer.
+    async fn hear(&mut self, prompt: &str) -> io::Result<Option<String>> {
+        write_stderr(prompt);
+        (self.is_open, self.is_waiting) = (true, true);
+        let line = next_line().await;
+        self.is_waiting = false;
+        let line = line?;
+        self.is_open = line.is_none();
+        Ok(line)
+    }
+}
+
+/// The line that the terminal hands over next; `None` where the input has ended. Nothing is lost when it is dropped.
+async fn next_line() -> io::Result<Option<String>> {
+    // A terminal is no pipe, but is waited for like one; it is never read from as one.
+    let stdin = io::stdin().as_fd().try_clone_to_owned()?;
+    pipe::Receiver::from_owned_fd_unchecked(stdin)?.readable().await?;
+    // No bytes are the end of the input. A line is there as a whole, and nobody else reads: this does not wait.
+    if ioctl_fionread(io::stdin())? == 0 {
+        return Ok(None);
+    }
+    let mut bytes = vec![0; MAX_LINE_BYTES];
+    let count = read(io::stdin(), &mut bytes)?;
+    Ok(Some(String::from_utf8_lossy(&bytes[..count]).into_owned()))
+}
+
+impl Drop for Conversation<'_> {
+    fn drop(&mut self) {
+        if self.is_waiting {
+            // Half an answer would be a command to the shell that reads here next.
+            if !is_in_background() {
+                tcflush(io::stdin(), QueueSelector::IFlush).unwrap_or_default();
+            }
+            let is_answered = self.answered.is_some_and(|set| set.get().is_some());
+            write_stderr(&fitted(if is_answered { ANSWERED } else { TOO_LATE }));
+        } else if self.is_open {
+            write_stderr("\n");
+        }
+        self.area.release();
+    }
+}

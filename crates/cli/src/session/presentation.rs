@@ -1,0 +1,103 @@
+//! How a run is presented: its display, who answers its questions, and whether it can be left.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use sortie_engine::{Approver, NoApprover};
+use sortie_protocol::{Failure, TaskId};
+
+use super::approval_prompt::TerminalApprover;
+use super::detach::Detachment;
+use crate::environment::Confinement;
+use crate::error::{self, CommandError};
+use crate::render::{
+    Display, JsonDisplay, JsonForm, OutputFormat, Pace, ProgressArea, Root, ShowArgs, ShowContext, StderrProgress,
+    StreamDisplay, TextDisplay, View, WithProgress, print_not_started,
+};
+use crate::settings::Settings;
+
+/// Everything by which people and programs take part in a run.
+pub(crate) struct Presentation {
+    pub(crate) view: View,
+    pub(crate) approver: Arc<dyn Approver>,
+    /// Set where the run is left once only sub-agents in the background work.
+    pub(crate) detachment: Option<Detachment>,
+    area: ProgressArea,
+}
+
+/// Progress on stderr, as the options and the settings have it.
+pub(crate) fn stderr_progress(
+    show: &ShowArgs,
+    root: Root,
+    settings: &Settings,
+    confinement: Confinement,
+) -> Result<StderrProgress, CommandError> {
+    show.stderr_progress(ShowContext {
+        root,
+        contract: settings.contract().name(),
+        every_call: settings.verbose_logging(),
+        terminal: settings.environment.terminal(),
+        confinement,
+    })
+}
+
+impl Presentation {
+    /// The result on stdout in this format, with progress on stderr. The formats for programs have none, unless someone asks
+    /// for it. A person answers questions where one reads text and can answer; else nobody does.
+    pub(crate) fn new(
+        format: OutputFormat,
+        show: &ShowArgs,
+        progress: StderrProgress,
+        settings: &Settings,
+        confinement: Confinement,
+    ) -> Self {
+        let area = progress.area();
+        let is_for_people = format == OutputFormat::Text && !matches!(progress, StderrProgress::Events(_));
+        let person = TerminalApprover::find(area.clone(), settings.places.config.as_deref(), confinement);
+        let approver: Arc<dyn Approver> = match person.filter(|_| is_for_people) {
+            Some(person) => Arc::new(person),
+            None => Arc::new(NoApprover),
+        };
+        let (pace, result): (Pace, Box<dyn Display>) = match format {
+            OutputFormat::Text => {
+                let view = View { pace: progress.pace(), display: Box::new(TextDisplay::new(progress, confinement)) };
+                return Self { view, approver, detachment: None, area };
+            }
+            OutputFormat::Json => (progress.pace(), Box::new(JsonDisplay::default())),
+            OutputFormat::StreamJson => (Pace::AtOnce, Box::new(StreamDisplay::default())),
+        };
+        let display = if show.is_given() { Box::new(WithProgress::new(progress, result)) } else { result };
+        Self { view: View { pace, display }, approver, detachment: None, area }
+    }
+
+    /// A view without anybody to ask.
+    pub(crate) fn unattended(view: View) -> Self {
+        Self { view, approver: Arc::new(NoApprover), detachment: None, area: ProgressArea::default() }
+    }
+
+    /// Leaves the run once its main agent only waits: `task`, where that is known before the first event.
+    pub(crate) fn detachable(self, format: OutputFormat, task: Option<TaskId>) -> Result<Self, CommandError> {
+        if format != OutputFormat::Text {
+            return Err(CommandError::usage("--detach is for --output-format text: a run that is left has no outcome"));
+        }
+        let View { pace, display } = self.view;
+        let (detachment, display) = Detachment::watching(task, self.area.clone(), display);
+        Ok(Self { view: View { pace, display }, detachment: Some(detachment), ..self })
+    }
+}
+
+/// Whether a hook kept a task from starting, by its word or until there was no time left. Nothing was wrong with the request
+/// then, which was not served.
+pub(crate) fn is_held_up(failure: &Failure) -> bool {
+    ["vetoed", "timeout"].contains(&failure.code.as_str())
+}
+
+/// Ends a run that was held up before it started, for people on stderr and for programs on stdout.
+pub(crate) fn not_started(failure: &Failure, format: OutputFormat) -> Result<ExitCode, CommandError> {
+    match format {
+        OutputFormat::Text => error::fail(&failure.message),
+        OutputFormat::Json => print_not_started(failure, JsonForm::Object)?,
+        OutputFormat::StreamJson => print_not_started(failure, JsonForm::Stream)?,
+    }
+    Ok(ExitCode::from(1))
+}

@@ -1,0 +1,105 @@
+//! What a project's files would be allowed to set once they are trusted, a line for each, so that a person can decide.
+//! Addresses come first, then keys, then the rest. Secrets stay hidden.
+
+use std::path::Path;
+
+use super::{listed, used_variables};
+use crate::environment::{self, Environment, PROJECT_CONFIG, PROJECT_VARIABLES, env_file};
+use crate::error::CommandError;
+use crate::settings::config_file::{self, FileValue, Remark};
+use crate::settings::key::meaning::{self, Meaning};
+use crate::settings::key::{ALIAS, API_KEY, Key, variable};
+use crate::settings::layers::{Layers, SetAside};
+use crate::settings::value::{Kind, Value};
+
+/// Lines about one file: what matters most must not be lost among the rest.
+const MOST_LINES: usize = 40;
+/// More aliases than this are summed up.
+const MOST_ALIASES: usize = 4;
+
+/// What it would do that needs trust, and how much a person should hear of it.
+struct Power {
+    urgency: u8,
+    text: String,
+}
+
+/// What the project's configuration would be allowed to set. An error where the file is not right.
+pub(crate) fn of_config(bytes: &[u8]) -> Result<Vec<String>, CommandError> {
+    let text = String::from_utf8_lossy(bytes);
+    let layer = config_file::flawless(Path::new(PROJECT_CONFIG), &text)?;
+    let unused: Vec<String> =
+        layer.ignored.iter().map(|Remark { line, what }| format!("line {line}: {what}")).collect();
+    // Against the defaults: what the user has set may change.
+    let values = Layers::default().hear_narrower(layer).into_iter().map(|SetAside { value, .. }| value);
+    let (aliases, others): (Vec<_>, Vec<_>) = values.partition(|value| value.entry.key.path == ALIAS.path);
+    let (aliases, singly) = if aliases.len() > MOST_ALIASES { (aliases, Vec::new()) } else { (Vec::new(), aliases) };
+    let said = |FileValue { entry, value, line }: FileValue| said(line, &entry.path, entry.key, &value);
+    let lines = in_order(others.into_iter().chain(singly).map(said).collect());
+    Ok(bounded(lines).into_iter().chain(sum_of(&aliases)).chain(bounded(unused)).collect())
+}
+
+/// Which variables of the project's `.env` would be taken from it. An error where one does not fit.
+pub(crate) fn of_variables(bytes: &[u8]) -> Result<Vec<String>, CommandError> {
+    let (mut assignments, _) = env_file::parse(&String::from_utf8_lossy(bytes));
+    assignments.retain(|assignment| !environment::is_reserved(&assignment.name) && !assignment.value.is_empty());
+    let names: Vec<&str> = assignments.iter().map(|assignment| assignment.name.as_str()).collect();
+    let used = used_variables(&names, &Layers::default(), &Environment::default());
+    let others = names.len() - used.len();
+    let mut powers = Vec::new();
+    for env_file::FileVariable { name, value, line } in &assignments {
+        match variable::meaning(name) {
+            Some((_, Meaning::Setting(entry))) => {
+                let values = entry
+                    .parse(value)
+                    .map_err(|what| CommandError::config(format!("{PROJECT_VARIABLES}:{line}: {what}")))?;
+                powers.extend(values.iter().map(|value| said(*line, name, entry.key, value)));
+            }
+            _ if used.contains(&name.as_str()) => {
+                powers.push(said(*line, name, &API_KEY, &Value::Text(value.clone().into())));
+            }
+            _ => {}
+        }
+    }
+    let others = match others {
+        0 => None,
+        1 => Some("has 1 more variable, which counts only where `api_key_env` names it".to_owned()),
+        others => Some(format!("has {others} more variables, which count only where `api_key_env` names one")),
+    };
+    Ok(bounded(in_order(powers).into_iter().chain(others).collect()))
+}
+
+fn said(line: usize, name: &str, key: &Key, value: &Value) -> Power {
+    let (kind, shown) = (key.kind, key.kind.render(value));
+    let text = if key.is_never_a_projects(value) {
+        format!("line {line}: says {name} = {shown}, which never counts from a project")
+    } else if let Value::Hook(hook) = value {
+        format!("line {line}: runs {}, with your rights and without walls", hook.in_words())
+    } else if let Value::Server(server) = value {
+        format!("line {line}: MCP server `{}` {}, with your rights", server.name, server.in_words())
+    } else if kind.is_list() {
+        format!("line {line}: adds {shown} to {name}")
+    } else if matches!(kind, Kind::Url) {
+        format!("line {line}: sets {name} = {shown}: what you ask, and the key of this route, go there")
+    } else {
+        format!("line {line}: sets {name} = {shown}")
+    };
+    Power { urgency: kind.urgency(), text }
+}
+
+fn in_order(mut powers: Vec<Power>) -> Vec<String> {
+    powers.sort_by_key(|power| power.urgency);
+    powers.into_iter().map(|power| power.text).collect()
+}
+
+fn sum_of(aliases: &[FileValue]) -> Option<String> {
+    let names = aliases.iter().filter_map(|alias| meaning::name_in(&ALIAS, &alias.entry.path)).collect::<Vec<_>>();
+    (!names.is_empty()).then(|| format!("sets {} aliases: {}", names.len(), listed(&names)))
+}
+
+/// The first lines, and how many more there are.
+fn bounded(mut lines: Vec<String>) -> Vec<String> {
+    let more = lines.len().saturating_sub(MOST_LINES);
+    lines.truncate(MOST_LINES);
+    lines.extend((more > 0).then(|| format!("and {more} more lines like these, in the file")));
+    lines
+}

@@ -1,0 +1,14 @@
+//! Text for a terminal: made harmless, measured, cut and wrapped, set in tables and boxes, and numbers in few words.
+
+pub(crate) mod frame;
+pub(crate) mod paint;
+mod table;
+pub(crate) mod terminal;
+pub(crate) mod width;
+pub(crate) mod words;
+
+pub(crate) use sortie_policy::neutral;
+
+pub(crate) use paint::{Colour, paint};
+pub(crate) use table::table;
+pub(crate) use terminal::{columns, fitted, write_stderr};

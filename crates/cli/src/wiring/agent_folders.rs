@@ -1,0 +1,132 @@
+//! The folders that agents, role prompts and templates are read from.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sortie_agents::{Dialect, Scope};
+use sortie_engine::{Folder, Holds};
+use sortie_sandbox::Workspace;
+
+use crate::error::{CommandError, with_causes};
+
+const PROJECT: [(&str, Holds); 4] = [
+    (".sortie/agents", Holds::Agents(Dialect::Ours)),
+    (".claude/agents", Holds::Agents(Dialect::Foreign)),
+    (".sortie/prompts", Holds::Prompts),
+    (".sortie/templates", Holds::Templates),
+];
+
+/// The folders of the user, in `user` and in what another program keeps, and those of the project that are not the user's.
+/// None of them need exist: whoever runs for long sees what is put there later.
+pub(super) fn of(
+    user: Option<&Path>,
+    foreign: Option<&Path>,
+    workspace: &Arc<Workspace>,
+) -> Result<Vec<Folder>, CommandError> {
+    let ours = [("agents", Holds::Agents(Dialect::Ours)), ("prompts", Holds::Prompts), ("templates", Holds::Templates)];
+    let ours = user.into_iter().flat_map(|user| ours.map(|(name, holds)| (user.join(name), holds)));
+    let foreign = foreign.into_iter().map(|foreign| (foreign.join("agents"), Holds::Agents(Dialect::Foreign)));
+    let own: Vec<_> = ours.chain(foreign).collect();
+    // Where the project is the user's home directory, its `.claude` is the user's own.
+    let own_places: Vec<PathBuf> = own.iter().map(|(path, _)| meant(path)).collect();
+    let mut folders: Vec<Folder> = PROJECT
+        .into_iter()
+        .filter(|(path, _)| !own_places.contains(&meant(&workspace.root().join(path))))
+        .map(|(path, holds)| Folder {
+            within: Arc::clone(workspace),
+            path: path.to_owned(),
+            scope: Scope::Project,
+            holds,
+        })
+        .collect();
+    if own.is_empty() {
+        return Ok(folders);
+    }
+    // People keep such files elsewhere and link them here. Their own links are their own word.
+    let anywhere = Workspace::open(Path::new("/")).map_err(|error| CommandError::config(with_causes(&error)))?;
+    let anywhere = Arc::new(anywhere);
+    for (path, holds) in own {
+        match path.to_str() {
+            Some(path) => {
+                folders.push(Folder {
+                    within: Arc::clone(&anywhere),
+                    path: path.to_owned(),
+                    scope: Scope::User,
+                    holds,
+                });
+            }
+            None if path.exists() => {
+                return Err(CommandError::config(format!("the path {} is not valid UTF-8", path.display()))
+                    .hint("set XDG_CONFIG_HOME to a directory whose path is"));
+            }
+            None => {}
+        }
+    }
+    Ok(folders)
+}
+
+/// The place that a path leads to, as far as there is something there.
+fn meant(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => meant(parent).join(name),
+        _ => path.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sortie_agents::Agents as _;
+    use sortie_engine::{AgentFolders, tool_names};
+
+    const AGENT: &str = "---\nname: late\ndescription: Comes later\n---\nYou are late.\n";
+
+    fn put(folder: &Path) {
+        std::fs::create_dir_all(folder).unwrap();
+        std::fs::write(folder.join("late.md"), AGENT).unwrap();
+    }
+
+    /// A user whose home this is, with a project; nothing of the project is trusted.
+    fn agents(home: &Path, project: &Path) -> AgentFolders {
+        let workspace = Arc::new(Workspace::open(project).unwrap());
+        let (user, foreign) = (home.join(".config/sortie"), home.join(".claude"));
+        let folders = of(Some(&user), Some(&foreign), &workspace).unwrap();
+        AgentFolders::new(folders, Arc::new(|_, _| false), tool_names())
+    }
+
+    /// Whose the agents from files are.
+    fn owners(agents: &AgentFolders) -> Vec<Scope> {
+        let current = agents.current();
+        let scopes = current.all().iter().map(|agent| agent.origin.scope);
+        scopes.filter(|scope| *scope != Scope::Builtin).collect()
+    }
+
+    #[test]
+    fn folders_of_the_user_that_are_made_later_are_looked_at() {
+        for folder in [".config/sortie/agents", ".claude/agents"] {
+            let home = tempfile::tempdir().unwrap();
+            let project = home.path().join("project");
+            std::fs::create_dir(&project).unwrap();
+            let agents = agents(home.path(), &project);
+            assert_eq!(owners(&agents), [], "{folder}");
+            put(&home.path().join(folder));
+            assert_eq!(owners(&agents), [Scope::User], "{folder}");
+        }
+    }
+
+    #[test]
+    fn where_the_project_is_the_home_a_folder_that_is_made_later_is_the_users_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let agents = agents(home.path(), home.path());
+        put(&home.path().join(".claude/agents"));
+        assert_eq!(owners(&agents), [Scope::User]);
+        assert_eq!(agents.current().findings(), []);
+    }
+
+    #[test]
+    fn a_file_where_a_folder_could_be_above_is_as_good_as_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join(".config"), "a file\n").unwrap();
+        assert_eq!(agents(home.path(), home.path()).current().findings(), []);
+    }
+}

@@ -1,0 +1,40 @@
+//! Which hooks run at this moment, or wait for their turn, so that nobody has to wait without knowing for whom.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The names of those, one as often as it runs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RunningHooks {
+    names: Arc<Mutex<Vec<String>>>,
+}
+
+impl RunningHooks {
+    /// One more, until what is returned is dropped.
+    pub(super) fn enter(&self, name: String) -> Stay {
+        self.lock().push(name.clone());
+        Stay { under_way: self.clone(), name }
+    }
+
+    pub(super) fn names(&self) -> Vec<String> {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<String>> {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One that is under way.
+pub(super) struct Stay {
+    under_way: RunningHooks,
+    name: String,
+}
+
+impl Drop for Stay {
+    fn drop(&mut self) {
+        let mut names = self.under_way.lock();
+        if let Some(place) = names.iter().position(|name| *name == self.name) {
+            names.remove(place);
+        }
+    }
+}
