@@ -18,6 +18,7 @@ use super::args::{ReportFormat, parse_count};
 use crate::environment::Sources;
 use crate::error::CommandError;
 use crate::wiring;
+use new::NewArgs;
 
 pub(crate) use check::sum_of;
 pub(crate) use unserved_models::with_unserved;
@@ -37,7 +38,9 @@ enum AgentsCommand {
     List,
     /// Show one agent as the contract in use has it: its file, tools, limits and role prompt
     #[command(after_help = "Examples:\n  sortie agents show explore\n  sortie agents show Plan --contract typed")]
-    Show { name: String },
+    Show {
+        name: String,
+    },
     /// Say what is wrong with agent files; exit 1 if one cannot be used
     #[command(after_help = CHECK_EXAMPLES)]
     Check {
@@ -45,16 +48,7 @@ enum AgentsCommand {
         #[arg(value_hint = ValueHint::FilePath)]
         files: Vec<PathBuf>,
     },
-    /// Write a commented file for a new agent
-    #[command(after_help = NEW_EXAMPLES)]
-    New {
-        /// Lower-case letters, digits and hyphens
-        name: String,
-
-        /// Write it for all your projects instead of this one
-        #[arg(long)]
-        user: bool,
-    },
+    New(NewArgs),
     /// Say which agent suits a text, and why
     #[command(after_help = MATCH_EXAMPLES)]
     Match {
@@ -89,11 +83,6 @@ Examples:
   sortie agents check
   sortie agents check .sortie/agents/*.md";
 
-const NEW_EXAMPLES: &str = "\
-Examples:
-  sortie agents new reviewer
-  sortie agents new reviewer --user";
-
 const MATCH_EXAMPLES: &str = "\
 Exit codes: 0 one is chosen; 1 no agent matches well enough.
 
@@ -108,8 +97,8 @@ pub(crate) fn run(args: &AgentsArgs, sources: &Sources) -> Result<ExitCode, Comm
         return check::files(files);
     }
     let settings = super::load(sources)?;
-    if let AgentsCommand::New { name, user } = &args.command {
-        return new::run(name, *user, &settings);
+    if let AgentsCommand::New(args) = &args.command {
+        return new::run(args, &settings);
     }
     let agents = wiring::agents(&settings)?.current();
     match &args.command {
@@ -120,6 +109,6 @@ pub(crate) fn run(args: &AgentsArgs, sources: &Sources) -> Result<ExitCode, Comm
             show::run(show::meant(&agents, name, contract.as_ref())?, contract.as_ref())
         }
         AgentsCommand::Match { text, limit, output_format } => ranking::run(&agents, text, *limit, *output_format),
-        AgentsCommand::Check { .. } | AgentsCommand::New { .. } => check::folders(agents, &settings),
+        AgentsCommand::Check { .. } | AgentsCommand::New(_) => check::folders(agents, &settings),
     }
 }

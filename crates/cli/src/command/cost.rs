@@ -16,7 +16,7 @@ use crate::render::print_json;
 use crate::settings::Settings;
 use crate::text::neutral;
 use crate::wiring;
-use statement::Statement;
+use statement::{Coverage, Statement};
 
 /// Say what a run has used and cost: each task with all below it, each model, and what a cache could serve
 #[derive(Debug, Args)]
@@ -49,14 +49,14 @@ Examples:
 pub(crate) fn run(args: &CostArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
     let journal = wiring::journal_to_read(settings)?;
     let statement = if args.all {
-        Statement::of(&journal, &journal.list(&TaskQuery::default())?)?
+        Statement::of(Coverage::Everything, &journal, &journal.list(&TaskQuery::default())?)?
     } else {
-        Statement::of(&journal, &journal.tree(header(args, &journal, settings)?.task_id)?)?
+        Statement::of(Coverage::Branch, &journal, &journal.tree(header(args, &journal, settings)?.task_id)?)?
     };
     if args.json {
-        print_json(&json::of(&statement, args.all))?;
+        print_json(&json::of(&statement))?;
     } else {
-        io::stdout().lock().write_all(neutral::block(&text::of(&statement, args.all)).as_bytes())?;
+        io::stdout().lock().write_all(neutral::block(&text::of(&statement)).as_bytes())?;
     }
     for damage in &statement.damages {
         error::warn(damage);

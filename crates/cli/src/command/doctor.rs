@@ -45,7 +45,7 @@ Examples:
   sortie doctor --output-format json | jq '.checks[] | select(.health != \"ok\")'";
 
 pub(crate) fn run(args: &DoctorArgs, sources: &Sources) -> Result<ExitCode, CommandError> {
-    let diagnoses = examine(args.check, sources);
+    let diagnoses = examine(args, sources);
     match args.output_format {
         ReportFormat::Text => io::stdout().lock().write_all(diagnosis::text(&diagnoses).as_bytes())?,
         ReportFormat::Json => print_json(&diagnosis::object(&diagnoses))?,
@@ -54,14 +54,14 @@ pub(crate) fn run(args: &DoctorArgs, sources: &Sources) -> Result<ExitCode, Comm
 }
 
 /// Looks at everything. What settings that cannot be loaded stand in the way of is left out.
-fn examine(call: bool, sources: &Sources) -> Vec<Diagnosis> {
+fn examine(args: &DoctorArgs, sources: &Sources) -> Vec<Diagnosis> {
     let loaded = Settings::load(sources);
     let mut diagnoses = Vec::new();
     match &loaded {
         Ok(settings) => {
             diagnoses.extend(settings::settings(settings));
             diagnoses.extend(settings::permissions(settings));
-            diagnoses.extend(models::routes(settings, call));
+            diagnoses.extend(models::routes(settings, args));
             diagnoses.extend(agents::agents(settings));
             diagnoses.push(journal::journal(settings));
             diagnoses.extend(git::git(settings));

@@ -77,7 +77,7 @@ pub(crate) fn run(args: &ExplainArgs, settings: &Settings) -> Result<ExitCode, C
     let (decision, says) = match &call.resource {
         Ok(resource) => {
             let decision = judge(&config)?.decide(&call.tool, resource);
-            (decision, layer_verdict::each(&config, (&call.tool, resource), &places)?)
+            (decision, layer_verdict::each(&config, &call.tool, resource, &places)?)
         }
         Err(why) => (out_of_reach(why), Vec::new()),
     };
@@ -90,9 +90,7 @@ pub(crate) fn run(args: &ExplainArgs, settings: &Settings) -> Result<ExitCode, C
         _ => decision,
     };
     let start = match &args.agent {
-        Some(_) => {
-            Some(started(&authority, (&main, &judge(&main)?), &config.agent)).filter(|start| !start.is_allowed())
-        }
+        Some(_) => Some(started(&authority, &main, &judge(&main)?, &config.agent)).filter(|start| !start.is_allowed()),
         None => None,
     };
     let explanation = Explanation { call, config, decision, says, start };
@@ -160,7 +158,7 @@ fn cannot_delegate(authority: &Authority<'_>, config: &AgentConfig) -> Option<St
 }
 
 /// Whether the main agent may start this one.
-fn started(authority: &Authority<'_>, (main, judge): (&AgentConfig, &Judge), agent: &str) -> Decision {
+fn started(authority: &Authority<'_>, main: &AgentConfig, judge: &Judge, agent: &str) -> Decision {
     let resource = authority.agents.get(agent).map_or(Resource::Nothing, AgentDefinition::as_resource);
     match cannot_delegate(authority, main) {
         None => judge.decide(authority.contract.tool_name(), &resource),

@@ -201,7 +201,6 @@ fn verbose_shows_each_call() {
         'b',
         "Read",
         ToolOutput::failure("no such file"),
-        false,
     );
     let calls = |interest| lines(interest, &tale).lines().filter(|line| line.contains(": ")).count();
     assert!(calls(CALM) < calls(VERBOSE));
@@ -231,7 +230,7 @@ fn retries_refusals_notices_and_limits_are_never_silent() {
         .admitted('a')
         .fact('a', Fact::ModelRetried { turn: 1, attempt: 1, wait_ms: 1_500, error, usage: Usage::default() })
         .asked('a', "Write", r#"{"file_path":"x"}"#)
-        .answered('a', "Write", ToolOutput::failure("Write is not allowed: agent explore admits only Read"), true)
+        .refused('a', "Write", ToolOutput::failure("Write is not allowed: agent explore admits only Read"))
         .fact('a', Fact::Noticed { text: "the context was shortened".to_owned() })
         .ended('a', partial)
         .ended('b', failed);
@@ -287,7 +286,7 @@ fn text_from_models_and_tools_cannot_drive_the_terminal() {
         .started('a', evil, evil)
         .admitted('a')
         .called('a', evil, &serde_json::json!({ "pattern": evil }).to_string())
-        .answered('a', evil, ToolOutput::done("", evil), true)
+        .refused('a', evil, ToolOutput::done("", evil))
         .fact('a', Fact::Noticed { text: evil.to_owned() })
         .fact(
             'a',

@@ -8,6 +8,7 @@ pub(super) mod meaning;
 pub(super) mod variable;
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use sortie_protocol::Mode;
 
@@ -58,9 +59,9 @@ pub(super) static HOOKS: Key =
     optional("hooks", Kind::Hooks, None, "your own programs, run when a task starts, ends or asks; all layers add up");
 pub(super) static ENABLED: Always<bool> = switch("task_tool.enabled", true, "whether agents may start sub-agents");
 pub(super) static MAX_DEPTH: Always<u64> =
-    number("task_tool.max_depth", (0, MOST), 2, "levels of sub-agents below the main agent");
+    number("task_tool.max_depth", 0..=MOST, 2, "levels of sub-agents below the main agent");
 pub(super) static DEFAULT_TIMEOUT_SECONDS: Always<u64> =
-    number("task_tool.default_timeout_seconds", (1, MOST_SECONDS), 300, "time of a sub-agent; a call can ask for less");
+    number("task_tool.default_timeout_seconds", 1..=MOST_SECONDS, 300, "time of a sub-agent; a call can ask for less");
 pub(super) static MAX_TOKENS: Key =
     bound("task_tool.max_tokens", at_least_one(u64::MAX), "tokens of each delegated task with its descendants");
 pub(super) static MAX_COST_USD: Key =
@@ -72,9 +73,9 @@ pub(super) static TASK_MODEL: Key = optional(
     "the model of sub-agents for which neither the call nor the agent names one; `auto` chooses main or light",
 );
 pub(super) static MAX_CONCURRENT: Always<u64> =
-    number("task_tool.max_concurrent", (1, MOST), 20, "sub-agents that run at once; more wait");
+    number("task_tool.max_concurrent", 1..=MOST, 20, "sub-agents that run at once; more wait");
 pub(super) static MAX_CHILDREN: Always<u64> =
-    number("task_tool.max_children", (0, MOST), 200, "sub-agents that one run may start in all");
+    number("task_tool.max_children", 0..=MOST, 200, "sub-agents that one run may start in all");
 pub(super) static DELEGATIONS_PER_MINUTE: Key = {
     let kind = at_least_one(MOST);
     let doc = "sub-agents that may be started within a minute; more are refused";
@@ -84,7 +85,7 @@ pub(super) static DELEGATIONS_PER_MINUTE: Key = {
 };
 pub(super) static MAX_PROMPT_BYTES: Always<u64> = never_narrower(number(
     "task_tool.max_prompt_bytes",
-    (1, MOST_PROMPT_BYTES),
+    1..=MOST_PROMPT_BYTES,
     1 << 20,
     "longest prompt that is accepted",
 ));
@@ -98,7 +99,7 @@ pub(super) static RESUME: Always<bool> =
     switch("task_tool.resume", true, "whether a call may go on with a sub-agent that has ended");
 pub(super) static RESUME_DAYS: Always<u64> = number(
     "task_tool.resume_days",
-    (0, MOST_DAYS),
+    0..=MOST_DAYS,
     7,
     "days after which no call goes on with a sub-agent; `sortie resume` does at any time",
 );
@@ -111,7 +112,7 @@ pub(super) static INHERIT_CONTEXT_FILES: Always<bool> =
     switch("task_tool.inherit_context_files", false, "whether sub-agents read AGENTS.md and its like, too");
 pub(super) static CONTEXT_FILE_BYTES: Always<u64> = number(
     "task_tool.context_file_bytes",
-    (0, MOST_CONTEXT_FILE_BYTES),
+    0..=MOST_CONTEXT_FILE_BYTES,
     16_384,
     "bytes that are read of AGENTS.md and its like",
 );
@@ -146,7 +147,7 @@ pub(super) static ADD_DIRS: Key =
     optional("permissions.add_dirs", Kind::Directories, None, "directories beside the workspace that tools see, too");
 pub(super) static ANSWER_SECONDS: Always<u64> = number(
     "permissions.answer_seconds",
-    (1, MOST_SECONDS),
+    1..=MOST_SECONDS,
     300,
     "time after which an unanswered question of a sub-agent in the background is taken as a no",
 );
@@ -163,17 +164,17 @@ pub(super) static OPEN_NETWORK: Always<bool> = switch(
 );
 pub(super) static RETENTION_DAYS: Always<u64> = never_narrower(number(
     "journal.retention_days",
-    (0, MOST_DAYS),
+    0..=MOST_DAYS,
     30,
     "days that tasks are kept after they ended; 0 keeps them until `sortie tasks prune`",
 ));
 pub(super) static MAX_RETRIES: Always<u64> =
-    number("llm.max_retries", (0, 100), 5, "tries after the first, never past the deadline");
+    number("llm.max_retries", 0..=100, 5, "tries after the first, never past the deadline");
 pub(super) static RETRY_BASE_MS: Always<u64> =
-    never_narrower(number("llm.retry_base_ms", (1, 600_000), 500, "first wait before a retry; it doubles"));
+    never_narrower(number("llm.retry_base_ms", 1..=600_000, 500, "first wait before a retry; it doubles"));
 pub(super) static IDLE_TIMEOUT_SECONDS: Always<u64> = never_narrower(number(
     "llm.idle_timeout_seconds",
-    (1, MOST_SECONDS),
+    1..=MOST_SECONDS,
     60,
     "a model call without content for so long has stalled",
 ));
@@ -275,8 +276,9 @@ const fn switch(path: &'static str, default: bool, doc: &'static str) -> Always<
     Always { key, default }
 }
 
-const fn number(path: &'static str, (least, most): (u64, u64), default: u64, doc: &'static str) -> Always<u64> {
-    let (kind, value) = (Kind::Number { least, most }, Some(Value::Number(default)));
+const fn number(path: &'static str, bounds: RangeInclusive<u64>, default: u64, doc: &'static str) -> Always<u64> {
+    let kind = Kind::Number { least: *bounds.start(), most: *bounds.end() };
+    let value = Some(Value::Number(default));
     Always { key: Key { path, kind, default: value, variable: None, narrower: Narrower::Lower, doc }, default }
 }
 

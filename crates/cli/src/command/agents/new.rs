@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::Args;
 use sortie_agents::{AgentDefinition, AgentFile, Agents as _, Dialect, Registry, Scope, draft};
 
 use crate::error::{self, CommandError};
@@ -13,10 +14,27 @@ use crate::text::neutral;
 use crate::wiring;
 use crate::wiring::agent_warnings::plainly;
 
-pub(super) fn run(name: &str, user: bool, settings: &Settings) -> Result<ExitCode, CommandError> {
+/// Write a commented file for a new agent
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct NewArgs {
+    /// Lower-case letters, digits and hyphens
+    name: String,
+
+    /// Write it for all your projects instead of this one
+    #[arg(long)]
+    user: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  sortie agents new reviewer
+  sortie agents new reviewer --user";
+
+pub(super) fn run(NewArgs { name, user }: &NewArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
     let text = draft(name);
     check_name(name, &text)?;
-    let folder = if user { user_folder(settings)? } else { project_folder(&settings.places.workspace)? };
+    let folder = if *user { user_folder(settings)? } else { project_folder(&settings.places.workspace)? };
     let path = folder.join(format!("{name}.md"));
     let agents = wiring::agents(settings)?;
     let before = agents.current();

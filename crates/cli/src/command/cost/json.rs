@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 use sortie_engine::Bill;
 use sortie_protocol::Usage;
 
-use super::statement::{Line, Statement};
+use super::statement::{Coverage, Line, Statement};
 use crate::render::state;
 
-pub(super) fn of(statement: &Statement, is_of_all: bool) -> Value {
+pub(super) fn of(statement: &Statement) -> Value {
     let mut object = whole(&statement.total);
-    if is_of_all {
+    if statement.coverage == Coverage::Everything {
         object["tasks"] = statement.lines.len().into();
     } else if let Some(first) = nested(&mut statement.lines.iter().peekable(), 0).into_iter().next() {
         object["task"] = first;

@@ -5,8 +5,18 @@ use sortie_journal::{Journal, JournalError, TaskHeader};
 
 use crate::command::tasks::as_tree;
 
+/// The tasks that a statement covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Coverage {
+    /// One task and all below it.
+    Branch,
+    /// All tasks of all projects.
+    Everything,
+}
+
 /// What some tasks have cost.
 pub(super) struct Statement {
+    pub(super) coverage: Coverage,
     pub(super) lines: Vec<Line>,
     pub(super) total: Bill,
     /// What could not be read, and so is not counted.
@@ -24,7 +34,7 @@ pub(super) struct Line {
 }
 
 impl Statement {
-    pub(super) fn of(journal: &dyn Journal, headers: &[TaskHeader]) -> Result<Self, JournalError> {
+    pub(super) fn of(coverage: Coverage, journal: &dyn Journal, headers: &[TaskHeader]) -> Result<Self, JournalError> {
         let (mut lines, mut total, mut damages) = (Vec::new(), Bill::default(), Vec::new());
         for (level, header) in as_tree(headers.iter().rev()) {
             let (own, read) = Bill::read(journal, header.task_id);
@@ -39,7 +49,7 @@ impl Statement {
             lines.push(Line { level, header: header.clone(), whole: own.clone(), own });
         }
         add_below(&mut lines);
-        Ok(Self { lines, total, damages })
+        Ok(Self { coverage, lines, total, damages })
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use sortie_engine::Bill;
 use sortie_protocol::Usage;
 
-use super::statement::{Line, Statement};
+use super::statement::{Coverage, Line, Statement};
 use crate::render::state;
 use crate::text::{neutral, width, words};
 
@@ -14,9 +14,9 @@ type Row = [String; 7];
 
 const FIGURES: [&str; 5] = ["calls", "input", "cached", "output", "cost"];
 
-pub(super) fn of(statement: &Statement, is_of_all: bool) -> String {
+pub(super) fn of(statement: &Statement) -> String {
     let heading = match statement.lines.first() {
-        Some(Line { header, .. }) if !is_of_all => {
+        Some(Line { header, .. }) if statement.coverage == Coverage::Branch => {
             let (agent, title) = (neutral::line(&header.agent), words::title(&header.title));
             format!("{agent} {} {} · {title}\n\n{}", header.task_id, state(header), tasks(&statement.lines))
         }

@@ -6,13 +6,13 @@ use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
 use sortie_llm::{Route, RouteTable};
 
 use super::diagnosis::Diagnosis;
-use super::failed;
+use super::{DoctorArgs, failed};
 use crate::command::models::{RouteAnswer, ask_all};
 use crate::environment::local_server;
 use crate::settings::Settings;
 use crate::wiring;
 
-pub(super) fn routes(settings: &Settings, call: bool) -> Vec<Diagnosis> {
+pub(super) fn routes(settings: &Settings, args: &DoctorArgs) -> Vec<Diagnosis> {
     let routes = settings.each_route();
     let mut diagnoses: Vec<Diagnosis> = routes
         .iter()
@@ -28,7 +28,7 @@ pub(super) fn routes(settings: &Settings, call: bool) -> Vec<Diagnosis> {
             return diagnoses;
         }
     };
-    if call {
+    if args.check {
         let usable = routes.iter().filter(|resolved| resolved.route.is_ok());
         let names: Vec<String> = usable.map(|resolved| resolved.name.clone()).collect();
         diagnoses.extend(called(&models, &names));

@@ -24,7 +24,8 @@ pub(super) struct LayerVerdict {
 /// The say of each layer, in order. What is refused before all layers comes first.
 pub(super) fn each(
     config: &AgentConfig,
-    (tool, resource): (&str, &Resource),
+    tool: &str,
+    resource: &Resource,
     places: &Places,
 ) -> Result<Vec<LayerVerdict>, CommandError> {
     let decide = |layers: &[GrantLayer]| {

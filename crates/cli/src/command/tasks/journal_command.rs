@@ -16,7 +16,7 @@ const PERIOD: Duration = Duration::from_millis(20);
 /// A place in a task's log, behind which the answer will stand.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bookmark {
-    task: TaskId,
+    pub(super) task: TaskId,
     from: u64,
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
+use clap::Args;
 use serde_json::{Value, json};
 use sortie_contract::Contract;
 use sortie_engine::{Clock as _, SystemClock};
@@ -12,6 +13,7 @@ use sortie_journal::{Journal, JournalError, TaskHeader, TaskQuery};
 use super::legs::worked_ms;
 use super::state_in;
 use super::tree_order::as_tree;
+use crate::command::args::parse_count;
 use crate::error::CommandError;
 use crate::render::{print_json, state};
 use crate::text::{neutral, words};
@@ -19,12 +21,35 @@ use crate::text::{neutral, words};
 /// Columns of `interrupted`, so that lists look alike whatever is in them.
 const LONGEST_STATE: usize = 11;
 
-pub(super) fn run(
-    journal: &dyn Journal,
-    contract: &dyn Contract,
-    (limit, all): (usize, bool),
+/// List the newest tasks, newest first: running, interrupted, or how they ended
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ListArgs {
+    /// List this many
+    #[arg(long, value_name = "N", default_value = "20", value_parser = parse_count)]
+    limit: usize,
+
+    /// List sub-agents too, below those that started them, and count them
+    #[arg(long)]
+    all: bool,
+
+    /// Print a JSON array
+    #[arg(long)]
     json: bool,
-) -> Result<ExitCode, CommandError> {
+}
+
+const EXAMPLES: &str = "\
+A task that is `interrupted` has no process any more and no ending yet: `sortie
+resume ID` goes on with it, `sortie tasks stop ID` ends it. How long it took is
+the time in which somebody ran it.
+
+Examples:
+  sortie tasks list
+  sortie tasks list --all --limit 100
+  sortie tasks list --json | jq -r '.[].task_id'";
+
+pub(super) fn run(args: &ListArgs, journal: &dyn Journal, contract: &dyn Contract) -> Result<ExitCode, CommandError> {
+    let ListArgs { limit, all, json } = *args;
     // One more than asked for tells whether something is left out.
     let mut headers = newest(journal, limit.saturating_add(1), all)?;
     let more = headers.len() > limit;

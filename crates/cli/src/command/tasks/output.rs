@@ -4,23 +4,42 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
+use clap::Args;
 use sortie_contract::Contract;
 use sortie_journal::{Journal, TaskState};
 use sortie_protocol::TaskOutcome;
 
 use super::show::find;
-use super::state_in;
+use super::{parse_id, state_in};
 use crate::error::{self, CommandError, ErrorKind};
 use crate::render::print_json;
 use crate::text::neutral;
 
-pub(super) fn run(
-    journal: &dyn Journal,
-    contract: &dyn Contract,
-    id: &str,
+/// Print a task's newest report alone and whole, also where it was cut; or follow what it does
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct OutputArgs {
+    /// A task's id, or the beginning of one, with or without `agent-`
+    #[arg(value_parser = parse_id)]
+    pub(super) id: String,
+
+    /// Print the outcome as JSON, with the whole report in `text`
+    #[arg(long, conflicts_with = "follow")]
     json: bool,
-) -> Result<ExitCode, CommandError> {
-    let header = find(journal, id)?;
+
+    /// Print what it does, line by line, until it ends; the exit code is that of its ending
+    #[arg(long)]
+    pub(super) follow: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  sortie tasks output kvbq
+  sortie tasks output kvbq --follow
+  sortie tasks output kvbq --json | jq -r .text";
+
+pub(super) fn run(args: &OutputArgs, journal: &dyn Journal, contract: &dyn Contract) -> Result<ExitCode, CommandError> {
+    let header = find(journal, &args.id)?;
     let task = header.task_id;
     let Some(mut outcome) = journal.ending(task)? else {
         let message = format!("{task} has no report: {}", state_in(contract, &header));
@@ -38,7 +57,7 @@ pub(super) fn run(
             ExitCode::from(1)
         }
     };
-    if json {
+    if args.json {
         print_json(&serde_json::to_value(&outcome).unwrap_or_default())?;
     } else if !outcome.text.is_empty() {
         let text = neutral::block(&outcome.text);

@@ -35,13 +35,13 @@ pub(super) fn run(args: &ReleaseArgs, journal: &dyn Journal, settings: &Settings
     let parent = waited_for_by(&header)?;
     let call = Call::of(journal, parent, task)?;
     if call.is_answered {
-        return tell(args, (parent, task), "works in the background already");
+        return tell(args, parent, task, "works in the background already");
     }
     call.check_background(task, settings)?;
     let bookmark = Bookmark::at_the_end(journal, parent)?;
     journal_command::leave(settings, Command::Release { task })?;
     match bookmark.wait(journal, |fact| matches!(fact, Fact::ChildReleased { child, .. } if *child == task))? {
-        Fate::Done => tell(args, (parent, task), "goes on in the background"),
+        Fate::Done => tell(args, parent, task, "goes on in the background"),
         Fate::Open(_) => Err(not_released(&find(journal, task.letters())?)),
     }
 }
@@ -101,7 +101,7 @@ fn not_released(header: &TaskHeader) -> CommandError {
         .hint("its run may have been started with `task_tool.background` off")
 }
 
-fn tell(args: &ReleaseArgs, (parent, task): (TaskId, TaskId), how: &str) -> Result<ExitCode, CommandError> {
+fn tell(args: &ReleaseArgs, parent: TaskId, task: TaskId, how: &str) -> Result<ExitCode, CommandError> {
     if args.json {
         print_json(&json!({"task_id": task, "parent_id": parent, "background": true}))?;
     } else {

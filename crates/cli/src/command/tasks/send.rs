@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 use sortie_journal::{Journal, TaskHeader, TaskState};
-use sortie_protocol::{Command, Fact, Sender, TaskId};
+use sortie_protocol::{Command, Fact, Sender};
 use sortie_tools::MAX_MESSAGE_BYTES;
 
 use super::activity::{Activity, Question, short};
@@ -73,7 +73,7 @@ pub(super) fn run(args: &SendArgs, journal: &dyn Journal, settings: &Settings) -
         fate => fate,
     };
     let answered = match message.get().filter(|_| answers) {
-        Some(message) => answered(journal, (header.task_id, bookmark), message)?,
+        Some(message) => answered(journal, bookmark, message)?,
         None => None,
     };
     let permissions = if fate == Fate::Done { permissions(stand(journal, &header)?) } else { Vec::new() };
@@ -117,11 +117,7 @@ fn permissions(stand: Activity) -> Vec<String> {
 }
 
 /// The question that a message has answered, as the log tells it as soon as the task has read the message.
-fn answered(
-    journal: &dyn Journal,
-    (task, bookmark): (TaskId, Bookmark),
-    message: u32,
-) -> Result<Option<String>, CommandError> {
+fn answered(journal: &dyn Journal, bookmark: Bookmark, message: u32) -> Result<Option<String>, CommandError> {
     let answered_call = |fact: &Fact| match fact {
         Fact::CallFinished { output, .. } => {
             Some(output.call.clone()).filter(|_| output.output.mail.messages.contains(&message))
@@ -134,7 +130,7 @@ fn answered(
     };
     bookmark.wait(journal, is_read)?;
     let (mut asked, mut answered) = (Vec::new(), None);
-    journal.read_each(task, 1, &mut |event| match event.fact {
+    journal.read_each(bookmark.task, 1, &mut |event| match event.fact {
         Fact::QuestionAsked { call, text, .. } => asked.push((call, text)),
         fact => answered = answered_call(&fact).or(answered.take()),
     })?;

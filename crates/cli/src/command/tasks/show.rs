@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
+use clap::Args;
 use serde_json::{Value, json};
 use sortie_contract::Contract;
 use sortie_engine::{Clock as _, SystemClock};
@@ -12,8 +13,8 @@ use sortie_journal::{Journal, JournalError, TaskHeader, TaskState};
 use sortie_protocol::TaskOutcome;
 
 use super::legs::{Legs, worked_ms};
-use super::state_in;
 use super::tree_order::as_tree;
+use super::{parse_id, state_in};
 use crate::error::{self, CommandError, ErrorKind};
 use crate::render::{outcomes, print_json};
 use crate::text::{neutral, words};
@@ -21,16 +22,34 @@ use crate::text::{neutral, words};
 /// Ids that an ambiguous prefix is answered with.
 const MOST_CANDIDATES: usize = 8;
 
+/// Show one task, the tree below it, and its report, or what it has done so far
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ShowTaskArgs {
+    /// A task's id, or the beginning of one, with or without `agent-`
+    #[arg(value_parser = parse_id)]
+    id: String,
+
+    /// Print its outcome as JSON, with those of its sub-agents in `children`
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  sortie tasks show agent-kvbqxmzrtyua
+  sortie tasks show kvb
+  sortie tasks show kvb --json | jq .usage";
+
 pub(super) fn run(
+    args: &ShowTaskArgs,
     journal: &dyn Journal,
     contract: &dyn Contract,
-    id: &str,
-    json: bool,
 ) -> Result<ExitCode, CommandError> {
-    let header = find(journal, id)?;
+    let header = find(journal, &args.id)?;
     let branch = journal.tree(header.task_id)?;
     let mut damages = Vec::new();
-    if json {
+    if args.json {
         let (tree, found) = outcomes(journal, &branch)?;
         let mut object = tree.object(header.task_id);
         // A damage of its own has been found among the others.

@@ -9,12 +9,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use clap::Args;
 use serde_json::json;
 use sortie_engine::NoApprover;
 use sortie_journal::{Holder, Journal, TaskHeader, TaskState};
 use sortie_protocol::{Command, Failure, Status, TaskId};
 use tokio::runtime::{Builder, Runtime};
 
+use super::parse_id;
 use super::show::find;
 use crate::error::{self, CommandError, ErrorKind};
 use crate::render::{print_json, state};
@@ -29,16 +31,29 @@ const PERIOD: Duration = Duration::from_millis(20);
 /// After this time they are told again: somebody else may have a task by now.
 const REPEAT: Duration = Duration::from_millis(500);
 
-pub(super) fn run(settings: &Settings, id: &str, json: bool) -> Result<ExitCode, CommandError> {
+/// Stop a task and all below it, in whatever process it runs
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  sortie tasks stop kvbq\n  sortie tasks stop kvbq --json | jq -r '.stopped[]'")]
+pub(super) struct StopArgs {
+    /// A task's id, or the beginning of one, with or without `agent-`
+    #[arg(value_parser = parse_id)]
+    id: String,
+
+    /// Print the ids of what was stopped as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &StopArgs, settings: &Settings) -> Result<ExitCode, CommandError> {
     let journal = journal_to_read(settings)?;
-    let task = find(&journal, id)?.task_id;
+    let task = find(&journal, &args.id)?.task_id;
     let before = journal.tree(task)?;
     if !before.iter().any(is_open) {
-        return say(&journal, &before, &Done::default(), json);
+        return say(&journal, &before, &Done::default(), args.json);
     }
     let wired = Plan::new(settings)?.open(Arc::new(NoApprover))?;
     let mut stopping = Stopping::new(wired, task, &before)?;
-    let said = stopping.run().and_then(|()| say(&journal, &before, &stopping.done, json));
+    let said = stopping.run().and_then(|()| say(&journal, &before, &stopping.done, args.json));
     // Nobody would tell hooks again of the endings that were given here.
     stopping.runtime.block_on(hooks::settle(stopping.wired.hooks.as_ref()));
     said

@@ -46,7 +46,7 @@ fn busy(calls: usize) -> Tale {
     let tale = Tale::of("result").started('m', "main", "x").admitted('m').started('a', "explore", "y").admitted('a');
     (1..=calls).fold(tale, |tale, number| {
         let tool = format!("Tool{number}");
-        tale.called('a', &tool, "{}").answered('a', &tool, ToolOutput::done("…", "fine"), false)
+        tale.called('a', &tool, "{}").answered('a', &tool, ToolOutput::done("…", "fine"))
     })
 }
 
@@ -272,7 +272,7 @@ fn s3_47_calls_that_start_nobody_are_neither_announced_nor_numbered() {
     let tale = asking(&["Explore", "wizard", "Explore"])
         .started_by("first", 'a', "explore", "Find one")
         .admitted('a')
-        .answered('m', "second", not_started(), false)
+        .answered('m', "second", not_started())
         .started_by("third", 'b', "explore", "Find another")
         .ended('b', outcome('b', "explore", Status::Completed, "b"));
     let text = drawn(&Launches, CALM, &tale, LOG);
@@ -286,7 +286,7 @@ fn s3_46_the_only_one_of_several_calls_that_starts_somebody_is_shown_as_one() {
     let tale = asking(&["Explore", "wizard"])
         .started_by("first", 'a', "explore", "Find it")
         .admitted('a')
-        .answered('m', "second", ToolOutput::failure("refused"), true)
+        .refused('m', "second", ToolOutput::failure("refused"))
         .ended('a', outcome('a', "explore", Status::Completed, "Found."));
     let text = drawn(&Launches, CALM, &tale, LOG);
     assert!(!text.contains("in parallel"), "{text}");
@@ -355,12 +355,8 @@ fn a_notice_that_was_told_is_not_told_again_at_the_end() {
 #[test]
 fn a_main_agents_calls_are_told_where_sub_agents_have_theirs_in_blocks() {
     let interest = Interest { calls_of_sub_agents: false, ..VERBOSE };
-    let tale = busy(1).called('m', "Read", r#"{"file_path":"a"}"#).answered(
-        'm',
-        "Read",
-        ToolOutput::done("", "1 line"),
-        false,
-    );
+    let tale =
+        busy(1).called('m', "Read", r#"{"file_path":"a"}"#).answered('m', "Read", ToolOutput::done("", "1 line"));
     let text = drawn(&EXPANDED, interest, &tale, LOG);
     assert!(text.contains("  main: Read a → 1 line") && !text.contains(": Tool1"), "{text}");
 }

@@ -41,11 +41,10 @@ fn a_call_that_was_open_when_the_run_was_interrupted_is_named_as_before_when_it_
         _ => None,
     });
     let goes_on = Fact::TaskResumed { prompt: None, config: config.unwrap(), notices: Vec::new(), alone: false };
-    let after = Tale::default().fact('a', goes_on).answered(
+    let after = Tale::default().fact('a', goes_on).refused(
         'a',
         "Write",
         ToolOutput::failure("Write was not run: nobody answered"),
-        true,
     );
     let mut progress = Progress::new(CALM);
     progress.recall(EarlierTasks::read(&journal_of(&before), id('m')).unwrap());

@@ -144,8 +144,12 @@ impl Tale {
         self.asked(task, tool, arguments).fact(task, fact)
     }
 
-    pub(super) fn answered(self, task: char, tool: &str, output: ToolOutput, refused: bool) -> Self {
-        self.fact(task, Fact::CallFinished { output: CallOutput { call: tool.into(), output }, refused })
+    pub(super) fn answered(self, task: char, tool: &str, output: ToolOutput) -> Self {
+        self.fact(task, Fact::CallFinished { output: CallOutput { call: tool.into(), output }, refused: false })
+    }
+
+    pub(super) fn refused(self, task: char, tool: &str, output: ToolOutput) -> Self {
+        self.fact(task, Fact::CallFinished { output: CallOutput { call: tool.into(), output }, refused: true })
     }
 
     pub(super) fn ended(self, task: char, outcome: TaskOutcome) -> Self {
@@ -168,7 +172,7 @@ pub(super) fn two_explorers() -> Tale {
         .admitted('b')
         .called('a', "Grep", r#"{"pattern":"auth"}"#)
         .wait(2_100)
-        .answered('a', "Grep", ToolOutput::done("…", "12 matches in 3 files"), false)
+        .answered('a', "Grep", ToolOutput::done("…", "12 matches in 3 files"))
         .ended(
             'a',
             outcome('a', "explore", Status::Completed, "# Found\n\nsrc/auth.rs:12\nsrc/b.rs\nsrc/c.rs\nsrc/d.rs"),
