@@ -91,7 +91,7 @@ impl Templates {
         }
         let template = self.get(name).map_err(|error| Failure::new("unknown_template", error.to_string()))?;
         let expanded = call::given(rest).and_then(|given| template.expand(&given, most_bytes));
-        let prompt = expanded.map_err(|error| Failure::new(code(&error), error.to_string()))?;
+        let prompt = expanded.map_err(|error| failure(&error))?;
         Ok(template.serving(TaskRequest { prompt, ..request }))
     }
 
@@ -109,10 +109,12 @@ impl Templates {
     }
 }
 
-fn code(error: &TemplateError) -> &'static str {
+fn failure(error: &TemplateError) -> Failure {
     match error {
-        TemplateError::TooLong { .. } => "prompt_too_long",
-        _ => "template_arguments",
+        TemplateError::TooLong { .. } => {
+            Failure::new("prompt_too_long", error.to_string()).due_to("task_tool.max_prompt_bytes")
+        }
+        _ => Failure::new("template_arguments", error.to_string()),
     }
 }
 

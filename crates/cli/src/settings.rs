@@ -20,16 +20,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sortie_agents::ServerDefinition;
 use sortie_contract::{Contract, Sortie};
 use sortie_engine::{InstructionRules, Rules, TrustCheck};
 use sortie_llm::route::MAIN_ROUTE;
 use sortie_llm::{CallSettings, Catalogue, Route, RouteError};
+use sortie_mcp::{Lookup, expanded, secrets_of};
 use sortie_protocol::{Failure, Limits, Money};
 use sortie_sandbox::Workspace;
 
 pub(crate) use allow_rule::allow_for_good;
 pub(crate) use config_template::config_template;
 pub(crate) use hook::{Hook, HookProgram, Seam};
+pub(crate) use key::PROMPT_BYTES_SETTING;
 pub(crate) use mcp_server::in_project_file as servers_in;
 pub(crate) use project::effect;
 pub(crate) use route::ResolvedRoute;
@@ -45,7 +48,7 @@ use value::Narrower;
 /// All that a command needs to know before it starts.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    said: Layers,
+    layers: Layers,
     set_aside: Vec<SetAside>,
     trust: Trust,
     pub(crate) environment: Environment,
@@ -94,61 +97,61 @@ impl Settings {
 
     pub(crate) fn load(sources: &Sources) -> Result<Self, CommandError> {
         let (mut environment, places) = Self::locate(sources)?;
-        let mut said = Layers::default();
+        let mut layers = Layers::default();
         let (trust, doubt) = if sources.trust { (Trust::for_this_run(), None) } else { Trust::recall(&places) };
-        said.warnings.extend(doubt);
+        layers.warnings.extend(doubt);
         match (&places.config, &sources.config) {
-            (Some(path), Some(_)) => said.hear_file(config_file::read(path)?, Owner::User),
-            (Some(path), None) => said.hear_file(config_file::read_if_present(path)?, Owner::User),
+            (Some(path), Some(_)) => layers.hear_file(config_file::read(path)?, Owner::User),
+            (Some(path), None) => layers.hear_file(config_file::read_if_present(path)?, Owner::User),
             (None, _) => {}
         }
         let workspace = Workspace::open(&places.workspace).map_err(|error| CommandError::config(error.to_string()))?;
         let project = Project { workspace: &workspace, trust: &trust };
-        let set_aside = project.hear_config(&mut said)?;
-        project.hear_variables(&mut said, &mut environment);
-        project.hear_servers(&mut said)?;
-        said.warnings.extend(environment.take_warnings());
-        said.hear_environment(&environment, &|path| sources.replace(path))?;
+        let set_aside = project.hear_config(&mut layers)?;
+        project.hear_variables(&mut layers, &mut environment);
+        project.hear_servers(&mut layers)?;
+        layers.warnings.extend(environment.take_warnings());
+        layers.hear_environment(&environment, &|path| sources.replace(path))?;
         for assignment in &sources.set {
-            said.hear_flag(assignment)?;
+            layers.hear_flag(assignment)?;
         }
         if let Some(name) = &sources.contract {
-            said.hear_contract(name);
+            layers.hear_contract(name);
         }
-        let contract = contract_of(&said);
-        said.hear_defaults(contract.name(), &contract.defaults());
-        said.warn_of_unknown_tools();
-        let warnings = std::mem::take(&mut said.warnings);
-        Ok(Self { said, set_aside, trust, environment, places, confinement: sources.confinement, warnings })
+        let contract = contract_of(&layers);
+        layers.hear_defaults(contract.name(), &contract.defaults());
+        layers.warn_of_unknown_tools();
+        let warnings = std::mem::take(&mut layers.warnings);
+        Ok(Self { layers, set_aside, trust, environment, places, confinement: sources.confinement, warnings })
     }
 
     /// The dialect in which tasks are asked for and answered.
     pub(crate) fn contract(&self) -> Arc<dyn Contract> {
-        contract_of(&self.said)
+        contract_of(&self.layers)
     }
 
     /// The rules of the task tree.
     pub(crate) fn rules(&self) -> Rules {
-        let said = &self.said;
+        let layers = &self.layers;
         Rules {
-            delegation: said.switch(&key::ENABLED),
-            max_depth: saturating_u32(said.number(&key::MAX_DEPTH)),
-            default_timeout: Duration::from_secs(said.number(&key::DEFAULT_TIMEOUT_SECONDS)),
-            max_tokens: said.optional_number(&key::MAX_TOKENS),
-            max_cost: said.optional_number(&key::MAX_COST_USD).map(Money::from_nanos),
-            model: said.text_of(&key::TASK_MODEL, "").map(|model| model.text.to_owned()),
-            max_concurrent: saturating_usize(said.number(&key::MAX_CONCURRENT)),
-            max_children: saturating_u32(said.number(&key::MAX_CHILDREN)),
-            delegations_per_minute: said.optional_number(&key::DELEGATIONS_PER_MINUTE).map(saturating_u32),
+            delegation: layers.switch(&key::ENABLED),
+            max_depth: saturating_u32(layers.number(&key::MAX_DEPTH)),
+            default_timeout: Duration::from_secs(layers.number(&key::DEFAULT_TIMEOUT_SECONDS)),
+            max_tokens: layers.optional_number(&key::MAX_TOKENS),
+            max_cost: layers.optional_number(&key::MAX_COST_USD).map(Money::from_nanos),
+            model: layers.text_of(&key::TASK_MODEL, "").map(|model| model.text.to_owned()),
+            max_concurrent: saturating_usize(layers.number(&key::MAX_CONCURRENT)),
+            max_children: saturating_u32(layers.number(&key::MAX_CHILDREN)),
+            delegations_per_minute: layers.optional_number(&key::DELEGATIONS_PER_MINUTE).map(saturating_u32),
             max_prompt_bytes: self.max_prompt_bytes(),
-            allow_model_override: said.switch(&key::ALLOW_MODEL_OVERRIDE),
-            background: said.switch(&key::BACKGROUND),
-            resume_within: said.switch(&key::RESUME).then(|| days(said.number(&key::RESUME_DAYS))),
-            builtin_agents: said.switch(&key::BUILTIN_AGENTS),
+            allow_model_override: layers.switch(&key::ALLOW_MODEL_OVERRIDE),
+            background: layers.switch(&key::BACKGROUND),
+            resume_within: layers.switch(&key::RESUME).then(|| days(layers.number(&key::RESUME_DAYS))),
+            builtin_agents: layers.switch(&key::BUILTIN_AGENTS),
             instructions: InstructionRules {
                 start: self.places.start.clone(),
-                max_bytes: saturating_usize(said.number(&key::CONTEXT_FILE_BYTES)),
-                for_children: said.switch(&key::INHERIT_CONTEXT_FILES),
+                max_bytes: saturating_usize(layers.number(&key::CONTEXT_FILE_BYTES)),
+                for_children: layers.switch(&key::INHERIT_CONTEXT_FILES),
             },
             cwd: self.cwd(),
         }
@@ -156,23 +159,23 @@ impl Settings {
 
     /// What bounds a main agent where no flag does.
     pub(crate) fn run_limits(&self) -> Limits {
-        let said = &self.said;
+        let layers = &self.layers;
         Limits {
-            max_tokens: said.optional_number(&key::RUN_MAX_TOKENS),
-            max_cost: said.optional_number(&key::RUN_MAX_COST_USD).map(Money::from_nanos),
-            timeout: said.optional_number(&key::RUN_TIMEOUT_SECONDS).map(Duration::from_secs),
+            max_tokens: layers.optional_number(&key::RUN_MAX_TOKENS),
+            max_cost: layers.optional_number(&key::RUN_MAX_COST_USD).map(Money::from_nanos),
+            timeout: layers.optional_number(&key::RUN_TIMEOUT_SECONDS).map(Duration::from_secs),
             ..Limits::default()
         }
     }
 
     /// How long tasks are kept after they ended; `None`: until somebody removes them.
     pub(crate) fn retention(&self) -> Option<Duration> {
-        Some(self.said.number(&key::RETENTION_DAYS)).filter(|days| *days > 0).map(days)
+        Some(self.layers.number(&key::RETENTION_DAYS)).filter(|days| *days > 0).map(days)
     }
 
     /// Where it is kept which task has answered what, if results are to be given again.
     pub(crate) fn result_cache(&self) -> Option<PathBuf> {
-        self.said.switch(&key::CACHE).then(|| self.places.cache())
+        self.layers.switch(&key::CACHE).then(|| self.places.cache())
     }
 
     /// The same where nothing is set.
@@ -182,12 +185,12 @@ impl Settings {
 
     /// Whether what works in the background goes on to its end when an MCP client is gone.
     pub(crate) fn finishes_background(&self) -> bool {
-        self.said.switch(&key::FINISH_BACKGROUND)
+        self.layers.switch(&key::FINISH_BACKGROUND)
     }
 
     /// Whether every call of a sub-agent is worth a line.
     pub(crate) fn verbose_logging(&self) -> bool {
-        self.said.switch(&key::ENABLE_VERBOSE_LOGGING)
+        self.layers.switch(&key::ENABLE_VERBOSE_LOGGING)
     }
 
     /// The working directory relative to the workspace.
@@ -197,15 +200,15 @@ impl Settings {
     }
 
     pub(crate) fn max_prompt_bytes(&self) -> usize {
-        saturating_usize(self.said.number(&key::MAX_PROMPT_BYTES))
+        saturating_usize(self.layers.number(&key::MAX_PROMPT_BYTES))
     }
 
     /// How model calls are retried and given up.
     pub(crate) fn call_settings(&self) -> CallSettings {
         CallSettings {
-            max_retries: saturating_u32(self.said.number(&key::MAX_RETRIES)),
-            retry_base: Duration::from_millis(self.said.number(&key::RETRY_BASE_MS)),
-            idle_timeout: Duration::from_secs(self.said.number(&key::IDLE_TIMEOUT_SECONDS)),
+            max_retries: saturating_u32(self.layers.number(&key::MAX_RETRIES)),
+            retry_base: Duration::from_millis(self.layers.number(&key::RETRY_BASE_MS)),
+            idle_timeout: Duration::from_secs(self.layers.number(&key::IDLE_TIMEOUT_SECONDS)),
         }
     }
 
@@ -228,17 +231,17 @@ impl Settings {
 
     /// The model that was set for a route, whether the route can be used or not.
     pub(crate) fn model_of(&self, route: &str) -> Option<&str> {
-        self.said.text_of(&key::MODEL, route).map(|said| said.text)
+        self.layers.text_of(&key::MODEL, route).map(|set| set.text)
     }
 
     /// The same one by one, with those that cannot be used and why.
     pub(crate) fn each_route(&self) -> Vec<ResolvedRoute> {
-        route::all(&self.said, &self.environment)
+        route::all(&self.layers, &self.environment)
     }
 
     /// The aliases that are set, with what each one means: a model's id or a route.
     pub(crate) fn aliases(&self) -> BTreeMap<String, String> {
-        self.said.aliases().map(|(name, meant)| (name.to_owned(), meant.to_owned())).collect()
+        self.layers.aliases().map(|(name, meant)| (name.to_owned(), meant.to_owned())).collect()
     }
 
     /// Why the routes and aliases do not make a table, and where what is wrong was said.
@@ -246,29 +249,51 @@ impl Settings {
         let alias = match error {
             RouteError::AliasOfRoute { name }
             | RouteError::AliasChain { name, .. }
-            | RouteError::AliasTarget { name, .. } => self.said.text_of(&key::ALIAS, name),
+            | RouteError::AliasTarget { name, .. } => self.layers.text_of(&key::ALIAS, name),
             RouteError::Duplicate { .. } | RouteError::Reserved { .. } | RouteError::NoModel { .. } => None,
         };
         let place = alias.map(|alias| format!("{}: ", alias.origin)).unwrap_or_default();
         CommandError::config(format!("{place}{error}"))
     }
 
-    /// A refusal that names a setting says where that was set, unless it is the default or was said just now.
+    /// A refusal that is due to a setting says where that was set, unless it is the default or was said just now.
     pub(crate) fn explained(&self, mut failure: Failure) -> Failure {
-        failure.message = self.with_origins(failure.message);
+        if let Some(setting) = failure.setting {
+            failure.message = self.with_origin(setting, failure.message);
+        }
         failure
     }
 
-    /// The same for a message of our own.
-    pub(crate) fn with_origins(&self, message: String) -> String {
-        let is_told = |origin: &Origin| message.contains(&origin.to_string());
-        let is_news = |origin: &Origin| !matches!(origin, Origin::Default | Origin::Flag(_)) && !is_told(origin);
-        let named = self.said.iter().filter(|setting| is_news(setting.origin));
-        let named: Vec<_> = named.filter(|setting| message.contains(&format!("`{}`", setting.path))).collect();
-        named.iter().fold(message, |message, setting| {
-            let (path, origin) = (&setting.path, setting.origin);
-            format!("{message}; that is set in {origin}, and `--set {path}=…` overrides it")
-        })
+    /// A message about the setting at `path`, with where that was set.
+    pub(crate) fn with_origin(&self, path: &str, message: String) -> String {
+        let Some(origin) = self.layers.origin_of(path) else { return message };
+        if matches!(origin, Origin::Default | Origin::Flag(_)) || message.contains(&origin.to_string()) {
+            return message;
+        }
+        format!("{message}; that is set in {origin}, and `--set {path}=…` overrides it")
+    }
+
+    /// All hooks: the user's, then those of a trusted project.
+    pub(crate) fn hooks(&self) -> Vec<Hook> {
+        hook::all(&self.layers, |said| self.path_said(said))
+    }
+
+    /// The servers that count, by name.
+    pub(crate) fn servers(&self) -> Vec<ServerDefinition> {
+        self.layers.servers().map(|(server, _)| server.clone()).collect()
+    }
+
+    /// What `${NAME}` in a server's definition stands for.
+    pub(crate) fn server_variables(&self) -> Lookup {
+        let variables: BTreeMap<String, String> = self.environment.texts();
+        Arc::new(move |name| variables.get(name).cloned())
+    }
+
+    /// What servers' definitions hold that no tool may show, also before the servers are started.
+    pub(crate) fn server_secrets(&self) -> Vec<String> {
+        let lookup = self.server_variables();
+        let accesses = self.servers().into_iter().filter_map(|server| expanded(&server, &lookup).ok());
+        accesses.flat_map(|access| secrets_of(&access)).collect()
     }
 
     /// What is known of models: the built-in list, extended by the user's own.
@@ -298,13 +323,13 @@ impl Settings {
 
     /// Every setting, secrets masked.
     pub(crate) fn listed(&self) -> impl Iterator<Item = Listed> {
-        self.said.iter().map(Listed::from)
+        self.layers.iter().map(Listed::from)
     }
 
     /// The settings in which the project's file has the last word.
     pub(crate) fn listed_of_project(&self) -> impl Iterator<Item = Listed> {
         let is_projects = |setting: &Setting<'_>| matches!(setting.origin, Origin::File { owner: Owner::Project, .. });
-        self.said.iter().filter(is_projects).map(Listed::from)
+        self.layers.iter().filter(is_projects).map(Listed::from)
     }
 
     /// What the project's file says that does not count, secrets masked.
@@ -343,8 +368,8 @@ impl From<Setting<'_>> for Listed {
 }
 
 /// Only names of contracts are ever said, so that the default is for nobody having said one.
-fn contract_of(said: &Layers) -> Arc<dyn Contract> {
-    let named = said.text_of(&key::CONTRACT, "").and_then(|name| sortie_contract::contract(name.text));
+fn contract_of(layers: &Layers) -> Arc<dyn Contract> {
+    let named = layers.text_of(&key::CONTRACT, "").and_then(|name| sortie_contract::contract(name.text));
     named.unwrap_or_else(|| Arc::new(Sortie))
 }
 

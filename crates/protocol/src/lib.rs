@@ -17,6 +17,7 @@ mod mail;
 mod message;
 mod money;
 mod near;
+pub mod open_status;
 mod outcome;
 mod request;
 mod time;

@@ -106,6 +106,9 @@ pub struct Failure {
     /// The names or figures that the message speaks of, for contracts that have words of their own for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<String>,
+    /// Path of the setting that refuses, where the message names one. It is not written down.
+    #[serde(skip)]
+    pub setting: Option<&'static str>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,7 +122,13 @@ impl Failure {
     pub const ABOVE_FAILED: &str = "above_failed";
 
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { code: code.into(), message: message.into(), details: Vec::new() }
+        Self { code: code.into(), message: message.into(), details: Vec::new(), setting: None }
+    }
+
+    /// Names the setting that refuses, by its path.
+    #[must_use]
+    pub fn due_to(self, setting: &'static str) -> Self {
+        Self { setting: Some(setting), ..self }
     }
 
     /// The same with what the message speaks of.

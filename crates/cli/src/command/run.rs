@@ -16,7 +16,7 @@ use crate::error::{self, CommandError};
 use crate::render::{OutputFormat, Root, ShowArgs};
 use crate::session::presentation::{Presentation, is_held_up, not_started, stderr_progress};
 use crate::session::{self, SessionStart};
-use crate::settings::Settings;
+use crate::settings::{PROMPT_BYTES_SETTING, Settings};
 use crate::wiring::Plan;
 
 /// Answer a request, with sub-agents where they help
@@ -118,8 +118,9 @@ pub(super) fn piped(settings: &Settings) -> Result<String, CommandError> {
     match read_stdin(most_bytes)? {
         Input::Text(text) => Ok(text),
         Input::NotText { byte } => Err(CommandError::usage(format!("stdin is not valid UTF-8 (byte {byte})"))),
-        Input::TooLong => Err(CommandError::usage(settings.with_origins(format!(
-            "the prompt on stdin has more than {most_bytes} bytes (`task_tool.max_prompt_bytes`)"
-        )))),
+        Input::TooLong => Err(CommandError::usage(settings.with_origin(
+            PROMPT_BYTES_SETTING,
+            format!("the prompt on stdin has more than {most_bytes} bytes (`task_tool.max_prompt_bytes`)"),
+        ))),
     }
 }

@@ -19,7 +19,7 @@ use crate::error::{self, CommandError};
 use crate::render::{Display, Pace, Root, ShowArgs, View, WithProgress, print_json_text};
 use crate::session::presentation::{Presentation, stderr_progress};
 use crate::session::{self, SessionStart};
-use crate::settings::Settings;
+use crate::settings::{PROMPT_BYTES_SETTING, Settings};
 use crate::wiring::Plan;
 use background_process::ApartDisplay;
 
@@ -140,7 +140,7 @@ fn json_of_stdin(most_bytes: usize) -> Result<Result<String, Failure>, CommandEr
         }
         Input::TooLong => {
             let message = format!("the prompt has more than {most_bytes} bytes (`task_tool.max_prompt_bytes`)");
-            Err(Failure::new("prompt_too_long", message))
+            Err(Failure::new("prompt_too_long", message).due_to(PROMPT_BYTES_SETTING))
         }
     })
 }

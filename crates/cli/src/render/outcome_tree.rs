@@ -4,11 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 use sortie_journal::{Journal, JournalError, TaskHeader, TaskState};
+use sortie_protocol::open_status::{INTERRUPTED, RUNNING};
 use sortie_protocol::{Event, Fact, Failure, TaskId, TaskOutcome};
-
-/// The states of tasks that have no ending.
-pub(crate) const RUNNING: &str = "running";
-pub(crate) const INTERRUPTED: &str = "interrupted";
 
 /// The tasks of a tree as objects, folded from its events.
 #[derive(Debug, Default)]

@@ -11,8 +11,7 @@ use sortie_protocol::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::Settings;
-use super::layers::LayerText;
+use super::layers::{LayerText, Layers};
 
 const DEFAULT_SECONDS: u64 = 10;
 const MOST_SECONDS: u64 = 60;
@@ -72,40 +71,34 @@ pub(crate) enum HookProgram {
     At(PathBuf),
 }
 
-impl Settings {
-    /// All hooks: the user's, then those of a trusted project.
-    pub(crate) fn hooks(&self) -> Vec<Hook> {
-        let hooks = self.said.hooks().map(|(entry, origin)| {
-            let HookEntry { on, command, timeout_seconds, agents } = entry.clone();
-            let (name, arguments) = command.split_first().map_or(("", &[][..]), |(name, rest)| (name.as_str(), rest));
-            let program = if name.contains('/') {
-                let path = self.path_said(&LayerText { text: name, origin });
-                HookProgram::At(path.unwrap_or_else(|| PathBuf::from(name)))
-            } else {
-                HookProgram::Named(name.to_owned())
-            };
-            Hook {
-                on,
-                program,
-                arguments: arguments.to_vec(),
-                time: Duration::from_secs(timeout_seconds),
-                agents,
-                shown: format!("`{name}` ({origin})"),
-            }
-        });
-        hooks.collect()
-    }
+/// All hooks: the user's, then those of a trusted project. `path_of` is the path that a text means where it was said.
+pub(super) fn all(layers: &Layers, path_of: impl Fn(&LayerText<'_>) -> Option<PathBuf>) -> Vec<Hook> {
+    let hooks = layers.hooks().map(|(entry, origin)| {
+        let HookEntry { on, command, timeout_seconds, agents } = entry.clone();
+        let (name, arguments) = command.split_first().map_or(("", &[][..]), |(name, rest)| (name.as_str(), rest));
+        let program = if name.contains('/') {
+            HookProgram::At(path_of(&LayerText { text: name, origin }).unwrap_or_else(|| PathBuf::from(name)))
+        } else {
+            HookProgram::Named(name.to_owned())
+        };
+        Hook {
+            on,
+            program,
+            arguments: arguments.to_vec(),
+            time: Duration::from_secs(timeout_seconds),
+            agents,
+            shown: format!("`{name}` ({origin})"),
+        }
+    });
+    hooks.collect()
 }
 
-impl Settings {
-    /// Warns of hooks for agents that nobody is: they are never run.
-    pub(super) fn hooks_about_nobody(&self, agents: &Registry) -> Vec<String> {
-        let is_nobody = |name: &&String| agents.all().iter().all(|agent| !agent.name.eq_ignore_ascii_case(name));
-        let said = self.said.hooks();
-        let named =
-            said.flat_map(|(entry, origin)| entry.agents.iter().filter(is_nobody).map(move |name| (name, origin)));
-        named.map(|(name, origin)| format!("{origin}: `hooks`: `{name}` names no agent that there is")).collect()
-    }
+/// Warnings of hooks for agents that nobody is: they are never run.
+pub(super) fn about_nobody(layers: &Layers, agents: &Registry) -> Vec<String> {
+    let is_nobody = |name: &&String| agents.all().iter().all(|agent| !agent.name.eq_ignore_ascii_case(name));
+    let said = layers.hooks();
+    let named = said.flat_map(|(entry, origin)| entry.agents.iter().filter(is_nobody).map(move |name| (name, origin)));
+    named.map(|(name, origin)| format!("{origin}: `hooks`: `{name}` names no agent that there is")).collect()
 }
 
 impl HookEntry {

@@ -49,6 +49,9 @@ const MOST_PROMPT_BYTES: u64 = 1 << 30;
 /// What no model could take in anyway.
 const MOST_CONTEXT_FILE_BYTES: u64 = 1 << 24;
 
+/// Path of the setting that bounds prompts.
+pub(crate) const PROMPT_BYTES_SETTING: &str = "task_tool.max_prompt_bytes";
+
 pub(super) static CONTRACT: Key = optional(
     environment::CONTRACT,
     Kind::Contract,
@@ -83,12 +86,8 @@ pub(super) static DELEGATIONS_PER_MINUTE: Key = {
     bound.narrower = Narrower::Lower;
     bound
 };
-pub(super) static MAX_PROMPT_BYTES: Always<u64> = never_narrower(number(
-    "task_tool.max_prompt_bytes",
-    1..=MOST_PROMPT_BYTES,
-    1 << 20,
-    "longest prompt that is accepted",
-));
+pub(super) static MAX_PROMPT_BYTES: Always<u64> =
+    never_narrower(number(PROMPT_BYTES_SETTING, 1..=MOST_PROMPT_BYTES, 1 << 20, "longest prompt that is accepted"));
 pub(super) static ENABLE_VERBOSE_LOGGING: Always<bool> =
     switch("task_tool.enable_verbose_logging", false, "whether each call of a sub-agent gets a line on stderr");
 pub(super) static ALLOW_MODEL_OVERRIDE: Always<bool> =

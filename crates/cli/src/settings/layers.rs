@@ -206,6 +206,11 @@ impl Layers {
         self.values.get(path)?.last().map(|(value, origin)| (value, origin))
     }
 
+    /// Where the setting at `path` was said last; `None` where nobody spoke.
+    pub(super) fn origin_of(&self, path: &str) -> Option<&Origin> {
+        self.get(path).map(|(_, origin)| origin)
+    }
+
     /// Every setting in the order of the table. Of the routes, main and light are always among them.
     pub(super) fn iter(&self) -> impl Iterator<Item = Setting<'_>> {
         let single = KEYS.into_iter().filter(|key| !key.is_family()).map(|key| (key, String::new()));

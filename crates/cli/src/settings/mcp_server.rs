@@ -2,35 +2,11 @@
 //!
 //! What a definition may say is decided in `sortie-agents`; that servers are started, in `sortie-mcp`.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value as Json};
 use sortie_agents::{ServerDefinition, ServerReading};
-use sortie_mcp::{Lookup, expanded, secrets_of};
 use toml::de::{DeTable, DeValue};
 
-use super::Settings;
 use super::key::SERVER;
-
-impl Settings {
-    /// The servers that count, by name.
-    pub(crate) fn servers(&self) -> Vec<ServerDefinition> {
-        self.said.servers().map(|(server, _)| server.clone()).collect()
-    }
-
-    /// What `${NAME}` in a server's definition stands for.
-    pub(crate) fn server_variables(&self) -> Lookup {
-        let variables: BTreeMap<String, String> = self.environment.texts();
-        std::sync::Arc::new(move |name| variables.get(name).cloned())
-    }
-
-    /// What servers' definitions hold that no tool may show, also before the servers are started.
-    pub(crate) fn server_secrets(&self) -> Vec<String> {
-        let lookup = self.server_variables();
-        let accesses = self.servers().into_iter().filter_map(|server| expanded(&server, &lookup).ok());
-        accesses.flat_map(|access| secrets_of(&access)).collect()
-    }
-}
 
 /// Reads one table; else what is wrong with it.
 pub(super) fn read(path: &str, table: &DeTable<'_>) -> Result<ServerReading, String> {

@@ -11,10 +11,10 @@ use sortie_policy::Rule;
 use sortie_protocol::{GrantLayer, Mode};
 use sortie_tools::WebRules;
 
-use super::Settings;
 use super::key::{ADD_DIRS, ALLOW, ANSWER_SECONDS, ASK, DENY, Key, MODE, OPEN_NETWORK, PRIVATE};
 use super::layers::{LayerText, Layers};
 use super::value::mode;
+use super::{Settings, hook};
 use crate::environment::PROJECT_CONFIG;
 use crate::environment::origin::{Origin, Owner};
 use crate::error::CommandError;
@@ -25,7 +25,7 @@ const USER: &str = "user settings";
 impl Settings {
     /// What a main agent is granted: the layers below which all agents work.
     pub(crate) fn permission_layers(&self) -> Vec<GrantLayer> {
-        let said = &self.said;
+        let said = &self.layers;
         let mode = said.text_of(&MODE, "");
         let mut layers = vec![GrantLayer {
             allow: said.texts_of(&ALLOW, "").map(|rule| rule.text.to_owned()).collect(),
@@ -44,7 +44,7 @@ impl Settings {
 
     /// Where a rule in the layer of this owner was said.
     pub(crate) fn place_of_rule(&self, layer_owner: &str, rule: &str) -> Option<String> {
-        let said = [&DENY, &ASK, &ALLOW].into_iter().flat_map(|key| self.said.texts_of(key, ""));
+        let said = [&DENY, &ASK, &ALLOW].into_iter().flat_map(|key| self.layers.texts_of(key, ""));
         let said: Vec<LayerText<'_>> = said.filter(|said| said.text == rule).collect();
         // What allows stands in another one's layer.
         let own = said.iter().find(|said| owner(said.origin) == layer_owner);
@@ -53,7 +53,7 @@ impl Settings {
 
     /// Where the mode was said; `None` where it is the usual one.
     pub(crate) fn place_of_mode(&self) -> Option<String> {
-        self.said.text_of(&MODE, "").map(|mode| mode.origin.to_string())
+        self.layers.text_of(&MODE, "").map(|mode| mode.origin.to_string())
     }
 
     /// Warns of rules about agents that nobody is: they may be misspelt, and then do nothing.
@@ -61,20 +61,20 @@ impl Settings {
         let names = || agents.all().iter().flat_map(AgentDefinition::names);
         let mut warnings = Vec::new();
         for key in [&ALLOW, &ASK, &DENY] {
-            for LayerText { text, origin } in self.said.texts_of(key, "") {
+            for LayerText { text, origin } in self.layers.texts_of(key, "") {
                 let Ok(rule) = text.parse::<Rule>() else { continue };
                 if rule.is_about_agent(names()) == Some(false) {
                     warnings.push(format!("{origin}: `{}`: `{text}` names no agent that there is", key.path));
                 }
             }
         }
-        warnings.extend(self.hooks_about_nobody(agents));
+        warnings.extend(hook::about_nobody(&self.layers, agents));
         warnings
     }
 
     /// The directories beside the workspace that tools see, too: absolute, and each one there.
     pub(crate) fn added_directories(&self) -> Result<Vec<PathBuf>, CommandError> {
-        self.said.texts_of(&ADD_DIRS, "").map(|said| self.added_directory(&said)).collect()
+        self.layers.texts_of(&ADD_DIRS, "").map(|said| self.added_directory(&said)).collect()
     }
 
     fn added_directory(&self, said: &LayerText<'_>) -> Result<PathBuf, CommandError> {
@@ -105,19 +105,19 @@ impl Settings {
 
     /// How long a question of a task in the background waits for an answer.
     pub(crate) fn answer_within(&self) -> Duration {
-        Duration::from_secs(self.said.number(&ANSWER_SECONDS))
+        Duration::from_secs(self.layers.number(&ANSWER_SECONDS))
     }
 
     /// Whether commands of those who may fetch from everywhere get the network itself.
     pub(crate) fn open_network(&self) -> bool {
-        self.said.switch(&OPEN_NETWORK)
+        self.layers.switch(&OPEN_NETWORK)
     }
 
     /// What may be fetched from beside the internet. The servers of our own models never are.
     pub(crate) fn web_rules(&self) -> Result<WebRules, CommandError> {
         let (routes, _) = self.routes();
         let own = routes.iter().map(|route| route.base_url.to_string());
-        let private = self.said.texts_of(&PRIVATE, "").map(|host| host.text.to_owned());
+        let private = self.layers.texts_of(&PRIVATE, "").map(|host| host.text.to_owned());
         WebRules::new(private, own).map_err(|error| CommandError::config(error.to_string()))
     }
 }

@@ -15,6 +15,9 @@ use crate::resolve::contract_agents::cast;
 use crate::resolve::instructions::InstructionRules;
 use crate::resolve::permissions::refuse_denied;
 
+/// The setting that names the model of sub-agents.
+const MODEL_SETTING: &str = "task_tool.model";
+
 /// What holds for all tasks of one engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own, that a person turns by its name")]
@@ -154,13 +157,13 @@ impl Rules {
     /// Whether anybody may delegate.
     pub(crate) fn check_switched_on(&self) -> Result<(), Failure> {
         let why = "delegation is switched off (`task_tool.enabled` is false)";
-        if self.delegation { Ok(()) } else { Err(Failure::new("delegation_off", why)) }
+        if self.delegation { Ok(()) } else { Err(Failure::new("delegation_off", why).due_to("task_tool.enabled")) }
     }
 
     /// How long after its end a call may go on with a task, if it may at all.
     pub(crate) fn check_resume(&self) -> Result<Duration, Failure> {
         let why = "going on with a task is switched off (`task_tool.resume` is false); start a new one";
-        self.resume_within.ok_or_else(|| Failure::new("resume_off", why))
+        self.resume_within.ok_or_else(|| Failure::new("resume_off", why).due_to("task_tool.resume"))
     }
 
     /// Whether a task of this depth may delegate.
@@ -191,7 +194,7 @@ impl Rules {
             return Ok(());
         }
         let message = format!("the {what} has {size} bytes; the limit is {max} (`task_tool.max_prompt_bytes`)");
-        Err(Failure::new("prompt_too_long", message))
+        Err(Failure::new("prompt_too_long", message).due_to("task_tool.max_prompt_bytes"))
     }
 
     /// The model that serves: call, then agent file, then type, then these rules, then parent.
@@ -202,7 +205,7 @@ impl Rules {
             let message = format!(
                 "a call may not choose its model here (`task_tool.allow_model_override` is false); leave out `{model}`"
             );
-            return Err(Failure::new("model_override", message));
+            return Err(Failure::new("model_override", message).due_to("task_tool.allow_model_override"));
         }
         let by_rule = self.model.as_deref().filter(|_| kind == Kind::Delegated);
         let wanted =
@@ -210,9 +213,11 @@ impl Rules {
         let picked = wanted.filter(|model| model.eq_ignore_ascii_case(AUTO)).map(|_| pick(definition, brief));
         let wanted = picked.as_ref().map_or(wanted, |picked| Some(picked.route));
         let chosen = models.choose(wanted, parents).map_err(|error| {
+            let is_by_rule =
+                asked.is_none() && definition.model.is_none() && type_default.is_none() && by_rule.is_some();
             let said_by = match asked {
                 None if definition.model.is_some() => format!("agent {}: ", definition.name),
-                None if type_default.is_none() && by_rule.is_some() => "`task_tool.model`: ".to_owned(),
+                None if is_by_rule => format!("`{MODEL_SETTING}`: "),
                 _ => String::new(),
             };
             let code = match error {
@@ -220,7 +225,8 @@ impl Rules {
                 // The call is right, the way to the model is not.
                 UnknownModel::Unusable { .. } => "model_setup",
             };
-            Failure::new(code, format!("{said_by}{error}"))
+            let failure = Failure::new(code, format!("{said_by}{error}"));
+            if is_by_rule { failure.due_to(MODEL_SETTING) } else { failure }
         })?;
         let notices: Vec<String> = picked.map(|picked| picked.notice).into_iter().chain(chosen.notice).collect();
         Ok(Chosen { notice: (!notices.is_empty()).then(|| notices.join("; ")), ..chosen })

@@ -2,13 +2,13 @@
 
 use std::io::{self, IsTerminal as _};
 
-use sortie_agents::{Given, Registry};
+use sortie_agents::{Given, Registry, TemplateError};
 use sortie_protocol::TaskRequest;
 
 use super::{RunArgs, piped};
 use crate::command::args::output_schema;
 use crate::error::CommandError;
-use crate::settings::Settings;
+use crate::settings::{PROMPT_BYTES_SETTING, Settings};
 use crate::text::words;
 
 /// The agent that answers where nobody names one.
@@ -52,8 +52,12 @@ fn by_template(
     let template = agents.templates().get(name).map_err(|error| CommandError::usage(error.to_string()))?;
     let said: Vec<&str> = args.prompt.iter().chain(&args.arguments).map(String::as_str).collect();
     let given = given(&said, settings)?;
-    let unfit = |error: sortie_agents::TemplateError| {
-        CommandError::usage(settings.with_origins(error.to_string())).hint(format!("sortie templates show {name}"))
+    let unfit = |error: TemplateError| {
+        let message = match error {
+            TemplateError::TooLong { .. } => settings.with_origin(PROMPT_BYTES_SETTING, error.to_string()),
+            _ => error.to_string(),
+        };
+        CommandError::usage(message).hint(format!("sortie templates show {name}"))
     };
     let prompt = template.expand(&given, settings.max_prompt_bytes()).map_err(unfit)?;
     let title = title(&format!("{name} {}", said.join(" ")));

@@ -85,7 +85,7 @@ impl Call {
         }
         if !settings.rules().background {
             let why = "nothing works in the background here (`task_tool.background`)";
-            return Err(not(&settings.with_origins(why.to_owned())));
+            return Err(not(&settings.with_origin("task_tool.background", why.to_owned())));
         }
         Ok(())
     }
