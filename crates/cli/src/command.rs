@@ -1,4 +1,4 @@
-//! The commands, one file each: its arguments and what it does with them.
+//! Subcommands of `sortie`, one file each: its arguments and the work that it does.
 
 pub(crate) mod agents;
 pub(crate) mod args;

@@ -1,4 +1,7 @@
-//! The process's environment, read once: nothing else in Sortie reads a variable.
+//! Everything outside of settings files that a run starts from: environment variables, paths, the flags that name
+//! sources, and local model servers.
+//!
+//! Nothing else in Sortie reads a variable.
 //!
 //! What files say, `--env-file` or a trusted project's `.env`, can set settings and hold keys, but it never moves a
 //! directory, names a program or reaches any other process.
@@ -159,7 +162,7 @@ impl Environment {
         self.own.0.get(name).and_then(|(value, _)| value.to_str()).filter(|value| !value.is_empty())
     }
 
-    /// What the terminal can do, as `TERM` says.
+    /// Kind of the terminal, as `TERM` says.
     pub(crate) fn terminal(&self) -> TerminalKind {
         let term = self.own.0.get("TERM").filter(|(term, _)| term != "dumb" && !term.is_empty());
         term.map_or(TerminalKind::Dumb, |_| TerminalKind::Smart)

@@ -1,4 +1,4 @@
-//! Why a command could not do its work: a kind that decides the exit code, a message, and what to try next.
+//! Errors, warnings and notes for the person, exit codes, signals, and bounded text from stdin.
 //!
 //! How a task ended is not an error here; see [`self::exit_code`].
 

@@ -1,4 +1,4 @@
-//! Displays of a run: folds over its events as the journal gives them, never a look into the engine.
+//! Displays of a run, which fold its events as the journal gives them and never look into the engine.
 
 mod follower;
 mod json_display;

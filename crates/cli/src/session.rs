@@ -1,4 +1,4 @@
-//! One run from its start to its end: it is started, shown, asked about, left or stopped when someone asks.
+//! One run from start to end: starting it, showing it, asking a person, leaving it, and stopping it on a signal.
 
 mod approval_prompt;
 mod detach;
@@ -25,13 +25,13 @@ use presentation::Presentation;
 
 const MEMORY_TENDED: Duration = Duration::from_secs(30);
 
-/// How a run begins.
+/// Beginning of a run.
 pub(crate) enum SessionStart {
     New { kind: Kind, request: TaskRequest },
     Resume { task: TaskId, resumption: Resumption },
 }
 
-/// Runs it and shows it. With a detachment, the run is left once only sub-agents in the background work. The inner failure
+/// Runs and shows a task. With a detachment, the run is left once only sub-agents in the background work. The inner failure
 /// means that nothing was started.
 pub(crate) fn run(
     plan: Plan<'_>,

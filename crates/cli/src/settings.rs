@@ -1,6 +1,6 @@
-//! From arguments, files and the environment to what they mean, once. Nothing else reads them.
+//! Settings: everything that files, variables and flags say, read once and turned into what the program needs.
 //!
-//! [`said`] holds what each layer said and where; [`Settings`] is what it means to the rest of the program.
+//! [`layers`] keeps the values of each layer with their origins; [`Settings`] is their meaning to the rest of the program.
 
 mod allow_rule;
 mod config_file;

@@ -1,4 +1,4 @@
-//! Trust: which of a project's files may do more than narrow what the user has set.
+//! Trust in a project's own files: which of them may do more than narrow the user's settings.
 //!
 //! It is the user's own word, given by `sortie trust` or for one run by `--trust`, never found out from the project: a
 //! project is its canonical path, not what its git metadata say. It covers bytes, not names: a file that is new or

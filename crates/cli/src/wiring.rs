@@ -1,4 +1,4 @@
-//! The composition root: settings become the parts of an engine. Nothing is opened that the run does not need.
+//! The composition root: turns settings into the parts of an engine, and opens only what a run needs.
 
 mod agent_folders;
 pub(crate) mod agent_warnings;

@@ -1,4 +1,4 @@
-//! `sortie agents`: which agents there are, what each one is, whether their files are sound, and which one suits a text.
+//! `sortie agents`: lists, shows, checks, writes and chooses agents.
 
 mod check;
 mod list;

@@ -1,4 +1,4 @@
-//! The command line as clap sees it. What a flag means is decided where its command is.
+//! The command line as clap sees it. The file of each command decides what its flags mean.
 
 mod limits;
 pub(in crate::command) mod output_schema;

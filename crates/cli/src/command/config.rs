@@ -1,4 +1,4 @@
-//! `sortie config`: what the settings are, where each one comes from, and the file to change them in.
+//! `sortie config`: shows the settings with their origins, and opens the file to change them.
 
 mod edit;
 mod show;

@@ -1,4 +1,4 @@
-//! `sortie cost`: what a run has used and cost, by task and by model, read from the journal.
+//! `sortie cost`: tokens and cost of a run by task and by model, read from the journal.
 
 mod json;
 mod statement;

@@ -1,4 +1,4 @@
-//! `sortie doctor`: what works here and what does not, one line each, with what to do about it.
+//! `sortie doctor`: checks the installation, one line for each finding, with a remedy.
 //!
 //! Looking changes nothing: no file is left behind, and nobody is called unless `--check` asks for it.
 

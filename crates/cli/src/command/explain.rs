@@ -1,4 +1,4 @@
-//! `sortie explain`: whether a call would be allowed, asked about or denied, who has a say in it, and what would allow it.
+//! `sortie explain`: tells if a call is allowed, asked about or denied, by which layer, and which rule would allow it.
 //!
 //! It decides with the engine's own functions over the same grant, and starts nothing.
 

@@ -1,4 +1,4 @@
-//! `sortie mcp`: this engine as a server for other agents, over the streams of the program that starts it, or over HTTP.
+//! `sortie mcp`: serves this engine to other agents, over standard streams or over HTTP.
 //!
 //! Standard output carries the protocol and nothing else: whatever else this process, or one that it starts, would print
 //! there goes to standard error.

@@ -1,4 +1,4 @@
-//! `sortie models`: the routes, what each name resolves to, and whether they answer.
+//! `sortie models`: lists the routes and the names that lead to them, and checks that they answer.
 
 mod check;
 mod listing;

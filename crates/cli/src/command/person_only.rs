@@ -1,4 +1,4 @@
-//! What only a person may say: whoever writes to tasks, stops them or has them go on from outside is taken for one.
+//! Guard of commands that only a person may run: writing to tasks, stopping them and resuming them.
 //!
 //! An agent has tools for the same, which know who it is, whom it can reach and what it was granted. Its commands have none
 //! of that, and so they are refused here, whatever their environment says. What only looks is nobody's word.

@@ -1,4 +1,4 @@
-//! `sortie resume`: a task goes on where it was, or with a follow-up.
+//! `sortie resume`: continues a task where it stopped, or with a follow-up.
 
 use std::collections::HashSet;
 use std::process::ExitCode;

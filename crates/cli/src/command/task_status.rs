@@ -1,4 +1,4 @@
-//! `sortie task-status`: where one task stands, on one screen. What it did in full is `tasks output --follow`'s business.
+//! `sortie task-status`: the status of one task on one screen.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};

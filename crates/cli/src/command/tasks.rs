@@ -1,4 +1,4 @@
-//! `sortie tasks`: what the journal holds.
+//! `sortie tasks`: lists, shows, follows, stops, messages, retries and removes tasks.
 
 mod activity;
 mod follow;

@@ -1,4 +1,4 @@
-//! `sortie templates`: which templates there are, and what each one says.
+//! `sortie templates`: lists the templates and shows their text.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! A model server on this machine, offered by name where a person is told that no model is set.
+//! Model servers on this machine, offered by name to a person who has set no model.
 //!
 //! It is found and named, never used unasked. Where the system can tell that nobody listens, nobody is connected to.
 

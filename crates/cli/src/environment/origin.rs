@@ -1,4 +1,4 @@
-//! Where a value was said: a default, a file, a variable or a flag.
+//! Origin of a value: a default, a file, a variable or a flag.
 
 use std::fmt;
 use std::path::PathBuf;

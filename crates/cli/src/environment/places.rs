@@ -1,4 +1,4 @@
-//! Where things lie: the workspace, the user's configuration, and what Sortie keeps.
+//! Paths of a run: the workspace, the user's configuration, and the files that Sortie keeps.
 
 mod protected;
 

@@ -1,4 +1,4 @@
-//! Where settings come from, as the command line says.
+//! Sources of settings that the command line names.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub(crate) struct Sources {
     pub(crate) confinement: Confinement,
 }
 
-/// Whether commands of agents run within walls.
+/// Walls around the commands of agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Confinement {
     #[default]

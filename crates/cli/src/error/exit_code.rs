@@ -1,5 +1,4 @@
-//! Exit codes: 0 completed, 1 not completed, not found or not to be had now, 2 wrong usage or configuration, 128 + n for
-//! a signal.
+//! Exit codes: 0 completed, 1 not completed or not found, 2 wrong usage or configuration, 128 + n for a signal.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Waiting that is not silent: what takes longer than a moment says so on stderr, once.
+//! Notes about long waits: work that takes longer than a moment says so on stderr, once.
 
 use std::convert::Infallible;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use crate::error;
 
-/// From here on a person wonders.
+/// The time after which a person wonders.
 pub(crate) const A_MOMENT: Duration = Duration::from_secs(1);
 
-/// Does the work, and says what it waits for if it is not done within a moment.
+/// Does the work, and notes on stderr what it waits for if that takes longer than a moment.
 pub(crate) fn patiently<T>(waiting: &str, work: impl FnOnce() -> T) -> T {
     thread::scope(|scope| {
         let (done, over) = channel::<Infallible>();

@@ -1,5 +1,5 @@
-//! Ctrl-C, SIGTERM and SIGHUP, which a closed terminal sends: the first one stops the run and lets it end, the second one
-//! ends the process, unless it is another SIGHUP.
+//! Ctrl-C, SIGTERM and SIGHUP. The first signal stops the run in order; the second one ends the process, unless it is a
+//! SIGHUP.
 
 use std::io;
 use std::process::ExitCode;

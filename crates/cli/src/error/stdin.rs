@@ -1,4 +1,4 @@
-//! Text from stdin, bounded.
+//! Bounded text from stdin.
 
 use std::io::{self, Read as _};
 

@@ -1,4 +1,4 @@
-//! The thread that reads a run's events from the journal and hands them to a display.
+//! Thread that reads a run's events from the journal and hands them to a display.
 
 use std::convert::Infallible;
 use std::io;

@@ -1,4 +1,4 @@
-//! The formats for programs: the outcomes of a tree as one object, alone or after a line for each event.
+//! Formats for programs: the outcomes of a tree as one object, alone or after a line for each event.
 
 use std::io::{self, IsTerminal as _};
 

@@ -14,7 +14,7 @@ use crate::environment::Confinement;
 use crate::error::CommandError;
 use crate::text::terminal::TerminalKind;
 
-/// What a run prints on stdout.
+/// Format of a run on stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
     /// The answer; progress goes to stderr
@@ -32,7 +32,7 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_enum, value_name = "FORM")]
     show: Option<ProgressForm>,
 
-    /// ProgressForm every call, not only the last one of each agent; in blocks ten messages instead of two
+    /// Show every call, not only the last one of each agent; in blocks ten messages instead of two
     #[arg(long)]
     verbose: bool,
 }
@@ -51,7 +51,7 @@ pub(crate) enum ProgressForm {
     Quiet,
 }
 
-/// What is said behind the name of an agent whose commands run without walls; nothing for the others.
+/// Mark behind the name of an agent whose commands run without walls; empty for the others.
 pub(crate) fn shell_mark(confinement: Confinement) -> &'static str {
     match confinement {
         Confinement::Walls => "",
@@ -59,13 +59,13 @@ pub(crate) fn shell_mark(confinement: Confinement) -> &'static str {
     }
 }
 
-/// What decides how progress is shown, beside the options.
+/// Circumstances that decide how progress is shown, beside the options.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ShowContext {
     pub(crate) root: Root,
     /// Name of the contract in use.
     pub(crate) contract: &'static str,
-    /// Whether the settings want a line for every call.
+    /// Set where the settings want a line for every call.
     pub(crate) every_call: bool,
     pub(crate) terminal: TerminalKind,
     pub(crate) confinement: Confinement,
@@ -90,7 +90,7 @@ impl ShowArgs {
         self.verbose
     }
 
-    /// What stderr gets.
+    /// Progress on stderr for these options.
     pub(crate) fn stderr_progress(&self, context: ShowContext) -> Result<StderrProgress, CommandError> {
         if self.verbose && matches!(self.show, Some(ProgressForm::Json | ProgressForm::Quiet)) {
             let message = "--verbose is for --show blocks, line or boxes; --show json has every call anyway";

@@ -1,4 +1,4 @@
-//! The outcomes of a task and all below it, from its events or from the journal.
+//! Outcomes of a task and all below it, from its events or from the journal.
 
 use std::collections::HashMap;
 

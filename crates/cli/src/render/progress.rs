@@ -1,4 +1,4 @@
-//! The fold that all displays for people share: events in, what is worth lines out, and who is at work now.
+//! The fold behind every progress display for people: events in, lines and working tasks out.
 //!
 //! Pure: it reads no clock and writes nothing. All text that leaves it is neutral.
 
@@ -41,7 +41,7 @@ pub(crate) struct Interest {
 pub(crate) struct Progress {
     interest: Interest,
     working: HashMap<TaskId, Working>,
-    /// ParallelStart sub-agents that were asked for, of which it is not known yet who comes.
+    /// Several sub-agents that were asked for, of which it is not known yet who comes.
     pending: Option<Box<ParallelStart>>,
     started: u64,
     /// The run's own task, where that was begun before.
@@ -62,7 +62,7 @@ pub(crate) struct Progress {
     asking: Option<TaskId>,
 }
 
-/// Who lines are about.
+/// The task that lines are about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Subject {
     /// Agent and task, or the agent alone where there is only one.

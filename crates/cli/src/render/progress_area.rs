@@ -1,4 +1,4 @@
-//! Who may draw on the terminal: progress, or a question while it waits for its answer.
+//! The lower part of the terminal, shared by progress and by questions that wait for an answer.
 
 pub(super) mod screen;
 

@@ -1,4 +1,4 @@
-//! What every form of progress for people has to say, and the few lines that several of them share.
+//! Styles of progress for people: their trait, and the lines that several of them share.
 
 pub(super) mod blocks;
 pub(super) mod boxes;
@@ -25,7 +25,7 @@ pub(crate) struct Extent {
     pub(crate) redraws: bool,
 }
 
-/// One form of progress. Makes text only, and neutral text alone.
+/// A style of progress. It makes neutral text only.
 pub(crate) trait ProgressStyle: Send {
     /// The lines that stay of what happened.
     fn lasting(&self, happening: &Happening, extent: Extent) -> Vec<String>;

@@ -1,4 +1,4 @@
-//! What stderr gets beside the result on stdout: progress in the form that was chosen, or nothing.
+//! Progress on stderr in the form that was chosen, or none.
 
 use std::io::{self, IsTerminal as _};
 
@@ -48,7 +48,7 @@ impl StderrProgress {
         }))
     }
 
-    /// Whether lines on stderr can be redrawn.
+    /// True where lines on stderr can be redrawn.
     pub(super) fn redraws(terminal: TerminalKind) -> bool {
         terminal == TerminalKind::Smart && io::stderr().is_terminal()
     }

@@ -1,7 +1,7 @@
 //! Displays as folds: event lists in, screens out.
 
-mod looks;
 mod recalled;
+mod styles;
 mod tale;
 mod terminal;
 

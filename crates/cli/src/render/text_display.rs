@@ -50,7 +50,7 @@ impl Display for TextDisplay {
         self.is_recorded = true;
         match &event.fact {
             Fact::Noticed { text } if self.is_of_root(event) && self.progress.is_text() => {
-                self.noticed.push(text.clone())
+                self.noticed.push(text.clone());
             }
             Fact::TaskEnded { outcome } => self.files_changed.extend(outcome.files_changed.iter().cloned()),
             _ => {}

@@ -1,5 +1,4 @@
-//! Asking a person on the terminal: whether a call may run, or what an agent wants to know. Progress stands aside until
-//! there is an answer.
+//! Questions to a person on the terminal: may a call run, or what an agent wants to know. Progress makes room for them.
 //!
 //! Shows one question and reads one line. When to ask and what an answer covers is the engine's business; it also gives
 //! up by dropping the question, so that Ctrl-C ends a run here as anywhere.

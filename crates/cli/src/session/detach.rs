@@ -1,4 +1,4 @@
-//! `--detach`: a run is left as soon as its main agent has nothing to do but to wait for sub-agents in the background.
+//! `--detach`: leaves a run once its main agent only waits for sub-agents in the background.
 //!
 //! Nothing goes on without this process. All of it is in the journal, as after a crash, and `sortie resume` takes it up.
 

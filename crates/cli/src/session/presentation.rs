@@ -1,4 +1,4 @@
-//! How a run is presented: its display, who answers its questions, and whether it can be left.
+//! Presentation of a run: its display, the person who answers questions, and whether it can be left.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::render::{
 };
 use crate::settings::Settings;
 
-/// Everything by which people and programs take part in a run.
+/// The parts of a run that people and programs see and use.
 pub(crate) struct Presentation {
     pub(crate) view: View,
     pub(crate) approver: Arc<dyn Approver>,
@@ -86,8 +86,7 @@ impl Presentation {
     }
 }
 
-/// Whether a hook kept a task from starting, by its word or until there was no time left. Nothing was wrong with the request
-/// then, which was not served.
+/// True where a hook kept a task from starting, by its veto or until no time was left. The request itself was in order.
 pub(crate) fn is_held_up(failure: &Failure) -> bool {
     ["vetoed", "timeout"].contains(&failure.code.as_str())
 }

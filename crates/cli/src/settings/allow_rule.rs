@@ -1,5 +1,4 @@
-//! Writes into the user's configuration what a person decided for good. Only that is changed, in one step, and a file
-//! that is linked from elsewhere stays linked.
+//! Adds a rule that a person allowed for good to the user's configuration, in one step, and changes nothing else.
 
 mod edit;
 

@@ -1,4 +1,4 @@
-//! The file that someone gets who has none yet: every setting with its default, as a comment, from the table of keys.
+//! Template of a configuration: every setting with its default as a comment, from the table of keys.
 
 use sortie_llm::route::MAIN_ROUTE;
 

@@ -1,4 +1,4 @@
-//! Hooks as files say them, `[[hooks]]`, and as they are meant.
+//! Hooks as files declare them, `[[hooks]]`, and as they are meant.
 //!
 //! A hook names a program. What that may be, and that it is run, is decided in [`crate::wiring::hooks`].
 

@@ -1,4 +1,4 @@
-//! What was said, setting by setting: the highest layer that speaks wins, and every value keeps its origin.
+//! Values of settings by layer: the highest layer that has one wins, and every value keeps its origin.
 //!
 //! Layers, lowest first: defaults, the user's file, the project's file, the environment, flags.
 
@@ -21,7 +21,7 @@ use crate::environment::origin::{Origin, Owner};
 use crate::environment::{Assignment, Environment, SET_FLAG, Variables};
 use crate::error::CommandError;
 
-/// Every setting that somebody said something of.
+/// Every setting that somebody has set, by layer.
 #[derive(Debug, Default)]
 pub(super) struct Layers {
     /// By path; what was said in each layer, the strongest last.
@@ -38,7 +38,7 @@ pub(super) struct Setting<'a> {
     pub(super) origin: &'a Origin,
 }
 
-/// A text that was said, and where.
+/// A text that was set, and its origin.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LayerText<'a> {
     pub(super) text: &'a str,
@@ -206,7 +206,7 @@ impl Layers {
         self.values.get(path)?.last().map(|(value, origin)| (value, origin))
     }
 
-    /// Where the setting at `path` was said last; `None` where nobody spoke.
+    /// Origin of the setting at `path`; `None` where nobody set it.
     pub(super) fn origin_of(&self, path: &str) -> Option<&Origin> {
         self.get(path).map(|(_, origin)| origin)
     }

@@ -1,4 +1,4 @@
-//! MCP servers as settings name them, `[mcp_servers.NAME]` and a trusted project's `.mcp.json`, and as they are meant.
+//! MCP servers as files name them: `[mcp_servers.NAME]`, and a trusted project's `.mcp.json`.
 //!
 //! What a definition may say is decided in `sortie-agents`; that servers are started, in `sortie-mcp`.
 

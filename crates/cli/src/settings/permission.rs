@@ -1,4 +1,4 @@
-//! What was said of permissions becomes what they mean: layers of a grant, directories beside the workspace, hosts.
+//! Permissions as they are meant: layers of a grant, directories beside the workspace, hosts.
 //!
 //! Rules add up over files, variables and flags. Those that forbid stand in a layer for each place where they were said, so
 //! that a refusal can name it; those that allow stand beside the mode that they are exceptions from.

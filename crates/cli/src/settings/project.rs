@@ -1,5 +1,5 @@
-//! A project's own files, `.sortie/config.toml`, `.env` and `.mcp.json`: what of them counts, and what is set aside until
-//! trusted. What trust would give them is told in [`power`].
+//! A project's own files, `.sortie/config.toml`, `.env` and `.mcp.json`. Until they are trusted, they can only narrow
+//! settings.
 //!
 //! A repository must be able neither to widen anything nor to stop anyone: whatever is wrong in a file that is not
 //! trusted is a warning. In a trusted file it is an error, as in the user's own; but what is wrong with one server of a

@@ -1,4 +1,4 @@
-//! From what was said about routes to routes that can be used, or to what is missing.
+//! Routes to models, made from settings, or the reasons why they cannot be used.
 //!
 //! `main` may be as little as a provider's key in its own variable. `light` may be as little as a model, served where
 //! main is. Any other route says enough for itself. Which key may go where is decided in [`credential`].

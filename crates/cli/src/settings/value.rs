@@ -1,4 +1,4 @@
-//! A setting's value, what kinds there are, and where a value came from.
+//! Values of settings, and the kinds that there are.
 
 pub(super) mod mode;
 

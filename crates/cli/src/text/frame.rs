@@ -1,4 +1,4 @@
-//! Boxes of text.
+//! Boxes drawn around text.
 
 use super::width;
 

@@ -1,11 +1,11 @@
-//! Colours: text painted where colour is wanted.
+//! Colours for text, where they are wanted.
 
 use std::io;
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::Style;
 
-/// Whether text may be coloured.
+/// Use of colour in text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Colour {
     On,
@@ -13,7 +13,7 @@ pub(crate) enum Colour {
 }
 
 impl Colour {
-    /// What stderr takes.
+    /// The choice for stderr.
     pub(crate) fn of_stderr() -> Self {
         if AutoStream::choice(&io::stderr()) == ColorChoice::Never { Self::Off } else { Self::On }
     }

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use super::width;
 
-/// What a terminal can do.
+/// Abilities of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TerminalKind {
     /// It can move its cursor, so that lines can be redrawn.

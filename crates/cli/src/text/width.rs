@@ -1,4 +1,4 @@
-//! How many columns text takes in a terminal, and text cut to fit.
+//! Width of text in columns of a terminal, and text cut or wrapped to fit.
 //!
 //! A few ranges instead of the whole Unicode table: a wrong guess costs a ragged edge, nothing more.
 

@@ -1,4 +1,4 @@
-//! The fingerprint of a file that was trusted.
+//! Fingerprint of a trusted file.
 
 use std::fmt::{self, Write as _};
 

@@ -1,5 +1,4 @@
-//! The files of a project that trust gives power to: finding them and reading them, never beyond the project, never
-//! anything but regular files, never more than a bound.
+//! Files of a project that trust gives power to: found and read within the project, up to a bound.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -55,7 +54,7 @@ pub(crate) struct PowerfulFile {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// What there is in a project that trust would give power to.
+/// Files of a project that trust would give power to.
 #[derive(Debug, Default)]
 pub(crate) struct Powerful {
     /// By path, relative to the project.

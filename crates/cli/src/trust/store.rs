@@ -1,5 +1,6 @@
-//! The list of trusted projects, `trust.json` in Sortie's home: for this user alone, replaced as a whole, never believed
-//! when it is broken or when others could have written it.
+//! The list of trusted projects, `trust.json` in Sortie's home, which only this user can read or write.
+//!
+//! It is replaced as a whole. A list that is broken, or that others could have written, is not believed.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};

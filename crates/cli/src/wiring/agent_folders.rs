@@ -1,4 +1,4 @@
-//! The folders that agents, role prompts and templates are read from.
+//! Folders that agents, role prompts and templates are read from.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is wrong with agent files, said at the start of a run: briefly, the worst first.
+//! Warnings about agent files at the start of a run, few and the worst first.
 
 use std::cmp::Reverse;
 

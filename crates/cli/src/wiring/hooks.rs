@@ -1,6 +1,6 @@
 //! Hooks: the user's own programs, run when a task starts, has ended or waits for a person.
 //!
-//! They are told what happened as one JSON object (`told`) and run with the user's rights (`program`). Only a veto of a
+//! They are told what happened as one JSON object (`event_json`) and run with the user's rights (`program`). Only a veto of a
 //! start changes anything; whatever else goes wrong with one is a notice or a warning.
 
 mod complaints;
@@ -42,7 +42,7 @@ pub(crate) struct ProgramHooks {
     under_way: RunningHooks,
 }
 
-/// What nobody waits for.
+/// Hooks that run without anybody waiting for them.
 #[derive(Default)]
 struct Unwaited {
     running: JoinSet<Option<String>>,

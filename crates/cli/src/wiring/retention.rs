@@ -1,4 +1,4 @@
-//! Old tasks go by themselves: after a run, once a day, those that ended longer ago than they are kept.
+//! Retention: after a run, once a day, tasks that ended too long ago are removed.
 //!
 //! Nothing here can spoil a run. What could not be removed today is tried again tomorrow.
 

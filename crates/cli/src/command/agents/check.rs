@@ -1,4 +1,4 @@
-//! Whether agent files can be used: every finding with its place and its mend, then one line that sums them up.
+//! Checks agent files: every finding with its place and its remedy, then one line that sums them up.
 
 use std::collections::BTreeSet;
 use std::fs::File;

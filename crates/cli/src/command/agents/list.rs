@@ -1,4 +1,4 @@
-//! The list: each agent that the contract in use has, as it has it, one line each.
+//! List of the agents of the contract in use, one line each.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! Which agent suits a text, and what the choice is made of: words, weights, the minimum, and what decides a tie.
+//! Ranking of agents for a text: words, weights, the minimum, and the tie-breakers.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;

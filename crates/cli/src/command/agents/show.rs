@@ -1,4 +1,4 @@
-//! One agent: all that its definition says, and what the contract in use says of its type.
+//! One agent: its whole definition, and the defaults of its type in the contract in use.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;

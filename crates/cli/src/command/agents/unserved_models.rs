@@ -1,4 +1,4 @@
-//! Agents that ask for a model which nothing here serves.
+//! Warnings about agents whose model no route here serves.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The flags that bound a run. What bounds it besides, and which of two bounds holds, is decided where it is started.
+//! Flags that limit a run. The run itself weighs them against other limits.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `--output-schema`: a JSON schema from a file. What it says is for the engine to judge.
+//! `--output-schema`: a JSON schema from a file. The engine judges its content.
 
 use std::fs::File;
 use std::io::Read as _;

@@ -1,4 +1,4 @@
-//! A statement as JSON.
+//! A cost statement as JSON.
 
 use serde_json::{Value, json};
 use sortie_engine::Bill;

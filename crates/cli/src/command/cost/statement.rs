@@ -1,11 +1,11 @@
-//! The costs of some tasks, in the order of their tree, each by itself and with all below it.
+//! Costs of some tasks in the order of their tree, each by itself and with all below it.
 
 use sortie_engine::Bill;
 use sortie_journal::{Journal, JournalError, TaskHeader};
 
 use crate::command::tasks::as_tree;
 
-/// The tasks that a statement covers.
+/// Tasks that a statement covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Coverage {
     /// One task and all below it.

@@ -1,4 +1,4 @@
-//! A statement for people.
+//! A cost statement for people.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The agents that there are and what their files lack, and the instructions that a run would read.
+//! Diagnosis of agent files, and of the instructions that a run would read.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! One thing that was looked at: whether it is well, what was seen, and what to do about it.
+//! A diagnosis: subject, health, finding and advice.
 
 use serde_json::{Value, json};
 

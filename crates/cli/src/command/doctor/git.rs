@@ -1,4 +1,4 @@
-//! Git as Sortie itself calls it: whether there is one that can be trusted, and what it says of the workspace.
+//! Diagnosis of the git program that Sortie calls, and of the state of the repository.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The journal: whether it can be read, or made where there is none.
+//! Diagnosis of the journal: it can be read, or made where there is none.
 
 use std::path::Path;
 

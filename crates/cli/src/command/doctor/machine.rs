@@ -1,4 +1,4 @@
-//! The machine: how its kernel opens files, and what its terminal can show.
+//! Diagnosis of the machine: how its kernel opens files, and how its terminal shows progress.
 
 use std::io::{self, IsTerminal as _};
 

@@ -1,4 +1,4 @@
-//! The models: where each route leads, and, if asked for, whether anyone answers there.
+//! Diagnosis of the routes to models. With `--check` it calls each of them.
 
 use std::sync::Arc;
 

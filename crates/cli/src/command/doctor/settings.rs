@@ -1,4 +1,4 @@
-//! The settings: which files say something, what of it does not count, and how far the project is trusted.
+//! Diagnosis of the settings: their files, ignored values, and trust in the project.
 
 use std::path::Path;
 

@@ -1,8 +1,8 @@
-//! The walls around commands: each is tried by a real command in a directory made for it, and its effect is looked at.
+//! Diagnosis of the walls around commands. A real command tries each wall in a directory made for it.
 //!
 //! A version or a kernel's switch is only ever a reason for advice, never for a verdict.
 
-mod missing;
+mod advice;
 mod trial;
 mod trial_directory;
 
@@ -11,7 +11,7 @@ use sortie_sandbox::process::{Probe, Program, SpawnError, Tier, probe};
 use super::diagnosis::Diagnosis;
 use crate::environment::Confinement;
 use crate::error::long_wait::patiently;
-use missing::Machine;
+use advice::Machine;
 use trial::{Trial, Verdict};
 use trial_directory::TrialDirectory;
 

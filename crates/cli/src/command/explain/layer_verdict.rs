@@ -1,4 +1,4 @@
-//! What each layer of a grant says of a call, where that was said, and which one decides.
+//! Verdicts of a grant's layers on a call, each with its place, and which of them decides.
 
 use serde_json::{Value, json};
 use sortie_agents::Registry;
@@ -8,7 +8,7 @@ use sortie_protocol::{AgentConfig, Grant, GrantLayer, Resource};
 use crate::error::CommandError;
 use crate::settings::Settings;
 
-/// One layer's say.
+/// Verdict of one layer.
 pub(super) struct LayerVerdict {
     owner: String,
     verdict: &'static str,

@@ -1,4 +1,4 @@
-//! `sortie mcp --http`: where it listens, who may come, and what is said about it at the start.
+//! `sortie mcp --http`: the address to listen on, who may connect, and the announcement at the start.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What came back when each route was asked for one word.
+//! Checks routes: asks each for one word and reports its answer.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::error::CommandError;
 use crate::error::long_wait::patiently;
 use crate::text::{table, words};
 
-/// What one route answered.
+/// Answer of one route.
 #[derive(Debug)]
 pub(crate) struct RouteAnswer {
     /// As it was asked for.

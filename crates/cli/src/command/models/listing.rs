@@ -1,4 +1,4 @@
-//! The routes as a table, and the other names that lead to them.
+//! Table of the routes, and of the other names that lead to them.
 
 use serde_json::{Map, Value, json};
 use sortie_llm::catalogue::Prices;

@@ -1,4 +1,4 @@
-//! What `sortie run` asks for: in the person's own words or in those of a template, behind those of the agent.
+//! The request of `sortie run`: the person's words or a template's, after the agent's own opening.
 
 use std::io::{self, IsTerminal as _};
 

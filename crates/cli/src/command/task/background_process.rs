@@ -1,4 +1,4 @@
-//! `run_in_background`: a process of its own does the work, and this one answers as soon as that has begun.
+//! `run_in_background`: a second process does the work, and the first one answers as soon as that has begun.
 //!
 //! The other one is this same program with the same command line, environment and directory, and a hidden flag. It tells of
 //! its beginning in one line. Whatever else it says first is why it did not begin, which is passed on.

@@ -1,5 +1,4 @@
-//! A request said in flags, in the words of the contract in use. What it says is for the contract to judge, except what
-//! is not there at all.
+//! A request in flags, in the words of the contract in use. The contract judges it; only absence is checked here.
 
 use std::path::PathBuf;
 

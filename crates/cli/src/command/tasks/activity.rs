@@ -1,4 +1,4 @@
-//! What a task does, folded from its log: what it did last, and what it waits for.
+//! Activity of a task, folded from its log: its last step, and what it waits for.
 
 use sortie_protocol::{CallId, Fact, Need, TaskId};
 
@@ -7,7 +7,7 @@ use crate::text::{neutral, words};
 /// What is shown of a text.
 const MAX_CHARS: usize = 200;
 
-/// Of the newest leg. What it came to and what it used are told by [`Legs`](super::legs::Legs).
+/// Activity in the newest leg. [`Legs`](super::legs::Legs) has its outcome and usage.
 #[derive(Debug, Default)]
 pub(in crate::command) struct Activity {
     pub(in crate::command) is_admitted: bool,

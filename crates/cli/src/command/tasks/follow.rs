@@ -1,4 +1,4 @@
-//! `tasks output --follow`: what a task does, as it does it, whoever runs it. Whoever ends the following ends nothing else.
+//! `tasks output --follow`: prints the steps of a task as they happen. Leaving it stops nothing.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! Wishes to whoever runs a task: left in the journal, from any process. What came of one is read from a log.
+//! Commands to the process that runs a task, left in the journal. Their effect is read from the log of the task.
 
 use std::time::{Duration, Instant};
 

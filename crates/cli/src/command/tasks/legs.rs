@@ -1,4 +1,4 @@
-//! A task's log as a person asks for it: what each leg came to, and what the one that is open has done so far.
+//! Legs of a task, read from its log: each one's outcome, and the work so far of the open one.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The list: headers, and nothing of the logs.
+//! `tasks list`: prints headers of tasks, without reading their logs.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};

@@ -1,4 +1,4 @@
-//! `tasks output`: the newest report of a task, whole, and nothing else. While a leg is under way it is that of the one before.
+//! `tasks output`: prints the newest report of a task, whole. During a leg that is the report of the one before.
 
 use std::fs;
 use std::io::{self, Write as _};

@@ -1,4 +1,4 @@
-//! `tasks release`: a sub-agent that its parent waits for goes on in the background.
+//! `tasks release`: sends a sub-agent into the background, so that its parent waits no longer.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;

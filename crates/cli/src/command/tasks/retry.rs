@@ -1,4 +1,4 @@
-//! `tasks retry`: the same request once more, as a new task with a clean context.
+//! `tasks retry`: starts the same request again, as a new task with a clean context.
 
 use std::process::ExitCode;
 

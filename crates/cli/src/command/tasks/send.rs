@@ -1,4 +1,4 @@
-//! `tasks send`: a person's words to a task, whoever runs it.
+//! `tasks send`: sends a message of a person to a task, in whatever process it runs.
 
 use std::cell::Cell;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! One task: what was asked, what became of it, and the tree below it. What is damaged is said, the rest is shown.
+//! `tasks show`: prints one task, its outcome and the tree below it. It reports damage and shows the rest.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

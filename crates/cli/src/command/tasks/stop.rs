@@ -1,4 +1,4 @@
-//! `tasks stop`: ends a task and all below it, whoever runs them, and says what was stopped.
+//! `tasks stop`: ends a task and all below it, in whatever processes they run, and lists the stopped ones.
 //!
 //! What runs is told to end, what nobody runs any more gets its ending here. Either may change while that is done: an
 //! owner dies, somebody takes a task up. So it is looked again and again until nothing of the tree is open.

@@ -1,4 +1,4 @@
-//! What trust in a file would let it do, in words, so that a person can decide.
+//! Effects of trusting a file, in words, so that a person can decide.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::trust::project_files::{Holds, PowerfulFile, SERVERS};
 /// Columns of one sentence about a file: its own words must not fill the screen.
 const COLUMNS: usize = 160;
 
-/// What trust would change for a file.
+/// Change that trust would make for a file.
 #[derive(Debug)]
 pub(crate) struct TrustEffect {
     /// One sentence each; empty where there is nothing to say.

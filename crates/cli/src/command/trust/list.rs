@@ -1,4 +1,4 @@
-//! `sortie trust --list`: which projects are trusted, since when, and how much of each still is.
+//! `sortie trust --list`: lists trusted projects with their date and the files that are still covered.
 
 use std::io::{self, Write as _};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Whether anyone listens at a port of this machine, as far as the system says so without a connection.
+//! Listening ports of this machine, as far as the system tells without a connection.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 

@@ -1,4 +1,4 @@
-//! The ports at which people run model servers, and the variables with which they move them.
+//! Ports at which people run model servers, and the variables that move them.
 
 use std::net::{IpAddr, Ipv4Addr};
 

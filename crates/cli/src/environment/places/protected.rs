@@ -1,4 +1,4 @@
-//! What steers Sortie, wherever it really lies: no agent may change it, by whatever path.
+//! Paths that steer Sortie, wherever they really lie. No agent may change them by any path.
 //!
 //! Settings, agents and prompts are often links to files that are kept elsewhere. Where such a link leads counts as well,
 //! also where there is nothing yet. It finds paths and reads none of the files.

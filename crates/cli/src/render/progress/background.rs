@@ -1,4 +1,4 @@
-//! What is said of work in the background, of messages and of questions: a short line each.
+//! Lines about background work, messages and questions. The caller decides whose lines they are.
 //!
 //! Text only; whose line it is, and whether it is shown, is decided where events are folded.
 
@@ -14,7 +14,7 @@ const SAID_COLUMNS: usize = 100;
 /// Of a longer text no more is read.
 const READ_CHARS: usize = 400;
 
-/// Whether a task in the background is the first that is told of.
+/// Place of a line about a task in the background among such lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mention {
     First,

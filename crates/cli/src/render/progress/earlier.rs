@@ -1,4 +1,4 @@
-//! What only the log tells of tasks that began before this process: titles, and calls that were open.
+//! Titles and open calls of tasks that began before this process, read from their logs.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use sortie_protocol::{CallId, Event, Fact, TaskId};
 
 use crate::text::words;
 
-/// A task that was begun before this process, and those below it, in what only the log tells of that.
+/// A task that began before this process, with those below it, as their logs tell.
 #[derive(Debug)]
 pub(crate) struct EarlierTasks {
     /// The one that goes on.

@@ -1,4 +1,4 @@
-//! The last messages of one task, a line each: what was asked, what the model said, and its calls with their answers.
+//! Last messages of one task, a line each: its request, its replies, and its calls with their answers.
 
 use std::collections::VecDeque;
 

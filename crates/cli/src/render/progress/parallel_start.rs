@@ -1,4 +1,4 @@
-//! A reply that asks for several sub-agents at once, until it is known which of its calls start one.
+//! A reply that asks for several sub-agents, held back until each of its calls has started one or failed to.
 //!
 //! What happens meanwhile is held back, a few events, so that what is announced is what is so.
 

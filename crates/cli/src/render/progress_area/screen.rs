@@ -1,4 +1,4 @@
-//! The lower part of a terminal, below all that stays: the tasks at work, redrawn in place.
+//! Working lines at the bottom of a terminal, redrawn in place.
 //!
 //! Makes text only; [`crate::render::stderr_progress`] writes it.
 

@@ -1,5 +1,7 @@
-//! `blocks`: a block for each sub-agent, with its name, its status and its last messages. On a terminal it changes in
-//! place until its end; elsewhere a line tells of each change of status, and the block is written at the end.
+//! `blocks`: a block for each sub-agent, with its name, its status and its last messages.
+//!
+//! On a terminal a block changes in place. Elsewhere a line reports each change of status, and the block is written at
+//! the end.
 
 use sortie_protocol::{Status, TaskOutcome, Timestamp};
 

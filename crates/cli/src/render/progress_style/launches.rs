@@ -1,5 +1,4 @@
-//! `boxes` in the words of `typed`: "Launching Subagent" with type, task and model, "Subagent Result"; of several at
-//! once how many they are, and a box for each with its status and what it found.
+//! `boxes` in the words of the contract `typed`: "Launching Subagent" and "Subagent Result" boxes.
 
 use sortie_contract::{Contract as _, Typed};
 use sortie_protocol::{Status, TaskOutcome, Timestamp};

@@ -1,5 +1,4 @@
-//! `line`: one line when a task is delegated and one when it is over; what it calls in between is counted, and listed
-//! only for who asks.
+//! `line`: one line when a task is delegated and one when it is over. Its calls are counted, and listed on request.
 
 use sortie_protocol::{Status, TaskOutcome};
 

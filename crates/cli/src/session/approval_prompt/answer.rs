@@ -1,4 +1,4 @@
-//! What a person's line means. Only clear words approve; anything else is asked again.
+//! Meaning of a person's answer. Only clear words approve; anything else is asked again.
 
 /// A line that was understood.
 #[derive(Debug, PartialEq, Eq)]

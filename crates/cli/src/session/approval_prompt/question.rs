@@ -1,4 +1,4 @@
-//! How a question looks: who asks, for which tool, with exactly which arguments or what they would change, and why.
+//! Text of a question about a call: who asks, the tool, its exact arguments or their effect, and the reason.
 //!
 //! All of it is text of models and files: nothing in it can move the cursor or hide itself.
 
@@ -23,7 +23,7 @@ const MAX_LINES: usize = 400;
 /// Columns of one line, likewise.
 const MAX_CHARS: usize = 2000;
 
-/// Whether an answer can be kept for good.
+/// Possibility to keep an answer for good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keeping {
     /// There is a file to write a lasting rule into.
@@ -59,7 +59,7 @@ impl Prompt<'_> {
         text
     }
 
-    /// What the answers cover that are about more than this call.
+    /// Sentence about the answers that cover more than this call.
     fn covered(&self) -> Option<String> {
         let question = self.question;
         if question.rules.is_empty() {
@@ -91,7 +91,7 @@ impl Prompt<'_> {
         for choice in tree.into_iter().chain(always).chain(["[n]o (and why)"]) {
             match lines.last_mut() {
                 Some(line) if width::of(line) + 2 + width::of(choice) <= room(columns) => {
-                    *line += &format!("  {choice}")
+                    *line += &format!("  {choice}");
                 }
                 _ => lines.push(choice.to_owned()),
             }
@@ -127,7 +127,7 @@ pub(super) fn asker(task: TaskId, title: &str, within: Option<Duration>, columns
     sentence(&format!("{task} “{}”{waits}", words::title(title)), columns)
 }
 
-/// What is said of a task that was let go into the background while it asks.
+/// Sentence about a task that went into the background while it asks.
 pub(super) fn hurried(task: TaskId, within: Duration, columns: usize) -> String {
     let waits = format!("{task} works in the background now, and waits {} for an answer", shown_time(within));
     sentence(&waits, columns)
@@ -194,7 +194,7 @@ mod tests {
     use crate::text::Colour;
     use expect_test::expect;
 
-    /// As it is shown without colour in so many columns.
+    /// A prompt without colour in so many columns.
     fn prompt(question: &Question, columns: usize) -> Prompt<'_> {
         let canvas = Canvas { columns, colour: Colour::Off };
         Prompt { question, shell_mark: "", keeping: Keeping::Possible, canvas }

@@ -1,4 +1,4 @@
-//! One item more in the list `allow` of `[permissions]`, and everything else byte for byte as it was.
+//! Adds one item to the list `allow` of `[permissions]`, and keeps everything else byte for byte.
 //!
 //! Each way of writing the table has its own place for the new item. Whatever was written is read back and compared: a
 //! change that would mean anything else is not made.

@@ -1,4 +1,4 @@
-//! What a path in a file, a variable or a flag means, by the table of keys.
+//! Meaning of a path in a file, a variable or a flag, by the table of keys.
 
 use sortie_llm::offline;
 use sortie_llm::route::AUTO;

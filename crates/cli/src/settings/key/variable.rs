@@ -1,4 +1,4 @@
-//! Which setting a variable is about. A name that cannot stand in a variable, like one with `-`, is for files and flags.
+//! The setting that a variable is about. A name that no variable can have, like one with `-`, is for files and flags.
 
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
 use sortie_protocol::nearest;

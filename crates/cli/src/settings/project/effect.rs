@@ -1,5 +1,4 @@
-//! What a project's files would be allowed to set once they are trusted, a line for each, so that a person can decide.
-//! Addresses come first, then keys, then the rest. Secrets stay hidden.
+//! Effects of trusting a project's settings, a line for each, so that a person can decide.
 
 use std::path::Path;
 

@@ -1,5 +1,7 @@
-//! The key of a route. It only ever goes to the address that it was set for: a provider's own variable to that
-//! provider's host, main's key to main's host, and a key that stands in a lower layer than the address to no other.
+//! The key of a route. It only goes to the address that it was set for.
+//!
+//! A provider's own variable goes to that provider's host, and main's key to main's host. A key from a lower layer than
+//! the address goes to no other host.
 
 use sortie_llm::{BaseUrl, Secret};
 

@@ -1,4 +1,4 @@
-//! What to say of a route that lacks something: what, and how to set it.
+//! Errors about a route that lacks something, with how to set it.
 
 use sortie_llm::{BaseUrl, WireKind};
 

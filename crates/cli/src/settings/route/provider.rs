@@ -1,4 +1,4 @@
-//! What is known of providers without being told: their hosts, their wires, their models' names, their key variables.
+//! Known providers: their hosts, wires, model names and key variables.
 
 use sortie_llm::{BaseUrl, Catalogue, WireKind};
 

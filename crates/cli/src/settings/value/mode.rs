@@ -1,4 +1,4 @@
-//! How permission modes stand to each other.
+//! Order of the permission modes, from the strictest to the widest.
 
 use sortie_protocol::Mode;
 

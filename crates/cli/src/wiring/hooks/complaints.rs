@@ -1,4 +1,4 @@
-//! What went wrong beside a run, each thing once: a hook that is broken is broken for every task.
+//! Complaints about hooks, each kept once with its count.
 
 /// Different complaints that are kept.
 const MOST: usize = 10;

@@ -1,4 +1,4 @@
-//! What a hook's program reads: one JSON object for each event.
+//! Input of a hook's program: one JSON object for each event.
 
 use serde_json::{Value, json};
 use sortie_engine::Asking;

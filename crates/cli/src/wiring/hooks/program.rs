@@ -1,4 +1,4 @@
-//! Which program a hook means, whether it may be run, and what it answers.
+//! The program of a hook: finding it, checking that it may run, running it, and reading its answer.
 //!
 //! Agents must not be able to say what runs with the user's rights. So nothing in the workspace is run but what lies in
 //! `.sortie/hooks`, which no agent can change, and of that only what the user trusts, byte by byte.
@@ -36,7 +36,7 @@ const SESSION: [&str; 8] = [
     "XDG_STATE_HOME",
 ];
 
-/// Where hooks run.
+/// Surroundings of hooks.
 pub(crate) struct HookGround {
     /// Their working directory.
     workspace: PathBuf,

@@ -1,8 +1,8 @@
-//! Which hooks run at this moment, or wait for their turn, so that nobody has to wait without knowing for whom.
+//! Names of the hooks that run now or wait for their turn.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The names of those, one as often as it runs.
+/// Names of running hooks, one as often as it runs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RunningHooks {
     names: Arc<Mutex<Vec<String>>>,

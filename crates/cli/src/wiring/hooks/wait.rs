@@ -1,4 +1,4 @@
-//! Waiting for hooks, which is not silent.
+//! Waiting for hooks, with a note to the person when it takes long.
 
 use std::pin::pin;
 

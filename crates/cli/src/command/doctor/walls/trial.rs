@@ -1,5 +1,4 @@
-//! One trial for each wall: a command that would get through if it did not stand. A command that has done nothing at all
-//! proves nothing, so each has to show that it ran.
+//! Trials of walls: each runs a command that would get through if its wall did not stand.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

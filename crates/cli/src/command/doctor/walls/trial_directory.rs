@@ -1,4 +1,4 @@
-//! A directory in which walls are tried: a workspace, and something beside it that must stay as it is.
+//! Directory for trials of walls: a workspace, and a file beside it that must stay unchanged.
 
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt as _;

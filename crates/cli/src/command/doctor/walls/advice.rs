@@ -1,4 +1,4 @@
-//! What to do where a wall cannot be built: the switch or the package by name, as far as the machine tells.
+//! Advice for a machine that cannot build a wall: the switch or package by name, as far as it is known.
 
 use std::fs;
 use std::path::Path;
