@@ -13,7 +13,7 @@ use sortie_engine::{Engine, EngineError, Hooks, Kind, Resumption, Running};
 use sortie_protocol::{Failure, Job, Status, TaskId, TaskOutcome, TaskRequest, Usage};
 use tokio::runtime::Builder;
 
-use crate::error::long_wait::A_MOMENT;
+use crate::error::long_wait::LONG_WAIT;
 use crate::error::signal::{Signal, Signals};
 use crate::error::{self, CommandError, ErrorKind, exit_code};
 use crate::render::{FollowError, Follower};
@@ -31,8 +31,8 @@ pub(crate) enum SessionStart {
     Resume { task: TaskId, resumption: Resumption },
 }
 
-/// Runs and shows a task. With a detachment, the run is left once only sub-agents in the background work. The inner failure
-/// means that nothing was started.
+/// Runs and shows a task. With a detachment, the run is left once only sub-agents in the background work. The inner
+/// failure means that nothing was started.
 pub(crate) fn run(
     plan: Plan<'_>,
     start: SessionStart,
@@ -129,7 +129,7 @@ async fn steer(
         (Err(CommandError { kind: ErrorKind::OutputLost, .. }), Some(signal)) => Ok(Ok(signal.exit_code())),
         (Err(error @ CommandError { kind: ErrorKind::OutputLost, .. }), None) => {
             // A terminal that is closed fails before the signal comes that says so.
-            match tokio::time::timeout(A_MOMENT, signals.next()).await {
+            match tokio::time::timeout(LONG_WAIT, signals.next()).await {
                 Ok(signal) => Ok(Ok(signal.exit_code())),
                 Err(_) => Err(error),
             }

@@ -1,6 +1,7 @@
 //! Settings: everything that files, variables and flags say, read once and turned into what the program needs.
 //!
-//! [`layers`] keeps the values of each layer with their origins; [`Settings`] is their meaning to the rest of the program.
+//! [`layers`] keeps the values of each layer with their origins. [`Settings`] is their meaning to the rest of the
+//! program.
 
 mod allow_rule;
 mod config_file;
@@ -101,25 +102,25 @@ impl Settings {
         let (trust, doubt) = if sources.trust { (Trust::for_this_run(), None) } else { Trust::recall(&places) };
         layers.warnings.extend(doubt);
         match (&places.config, &sources.config) {
-            (Some(path), Some(_)) => layers.hear_file(config_file::read(path)?, Owner::User),
-            (Some(path), None) => layers.hear_file(config_file::read_if_present(path)?, Owner::User),
+            (Some(path), Some(_)) => layers.add_file(config_file::read(path)?, Owner::User),
+            (Some(path), None) => layers.add_file(config_file::read_if_present(path)?, Owner::User),
             (None, _) => {}
         }
         let workspace = Workspace::open(&places.workspace).map_err(|error| CommandError::config(error.to_string()))?;
         let project = Project { workspace: &workspace, trust: &trust };
-        let set_aside = project.hear_config(&mut layers)?;
-        project.hear_variables(&mut layers, &mut environment);
-        project.hear_servers(&mut layers)?;
+        let set_aside = project.add_config(&mut layers)?;
+        project.add_variables(&mut layers, &mut environment);
+        project.add_servers(&mut layers)?;
         layers.warnings.extend(environment.take_warnings());
-        layers.hear_environment(&environment, &|path| sources.replace(path))?;
+        layers.add_environment(&environment, &|path| sources.replace(path))?;
         for assignment in &sources.set {
-            layers.hear_flag(assignment)?;
+            layers.add_flag(assignment)?;
         }
         if let Some(name) = &sources.contract {
-            layers.hear_contract(name);
+            layers.add_contract(name);
         }
         let contract = contract_of(&layers);
-        layers.hear_defaults(contract.name(), &contract.defaults());
+        layers.add_defaults(contract.name(), &contract.defaults());
         layers.warn_of_unknown_tools();
         let warnings = std::mem::take(&mut layers.warnings);
         Ok(Self { layers, set_aside, trust, environment, places, confinement: sources.confinement, warnings })

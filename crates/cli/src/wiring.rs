@@ -25,7 +25,7 @@ use sortie_sandbox::{SpillDir, Workspace};
 use sortie_tools::{ShellSetup, WebFetch, WebRules};
 
 use crate::environment::{Confinement, Places, local_server};
-use crate::error::long_wait::patiently;
+use crate::error::long_wait::noting_long_wait;
 use crate::error::{CommandError, with_causes};
 use crate::settings::Settings;
 use hooks::{HookGround, ProgramHooks};
@@ -149,7 +149,7 @@ impl<'a> Plan<'a> {
     pub(crate) fn open(self, approver: Arc<dyn Approver>) -> Result<Wired, CommandError> {
         let places = &self.settings.places;
         let journal: Arc<dyn Journal> =
-            Arc::new(patiently(&waiting_for(places), || SqliteJournal::open(&places.journal()))?);
+            Arc::new(noting_long_wait(&waiting_for(places), || SqliteJournal::open(&places.journal()))?);
         let reports = Arc::new(open_reports(&places.reports())?);
         let cache = self
             .settings
@@ -244,7 +244,7 @@ pub(crate) fn permissions(settings: &Settings, approver: Arc<dyn Approver>) -> P
 /// The journal as it is, to be read.
 pub(crate) fn journal_to_read(settings: &Settings) -> Result<SqliteJournal, CommandError> {
     let places = &settings.places;
-    Ok(patiently(&waiting_for(places), || SqliteJournal::open_read_only(&places.journal()))?)
+    Ok(noting_long_wait(&waiting_for(places), || SqliteJournal::open_read_only(&places.journal()))?)
 }
 
 fn waiting_for(places: &Places) -> String {

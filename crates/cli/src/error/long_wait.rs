@@ -8,14 +8,14 @@ use std::time::Duration;
 use crate::error;
 
 /// The time after which a person wonders.
-pub(crate) const A_MOMENT: Duration = Duration::from_secs(1);
+pub(crate) const LONG_WAIT: Duration = Duration::from_secs(1);
 
 /// Does the work, and notes on stderr what it waits for if that takes longer than a moment.
-pub(crate) fn patiently<T>(waiting: &str, work: impl FnOnce() -> T) -> T {
+pub(crate) fn noting_long_wait<T>(waiting: &str, work: impl FnOnce() -> T) -> T {
     thread::scope(|scope| {
         let (done, over) = channel::<Infallible>();
         let say_so = move || {
-            if over.recv_timeout(A_MOMENT) == Err(RecvTimeoutError::Timeout) {
+            if over.recv_timeout(LONG_WAIT) == Err(RecvTimeoutError::Timeout) {
                 error::note(waiting);
             }
         };

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Display;
 use crate::error;
-use crate::error::long_wait::A_MOMENT;
+use crate::error::long_wait::LONG_WAIT;
 
 /// The steady rate of displays: ten times a second.
 const FRAME: Duration = Duration::from_millis(100);
@@ -106,7 +106,7 @@ impl Following {
             // The first event is written when the run is started. Where it does not come, nobody can write.
             if !batch.is_empty() {
                 silent_since = None;
-            } else if silent_since.take_if(|since| since.elapsed() >= A_MOMENT).is_some() {
+            } else if silent_since.take_if(|since| since.elapsed() >= LONG_WAIT).is_some() {
                 error::note("waiting for the journal, which another program seems to keep locked");
             }
             for (position, event) in batch {

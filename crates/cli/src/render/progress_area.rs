@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
-use crate::error::long_wait::A_MOMENT;
+use crate::error::long_wait::LONG_WAIT;
 use crate::text::{columns, write_stderr};
 use screen::Screen;
 
@@ -48,7 +48,7 @@ impl ProgressArea {
         if let Some(frames) = now {
             // What is drawn next may have been read before.
             let caught_up = scene.wait_for(|scene| scene.frames.is_none_or(|drawn| drawn >= frames + 2));
-            tokio::time::timeout(A_MOMENT, caught_up).await.ok();
+            tokio::time::timeout(LONG_WAIT, caught_up).await.ok();
         }
         // It cannot fail: the sender is here.
         scene.wait_for(|scene| !scene.is_closing).await.ok();

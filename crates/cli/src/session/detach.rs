@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use super::approval_prompt;
 use crate::error;
-use crate::error::long_wait::A_MOMENT;
+use crate::error::long_wait::LONG_WAIT;
 use crate::render::{Display, ProgressArea};
 use crate::text::{neutral, words};
 
@@ -88,7 +88,7 @@ impl Detachment {
     fn can_leave(&self) -> bool {
         self.is_leaving.store(true, Ordering::Release);
         // A display that hangs must not hold us.
-        let drawing = self.drawing.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(A_MOMENT);
+        let drawing = self.drawing.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LONG_WAIT);
         !matches!(drawing, Ok(TooLate))
     }
 

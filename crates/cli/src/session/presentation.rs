@@ -42,8 +42,8 @@ pub(crate) fn stderr_progress(
 }
 
 impl Presentation {
-    /// The result on stdout in this format, with progress on stderr. The formats for programs have none, unless someone asks
-    /// for it. A person answers questions where one reads text and can answer; else nobody does.
+    /// The result on stdout in this format, with progress on stderr. The formats for programs have none, unless someone
+    /// asks for it. A person answers questions where one reads text and can answer; else nobody does.
     pub(crate) fn new(
         format: OutputFormat,
         show: &ShowArgs,

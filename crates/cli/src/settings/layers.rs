@@ -55,7 +55,7 @@ pub(super) struct SetAside {
 
 impl Layers {
     /// Takes all that a file says.
-    pub(super) fn hear_file(&mut self, file: FileLayer, owner: Owner) {
+    pub(super) fn add_file(&mut self, file: FileLayer, owner: Owner) {
         self.warnings.extend(file.warnings());
         for FileValue { entry, value, line } in file.values {
             let origin = Origin::File { path: file.path.clone(), line, owner };
@@ -80,7 +80,7 @@ impl Layers {
     }
 
     /// Takes what a project's file says where that is narrower than what was said so far, and returns the rest.
-    pub(super) fn hear_narrower(&mut self, file: FileLayer) -> Vec<SetAside> {
+    pub(super) fn add_narrower(&mut self, file: FileLayer) -> Vec<SetAside> {
         let mut set_aside = Vec::new();
         for said in file.values {
             let Entry { key, path } = &said.entry;
@@ -101,20 +101,20 @@ impl Layers {
 
     /// Takes all that variables say. One that cannot be understood stands in nobody's way where `replaced` says of its
     /// path that a flag has the last word.
-    pub(super) fn hear_environment(
+    pub(super) fn add_environment(
         &mut self,
         environment: &Environment,
         replaced: &dyn Fn(&str) -> bool,
     ) -> Result<(), CommandError> {
         for variables in environment.by_standing() {
             for form in [Form::Shared, Form::Own] {
-                self.hear_variables(variables, form, replaced)?;
+                self.add_variables(variables, form, replaced)?;
             }
         }
         Ok(())
     }
 
-    fn hear_variables(
+    fn add_variables(
         &mut self,
         variables: &Variables,
         form: Form,
@@ -149,7 +149,7 @@ impl Layers {
         Ok(())
     }
 
-    pub(super) fn hear_flag(&mut self, assignment: &Assignment) -> Result<(), CommandError> {
+    pub(super) fn add_flag(&mut self, assignment: &Assignment) -> Result<(), CommandError> {
         let Assignment { flag, path, value } = assignment;
         let entry = match meaning::of(path) {
             Meaning::Setting(entry) => entry,
@@ -180,13 +180,13 @@ impl Layers {
     }
 
     /// Takes the contract that a flag of its own names.
-    pub(super) fn hear_contract(&mut self, name: &str) {
+    pub(super) fn add_contract(&mut self, name: &str) {
         let entry = Entry { key: &CONTRACT, path: CONTRACT.path.to_owned() };
         self.put(entry, Value::Text(name.to_owned().into()), Origin::Flag("--contract"));
     }
 
     /// Takes what a contract decides where nobody else has.
-    pub(super) fn hear_defaults(&mut self, name: &'static str, defaults: &Defaults) {
+    pub(super) fn add_defaults(&mut self, name: &'static str, defaults: &Defaults) {
         let by_contract = [
             (&MAX_DEPTH.key, Some(Value::Number(defaults.max_depth.into()))),
             (&MAX_CONCURRENT.key, Some(Value::Number(defaults.max_concurrent as u64))),
@@ -301,7 +301,7 @@ impl Layers {
     }
 
     /// Takes in a server of a project's own file for them.
-    pub(super) fn hear_server(&mut self, server: ServerDefinition, origin: Origin) {
+    pub(super) fn add_server(&mut self, server: ServerDefinition, origin: Origin) {
         let entry = Entry { key: &SERVER, path: SERVER.path_of(&server.name) };
         self.put(entry, Value::Server(Box::new(server)), origin);
     }

@@ -37,7 +37,7 @@ pub(super) struct Project<'a> {
 
 impl Project<'_> {
     /// Takes in the project's configuration: all of it if trusted, else what is narrower. Returns what does not count.
-    pub(super) fn hear_config(&self, said: &mut Layers) -> Result<Vec<SetAside>, CommandError> {
+    pub(super) fn add_config(&self, said: &mut Layers) -> Result<Vec<SetAside>, CommandError> {
         let bytes = match trust::project_files::read(self.workspace, PROJECT_CONFIG) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return Ok(Vec::new()),
@@ -52,19 +52,19 @@ impl Project<'_> {
         if verdict == Verdict::Covered {
             let text = String::from_utf8(bytes)
                 .map_err(|_| CommandError::config(format!("{PROJECT_CONFIG} is not valid UTF-8")))?;
-            said.hear_file(config_file::flawless(path, &text)?, Owner::Project);
+            said.add_file(config_file::flawless(path, &text)?, Owner::Project);
             return Ok(Vec::new());
         }
         let layer = config_file::parse(path, &String::from_utf8_lossy(&bytes));
         said.warnings.extend(complaints(&layer));
-        let mut set_aside = said.hear_narrower(layer);
+        let mut set_aside = said.add_narrower(layer);
         set_aside.sort_by_key(|aside| (aside.value.entry.key.kind.urgency(), aside.value.line));
         said.warnings.extend(warning(verdict, &set_aside));
         Ok(set_aside)
     }
 
     /// Takes in the project's `.env` if it is trusted; else says which of its variables would have counted.
-    pub(super) fn hear_variables(&self, said: &mut Layers, environment: &mut Environment) {
+    pub(super) fn add_variables(&self, said: &mut Layers, environment: &mut Environment) {
         let bytes = match trust::project_files::read(self.workspace, PROJECT_VARIABLES) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return,
@@ -92,7 +92,7 @@ impl Project<'_> {
     }
 
     /// Takes in the MCP servers that the project names, if it is trusted.
-    pub(super) fn hear_servers(&self, said: &mut Layers) -> Result<(), CommandError> {
+    pub(super) fn add_servers(&self, said: &mut Layers) -> Result<(), CommandError> {
         let bytes = match trust::project_files::read(self.workspace, SERVERS) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return Ok(()),
@@ -120,7 +120,7 @@ impl Project<'_> {
                         warn(&format!("has a key that is ignored: {what}"));
                     }
                     let line = line_of(&bytes, &name);
-                    said.hear_server(server, Origin::File { path: SERVERS.into(), line, owner: Owner::Project });
+                    said.add_server(server, Origin::File { path: SERVERS.into(), line, owner: Owner::Project });
                 }
                 Err(what) => warn(&format!("is left out: {what}")),
             }

@@ -32,7 +32,7 @@ pub(crate) fn rows() -> usize {
     extent(rustix::termios::tcgetwinsize(io::stderr()).ok().map(|size| size.ws_row), 24)
 }
 
-/// Breaks the lines of a text between words so that they fit the terminal on stderr. Without a terminal it stays as it is.
+/// Breaks the lines of a text between words so that they fit the terminal on stderr. Without one it stays as it is.
 pub(crate) fn fitted(text: &str) -> String {
     if io::stderr().is_terminal() { broken(text, columns()) } else { text.to_owned() }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use sortie_sandbox::{Git, GitError, GitStatus, git_directory};
 
 use super::diagnosis::Diagnosis;
-use crate::error::long_wait::patiently;
+use crate::error::long_wait::noting_long_wait;
 use crate::settings::Settings;
 
 const SUBJECT: &str = "git";
@@ -39,7 +39,7 @@ fn repository(git: &Git, workspace: &Path) -> Diagnosis {
         Some((top, Ok(_))) => top,
         None => return Diagnosis::ok(SUBJECT, "none: the workspace is not under version control by git"),
     };
-    match patiently("asking git what has changed", || git.status(top)) {
+    match noting_long_wait("asking git what has changed", || git.status(top)) {
         Ok(status) => Diagnosis::ok(SUBJECT, told(top, &status)),
         Err(error @ GitError::NoRepository { .. }) => Diagnosis::ok(SUBJECT, format!("none: {error}")),
         Err(error) => Diagnosis::warning(SUBJECT, in_full(&error), ""),

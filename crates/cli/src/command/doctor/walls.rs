@@ -10,14 +10,14 @@ use sortie_sandbox::process::{Probe, Program, SpawnError, Tier, probe};
 
 use super::diagnosis::Diagnosis;
 use crate::environment::Confinement;
-use crate::error::long_wait::patiently;
+use crate::error::long_wait::noting_long_wait;
 use advice::Machine;
 use trial::{Trial, Verdict};
 use trial_directory::TrialDirectory;
 
 /// Tries the walls that commands will have here, and warns where the user wants none.
 pub(super) fn walls(wanted: Confinement) -> Vec<Diagnosis> {
-    let mut diagnoses = patiently("trying the walls around commands", || match Program::this() {
+    let mut diagnoses = noting_long_wait("trying the walls around commands", || match Program::this() {
         Ok(program) => tried(&program),
         Err(error) => vec![untried(&error.to_string())],
     });

@@ -8,7 +8,7 @@ use tokio::runtime::Builder;
 use tokio::task::JoinSet;
 
 use crate::error::CommandError;
-use crate::error::long_wait::patiently;
+use crate::error::long_wait::noting_long_wait;
 use crate::text::{table, words};
 
 /// Answer of one route.
@@ -38,7 +38,7 @@ pub(crate) fn ask_all(models: &Arc<RouteTable>, names: &[String]) -> Result<Vec<
         answers.sort_by_key(|(at, _)| *at);
         answers.into_iter().map(|(_, answer)| answer).collect()
     };
-    Ok(patiently("waiting for the models to answer", || runtime.block_on(asking)))
+    Ok(noting_long_wait("waiting for the models to answer", || runtime.block_on(asking)))
 }
 
 impl RouteAnswer {

@@ -81,8 +81,8 @@ impl Prompt<'_> {
         })
     }
 
-    /// The line behind which the answer is typed, or as many as the choices need. A call that no rule can describe can only
-    /// be allowed once.
+    /// The line behind which the answer is typed, or as many as the choices need. A call that no rule can describe can
+    /// only be allowed once.
     pub(super) fn choices(&self) -> String {
         let Self { question, keeping, canvas: Canvas { columns, colour }, .. } = *self;
         let tree = (!question.rules.is_empty()).then_some("[t]his task tree");

@@ -29,7 +29,7 @@ pub(crate) fn of_config(bytes: &[u8]) -> Result<Vec<String>, CommandError> {
     let unused: Vec<String> =
         layer.ignored.iter().map(|Remark { line, what }| format!("line {line}: {what}")).collect();
     // Against the defaults: what the user has set may change.
-    let values = Layers::default().hear_narrower(layer).into_iter().map(|SetAside { value, .. }| value);
+    let values = Layers::default().add_narrower(layer).into_iter().map(|SetAside { value, .. }| value);
     let (aliases, others): (Vec<_>, Vec<_>) = values.partition(|value| value.entry.key.path == ALIAS.path);
     let (aliases, singly) = if aliases.len() > MOST_ALIASES { (aliases, Vec::new()) } else { (Vec::new(), aliases) };
     let said = |FileValue { entry, value, line }: FileValue| said(line, &entry.path, entry.key, &value);

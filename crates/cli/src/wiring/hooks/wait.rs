@@ -6,14 +6,14 @@ use sortie_engine::Hooks;
 
 use super::complaints::Complaints;
 use crate::error;
-use crate::error::long_wait::A_MOMENT;
+use crate::error::long_wait::LONG_WAIT;
 
 /// Does what hooks may hold up, and says so, once, if they do for more than a moment. Whoever shows that note lets go of the
 /// work on Ctrl-C.
 pub(crate) async fn while_they_run<T>(hooks: &dyn Hooks, work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     loop {
-        if let Ok(done) = tokio::time::timeout(A_MOMENT, &mut work).await {
+        if let Ok(done) = tokio::time::timeout(LONG_WAIT, &mut work).await {
             return done;
         }
         let count = hooks.under_way().len();
