@@ -21,10 +21,50 @@ pub(crate) mod trust;
 
 use std::process::ExitCode;
 
+use clap::{CommandFactory as _, Parser, Subcommand};
+
 use crate::environment::Sources;
 use crate::error::{self, CommandError};
 use crate::settings::Settings;
-use args::{Cli, Command};
+use args::{SourceArgs, with_exit_codes};
+
+/// Send sub-agents out to work, each with a clean context, and get their reports back.
+#[derive(Debug, Parser)]
+#[command(name = "sortie", version, arg_required_else_help = true, after_help = with_exit_codes(EXAMPLES))]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) sources: SourceArgs,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  sortie run \"Where are authentication errors handled?\"
+  ANTHROPIC_API_KEY=… sortie run \"Explain how requests are retried\"
+  sortie task --agent explore --description \"Find it\" --prompt \"Where is X?\"
+  sortie tasks list";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Run(run::RunArgs),
+    Resume(resume::ResumeArgs),
+    Task(task::TaskArgs),
+    Agents(agents::AgentsArgs),
+    Templates(templates::TemplatesArgs),
+    Tasks(tasks::TasksArgs),
+    TaskStatus(task_status::TaskStatusArgs),
+    Cost(cost::CostArgs),
+    Mcp(mcp::McpArgs),
+    Models(models::ModelsArgs),
+    Schema(schema::SchemaArgs),
+    Config(config::ConfigArgs),
+    Explain(explain::ExplainArgs),
+    Trust(trust::TrustArgs),
+    Doctor(doctor::DoctorArgs),
+    Completions(completions::CompletionsArgs),
+}
 
 /// Does what the command line asks for.
 pub(crate) fn execute(cli: Cli) -> Result<ExitCode, CommandError> {
@@ -49,7 +89,7 @@ pub(crate) fn execute(cli: Cli) -> Result<ExitCode, CommandError> {
         // What cannot be loaded is a part of its diagnosis.
         Command::Doctor(args) => doctor::run(&args, &sources),
         // Shells ask for completions in any place and state; no setting bears on them.
-        Command::Completions(args) => completions::run(&args),
+        Command::Completions(args) => completions::run(&args, &mut Cli::command()),
     }
 }
 
@@ -60,4 +100,14 @@ fn load(sources: &Sources) -> Result<Settings, CommandError> {
         error::warn(warning);
     }
     Ok(settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_of_the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
 }

@@ -42,7 +42,7 @@ use crate::environment::origin::{Origin, Owner};
 use crate::environment::{Confinement, Environment, Places, Sources};
 use crate::error::CommandError;
 use crate::trust::Trust;
-use layers::{Layers, SetAside, Setting};
+use layers::{LayerText, Layers, SetAside, Setting};
 use project::Project;
 use value::Narrower;
 
@@ -276,7 +276,7 @@ impl Settings {
 
     /// All hooks: the user's, then those of a trusted project.
     pub(crate) fn hooks(&self) -> Vec<Hook> {
-        hook::all(&self.layers, |said| self.path_said(said))
+        hook::meant(self.layers.hooks(), |text, origin| self.path_said(&LayerText { text, origin }))
     }
 
     /// The servers that count, by name.

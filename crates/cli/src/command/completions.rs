@@ -3,10 +3,9 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory as _};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use super::args::Cli;
 use crate::error::CommandError;
 
 /// Print a completion script for a shell
@@ -22,10 +21,10 @@ Examples:
   sortie completions zsh > ~/.zfunc/_sortie
   sortie completions fish > ~/.config/fish/completions/sortie.fish";
 
-pub(crate) fn run(args: &CompletionsArgs) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(args: &CompletionsArgs, command_line: &mut Command) -> Result<ExitCode, CommandError> {
     // Made in memory first: the generator panics where a write fails.
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "sortie", &mut script);
+    clap_complete::generate(args.shell, command_line, "sortie", &mut script);
     io::stdout().lock().write_all(&script)?;
     Ok(ExitCode::SUCCESS)
 }

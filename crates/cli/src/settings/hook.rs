@@ -11,7 +11,7 @@ use sortie_protocol::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::layers::{LayerText, Layers};
+use crate::environment::origin::Origin;
 
 const DEFAULT_SECONDS: u64 = 10;
 const MOST_SECONDS: u64 = 60;
@@ -71,13 +71,16 @@ pub(crate) enum HookProgram {
     At(PathBuf),
 }
 
-/// All hooks: the user's, then those of a trusted project. `path_of` is the path that a text means where it was said.
-pub(super) fn all(layers: &Layers, path_of: impl Fn(&LayerText<'_>) -> Option<PathBuf>) -> Vec<Hook> {
-    let hooks = layers.hooks().map(|(entry, origin)| {
+/// The declared hooks as they are meant, in the same order. `path_of` finds the path that a text means at its origin.
+pub(super) fn meant<'a>(
+    declared: impl Iterator<Item = (&'a HookEntry, &'a Origin)>,
+    path_of: impl Fn(&str, &Origin) -> Option<PathBuf>,
+) -> Vec<Hook> {
+    let hooks = declared.map(|(entry, origin)| {
         let HookEntry { on, command, timeout_seconds, agents } = entry.clone();
         let (name, arguments) = command.split_first().map_or(("", &[][..]), |(name, rest)| (name.as_str(), rest));
         let program = if name.contains('/') {
-            HookProgram::At(path_of(&LayerText { text: name, origin }).unwrap_or_else(|| PathBuf::from(name)))
+            HookProgram::At(path_of(name, origin).unwrap_or_else(|| PathBuf::from(name)))
         } else {
             HookProgram::Named(name.to_owned())
         };
@@ -94,10 +97,13 @@ pub(super) fn all(layers: &Layers, path_of: impl Fn(&LayerText<'_>) -> Option<Pa
 }
 
 /// Warnings of hooks for agents that nobody is: they are never run.
-pub(super) fn about_nobody(layers: &Layers, agents: &Registry) -> Vec<String> {
+pub(super) fn about_nobody<'a>(
+    declared: impl Iterator<Item = (&'a HookEntry, &'a Origin)>,
+    agents: &Registry,
+) -> Vec<String> {
     let is_nobody = |name: &&String| agents.all().iter().all(|agent| !agent.name.eq_ignore_ascii_case(name));
-    let said = layers.hooks();
-    let named = said.flat_map(|(entry, origin)| entry.agents.iter().filter(is_nobody).map(move |name| (name, origin)));
+    let named =
+        declared.flat_map(|(entry, origin)| entry.agents.iter().filter(is_nobody).map(move |name| (name, origin)));
     named.map(|(name, origin)| format!("{origin}: `hooks`: `{name}` names no agent that there is")).collect()
 }
 

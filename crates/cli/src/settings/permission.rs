@@ -68,7 +68,7 @@ impl Settings {
                 }
             }
         }
-        warnings.extend(hook::about_nobody(&self.layers, agents));
+        warnings.extend(hook::about_nobody(self.layers.hooks(), agents));
         warnings
     }
 

@@ -1,0 +1,106 @@
+//! Flags that name sources of settings, and flags about permissions. Every command takes them.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use crate::environment::{Assignment, Confinement, SET_FLAG, Sources};
+
+/// Where settings come from; every command takes these.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Settings")]
+pub(crate) struct SourceArgs {
+    /// Read this configuration instead of the user's own
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    config: Option<PathBuf>,
+
+    /// Read variables like `LLM_API_KEY` from this file; they win over the environment
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    env_file: Option<PathBuf>,
+
+    /// Work in this directory's project instead of the current one's
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    cwd: Option<PathBuf>,
+
+    /// Set one setting for this run, e.g. `task_tool.max_depth=1`; `sortie config show` lists them
+    #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = parse_assignment)]
+    set: Vec<Assignment>,
+
+    /// Trust this project's own files for this run; `sortie trust` says what they would do
+    #[arg(long, global = true)]
+    trust: bool,
+
+    /// Speak this dialect of the Task tool: envelope, result, delegate, typed, child (or s0 to s4), child-recipe, sortie
+    #[arg(long, global = true, value_name = "NAME", value_parser = parse_contract, hide_possible_values = true)]
+    contract: Option<String>,
+
+    #[command(flatten)]
+    permissions: PermissionArgs,
+}
+
+/// What agents may do; every command takes these, and they add to what files and the environment say.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Permissions")]
+struct PermissionArgs {
+    /// Allow what this rule covers without a question, e.g. `Edit(docs/**)`; can be repeated
+    #[arg(long, global = true, value_name = "RULE")]
+    allow: Vec<String>,
+
+    /// Ask before what this rule covers, whatever is allowed; can be repeated
+    #[arg(long, global = true, value_name = "RULE")]
+    ask: Vec<String>,
+
+    /// Refuse what this rule covers, whatever else is said; can be repeated
+    #[arg(long, global = true, value_name = "RULE")]
+    deny: Vec<String>,
+
+    /// What is allowed without a question: plan, default, accept-edits or bypass
+    #[arg(long, global = true, value_name = "MODE")]
+    permission_mode: Option<String>,
+
+    /// Let tools see this directory, too; can be repeated
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    add_dir: Vec<String>,
+
+    /// Run commands without walls: they can do whatever you can. For machines on which `sortie doctor` finds none
+    #[arg(long, global = true)]
+    unconfined: bool,
+}
+
+impl PermissionArgs {
+    /// The settings that these flags are short for.
+    fn assignments(self) -> impl Iterator<Item = Assignment> {
+        let flags = [
+            ("--allow", "permissions.allow", self.allow),
+            ("--ask", "permissions.ask", self.ask),
+            ("--deny", "permissions.deny", self.deny),
+            ("--permission-mode", "permissions.mode", self.permission_mode.into_iter().collect()),
+            ("--add-dir", "permissions.add_dirs", self.add_dir),
+        ];
+        flags.into_iter().flat_map(|(flag, path, values)| {
+            values.into_iter().map(move |value| Assignment { flag, path: path.to_owned(), value })
+        })
+    }
+}
+
+impl From<SourceArgs> for Sources {
+    fn from(args: SourceArgs) -> Self {
+        let SourceArgs { config, env_file, cwd, mut set, trust, contract, permissions } = args;
+        // The flag that is for one setting alone is stronger than the one for all.
+        let confinement = if permissions.unconfined { Confinement::None } else { Confinement::Walls };
+        set.extend(permissions.assignments());
+        Self { config, env_file, cwd, set, trust, contract, confinement }
+    }
+}
+
+fn parse_assignment(text: &str) -> Result<Assignment, String> {
+    let (path, value) = text.split_once('=').ok_or("it must be KEY=VALUE")?;
+    Ok(Assignment { flag: SET_FLAG, path: path.trim().to_owned(), value: value.to_owned() })
+}
+
+fn parse_contract(text: &str) -> Result<String, String> {
+    match sortie_contract::contract(text) {
+        Some(_) => Ok(text.to_owned()),
+        None => Err(format!("there are {}, and s0 to s4 for the first five", sortie_contract::CONTRACTS.join(", "))),
+    }
+}
