@@ -15,6 +15,7 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod task;
 pub(crate) mod task_status;
+mod task_view;
 pub(crate) mod tasks;
 pub(crate) mod templates;
 pub(crate) mod trust;

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use clap::Args;
 use sortie_journal::{Journal, TaskHeader, TaskQuery};
 
-use super::tasks::{find, parse_id};
+use super::task_view::{find, parse_id};
 use crate::error::{self, CommandError, ErrorKind};
 use crate::render::print_json;
 use crate::settings::Settings;

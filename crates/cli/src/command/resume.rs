@@ -13,7 +13,7 @@ use super::args::{LimitArgs, with_exit_codes};
 use super::person_only::only_for_persons;
 use super::run::{asked_status, piped};
 use super::task_status;
-use super::tasks::{find, parse_id};
+use super::task_view::{find, parse_id};
 use crate::environment::{Confinement, Sources};
 use crate::error::{self, CommandError, ErrorKind};
 use crate::render::{OutputFormat, Root, ShowArgs, state};

@@ -12,7 +12,7 @@ use sortie_journal::{TaskHeader, TaskState};
 use sortie_protocol::{TaskOutcome, Usage};
 
 use super::args::ReportFormat;
-use super::tasks::{Legs, Question, find, parse_id};
+use super::task_view::{Legs, Question, find, parse_id};
 use crate::error::CommandError;
 use crate::render::{print_json, state};
 use crate::settings::Settings;

@@ -1,9 +1,7 @@
 //! `sortie tasks`: lists, shows, follows, stops, messages, retries and removes tasks.
 
-mod activity;
 mod follow;
 mod journal_command;
-mod legs;
 mod list;
 mod output;
 mod prune;
@@ -12,12 +10,6 @@ mod retry;
 mod send;
 mod show;
 mod stop;
-mod tree_order;
-
-pub(super) use activity::Question;
-pub(super) use legs::Legs;
-pub(super) use show::find;
-pub(super) use tree_order::as_tree;
 
 use std::process::ExitCode;
 
@@ -98,8 +90,4 @@ fn state_in(contract: &dyn Contract, header: &TaskHeader) -> String {
         word if word == ours => ours,
         word => format!("{word} ({ours})"),
     }
-}
-
-pub(super) fn parse_id(text: &str) -> Result<String, &'static str> {
-    if text.trim().is_empty() { Err("give a task's id, or the beginning of one") } else { Ok(text.to_owned()) }
 }

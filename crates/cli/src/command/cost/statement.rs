@@ -3,7 +3,7 @@
 use sortie_engine::Bill;
 use sortie_journal::{Journal, JournalError, TaskHeader};
 
-use crate::command::tasks::as_tree;
+use crate::command::task_view::as_tree;
 
 /// Tasks that a statement covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

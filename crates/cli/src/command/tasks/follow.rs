@@ -9,7 +9,7 @@ use sortie_engine::Narrator;
 use sortie_journal::{Journal, TaskState};
 use sortie_protocol::Event;
 
-use super::show::find;
+use crate::command::task_view::find;
 use crate::error::{CommandError, ErrorKind, exit_code};
 
 /// How often it is looked what is new: others write, and they send no signal.

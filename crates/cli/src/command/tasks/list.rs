@@ -10,10 +10,9 @@ use sortie_contract::Contract;
 use sortie_engine::{Clock as _, SystemClock};
 use sortie_journal::{Journal, JournalError, TaskHeader, TaskQuery};
 
-use super::legs::worked_ms;
 use super::state_in;
-use super::tree_order::as_tree;
 use crate::command::args::parse_count;
+use crate::command::task_view::{as_tree, worked_ms};
 use crate::error::CommandError;
 use crate::render::{print_json, state};
 use crate::text::{neutral, words};

@@ -9,8 +9,8 @@ use sortie_contract::Contract;
 use sortie_journal::{Journal, TaskState};
 use sortie_protocol::TaskOutcome;
 
-use super::show::find;
-use super::{parse_id, state_in};
+use super::state_in;
+use crate::command::task_view::{find, parse_id};
 use crate::error::{self, CommandError, ErrorKind};
 use crate::render::print_json;
 use crate::text::neutral;

@@ -10,8 +10,8 @@ use sortie_journal::{Journal, TaskHeader, TaskState};
 use sortie_protocol::{Command, Event, Fact, TaskId};
 
 use super::journal_command::{self, Bookmark, Fate};
-use super::show::find;
-use super::{parse_id, state};
+use super::state;
+use crate::command::task_view::{find, parse_id};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::print_json;
 use crate::settings::Settings;

@@ -7,9 +7,8 @@ use sortie_engine::Kind;
 use sortie_journal::Journal;
 use sortie_protocol::TaskRequest;
 
-use super::parse_id;
-use super::show::find;
 use crate::command::args::{LimitArgs, with_exit_codes};
+use crate::command::task_view::{find, parse_id};
 use crate::error::CommandError;
 use crate::render::{OutputFormat, Root, ShowArgs};
 use crate::session::presentation::{Presentation, is_held_up, not_started, stderr_progress};

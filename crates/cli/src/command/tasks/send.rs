@@ -11,10 +11,9 @@ use sortie_journal::{Journal, TaskHeader, TaskState};
 use sortie_protocol::{Command, Fact, Sender};
 use sortie_tools::MAX_MESSAGE_BYTES;
 
-use super::activity::{Activity, Question, short};
 use super::journal_command::{self, Bookmark, Fate};
-use super::show::find;
-use super::{parse_id, state};
+use super::state;
+use crate::command::task_view::{Activity, Question, find, parse_id, short};
 use crate::error::stdin::{Input, read_stdin};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::print_json;

@@ -12,15 +12,11 @@ use sortie_engine::{Clock as _, SystemClock};
 use sortie_journal::{Journal, JournalError, TaskHeader, TaskState};
 use sortie_protocol::TaskOutcome;
 
-use super::legs::{Legs, worked_ms};
-use super::tree_order::as_tree;
-use super::{parse_id, state_in};
-use crate::error::{self, CommandError, ErrorKind};
+use super::state_in;
+use crate::command::task_view::{Legs, as_tree, find, parse_id, worked_ms};
+use crate::error::{self, CommandError};
 use crate::render::{outcomes, print_json};
 use crate::text::{neutral, words};
-
-/// Ids that an ambiguous prefix is answered with.
-const MOST_CANDIDATES: usize = 8;
 
 /// Show one task, the tree below it, and its report, or what it has done so far
 #[derive(Debug, Args)]
@@ -70,22 +66,6 @@ pub(super) fn run(
         error::warn(damage);
     }
     Ok(if damages.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
-}
-
-pub(in crate::command) fn find(journal: &dyn Journal, id: &str) -> Result<TaskHeader, CommandError> {
-    let mut found = journal.find(id)?;
-    match (found.pop(), found.len()) {
-        (Some(header), 0) => Ok(header),
-        (None, _) => Err(CommandError::new(ErrorKind::NotFound, format!("there is no task `{id}`"))
-            .hint("`sortie tasks list --all` lists the newest tasks")),
-        (Some(last), others) => {
-            let candidates = found.iter().chain([&last]).take(MOST_CANDIDATES);
-            let error = CommandError::usage(format!("`{id}` is the beginning of {} ids", others + 1));
-            Err(candidates.fold(error, |error, header| {
-                error.hint(format!("{} {} {}", header.task_id, header.agent, words::title(&header.title)))
-            }))
-        }
-    }
 }
 
 /// What a task's own log tells beyond its header, as far as it can be read.

@@ -16,8 +16,7 @@ use sortie_journal::{Holder, Journal, TaskHeader, TaskState};
 use sortie_protocol::{Command, Failure, Status, TaskId};
 use tokio::runtime::{Builder, Runtime};
 
-use super::parse_id;
-use super::show::find;
+use crate::command::task_view::{find, parse_id};
 use crate::error::{self, CommandError, ErrorKind};
 use crate::render::{print_json, state};
 use crate::settings::Settings;

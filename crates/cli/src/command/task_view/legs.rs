@@ -13,7 +13,7 @@ use crate::text::words;
 /// The legs of one task.
 #[derive(Debug, Default)]
 pub(in crate::command) struct Legs {
-    pub(super) model: Option<ModelChoice>,
+    pub(in crate::command) model: Option<ModelChoice>,
     /// Those that have ended, the oldest first, each with its number.
     pub(in crate::command) ended: Vec<(u32, TaskOutcome)>,
     /// What has been done so far, whether the newest one has ended or not.
@@ -29,9 +29,9 @@ pub(in crate::command) struct Deeds {
     /// With its descendants, as an outcome has it.
     pub(in crate::command) usage: Usage,
     /// So are these.
-    pub(super) files_changed: BTreeSet<String>,
+    pub(in crate::command) files_changed: BTreeSet<String>,
     /// What its model said last, in the newest leg.
-    pub(super) text: String,
+    pub(in crate::command) text: String,
 }
 
 impl Legs {
@@ -79,17 +79,17 @@ impl Legs {
 
 impl Deeds {
     /// `2 turns · 3 calls · 812 tokens · 3.2s`.
-    pub(super) fn in_words(&self) -> String {
+    pub(in crate::command) fn in_words(&self) -> String {
         let turns = if self.usage.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", self.usage.turns) };
         format!("{turns} · {}", words::usage(&self.usage))
     }
 
-    pub(super) fn object(&self) -> Value {
+    pub(in crate::command) fn object(&self) -> Value {
         json!({"usage": self.usage, "files_changed": self.files_changed, "text": self.text})
     }
 }
 
 /// For how long a task has worked, in whole milliseconds.
-pub(super) fn worked_ms(header: &TaskHeader, now: Timestamp) -> u64 {
+pub(in crate::command) fn worked_ms(header: &TaskHeader, now: Timestamp) -> u64 {
     u64::try_from(header.worked_by(now).as_millis()).unwrap_or(u64::MAX)
 }

@@ -28,7 +28,7 @@ pub(in crate::command) enum Question {
 }
 
 impl Activity {
-    pub(super) fn see(&mut self, fact: &Fact) {
+    pub(in crate::command) fn see(&mut self, fact: &Fact) {
         match fact {
             Fact::TaskResumed { .. } => {
                 self.is_admitted = false;
@@ -114,7 +114,7 @@ impl Activity {
 }
 
 /// A text on one line, cut where it is long.
-pub(super) fn short(text: &str) -> String {
+pub(in crate::command) fn short(text: &str) -> String {
     let line = neutral::line(text.get(..text.floor_char_boundary(4 * MAX_CHARS)).unwrap_or(text));
     match line.char_indices().nth(MAX_CHARS) {
         Some((at, _)) => format!("{}…", &line[..at]),
