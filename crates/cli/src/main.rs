@@ -1,5 +1,6 @@
 //! `sortie`, the command line: arguments, files and environment become settings, settings become an engine, and what
-//! the engine did becomes text and an exit code. It holds no logic of its own, and is the only reader of the environment.
+//! the engine did becomes text and an exit code. It holds no logic of its own, and is the only reader of the
+//! environment.
 
 mod command;
 mod environment;

@@ -171,8 +171,8 @@ async fn watch(
     }
 }
 
-/// Waits for hooks and servers, each of which ends in its time. Who does not want to wait for that need not: whatever the run
-/// came to, or why there was none, is not changed by it. `before` is the signal that has ended the run.
+/// Waits for hooks and servers, each of which ends in its time. Who does not want to wait for that need not: whatever
+/// the run came to, or why there was none, is not changed by it. `before` is the signal that has ended the run.
 async fn unless_signalled<T>(
     settling: impl Future<Output = T>,
     hooks: &dyn Hooks,

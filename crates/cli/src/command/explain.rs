@@ -102,8 +102,8 @@ pub(crate) fn run(args: &ExplainArgs, settings: &Settings) -> Result<ExitCode, C
     Ok(if explanation.verdict().is_allowed() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// The tool of the call, where it would be one of a server that is set up, or that an agent brings. Whether the server has
-/// it shows when it runs.
+/// The tool of the call, where it would be one of a server that is set up, or that an agent brings. Whether the server
+/// has it shows when it runs.
 fn remote_tools(call: &Call, settings: &Settings, agents: &Registry) -> Vec<String> {
     let own = agents.all().iter().flat_map(|agent| &agent.servers).filter_map(|server| match server {
         ServerUse::Own(server) => Some(server.clone()),

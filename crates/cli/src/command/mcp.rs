@@ -1,7 +1,7 @@
 //! `sortie mcp`: serves this engine to other agents, over standard streams or over HTTP.
 //!
-//! Standard output carries the protocol and nothing else: whatever else this process, or one that it starts, would print
-//! there goes to standard error.
+//! Standard output carries the protocol and nothing else: whatever else this process, or one that it starts, would
+//! print there goes to standard error.
 
 mod http_server;
 mod token_file;

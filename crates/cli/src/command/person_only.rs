@@ -1,7 +1,7 @@
 //! Guard of commands that only a person may run: writing to tasks, stopping them and resuming them.
 //!
-//! An agent has tools for the same, which know who it is, whom it can reach and what it was granted. Its commands have none
-//! of that, and so they are refused here, whatever their environment says. What only looks is nobody's word.
+//! An agent has tools for the same, which know who it is, whom it can reach and what it was granted. Its commands have
+//! none of that, and so they are refused here, whatever their environment says. What only looks is nobody's word.
 
 use sortie_sandbox::process::is_below_a_command;
 

@@ -27,24 +27,25 @@ use crate::wiring::{self, Plan};
 #[derive(Debug, Args)]
 #[command(after_help = with_exit_codes(EXAMPLES))]
 pub(crate) struct ResumeArgs {
-    /// A task's id, or the beginning of one; without it, the one of this project that was last interrupted, by a crash or a
-    /// signal
+    /// A task's id, or the beginning of one; without it, the one of this project that was last interrupted, by a crash
+    /// or a signal
     #[arg(value_parser = parse_id)]
     id: Option<String>,
 
-    /// What it should do next, `-` to read that from stdin; a completed task needs it. `/NAME …` is a template, as in `run`
+    /// What it should do next, `-` to read that from stdin; a completed task needs it. `/NAME …` is a template, as in
+    /// `run`
     prompt: Option<String>,
 
     /// What to print on stdout
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     output_format: OutputFormat,
 
-    /// Do not wait for sub-agents in the background: end when only they work, which then go on with `sortie resume`; only
-    /// with text on stdout, since a run that is left has no outcome
+    /// Do not wait for sub-agents in the background: end when only they work, which then go on with `sortie resume`;
+    /// only with text on stdout, since a run that is left has no outcome
     #[arg(long)]
     detach: bool,
-    /// Take the task, and those that it waits for, from processes that cannot be seen from here, as in another container,
-    /// because you know that they are gone
+    /// Take the task, and those that it waits for, from processes that cannot be seen from here, as in another
+    /// container, because you know that they are gone
     #[arg(long)]
     take_over: bool,
 
@@ -185,8 +186,8 @@ fn header(args: &ResumeArgs, journal: &dyn Journal, settings: &Settings) -> Resu
     Ok(last)
 }
 
-/// The one in which something happened last, of those that are still as they were listed: a process that ended its task and
-/// then itself, while the list was read, seems to have left it.
+/// The one in which something happened last, of those that are still as they were listed: a process that ended its task
+/// and then itself, while the list was read, seems to have left it.
 fn newest(
     mut tasks: Vec<TaskHeader>,
     state_now: impl Fn(TaskId) -> Result<TaskState, CommandError>,

@@ -50,8 +50,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output_schema: Option<PathBuf>,
 
-    /// Do not wait for sub-agents in the background: end when only they work, which then go on with `sortie resume`; only
-    /// with text on stdout, since a run that is left has no outcome
+    /// Do not wait for sub-agents in the background: end when only they work, which then go on with `sortie resume`;
+    /// only with text on stdout, since a run that is left has no outcome
     #[arg(long)]
     detach: bool,
 

@@ -1,5 +1,5 @@
-//! Reads `KEY=VALUE` files: comments, `export`, single and double quotes, over several lines, too. Nothing is expanded or
-//! executed.
+//! Reads `KEY=VALUE` files: comments, `export`, single and double quotes, over several lines, too. Nothing is expanded
+//! or executed.
 
 use std::path::Path;
 
@@ -60,8 +60,8 @@ pub(crate) fn parse(text: &str) -> (Vec<FileVariable>, Vec<Fault>) {
     (assignments, faults)
 }
 
-/// The variable at the beginning of `text`, which is that of `line`, and what stands behind it; `None` where the line is
-/// nothing but a comment.
+/// The variable at the beginning of `text`, which is that of `line`, and what stands behind it; `None` where the line
+/// is nothing but a comment.
 fn assignment(text: &str, line: usize) -> Result<Option<(FileVariable, &str)>, Fault> {
     let first = text.lines().next().unwrap_or_default().trim();
     if first.is_empty() || first.starts_with('#') {

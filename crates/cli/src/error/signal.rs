@@ -29,8 +29,8 @@ impl Signal {
         ExitCode::from(self.code())
     }
 
-    /// Whether it says more than what came before it. A terminal that is closed sends SIGHUP, and so does the shell in it,
-    /// without anybody having asked twice.
+    /// Whether it says more than what came before it. A terminal that is closed sends SIGHUP, and so does the shell in
+    /// it, without anybody having asked twice.
     pub(crate) fn is_meant_after(self, before: Option<Self>) -> bool {
         before.is_none() || self != Self::HangUp
     }
@@ -70,7 +70,8 @@ impl Signals {
     }
 }
 
-/// Whether this program was started with SIGHUP ignored, as `nohup` does it. Where that cannot be found out, it was not.
+/// Whether this program was started with SIGHUP ignored, as `nohup` does it. Where that cannot be found out, it was
+/// not.
 fn ignores_hang_up() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -230,8 +230,8 @@ impl Progress {
         (!left.is_empty()).then(|| background::waiting(&left, subject_of))
     }
 
-    /// What to say at the end of the run of those that it has shown and that have not ended with it: other processes go on
-    /// with them.
+    /// What to say at the end of the run of those that it has shown and that have not ended with it: other processes go
+    /// on with them.
     fn left(&self) -> Option<Happening> {
         let mut left: Vec<(&TaskId, &Working)> = self.working.iter().filter(|(_, task)| task.shown).collect();
         left.sort_by_key(|(_, task)| task.order);

@@ -40,8 +40,8 @@ impl ProgressArea {
         Self { drawn: Arc::default(), scene: Arc::new(watch::Sender::new(scene)) }
     }
 
-    /// Waits until all that has happened by now was drawn, which belongs above a question; and as long as the run is about
-    /// to be left, since nobody would wait for the answer. A display that hangs holds no question for long.
+    /// Waits until all that has happened by now was drawn, which belongs above a question; and as long as the run is
+    /// about to be left, since nobody would wait for the answer. A display that hangs holds no question for long.
     pub(crate) async fn is_ready(&self) {
         let mut scene = self.scene.subscribe();
         let now = scene.borrow().frames;

@@ -193,8 +193,8 @@ impl Approver for TerminalApprover {
     }
 }
 
-/// The run is left while a question may stand there: says so, and drops what was typed by then. Whoever calls this ends the
-/// process; what is said before that is written by `say`.
+/// The run is left while a question may stand there: says so, and drops what was typed by then. Whoever calls this ends
+/// the process; what is said before that is written by `say`.
 pub(crate) fn give_up<T>(area: &ProgressArea, say: impl FnOnce() -> T) -> T {
     let is_open = area.is_held();
     if is_open {

@@ -1,6 +1,7 @@
 //! `--detach`: leaves a run once its main agent only waits for sub-agents in the background.
 //!
-//! Nothing goes on without this process. All of it is in the journal, as after a crash, and `sortie resume` takes it up.
+//! Nothing goes on without this process. All of it is in the journal, as after a crash, and `sortie resume` takes it
+//! up.
 
 use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -61,8 +62,8 @@ impl Detachment {
         (Self { seen, is_leaving, drawing: Mutex::new(drawing), area }, Box::new(watching))
     }
 
-    /// Waits until the main agent has nothing to do but to wait, and leaves the run then; for ever, where nobody wants that.
-    /// Hooks that run have their time: nobody would tell them again.
+    /// Waits until the main agent has nothing to do but to wait, and leaves the run then; for ever, where nobody wants
+    /// that. Hooks that run have their time: nobody would tell them again.
     pub(crate) async fn leave_when_parked(
         detachment: Option<&Self>,
         journal: &dyn Journal,
@@ -92,8 +93,8 @@ impl Detachment {
         !matches!(drawing, Ok(TooLate))
     }
 
-    /// Says what there is and how it goes on, and ends the process. Whatever is under way is left as it is: an end in order
-    /// would stop the sub-agents, and record that.
+    /// Says what there is and how it goes on, and ends the process. Whatever is under way is left as it is: an end in
+    /// order would stop the sub-agents, and record that.
     fn leave(&self, journal: &dyn Journal, task: TaskId) -> ! {
         let code = approval_prompt::give_up(&self.area, || self.say(journal, task)).unwrap_or_else(|error| {
             error::fail(&format!("the output could not be written: {error}"));

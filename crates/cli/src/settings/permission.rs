@@ -1,7 +1,7 @@
 //! Permissions as they are meant: layers of a grant, directories beside the workspace, hosts.
 //!
-//! Rules add up over files, variables and flags. Those that forbid stand in a layer for each place where they were said, so
-//! that a refusal can name it; those that allow stand beside the mode that they are exceptions from.
+//! Rules add up over files, variables and flags. Those that forbid stand in a layer for each place where they were
+//! said, so that a refusal can name it; those that allow stand beside the mode that they are exceptions from.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -163,8 +163,8 @@ impl Kind {
         fits.then(|| Value::Text(text.to_owned().into()))
     }
 
-    /// What a person should hear of first when others set it: addresses and programs, then keys and permissions, then the
-    /// rest.
+    /// What a person should hear of first when others set it: addresses and programs, then keys and permissions, then
+    /// the rest.
     pub(super) fn urgency(self) -> u8 {
         match self {
             Self::Url | Self::Hosts | Self::Hooks | Self::Server => 0,

@@ -16,8 +16,8 @@ const PROJECT: [(&str, Holds); 4] = [
     (".sortie/templates", Holds::Templates),
 ];
 
-/// The folders of the user, in `user` and in what another program keeps, and those of the project that are not the user's.
-/// None of them need exist: whoever runs for long sees what is put there later.
+/// The folders of the user, in `user` and in what another program keeps, and those of the project that are not the
+/// user's. None of them need exist: whoever runs for long sees what is put there later.
 pub(super) fn of(
     user: Option<&Path>,
     foreign: Option<&Path>,

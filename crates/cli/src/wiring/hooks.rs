@@ -1,7 +1,7 @@
 //! Hooks: the user's own programs, run when a task starts, has ended or waits for a person.
 //!
-//! They are told what happened as one JSON object (`event_json`) and run with the user's rights (`program`). Only a veto
-//! of a start changes anything; whatever else goes wrong with one is a notice or a warning.
+//! They are told what happened as one JSON object (`event_json`) and run with the user's rights (`program`). Only a
+//! veto of a start changes anything; whatever else goes wrong with one is a notice or a warning.
 
 mod complaints;
 mod event_json;

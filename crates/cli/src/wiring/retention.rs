@@ -38,7 +38,8 @@ impl Retention {
     /// Removes what is too old, unless that was done within a day. Blocks.
     pub(crate) fn tend(&self, journal: &Arc<dyn Journal>) {
         let Some(kept_for) = self.kept_for else { return };
-        // First of all, so that of several runs that end together one does it. Without a mark it would be done every time.
+        // First of all, so that of several runs that end together one does it. Without a mark it would be done every
+        // time.
         if was_touched_within(&self.mark, DAY) || touch(&self.mark).is_err() {
             return;
         }
@@ -60,8 +61,8 @@ pub(crate) struct Removed {
     pub(crate) left: Vec<String>,
 }
 
-/// Removes old trees, and with them their reports and the outputs of their calls that were kept in files. Without a look
-/// at the files nothing is removed.
+/// Removes old trees, and with them their reports and the outputs of their calls that were kept in files. Without a
+/// look at the files nothing is removed.
 pub(crate) fn prune(journal: &dyn Journal, older_than: Timestamp, reports: &Path) -> Result<Removed, CommandError> {
     let mut spilled = Spilled::find(reports)?;
     let mut left = Vec::new();

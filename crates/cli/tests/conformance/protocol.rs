@@ -1,5 +1,5 @@
-//! The general protocol for tool results, by which document 000 binds the Task tool's own result, and to which the other
-//! tools keep with it: P-01 to P-15.
+//! The general protocol for tool results, by which document 000 binds the Task tool's own result, and to which the
+//! other tools keep with it: P-01 to P-15.
 
 mod tools;
 mod truncation;

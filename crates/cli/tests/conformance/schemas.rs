@@ -224,8 +224,8 @@ fn differences(world: &World, contract: &str, tool: &str, good: &Value) -> Strin
 }
 
 /// Where nothing is said here, the program serves exactly what the schema admits. It refuses more where a schema cannot
-/// say it: text that is blank, names that nobody has, limits that leave nothing. It takes more where the meaning is plain:
-/// null for a field that may be missing, and the name of a type in other letters.
+/// say it: text that is blank, names that nobody has, limits that leave nothing. It takes more where the meaning is
+/// plain: null for a field that may be missing, and the name of a type in other letters.
 #[test]
 fn s0_64_s0_65_s0_66_s1_22_s2_31_s3_03_s4_08_the_program_takes_what_the_schema_admits_and_refuses_the_rest() {
     let world = world();

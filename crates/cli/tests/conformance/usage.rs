@@ -1,5 +1,5 @@
-//! What a delegation cost, in every contract that says so: all turns, all that was spent below, and every try that broke
-//! off, as far as its provider had said what it used.
+//! What a delegation cost, in every contract that says so: all turns, all that was spent below, and every try that
+//! broke off, as far as its provider had said what it used.
 
 use serde_json::{Value, json};
 use sortie_protocol::Usage;

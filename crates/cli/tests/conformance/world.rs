@@ -1,5 +1,5 @@
-//! One delegated run as each side of it saw it, whatever the wire: what the main agent's model and its sub-agents' models
-//! were told, and what came back to the main agent as the result of its call.
+//! One delegated run as each side of it saw it, whatever the wire: what the main agent's model and its sub-agents'
+//! models were told, and what came back to the main agent as the result of its call.
 //!
 //! The main agent is the one that was asked [`QUESTION`]; whoever was asked anything else is a sub-agent.
 
@@ -205,8 +205,8 @@ fn offered(tool: &Value, schema: &str) -> Offered {
     Offered { name: text(&tool["name"]), description: text(&tool["description"]), schema: tool[schema].clone() }
 }
 
-/// What long reports are made of: plain lines, JSON, quotes, a line without an end, letters of several bytes, and letters
-/// that JSON writes in six.
+/// What long reports are made of: plain lines, JSON, quotes, a line without an end, letters of several bytes, and
+/// letters that JSON writes in six.
 pub(crate) const LONG_REPORTS: [&str; 6] = [
     "A plain sentence in a report that is cut somewhere, ok?\n",
     "{\"file\": \"src/a.rs\", \"line\": 12},\n",

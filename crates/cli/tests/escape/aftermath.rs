@@ -39,8 +39,8 @@ impl Aftermath {
         Self { requests: server.requests(), events, output }
     }
 
-    /// The answers to all calls, task by task, in the order of the calls. Each call has exactly one event that tells how
-    /// it ended.
+    /// The answers to all calls, task by task, in the order of the calls. Each call has exactly one event that tells
+    /// how it ended.
     pub(crate) fn answers(&self) -> Vec<Answer> {
         let mut answers = Vec::new();
         for started in self.of_type("task_started") {

@@ -31,8 +31,8 @@ fn loud() -> ScriptedServer {
     ScriptedServer::start(script).unwrap()
 }
 
-/// Everything that a program with a person at its terminal writes. The terminal knows no escapes, so that all of them are
-/// somebody else's.
+/// Everything that a program with a person at its terminal writes. The terminal knows no escapes, so that all of them
+/// are somebody else's.
 fn shown(mut command: Command) -> String {
     let (mut person, guest) = terminal();
     command.env("TERM", "dumb").env("NO_COLOR", "1");

@@ -1,5 +1,5 @@
-//! Every attack on paths, commands, git, trust, delegation, servers, the network and displays: what proves that it fails, or what
-//! it waits for.
+//! Every attack on paths, commands, git, trust, delegation, servers, the network and displays: what proves that it
+//! fails, or what it waits for.
 
 use std::collections::BTreeSet;
 use std::path::Path;

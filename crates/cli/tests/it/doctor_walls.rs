@@ -19,7 +19,8 @@ const WALLS: [&str; 10] = [
     "wall end",
 ];
 
-/// `sortie doctor` where a script, run as root of a user namespace with its own view of files, has taken something away.
+/// `sortie doctor` where a script, run as root of a user namespace with its own view of files, has taken something
+/// away.
 fn doctor_without(world: &World, script: &str) -> Ended {
     let script = format!("set -e; {script}; exec \"$@\"");
     let args = ["--user", "--map-root-user", "--mount", "/bin/sh", "-c", &script, "sh"];

@@ -118,8 +118,8 @@ impl Trace {
         self.lines.iter().map(String::as_str).filter(|line| line.contains(&begins)).collect()
     }
 
-    /// The calls that opened something outside. What a call returned stands at the end of its line, with the path that it
-    /// really led to.
+    /// The calls that opened something outside. What a call returned stands at the end of its line, with the path that
+    /// it really led to.
     fn opened_outside(&self, world: &World) -> Vec<&String> {
         let outside = format!("<{}", world.path("outside").display());
         self.lines.iter().filter(|line| line.rsplit(" = ").next().unwrap().contains(&outside)).collect()

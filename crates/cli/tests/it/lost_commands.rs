@@ -1,4 +1,5 @@
-//! Commands that were cut off with their process: what the model and the person are told of them when their task goes on.
+//! Commands that were cut off with their process: what the model and the person are told of them when their task goes
+//! on.
 
 use serde_json::{Value, json};
 use sortie_testkit::{Script, ScriptedServer, reply, when};
@@ -9,8 +10,8 @@ use crate::world::World;
 const LOST: &str = "The program was stopped and goes on now. What you had started in the background does not run any \
                     more: bash_1 `";
 
-/// A run that was killed while its command ran in the background. It asks for the output of that one when it is told, and
-/// starts another.
+/// A run that was killed while its command ran in the background. It asks for the output of that one when it is told,
+/// and starts another.
 fn killed() -> (World, ScriptedServer) {
     let world = with_pipes();
     let start = |command: &str| reply::call("Bash", json!({"command": command, "run_in_background": true}));

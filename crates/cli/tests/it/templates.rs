@@ -72,8 +72,8 @@ fn a_template_chooses_who_serves_unless_the_command_does() {
     assert_eq!(outcome(&["/t", "--agent", "other"]), ("other".to_owned(), "First.\n\nDo it.".to_owned()));
 }
 
-/// What a main agent reads of a call for a sub-agent with this prompt, what the sub-agent is asked, if it is started, and
-/// what the main agent knows of the tool.
+/// What a main agent reads of a call for a sub-agent with this prompt, what the sub-agent is asked, if it is started,
+/// and what the main agent knows of the tool.
 fn delegated(world: &World, agent: &str, prompt: &str, flags: &[&str]) -> (String, Option<String>, String) {
     called(world, &json!({"description": "d", "prompt": prompt, "subagent_type": agent}), flags)
 }

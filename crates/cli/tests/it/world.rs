@@ -93,7 +93,8 @@ impl World {
         rusqlite::Connection::open(self.path("state/journal.db")).unwrap()
     }
 
-    /// All tasks, the oldest first, as soon as so many are in the journal: what nobody waits for is there a moment later.
+    /// All tasks, the oldest first, as soon as so many are in the journal: what nobody waits for is there a moment
+    /// later.
     pub(crate) fn tasks(&self, count: usize) -> Vec<serde_json::Value> {
         let since = Instant::now();
         loop {

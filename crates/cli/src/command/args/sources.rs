@@ -30,7 +30,8 @@ pub(crate) struct SourceArgs {
     #[arg(long, global = true)]
     trust: bool,
 
-    /// Speak this dialect of the Task tool: envelope, result, delegate, typed, child (or s0 to s4), child-recipe, sortie
+    /// Speak this dialect of the Task tool: envelope, result, delegate, typed, child (or s0 to s4), child-recipe,
+    /// sortie
     #[arg(long, global = true, value_name = "NAME", value_parser = parse_contract, hide_possible_values = true)]
     contract: Option<String>,
 

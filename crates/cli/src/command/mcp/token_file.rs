@@ -1,5 +1,5 @@
-//! The token of `sortie mcp --http`, in a file in Sortie's home: made once, for this user alone, shown to nobody, and not
-//! believed when others could have read it.
+//! The token of `sortie mcp --http`, in a file in Sortie's home: made once, for this user alone, shown to nobody, and
+//! not believed when others could have read it.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -37,8 +37,8 @@ impl TokenFile {
         &self.path
     }
 
-    /// The token as it stands in the file each time: who replaces it locks everybody out who has the old one. Trouble with
-    /// it is told once, on stderr.
+    /// The token as it stands in the file each time: who replaces it locks everybody out who has the old one. Trouble
+    /// with it is told once, on stderr.
     pub(super) fn source(self) -> TokenSource {
         let told = Mutex::new(None);
         Arc::new(move || {
@@ -55,8 +55,8 @@ impl TokenFile {
         })
     }
 
-    /// Writes a new token beside its place and moves it there, unless there is one. Two servers that start at the same time
-    /// have the same token.
+    /// Writes a new token beside its place and moves it there, unless there is one. Two servers that start at the same
+    /// time have the same token.
     fn make(&self, home: &Path) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(home)?;
         let directory = File::open(home)?;

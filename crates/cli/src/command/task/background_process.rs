@@ -1,7 +1,7 @@
 //! `run_in_background`: a second process does the work, and the first one answers as soon as that has begun.
 //!
-//! The other one is this same program with the same command line, environment and directory, and a hidden flag. It tells of
-//! its beginning in one line. Whatever else it says first is why it did not begin, which is passed on.
+//! The other one is this same program with the same command line, environment and directory, and a hidden flag. It
+//! tells of its beginning in one line. Whatever else it says first is why it did not begin, which is passed on.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::FileTypeExt as _;

@@ -128,7 +128,8 @@ impl Vocabulary<'_> {
         self.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// A text as it is. Where the field is none, what the text says in JSON; whether that fits is for the contract to say.
+    /// A text as it is. Where the field is none, what the text says in JSON; whether that fits is for the contract to
+    /// say.
     fn value(&self, field: &str, text: &str) -> Value {
         match self.schema["properties"][field]["type"].as_str() {
             None | Some("string") => text.into(),

@@ -30,7 +30,8 @@ pub(super) struct PruneArgs {
     #[arg(long)]
     dry_run: bool,
 
-    /// Print JSON: how much went, and the ids of what went and of what stays because it is damaged, has not ended or was not collected
+    /// Print JSON: how much went, and the ids of what went and of what stays because it is damaged, has not ended or
+    /// was not collected
     #[arg(long)]
     json: bool,
 }

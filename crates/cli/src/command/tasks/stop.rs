@@ -82,8 +82,8 @@ fn say(journal: &dyn Journal, before: &[TaskHeader], done: &Done, json: bool) ->
     Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// Those that were stopped, and those that had begun too late to be seen when word was left and ended with the ones that
-/// had started them. `tree` has parents before their children.
+/// Those that were stopped, and those that had begun too late to be seen when word was left and ended with the ones
+/// that had started them. `tree` has parents before their children.
 fn with_late_ones(stopped: &HashSet<TaskId>, before: &[TaskHeader], tree: &[TaskHeader]) -> HashSet<TaskId> {
     let known: HashSet<TaskId> = before.iter().map(|header| header.task_id).collect();
     let mut all = stopped.clone();
@@ -164,8 +164,8 @@ impl Stopping {
         }
     }
 
-    /// Leaves word for whoever runs these: for the topmost, who end all below them, and for each one if that takes long. Of
-    /// the task that was asked for it stays known that its end was wanted, whether anybody runs it or not.
+    /// Leaves word for whoever runs these: for the topmost, who end all below them, and for each one if that takes
+    /// long. Of the task that was asked for it stays known that its end was wanted, whether anybody runs it or not.
     fn tell(&mut self, open: &[TaskHeader], takes_long: bool) -> Result<(), CommandError> {
         let running: HashSet<TaskId> = open.iter().filter(|header| is_running(header)).map(|one| one.task_id).collect();
         self.done.stopped.extend(running.difference(&self.left));
@@ -191,8 +191,8 @@ impl Stopping {
         Ok(())
     }
 
-    /// Gives a task that nobody runs its ending, and those below it theirs. Where somebody was faster, or some are damaged,
-    /// the next look tells what is left.
+    /// Gives a task that nobody runs its ending, and those below it theirs. Where somebody was faster, or some are
+    /// damaged, the next look tells what is left.
     fn end(&mut self, task: TaskId) {
         match self.runtime.block_on(self.wired.engine.abandon(task)) {
             Ok(outcomes) => self.done.stopped.extend(outcomes.iter().map(|outcome| outcome.task_id)),

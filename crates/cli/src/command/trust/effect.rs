@@ -23,8 +23,8 @@ pub(crate) struct TrustEffect {
     pub(crate) works_untrusted: bool,
 }
 
-/// What the file at `path` would be allowed to do. An error for a file that would only be in the way: one that is trusted
-/// must be right.
+/// What the file at `path` would be allowed to do. An error for a file that would only be in the way: one that is
+/// trusted must be right.
 pub(crate) fn of(path: &str, file: &PowerfulFile, tools: &[String]) -> Result<TrustEffect, CommandError> {
     let PowerfulFile { holds, bytes } = file;
     let (said, works_untrusted) = match *holds {

@@ -1,7 +1,7 @@
 //! Paths that steer Sortie, wherever they really lie. No agent may change them by any path.
 //!
-//! Settings, agents and prompts are often links to files that are kept elsewhere. Where such a link leads counts as well,
-//! also where there is nothing yet. It finds paths and reads none of the files.
+//! Settings, agents and prompts are often links to files that are kept elsewhere. Where such a link leads counts as
+//! well, also where there is nothing yet. It finds paths and reads none of the files.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -17,8 +17,8 @@ const MAX_NAMES: usize = 20_000;
 const MAX_LINKS: usize = 40;
 
 impl Places {
-    /// Where settings and state are, the user's, the project's and Sortie's own, by their real paths, whether they exist
-    /// or not.
+    /// Where settings and state are, the user's, the project's and Sortie's own, by their real paths, whether they
+    /// exist or not.
     pub(crate) fn own(&self) -> Vec<PathBuf> {
         let mut users = Found::default();
         let (models, agents) = (self.models(), self.foreign.as_ref().map(|foreign| foreign.join("agents")));

@@ -33,8 +33,8 @@ impl EarlierTasks {
     }
 }
 
-/// The calls of a task's newest reply, in words. Where its log cannot be read they stay without: whoever goes on with it
-/// says what is wrong.
+/// The calls of a task's newest reply, in words. Where its log cannot be read they stay without: whoever goes on with
+/// it says what is wrong.
 fn asked_last(journal: &dyn Journal, task: TaskId) -> HashMap<CallId, String> {
     let mut asked = HashMap::new();
     let mut see = |event: Event| {

@@ -41,8 +41,8 @@ fn name_parts(name: &str) -> Vec<&str> {
     name.splitn(2, ' ').collect()
 }
 
-/// A box whose head stands in its edge, as far as its parts have room there; each of the others has lines of its own, so
-/// that nothing is cut by which one is told from another.
+/// A box whose head stands in its edge, as far as its parts have room there; each of the others has lines of its own,
+/// so that nothing is cut by which one is told from another.
 pub(super) fn painted_box(head: &[&str], lines: &[String], style: Style, extent: Extent) -> Vec<String> {
     let columns = extent.columns.saturating_sub(1);
     let in_edge = (1..=head.len()).rev().find(|count| fits(&head[..*count], columns)).unwrap_or(1).min(head.len());

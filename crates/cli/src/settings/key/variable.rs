@@ -9,8 +9,8 @@ use super::{KEYS, Key};
 
 const LIGHT_PREFIX: &str = "LIGHT_";
 const OWN_PREFIX: &str = "SORTIE_";
-/// Variables of ours that are no settings: where things are kept, whose command this is, and what the project's own tests
-/// set.
+/// Variables of ours that are no settings: where things are kept, whose command this is, and what the project's own
+/// tests set.
 const HOME: &str = "SORTIE_HOME";
 const OF_TESTS: [&str; 2] = ["SORTIE_TEST_", "SORTIE_JOURNAL_TEST_"];
 

@@ -62,8 +62,8 @@ fn said<'a>(wish: &Wish<'a>) -> Result<Option<SaidKey<'a>>, CommandError> {
     })
 }
 
-/// Whether the key was said knowing of this address: in the address's layer or above it, or beside the same host. One that
-/// was said without a word of where it belongs is for whatever address there is.
+/// Whether the key was said knowing of this address: in the address's layer or above it, or beside the same host. One
+/// that was said without a word of where it belongs is for whatever address there is.
 fn is_meant_for(wish: &Wish<'_>, key: SaidKey<'_>, base_url: &BaseUrl) -> bool {
     let rank = key.text.origin.rank();
     let beside =

@@ -23,8 +23,8 @@ const VETO: i32 = 2;
 /// What is kept of a program's words, in columns.
 const MOST_COLUMNS: usize = 1_000;
 
-/// Variables of the session beside the harmless ones, so that a hook can show something to the person, and finds the state
-/// and the settings of this program where it has them.
+/// Variables of the session beside the harmless ones, so that a hook can show something to the person, and finds the
+/// state and the settings of this program where it has them.
 const SESSION: [&str; 8] = [
     "DBUS_SESSION_BUS_ADDRESS",
     "DISPLAY",
@@ -164,7 +164,8 @@ fn answer(hook: &Hook, ended: &OwnProgramEnded, redactor: &Redactor) -> Answer {
     }
 }
 
-/// What a program wrote to stderr, without secrets, on one line of bounded length. Whole keys are found before it is cut.
+/// What a program wrote to stderr, without secrets, on one line of bounded length. Whole keys are found before it is
+/// cut.
 fn words(errors: &[u8], redactor: &Redactor) -> String {
     let errors = String::from_utf8_lossy(errors);
     width::cut(&neutral::line(redactor.redact(errors.trim()).text.as_ref()), MOST_COLUMNS)

@@ -8,8 +8,8 @@ use super::complaints::Complaints;
 use crate::error;
 use crate::error::long_wait::LONG_WAIT;
 
-/// Does what hooks may hold up, and says so, once, if they do for more than a moment. Whoever shows that note lets go of the
-/// work on Ctrl-C.
+/// Does what hooks may hold up, and says so, once, if they do for more than a moment. Whoever shows that note lets go
+/// of the work on Ctrl-C.
 pub(crate) async fn while_they_run<T>(hooks: &dyn Hooks, work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     loop {

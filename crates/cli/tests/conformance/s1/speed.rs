@@ -38,8 +38,9 @@ fn s1_35_s1_36_choosing_among_hundreds_of_agents_and_starting_one_is_quick() {
     assert!(asked - started < 2000, "creation took {} ms", asked - started);
 }
 
-/// The bound is the document's own: half as much again. Beside other tests, on a busy machine, a tighter one would fail for
-/// reasons that are not ours; that delegation stays within 1.05 of its replies is held by `cargo xtask bench --check`.
+/// The bound is the document's own: half as much again. Beside other tests, on a busy machine, a tighter one would fail
+/// for reasons that are not ours; that delegation stays within 1.05 of its replies is held by `cargo xtask bench
+/// --check`.
 #[test]
 fn s1_37_delegated_work_takes_hardly_longer_than_the_main_agents_own() {
     const LATENCY: u64 = 100;

@@ -57,7 +57,8 @@ fn escapes(marker: &str) -> [String; 6] {
     .map(|way| format!("{way}\nuntil grep -qsx sleep /proc/[0-9]*/comm; do :; done; echo it is left"))
 }
 
-/// A main agent that says what it is asked turn by turn; each of its replies but the first waits until it is let through.
+/// A main agent that says what it is asked turn by turn; each of its replies but the first waits until it is let
+/// through.
 fn slowly<const N: usize>(turns: [sortie_testkit::ScriptedReply; N]) -> Script {
     let held = |turn: u32| format!("turn {turn}");
     (0..).zip(turns).fold(Script::new(), |script, (turn, reply)| {

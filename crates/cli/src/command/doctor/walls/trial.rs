@@ -71,8 +71,8 @@ fn namespaces(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     })
 }
 
-/// The kernel's own word for the filter and the privileges, and a system call that is refused whatever the kernel is set
-/// to otherwise.
+/// The kernel's own word for the filter and the privileges, and a system call that is refused whatever the kernel is
+/// set to otherwise.
 fn system_calls(yard: &TrialDirectory<'_>, tier: Tier) -> Verdict {
     let command = "cat /proc/self/status; unshare --user true 2>/dev/null && echo unshared";
     on_output(yard, tier, command, |output| {
