@@ -11,7 +11,7 @@ const RUNS_TOOLS: &[&str] = &["engine/src/engine/host", "engine/src/gate"];
 const BUILDS_TASKS: &[&str] = &["engine/src/tasks/delegate", "engine/src/tasks/resume", "engine/src/tasks/state"];
 /// Who says how a task ended.
 const BUILDS_OUTCOMES: &[&str] = &[
-    "cli/src/drive",
+    "cli/src/session",
     "engine/src/conversation/outcome",
     "engine/src/tasks/reattach",
     "protocol",

@@ -55,6 +55,12 @@ const PLANS: &[Plan] = &[
         front: "",
         other_sizes: &[],
     },
+    Plan {
+        folder: "cli",
+        rooms: "text error environment trust settings render wiring session command",
+        front: "",
+        other_sizes: &[("command", "one file for each subcommand")],
+    },
 ];
 
 /// What one crate is to look like.
