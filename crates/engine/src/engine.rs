@@ -24,7 +24,7 @@ use crate::resolve::permissions::refuse_denied;
 use crate::resolve::remote_tools::RemoteTools;
 use crate::resolve::roster::Rosters;
 use crate::resolve::settings::{Kind, Rules, serving};
-use crate::tasks::lookup::Known;
+use crate::tasks::result_cache::lookup::Known;
 use crate::tasks::observers::Audience;
 use crate::tasks::result_cache::Cache;
 use crate::tasks::resume::Resumption;

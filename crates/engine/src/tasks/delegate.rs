@@ -25,11 +25,11 @@ use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
 use crate::resolve::permissions::refuse_denied;
 use crate::resolve::settings::{Kind, serving};
-use crate::tasks::lookup::Known;
+use crate::tasks::result_cache::lookup::Known;
 use crate::tasks::observers::Asked;
-use crate::tasks::reattach::{Found, Persistence};
+use crate::tasks::resume::reattach::{Found, Persistence};
 use crate::tasks::resume::{Above, GoingOn, Wish};
-use crate::tasks::resume_limits::Wisher;
+use crate::tasks::resume::limits::Wisher;
 use crate::tasks::state::{EngineError, EngineState};
 use crate::tasks::task::{Task, launched};
 

@@ -31,7 +31,7 @@ use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
 use crate::ports::hooks::Asking;
 use crate::tasks::delegate::Delegate;
-use crate::tasks::follow_up::is_own;
+use crate::tasks::resume::follow_up::is_own;
 
 /// What whoever asks the person is told whose turn does not come in time.
 const OVERTAKEN: &str = "your question was never shown to anyone: others were asked before it, and there is little time left; \

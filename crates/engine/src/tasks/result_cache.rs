@@ -6,6 +6,7 @@
 mod fit;
 mod index;
 mod key;
+pub(crate) mod lookup;
 #[cfg(test)]
 mod tests;
 

@@ -1,6 +1,16 @@
 //! Going on with a task: after a crash, a limit, a failure, or with a follow-up. What it may do is what it had when it was
 //! started, within what holds now; what it had under way is settled first.
 
+pub(crate) mod background_children;
+pub(crate) mod close_open_calls;
+pub(crate) mod end_interrupted;
+pub(crate) mod follow_up;
+pub(crate) mod grant;
+pub(crate) mod limits;
+pub(crate) mod missed_messages;
+pub(crate) mod reattach;
+pub(crate) mod together;
+
 use std::sync::Arc;
 
 use sortie_journal::TaskState;
@@ -16,8 +26,8 @@ use crate::ports::approval::Approvals;
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
 use crate::tasks::observers::Asked;
-use crate::tasks::resume_limits::{Wisher, definition_of};
-use crate::tasks::resume_together::{refuse_alone, refuse_without};
+use crate::tasks::resume::limits::{Wisher, definition_of};
+use crate::tasks::resume::together::{refuse_alone, refuse_without};
 use crate::tasks::running::Running;
 use crate::tasks::state::EngineState;
 use crate::tasks::task::{Resumed, Task};

@@ -45,7 +45,7 @@ use crate::run::model_call::Speaker;
 use crate::run::parked::Rest;
 use crate::run::{Run, Services};
 use crate::tasks::delegate::Delegate;
-use crate::tasks::end_interrupted::Caller;
+use crate::tasks::resume::end_interrupted::Caller;
 use crate::tasks::observers::Asked;
 use crate::tasks::resume::end_left_over;
 use crate::tasks::state::{EngineError, EngineState};

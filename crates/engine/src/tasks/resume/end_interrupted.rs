@@ -19,7 +19,7 @@ use crate::messages::mail_text::unread_notice;
 use crate::messages::report_cap;
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
-use crate::tasks::reattach::outcome_for;
+use crate::tasks::resume::reattach::outcome_for;
 use crate::tasks::resume::end_left_over;
 use crate::tasks::state::EngineState;
 

@@ -5,8 +5,8 @@ use sortie_tools::BoxFuture;
 
 use crate::conversation::replay::{Attached, IN_BACKGROUND, PastCharge};
 use crate::tasks::delegate::Delegate;
-use crate::tasks::end_interrupted::Caller;
-use crate::tasks::reattach::{Found, Persistence};
+use crate::tasks::resume::end_interrupted::Caller;
+use crate::tasks::resume::reattach::{Found, Persistence};
 
 impl Delegate {
     /// Takes all of them up again, before the task's next turn. What to say of those that cannot go on.

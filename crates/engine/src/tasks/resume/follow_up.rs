@@ -18,7 +18,7 @@ use crate::ports::failure::journal_failure;
 use crate::resolve::permissions::refuse_denied;
 use crate::tasks::delegate::Delegate;
 use crate::tasks::resume::{GoingOn, Wish};
-use crate::tasks::resume_limits::Wisher;
+use crate::tasks::resume::limits::Wisher;
 use crate::tasks::running::Running;
 use crate::tasks::state::EngineState;
 

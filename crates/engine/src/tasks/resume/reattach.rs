@@ -22,7 +22,7 @@ use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
 use crate::resolve::permissions::refuse_denied;
 use crate::tasks::delegate::Delegate;
-use crate::tasks::end_interrupted::Caller;
+use crate::tasks::resume::end_interrupted::Caller;
 use crate::tasks::resume::{GoingOn, Wish};
 use crate::tasks::task::Task;
 

@@ -13,7 +13,7 @@ use crate::conversation::replay::Past;
 use crate::resolve::grant_preview::tools_at;
 use crate::resolve::roster::Roster;
 use crate::resolve::server_tools::{Change, Lost};
-use crate::tasks::resume_limits::definition_of;
+use crate::tasks::resume::limits::definition_of;
 use crate::tasks::state::EngineState;
 
 /// What holds for a task from here on.

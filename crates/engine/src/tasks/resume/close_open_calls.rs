@@ -15,7 +15,7 @@ use crate::conversation::unanswered_calls::unanswered;
 use crate::gate::output_text::Wording;
 use crate::log::writer::Sink;
 use crate::ports::redaction::without_secrets;
-use crate::tasks::end_interrupted::Caller;
+use crate::tasks::resume::end_interrupted::Caller;
 use crate::tasks::state::EngineState;
 
 impl EngineState {
