@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use sortie_agents::{Agents, Registry};
 use sortie_engine::{
-    AgentFolders, Approver, Cache, Engine, EngineParts, Hooks, Kind, Permissions, RandomIds, SystemClock, preflight,
+    AgentFolders, Approver, Authority, Cache, Engine, EngineParts, Hooks, Kind, Permissions, RandomIds, SystemClock,
     tool_names,
 };
 use sortie_journal::{Journal, SqliteJournal};
@@ -132,8 +132,10 @@ impl<'a> Plan<'a> {
     /// used, which is no fault of the request.
     pub(crate) fn check(&self, request: &TaskRequest, kind: Kind) -> Result<Result<(), Failure>, CommandError> {
         let settings = self.settings;
-        let bounds = (&settings.rules(), &settings.permission_layers()[..]);
-        let checked = preflight(request, kind, &self.agents(), &self.models, settings.contract().as_ref(), bounds);
+        let (contract, rules, layers) = (settings.contract(), settings.rules(), settings.permission_layers());
+        let agents = self.agents();
+        let authority = Authority { agents: &agents, contract: &contract, rules: &rules, layers: &layers, remote: &[] };
+        let checked = authority.check(request, kind, &self.models);
         let Err(failure) = checked else { return Ok(checked) };
         let without_main = self.models.choose(None, None).err().map(|error| error.to_string());
         match settings.problem_of_main() {

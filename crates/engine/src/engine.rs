@@ -13,22 +13,26 @@ use sortie_protocol::{Failure, TaskId, TaskOutcome, TaskRequest};
 use sortie_sandbox::{SpillDir, Workspace};
 use sortie_tools::{ShellSetup, Tool};
 use tokio::sync::Semaphore;
-use tokio_util::sync::CancellationToken;
 
 use crate::budget::start_rate::DelegationRate;
+use crate::engine::host::Visitor;
 use crate::log::notes::Boards;
 use crate::messages::running_task::Stopper;
+use crate::ports::failure::journal_failure;
 use crate::ports::hooks::Hooks;
 use crate::resolve::permissions::Permissions;
-use crate::resolve::permissions::refuse_denied;
 use crate::resolve::remote_tools::RemoteTools;
 use crate::resolve::roster::Rosters;
-use crate::resolve::settings::{Kind, Rules, serving};
-use crate::tasks::result_cache::lookup::Known;
+use crate::resolve::settings::Rules;
 use crate::tasks::observers::Audience;
 use crate::tasks::result_cache::Cache;
-use crate::tasks::resume::Resumption;
+use crate::tasks::resume::end_interrupted::abandon;
+use crate::tasks::resume::{Resumption, resume};
 use crate::tasks::running::Running;
+use crate::tasks::scope::Wait;
+use crate::tasks::start::admission::admit;
+use crate::tasks::start::origin::Origin;
+use crate::tasks::start::prepare;
 use crate::tasks::state::EngineState;
 use crate::{Clock, Ids};
 
@@ -102,13 +106,13 @@ impl Engine {
     /// Starts a main agent. A failure means that nothing was started.
     pub async fn run(&self, request: TaskRequest) -> Result<Running, Failure> {
         // All that is decided for a task is much to hold in every future that waits for it.
-        Box::pin(self.start(request, Kind::Main)).await
+        Box::pin(self.start(&Origin::Person, request)).await
     }
 
     /// Starts one delegated task without a parent model: the limits, depth and report of a child. A request that names a
     /// task goes on with that one, if it has ended.
     pub async fn task(&self, request: TaskRequest) -> Result<Running, Failure> {
-        Box::pin(self.start(request, Kind::Delegated)).await
+        Box::pin(self.start(&Origin::Host, request)).await
     }
 
     /// Ends a task that runs in this engine, and all below it; false if none of this id does.
@@ -121,12 +125,17 @@ impl Engine {
     /// told. Tasks that have ended, and those of which the log cannot be read, are left as they are; if the task itself is
     /// one of the latter, that is the failure.
     pub async fn abandon(&self, task: TaskId) -> Result<Vec<TaskOutcome>, Failure> {
-        self.state.abandon(task, None).await
+        abandon(&self.state, task, None).await
     }
 
     /// Goes on with a task without a parent that waits for it. A failure means that nothing was changed.
     pub async fn resume(&self, task: TaskId, resumption: Resumption) -> Result<Running, Failure> {
-        Box::pin(self.state.resume(task, resumption)).await
+        Box::pin(resume(&self.state, task, resumption)).await
+    }
+
+    /// Somebody from outside who delegates to this engine.
+    pub fn visitor(&self) -> Visitor {
+        Visitor::of(self.clone())
     }
 
     /// Ends what was started for the remote tools of its tasks. To be called when none of them runs any more.
@@ -134,48 +143,9 @@ impl Engine {
         self.state.remote_tools.close().await;
     }
 
-    async fn start(&self, request: TaskRequest, kind: Kind) -> Result<Running, Failure> {
-        let state = &self.state;
-        state.rules.check_prompt(&request)?;
-        if kind == Kind::Delegated {
-            state.check_background(&request)?;
-            state.rules.check_depth(0)?;
-        }
-        if let Some(asked) = request.resume.clone() {
-            return Box::pin(state.follow_up(request, &asked)).await;
-        }
-        let roster = state.rosters.current();
-        // A person's own prompt has been read by then.
-        let request = match kind {
-            Kind::Main => request,
-            Kind::Delegated => roster.templates().applied(request, state.rules.max_prompt_bytes)?,
-        };
-        let agents = if kind == Kind::Main { &roster.mains } else { &roster.agents };
-        let serving = serving(agents, &request, kind, state.contract.defaults().best_match)?;
-        if kind == Kind::Delegated {
-            let judge = state.permissions.judge(state.places.clone());
-            let judge = judge.map_err(|error| Failure::new("grant", error.to_string()))?;
-            refuse_denied(&judge, state.contract.as_ref(), serving.definition)?;
-        }
-        let is_apart = request.background;
-        let equipped =
-            state.equipping().equipped(&roster, serving.definition, (kind, None), &CancellationToken::new()).await;
-        let mut task = state.prepare(&equipped, serving, kind, request)?;
-        let is_waited_for = kind == Kind::Delegated && !is_apart;
-        let known = if is_waited_for { state.known(&mut task).await } else { Known::New(None) };
-        let ticket = match known {
-            // Nobody is told of a start that there is not.
-            Known::Done(outcome) => return Ok(Running::given_again(task.job, *outcome)),
-            Known::New(ticket) => ticket,
-        };
-        if kind == Kind::Delegated {
-            state.check_rate()?;
-        }
-        task.consult_hooks().await?;
-        if is_apart {
-            // Whoever is told of it is told of its file, if there is one.
-            task.sink.tell_in(&state.reports, &[]);
-        }
-        Running::keeping(task, ticket).await.map_err(|error| Failure::new("journal", error.to_string()))
+    async fn start(&self, origin: &Origin<'_>, request: TaskRequest) -> Result<Running, Failure> {
+        let wait = Wait::of(&request);
+        let task = prepare(&self.state, origin, request).await?;
+        Running::start(admit(task, origin, wait).await?).await.map_err(journal_failure)
     }
 }

@@ -2,8 +2,8 @@
 
 pub(crate) mod agent_folders;
 pub(crate) mod auto_model;
+pub(crate) mod configuration;
 pub(crate) mod contract_agents;
-pub(crate) mod grant_preview;
 pub(crate) mod instructions;
 pub(crate) mod path_guard;
 pub(crate) mod permissions;

@@ -7,5 +7,7 @@ pub(crate) mod relatives;
 pub(crate) mod result_cache;
 pub(crate) mod resume;
 pub(crate) mod running;
+pub(crate) mod scope;
+pub(crate) mod start;
 pub(crate) mod state;
 pub(crate) mod task;

@@ -160,7 +160,8 @@ fn cannot_delegate(authority: &Authority<'_>, config: &AgentConfig) -> Option<St
 /// Whether the main agent may start this one.
 fn started(authority: &Authority<'_>, main: &AgentConfig, judge: &Judge, agent: &str) -> Decision {
     let resource = authority.agents.get(agent).map_or(Resource::Nothing, AgentDefinition::as_resource);
-    match cannot_delegate(authority, main) {
+    let refusal = || authority.can_start(main, agent).err().map(|failure| failure.message);
+    match cannot_delegate(authority, main).or_else(refusal) {
         None => judge.decide(authority.contract.tool_name(), &resource),
         Some(why) => out_of_reach(&why),
     }

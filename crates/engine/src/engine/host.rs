@@ -16,8 +16,9 @@ use tokio_util::task::TaskTracker;
 
 use crate::engine::Engine;
 use crate::ports::blocking::blocking;
-use crate::tasks::relatives::Onlooker as _;
+use crate::tasks::relatives::{Onlooker as _, recorded_stand, stand_of};
 use crate::tasks::resume::Resumption;
+use crate::tasks::resume::follow_up::agent_of;
 use crate::tasks::running::Running;
 use crate::tasks::task::launched;
 
@@ -34,19 +35,16 @@ pub struct Visitor {
     end: CancellationToken,
 }
 
-impl Engine {
-    /// Somebody from outside who delegates to this engine.
-    pub fn visitor(&self) -> Visitor {
-        Visitor { engine: self.clone(), kept: TaskTracker::new(), end: CancellationToken::new() }
-    }
-}
-
 impl Visitor {
+    pub(crate) fn of(engine: Engine) -> Self {
+        Self { engine, kept: TaskTracker::new(), end: CancellationToken::new() }
+    }
+
     /// Starts a task, or goes on with one that it can see. Whoever drops what this returns stops it.
     pub async fn start(&self, request: TaskRequest) -> Result<Running, Failure> {
         let Some(asked) = &request.resume else { return self.engine.task(request).await };
         let task = self.seen(asked).await?.task;
-        if !matches!(self.engine.state.recorded_stand(task).await, Ok(Stand::Interrupted)) {
+        if !matches!(recorded_stand(&self.engine.state, task).await, Ok(Stand::Interrupted)) {
             return self.engine.task(request).await;
         }
         if request.limits != Limits::default() {
@@ -92,7 +90,7 @@ impl Visitor {
         let resident = self.engine.state.present.find(task)?;
         let Job { parent, title, config, .. } = resident.job.as_ref();
         let (agent, title) = (config.agent.clone(), title.clone());
-        Some(Glance { task, parent: *parent, agent, title, stand: resident.stand(false) })
+        Some(Glance { task, parent: *parent, agent, title, stand: stand_of(&resident) })
     }
 
     /// How a task stands.
@@ -187,7 +185,7 @@ impl Delegation for Visitor {
 
     /// The agent of the task that is written to: it may be denied.
     fn agent_for(&self, request: &TaskRequest) -> Resource {
-        request.resume.as_ref().map_or(Resource::Nothing, |asked| self.engine.state.agent_of(asked))
+        request.resume.as_ref().map_or(Resource::Nothing, |asked| agent_of(&self.engine.state, asked))
     }
 
     fn answer_parts(&self) -> AnswerParts<'_> {

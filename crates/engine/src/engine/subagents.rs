@@ -15,8 +15,11 @@ use sortie_protocol::{Failure, Job, Status, TaskId, TaskOutcome, TaskRequest};
 pub use self::conversation::SubagentStatus;
 pub use self::observe::{Observation, ObserveError, Observed, SubagentObserver};
 use crate::engine::Engine;
-use crate::resolve::settings::{Kind, Serving};
 use crate::tasks::running::Running;
+use crate::tasks::scope::Wait;
+use crate::tasks::start::admission::admit;
+use crate::tasks::start::origin::Origin;
+use crate::tasks::start::prepare_at_once;
 use crate::tasks::state::EngineError;
 use crate::tasks::task::Task;
 
@@ -55,6 +58,9 @@ pub enum SubagentError {
     /// It ran and did not complete. What there was of its text is in the outcome.
     #[error("`{}` ended {}{}", .0.agent, .0.status, because(.0))]
     Ended(Box<TaskOutcome>),
+    /// It was not started.
+    #[error(transparent)]
+    Refused(#[from] Failure),
     #[error(transparent)]
     Engine(#[from] EngineError),
 }
@@ -85,24 +91,13 @@ impl Subagents {
     }
 
     /// Makes a sub-agent of this configuration, whichever was asked for. A failure means that it cannot come into
-    /// being: an empty or too long prompt, a model that nobody knows, an agent that nobody may delegate to, too many of
-    /// late. It has no remote tools: to look for them takes a while, and nothing waits here.
+    /// being: an empty or too long prompt, a model that nobody knows, an agent that nobody may delegate to, one that a rule
+    /// denies. It has no remote tools: to look for them takes a while, and nothing waits here.
     pub fn create(&self, configuration: &AgentDefinition, parameters: Parameters) -> Result<Subagent, Failure> {
         let state = &self.engine.state;
         let Parameters { description, prompt, subagent_type } = parameters;
         let request = TaskRequest { title: description, prompt, agent: subagent_type, ..TaskRequest::default() };
-        state.rules.check_prompt(&request)?;
-        state.rules.check_depth(0)?;
-        let roster = state.rosters.current();
-        let name = &configuration.name;
-        if !configuration.delegable {
-            return Err(Failure::new("unknown_agent", format!("`{name}` is no agent to delegate to")));
-        }
-        let is_meant = roster.agents.get_delegable(&request.agent).is_ok_and(|meant| meant.name == *name);
-        let notice = (!is_meant).then(|| format!("asked for was `{}`; `{name}` serves", request.agent));
-        let serving = Serving { definition: configuration, notice };
-        let task = state.prepare(&roster, serving, Kind::Delegated, request)?;
-        state.check_rate()?;
+        let task = prepare_at_once(state, &Origin::Library, configuration, request)?;
         Ok(Subagent { task })
     }
 
@@ -125,8 +120,11 @@ impl Subagent {
     }
 
     /// Runs it to its end and returns its final text. Dropping the future stops it.
+    ///
+    /// It is refused where a start hook is against it, and where too many were started of late.
     pub async fn execute(self) -> Result<String, SubagentError> {
-        let running = Box::pin(Running::start(self.task)).await.map_err(EngineError::from)?;
+        let admission = Box::pin(admit(self.task, &Origin::Library, Wait::ForTheEnd)).await?;
+        let running = Box::pin(Running::start(admission)).await.map_err(EngineError::from)?;
         let outcome = running.outcome().await?;
         match outcome.status {
             Status::Completed => Ok(outcome.text),

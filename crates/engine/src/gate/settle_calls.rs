@@ -54,7 +54,7 @@ impl Gate {
                 let why = refusal.as_ref().map_or("its tool is gone", |refusal| refusal.for_model.as_str());
                 match self.children.let_go(&call.id, why).await {
                     Some(ended) => {
-                        let parts = self.children.answer_parts();
+                        let parts = self.children.delegation().answer_parts();
                         let output = task_answer(self.wording.contract.as_ref(), &call.arguments, &parts, Ok(ended));
                         self.record(call, output, (Instant::now(), true), sink).await
                     }

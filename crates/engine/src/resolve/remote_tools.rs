@@ -8,15 +8,14 @@ use std::sync::Arc;
 use sortie_agents::AgentDefinition;
 use sortie_contract::Contract;
 use sortie_policy::{Judge, Places};
-use sortie_protocol::AgentConfig;
 use sortie_tools::{BoxFuture, Tool};
 use tokio_util::sync::CancellationToken;
 
 use crate::ports::redaction::redacted;
-use crate::resolve::grant_preview::{granted, tools_at};
+use crate::resolve::configuration::{granted, tools_at};
 use crate::resolve::permissions::Permissions;
 use crate::resolve::roster::Roster;
-use crate::resolve::settings::{Kind, Rules};
+use crate::resolve::settings::{Asker, Kind, Rules};
 
 /// Whoever has such tools.
 pub trait RemoteTools: Send + Sync {
@@ -77,17 +76,16 @@ impl Equipping<'_> {
         &self,
         roster: &Arc<Roster>,
         agent: &AgentDefinition,
-        (kind, parent): (Kind, Option<&AgentConfig>),
+        asker: Asker<'_>,
         stop: &CancellationToken,
     ) -> Arc<Roster> {
         let only_some = self.contract.defaults().only_tools.is_some();
-        if kind == Kind::Delegated && only_some {
+        if asker.kind() == Kind::Delegated && only_some {
             return Arc::clone(roster);
         }
-        let depth = parent.map_or(0, |parent| parent.depth + 1);
-        let tools = tools_at(&roster.tools, self.contract, self.rules, depth);
+        let tools = tools_at(&roster.tools, self.contract, self.rules, asker.depth_of_task());
         // Servers' tools are not known yet.
-        let config = granted(agent, parent, &self.permissions.layers, &tools);
+        let config = granted(agent, asker, &self.permissions.layers, &tools);
         // A grant that cannot be read admits nothing; whoever starts the task says so. Paths have no bearing on it.
         let places = Places { home: Some("/".into()), ..Places::default() };
         let Ok(judge) = Judge::new(&config.grant, places) else { return Arc::clone(roster) };

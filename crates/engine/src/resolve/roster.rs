@@ -13,7 +13,7 @@ use sortie_tools::{Registry, TaskTool, Tool};
 
 use crate::ports::text::one_line;
 use crate::resolve::contract_agents::{TASK, cast, mains};
-use crate::resolve::settings::Rules;
+use crate::resolve::settings::{Kind, Rules};
 
 /// Agents and tools that belong together.
 pub(crate) struct Roster {
@@ -81,6 +81,14 @@ impl Roster {
             missing,
             notices,
             offers: Mutex::default(),
+        }
+    }
+
+    /// The agents among which a request for a task of this kind chooses.
+    pub(crate) fn agents_for(&self, kind: Kind) -> &sortie_agents::Registry {
+        match kind {
+            Kind::Main => &self.mains,
+            Kind::Delegated => &self.agents,
         }
     }
 

@@ -1,19 +1,15 @@
 //! What holds for all tasks of one engine, and what can be refused before anything is started or opened.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use sortie_agents::{AgentDefinition, Registry};
 use sortie_contract::{Contract, Defaults};
 use sortie_llm::route::AUTO;
 use sortie_llm::{Chosen, Models, UnknownModel};
-use sortie_policy::{Judge, Places};
-use sortie_protocol::{Failure, Grant, GrantLayer, Limits, ModelChoice, Money, TaskRequest};
+use sortie_protocol::{AgentConfig, Failure, Limits, ModelChoice, Money, TaskRequest};
 
 use crate::resolve::auto_model::pick;
-use crate::resolve::contract_agents::cast;
 use crate::resolve::instructions::InstructionRules;
-use crate::resolve::permissions::refuse_denied;
 
 /// The setting that names the model of sub-agents.
 const MODEL_SETTING: &str = "task_tool.model";
@@ -56,17 +52,17 @@ pub struct Rules {
 
 /// All that has a say in which model serves a task, strongest first.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ModelWish<'a> {
-    pub(crate) kind: Kind,
+struct ModelWish<'a> {
+    kind: Kind,
     /// By the request.
-    pub(crate) asked: Option<&'a str>,
-    pub(crate) brief: &'a str,
+    asked: Option<&'a str>,
+    brief: &'a str,
     /// By the agent's own definition.
-    pub(crate) definition: &'a AgentDefinition,
+    definition: &'a AgentDefinition,
     /// By the contract, for this type of agent.
-    pub(crate) type_default: Option<&'a str>,
+    type_default: Option<&'a str>,
     /// What the one who delegates has itself.
-    pub(crate) parents: Option<&'a ModelChoice>,
+    parents: Option<&'a ModelChoice>,
 }
 
 /// Said of a model, it means the parent's, whatever the definition says.
@@ -104,39 +100,58 @@ pub enum Kind {
     Delegated,
 }
 
-/// The model that a contract has for an agent's type.
-pub(crate) fn type_default(defaults: &Defaults, definition: &AgentDefinition, kind: Kind) -> Option<&'static str> {
-    let by_type = || defaults.type_of(&definition.name)?.model;
-    (kind == Kind::Delegated).then(by_type).flatten()
+impl Kind {
+    /// The kind of a task at this depth.
+    pub(crate) fn at(depth: u32) -> Self {
+        if depth == 0 { Self::Main } else { Self::Delegated }
+    }
 }
 
-/// Says whether a request can be started at all, before an engine is made for it: under these rules, and where `layers`
-/// bind every task.
-pub fn preflight(
-    request: &TaskRequest,
-    kind: Kind,
-    agents: &Registry,
-    models: &dyn Models,
-    contract: &dyn Contract,
-    (rules, layers): (&Rules, &[GrantLayer]),
-) -> Result<(), Failure> {
-    rules.check_prompt(request)?;
-    if kind == Kind::Delegated {
-        rules.check_depth(0)?;
+/// Who asks for a new task, as far as the decisions about it are concerned.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Asker<'a> {
+    /// A person, who wants a main agent.
+    Person,
+    /// A program outside every task.
+    Program,
+    /// A task of this configuration.
+    Task(&'a AgentConfig),
+}
+
+impl<'a> Asker<'a> {
+    pub(crate) fn kind(self) -> Kind {
+        match self {
+            Self::Person => Kind::Main,
+            Self::Program | Self::Task(_) => Kind::Delegated,
+        }
     }
-    let defaults = contract.defaults();
-    let agents = cast(agents, contract, rules);
-    let definition = serving(&agents, request, kind, defaults.best_match)?.definition;
-    if kind == Kind::Delegated {
-        // Which agent a rule is about has nothing to do with paths, so any home directory will do.
-        let places = Places { home: Some(PathBuf::from("/")), ..Places::default() };
-        let judge = Judge::new(&Grant { layers: layers.to_vec() }, places);
-        refuse_denied(&judge.map_err(|error| Failure::new("grant", error.to_string()))?, contract, definition)?;
+
+    pub(crate) fn parent(self) -> Option<&'a AgentConfig> {
+        match self {
+            Self::Person | Self::Program => None,
+            Self::Task(parent) => Some(parent),
+        }
     }
-    let type_default = type_default(&defaults, definition, kind);
-    let (asked, brief) = (request.model.as_deref(), request.prompt.as_str());
-    let wish = ModelWish { kind, asked, brief, definition, type_default, parents: None };
-    rules.choose_model(models, wish).map(drop)
+
+    /// The depth from which it delegates. A program delegates as a main agent does.
+    pub(crate) fn depth(self) -> Option<u32> {
+        match self {
+            Self::Person => None,
+            Self::Program => Some(0),
+            Self::Task(parent) => Some(parent.depth),
+        }
+    }
+
+    /// The depth of the new task.
+    pub(crate) fn depth_of_task(self) -> u32 {
+        self.depth().map_or(0, |depth| depth + 1)
+    }
+}
+
+/// The model that a contract has for an agent's type.
+fn type_default(defaults: &Defaults, definition: &AgentDefinition, kind: Kind) -> Option<&'static str> {
+    let by_type = || defaults.type_of(&definition.name)?.model;
+    (kind == Kind::Delegated).then(by_type).flatten()
 }
 
 impl Rules {
@@ -197,8 +212,28 @@ impl Rules {
         Err(Failure::new("prompt_too_long", message).due_to("task_tool.max_prompt_bytes"))
     }
 
+    /// The model that serves a request with this agent.
+    pub(crate) fn model_for(
+        &self,
+        asker: Asker<'_>,
+        definition: &AgentDefinition,
+        request: &TaskRequest,
+        models: &dyn Models,
+        contract: &dyn Contract,
+    ) -> Result<Chosen, Failure> {
+        let wish = ModelWish {
+            kind: asker.kind(),
+            asked: request.model.as_deref(),
+            brief: &request.prompt,
+            definition,
+            type_default: type_default(&contract.defaults(), definition, asker.kind()),
+            parents: asker.parent().map(|parent| &parent.model).or(request.lent_model.as_ref()),
+        };
+        self.choose_model(models, wish)
+    }
+
     /// The model that serves: call, then agent file, then type, then these rules, then parent.
-    pub(crate) fn choose_model(&self, models: &dyn Models, wish: ModelWish<'_>) -> Result<Chosen, Failure> {
+    fn choose_model(&self, models: &dyn Models, wish: ModelWish<'_>) -> Result<Chosen, Failure> {
         let ModelWish { kind, asked, brief, definition, type_default, parents } = wish;
         // A main agent's model is a person's choice, not a call's.
         if let (Kind::Delegated, Some(model), false) = (kind, asked, self.allow_model_override) {

@@ -1,55 +1,31 @@
-//! Delegation: a parent's call becomes a child task. The same loop, a clean context, a narrower grant.
+//! Delegation: a parent's call becomes a child task. It runs in the same loop, with a clean context and a narrower grant.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use sortie_agents::AgentDefinition;
-use sortie_policy::Judge;
-use sortie_protocol::{AgentConfig, CallId, Failure, Grant, Job, Launched, Resource, TaskId, TaskRequest};
+use sortie_protocol::{CallId, Fact, Failure, Job, Launched, Resource, TaskId, TaskOutcome, TaskRequest};
 use sortie_tools::{AnswerParts, BoxFuture, Delegated, Delegation};
-use tokio_util::sync::CancellationToken;
 
-use crate::budget::account::Account;
-use crate::budget::deadline::Deadline;
-use crate::budget::slots::Slot;
 use crate::conversation::load_task::read;
 use crate::conversation::outcome::{Ending, Tally};
 use crate::conversation::replay::Attached;
 use crate::gate::call_order::Words;
-use crate::log::writer::{Hold, Sink};
-use crate::messages::inbox::Inbox;
 use crate::messages::report_cap::{self, Room};
-use crate::messages::report_target::{Address, Recipient};
-use crate::ports::approval::Approvals;
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
-use crate::resolve::permissions::refuse_denied;
 use crate::resolve::settings::{Kind, serving};
-use crate::tasks::result_cache::lookup::Known;
-use crate::tasks::observers::Asked;
-use crate::tasks::resume::reattach::{Found, Persistence};
-use crate::tasks::resume::{Above, GoingOn, Wish};
-use crate::tasks::resume::limits::Wisher;
-use crate::tasks::state::{EngineError, EngineState};
-use crate::tasks::task::{Task, launched};
+use crate::tasks::result_cache::lookup::{keep, whence};
+use crate::tasks::resume::follow_up::agent_of;
+use crate::tasks::resume::reattach::{Found, Persistence, again};
+use crate::tasks::scope::{TaskScope, Wait};
+use crate::tasks::start::admission::{Admission, Admitted, admit};
+use crate::tasks::start::origin::Origin;
+use crate::tasks::start::prepare;
+use crate::tasks::state::EngineError;
+use crate::tasks::task::launched;
 
 /// One task's door to children of its own.
 pub(crate) struct Delegate {
-    pub(crate) engine: Arc<EngineState>,
-    pub(crate) parent: Arc<Job>,
-    pub(crate) judge: Arc<Judge>,
-    pub(crate) approvals: Arc<Approvals>,
-    pub(crate) account: Arc<Account>,
-    pub(crate) sink: Sink,
-    pub(crate) cancel: CancellationToken,
-    pub(crate) deadline: Arc<Deadline>,
-    /// The children that answer calls which were under way when the task stopped.
-    pub(crate) attached: HashMap<CallId, Attached>,
-    /// Whoever has them and cannot be seen from here is known to be gone.
-    pub(crate) takes_over: bool,
-    /// All calls that were.
-    pub(crate) begun: HashSet<CallId>,
-    pub(crate) inbox: Arc<Inbox>,
+    pub(crate) scope: Arc<TaskScope>,
     /// What the task's conversation has for reports.
     pub(crate) room: Arc<Room>,
     /// What the calls of its newest turn say to them.
@@ -61,26 +37,28 @@ pub(crate) struct Delegate {
 impl Delegation for Delegate {
     fn delegate<'a>(&'a self, call: &'a CallId, request: TaskRequest) -> BoxFuture<'a, Result<Delegated, Failure>> {
         Box::pin(async move {
+            let engine = &self.scope.engine;
             let mut delegated = self.answer(call, request).await?;
             if let Delegated::Ended(outcome) = &mut delegated {
-                report_cap::fit(outcome, &self.room, (self.engine.contract.as_ref(), &self.engine.reports)).await;
+                report_cap::fit(outcome, &self.room, (engine.contract.as_ref(), &engine.reports)).await;
             }
             Ok(delegated)
         })
     }
 
     fn is_switched_on(&self) -> Result<(), Failure> {
-        self.engine.rules.check_switched_on()
+        self.scope.engine.rules.check_switched_on()
     }
 
     fn agent_for(&self, request: &TaskRequest) -> Resource {
+        let engine = &self.scope.engine;
         if let Some(asked) = &request.resume {
-            return self.engine.agent_of(asked);
+            return agent_of(engine, asked);
         }
-        let roster = self.engine.rosters.current();
-        let best_match = self.engine.contract.defaults().best_match;
+        let roster = engine.rosters.current();
+        let best_match = engine.contract.defaults().best_match;
         // A template may say who serves. One that does not fit is refused before anybody is asked.
-        let most_bytes = self.engine.rules.max_prompt_bytes;
+        let most_bytes = engine.rules.max_prompt_bytes;
         let Ok(request) = roster.templates().applied(request.clone(), most_bytes) else {
             return Resource::Nothing;
         };
@@ -89,38 +67,42 @@ impl Delegation for Delegate {
     }
 
     fn answer_parts(&self) -> AnswerParts<'_> {
-        let ids = &self.engine.ids;
-        AnswerParts { cwd: &self.engine.rules.cwd, spare_id: ids.task(), mark: ids.mark() }
+        let engine = &self.scope.engine;
+        AnswerParts { cwd: &engine.rules.cwd, spare_id: engine.ids.task(), mark: engine.ids.mark() }
     }
 }
 
 impl Delegate {
-    /// What a call is answered with: a child that has ended, or that goes on by itself.
+    /// The answer to a call: a child that has ended, or that goes on by itself.
     async fn answer(&self, call: &CallId, request: TaskRequest) -> Result<Delegated, Failure> {
-        let waits = !request.background;
-        if let Some(attached) = self.attached.get(call).filter(|attached| attached.is_released) {
+        let wait = Wait::of(&request);
+        match self.scope.attached.get(call) {
             // It goes on by itself, since the task did.
-            return self.launched_before(attached.child).await;
+            Some(attached) if attached.is_released => return self.launched_before(attached.child).await,
+            Some(attached) => return self.answer_again(call, *attached, wait).await,
+            None => {}
         }
-        if let Some(attached) = self.attached.get(call) {
-            return self.answer_again(call, *attached, waits).await;
+        let address = self.scope.address(call, wait);
+        let origin = Origin::Child { parent: &self.scope, address };
+        let task = prepare(&self.scope.engine, &origin, request).await?;
+        match admit(task, &origin, wait).await? {
+            Admission::Start(admitted) => self.start(call, *admitted, wait).await,
+            Admission::GivenAgain { job, outcome } => {
+                self.record_given(call, &job, &outcome).await;
+                Ok(Delegated::Ended(outcome))
+            }
         }
-        let address = self.address(call, waits);
-        let Some(asked) = request.resume.clone() else { return self.begin((call, request), address).await };
-        let task = self.follow_up(Arc::clone(&address), request, &asked).await?;
-        self.start((call, task), &address, waits).await
     }
 
-    /// The same by a child that was started before a crash.
-    async fn answer_again(&self, call: &CallId, attached: Attached, waits: bool) -> Result<Delegated, Failure> {
+    /// The answer of a child that was started before a crash.
+    async fn answer_again(&self, call: &CallId, attached: Attached, wait: Wait) -> Result<Delegated, Failure> {
         let persistence = Persistence::new();
         loop {
-            let address = self.address(call, waits);
-            let task = match self.again(Arc::clone(&address), call, attached).await {
+            let admitted = match again(&self.scope, call, attached, wait).await {
                 Found::Ended(outcome) | Found::OutOfReach(outcome) => return Ok(Delegated::Ended(outcome)),
-                Found::Open(task) => *task,
+                Found::Open(admitted) => *admitted,
             };
-            match self.start((call, task), &address, waits).await {
+            match self.start(call, admitted, wait).await {
                 Err(held) if persistence.tries_again_after(&held).await => {}
                 answered => return answered,
             }
@@ -128,54 +110,31 @@ impl Delegate {
     }
 
     /// A failure means that it was not started.
-    async fn start(&self, (call, task): (&CallId, Task), address: &Address, waits: bool) -> Result<Delegated, Failure> {
-        if waits {
-            return self.wait((call, task), address).await;
+    async fn start(&self, call: &CallId, admitted: Admitted, wait: Wait) -> Result<Delegated, Failure> {
+        match wait {
+            Wait::ForTheEnd => self.wait(call, admitted).await,
+            Wait::Background => launch(admitted).await.map(Delegated::Launched),
         }
-        self.launch(task).await.map(Delegated::Launched)
-    }
-
-    /// A new child, unless somebody has done the same on the same files.
-    async fn begin(
-        &self,
-        (call, request): (&CallId, TaskRequest),
-        address: Arc<Address>,
-    ) -> Result<Delegated, Failure> {
-        let waits = !request.background;
-        let mut task = self.task(Arc::clone(&address), request).await?;
-        let known = if waits { self.known(call, &mut task).await } else { Known::New(None) };
-        let ticket = match known {
-            Known::New(ticket) => ticket,
-            // Nobody is told of a start that there is not.
-            Known::Done(outcome) => {
-                self.account.take_back_child();
-                return Ok(Delegated::Ended(outcome));
-            }
-        };
-        self.engine.check_rate().inspect_err(|_| self.account.take_back_child())?;
-        task.consult_hooks().await.inspect_err(|_| self.account.take_back_child())?;
-        if !waits {
-            return self.launch(task).await.map(Delegated::Launched);
-        }
-        let delegated = self.wait((call, task), &address).await?;
-        if matches!(delegated, Delegated::Ended(_)) {
-            self.engine.keep(ticket, &self.approvals).await;
-        }
-        Ok(delegated)
     }
 
     /// Starts a child and waits for its end, or until it is released.
-    async fn wait(&self, (call, task): (&CallId, Task), address: &Address) -> Result<Delegated, Failure> {
+    async fn wait(&self, call: &CallId, Admitted { task, ticket, .. }: Admitted) -> Result<Delegated, Failure> {
         // Should this future be dropped, the child is told to end, and does so by itself.
         let child_ends_with_us = task.cancel.clone().drop_guard();
         let (job, account) = (Arc::clone(&task.job), Arc::clone(&task.account));
-        let sink = task.sink.clone();
+        let (sink, address) = (task.sink.clone(), task.address.clone());
         let started = task.start().await.map_err(journal_failure)?;
         self.words.are_said(call);
+        let released = async {
+            match &address {
+                Some(address) => address.released().await,
+                None => std::future::pending().await,
+            }
+        };
         let ended = tokio::select! {
             biased;
             // First: once it was let go its report is mail, even if it has ended by now.
-            () = address.released() => None,
+            () = released => None,
             ended = started => Some(ended.unwrap_or(Err(EngineError::Aborted))),
         };
         // What still works below it is not its own any more.
@@ -183,136 +142,46 @@ impl Delegate {
         let Some(ended) = ended else {
             return Ok(Delegated::Launched(Box::new(launched(&job, sink.output_path()))));
         };
-        Ok(Delegated::Ended(Box::new(match ended {
-            Ok(outcome) => outcome,
+        let outcome = ended.unwrap_or_else(|error| {
             // It ran, but its ending could not be recorded. What it spent is known all the same.
-            Err(error) => {
-                let failure = Failure::new("internal", error.to_string());
-                Tally::new(&account, &job.notices).outcome(&job, Ending::Failed { failure, text: String::new() })
-            }
-        })))
+            let failure = Failure::new("internal", error.to_string());
+            Tally::new(&account, &job.notices).outcome(&job, Ending::Failed { failure, text: String::new() })
+        });
+        keep(&self.scope.engine, ticket, &self.scope.approvals).await;
+        Ok(Delegated::Ended(Box::new(outcome)))
     }
 
-    /// Starts a child that goes on by itself. It ends with this task, or when it is done.
-    pub(crate) async fn launch(&self, task: Task) -> Result<Box<Launched>, Failure> {
-        let failure = task.sink.tell_in(&self.engine.reports, &[]);
-        let mut launched = task.launched();
-        launched.notices.extend(failure);
-        task.start().await.map_err(journal_failure)?;
-        Ok(Box::new(launched))
-    }
-
-    /// What a call is told whose child goes on by itself since before a crash.
+    /// The answer to a call whose child goes on by itself since before a crash.
     async fn launched_before(&self, child: TaskId) -> Result<Delegated, Failure> {
-        let journal = Arc::clone(&self.engine.journal);
+        let journal = Arc::clone(&self.scope.engine.journal);
         let past = blocking(move || read(journal.as_ref(), child)).await?;
-        let resident = self.engine.present.find(child);
+        let resident = self.scope.engine.present.find(child);
         let output_file = resident.and_then(|resident| resident.sink.output_path());
         let job = Job { notices: past.deeds.notices, ..past.job };
         Ok(Delegated::Launched(Box::new(launched(&job, output_file))))
     }
 
-    pub(crate) fn address(&self, call: &CallId, waits: bool) -> Arc<Address> {
-        let (sink, inbox) = (self.sink.clone(), Arc::clone(&self.inbox));
-        Address::new(Recipient { sink, inbox, call: call.clone(), waits, is_over: false }, &self.deadline)
+    /// Records that a call was answered from the result cache: nobody sees a task start.
+    async fn record_given(&self, call: &CallId, job: &Job, outcome: &TaskOutcome) {
+        // On disk: that is where it is found when this task wants to read on.
+        let given = Fact::OutcomeGiven { call: call.clone(), from: outcome.task_id };
+        self.scope.sink.append_synced(given).await.ok();
+        let text = format!("“{}” was {}", job.title, whence(outcome));
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).push(text.clone());
+        // A log that is lost ends the task by itself.
+        self.scope.sink.append(Fact::Noticed { text }).await.ok();
     }
 
-    pub(crate) fn above(&self, address: Arc<Address>) -> Above<'_> {
-        Above {
-            config: &self.parent.config,
-            account: &self.account,
-            approvals: &self.approvals,
-            cancel: self.cancel.child_token(),
-            address,
-        }
-    }
-
-    /// A child that has ended, with a follow-up.
-    async fn follow_up(&self, address: Arc<Address>, request: TaskRequest, asked: &str) -> Result<Task, Failure> {
-        let engine = &self.engine;
-        engine.rules.check_prompt(&request)?;
-        engine.check_background(&request)?;
-        engine.rules.check_depth(self.parent.config.depth)?;
-        let request = engine.in_full(request)?;
-        self.let_finish(asked).await;
-        let (remembered, mut notices) = engine.wanted(asked, Some(self.parent.task)).await?;
-        notices.extend(engine.differences(&request, &remembered, &self.judge)?);
-        let wish = Wish::Leg { prompt: Some(request.prompt), limits: request.limits, by: Wisher::Call };
-        let task =
-            engine.go_on(GoingOn { remembered, wish, notices, above: Some(self.above(address)), takes_over: false });
-        let mut task = task.await?;
-        engine.check_rate()?;
-        task.consult_hooks().await?;
-        Ok(task)
-    }
-
-    async fn task(&self, address: Arc<Address>, request: TaskRequest) -> Result<Task, Failure> {
-        let engine = &self.engine;
-        engine.rules.check_prompt(&request)?;
-        engine.check_background(&request)?;
-        let defaults = engine.contract.defaults();
-        let roster = engine.rosters.current();
-        let request = roster.templates().applied(request, engine.rules.max_prompt_bytes)?;
-        let serving = serving(&roster.agents, &request, Kind::Delegated, defaults.best_match);
-        if let Ok(serving) = &serving
-            && defaults.refuses_circles
-        {
-            refuse_circle(&self.parent.config, &serving.definition.name)?;
-        }
-        engine.rules.check_depth(self.parent.config.depth)?;
-        let serving = serving?;
-        // The gate has judged the agent that was there a moment ago; this is the one that is started.
-        refuse_denied(&self.judge, engine.contract.as_ref(), serving.definition)?;
-        if defaults.refuses_missing_tools {
-            refuse_missing_tools(&self.parent.config.grant, serving.definition)?;
-        }
-        let from_parent = (Kind::Delegated, Some(&self.parent.config));
-        let asked = Asked::from(&request);
-        let equipped = engine.equipping().equipped(&roster, serving.definition, from_parent, &self.cancel).await;
-        let (config, request) = engine.resolve(&equipped, serving, from_parent, request)?;
-        let account = Account::below(&self.account, config.limits);
-        account.check_prices(&config.model, &engine.models.terms(&config.model).prices)?;
-        self.account.admit_child()?;
-        let job = Arc::new(engine.job(request, config, Some(&self.parent)));
-        let sink = engine.sink(&job, Hold::FIRST);
-        Ok(Task {
-            engine: Arc::clone(engine),
-            roster: equipped,
-            asked,
-            slot: Arc::new(Slot::of(Arc::clone(&engine.slots), sink.clone(), Arc::clone(&account))),
-            sink,
-            job,
-            account,
-            cancel: self.cancel.child_token(),
-            approvals: Arc::clone(&self.approvals),
-            address: Some(address),
-            inbox: Arc::default(),
-            hook_notices: Vec::new(),
-            past: None,
-        })
+    /// Notices about its delegations, for the task's outcome.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// An agent that is already at work further up would wait for itself.
-fn refuse_circle(parent: &AgentConfig, name: &str) -> Result<(), Failure> {
-    let chain = &parent.chain;
-    let Some(first) = chain.iter().position(|above| above == name) else { return Ok(()) };
-    // All that led there. A main agent was delegated to by nobody, unless the circle begins with it.
-    let has_main = chain.len() > parent.depth as usize;
-    let start = usize::from(has_main && first > 0);
-    let circle: Vec<&str> = chain[start..].iter().map(String::as_str).chain([name]).collect();
-    let message = format!("`{name}` is already at work further up: {}; do this part yourself", circle.join(" -> "));
-    Err(Failure::new("circular", message).about(circle))
-}
-
-/// A definition that asks for a tool by name is not run without it.
-fn refuse_missing_tools(grant: &Grant, definition: &AgentDefinition) -> Result<(), Failure> {
-    let named: Vec<String> = definition.named_tools().map(str::to_owned).collect();
-    let had = sortie_policy::offerable(grant, &named);
-    let missing: Vec<&str> = named.iter().filter(|tool| !had.contains(tool)).map(String::as_str).collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let message = format!("`{}` needs tools that its parent may not use: {}", definition.name, missing.join(", "));
-    Err(Failure::new("tool_access", message).about(missing))
+/// Starts a child that works in the background. It ends with its parent, or when it is done.
+pub(crate) async fn launch(Admitted { task, notice, .. }: Admitted) -> Result<Box<Launched>, Failure> {
+    let mut launched = task.launched();
+    launched.notices.extend(notice);
+    task.start().await.map_err(journal_failure)?;
+    Ok(Box::new(launched))
 }

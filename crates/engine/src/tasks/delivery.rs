@@ -20,6 +20,7 @@ use crate::messages::inbox_order::Place;
 use crate::messages::mail_text::unread_notice;
 use crate::messages::report_target::{Address, Recipient};
 use crate::messages::running_task::{PassedOn, Resident, Stopper};
+use crate::tasks::resume::end_interrupted::report_of;
 use crate::tasks::state::EngineError;
 use crate::tasks::task::Task;
 
@@ -130,7 +131,7 @@ impl Task {
             if self.engine.present.find(child).is_some() {
                 continue;
             }
-            match self.engine.report_of(child, ended_leg, self.caller(&call)).await {
+            match report_of(&self.engine, child, ended_leg, self.caller(&call)).await {
                 Ok(report) => self.inbox.report(child, report),
                 // Somebody else has it, or it cannot be read.
                 Err(_) => self.inbox.forget(child),

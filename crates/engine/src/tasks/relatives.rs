@@ -1,5 +1,5 @@
-//! What a task can see and do of the tasks around it. Only its own tree is there for it: below it, one above it, and those
-//! beside it.
+//! The tasks around a task, as far as it can see them, write to them and ask them: those below it, the one above it, and
+//! those beside it.
 
 mod given;
 mod reach;
@@ -13,17 +13,21 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use sortie_crash::point;
 use sortie_journal::TaskState;
-use sortie_protocol::{Addressee, CallId, Event, Fact, Failure, Job, Sender, TaskId, TaskRequest};
+use sortie_protocol::{Addressee, CallId, Event, Fact, Failure, Job, Sender, TaskId, TaskOutcome, TaskRequest};
 use sortie_tools::{
-    Answered, BoxFuture, Choice, Delegated, Delegation as _, Glance, Kin, Listing, Note, Receipt, ReportPage, Sought,
-    Stand,
+    Answered, BoxFuture, Choice, Delegated, Delegation, Glance, Kin, Listing, Note, Receipt, ReportPage, Sought, Stand,
+    Work,
 };
 
+use self::given::given;
 pub(crate) use self::reach::Member;
 use self::reach::NO_SUCH_TASK;
-pub(crate) use self::stand::{END_WITHIN, Onlooker, listing, not_ended};
+pub(crate) use self::stand::{
+    END_WITHIN, Onlooker, at_work, end_all, listing, not_ended, page_of, recorded_stand, report_page, stand_of,
+};
 use self::wait::Wait;
 use crate::conversation::load_task::read;
+use crate::gate::children::Children;
 use crate::messages::questions::{ASK, Asker};
 use crate::messages::running_task::{Courier, Resident, SILENT, Stopper};
 use crate::ports::approval::Inquiry;
@@ -32,6 +36,8 @@ use crate::ports::failure::journal_failure;
 use crate::ports::hooks::Asking;
 use crate::tasks::delegate::Delegate;
 use crate::tasks::resume::follow_up::is_own;
+use crate::tasks::resume::reattach::{Found, end_instead};
+use crate::tasks::scope::TaskScope;
 
 /// What whoever asks the person is told whose turn does not come in time.
 const OVERTAKEN: &str = "your question was never shown to anyone: others were asked before it, and there is little time left; \
@@ -41,16 +47,46 @@ const OVERTAKEN: &str = "your question was never shown to anyone: others were as
 const TOO_LATE: &str = "your question was never shown to anyone: there is too little time left for an answer; go on by your \
                         best judgement, and say in your report what you assumed";
 
-impl Kin for Delegate {
+/// The tasks around one task, as it reaches them.
+pub(crate) struct Relatives {
+    pub(crate) scope: Arc<TaskScope>,
+    pub(crate) delegate: Delegate,
+}
+
+impl Children for Relatives {
+    fn delegation(&self) -> &dyn Delegation {
+        &self.delegate
+    }
+
+    fn relatives(&self) -> &dyn Kin {
+        self
+    }
+
+    fn let_go<'a>(&'a self, call: &'a CallId, refusal: &'a str) -> BoxFuture<'a, Option<TaskOutcome>> {
+        Box::pin(async move {
+            let attached = *self.scope.attached.get(call)?;
+            match end_instead(&self.scope, call, attached, Failure::new("permission", refusal)).await {
+                Found::Ended(outcome) | Found::OutOfReach(outcome) => Some(*outcome),
+                Found::Open(_) => None,
+            }
+        })
+    }
+
+    fn notices(&self) -> Vec<String> {
+        self.delegate.notices()
+    }
+}
+
+impl Kin for Relatives {
     fn look<'a>(&'a self, task: &'a str, patience: Duration) -> BoxFuture<'a, Result<Glance, Failure>> {
         Box::pin(async move {
             let member = match self.below(task).await {
                 // It has ended before this task asked.
-                Err(none) if none.code == NO_SUCH_TASK => return self.given(task).await.map(Glance::from),
+                Err(none) if none.code == NO_SUCH_TASK => return given(&self.scope, task).await.map(Glance::from),
                 member => member?,
             };
-            if let Some(resident) = self.engine.present.find(member.task) {
-                let something_else = self.inbox.message(|_| true);
+            if let Some(resident) = self.scope.engine.present.find(member.task) {
+                let something_else = self.scope.inbox.message(|_| true);
                 let over = async {
                     tokio::select! {
                         biased;
@@ -70,17 +106,17 @@ impl Kin for Delegate {
 
     fn list<'a>(&'a self, choice: Choice<'a>) -> BoxFuture<'a, Result<Listing, Failure>> {
         Box::pin(async move {
-            let mut members = self.tree(self.parent.task).await?;
-            members.retain(|member| member.task != self.parent.task);
+            let mut members = self.tree(self.scope.job.task).await?;
+            members.retain(|member| member.task != self.scope.job.task);
             listing(self, members, choice).await
         })
     }
 
     fn siblings<'a>(&'a self, choice: Choice<'a>) -> BoxFuture<'a, Result<Listing, Failure>> {
         Box::pin(async move {
-            let Some(parent) = self.parent.parent else { return Ok(Listing::default()) };
+            let Some(parent) = self.scope.job.parent else { return Ok(Listing::default()) };
             let mut members = self.tree(parent).await?;
-            members.retain(|member| member.parent == Some(parent) && member.task != self.parent.task);
+            members.retain(|member| member.parent == Some(parent) && member.task != self.scope.job.task);
             listing(self, members, choice).await
         })
     }
@@ -88,9 +124,9 @@ impl Kin for Delegate {
     fn page<'a>(&'a self, task: &'a str, from: usize, most: usize) -> BoxFuture<'a, Result<ReportPage, Failure>> {
         Box::pin(async move {
             match self.below(task).await {
-                Ok(member) => self.engine.report_page(member.task, from, most).await,
+                Ok(member) => report_page(&self.scope.engine, member.task, from, most).await,
                 Err(none) if none.code == NO_SUCH_TASK => {
-                    self.engine.page_of(*self.given(task).await?.outcome, from, most).await
+                    page_of(&self.scope.engine, *given(&self.scope, task).await?.outcome, from, most).await
                 }
                 Err(failure) => Err(failure),
             }
@@ -100,7 +136,8 @@ impl Kin for Delegate {
     fn stop<'a>(&'a self, task: &'a str) -> BoxFuture<'a, Result<Vec<Glance>, Failure>> {
         Box::pin(async move {
             let task = self.below(task).await?.task;
-            let stopped = self.engine.end_all(task, &self.tree(task).await?, Stopper::Task(self.parent.task)).await?;
+            let stopped =
+                end_all(&self.scope.engine, task, &self.tree(task).await?, Stopper::Task(self.scope.job.task)).await?;
             let mut glances = Vec::new();
             for resident in stopped {
                 glances.push(self.glance(self.recorded(resident.job.task).await?).await?);
@@ -111,24 +148,24 @@ impl Kin for Delegate {
 
     fn send<'a>(&'a self, call: &'a CallId, to: &'a str, text: String) -> BoxFuture<'a, Result<Receipt, Failure>> {
         Box::pin(async move {
-            if let Some(attached) = self.attached.get(call) {
+            if let Some(attached) = self.scope.attached.get(call) {
                 // It goes on with these words since before a crash.
                 return Ok(Receipt::Resumed { task: attached.child });
             }
             let Member { task, parent, state, .. } = self.in_reach(to).await?;
-            if self.begun.contains(call) && self.has_arrived(task, call).await? {
+            if self.scope.begun.contains(call) && self.has_arrived(task, call).await? {
                 return Ok(Receipt::Delivered { task });
             }
-            let from = Sender::Task { task: self.parent.task, agent: self.parent.config.agent.clone() };
-            let resident = self.engine.present.find(task);
+            let from = Sender::Task { task: self.scope.job.task, agent: self.scope.job.config.agent.clone() };
+            let resident = self.scope.engine.present.find(task);
             if let Some(resident) = &resident
                 && resident.write((from, text.clone()), Courier::Call(call.clone())).await.map_err(journal_failure)?
             {
                 return Ok(Receipt::Delivered { task });
             }
             resident.as_deref().map_or(Ok(()), Resident::refuse_when_stopping)?;
-            let (journal, own) = (Arc::clone(&self.engine.journal), self.parent.task);
-            if !blocking(move || is_own(journal.as_ref(), own, (task, parent))).await? {
+            let (journal, own) = (Arc::clone(&self.scope.engine.journal), self.scope.job.task);
+            if !blocking(move || is_own(journal.as_ref(), own, task, parent)).await? {
                 let is_over = resident.is_some() || matches!(state, TaskState::Ended(_));
                 let how = if is_over { "has ended" } else { "is not at work here" };
                 let message = format!("{task} {how}; only the task that has it can have it go on");
@@ -138,12 +175,12 @@ impl Kin for Delegate {
                 // It has read its last message; soon it has ended.
                 resident.over.cancelled().await;
             }
-            self.engine.rules.check_resume()?;
-            if !self.engine.rules.background {
+            self.scope.engine.rules.check_resume()?;
+            if !self.scope.engine.rules.background {
                 let message = format!(
                     "{task} has ended, and nothing works in the background here (`task_tool.background`); it goes on with a \
                      call of {} whose `resume` is its id",
-                    self.engine.contract.tool_name()
+                    self.scope.engine.contract.tool_name()
                 );
                 return Err(Failure::new("background_off", message));
             }
@@ -153,7 +190,7 @@ impl Kin for Delegate {
                 background: true,
                 ..TaskRequest::default()
             };
-            match self.delegate(call, request).await? {
+            match self.delegate.delegate(call, request).await? {
                 Delegated::Launched(_) | Delegated::Ended(_) => Ok(Receipt::Resumed { task }),
             }
         })
@@ -167,23 +204,26 @@ impl Kin for Delegate {
         patience: Duration,
     ) -> BoxFuture<'a, Result<Option<Answered>, Failure>> {
         Box::pin(async move {
-            let _asker = Asker { inbox: &self.inbox, call };
-            self.inbox.may_ask(call).await;
-            if !self.inbox.is_put(call) {
+            let _asker = Asker { inbox: &self.scope.inbox, call };
+            self.scope.inbox.may_ask(call).await;
+            if !self.scope.inbox.is_put(call) {
                 self.put_question(call, whom, &question).await?;
             }
-            let above: Vec<TaskId> = self.parent.parent.into_iter().chain(self.above_now().await).collect();
+            let above: Vec<TaskId> = self.scope.job.parent.into_iter().chain(self.above_now().await).collect();
             let answered_elsewhere = OnceLock::new();
             let by_mail = async {
-                let message = self.inbox.answer(call, &above).await;
+                let message = self.scope.inbox.answer(call, &above).await;
                 answered_elsewhere.get_or_init(|| ());
                 Answered { text: message.text, from: message.from, message: Some(message.number) }
             };
             let by_hand = async {
                 match whom {
-                    Addressee::Person => self.ask_person((call, &question, &answered_elsewhere), patience).await,
+                    Addressee::Person => {
+                        self.ask_person(PersonQuestion { call, question: &question, patience }, &answered_elsewhere)
+                            .await
+                    }
                     Addressee::Parent => {
-                        self.inbox.has_asked(call);
+                        self.scope.inbox.has_asked(call);
                         self.wait_for_parent(patience).await
                     }
                 }
@@ -200,7 +240,7 @@ impl Kin for Delegate {
     fn post(&self, text: String) -> BoxFuture<'_, Result<(), Failure>> {
         Box::pin(async move {
             // On disk: that is where it is read.
-            self.sink.append_synced(Fact::NotePosted { text }).await.map_err(journal_failure)?;
+            self.scope.sink.append_synced(Fact::NotePosted { text }).await.map_err(journal_failure)?;
             point("note.posted");
             Ok(())
         })
@@ -208,29 +248,38 @@ impl Kin for Delegate {
 
     fn notes(&self, sought: Sought) -> BoxFuture<'_, Result<Vec<Note>, Failure>> {
         Box::pin(async move {
-            let (journal, root, reader) = (Arc::clone(&self.engine.journal), self.parent.root, self.parent.task);
-            let board = self.engine.boards.of(root);
+            let (journal, root, reader) =
+                (Arc::clone(&self.scope.engine.journal), self.scope.job.root, self.scope.job.task);
+            let board = self.scope.engine.boards.of(root);
             blocking(move || board.look(journal.as_ref(), (root, reader), sought)).await
         })
     }
 }
 
-impl Delegate {
+/// A question to the person at the terminal.
+struct PersonQuestion<'a> {
+    call: &'a CallId,
+    question: &'a str,
+    /// The time for an answer, once the question is shown.
+    patience: Duration,
+}
+
+impl Relatives {
     /// Records the question, together with its delivery.
     async fn put_question(&self, call: &CallId, whom: Addressee, question: &str) -> Result<(), Failure> {
         let (call, text) = (call.clone(), question.to_owned());
         if whom == Addressee::Person {
-            if !self.engine.permissions.approver.is_present() {
+            if !self.scope.engine.permissions.approver.is_present() {
                 let message = "there is nobody to ask; go on by your best judgement, and say what you assumed";
                 return Err(Failure::new("nobody", message));
             }
-            let asking = self.inbox.asking().await;
+            let asking = self.scope.inbox.asking().await;
             let fact = Fact::QuestionAsked { call: call.clone(), to: whom, text: text.clone() };
-            self.sink.append_synced(fact).await.map_err(journal_failure)?;
+            self.scope.sink.append_synced(fact).await.map_err(journal_failure)?;
             asking.put(call, whom, text);
             return Ok(());
         }
-        let own = self.engine.present.find(self.parent.task);
+        let own = self.scope.engine.present.find(self.scope.job.task);
         let own = own.ok_or_else(|| Failure::new("own_task", "this task is not at work any more"))?;
         own.ask_above(call, text).await
     }
@@ -238,7 +287,7 @@ impl Delegate {
     /// Whether a message has reached a task by a call of this one, before that was broken off. One that was ended before it
     /// read it is a failure.
     async fn has_arrived(&self, task: TaskId, call: &CallId) -> Result<bool, Failure> {
-        let (journal, own, call) = (Arc::clone(&self.engine.journal), self.parent.task, call.clone());
+        let (journal, own, call) = (Arc::clone(&self.scope.engine.journal), self.scope.job.task, call.clone());
         let look_it_up = move || {
             let mut arrived = None;
             let mut look = |event: Event| match event.fact {
@@ -263,10 +312,10 @@ impl Delegate {
 
     /// Waits as long as the parent may answer; one that no longer can is a failure.
     async fn wait_for_parent(&self, patience: Duration) -> Result<Option<Answered>, Failure> {
-        let wait = Wait::begin(self.deadline.time_to_ask(), patience);
+        let wait = Wait::begin(self.scope.deadline.time_to_ask(), patience);
         let silence = async {
             loop {
-                let changed = self.inbox.change();
+                let changed = self.scope.inbox.change();
                 let Some(above) = self.inbox_above().await else { return std::future::pending().await };
                 tokio::select! {
                     () = above.silence() => return,
@@ -285,14 +334,14 @@ impl Delegate {
     /// the next one's turn.
     async fn ask_person(
         &self,
-        (call, question, answered): (&CallId, &str, &OnceLock<()>),
-        patience: Duration,
+        PersonQuestion { call, question, patience }: PersonQuestion<'_>,
+        answered: &OnceLock<()>,
     ) -> Result<Option<Answered>, Failure> {
-        let mut turn = pin!(self.engine.desk.turn());
+        let mut turn = pin!(self.scope.engine.desk.turn());
         let at_once = turn.as_mut().now_or_never();
         // The next one of this task stands behind it.
-        self.inbox.has_asked(call);
-        let time = self.deadline.time_to_ask();
+        self.scope.inbox.has_asked(call);
+        let time = self.scope.deadline.time_to_ask();
         if !time.is_enough() {
             return Err(Failure::new("no_answer", TOO_LATE));
         }
@@ -312,12 +361,12 @@ impl Delegate {
         let ground = "the agent asks";
         let arguments = serde_json::json!({"question": question}).to_string();
         let asking = Asking { tool: ASK, arguments: &arguments, rules: &[], ground };
-        self.engine.hooks.asks(&self.parent, &asking);
-        let Job { task, title, config, .. } = self.parent.as_ref();
+        self.scope.engine.hooks.asks(&self.scope.job, &asking);
+        let Job { task, title, config, .. } = self.scope.job.as_ref();
         let inquiry = Inquiry { task: *task, title, chain: &config.chain, question, within: wait.within(), answered };
         let answer = tokio::select! {
             biased;
-            answer = self.engine.permissions.approver.inquire(&inquiry) => answer,
+            answer = self.scope.engine.permissions.approver.inquire(&inquiry) => answer,
             () = wait.runs_out() => None,
         };
         drop(turn);
@@ -331,7 +380,7 @@ impl Delegate {
 
     /// Whether another one waits for an answer of this task, and has none.
     async fn is_asked_by(&self, resident: &Resident) -> bool {
-        let own = self.parent.task;
+        let own = self.scope.job.task;
         let Some(address) = resident.address.as_ref().filter(|_| resident.inbox.awaits_answer_of(own)) else {
             return false;
         };
@@ -339,13 +388,16 @@ impl Delegate {
     }
 }
 
-impl Onlooker for Delegate {
+impl Onlooker for Relatives {
     async fn glance(&self, member: Member) -> Result<Glance, Failure> {
         let Member { task, parent, agent, title, .. } = member;
-        let stand = match self.engine.at_work(task).await {
-            Some(resident) => resident.stand(self.is_asked_by(&resident).await),
-            None => match self.engine.recorded_stand(task).await? {
-                Stand::Ended { outcome, .. } => Stand::Ended { outcome, unread: self.inbox.mark_of(task) },
+        let stand = match at_work(&self.scope.engine, task).await {
+            Some(resident) => match stand_of(&resident) {
+                Stand::Works(work) => Stand::Works(Work { awaits_answer: self.is_asked_by(&resident).await, ..work }),
+                waits => waits,
+            },
+            None => match recorded_stand(&self.scope.engine, task).await? {
+                Stand::Ended { outcome, .. } => Stand::Ended { outcome, unread: self.scope.inbox.mark_of(task) },
                 open => open,
             },
         };

@@ -1,5 +1,6 @@
-//! Going on with a task: after a crash, a limit, a failure, or with a follow-up. What it may do is what it had when it was
-//! started, within what holds now; what it had under way is settled first.
+//! Resuming a task: after a crash, a limit, a failure, or with a follow-up.
+//!
+//! It may do what it could do when it was started, within what holds now. What it had under way is settled first.
 
 pub(crate) mod background_children;
 pub(crate) mod close_open_calls;
@@ -14,21 +15,22 @@ pub(crate) mod together;
 use std::sync::Arc;
 
 use sortie_journal::TaskState;
-use sortie_protocol::{AgentConfig, Failure, Limits, Status, TaskId, TaskRequest};
+use sortie_protocol::{Failure, Limits, Status, TaskId, TaskRequest};
 use sortie_sandbox::process::KeeperMark;
-use tokio_util::sync::CancellationToken;
 
-use crate::budget::account::Account;
-use crate::budget::slots::Slot;
 use crate::conversation::load_task::{Remembered, remember, standing};
-use crate::messages::report_target::Address;
-use crate::ports::approval::Approvals;
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
 use crate::tasks::observers::Asked;
-use crate::tasks::resume::limits::{Wisher, definition_of};
+use crate::tasks::resume::follow_up::otherwise;
+use crate::tasks::resume::grant::{Renewed, renewed};
+use crate::tasks::resume::limits::{Wisher, definition_of, limits_of_leg};
 use crate::tasks::resume::together::{refuse_alone, refuse_without};
 use crate::tasks::running::Running;
+use crate::tasks::scope::Wait;
+use crate::tasks::start::admission::admit;
+use crate::tasks::start::origin::Origin;
+use crate::tasks::start::{Decided, account, build, check_prices};
 use crate::tasks::state::EngineState;
 use crate::tasks::task::{Resumed, Task};
 
@@ -48,13 +50,11 @@ pub struct Resumption {
 }
 
 /// A task that is to go on.
-pub(crate) struct GoingOn<'a> {
+pub(crate) struct GoingOn {
     pub(crate) remembered: Remembered,
     pub(crate) wish: Wish,
     /// What should be known of how it goes on.
     pub(crate) notices: Vec<String>,
-    /// The parent that waits for it, if one does.
-    pub(crate) above: Option<Above<'a>>,
     /// Processes that cannot be seen from here and have those below it are known to be gone.
     pub(crate) takes_over: bool,
 }
@@ -70,138 +70,112 @@ pub(crate) enum Wish {
     },
 }
 
-/// What a task has from the parent that waits for it.
-pub(crate) struct Above<'a> {
-    pub(crate) config: &'a AgentConfig,
-    pub(crate) account: &'a Arc<Account>,
-    pub(crate) approvals: &'a Arc<Approvals>,
-    pub(crate) cancel: CancellationToken,
-    pub(crate) address: Arc<Address>,
+/// Resumes a task for a person. No parent waits for it.
+pub(crate) async fn resume(
+    engine: &Arc<EngineState>,
+    task: TaskId,
+    resumption: Resumption,
+) -> Result<Running, Failure> {
+    let Resumption { prompt, limits, take_over: takes_over } = resumption;
+    let roster = engine.rosters.current();
+    let in_full = |prompt| {
+        let request = TaskRequest { prompt, ..TaskRequest::default() };
+        roster.templates().applied(request, engine.rules.max_prompt_bytes)
+    };
+    let asked = prompt.map(in_full).transpose()?;
+    let journal = Arc::clone(&engine.journal);
+    let read = move || {
+        let (remembered, notices) = remember(journal.as_ref(), standing(journal.as_ref(), task, takes_over)?)?;
+        refuse_alone(journal.as_ref(), &remembered, takes_over)?;
+        refuse_without(journal.as_ref(), task, takes_over)?;
+        Ok((remembered, notices))
+    };
+    let (remembered, mut notices) = blocking(read).await?;
+    if let Some(asked) = &asked {
+        notices.extend(otherwise(engine, asked, &remembered));
+    }
+    let wish = Wish::Leg { prompt: asked.map(|asked| asked.prompt), limits, by: Wisher::Person };
+    let origin = Origin::Person;
+    let task = prepare(engine, &origin, GoingOn { remembered, wish, notices, takes_over }).await?;
+    Running::start(admit(task, &origin, Wait::ForTheEnd).await?).await.map_err(journal_failure)
 }
 
-impl EngineState {
-    /// Goes on with a task without a parent that waits for it.
-    pub(crate) async fn resume(self: &Arc<Self>, task: TaskId, resumption: Resumption) -> Result<Running, Failure> {
-        let Resumption { prompt, limits, take_over: takes_over } = resumption;
-        let asked = prompt.map(|prompt| self.in_full(TaskRequest { prompt, ..TaskRequest::default() })).transpose()?;
-        let journal = Arc::clone(&self.journal);
-        let read = move || {
-            let (remembered, notices) = remember(journal.as_ref(), standing(journal.as_ref(), task, takes_over)?)?;
-            refuse_alone(journal.as_ref(), &remembered, takes_over)?;
-            refuse_without(journal.as_ref(), task, takes_over)?;
-            Ok((remembered, notices))
-        };
-        let (remembered, mut notices) = blocking(read).await?;
-        if let Some(asked) = &asked {
-            notices.extend(self.otherwise(asked, &remembered));
+/// Makes a task as it goes on. Nothing is written yet: a failure means that it stays as it is.
+pub(crate) async fn prepare(
+    engine: &Arc<EngineState>,
+    origin: &Origin<'_>,
+    going_on: GoingOn,
+) -> Result<Task, Failure> {
+    let GoingOn { remembered, wish, notices: said, takes_over } = going_on;
+    let current = engine.rosters.current();
+    let first = &remembered.past.first;
+    let definition = definition_of(&current, first)?;
+    let stop = origin.cancel();
+    let roster = engine.equipping().equipped_again(&current, definition, &first.tools, &stop).await;
+    let Renewed { mut config, reach, mut notices } =
+        renewed(engine, &roster, &remembered.past, origin.asker().parent())?;
+    notices.extend(roster.notices());
+    notices.extend(said);
+    let prompt = match wish {
+        Wish::AsItWas => None,
+        Wish::Leg { prompt, limits, by } => {
+            let prompt = prompt_for(engine, &remembered, prompt)?;
+            let (limits, fewer_turns) = limits_of_leg(engine, &roster, &remembered, limits, by)?;
+            config.limits = limits;
+            notices.extend(fewer_turns);
+            // Without its model it could only fail.
+            let opened = engine.models.open(&config.model);
+            opened.map_err(|error| Failure::new(error.kind.code(), error.message))?;
+            prompt
         }
-        let wish = Wish::Leg { prompt: asked.map(|asked| asked.prompt), limits, by: Wisher::Person };
-        let mut task = self.go_on(GoingOn { remembered, wish, notices, above: None, takes_over }).await?;
-        // They have let the leg begin that was interrupted, unless more is asked of it now.
-        if task.past.as_ref().is_some_and(|resumed| resumed.is_new_leg || resumed.prompt.is_some()) {
-            task.consult_hooks().await?;
-        }
-        Running::start(task).await.map_err(journal_failure)
+    };
+    let hold = remembered.hold()?;
+    let account = account(engine, origin, config.limits, Some(&remembered));
+    check_prices(engine, &account, &config)?;
+    let Remembered { mut past, standing, .. } = remembered;
+    let is_new_leg = hold.leg > standing.leg;
+    let turns_before = if is_new_leg { past.deeds.turns } else { past.deeds.turns_before };
+    if is_new_leg {
+        past.begin_leg();
     }
-
-    /// A task as it goes on. Nothing is written yet: a failure means that it stays as it is.
-    pub(crate) async fn go_on(self: &Arc<Self>, going_on: GoingOn<'_>) -> Result<Task, Failure> {
-        let GoingOn { remembered, wish, notices: said, above, takes_over } = going_on;
-        let current = self.rosters.current();
-        let first = &remembered.past.first;
-        let stop = above.as_ref().map_or_else(CancellationToken::new, |above| above.cancel.clone());
-        let definition = definition_of(&current, first)?;
-        let roster = self.equipping().equipped_again(&current, definition, &first.tools, &stop).await;
-        let renewed = self.renewed(&roster, &remembered.past, above.as_ref().map(|above| above.config))?;
-        let (mut config, mut notices) = (renewed.config, renewed.notices);
-        notices.extend(roster.notices());
-        notices.extend(said);
-        let prompt = match wish {
-            Wish::AsItWas => None,
-            Wish::Leg { prompt, limits, by } => {
-                let prompt = self.prompt_for(&remembered, prompt)?;
-                let (limits, fewer_turns) = self.limits_of_leg(&roster, &remembered, limits, by)?;
-                config.limits = limits;
-                notices.extend(fewer_turns);
-                // Without its model it could only fail.
-                let opened = self.models.open(&config.model);
-                opened.map_err(|error| Failure::new(error.kind.code(), error.message))?;
-                prompt
-            }
-        };
-        let hold = remembered.hold()?;
-        let bounds = match &above {
-            Some(_) => config.limits,
-            None => config.limits.tighter(Limits { max_children: Some(self.rules.max_children), ..Limits::default() }),
-        };
-        let account = remembered.account(bounds, above.as_ref().map(|above| Arc::clone(above.account)));
-        account.check_prices(&config.model, &self.models.terms(&config.model).prices)?;
-        let Remembered { mut past, standing, .. } = remembered;
-        let is_new_leg = hold.leg > standing.leg;
-        let turns_before = if is_new_leg { past.deeds.turns } else { past.deeds.turns_before };
-        if is_new_leg {
-            past.begin_leg();
-        }
-        if let Some(prompt) = &prompt {
-            past.ask_more(prompt.clone());
-        }
-        past.remind_of_tools(config.server_tools.note.clone());
-        past.worked.take_over(self.clock.now());
-        past.shells.lose();
-        notices.extend(past.unknown_effects());
-        (past.job.config, past.job.reach, past.job.notices) = (config, renewed.reach, notices.clone());
-        let job = Arc::new(past.job.clone());
-        let sink = self.sink(&job, hold);
-        let is_main = job.config.depth == 0;
-        let own = Arc::clone(&account);
-        let slot = if is_main { Slot::unlimited(own) } else { Slot::of(Arc::clone(&self.slots), sink.clone(), own) };
-        let (cancel, approvals, address) = match above {
-            Some(above) => (above.cancel, Arc::clone(above.approvals), Some(above.address)),
-            None => Default::default(),
-        };
-        let mut task = Task {
-            engine: Arc::clone(self),
-            roster,
-            asked: Asked::from(&*job),
-            sink,
-            job,
-            account,
-            cancel,
-            slot: Arc::new(slot),
-            approvals,
-            address,
-            inbox: Arc::new(past.inbox()),
-            hook_notices: Vec::new(),
-            past: Some(Resumed {
-                past,
-                prompt,
-                turns_before,
-                notices,
-                is_new_leg,
-                read: standing.last_seq,
-                takes_over,
-            }),
-        };
-        if let Some(notice) = task.sink.tell_further(&self.reports) {
-            task.notice(notice);
-        }
-        Ok(task)
+    if let Some(prompt) = &prompt {
+        past.ask_more(prompt.clone());
     }
+    past.remind_of_tools(config.server_tools.note.clone());
+    past.worked.take_over(engine.clock.now());
+    past.shells.lose();
+    notices.extend(past.unknown_effects());
+    (past.job.config, past.job.reach, past.job.notices) = (config, reach, notices.clone());
+    let job = Arc::new(past.job.clone());
+    let inbox = past.inbox();
+    let read = standing.last_seq;
+    let resumed = Resumed { past, prompt, turns_before, notices, is_new_leg, read, takes_over };
+    let asked = Asked::from(&*job);
+    let decided = Decided { roster, asked, job, hold, account, inbox, past: Some(resumed) };
+    let mut task = build(engine, origin, decided);
+    if let Some(notice) = task.sink.tell_further(&engine.reports) {
+        task.notice(notice);
+    }
+    Ok(task)
+}
 
-    /// What joins the conversation, if anything must.
-    fn prompt_for(&self, remembered: &Remembered, prompt: Option<String>) -> Result<Option<String>, Failure> {
-        if let Some(prompt) = prompt {
-            self.rules.check_words(&prompt)?;
-            return Ok(Some(prompt));
+/// The words that join the conversation, if any must.
+fn prompt_for(
+    engine: &EngineState,
+    remembered: &Remembered,
+    prompt: Option<String>,
+) -> Result<Option<String>, Failure> {
+    if let Some(prompt) = prompt {
+        engine.rules.check_words(&prompt)?;
+        return Ok(Some(prompt));
+    }
+    let Remembered { past, standing, .. } = remembered;
+    match standing.state {
+        TaskState::Ended(Status::Completed) => {
+            Err(Failure::new("prompt_missing", "this task is completed; say what it should do next"))
         }
-        let Remembered { past, standing, .. } = remembered;
-        match standing.state {
-            TaskState::Ended(Status::Completed) => {
-                Err(Failure::new("prompt_missing", "this task is completed; say what it should do next"))
-            }
-            TaskState::Ended(_) => Ok(past.needs_word().then(|| GO_ON.to_owned())),
-            TaskState::Running | TaskState::Interrupted => Ok(None),
-        }
+        TaskState::Ended(_) => Ok(past.needs_word().then(|| GO_ON.to_owned())),
+        TaskState::Running | TaskState::Interrupted => Ok(None),
     }
 }
 

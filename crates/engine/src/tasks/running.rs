@@ -7,9 +7,9 @@ use sortie_protocol::{Job, TaskId, TaskOutcome};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::tasks::result_cache::Ticket;
+use crate::tasks::result_cache::lookup::keep;
+use crate::tasks::start::admission::{Admission, Admitted};
 use crate::tasks::state::EngineError;
-use crate::tasks::task::Task;
 
 /// A started task without a parent, or one whose outcome is given again. Dropping it stops the task.
 pub struct Running {
@@ -21,26 +21,29 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts a task that was prepared.
-    pub(crate) async fn start(task: Task) -> Result<Self, JournalError> {
-        Self::keeping(task, None).await
+    /// Starts an admitted task, unless an earlier outcome stands in for it.
+    pub(crate) async fn start(admission: Admission) -> Result<Self, JournalError> {
+        match admission {
+            Admission::GivenAgain { job, outcome } => Ok(Self::given_again(job, *outcome)),
+            Admission::Start(admitted) => Self::begin(*admitted).await,
+        }
     }
 
-    /// The same; with a ticket, its outcome is kept for later before anybody has it.
-    pub(crate) async fn keeping(task: Task, ticket: Option<Box<Ticket>>) -> Result<Self, JournalError> {
+    /// With a ticket, its outcome is kept for later before anybody has it.
+    async fn begin(Admitted { task, ticket, .. }: Admitted) -> Result<Self, JournalError> {
         let (job, cancel) = (Arc::clone(&task.job), task.cancel.clone());
         let (engine, approvals) = (Arc::clone(&task.engine), Arc::clone(&task.approvals));
         let ended = task.start().await?;
         let finished = tokio::spawn(async move {
             let ended = ended.await.unwrap_or(Err(EngineError::Aborted));
-            engine.keep(ticket, &approvals).await;
+            keep(&engine, ticket, &approvals).await;
             ended
         });
         Ok(Self { task: job.task, job, cancel, finished })
     }
 
     /// A task that is not started, because another one has done the same.
-    pub(crate) fn given_again(job: Arc<Job>, outcome: TaskOutcome) -> Self {
+    fn given_again(job: Arc<Job>, outcome: TaskOutcome) -> Self {
         let (task, cancel) = (outcome.task_id, CancellationToken::new());
         Self { task, job, cancel, finished: tokio::spawn(std::future::ready(Ok(outcome))) }
     }

@@ -1,53 +1,44 @@
 //! The life of one task: admitted, run, ended; whatever happens inside, it ends once and the ending is recorded.
 
+mod services;
+
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use futures_util::FutureExt;
 use sortie_crash::point;
 use sortie_journal::JournalError;
-use sortie_policy::{Judge, Places};
 use sortie_protocol::{CallId, Fact, Failure, Job, Launched, Limit, TaskOutcome, ToolSpec};
-use sortie_tools::{Seen, Shells};
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use self::services::services;
 use crate::budget::account::{Account, Bid};
 use crate::budget::deadline::Deadline;
-use crate::budget::deadline::until;
 use crate::budget::slots::Slot;
 use crate::conversation::history::History;
 use crate::conversation::load_task::read;
 use crate::conversation::outcome::{Ending, Tally};
 use crate::conversation::replay::Past;
 use crate::conversation::request_size::{Correction, Gauge};
-use crate::gate::approval_timeout::Patience;
-use crate::gate::call_order::Words;
-use crate::gate::children::Children;
-use crate::gate::confinement::TaskReach;
-use crate::gate::output_text::Wording;
-use crate::gate::permission_check::Clearance;
-use crate::gate::side_model::LightModel;
-use crate::gate::{Gate, message};
+use crate::gate::message;
 use crate::log::writer::{ParentsWord, Sink};
 use crate::messages::inbox::Inbox;
-use crate::messages::mail_text::Letterhead;
-use crate::messages::report_cap::{self, Room};
+use crate::messages::report_cap;
 use crate::messages::report_target::Address;
 use crate::messages::running_task::CaughtUp;
 use crate::messages::running_task::Resident;
 use crate::ports::approval::Approvals;
 use crate::ports::blocking::blocking;
 use crate::resolve::roster::Roster;
-use crate::run::allowance::Allowance;
-use crate::run::model_call::Speaker;
+use crate::run::Run;
 use crate::run::parked::Rest;
-use crate::run::{Run, Services};
-use crate::tasks::delegate::Delegate;
-use crate::tasks::resume::end_interrupted::Caller;
 use crate::tasks::observers::Asked;
+use crate::tasks::resume::background_children::take_up;
+use crate::tasks::resume::close_open_calls::close;
+use crate::tasks::resume::end_interrupted::Caller;
 use crate::tasks::resume::end_left_over;
+use crate::tasks::resume::missed_messages::catch_up;
 use crate::tasks::state::{EngineError, EngineState};
 
 /// A task that is about to run.
@@ -167,7 +158,7 @@ impl Task {
         let so_far = |past: &Past| Tally::resumed(&self.account, past, &past.unknown_effects());
         let mut tally = past.as_ref().map_or_else(|| self.tally(), so_far);
         if let Some(past) = &past {
-            self.engine.close(past, (&self.sink, self.takes_over()), &mut tally).await?;
+            close(self, past, &mut tally).await?;
         }
         let written = past.map(|past| past.history.last_text()).unwrap_or_default();
         Ok(tally.outcome(&self.job, Ending::Failed { failure: Failure::new("internal", text), text: written }))
@@ -195,7 +186,7 @@ impl Task {
         for text in self.notices() {
             self.sink.append(Fact::Noticed { text }).await?;
         }
-        let (services, delegate) = match self.services(deadline) {
+        let (services, scope) = match services(self, deadline) {
             Ok(services) => services,
             Err(failure) => return self.end_unrun(Ending::Failed { failure, text: self.written() }).await,
         };
@@ -204,8 +195,8 @@ impl Task {
             if past.deeds.turns > 0 {
                 self.engine.counting.note(&self.job.config.model, past.deeds.correction);
             }
-            self.catch_up(past.last_command).await?;
-            for lost in delegate.take_up(&past.charges).await {
+            catch_up(self, past.last_command).await?;
+            for lost in take_up(&scope, &past.charges).await {
                 self.sink.append(Fact::Noticed { text: lost.clone() }).await?;
                 tally.notice(lost);
             }
@@ -238,7 +229,7 @@ impl Task {
     async fn end_unrun(&self, ending: Ending) -> Result<TaskOutcome, JournalError> {
         let mut tally = self.tally();
         if let Some(resumed) = &self.past {
-            self.engine.close(&resumed.past, (&self.sink, resumed.takes_over), &mut tally).await?;
+            close(self, &resumed.past, &mut tally).await?;
         }
         Ok(tally.outcome(&self.job, ending))
     }
@@ -246,117 +237,6 @@ impl Task {
     /// What it has written in this leg before it went on.
     fn written(&self) -> String {
         self.past.as_ref().map(|resumed| resumed.past.history.last_text()).unwrap_or_default()
-    }
-
-    /// Puts together what the loop works with. From here on nothing asks what was said, only what is meant.
-    fn services(&self, above: Arc<Deadline>) -> Result<(Services, Arc<Delegate>), Failure> {
-        let config = &self.job.config;
-        let turns_before = self.past.as_ref().map_or(0, |resumed| resumed.turns_before);
-        let ends_circles = self.engine.contract.defaults().ends_circles;
-        let allowance = Allowance::start(config.limits, above, turns_before, ends_circles);
-        // A grant that cannot be read grants nothing.
-        let workspace = self.engine.workspace_of(&self.job.reach);
-        let places = self.engine.permissions.places(&workspace);
-        let judge = Judge::new(&config.grant, places.clone());
-        let judge = Arc::new(judge.map_err(|error| Failure::new("grant", error.to_string()))?);
-        let (report_room, words) = (Arc::<Room>::default(), Arc::<Words>::default());
-        let delegate = Delegate {
-            engine: Arc::clone(&self.engine),
-            parent: Arc::clone(&self.job),
-            judge: Arc::clone(&judge),
-            approvals: Arc::clone(&self.approvals),
-            account: Arc::clone(&self.account),
-            sink: self.sink.clone(),
-            cancel: self.cancel.clone(),
-            deadline: Arc::clone(&allowance.deadline),
-            attached: self.past.as_ref().map(|resumed| resumed.past.attached()).unwrap_or_default(),
-            takes_over: self.takes_over(),
-            begun: self.past.as_ref().map(|resumed| resumed.past.begun()).unwrap_or_default(),
-            inbox: Arc::clone(&self.inbox),
-            room: Arc::clone(&report_room),
-            words: Arc::clone(&words),
-            notices: Mutex::default(),
-        };
-        let delegate = Arc::new(delegate);
-        let tools = self.roster.offer(&config.tools);
-        let speaker = Speaker {
-            terms: self.engine.models.terms(&config.model),
-            model: self
-                .engine
-                .models
-                .open(&config.model)
-                .map_err(|error| Failure::new(error.kind.code(), error.message))?,
-            tools,
-            deadline: Arc::clone(&allowance.deadline),
-            counting: Arc::clone(&self.engine.counting),
-            account: Arc::clone(&self.account),
-            redactor: Arc::clone(&self.engine.permissions.redactor),
-        };
-        let wording = Wording {
-            contract: Arc::clone(&self.engine.contract),
-            cwd: self.engine.rules.cwd.clone(),
-            spill: Arc::new(self.engine.reports.of(self.job.task)),
-        };
-        let shells = self.shells(&judge, &places);
-        let clearance = Clearance {
-            judge,
-            approvals: Arc::clone(&self.approvals),
-            approver: Arc::clone(&self.engine.permissions.approver),
-            desk: Arc::clone(&self.engine.desk),
-            places,
-            job: Arc::clone(&self.job),
-            hooks: Arc::clone(&self.engine.hooks),
-            deadline: Arc::clone(&allowance.deadline),
-            patience: Patience {
-                present: Arc::clone(&self.engine.present),
-                within: self.engine.permissions.answer_within,
-            },
-            slot: Arc::clone(&self.slot),
-        };
-        let gate = Gate {
-            tools: Arc::clone(&self.roster.tools),
-            offered: config.tools.clone(),
-            clearance,
-            shells,
-            assistant: LightModel {
-                models: Arc::clone(&self.engine.models),
-                account: Arc::clone(&self.account),
-                sink: self.sink.clone(),
-                deadline: Arc::clone(&allowance.deadline),
-                notices: Mutex::default(),
-            },
-            redactor: Arc::clone(&self.engine.permissions.redactor),
-            seen: Seen::without_secrets(Arc::clone(&self.engine.permissions.redactor)),
-            workspace,
-            children: Arc::clone(&delegate) as Arc<dyn Children>,
-            words,
-            report_room,
-            slot: Arc::clone(&self.slot),
-            deadline: Arc::clone(&allowance.deadline),
-            wording,
-            inbox: Arc::clone(&self.inbox),
-        };
-        let letterhead = Letterhead {
-            contract: Arc::clone(&self.engine.contract),
-            ids: Arc::clone(&self.engine.ids),
-            journal: Arc::clone(&self.engine.journal),
-            task: self.job.task,
-            cwd: self.engine.rules.cwd.clone(),
-            present: Arc::clone(&self.engine.present),
-        };
-        let services = Services { speaker, gate, allowance, inbox: Arc::clone(&self.inbox), letterhead };
-        Ok((services, delegate))
-    }
-
-    /// The commands of this task, within what its grant leaves to them.
-    fn shells(&self, judge: &Arc<Judge>, places: &Places) -> Option<Shells> {
-        let setup = self.engine.shell_of(&self.job.reach)?;
-        let permissions = &self.engine.permissions;
-        let reach = TaskReach::new(Arc::clone(judge), places.clone(), permissions.private.clone());
-        let (changes, redactor) = (Arc::clone(&self.engine.changes), Arc::clone(&permissions.redactor));
-        let shells = Shells::new(setup, Arc::new(reach), changes, redactor, self.job.task);
-        let earlier = self.past.as_ref().map(|resumed| resumed.past.shells.earlier());
-        Some(shells.after(earlier.unwrap_or_default()))
     }
 
     pub(crate) fn tally(&self) -> Tally {
@@ -372,7 +252,7 @@ impl Task {
         [&said[..], &self.hook_notices].concat()
     }
 
-    fn takes_over(&self) -> bool {
+    pub(crate) fn takes_over(&self) -> bool {
         self.past.as_ref().is_some_and(|resumed| resumed.takes_over)
     }
 
@@ -390,32 +270,6 @@ impl Task {
     fn gauge(&self, tools: &[ToolSpec]) -> Gauge {
         let correction = self.past.as_ref().map(|resumed| resumed.past.deeds.correction);
         Gauge::new(&self.job.config.system, tools, correction.unwrap_or_else(|| Correction::known_to(&self.job)))
-    }
-
-    /// Tells hooks that it is about to start, or to go on in a new leg. One of them may be against it.
-    pub(crate) async fn consult_hooks(&mut self) -> Result<(), Failure> {
-        let hooks = Arc::clone(&self.engine.hooks);
-        if hooks.is_empty() {
-            return Ok(());
-        }
-        let mut job = Box::new(Job::clone(&self.job));
-        if let Some(Resumed { prompt, .. }) = &self.past {
-            job.prompt = prompt.clone().unwrap_or_default();
-        }
-        // No hook holds up a stop, or takes more time than the task has.
-        let own = job.config.limits.timeout.map(|timeout| Instant::now() + timeout);
-        let parents = self.address.as_ref().and_then(|address| address.deadline.at());
-        let verdict = tokio::select! {
-            biased;
-            () = self.cancel.cancelled() => return Err(unheard("cancelled", "the task was stopped")),
-            () = until(own.into_iter().chain(parents).min()) => return Err(unheard("timeout", "the time ran out")),
-            verdict = hooks.before_start(&job, self.sink.leg()) => verdict,
-        };
-        if let Some(veto) = verdict.failure() {
-            return Err(veto.about([job.task.to_string()]));
-        }
-        self.hook_notices = verdict.notices;
-        Ok(())
     }
 
     /// Adds a notice before it starts.
@@ -456,9 +310,4 @@ impl Task {
 pub(crate) fn launched(job: &Job, output_file: Option<String>) -> Launched {
     let (agent, model) = (job.config.agent.clone(), job.config.model.clone());
     Launched { task_id: job.task, agent, model, output_file, notices: job.notices.clone() }
-}
-
-/// Why a task does not start whose hooks have not spoken.
-fn unheard(code: &str, why: &str) -> Failure {
-    Failure::new(code, format!("{why} before a hook let the task start"))
 }

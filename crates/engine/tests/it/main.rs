@@ -36,6 +36,7 @@ mod mail_at_every_event;
 mod mail_races;
 mod many_reports;
 mod models;
+mod origins;
 mod parking;
 mod permissions;
 mod questions;

@@ -13,7 +13,9 @@ use tokio::time::Instant;
 use super::{Visitor, blocking};
 use crate::messages::running_task::{Courier, Resident, Stopper};
 use crate::ports::failure::journal_failure;
-use crate::tasks::relatives::{END_WITHIN, Member, Onlooker, listing, not_ended};
+use crate::tasks::relatives::{
+    END_WITHIN, Member, Onlooker, at_work, end_all, listing, not_ended, recorded_stand, report_page, stand_of,
+};
 
 /// How often it is looked whether a task of another process has ended.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -48,7 +50,7 @@ impl Kin for Visitor {
     }
 
     fn page<'a>(&'a self, task: &'a str, from: usize, most: usize) -> BoxFuture<'a, Result<ReportPage, Failure>> {
-        Box::pin(async move { self.engine.state.report_page(self.seen(task).await?.task, from, most).await })
+        Box::pin(async move { report_page(&self.engine.state, self.seen(task).await?.task, from, most).await })
     }
 
     /// Wherever it runs: whoever looks after a task from outside need not be connected to the process that has it.
@@ -58,7 +60,7 @@ impl Kin for Visitor {
             let mut open = self.tree(task).await?;
             let present = &self.engine.state.present;
             open.retain(|member| !matches!(member.state, TaskState::Ended(_)) || present.find(member.task).is_some());
-            self.engine.state.end_all(task, &open, Stopper::Outside).await?;
+            end_all(&self.engine.state, task, &open, Stopper::Outside).await?;
             self.stop_anywhere(task).await?;
             let stopped = Kin::look(self, &task.to_string(), END_WITHIN).await?;
             if !matches!(stopped.stand, Stand::Ended { .. }) {
@@ -89,7 +91,7 @@ impl Kin for Visitor {
                 let message = format!("{task} is not at work; only the task that has it can have it go on");
                 return Err(Failure::new("has_ended", message));
             }
-            match self.engine.state.recorded_stand(task).await? {
+            match recorded_stand(&self.engine.state, task).await? {
                 Stand::Interrupted => self.go_on(task, Some(text)).await.map(drop)?,
                 Stand::Ended { .. } => self.follow_up(task, text).await?,
                 Stand::Elsewhere { .. } | Stand::Waits | Stand::Works(_) => {
@@ -105,9 +107,9 @@ impl Kin for Visitor {
 impl Onlooker for Visitor {
     async fn glance(&self, Member { task, parent, agent, title, .. }: Member) -> Result<Glance, Failure> {
         let inner = &self.engine.state;
-        let stand = match inner.at_work(task).await {
-            Some(resident) => resident.stand(false),
-            None => inner.recorded_stand(task).await?,
+        let stand = match at_work(inner, task).await {
+            Some(resident) => stand_of(&resident),
+            None => recorded_stand(inner, task).await?,
         };
         Ok(Glance { task, parent, agent, title, stand })
     }
@@ -148,7 +150,7 @@ impl Visitor {
         if self.engine.stop(task) {
             return Ok(());
         }
-        match self.engine.state.recorded_stand(task).await? {
+        match recorded_stand(&self.engine.state, task).await? {
             Stand::Interrupted => self.engine.abandon(task).await.map(drop),
             Stand::Elsewhere { .. } => {
                 let stop = Command::Stop { task };

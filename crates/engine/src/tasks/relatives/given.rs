@@ -10,7 +10,7 @@ use sortie_tools::{Glance, Stand};
 use super::reach::{ambiguous, unknown};
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
-use crate::tasks::delegate::Delegate;
+use crate::tasks::scope::TaskScope;
 
 /// Such a task, as this one knows it.
 pub(super) struct Given {
@@ -25,30 +25,27 @@ impl From<Given> for Glance {
     }
 }
 
-impl Delegate {
-    /// Such a task by the beginning of its id. Which there are is in this task's own log.
-    pub(super) async fn given(&self, asked: &str) -> Result<Given, Failure> {
-        let (journal, own, asked) = (Arc::clone(&self.engine.journal), self.parent.task, asked.trim().to_owned());
-        let read = move || {
-            let letters = asked.strip_prefix("agent-").unwrap_or(&asked);
-            let mut found: Vec<TaskId> = Vec::new();
-            let mut look = |event: Event| match event.fact {
-                Fact::OutcomeGiven { from, .. } if from.letters().starts_with(letters) && !found.contains(&from) => {
-                    found.push(from);
-                }
-                _ => {}
-            };
-            journal.read_each(own, 1, &mut look).map_err(journal_failure)?;
-            match found[..] {
-                [task] => as_given(journal.as_ref(), task),
-                [] => Err(unknown(&asked)),
-                _ => Err(ambiguous(&asked)),
+/// Such a task by the beginning of its id. Which there are is in this task's own log.
+pub(super) async fn given(scope: &TaskScope, asked: &str) -> Result<Given, Failure> {
+    let (journal, own, asked) = (Arc::clone(&scope.engine.journal), scope.job.task, asked.trim().to_owned());
+    let read = move || {
+        let letters = asked.strip_prefix("agent-").unwrap_or(&asked);
+        let mut found: Vec<TaskId> = Vec::new();
+        let mut look = |event: Event| match event.fact {
+            Fact::OutcomeGiven { from, .. } if from.letters().starts_with(letters) && !found.contains(&from) => {
+                found.push(from);
             }
+            _ => {}
         };
-        blocking(read).await
-    }
+        journal.read_each(own, 1, &mut look).map_err(journal_failure)?;
+        match found[..] {
+            [task] => as_given(journal.as_ref(), task),
+            [] => Err(unknown(&asked)),
+            _ => Err(ambiguous(&asked)),
+        }
+    };
+    blocking(read).await
 }
-
 /// How a task ended at first: what is given again is no later ending.
 fn as_given(journal: &dyn Journal, task: TaskId) -> Result<Given, Failure> {
     let (mut title, mut ended) = (String::new(), None);

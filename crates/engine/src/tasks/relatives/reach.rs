@@ -8,11 +8,11 @@ use std::sync::Arc;
 use sortie_journal::{JournalError, TaskHeader, TaskState};
 use sortie_protocol::{Failure, TaskId};
 
+use super::Relatives;
 use crate::messages::inbox::Inbox;
 use crate::messages::running_task::Resident;
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
-use crate::tasks::delegate::Delegate;
 
 /// The code of one that does not exist, or is out of reach.
 pub(super) const NO_SUCH_TASK: &str = "no_such_task";
@@ -39,11 +39,11 @@ impl From<TaskHeader> for Member {
     }
 }
 
-impl Delegate {
+impl Relatives {
     /// A task below this one.
     pub(super) async fn below(&self, asked: &str) -> Result<Member, Failure> {
         let (member, line) = self.lineage(asked).await?;
-        if line.contains(&self.parent.task) { Ok(member) } else { Err(unknown(asked)) }
+        if line.contains(&self.scope.job.task) { Ok(member) } else { Err(unknown(asked)) }
     }
 
     /// A task that may be written to: below this one, above it, or beside it. Whether it may be is up to this task's
@@ -55,30 +55,30 @@ impl Delegate {
             return self.member(own_parent.ok_or_else(nobody)?).await;
         }
         let (member, line) = self.lineage(to).await?;
-        let is_parent = [own_parent, self.parent.parent].contains(&Some(member.task));
-        let is_sibling = member.parent.is_some() && member.parent == self.parent.parent;
-        if member.task == self.parent.task {
+        let is_parent = [own_parent, self.scope.job.parent].contains(&Some(member.task));
+        let is_sibling = member.parent.is_some() && member.parent == self.scope.job.parent;
+        if member.task == self.scope.job.task {
             return Err(Failure::new("own_task", "that is this task itself"));
         }
-        if is_parent || is_sibling || line.contains(&self.parent.task) { Ok(member) } else { Err(unknown(to)) }
+        if is_parent || is_sibling || line.contains(&self.scope.job.task) { Ok(member) } else { Err(unknown(to)) }
     }
 
     /// The task above this one: its parent, or who has it since that one failed.
     pub(super) async fn above_now(&self) -> Option<TaskId> {
-        let own = self.engine.present.find(self.parent.task)?;
+        let own = self.scope.engine.present.find(self.scope.job.task)?;
         Some(own.address.as_ref()?.hold().await.sink.task())
     }
 
     /// The mail of the task above this one.
     pub(super) async fn inbox_above(&self) -> Option<Arc<Inbox>> {
-        let own = self.engine.present.find(self.parent.task)?;
+        let own = self.scope.engine.present.find(self.scope.job.task)?;
         Some(Arc::clone(&own.address.as_ref()?.hold().await.inbox))
     }
 
     /// A task with all below it, the task first, in the order of their starts.
     pub(super) async fn tree(&self, top: TaskId) -> Result<Vec<Member>, Failure> {
-        let journal = Arc::clone(&self.engine.journal);
-        let living = self.engine.present.of_tree(self.parent.root);
+        let journal = Arc::clone(&self.scope.engine.journal);
+        let living = self.scope.engine.present.of_tree(self.scope.job.root);
         let read = move || {
             let recorded = match journal.tree(top) {
                 Err(JournalError::NoSuchTask { .. }) => Vec::new(),
@@ -100,7 +100,7 @@ impl Delegate {
 
     /// A task by its id.
     pub(super) async fn member(&self, task: TaskId) -> Result<Member, Failure> {
-        match self.engine.present.find(task) {
+        match self.scope.engine.present.find(task) {
             Some(resident) => Ok(Member::from(resident.as_ref())),
             None => self.recorded(task).await,
         }
@@ -108,15 +108,16 @@ impl Delegate {
 
     /// The same as the log has it.
     pub(super) async fn recorded(&self, task: TaskId) -> Result<Member, Failure> {
-        let journal = Arc::clone(&self.engine.journal);
+        let journal = Arc::clone(&self.scope.engine.journal);
         let found = blocking(move || journal.find(task.letters()).map_err(journal_failure)).await?.pop();
         found.map(Member::from).ok_or_else(|| unknown(&task.to_string()))
     }
 
     /// A task by the beginning of its id, and all that are above it.
     async fn lineage(&self, asked: &str) -> Result<(Member, Vec<TaskId>), Failure> {
-        let (journal, asked, root) = (Arc::clone(&self.engine.journal), asked.trim().to_owned(), self.parent.root);
-        let living = self.engine.present.of_tree(root);
+        let (journal, asked, root) =
+            (Arc::clone(&self.scope.engine.journal), asked.trim().to_owned(), self.scope.job.root);
+        let living = self.scope.engine.present.of_tree(root);
         let read = move || {
             let letters = asked.strip_prefix("agent-").unwrap_or(&asked);
             let is_meant = |resident: &&Arc<Resident>| resident.job.task.letters().starts_with(letters);

@@ -58,101 +58,107 @@ pub(crate) async fn listing(
     Ok(listing)
 }
 
-impl Resident {
-    /// How it stands, where it is known whether it waits for an answer of the one who looks.
-    pub(crate) fn stand(&self, awaits_answer: bool) -> Stand {
-        let glimpse = self.sink.lately().glimpse();
-        let Some(admitted) = glimpse.admitted else { return Stand::Waits };
-        let spent = self.account.spent();
-        Stand::Works(Work {
-            turn: glimpse.turn,
-            tool_calls: spent.tool_calls,
-            tokens: spent.total_tokens(),
-            elapsed: self.worked_before + admitted.elapsed(),
-            last: glimpse.last,
-            awaits_answer,
-        })
-    }
+/// How a task at work stands. Whether it waits for an answer of the one who looks is not known here.
+pub(crate) fn stand_of(resident: &Resident) -> Stand {
+    let glimpse = resident.sink.lately().glimpse();
+    let Some(admitted) = glimpse.admitted else { return Stand::Waits };
+    let spent = resident.account.spent();
+    Stand::Works(Work {
+        turn: glimpse.turn,
+        tool_calls: spent.tool_calls,
+        tokens: spent.total_tokens(),
+        elapsed: resident.worked_before + admitted.elapsed(),
+        last: glimpse.last,
+        awaits_answer: false,
+    })
 }
 
-impl EngineState {
-    /// A task that works here and has not ended.
-    pub(crate) async fn at_work(&self, task: TaskId) -> Option<Arc<Resident>> {
-        let resident = self.present.find(task)?;
-        let is_over = match &resident.address {
-            Some(address) => address.hold().await.is_over,
-            None => false,
-        };
-        (!is_over).then_some(resident)
-    }
+/// A task that works here and has not ended.
+pub(crate) async fn at_work(engine: &EngineState, task: TaskId) -> Option<Arc<Resident>> {
+    let resident = engine.present.find(task)?;
+    let is_over = match &resident.address {
+        Some(address) => address.hold().await.is_over,
+        None => false,
+    };
+    (!is_over).then_some(resident)
+}
 
-    /// How a task stands that nobody runs here. Its report is in nobody's mail.
-    pub(crate) async fn recorded_stand(&self, task: TaskId) -> Result<Stand, Failure> {
-        let journal = Arc::clone(&self.journal);
-        let read = move || {
-            let Standing { state, holder, .. } = journal.standing(task).map_err(journal_failure)?;
-            let ending = if matches!(state, TaskState::Ended(_)) { journal.ending(task) } else { Ok(None) };
-            Ok((state, holder, ending.map_err(journal_failure)?))
-        };
-        let (state, holder, ending) = blocking(read).await?;
-        match holder {
-            _ if matches!(state, TaskState::Ended(_)) => {}
-            Holder::Nobody => return Ok(Stand::Interrupted),
-            Holder::ThisProcess => return Ok(Stand::Elsewhere { pid: std::process::id(), is_seen: true }),
-            Holder::Other { pid } => return Ok(Stand::Elsewhere { pid, is_seen: true }),
-            Holder::OutOfSight { pid } => return Ok(Stand::Elsewhere { pid, is_seen: false }),
-        }
-        let missing = || Failure::new("journal", format!("the ending of {task} is missing"));
-        Ok(Stand::Ended { outcome: Box::new(ending.ok_or_else(missing)?), unread: None })
+/// How a task stands that nobody runs here. Its report is in nobody's mail.
+pub(crate) async fn recorded_stand(engine: &EngineState, task: TaskId) -> Result<Stand, Failure> {
+    let journal = Arc::clone(&engine.journal);
+    let read = move || {
+        let Standing { state, holder, .. } = journal.standing(task).map_err(journal_failure)?;
+        let ending = if matches!(state, TaskState::Ended(_)) { journal.ending(task) } else { Ok(None) };
+        Ok((state, holder, ending.map_err(journal_failure)?))
+    };
+    let (state, holder, ending) = blocking(read).await?;
+    match holder {
+        _ if matches!(state, TaskState::Ended(_)) => {}
+        Holder::Nobody => return Ok(Stand::Interrupted),
+        Holder::ThisProcess => return Ok(Stand::Elsewhere { pid: std::process::id(), is_seen: true }),
+        Holder::Other { pid } => return Ok(Stand::Elsewhere { pid, is_seen: true }),
+        Holder::OutOfSight { pid } => return Ok(Stand::Elsewhere { pid, is_seen: false }),
     }
+    let missing = || Failure::new("journal", format!("the ending of {task} is missing"));
+    Ok(Stand::Ended { outcome: Box::new(ending.ok_or_else(missing)?), unread: None })
+}
 
-    /// The whole report of a task, from a character on, at most so many.
-    pub(crate) async fn report_page(&self, task: TaskId, from: usize, most: usize) -> Result<ReportPage, Failure> {
-        let journal = Arc::clone(&self.journal);
-        let ending = blocking(move || journal.ending(task).map_err(journal_failure)).await?;
-        let none_yet = || Failure::new("no_report", format!("{task} has not ended: it has no report yet"));
-        self.page_of(ending.ok_or_else(none_yet)?, from, most).await
+/// The whole report of a task, from a character on, at most so many.
+pub(crate) async fn report_page(
+    engine: &EngineState,
+    task: TaskId,
+    from: usize,
+    most: usize,
+) -> Result<ReportPage, Failure> {
+    let journal = Arc::clone(&engine.journal);
+    let ending = blocking(move || journal.ending(task).map_err(journal_failure)).await?;
+    let none_yet = || Failure::new("no_report", format!("{task} has not ended: it has no report yet"));
+    page_of(engine, ending.ok_or_else(none_yet)?, from, most).await
+}
+
+/// The same of one ending.
+pub(crate) async fn page_of(
+    engine: &EngineState,
+    ending: TaskOutcome,
+    from: usize,
+    most: usize,
+) -> Result<ReportPage, Failure> {
+    let reports = Arc::clone(&engine.reports);
+    let read = move || {
+        let TaskOutcome { task_id, text, truncated, full_text_path, .. } = ending;
+        let Some(path) = full_text_path.filter(|_| truncated) else { return Ok(text) };
+        let gone = |why: String| Failure::new("no_report", format!("the whole report of {task_id} is gone: {why}"));
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let whole = reports.recall(name, MAX_REPORT_BYTES).map_err(|error| gone(error.to_string()))?;
+        let whole = whole.ok_or_else(|| gone(format!("{path} does not exist")))?;
+        Ok(String::from_utf8_lossy(&whole).into_owned())
+    };
+    let whole = blocking(read).await?;
+    let text = whole.chars().skip(from).take(most).collect();
+    Ok(ReportPage { text, from, whole: whole.chars().count() })
+}
+
+/// Ends those of a task's tree that work here, and waits for it: all that were stopped by this.
+pub(crate) async fn end_all(
+    engine: &EngineState,
+    task: TaskId,
+    tree: &[Member],
+    by: Stopper,
+) -> Result<Vec<Arc<Resident>>, Failure> {
+    let stopped: Vec<Arc<Resident>> = tree.iter().filter_map(|member| engine.present.find(member.task)).collect();
+    // One that has failed no longer stops what it had started.
+    for resident in &stopped {
+        resident.stop(by);
     }
-
-    /// The same of one ending.
-    pub(crate) async fn page_of(&self, ending: TaskOutcome, from: usize, most: usize) -> Result<ReportPage, Failure> {
-        let reports = Arc::clone(&self.reports);
-        let read = move || {
-            let TaskOutcome { task_id, text, truncated, full_text_path, .. } = ending;
-            let Some(path) = full_text_path.filter(|_| truncated) else { return Ok(text) };
-            let gone = |why: String| Failure::new("no_report", format!("the whole report of {task_id} is gone: {why}"));
-            let name = path.rsplit('/').next().unwrap_or_default();
-            let whole = reports.recall(name, MAX_REPORT_BYTES).map_err(|error| gone(error.to_string()))?;
-            let whole = whole.ok_or_else(|| gone(format!("{path} does not exist")))?;
-            Ok(String::from_utf8_lossy(&whole).into_owned())
-        };
-        let whole = blocking(read).await?;
-        let text = whole.chars().skip(from).take(most).collect();
-        Ok(ReportPage { text, from, whole: whole.chars().count() })
-    }
-
-    /// Ends those of a task's tree that work here, and waits for it: all that were stopped by this.
-    pub(crate) async fn end_all(
-        &self,
-        task: TaskId,
-        tree: &[Member],
-        by: Stopper,
-    ) -> Result<Vec<Arc<Resident>>, Failure> {
-        let stopped: Vec<Arc<Resident>> = tree.iter().filter_map(|member| self.present.find(member.task)).collect();
-        // One that has failed no longer stops what it had started.
+    let all_over = async {
         for resident in &stopped {
-            resident.stop(by);
+            resident.over.cancelled().await;
         }
-        let all_over = async {
-            for resident in &stopped {
-                resident.over.cancelled().await;
-            }
-        };
-        if tokio::time::timeout(END_WITHIN, all_over).await.is_err() {
-            return Err(not_ended(task));
-        }
-        Ok(stopped)
+    };
+    if tokio::time::timeout(END_WITHIN, all_over).await.is_err() {
+        return Err(not_ended(task));
     }
+    Ok(stopped)
 }
 
 /// A task that takes longer to end than anybody waits for it.

@@ -13,69 +13,63 @@ use crate::conversation::outcome::Tally;
 use crate::conversation::replay::{Attached, Past};
 use crate::conversation::unanswered_calls::unanswered;
 use crate::gate::output_text::Wording;
-use crate::log::writer::Sink;
 use crate::ports::redaction::without_secrets;
-use crate::tasks::resume::end_interrupted::Caller;
+use crate::tasks::resume::end_interrupted::end_attached;
 use crate::tasks::state::EngineState;
+use crate::tasks::task::Task;
 
-impl EngineState {
-    /// Answers all that is open in the log of a task that this process has, and counts it.
-    pub(crate) async fn close(
-        self: &Arc<Self>,
-        past: &Past,
-        (sink, takes_over): (&Sink, bool),
-        tally: &mut Tally,
-    ) -> Result<(), JournalError> {
-        let mut reports = HashMap::new();
-        for (call, Attached { child, ended_leg, .. }) in past.awaited() {
-            // One that still runs here was told to end when its call was given up.
-            if let Some(resident) = self.present.find(child) {
-                resident.cancel.cancel();
-                resident.over.cancelled().await;
-            }
-            // One that cannot be ended stays as it is; its parent ends all the same.
-            match self.end_attached(child, ended_leg, Caller { sink, call: &call, takes_over, why: None }).await {
-                Ok(outcome) => drop(reports.insert(child, outcome)),
-                Err(failure) => tally.notice(format!("{child} could not be ended: {}", failure.message)),
-            }
+/// Answers all that is open in the log of a task that this process has, and counts it.
+pub(crate) async fn close(task: &Task, past: &Past, tally: &mut Tally) -> Result<(), JournalError> {
+    let (engine, sink) = (&task.engine, &task.sink);
+    let mut reports = HashMap::new();
+    for (call, Attached { child, ended_leg, .. }) in past.awaited() {
+        // One that still runs here was told to end when its call was given up.
+        if let Some(resident) = engine.present.find(child) {
+            resident.cancel.cancel();
+            resident.over.cancelled().await;
         }
-        let answers = self.answers(past, &reports, tally).await;
-        let entries: Vec<_> = answers.into_iter().map(|fact| sink.entry(fact)).collect();
-        if entries.is_empty() { Ok(()) } else { self.journal.append(entries, Durability::Ordered).await }
+        // One that cannot be ended stays as it is; its parent ends all the same.
+        match end_attached(engine, child, ended_leg, task.caller(&call)).await {
+            Ok(outcome) => drop(reports.insert(child, outcome)),
+            Err(failure) => tally.notice(format!("{child} could not be ended: {}", failure.message)),
+        }
     }
+    let answers = answers(engine, past, &reports, tally).await;
+    let entries: Vec<_> = answers.into_iter().map(|fact| sink.entry(fact)).collect();
+    if entries.is_empty() { Ok(()) } else { engine.journal.append(entries, Durability::Ordered).await }
+}
 
-    /// The answers to all calls of a task that have none, as facts; those that ran are counted. `reports` are the outcomes
-    /// of the children that answer some of them.
-    pub(crate) async fn answers(
-        &self,
-        past: &Past,
-        reports: &HashMap<TaskId, TaskOutcome>,
-        tally: &mut Tally,
-    ) -> Vec<Fact> {
-        let Some(open) = &past.open else { return Vec::new() };
-        let contract = sortie_contract::contract(&past.job.contract).unwrap_or_else(|| Arc::clone(&self.contract));
-        let spill = Arc::new(self.reports.of(past.job.task));
-        let wording = Wording { contract, cwd: self.rules.cwd.clone(), spill };
-        let mut facts = Vec::new();
-        for call in open.unanswered() {
-            let started = open.started.get(&call.id);
-            let outcome = started.and_then(|started| reports.get(&started.child?));
-            let output = match outcome {
-                Some(outcome) => {
-                    let parts = AnswerParts { cwd: &wording.cwd, spare_id: outcome.task_id, mark: self.ids.mark() };
-                    task_answer(wording.contract.as_ref(), &call.arguments, &parts, Ok(outcome.clone()))
-                }
-                None => unanswered(call, started).output,
-            };
-            let output = without_secrets(output, &self.permissions.redactor);
-            let output = wording.word(call, output, Duration::ZERO).await;
-            let ran = started.is_some_and(|started| !started.idempotent);
-            if ran {
-                tally.add_call(&call.tool, &output.files_changed);
+/// The answers to all calls of a task that have none, as facts; those that ran are counted. `reports` are the outcomes
+/// of the children that answer some of them.
+pub(crate) async fn answers(
+    engine: &EngineState,
+    past: &Past,
+    reports: &HashMap<TaskId, TaskOutcome>,
+    tally: &mut Tally,
+) -> Vec<Fact> {
+    let Some(open) = &past.open else { return Vec::new() };
+    let contract = sortie_contract::contract(&past.job.contract).unwrap_or_else(|| Arc::clone(&engine.contract));
+    let spill = Arc::new(engine.reports.of(past.job.task));
+    let wording = Wording { contract, cwd: engine.rules.cwd.clone(), spill };
+    let mut facts = Vec::new();
+    for call in open.unanswered() {
+        let started = open.started.get(&call.id);
+        let outcome = started.and_then(|started| reports.get(&started.child?));
+        let output = match outcome {
+            Some(outcome) => {
+                let parts = AnswerParts { cwd: &wording.cwd, spare_id: outcome.task_id, mark: engine.ids.mark() };
+                task_answer(wording.contract.as_ref(), &call.arguments, &parts, Ok(outcome.clone()))
             }
-            let output = CallOutput { call: call.id.clone(), output };
-            facts.push(Fact::CallFinished { output, refused: !ran });
+            None => unanswered(call, started).output,
+        };
+        let output = without_secrets(output, &engine.permissions.redactor);
+        let output = wording.word(call, output, Duration::ZERO).await;
+        let ran = started.is_some_and(|started| !started.idempotent);
+        if ran {
+            tally.add_call(&call.tool, &output.files_changed);
         }
-        facts
+        let output = CallOutput { call: call.id.clone(), output };
+        facts.push(Fact::CallFinished { output, refused: !ran });
     }
+    facts
 }

@@ -19,8 +19,9 @@ use crate::messages::mail_text::unread_notice;
 use crate::messages::report_cap;
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
-use crate::tasks::resume::reattach::outcome_for;
+use crate::tasks::resume::close_open_calls::answers;
 use crate::tasks::resume::end_left_over;
+use crate::tasks::resume::reattach::outcome_for;
 use crate::tasks::state::EngineState;
 
 /// The one whose call a task answers, where that one runs here.
@@ -57,131 +58,129 @@ struct Taken {
     notices: Vec<String>,
 }
 
-impl EngineState {
-    /// Ends a task that nobody runs, with all below it.
-    pub(crate) async fn abandon(
-        self: &Arc<Self>,
-        task: TaskId,
-        caller: Option<Caller<'_>>,
-    ) -> Result<Vec<TaskOutcome>, Failure> {
-        let journal = Arc::clone(&self.journal);
-        let takes_over = caller.is_some_and(|caller| caller.takes_over);
-        let left = blocking(move || Left::find(journal.as_ref(), task, takes_over)).await?;
-        let mut taken = Vec::new();
-        for (mut remembered, notices) in left.tasks {
-            remembered.past.worked.take_over(self.clock.now());
-            remembered.past.shells.lose();
-            let sink = self.sink(&Arc::new(remembered.past.job.clone()), remembered.hold()?);
-            taken.push(Taken { remembered, sink, notices });
-        }
-        if taken.is_empty() {
-            return Ok(Vec::new());
-        }
-        let takeover = |one: &Taken| one.sink.takeover((None, Vec::new()), (one.remembered.standing.last_seq, true));
-        let takeovers = taken.iter().map(takeover).collect();
-        self.journal.append(takeovers, Durability::Synced).await.map_err(journal_failure)?;
-
-        let asked_by = left.waiting.map(|Waiting { parent, call }| {
-            let hold = Hold { attempt: parent.standing.attempt, leg: parent.standing.leg };
-            (self.sink(&Arc::new(parent.past.job), hold), call)
-        });
-        let asker = caller.map(|caller| (caller.sink, caller.call));
-        let (mut entries, mut outcomes, mut reports) = (Vec::new(), Vec::new(), left.reports);
-        for one in taken.iter().rev() {
-            let job = &one.remembered.past.job;
-            let why = caller.and_then(|caller| caller.why).map(|why| could_not_go_on(job.task, task, why));
-            let outcome = self.ended(one, why, &reports, &mut entries).await;
-            // Not always its parent: one that failed has left it to another.
-            let waiting = taken.iter().find_map(|above| Some((&above.sink, above.call_of(job.task)?)));
-            let asker = asker.filter(|_| job.task == task);
-            let told = waiting.or(asker.map(|(sink, call)| (sink, call.clone())));
-            entries.extend(told.map(|(parent, call)| one.sink.word_for(parent, call)));
-            reports.insert(job.task, outcome.clone());
-            outcomes.push(outcome);
-        }
-        let own = taken.iter().find(|one| one.remembered.past.job.task == task);
-        let asked_by = asked_by.filter(|_| asker.is_none()).zip(own);
-        let word = asked_by.map(|((above, call), own)| own.sink.word_for(&above, call));
-        self.end_together(entries, word).await?;
-        for (one, outcome) in taken.iter().rev().zip(&outcomes) {
-            self.hooks.ended(&one.remembered.past.job, one.sink.leg(), outcome);
-        }
-        Ok(outcomes)
+/// Ends a task that nobody runs, with all below it.
+pub(crate) async fn abandon(
+    engine: &Arc<EngineState>,
+    task: TaskId,
+    caller: Option<Caller<'_>>,
+) -> Result<Vec<TaskOutcome>, Failure> {
+    let journal = Arc::clone(&engine.journal);
+    let takes_over = caller.is_some_and(|caller| caller.takes_over);
+    let left = blocking(move || Left::find(journal.as_ref(), task, takes_over)).await?;
+    let mut taken = Vec::new();
+    for (mut remembered, notices) in left.tasks {
+        remembered.past.worked.take_over(engine.clock.now());
+        remembered.past.shells.lose();
+        let sink = engine.sink(&Arc::new(remembered.past.job.clone()), remembered.hold()?);
+        taken.push(Taken { remembered, sink, notices });
     }
+    if taken.is_empty() {
+        return Ok(Vec::new());
+    }
+    let takeover = |one: &Taken| one.sink.takeover((None, Vec::new()), (one.remembered.standing.last_seq, true));
+    let takeovers = taken.iter().map(takeover).collect();
+    engine.journal.append(takeovers, Durability::Synced).await.map_err(journal_failure)?;
 
-    /// Writes the endings, and the word of them for the one above, whom nobody ran a moment ago. Somebody may have gone on
-    /// with it since: then it finds the ending in the log of the task, and the word is left out.
-    async fn end_together(&self, entries: Vec<Entry>, word: Option<Entry>) -> Result<(), Failure> {
-        if let Some(word) = word {
-            let all = entries.iter().cloned().chain([word]).collect();
-            match self.journal.append(all, Durability::Synced).await {
-                Err(JournalError::Fenced { .. } | JournalError::LegOver { .. }) => {}
-                written => return written.map_err(journal_failure),
-            }
+    let asked_by = left.waiting.map(|Waiting { parent, call }| {
+        let hold = Hold { attempt: parent.standing.attempt, leg: parent.standing.leg };
+        (engine.sink(&Arc::new(parent.past.job), hold), call)
+    });
+    let asker = caller.map(|caller| (caller.sink, caller.call));
+    let (mut entries, mut outcomes, mut reports) = (Vec::new(), Vec::new(), left.reports);
+    for one in taken.iter().rev() {
+        let job = &one.remembered.past.job;
+        let why = caller.and_then(|caller| caller.why).map(|why| could_not_go_on(job.task, task, why));
+        let outcome = ended(engine, one, why, &reports, &mut entries).await;
+        // Not always its parent: one that failed has left it to another.
+        let waiting = taken.iter().find_map(|above| Some((&above.sink, above.call_of(job.task)?)));
+        let asker = asker.filter(|_| job.task == task);
+        let told = waiting.or(asker.map(|(sink, call)| (sink, call.clone())));
+        entries.extend(told.map(|(parent, call)| one.sink.word_for(parent, call)));
+        reports.insert(job.task, outcome.clone());
+        outcomes.push(outcome);
+    }
+    let own = taken.iter().find(|one| one.remembered.past.job.task == task);
+    let asked_by = asked_by.filter(|_| asker.is_none()).zip(own);
+    let word = asked_by.map(|((above, call), own)| own.sink.word_for(&above, call));
+    end_together(engine, entries, word).await?;
+    for (one, outcome) in taken.iter().rev().zip(&outcomes) {
+        engine.hooks.ended(&one.remembered.past.job, one.sink.leg(), outcome);
+    }
+    Ok(outcomes)
+}
+
+/// Writes the endings, and the word of them for the one above, whom nobody ran a moment ago. Somebody may have gone on
+/// with it since: then it finds the ending in the log of the task, and the word is left out.
+async fn end_together(engine: &EngineState, entries: Vec<Entry>, word: Option<Entry>) -> Result<(), Failure> {
+    if let Some(word) = word {
+        let all = entries.iter().cloned().chain([word]).collect();
+        match engine.journal.append(all, Durability::Synced).await {
+            Err(JournalError::Fenced { .. } | JournalError::LegOver { .. }) => {}
+            written => return written.map_err(journal_failure),
         }
-        self.journal.append(entries, Durability::Synced).await.map_err(journal_failure)
     }
+    engine.journal.append(entries, Durability::Synced).await.map_err(journal_failure)
+}
 
-    /// How a task ends that was taken, with all that is to be written of it.
-    async fn ended(
-        &self,
-        Taken { remembered, sink, notices }: &Taken,
-        why: Option<Failure>,
-        reports: &HashMap<TaskId, TaskOutcome>,
-        entries: &mut Vec<Entry>,
-    ) -> TaskOutcome {
-        let past = &remembered.past;
-        let left = end_left_over(past.keepers.clone()).await;
-        let account = remembered.account(Limits::default(), None);
-        let mut tally = Tally::resumed(&account, past, &[&notices[..], &left, &past.unknown_effects()].concat());
-        let answers = self.answers(past, reports, &mut tally).await;
-        entries.extend(answers.into_iter().map(|fact| sink.entry(fact)));
-        let text = past.history.last_text();
-        let ending = match why {
-            Some(failure) => Ending::Failed { failure, text },
-            None => Ending::Cancelled { text },
-        };
-        let mut outcome = tally.outcome(&past.job, ending);
-        if outcome.status == Status::Cancelled {
-            outcome.notices.push("it was interrupted, and was stopped before it went on".to_owned());
-        }
-        outcome.notices.extend(unread_notice(0, past.messages.len()));
-        report_cap::cap(&mut outcome, &past.job, &self.reports).await;
-        entries.push(sink.entry(Fact::TaskEnded { outcome: Box::new(outcome.clone()) }));
-        outcome
+/// How a task ends that was taken, with all that is to be written of it.
+async fn ended(
+    engine: &EngineState,
+    Taken { remembered, sink, notices }: &Taken,
+    why: Option<Failure>,
+    reports: &HashMap<TaskId, TaskOutcome>,
+    entries: &mut Vec<Entry>,
+) -> TaskOutcome {
+    let past = &remembered.past;
+    let left = end_left_over(past.keepers.clone()).await;
+    let account = remembered.account(Limits::default(), None);
+    let mut tally = Tally::resumed(&account, past, &[&notices[..], &left, &past.unknown_effects()].concat());
+    let answers = answers(engine, past, reports, &mut tally).await;
+    entries.extend(answers.into_iter().map(|fact| sink.entry(fact)));
+    let text = past.history.last_text();
+    let ending = match why {
+        Some(failure) => Ending::Failed { failure, text },
+        None => Ending::Cancelled { text },
+    };
+    let mut outcome = tally.outcome(&past.job, ending);
+    if outcome.status == Status::Cancelled {
+        outcome.notices.push("it was interrupted, and was stopped before it went on".to_owned());
     }
+    outcome.notices.extend(unread_notice(0, past.messages.len()));
+    report_cap::cap(&mut outcome, &past.job, &engine.reports).await;
+    entries.push(sink.entry(Fact::TaskEnded { outcome: Box::new(outcome.clone()) }));
+    outcome
+}
 
-    /// How a child beside a task has ended, as `end_attached` has it: the leg that was told, or the newest.
-    pub(crate) async fn report_of(
-        self: &Arc<Self>,
-        child: TaskId,
-        ended_leg: Option<u32>,
-        caller: Caller<'_>,
-    ) -> Result<Report, Failure> {
-        let outcome = self.end_attached(child, ended_leg, caller).await?;
-        let journal = Arc::clone(&self.journal);
-        let leg = match ended_leg {
-            Some(leg) => leg,
-            None => blocking(move || Ok(journal.standing(child).map_err(journal_failure)?.leg)).await?,
-        };
-        Ok(Report { leg, outcome: Box::new(outcome) })
-    }
+/// How a child beside a task has ended, as `end_attached` has it: the leg that was told, or the newest.
+pub(crate) async fn report_of(
+    engine: &Arc<EngineState>,
+    child: TaskId,
+    ended_leg: Option<u32>,
+    caller: Caller<'_>,
+) -> Result<Report, Failure> {
+    let outcome = end_attached(engine, child, ended_leg, caller).await?;
+    let journal = Arc::clone(&engine.journal);
+    let leg = match ended_leg {
+        Some(leg) => leg,
+        None => blocking(move || Ok(journal.standing(child).map_err(journal_failure)?.leg)).await?,
+    };
+    Ok(Report { leg, outcome: Box::new(outcome) })
+}
 
-    /// How the child that answers a call has ended; one that nobody runs is ended now.
-    pub(crate) async fn end_attached(
-        self: &Arc<Self>,
-        child: TaskId,
-        ended_leg: Option<u32>,
-        caller: Caller<'_>,
-    ) -> Result<TaskOutcome, Failure> {
-        let journal = Arc::clone(&self.journal);
-        if let Some(outcome) = blocking(move || outcome_for(journal.as_ref(), child, ended_leg)).await? {
-            return Ok(outcome);
-        }
-        let ended = self.abandon(child, Some(caller)).await?;
-        let own = ended.into_iter().find(|outcome| outcome.task_id == child);
-        own.ok_or_else(|| Failure::new("still_running", format!("{child} runs elsewhere")))
+/// How the child that answers a call has ended; one that nobody runs is ended now.
+pub(crate) async fn end_attached(
+    engine: &Arc<EngineState>,
+    child: TaskId,
+    ended_leg: Option<u32>,
+    caller: Caller<'_>,
+) -> Result<TaskOutcome, Failure> {
+    let journal = Arc::clone(&engine.journal);
+    if let Some(outcome) = blocking(move || outcome_for(journal.as_ref(), child, ended_leg)).await? {
+        return Ok(outcome);
     }
+    let ended = abandon(engine, child, Some(caller)).await?;
+    let own = ended.into_iter().find(|outcome| outcome.task_id == child);
+    own.ok_or_else(|| Failure::new("still_running", format!("{child} runs elsewhere")))
 }
 
 impl Taken {

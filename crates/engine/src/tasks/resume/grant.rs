@@ -1,16 +1,11 @@
 //! What a task may do when it goes on: what it had when it was started, within what holds now. Never more, however it is
 //! gone on with; and what was denied it for one resumption comes back with the next.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
 use sortie_agents::AgentDefinition;
 use sortie_protocol::{AgentConfig, Failure, GrantLayer, Job, Mode, Reach};
-use sortie_sandbox::Workspace;
-use sortie_tools::ShellSetup;
 
 use crate::conversation::replay::Past;
-use crate::resolve::grant_preview::tools_at;
+use crate::resolve::configuration::tools_at;
 use crate::resolve::roster::Roster;
 use crate::resolve::server_tools::{Change, Lost};
 use crate::tasks::resume::limits::definition_of;
@@ -25,102 +20,77 @@ pub(crate) struct Renewed {
     pub(crate) notices: Vec<String>,
 }
 
-impl EngineState {
-    /// `parent` is the configuration of the one that waits for the task.
-    pub(crate) fn renewed(
-        &self,
-        roster: &Roster,
-        past: &Past,
-        parent: Option<&AgentConfig>,
-    ) -> Result<Renewed, Failure> {
-        let Past { job, first, .. } = past;
-        let definition = definition_of(roster, first)?;
-        self.refuse_elsewhere(job)?;
-        let now: &[_] = parent.map_or(&self.permissions.layers, |parent| &parent.grant.layers);
-        let exist = tools_at(&roster.tools, self.contract.as_ref(), &self.rules, first.depth);
-        let grant = sortie_agents::renew(&sortie_policy::intersect(&first.grant, now), definition, &exist);
-        let was = &job.config.server_tools;
-        let is_kept = |tool: &&String| exist.contains(tool) && roster.is_as_it_was(tool, was);
-        let kept: Vec<String> = first.tools.iter().filter(is_kept).cloned().collect();
-        let tools = sortie_policy::offerable(&grant, &kept);
-        let mut lost = Lost::default();
-        for tool in first.tools.iter().filter(|tool| !tools.contains(tool)) {
-            let what = match tool {
-                gone if !exist.contains(gone) => &mut lost.gone,
-                changed if !kept.contains(changed) => &mut lost.changed,
-                _ => &mut lost.denied,
-            };
-            what.push(tool);
-        }
-        let change = Change { before: &job.config.tools, now: &tools, lost: &lost };
-        let server_tools = change.server_tools(roster, was);
-        let mut notices: Vec<String> = lost.notices().collect();
-        // Those below it have what it has.
-        if parent.is_none() {
-            notices.extend(unapproved(&first.grant.layers, now));
-        }
-        if has_other_role(definition, first) {
-            let name = &definition.name;
-            notices
-                .push(format!("the file of agent `{name}` has changed; this task goes on with the role it began with"));
-        }
-        let reach = self.reach_within(&job.reach, &mut notices);
-        let limits = past.limits_left(self.clock.now());
-        let config = AgentConfig { grant, tools, limits, server_tools, ..job.config.clone() };
-        Ok(Renewed { config, reach, notices })
+/// `parent` is the configuration of the one that waits for the task.
+pub(crate) fn renewed(
+    engine: &EngineState,
+    roster: &Roster,
+    past: &Past,
+    parent: Option<&AgentConfig>,
+) -> Result<Renewed, Failure> {
+    let Past { job, first, .. } = past;
+    let definition = definition_of(roster, first)?;
+    refuse_elsewhere(engine, job)?;
+    let now: &[_] = parent.map_or(&engine.permissions.layers, |parent| &parent.grant.layers);
+    let exist = tools_at(&roster.tools, engine.contract.as_ref(), &engine.rules, first.depth);
+    let grant = sortie_agents::renew(&sortie_policy::intersect(&first.grant, now), definition, &exist);
+    let was = &job.config.server_tools;
+    let is_kept = |tool: &&String| exist.contains(tool) && roster.is_as_it_was(tool, was);
+    let kept: Vec<String> = first.tools.iter().filter(is_kept).cloned().collect();
+    let tools = sortie_policy::offerable(&grant, &kept);
+    let mut lost = Lost::default();
+    for tool in first.tools.iter().filter(|tool| !tools.contains(tool)) {
+        let what = match tool {
+            gone if !exist.contains(gone) => &mut lost.gone,
+            changed if !kept.contains(changed) => &mut lost.changed,
+            _ => &mut lost.denied,
+        };
+        what.push(tool);
     }
+    let change = Change { before: &job.config.tools, now: &tools, lost: &lost };
+    let server_tools = change.server_tools(roster, was);
+    let mut notices: Vec<String> = lost.notices().collect();
+    // Those below it have what it has.
+    if parent.is_none() {
+        notices.extend(unapproved(&first.grant.layers, now));
+    }
+    if has_other_role(definition, first) {
+        let name = &definition.name;
+        notices.push(format!("the file of agent `{name}` has changed; this task goes on with the role it began with"));
+    }
+    let reach = reach_within(engine, &job.reach, &mut notices);
+    let limits = past.limits_left(engine.clock.now());
+    let config = AgentConfig { grant, tools, limits, server_tools, ..job.config.clone() };
+    Ok(Renewed { config, reach, notices })
+}
 
-    fn refuse_elsewhere(&self, job: &Job) -> Result<(), Failure> {
-        let root = self.workspace.root().display().to_string();
-        if job.workspace != root {
-            let message = format!("this task works in {}, not in {root}; resume it there", job.workspace);
-            return Err(Failure::new("other_workspace", message));
-        }
-        let (spoken, here) = (&job.contract, self.contract.name());
-        if spoken != here {
-            let message = format!("this task speaks the contract `{spoken}`, not `{here}`; resume it in that one");
-            return Err(Failure::new("other_contract", message));
-        }
-        Ok(())
+fn refuse_elsewhere(engine: &EngineState, job: &Job) -> Result<(), Failure> {
+    let root = engine.workspace.root().display().to_string();
+    if job.workspace != root {
+        let message = format!("this task works in {}, not in {root}; resume it there", job.workspace);
+        return Err(Failure::new("other_workspace", message));
     }
+    let (spoken, here) = (&job.contract, engine.contract.name());
+    if spoken != here {
+        let message = format!("this task speaks the contract `{spoken}`, not `{here}`; resume it in that one");
+        return Err(Failure::new("other_contract", message));
+    }
+    Ok(())
+}
 
-    /// What is open to tasks here beyond the workspace.
-    pub(crate) fn reach(&self) -> Reach {
-        let added = self.workspace.added().map(|path| path.display().to_string()).collect();
-        Reach { added, unconfined: self.shell.as_ref().is_some_and(|setup| setup.unconfined) }
+/// What of a task's reach is open now, and what to say of the rest.
+fn reach_within(engine: &EngineState, stored: &Reach, notices: &mut Vec<String>) -> Reach {
+    let now = engine.reach();
+    for added in now.added.iter().filter(|path| !stored.added.contains(path)) {
+        notices.push(format!("{added} was not added when this task was started, and stays closed to it"));
     }
-
-    /// What of a task's reach is open now, and what to say of the rest.
-    fn reach_within(&self, stored: &Reach, notices: &mut Vec<String>) -> Reach {
-        let now = self.reach();
-        for added in now.added.iter().filter(|path| !stored.added.contains(path)) {
-            notices.push(format!("{added} was not added when this task was started, and stays closed to it"));
-        }
-        for gone in stored.added.iter().filter(|path| !now.added.contains(path)) {
-            notices.push(format!("{gone} is no longer added"));
-        }
-        if now.unconfined && !stored.unconfined {
-            notices.push("this task was started with walls around its commands, and keeps them".to_owned());
-        }
-        let added = stored.added.iter().filter(|path| now.added.contains(path)).cloned().collect();
-        Reach { added, unconfined: stored.unconfined && now.unconfined }
+    for gone in stored.added.iter().filter(|path| !now.added.contains(path)) {
+        notices.push(format!("{gone} is no longer added"));
     }
-
-    /// The workspace as a task of this reach has it.
-    pub(crate) fn workspace_of(&self, reach: &Reach) -> Arc<Workspace> {
-        let added: Vec<PathBuf> = reach.added.iter().map(PathBuf::from).collect();
-        let all_open = self.workspace.added().all(|path| added.iter().any(|open| open == Path::new(path)));
-        if all_open { Arc::clone(&self.workspace) } else { Arc::new(self.workspace.with_only(&added)) }
+    if now.unconfined && !stored.unconfined {
+        notices.push("this task was started with walls around its commands, and keeps them".to_owned());
     }
-
-    /// How a task of this reach runs commands.
-    pub(crate) fn shell_of(&self, reach: &Reach) -> Option<Arc<ShellSetup>> {
-        let setup = self.shell.as_ref()?;
-        if setup.unconfined && !reach.unconfined {
-            return Some(Arc::clone(self.confined.get_or_init(|| Arc::new(setup.confined()))));
-        }
-        Some(Arc::clone(setup))
-    }
+    let added = stored.added.iter().filter(|path| now.added.contains(path)).cloned().collect();
+    Reach { added, unconfined: stored.unconfined && now.unconfined }
 }
 
 /// What needed no approval at the start and needs it now, because it was not said again. The first layer is the user's,

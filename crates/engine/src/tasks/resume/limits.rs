@@ -20,52 +20,46 @@ pub(crate) enum Wisher {
     Call,
 }
 
-impl EngineState {
-    /// The limits of the leg that begins or goes on, and what to say where it has fewer turns than were asked for.
-    pub(crate) fn limits_of_leg(
-        &self,
-        roster: &Roster,
-        remembered: &Remembered,
-        asked: Limits,
-        by: Wisher,
-    ) -> Result<(Limits, Option<String>), Failure> {
-        let past = &remembered.past;
-        let definition = definition_of(roster, &past.job.config)?;
-        let kind = if past.job.config.depth == 0 { Kind::Main } else { Kind::Delegated };
-        let (max_turns, fewer_turns) = turns(definition, asked.max_turns, &self.contract.defaults(), kind);
-        let limits = Limits { max_turns, ..definition.limits };
-        let definition = AgentDefinition { limits, ..definition.clone() };
-        let of_a_new_task = sortie_agents::limits(&definition, self.rules.limits(kind), asked);
-        let from_now_on = match by {
-            Wisher::Call => of_a_new_task,
-            Wisher::Person => {
-                Limits { max_turns: of_a_new_task.max_turns.filter(|_| asked.max_turns.is_some()), ..asked }
-            }
-        };
-        let unsaid = match (by, &past.ended) {
-            (Wisher::Call, _) => Limits::default(),
-            (Wisher::Person, Some(_)) => remembered.beyond_now(past.first.limits),
-            (Wisher::Person, None) => past.limits_left(self.clock.now()),
-        };
-        Ok((or(remembered.beyond_now(from_now_on), unsaid), fewer_turns))
-    }
+/// The limits of the leg that begins or goes on, and what to say where it has fewer turns than were asked for.
+pub(crate) fn limits_of_leg(
+    engine: &EngineState,
+    roster: &Roster,
+    remembered: &Remembered,
+    asked: Limits,
+    by: Wisher,
+) -> Result<(Limits, Option<String>), Failure> {
+    let past = &remembered.past;
+    let definition = definition_of(roster, &past.job.config)?;
+    let kind = if past.job.config.depth == 0 { Kind::Main } else { Kind::Delegated };
+    let (max_turns, fewer_turns) = turns(definition, asked.max_turns, &engine.contract.defaults(), kind);
+    let limits = Limits { max_turns, ..definition.limits };
+    let definition = AgentDefinition { limits, ..definition.clone() };
+    let of_a_new_task = sortie_agents::limits(&definition, engine.rules.limits(kind), asked);
+    let from_now_on = match by {
+        Wisher::Call => of_a_new_task,
+        Wisher::Person => Limits { max_turns: of_a_new_task.max_turns.filter(|_| asked.max_turns.is_some()), ..asked },
+    };
+    let unsaid = match (by, &past.ended) {
+        (Wisher::Call, _) => Limits::default(),
+        (Wisher::Person, Some(_)) => beyond_now(remembered, past.first.limits),
+        (Wisher::Person, None) => past.limits_left(engine.clock.now()),
+    };
+    Ok((or(beyond_now(remembered, from_now_on), unsaid), fewer_turns))
 }
 
-impl Remembered {
-    /// Limits from now on, as they are counted: turns since the leg began, tokens and sub-agents since the task did.
-    fn beyond_now(&self, limits: Limits) -> Limits {
-        let Self { past, below, .. } = self;
-        let mut used = past.deeds.footprint().usage;
-        used += below.usage;
-        let turns = if past.ended.is_some() { 0 } else { past.deeds.turns - past.deeds.turns_before };
-        Limits {
-            max_turns: limits.max_turns.map(|max| max.saturating_add(turns)),
-            max_tokens: limits.max_tokens.map(|max| max.saturating_add(used.total_tokens())),
-            max_cost: limits.max_cost.map(|max| max.saturating_add(used.cost)),
-            timeout: limits.timeout,
-            idle: limits.idle,
-            max_children: limits.max_children.map(|max| max.saturating_add(below.started)),
-        }
+/// Limits from now on, as they are counted: turns since the leg began, tokens and sub-agents since the task did.
+fn beyond_now(remembered: &Remembered, limits: Limits) -> Limits {
+    let Remembered { past, below, .. } = remembered;
+    let mut used = past.deeds.footprint().usage;
+    used += below.usage;
+    let turns = if past.ended.is_some() { 0 } else { past.deeds.turns - past.deeds.turns_before };
+    Limits {
+        max_turns: limits.max_turns.map(|max| max.saturating_add(turns)),
+        max_tokens: limits.max_tokens.map(|max| max.saturating_add(used.total_tokens())),
+        max_cost: limits.max_cost.map(|max| max.saturating_add(used.cost)),
+        timeout: limits.timeout,
+        idle: limits.idle,
+        max_children: limits.max_children.map(|max| max.saturating_add(below.started)),
     }
 }
 

@@ -10,22 +10,20 @@ use tokio::runtime::Handle;
 
 use crate::tasks::task::Task;
 
-impl Task {
-    /// Delivers what was left for a task that goes on. Where commands cannot be read it goes on without, and says so.
-    pub(crate) async fn catch_up(&self, last_command: i64) -> Result<(), JournalError> {
-        let Some(resident) = self.engine.present.find(self.job.task) else { return Ok(()) };
-        let (present, journal) = (Arc::clone(&self.engine.present), Arc::clone(&self.engine.journal));
-        let runtime = Handle::current();
-        let deliver = move || present.catch_up(&resident, journal.as_ref(), CommandId(last_command), &runtime);
-        // A delivery that breaks down is no reason to end the task.
-        let unread = match tokio::task::spawn_blocking(deliver).await {
-            Ok(delivered) => delivered?,
-            Err(broken) => Some(broken.to_string()),
-        };
-        if let Some(why) = unread {
-            let text = format!("messages that were left for this task could not be read: {why}");
-            self.sink.append(Fact::Noticed { text }).await?;
-        }
-        Ok(())
+/// Delivers what was left for a task that goes on. Where commands cannot be read it goes on without, and says so.
+pub(crate) async fn catch_up(task: &Task, last_command: i64) -> Result<(), JournalError> {
+    let Some(resident) = task.engine.present.find(task.job.task) else { return Ok(()) };
+    let (present, journal) = (Arc::clone(&task.engine.present), Arc::clone(&task.engine.journal));
+    let runtime = Handle::current();
+    let deliver = move || present.catch_up(&resident, journal.as_ref(), CommandId(last_command), &runtime);
+    // A delivery that breaks down is no reason to end the task.
+    let unread = match tokio::task::spawn_blocking(deliver).await {
+        Ok(delivered) => delivered?,
+        Err(broken) => Some(broken.to_string()),
+    };
+    if let Some(why) = unread {
+        let text = format!("messages that were left for this task could not be read: {why}");
+        task.sink.append(Fact::Noticed { text }).await?;
     }
+    Ok(())
 }

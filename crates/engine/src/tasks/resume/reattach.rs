@@ -2,29 +2,24 @@
 //! what it came to. None of them is started a second time, and of none is it said that it was never started.
 
 use std::sync::Arc;
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use sortie_journal::{Journal, TaskState};
-use sortie_protocol::{
-    AgentConfig, CallId, Event, Fact, Failure, Limits, ModelChoice, Status, TaskId, TaskOutcome, Usage,
-};
-use sortie_tools::BoxFuture;
+use sortie_protocol::{CallId, Event, Fact, Failure, Limits, ModelChoice, Status, TaskId, TaskOutcome, Usage};
 use tokio::time::Instant;
 
 use crate::budget::account::Account;
 use crate::conversation::load_task::{Remembered, read_what_is_whole, remember, standing};
 use crate::conversation::outcome::{Ending, Tally};
 use crate::conversation::replay::Attached;
-use crate::gate::children::Children;
-use crate::messages::report_target::Address;
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
-use crate::resolve::permissions::refuse_denied;
-use crate::tasks::delegate::Delegate;
-use crate::tasks::resume::end_interrupted::Caller;
-use crate::tasks::resume::{GoingOn, Wish};
-use crate::tasks::task::Task;
+use crate::tasks::resume::end_interrupted::{Caller, end_attached};
+use crate::tasks::resume::{self, GoingOn, Wish};
+use crate::tasks::scope::{TaskScope, Wait};
+use crate::tasks::start::admission::{Admission, Admitted, admit};
+use crate::tasks::start::check::Checks;
+use crate::tasks::start::origin::Origin;
 
 /// How long a child is waited for that another process has, and how often it is looked at.
 const HELD_FOR: Duration = Duration::from_secs(2);
@@ -56,81 +51,78 @@ type Recalled = (Remembered, Vec<String>);
 /// A child that was started before its parent stopped.
 pub(crate) enum Found {
     Ended(Box<TaskOutcome>),
-    Open(Box<Task>),
+    /// It goes on.
+    Open(Box<Admitted>),
     /// Somebody else has it, or nothing of it can be read: it stays as it is. The outcome tells what is known.
     OutOfReach(Box<TaskOutcome>),
 }
 
-impl Delegate {
-    /// The child that answers a call already: its outcome, or itself, to go on.
-    pub(crate) async fn again(&self, address: Arc<Address>, call: &CallId, attached: Attached) -> Found {
-        let why = match self.look_for(attached).await {
-            Ok(Err(outcome)) => return Found::Ended(Box::new(outcome)),
-            Ok(Ok((remembered, notices))) => {
-                let above = Some(self.above(address));
-                let may_go_on = self.refuse_now(&remembered.past.job.config);
-                let takes_over = self.takes_over;
-                let going_on = GoingOn { remembered, wish: Wish::AsItWas, notices, above, takes_over };
-                let task = match may_go_on {
-                    Ok(()) => Box::pin(self.engine.go_on(going_on)).await,
-                    Err(why) => Err(why),
-                };
-                match task {
-                    Ok(task) => return Found::Open(Box::new(task)),
-                    Err(why) => why,
-                }
-            }
+/// Finds the child that answers a call already: its outcome, or itself, to go on.
+pub(crate) async fn again(scope: &TaskScope, call: &CallId, attached: Attached, wait: Wait) -> Found {
+    let why = match look_for(scope, attached).await {
+        Ok(Err(outcome)) => return Found::Ended(Box::new(outcome)),
+        Ok(Ok(recalled)) => match Box::pin(go_on(scope, call, recalled, wait)).await {
+            Ok(Admission::Start(admitted)) => return Found::Open(admitted),
+            Ok(Admission::GivenAgain { outcome, .. }) => return Found::Ended(outcome),
             Err(why) => why,
+        },
+        Err(why) => why,
+    };
+    end_instead(scope, call, attached, why).await
+}
+
+/// A child goes on only where it could be started now.
+async fn go_on(
+    scope: &TaskScope,
+    call: &CallId,
+    (remembered, notices): Recalled,
+    wait: Wait,
+) -> Result<Admission, Failure> {
+    let (engine, roster) = (&scope.engine, scope.engine.rosters.current());
+    let origin = Origin::Child { parent: scope, address: scope.address(call, wait) };
+    let checks = Checks::of(engine, &origin, &roster)?;
+    checks.depth(origin.asker())?;
+    checks.stored_agent(&remembered.past.job.config.agent)?;
+    let going_on = GoingOn { remembered, wish: Wish::AsItWas, notices, takes_over: scope.takes_over };
+    let task = resume::prepare(engine, &origin, going_on).await?;
+    admit(task, &origin, wait).await
+}
+
+/// The outcome of a child that has ended, or itself, read back. Whoever stops it meanwhile has it for a moment.
+async fn look_for(
+    scope: &TaskScope,
+    Attached { child, ended_leg, .. }: Attached,
+) -> Result<Result<Recalled, TaskOutcome>, Failure> {
+    let persistence = Persistence::new();
+    loop {
+        let (journal, takes_over) = (Arc::clone(&scope.engine.journal), scope.takes_over);
+        let read = move || match outcome_for(journal.as_ref(), child, ended_leg)? {
+            Some(outcome) => Ok(Err(outcome)),
+            None => remember(journal.as_ref(), standing(journal.as_ref(), child, takes_over)?).map(Ok),
         };
-        self.end_instead(call, attached, why).await
-    }
-
-    /// The outcome of a child that has ended, or itself, read back. Whoever stops it meanwhile has it for a moment.
-    async fn look_for(
-        &self,
-        Attached { child, ended_leg, .. }: Attached,
-    ) -> Result<Result<Recalled, TaskOutcome>, Failure> {
-        let persistence = Persistence::new();
-        loop {
-            let (journal, takes_over) = (Arc::clone(&self.engine.journal), self.takes_over);
-            let read = move || match outcome_for(journal.as_ref(), child, ended_leg)? {
-                Some(outcome) => Ok(Err(outcome)),
-                None => remember(journal.as_ref(), standing(journal.as_ref(), child, takes_over)?).map(Ok),
-            };
-            match blocking(read).await {
-                Err(held) if persistence.tries_again_after(&held).await => {}
-                found => return found,
-            }
+        match blocking(read).await {
+            Err(held) if persistence.tries_again_after(&held).await => {}
+            found => return found,
         }
     }
+}
 
-    /// A child goes on only where it could be started now.
-    fn refuse_now(&self, child: &AgentConfig) -> Result<(), Failure> {
-        self.engine.rules.check_depth(self.parent.config.depth)?;
-        let roster = self.engine.rosters.current();
-        // One whose agent is gone is refused where its grant is made anew.
-        let Ok(definition) = roster.agents.get(&child.agent) else { return Ok(()) };
-        refuse_denied(&self.judge, self.engine.contract.as_ref(), definition)
-    }
-
-    /// How a child answers that cannot go on: it had been started, so with what it came to, and why there is no more.
-    async fn end_instead(&self, call: &CallId, Attached { child, ended_leg, .. }: Attached, why: Failure) -> Found {
-        let caller = Caller { why: Some(&why), ..self.caller(call) };
-        match self.engine.end_attached(child, ended_leg, caller).await {
-            Ok(outcome) => Found::Ended(Box::new(outcome)),
-            Err(held) => {
-                let journal = Arc::clone(&self.engine.journal);
-                let known = blocking(move || Ok(known_of(journal.as_ref(), child, held))).await;
-                Found::OutOfReach(Box::new(
-                    known.unwrap_or_else(|failure| nothing_known(child, String::new(), failure)),
-                ))
-            }
+/// Ends a child that cannot go on: it had been started, so it answers with what it came to, and why there is no more.
+pub(crate) async fn end_instead(
+    scope: &TaskScope,
+    call: &CallId,
+    Attached { child, ended_leg, .. }: Attached,
+    why: Failure,
+) -> Found {
+    let caller = Caller { why: Some(&why), ..scope.caller(call) };
+    match end_attached(&scope.engine, child, ended_leg, caller).await {
+        Ok(outcome) => Found::Ended(Box::new(outcome)),
+        Err(held) => {
+            let journal = Arc::clone(&scope.engine.journal);
+            let known = blocking(move || Ok(known_of(journal.as_ref(), child, held))).await;
+            let known = known.unwrap_or_else(|failure| nothing_known(child, String::new(), failure));
+            Found::OutOfReach(Box::new(known))
         }
-    }
-
-    /// This task, as the one whose call somebody answers.
-    pub(crate) fn caller<'a>(&'a self, call: &'a CallId) -> Caller<'a> {
-        Caller { sink: &self.sink, call, takes_over: self.takes_over, why: None }
     }
 }
 
@@ -196,21 +188,5 @@ fn nothing_known(task_id: TaskId, agent: String, failure: Failure) -> TaskOutcom
         deadline_ms: None,
         notices: Vec::new(),
         error: Some(failure),
-    }
-}
-
-impl Children for Delegate {
-    fn let_go<'a>(&'a self, call: &'a CallId, refusal: &'a str) -> BoxFuture<'a, Option<TaskOutcome>> {
-        Box::pin(async move {
-            let attached = *self.attached.get(call)?;
-            match self.end_instead(call, attached, Failure::new("permission", refusal)).await {
-                Found::Ended(outcome) | Found::OutOfReach(outcome) => Some(*outcome),
-                Found::Open(_) => None,
-            }
-        })
-    }
-
-    fn notices(&self) -> Vec<String> {
-        self.notices.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -1,0 +1,113 @@
+//! The configuration of a task: its grant and tools, from the agent's definition, the contract, the rules and the one who
+//! asks.
+
+use serde_json::Value;
+use sortie_agents::{AgentDefinition, Resolution};
+use sortie_contract::{AtMaxDepth, Contract};
+use sortie_protocol::{AgentConfig, GrantLayer, Limits, ModelChoice, TaskRequest};
+
+use crate::resolve::contract_agents::conduct;
+use crate::resolve::settings::{Asker, Kind, Rules, turns};
+
+/// All that has a say in what an agent gets, but for its model and its instructions.
+pub(crate) struct Frame<'a> {
+    pub(crate) contract: &'a dyn Contract,
+    pub(crate) rules: &'a Rules,
+    /// The user's side: what binds every task before its agent does.
+    pub(crate) layers: &'a [GrantLayer],
+    pub(crate) tools: &'a sortie_tools::Registry,
+    /// Names of further tools that are taken to exist.
+    pub(crate) more_tools: &'a [String],
+    pub(crate) asker: Asker<'a>,
+    /// There is a person who can answer questions.
+    pub(crate) has_person: bool,
+}
+
+/// A request, as far as it has a say in its task's configuration.
+pub(crate) struct Asked<'a> {
+    pub(crate) request: &'a TaskRequest,
+    pub(crate) output_schema: Option<Value>,
+    pub(crate) model: ModelChoice,
+}
+
+impl Frame<'_> {
+    /// The configuration of a task, and what to say where it has fewer turns than were asked for.
+    pub(crate) fn configure(&self, definition: &AgentDefinition, asked: Asked<'_>) -> (AgentConfig, Option<String>) {
+        let Self { contract, rules, asker, .. } = *self;
+        let Asked { request, output_schema, model } = asked;
+        let (kind, parent, defaults) = (asker.kind(), asker.parent(), contract.defaults());
+        let (max_turns, fewer_turns) = turns(definition, request.limits.max_turns, &defaults, kind);
+        let mut tools = tools_at(self.tools, contract, rules, asker.depth_of_task());
+        if parent.is_none() && !self.has_person {
+            // Neither a parent nor a person could answer.
+            tools.retain(|tool| tool != "Ask");
+        }
+        tools.extend_from_slice(self.more_tools);
+        let mut config = sortie_agents::resolve(Resolution {
+            definition: &AgentDefinition { limits: Limits { max_turns, ..definition.limits }, ..definition.clone() },
+            parent,
+            root_layers: self.layers,
+            asked: request.limits,
+            output_schema,
+            default_limits: rules.limits(kind),
+            model,
+            depth: asker.depth_of_task(),
+            tools: &tools,
+        });
+        if kind == Kind::Delegated {
+            conduct(&mut config, &defaults, request, &tools);
+        }
+        drop_idle(&mut config.tools, self.tools, contract);
+        (config, fewer_turns)
+    }
+}
+
+/// An agent's configuration where only its grant and its tools matter: no model and no limit has a say in them.
+pub(crate) fn granted(
+    definition: &AgentDefinition,
+    asker: Asker<'_>,
+    root_layers: &[GrantLayer],
+    tools: &[String],
+) -> AgentConfig {
+    sortie_agents::resolve(Resolution {
+        definition,
+        parent: asker.parent(),
+        root_layers,
+        asked: Limits::default(),
+        output_schema: None,
+        default_limits: Limits::default(),
+        model: ModelChoice { route: String::new(), id: String::new() },
+        depth: asker.depth_of_task(),
+        tools,
+    })
+}
+
+fn needs_children(tools: &sortie_tools::Registry, tool: &str) -> bool {
+    tools.get(tool).is_some_and(|tool| tool.needs_children())
+}
+
+/// Who cannot start a child has none to look after; if it writes to nobody, it need not know who is beside it, either.
+fn drop_idle(offered: &mut Vec<String>, tools: &sortie_tools::Registry, contract: &dyn Contract) {
+    let has = |name: &str| offered.iter().any(|tool| tool == name);
+    let (delegates, writes) = (has(contract.tool_name()), has("SendMessage"));
+    offered.retain(|tool| delegates || !needs_children(tools, tool) && (writes || tool != "TaskList"));
+}
+
+/// Names of the tools that exist for tasks of this depth: at the depth limit nothing does that takes children.
+pub(crate) fn tools_at(
+    tools: &sortie_tools::Registry,
+    contract: &dyn Contract,
+    rules: &Rules,
+    depth: u32,
+) -> Vec<String> {
+    let refuses = contract.defaults().at_max_depth == AtMaxDepth::Refuses;
+    let delegation = rules.delegation && (depth < rules.max_depth || refuses);
+    // A main agent has nobody above it, and asks by ending its turn.
+    let is_idle = |tool: &str| match tool {
+        "Ask" => depth == 0 || !rules.delegation,
+        "SendMessage" | "TaskList" | "Note" => !rules.delegation,
+        _ => !delegation && needs_children(tools, tool),
+    };
+    let exists = |tool: &&str| !is_idle(tool);
+    tools.names().filter(exists).map(str::to_owned).collect()
+}

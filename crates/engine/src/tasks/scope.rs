@@ -1,0 +1,67 @@
+//! A task at work, as its children, its questions and its messages see it: who it is, what it may do, what it has left.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use sortie_policy::Judge;
+use sortie_protocol::{CallId, Job};
+use tokio_util::sync::CancellationToken;
+
+use crate::budget::account::Account;
+use crate::budget::deadline::Deadline;
+use crate::conversation::replay::Attached;
+use crate::log::writer::Sink;
+use crate::messages::inbox::Inbox;
+use crate::messages::report_target::{Address, Recipient};
+use crate::ports::approval::Approvals;
+use crate::tasks::resume::end_interrupted::Caller;
+use crate::tasks::state::EngineState;
+
+/// One task at work.
+pub(crate) struct TaskScope {
+    pub(crate) engine: Arc<EngineState>,
+    pub(crate) job: Arc<Job>,
+    pub(crate) judge: Arc<Judge>,
+    /// Approvals of the whole tree.
+    pub(crate) approvals: Arc<Approvals>,
+    pub(crate) account: Arc<Account>,
+    pub(crate) sink: Sink,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) deadline: Arc<Deadline>,
+    pub(crate) inbox: Arc<Inbox>,
+    /// Children that answer calls which were under way when the task stopped.
+    pub(crate) attached: HashMap<CallId, Attached>,
+    /// All calls that were under way then.
+    pub(crate) begun: HashSet<CallId>,
+    /// Processes that cannot be seen from here and have its children are known to be gone.
+    pub(crate) takes_over: bool,
+}
+
+/// What a call does after it has started a child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// Waits for the child's end.
+    ForTheEnd,
+    /// Returns at once; the child works in the background.
+    Background,
+}
+
+impl Wait {
+    pub(crate) fn of(request: &sortie_protocol::TaskRequest) -> Self {
+        if request.background { Self::Background } else { Self::ForTheEnd }
+    }
+}
+
+impl TaskScope {
+    /// The address for the report of a child that this call starts.
+    pub(crate) fn address(&self, call: &CallId, wait: Wait) -> Arc<Address> {
+        let (sink, inbox) = (self.sink.clone(), Arc::clone(&self.inbox));
+        let waits = wait == Wait::ForTheEnd;
+        Address::new(Recipient { sink, inbox, call: call.clone(), waits, is_over: false }, &self.deadline)
+    }
+
+    /// This task, as the one whose call a child answers.
+    pub(crate) fn caller<'a>(&'a self, call: &'a CallId) -> Caller<'a> {
+        Caller { sink: &self.sink, call, takes_over: self.takes_over, why: None }
+    }
+}

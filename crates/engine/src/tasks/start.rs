@@ -1,0 +1,139 @@
+//! The one recipe that starts a task, whoever asks for it: check, equip, resolve, build, admit.
+//!
+//! Every origin takes the same steps in the same order. An origin says what it does not have: a parent, a bound on its
+//! starts, a result cache. A task that goes on skips the choices that were made at its first start.
+
+pub(crate) mod admission;
+pub(crate) mod check;
+pub(crate) mod decide;
+pub(crate) mod dry_run;
+pub(crate) mod origin;
+
+use std::sync::Arc;
+
+use sortie_agents::AgentDefinition;
+use sortie_protocol::{Failure, Job, Limits, TaskRequest};
+
+use crate::budget::account::Account;
+use crate::budget::slots::Slot;
+use crate::conversation::load_task::Remembered;
+use crate::log::writer::Hold;
+use crate::messages::inbox::Inbox;
+use crate::resolve::roster::Roster;
+use crate::resolve::settings::Kind;
+use crate::tasks::observers::Asked;
+use crate::tasks::resume::follow_up;
+use crate::tasks::start::check::{Checked, Checks, Choice};
+use crate::tasks::start::decide::{decide, job};
+use crate::tasks::start::origin::Origin;
+use crate::tasks::state::EngineState;
+use crate::tasks::task::{Resumed, Task};
+
+/// All that is decided for a task before it is built.
+pub(crate) struct Decided {
+    pub(crate) roster: Arc<Roster>,
+    pub(crate) asked: Asked,
+    pub(crate) job: Arc<Job>,
+    pub(crate) hold: Hold,
+    pub(crate) account: Arc<Account>,
+    pub(crate) inbox: Inbox,
+    /// The earlier life of a task that goes on.
+    pub(crate) past: Option<Resumed>,
+}
+
+/// Makes the task that a request asks for, or the next leg of the task that it names. Nothing is written yet.
+pub(crate) async fn prepare(
+    engine: &Arc<EngineState>,
+    origin: &Origin<'_>,
+    request: TaskRequest,
+) -> Result<Task, Failure> {
+    let roster = engine.rosters.current();
+    let checks = Checks::of(engine, origin, &roster)?;
+    if let Some(asked) = request.resume.clone() {
+        let request = checks.follow_up(origin.asker(), request)?;
+        return Box::pin(follow_up::prepare(engine, origin, &checks, request, &asked)).await;
+    }
+    let checked = checks.new_task(origin.asker(), Choice::Named, request)?;
+    let (agent, stop) = (checked.serving.definition, origin.cancel());
+    let equipped = engine.equipping().equipped(&roster, agent, origin.asker(), &stop).await;
+    new_task(engine, origin, equipped, checked)
+}
+
+/// Makes a task of an agent that the asking program has chosen. It gets no remote tools: finding them takes a while.
+pub(crate) fn prepare_at_once(
+    engine: &Arc<EngineState>,
+    origin: &Origin<'_>,
+    agent: &AgentDefinition,
+    request: TaskRequest,
+) -> Result<Task, Failure> {
+    let roster = engine.rosters.current();
+    let checked = Checks::of(engine, origin, &roster)?.new_task(origin.asker(), Choice::Made(agent), request)?;
+    new_task(engine, origin, Arc::clone(&roster), checked)
+}
+
+fn new_task(
+    engine: &Arc<EngineState>,
+    origin: &Origin<'_>,
+    roster: Arc<Roster>,
+    checked: Checked<'_>,
+) -> Result<Task, Failure> {
+    let asked = Asked::from(&checked.request);
+    let (config, request) = decide(engine, &roster, origin.asker(), checked)?;
+    let account = account(engine, origin, config.limits, None);
+    check_prices(engine, &account, &config)?;
+    origin.count_child()?;
+    let job = Arc::new(job(engine, request, config, origin.parent().map(|parent| parent.job.as_ref())));
+    let decided = Decided { roster, asked, job, hold: Hold::FIRST, account, inbox: Inbox::default(), past: None };
+    Ok(build(engine, origin, decided))
+}
+
+/// The account of a task, with all that was used so far. One without a parent pays for its whole tree.
+pub(crate) fn account(
+    engine: &EngineState,
+    origin: &Origin<'_>,
+    limits: Limits,
+    so_far: Option<&Remembered>,
+) -> Arc<Account> {
+    let whole_tree = Limits { max_children: Some(engine.rules.max_children), ..Limits::default() };
+    let above = origin.parent().map(|parent| Arc::clone(&parent.account));
+    let limits = if above.is_some() { limits } else { limits.tighter(whole_tree) };
+    match (so_far, above) {
+        (Some(remembered), above) => remembered.account(limits, above),
+        (None, Some(above)) => Account::below(&above, limits),
+        (None, None) => Account::of_root(limits),
+    }
+}
+
+/// Refuses a limit on the cost where nobody knows the prices of the model.
+pub(crate) fn check_prices(
+    engine: &EngineState,
+    account: &Account,
+    config: &sortie_protocol::AgentConfig,
+) -> Result<(), Failure> {
+    account.check_prices(&config.model, &engine.models.terms(&config.model).prices)
+}
+
+/// The only place that builds a task.
+pub(crate) fn build(engine: &Arc<EngineState>, origin: &Origin<'_>, decided: Decided) -> Task {
+    let Decided { roster, asked, job, hold, account, inbox, past } = decided;
+    let sink = engine.sink(&job, hold);
+    let slot = match Kind::at(job.config.depth) {
+        Kind::Main => Slot::unlimited(Arc::clone(&account)),
+        Kind::Delegated => Slot::of(Arc::clone(&engine.slots), sink.clone(), Arc::clone(&account)),
+    };
+    Task {
+        engine: Arc::clone(engine),
+        roster,
+        asked,
+        job,
+        account,
+        sink,
+        cancel: origin.cancel(),
+        slot: Arc::new(slot),
+        approvals: origin.approvals(),
+        address: origin.address(),
+        inbox: Arc::new(inbox),
+        hook_notices: Vec::new(),
+        past,
+    }
+}

@@ -1,0 +1,101 @@
+//! The last steps before a task starts: an earlier outcome, the start rate, the start hooks, the launch notice.
+
+use std::sync::Arc;
+
+use sortie_protocol::{Failure, Job, TaskOutcome};
+use tokio::time::Instant;
+
+use crate::budget::deadline::until;
+use crate::tasks::result_cache::Ticket;
+use crate::tasks::result_cache::lookup::{Known, known};
+use crate::tasks::scope::Wait;
+use crate::tasks::start::origin::Origin;
+use crate::tasks::task::{Resumed, Task};
+
+/// A task that may start.
+pub(crate) struct Admitted {
+    pub(crate) task: Task,
+    /// Keeps the outcome for later, if it may be given again.
+    pub(crate) ticket: Option<Box<Ticket>>,
+    /// Why people cannot follow a task in the background in a file.
+    pub(crate) notice: Option<String>,
+}
+
+/// The decision about a prepared task.
+pub(crate) enum Admission {
+    Start(Box<Admitted>),
+    /// It is not started: another task has done the same on the same files.
+    GivenAgain {
+        job: Arc<Job>,
+        outcome: Box<TaskOutcome>,
+    },
+}
+
+/// Lets a prepared task start, or says why it must not. A task that is resumed in the middle of a leg was admitted before.
+pub(crate) async fn admit(task: Task, origin: &Origin<'_>, wait: Wait) -> Result<Admission, Failure> {
+    let is_new = task.past.is_none();
+    let admission = Box::pin(decide(task, origin, wait)).await;
+    if is_new && !matches!(admission, Ok(Admission::Start(_))) {
+        origin.uncount_child();
+    }
+    admission
+}
+
+async fn decide(mut task: Task, origin: &Origin<'_>, wait: Wait) -> Result<Admission, Failure> {
+    let engine = Arc::clone(&task.engine);
+    let has_asked_cache = task.past.is_none() && wait == Wait::ForTheEnd && origin.takes_earlier_outcomes();
+    let known = if has_asked_cache { known(&engine, &mut task).await } else { Known::New(None) };
+    let ticket = match known {
+        // Nobody is told of a start that there is not.
+        Known::Done(outcome) => return Ok(Admission::GivenAgain { job: task.job, outcome }),
+        Known::New(ticket) => ticket,
+    };
+    if begins_a_leg(&task) {
+        if origin.has_rate() {
+            engine.check_rate()?;
+        }
+        consult_hooks(&mut task).await?;
+    }
+    let notice = match wait {
+        Wait::ForTheEnd => None,
+        // The file is named in the launch notice.
+        Wait::Background => task.sink.tell_in(&engine.reports, &[]),
+    };
+    Ok(Admission::Start(Box::new(Admitted { task, ticket, notice })))
+}
+
+/// More is asked of the task than it was doing when it was interrupted.
+fn begins_a_leg(task: &Task) -> bool {
+    task.past.as_ref().is_none_or(|resumed| resumed.is_new_leg || resumed.prompt.is_some())
+}
+
+/// Tells hooks that a task is about to start, or to go on in a new leg. One of them may be against it.
+async fn consult_hooks(task: &mut Task) -> Result<(), Failure> {
+    let hooks = Arc::clone(&task.engine.hooks);
+    if hooks.is_empty() {
+        return Ok(());
+    }
+    let mut job = Box::new(Job::clone(&task.job));
+    if let Some(Resumed { prompt, .. }) = &task.past {
+        job.prompt = prompt.clone().unwrap_or_default();
+    }
+    // No hook holds up a stop, or takes more time than the task has.
+    let own = job.config.limits.timeout.map(|timeout| Instant::now() + timeout);
+    let parents = task.address.as_ref().and_then(|address| address.deadline.at());
+    let verdict = tokio::select! {
+        biased;
+        () = task.cancel.cancelled() => return Err(unheard("cancelled", "the task was stopped")),
+        () = until(own.into_iter().chain(parents).min()) => return Err(unheard("timeout", "the time ran out")),
+        verdict = hooks.before_start(&job, task.sink.leg()) => verdict,
+    };
+    if let Some(veto) = verdict.failure() {
+        return Err(veto.about([job.task.to_string()]));
+    }
+    task.hook_notices = verdict.notices;
+    Ok(())
+}
+
+/// A task does not start whose hooks have not spoken.
+fn unheard(code: &str, why: &str) -> Failure {
+    Failure::new(code, format!("{why} before a hook let the task start"))
+}

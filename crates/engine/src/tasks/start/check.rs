@@ -1,0 +1,161 @@
+//! The checks of a request, before anything is opened. A dry run makes the same ones.
+
+use std::sync::Arc;
+
+use sortie_agents::{AgentDefinition, Registry, Templates};
+use sortie_contract::Contract;
+use sortie_policy::Judge;
+use sortie_protocol::{AgentConfig, Failure, Grant, GrantLayer, TaskRequest};
+
+use crate::resolve::permissions::refuse_denied;
+use crate::resolve::roster::Roster;
+use crate::resolve::settings::{Asker, Kind, Rules, Serving, serving};
+use crate::tasks::start::origin::Origin;
+use crate::tasks::state::EngineState;
+
+/// All that a request is checked against.
+pub(crate) struct Checks<'a> {
+    pub(crate) rules: &'a Rules,
+    pub(crate) contract: &'a dyn Contract,
+    /// The agents among which the request chooses.
+    pub(crate) agents: &'a Registry,
+    pub(crate) templates: &'a Templates,
+    /// What binds every task of the engine.
+    pub(crate) layers: &'a [GrantLayer],
+    /// The judge of delegations; `None` where nobody is delegated to.
+    pub(crate) judge: Option<Arc<Judge>>,
+}
+
+/// How a request chooses its agent.
+#[derive(Clone, Copy)]
+pub(crate) enum Choice<'a> {
+    /// By name; the prompt may call a template.
+    Named,
+    /// The one who asks has made the choice, and means its prompt word for word.
+    Made(&'a AgentDefinition),
+}
+
+/// A request that passed, and the agent that serves it.
+pub(crate) struct Checked<'a> {
+    pub(crate) serving: Serving<'a>,
+    pub(crate) request: TaskRequest,
+}
+
+impl<'a> Checks<'a> {
+    pub(crate) fn of(engine: &'a EngineState, origin: &Origin<'_>, roster: &'a Roster) -> Result<Self, Failure> {
+        Ok(Self {
+            rules: &engine.rules,
+            contract: engine.contract.as_ref(),
+            agents: roster.agents_for(origin.asker().kind()),
+            templates: roster.templates(),
+            layers: &engine.permissions.layers,
+            judge: (origin.asker().kind() == Kind::Delegated).then(|| origin.judge(engine)).transpose()?,
+        })
+    }
+
+    /// Checks a request for a new task, and says which agent serves it.
+    pub(crate) fn new_task(
+        &self,
+        asker: Asker<'_>,
+        choice: Choice<'a>,
+        request: TaskRequest,
+    ) -> Result<Checked<'a>, Failure> {
+        self.words(asker, &request)?;
+        let request = match (asker.kind(), choice) {
+            (Kind::Delegated, Choice::Named) => self.templates.applied(request, self.rules.max_prompt_bytes)?,
+            // A person's own prompt has been read by then.
+            (Kind::Main, _) | (_, Choice::Made(_)) => request,
+        };
+        let serving = self.serving(asker, choice, &request);
+        if let Ok(serving) = &serving {
+            self.circle(asker, serving.definition)?;
+        }
+        self.depth(asker)?;
+        let serving = serving?;
+        self.denied(serving.definition)?;
+        self.missing_tools(asker, serving.definition)?;
+        Ok(Checked { serving, request })
+    }
+
+    /// Checks a request for the next leg of a task that has ended. Its agent serves, whoever is named.
+    pub(crate) fn follow_up(&self, asker: Asker<'_>, request: TaskRequest) -> Result<TaskRequest, Failure> {
+        self.words(asker, &request)?;
+        self.depth(asker)?;
+        self.templates.applied(request, self.rules.max_prompt_bytes)
+    }
+
+    /// Refuses to go on with a task whose agent could not be started now. An agent that is gone is refused later, where
+    /// the task's grant is renewed.
+    pub(crate) fn stored_agent(&self, agent: &str) -> Result<(), Failure> {
+        self.agents.get(agent).map_or(Ok(()), |definition| self.denied(definition))
+    }
+
+    /// Refuses to delegate where that is switched off, and at the depth limit.
+    pub(crate) fn depth(&self, asker: Asker<'_>) -> Result<(), Failure> {
+        asker.depth().map_or(Ok(()), |depth| self.rules.check_depth(depth))
+    }
+
+    /// Refuses an empty or too long prompt, and work in the background where there is none.
+    fn words(&self, asker: Asker<'_>, request: &TaskRequest) -> Result<(), Failure> {
+        self.rules.check_prompt(request)?;
+        let has_background = self.contract.defaults().companions && self.rules.background;
+        if asker.kind() == Kind::Main || !request.background || has_background {
+            return Ok(());
+        }
+        let message = "`run_in_background` is switched off here (`task_tool.background`); call again without it";
+        Err(Failure::new("background_off", message))
+    }
+
+    fn serving(&self, asker: Asker<'_>, choice: Choice<'a>, request: &TaskRequest) -> Result<Serving<'a>, Failure> {
+        let Choice::Made(definition) = choice else {
+            return serving(self.agents, request, asker.kind(), self.contract.defaults().best_match);
+        };
+        let name = &definition.name;
+        if !definition.delegable {
+            return Err(Failure::new("unknown_agent", format!("`{name}` is no agent to delegate to")));
+        }
+        let is_meant = self.agents.get_delegable(&request.agent).is_ok_and(|meant| meant.name == *name);
+        let notice = (!is_meant).then(|| format!("asked for was `{}`; `{name}` serves", request.agent));
+        Ok(Serving { definition, notice })
+    }
+
+    /// Refuses an agent that is already at work further up, where the contract does: it would wait for itself.
+    fn circle(&self, asker: Asker<'_>, definition: &AgentDefinition) -> Result<(), Failure> {
+        let refuses = self.contract.defaults().refuses_circles;
+        asker.parent().filter(|_| refuses).map_or(Ok(()), |parent| refuse_circle(parent, &definition.name))
+    }
+
+    /// Refuses an agent that a rule denies.
+    fn denied(&self, definition: &AgentDefinition) -> Result<(), Failure> {
+        self.judge.as_ref().map_or(Ok(()), |judge| refuse_denied(judge, self.contract, definition))
+    }
+
+    /// Refuses a sub-agent that asks by name for a tool which it would not get, where the contract does.
+    fn missing_tools(&self, asker: Asker<'_>, definition: &AgentDefinition) -> Result<(), Failure> {
+        if asker.kind() == Kind::Main || !self.contract.defaults().refuses_missing_tools {
+            return Ok(());
+        }
+        let named: Vec<String> = definition.named_tools().map(str::to_owned).collect();
+        let of_user = || Grant { layers: self.layers.to_vec() };
+        let grant = asker.parent().map_or_else(of_user, |parent| parent.grant.clone());
+        let had = sortie_policy::offerable(&grant, &named);
+        let missing: Vec<&str> = named.iter().filter(|tool| !had.contains(tool)).map(String::as_str).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let who = if asker.parent().is_some() { "that its parent may not use" } else { "that are denied here" };
+        let message = format!("`{}` needs tools {who}: {}", definition.name, missing.join(", "));
+        Err(Failure::new("tool_access", message).about(missing))
+    }
+}
+
+fn refuse_circle(parent: &AgentConfig, name: &str) -> Result<(), Failure> {
+    let chain = &parent.chain;
+    let Some(first) = chain.iter().position(|above| above == name) else { return Ok(()) };
+    // All that led there. A main agent was delegated to by nobody, unless the circle begins with it.
+    let has_main = chain.len() > parent.depth as usize;
+    let start = usize::from(has_main && first > 0);
+    let circle: Vec<&str> = chain[start..].iter().map(String::as_str).chain([name]).collect();
+    let message = format!("`{name}` is already at work further up: {}; do this part yourself", circle.join(" -> "));
+    Err(Failure::new("circular", message).about(circle))
+}

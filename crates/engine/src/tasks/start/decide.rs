@@ -1,0 +1,93 @@
+//! The decisions about a new task: its model, its configuration, its instructions; and the job that is run and recorded.
+
+use sortie_contract::ReportCap;
+use sortie_protocol::{AgentConfig, Failure, Job, TaskRequest};
+
+use crate::conversation::schema_answer::asked_for;
+use crate::resolve::configuration::{Asked, Frame};
+use crate::resolve::instructions::Instructions;
+use crate::resolve::roster::{Roster, undescribed};
+use crate::resolve::settings::{Asker, Kind, Serving, lowered};
+use crate::tasks::start::check::Checked;
+use crate::tasks::state::EngineState;
+
+/// A title is a few words; what is longer is cut, for everybody who lists tasks.
+const MAX_TITLE_CHARS: usize = 200;
+
+/// From an agent's definition to its configuration for one task. Notices about the decisions are added to the request's.
+pub(crate) fn decide(
+    engine: &EngineState,
+    roster: &Roster,
+    asker: Asker<'_>,
+    checked: Checked<'_>,
+) -> Result<(AgentConfig, TaskRequest), Failure> {
+    let Checked { serving: Serving { definition, notice }, mut request } = checked;
+    let (contract, rules, kind) = (engine.contract.as_ref(), &engine.rules, asker.kind());
+    request.notices.extend(roster.notices().chain(notice));
+    let chosen = rules.model_for(asker, definition, &request, engine.models.as_ref(), contract)?;
+    request.notices.extend(chosen.notice);
+    let frame = Frame {
+        contract,
+        rules,
+        layers: &engine.permissions.layers,
+        tools: &roster.tools,
+        more_tools: &[],
+        asker,
+        has_person: engine.permissions.approver.is_present(),
+    };
+    let output_schema = request.output_schema.take();
+    let (mut config, fewer_turns) =
+        frame.configure(definition, Asked { request: &request, output_schema, model: chosen.choice });
+    request.notices.extend(fewer_turns);
+    request.notices.extend(undescribed(&roster.agents).filter(|_| kind == Kind::Main));
+    request.notices.extend(lowered(request.limits, config.limits));
+    config.server_tools = roster.server_tools(&config.tools);
+    if kind == Kind::Main || rules.instructions.for_children {
+        let guard = engine.permissions.reading(&engine.workspace);
+        let guard = guard.map_err(|error| Failure::new("grant", error.to_string()))?;
+        let instructions = Instructions::read(&engine.workspace, &guard, &rules.instructions);
+        let instructions = instructions.without_secrets(&engine.permissions.redactor);
+        config.system = instructions.after(&config.system);
+        request.notices.extend(instructions.notices);
+    }
+    if let Some(schema) = &config.output_schema {
+        config.system += &asked_for(schema)?;
+    }
+    Ok((config, request))
+}
+
+/// When a report of this agent is cut. A main agent's answer goes to a person, who can bear it whole.
+fn report_cap(engine: &EngineState, config: &AgentConfig) -> ReportCap {
+    let defaults = engine.contract.defaults();
+    let own = defaults.type_of(&config.agent).and_then(|known| known.report_cap);
+    if config.depth == 0 { ReportCap::None } else { own.unwrap_or(defaults.report_cap) }
+}
+
+/// The parcel that is run and recorded.
+pub(crate) fn job(engine: &EngineState, request: TaskRequest, config: AgentConfig, parent: Option<&Job>) -> Job {
+    let task = engine.ids.task();
+    let (bytes, characters, lines, json_bytes) = match report_cap(engine, &config) {
+        ReportCap::None => (None, None, None, None),
+        ReportCap::Bytes(bytes) => (Some(bytes), None, None, None),
+        ReportCap::JsonBytes(bytes) => (None, None, None, Some(bytes)),
+        ReportCap::Characters(characters) => (None, Some(characters), None, None),
+        ReportCap::LinesOrBytes { lines, bytes } => (Some(bytes), None, Some(lines), None),
+    };
+    Job {
+        task,
+        parent: parent.map(|parent| parent.task),
+        root: parent.map_or(task, |parent| parent.root),
+        title: request.title.chars().take(MAX_TITLE_CHARS).collect(),
+        prompt: request.prompt,
+        workspace: engine.workspace.root().display().to_string(),
+        contract: engine.contract.name().to_owned(),
+        report_cap_bytes: bytes,
+        report_cap_characters: characters,
+        report_cap_lines: lines,
+        report_cap_json_bytes: json_bytes,
+        notices: request.notices,
+        counted_percent: engine.counting.percent(&config.model),
+        reach: parent.map_or_else(|| engine.reach(), |parent| parent.reach.clone()),
+        config,
+    }
+}

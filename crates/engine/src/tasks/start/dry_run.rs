@@ -1,0 +1,113 @@
+//! The recipe run dry: whether a request could start, and what its agent would be granted. Nothing is opened or started.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use sortie_agents::{AgentDefinition, Registry};
+use sortie_contract::Contract;
+use sortie_llm::Models;
+use sortie_policy::{Judge, Places};
+use sortie_protocol::{AgentConfig, Failure, Grant, GrantLayer, ModelChoice, TaskRequest};
+
+use crate::resolve::configuration::{Asked, Frame};
+use crate::resolve::contract_agents::{cast, mains};
+use crate::resolve::roster::{standard, task_tool};
+use crate::resolve::settings::{Asker, Kind, Rules, Serving, serving};
+use crate::tasks::start::check::{Checks, Choice};
+
+/// All that has a say in a start.
+#[derive(Clone, Copy)]
+pub struct Authority<'a> {
+    pub agents: &'a Registry,
+    pub contract: &'a Arc<dyn Contract>,
+    pub rules: &'a Rules,
+    /// The user's side: what binds every task before its agent does.
+    pub layers: &'a [GrantLayer],
+    /// Names of remote tools that are taken to exist: nothing is started to find out.
+    pub remote: &'a [String],
+}
+
+impl Authority<'_> {
+    /// Says whether a request can be started at all, before an engine is made for it. Of a request that names a task, only
+    /// what needs no look at that task is checked.
+    pub fn check(&self, request: &TaskRequest, kind: Kind, models: &dyn Models) -> Result<(), Failure> {
+        let asker = match kind {
+            Kind::Main => Asker::Person,
+            Kind::Delegated => Asker::Program,
+        };
+        let agents = self.agents_for(kind);
+        // Which agent a rule is about has nothing to do with paths, so any home directory will do.
+        let places = Places { home: Some(PathBuf::from("/")), ..Places::default() };
+        let judge = (kind == Kind::Delegated).then(|| Judge::new(&Grant { layers: self.layers.to_vec() }, places));
+        let judge = judge.transpose().map_err(|error| Failure::new("grant", error.to_string()))?;
+        let checks = Checks { judge: judge.map(Arc::new), ..self.checks(&agents) };
+        if request.resume.is_some() {
+            return checks.follow_up(asker, request.clone()).map(drop);
+        }
+        let checked = checks.new_task(asker, Choice::Named, request.clone())?;
+        let (definition, contract) = (checked.serving.definition, self.contract.as_ref());
+        self.rules.model_for(asker, definition, &checked.request, models, contract).map(drop)
+    }
+
+    /// The configuration of an agent that runs as the main agent.
+    pub fn of_main(&self, name: &str) -> Result<AgentConfig, Failure> {
+        self.config(name, Asker::Person)
+    }
+
+    /// The configuration of an agent that `parent` delegates to.
+    pub fn below(&self, parent: &AgentConfig, name: &str) -> Result<AgentConfig, Failure> {
+        self.config(name, Asker::Task(parent))
+    }
+
+    /// The agent that would serve a call which names this one, and what to say where it is another. A call's title may
+    /// have a say in it, too, which is not known here.
+    pub fn serving(&self, name: &str) -> Result<(AgentDefinition, Option<String>), Failure> {
+        let agents = self.agents_for(Kind::Delegated);
+        let best_match = self.contract.defaults().best_match;
+        let Serving { definition, notice } = serving(&agents, &request_for(name), Kind::Delegated, best_match)?;
+        Ok((definition.clone(), notice))
+    }
+
+    /// Whether a task of this depth can delegate at all, whatever its grant says.
+    pub fn can_delegate(&self, depth: u32) -> Result<(), Failure> {
+        self.rules.check_depth(depth)
+    }
+
+    /// Whether `parent` can start an agent of this name, whatever its rules say of it.
+    pub fn can_start(&self, parent: &AgentConfig, name: &str) -> Result<(), Failure> {
+        let agents = self.agents_for(Kind::Delegated);
+        let request = TaskRequest { prompt: "-".to_owned(), ..request_for(name) };
+        self.checks(&agents).new_task(Asker::Task(parent), Choice::Named, request).map(drop)
+    }
+
+    fn checks<'a>(&'a self, agents: &'a Registry) -> Checks<'a> {
+        let (rules, contract, layers) = (self.rules, self.contract.as_ref(), self.layers);
+        Checks { rules, contract, agents, templates: agents.templates(), layers, judge: None }
+    }
+
+    fn agents_for(&self, kind: Kind) -> Registry {
+        match kind {
+            Kind::Main => mains(self.agents, self.contract.as_ref(), self.rules),
+            Kind::Delegated => cast(self.agents, self.contract.as_ref(), self.rules),
+        }
+    }
+
+    fn config(&self, name: &str, asker: Asker<'_>) -> Result<AgentConfig, Failure> {
+        let Self { contract, rules, layers, remote, .. } = *self;
+        let agents = self.agents_for(asker.kind());
+        let request = request_for(name);
+        let definition = serving(&agents, &request, asker.kind(), false)?.definition;
+        let task_tool = Arc::new(task_tool(contract, &self.agents_for(Kind::Delegated), rules));
+        let tools = standard(contract.as_ref(), Some(task_tool), true);
+        let contract = contract.as_ref();
+        let frame = Frame { contract, rules, layers, tools: &tools, more_tools: remote, asker, has_person: true };
+        // No model has a say in a grant.
+        let model = ModelChoice { route: String::new(), id: String::new() };
+        Ok(frame.configure(definition, Asked { request: &request, output_schema: None, model }).0)
+    }
+}
+
+/// A request of which nothing matters but whom it asks for.
+fn request_for(name: &str) -> TaskRequest {
+    TaskRequest { agent: name.to_owned(), ..TaskRequest::default() }
+}

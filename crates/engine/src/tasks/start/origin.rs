@@ -1,0 +1,89 @@
+//! The origin of a task: who asks for it, and what the task has from there.
+
+use std::sync::Arc;
+
+use sortie_policy::Judge;
+use sortie_protocol::Failure;
+use tokio_util::sync::CancellationToken;
+
+use crate::messages::report_target::Address;
+use crate::ports::approval::Approvals;
+use crate::resolve::settings::Asker;
+use crate::tasks::scope::TaskScope;
+use crate::tasks::state::EngineState;
+
+/// Who asks for a task, or for the next leg of one.
+pub(crate) enum Origin<'a> {
+    /// A person starts a main agent, or resumes any task.
+    Person,
+    /// A program outside every task delegates: `sortie task`, a host over MCP.
+    Host,
+    /// A program delegates to an agent of its own choice, and holds the task's id before the task starts.
+    Library,
+    /// A call of a task at work. The address says where the report goes.
+    Child { parent: &'a TaskScope, address: Arc<Address> },
+}
+
+impl Origin<'_> {
+    pub(crate) fn asker(&self) -> Asker<'_> {
+        match self {
+            Self::Person => Asker::Person,
+            Self::Host | Self::Library => Asker::Program,
+            Self::Child { parent, .. } => Asker::Task(&parent.job.config),
+        }
+    }
+
+    pub(crate) fn parent(&self) -> Option<&TaskScope> {
+        match self {
+            Self::Person | Self::Host | Self::Library => None,
+            Self::Child { parent, .. } => Some(parent),
+        }
+    }
+
+    /// The judge of what this origin may delegate to: its own grant, else the user's rules.
+    pub(crate) fn judge(&self, engine: &EngineState) -> Result<Arc<Judge>, Failure> {
+        if let Some(parent) = self.parent() {
+            return Ok(Arc::clone(&parent.judge));
+        }
+        let judge = engine.permissions.judge(engine.places.clone());
+        judge.map(Arc::new).map_err(|error| Failure::new("grant", error.to_string()))
+    }
+
+    /// A new token that ends the task: with its parent, where it has one.
+    pub(crate) fn cancel(&self) -> CancellationToken {
+        self.parent().map_or_else(CancellationToken::new, |parent| parent.cancel.child_token())
+    }
+
+    pub(crate) fn approvals(&self) -> Arc<Approvals> {
+        self.parent().map(|parent| Arc::clone(&parent.approvals)).unwrap_or_default()
+    }
+
+    pub(crate) fn address(&self) -> Option<Arc<Address>> {
+        match self {
+            Self::Person | Self::Host | Self::Library => None,
+            Self::Child { address, .. } => Some(Arc::clone(address)),
+        }
+    }
+
+    /// Counts one more child of the parent, unless it has had all that it may have.
+    pub(crate) fn count_child(&self) -> Result<(), Failure> {
+        self.parent().map_or(Ok(()), |parent| parent.account.admit_child())
+    }
+
+    /// Takes that back for a child that does not start after all.
+    pub(crate) fn uncount_child(&self) {
+        if let Some(parent) = self.parent() {
+            parent.account.take_back_child();
+        }
+    }
+
+    /// An earlier outcome may stand in for the task. A library has the id of its task already.
+    pub(crate) fn takes_earlier_outcomes(&self) -> bool {
+        matches!(self, Self::Host | Self::Child { .. })
+    }
+
+    /// Its starts count towards the rate. A person may ask at any time.
+    pub(crate) fn has_rate(&self) -> bool {
+        !matches!(self, Self::Person)
+    }
+}

@@ -1,0 +1,151 @@
+//! The services of a task's loop, put together: model, gate, limits, mail. From here on nothing asks what was said, only
+//! what is meant.
+
+use std::sync::{Arc, Mutex};
+
+use sortie_policy::{Judge, Places};
+use sortie_protocol::Failure;
+use sortie_tools::{Seen, Shells};
+
+use crate::budget::deadline::Deadline;
+use crate::gate::Gate;
+use crate::gate::approval_timeout::Patience;
+use crate::gate::call_order::Words;
+use crate::gate::confinement::TaskReach;
+use crate::gate::output_text::Wording;
+use crate::gate::permission_check::Clearance;
+use crate::gate::side_model::LightModel;
+use crate::messages::mail_text::Letterhead;
+use crate::messages::report_cap::Room;
+use crate::run::Services;
+use crate::run::allowance::Allowance;
+use crate::run::model_call::Speaker;
+use crate::tasks::delegate::Delegate;
+use crate::tasks::relatives::Relatives;
+use crate::tasks::scope::TaskScope;
+use crate::tasks::task::Task;
+
+/// Puts together what the loop of a task works with, and how others see the task. `above` is the deadline over its own.
+pub(super) fn services(task: &Task, above: Arc<Deadline>) -> Result<(Services, Arc<TaskScope>), Failure> {
+    let config = &task.job.config;
+    let turns_before = task.past.as_ref().map_or(0, |resumed| resumed.turns_before);
+    let ends_circles = task.engine.contract.defaults().ends_circles;
+    let allowance = Allowance::start(config.limits, above, turns_before, ends_circles);
+    let workspace = task.engine.workspace_of(&task.job.reach);
+    let places = task.engine.permissions.places(&workspace);
+    // A grant that cannot be read grants nothing.
+    let judge = Judge::new(&config.grant, places.clone());
+    let judge = Arc::new(judge.map_err(|error| Failure::new("grant", error.to_string()))?);
+    let scope = Arc::new(scope(task, judge, &allowance.deadline));
+    let (room, words) = (Arc::<Room>::default(), Arc::<Words>::default());
+    let delegate = Delegate {
+        scope: Arc::clone(&scope),
+        room: Arc::clone(&room),
+        words: Arc::clone(&words),
+        notices: Mutex::default(),
+    };
+    let speaker = speaker(task, &allowance.deadline)?;
+    let redactor = &task.engine.permissions.redactor;
+    let gate = Gate {
+        tools: Arc::clone(&task.roster.tools),
+        offered: config.tools.clone(),
+        shells: shells(task, &scope.judge, &places),
+        clearance: clearance(task, &scope, places),
+        assistant: LightModel {
+            models: Arc::clone(&task.engine.models),
+            account: Arc::clone(&task.account),
+            sink: task.sink.clone(),
+            deadline: Arc::clone(&allowance.deadline),
+            notices: Mutex::default(),
+        },
+        redactor: Arc::clone(redactor),
+        seen: Seen::without_secrets(Arc::clone(redactor)),
+        workspace,
+        children: Arc::new(Relatives { scope: Arc::clone(&scope), delegate }),
+        words,
+        report_room: room,
+        slot: Arc::clone(&task.slot),
+        deadline: Arc::clone(&allowance.deadline),
+        wording: wording(task),
+        inbox: Arc::clone(&task.inbox),
+    };
+    let (inbox, letterhead) = (Arc::clone(&task.inbox), letterhead(task));
+    Ok((Services { speaker, gate, allowance, inbox, letterhead }, scope))
+}
+
+fn scope(task: &Task, judge: Arc<Judge>, deadline: &Arc<Deadline>) -> TaskScope {
+    let past = task.past.as_ref().map(|resumed| &resumed.past);
+    TaskScope {
+        engine: Arc::clone(&task.engine),
+        job: Arc::clone(&task.job),
+        judge,
+        approvals: Arc::clone(&task.approvals),
+        account: Arc::clone(&task.account),
+        sink: task.sink.clone(),
+        cancel: task.cancel.clone(),
+        deadline: Arc::clone(deadline),
+        inbox: Arc::clone(&task.inbox),
+        attached: past.map(|past| past.attached()).unwrap_or_default(),
+        begun: past.map(|past| past.begun()).unwrap_or_default(),
+        takes_over: task.takes_over(),
+    }
+}
+
+fn speaker(task: &Task, deadline: &Arc<Deadline>) -> Result<Speaker, Failure> {
+    let (engine, config) = (&task.engine, &task.job.config);
+    let model = engine.models.open(&config.model);
+    Ok(Speaker {
+        terms: engine.models.terms(&config.model),
+        model: model.map_err(|error| Failure::new(error.kind.code(), error.message))?,
+        tools: task.roster.offer(&config.tools),
+        deadline: Arc::clone(deadline),
+        counting: Arc::clone(&engine.counting),
+        account: Arc::clone(&task.account),
+        redactor: Arc::clone(&engine.permissions.redactor),
+    })
+}
+
+fn clearance(task: &Task, scope: &TaskScope, places: Places) -> Clearance {
+    let engine = &task.engine;
+    Clearance {
+        judge: Arc::clone(&scope.judge),
+        approvals: Arc::clone(&task.approvals),
+        approver: Arc::clone(&engine.permissions.approver),
+        desk: Arc::clone(&engine.desk),
+        places,
+        job: Arc::clone(&task.job),
+        hooks: Arc::clone(&engine.hooks),
+        deadline: Arc::clone(&scope.deadline),
+        patience: Patience { present: Arc::clone(&engine.present), within: engine.permissions.answer_within },
+        slot: Arc::clone(&task.slot),
+    }
+}
+
+/// The commands of this task, within what its grant leaves to them.
+fn shells(task: &Task, judge: &Arc<Judge>, places: &Places) -> Option<Shells> {
+    let setup = task.engine.shell_of(&task.job.reach)?;
+    let permissions = &task.engine.permissions;
+    let reach = TaskReach::new(Arc::clone(judge), places.clone(), permissions.private.clone());
+    let (changes, redactor) = (Arc::clone(&task.engine.changes), Arc::clone(&permissions.redactor));
+    let shells = Shells::new(setup, Arc::new(reach), changes, redactor, task.job.task);
+    let earlier = task.past.as_ref().map(|resumed| resumed.past.shells.earlier());
+    Some(shells.after(earlier.unwrap_or_default()))
+}
+
+fn wording(task: &Task) -> Wording {
+    let engine = &task.engine;
+    let spill = Arc::new(engine.reports.of(task.job.task));
+    Wording { contract: Arc::clone(&engine.contract), cwd: engine.rules.cwd.clone(), spill }
+}
+
+fn letterhead(task: &Task) -> Letterhead {
+    let engine = &task.engine;
+    Letterhead {
+        contract: Arc::clone(&engine.contract),
+        ids: Arc::clone(&engine.ids),
+        journal: Arc::clone(&engine.journal),
+        task: task.job.task,
+        cwd: engine.rules.cwd.clone(),
+        present: Arc::clone(&engine.present),
+    }
+}
