@@ -1,4 +1,4 @@
-//! The engine's front: what it is made of, and how a task without a parent is started.
+//! The front door of the engine: its parts, the calls that start and stop tasks, and the doors for hosts.
 
 pub(crate) mod host;
 pub(crate) mod subagents;

@@ -1,10 +1,10 @@
-//! Somebody from outside who delegates: a program with a model of its own, which is no task. It has no loop, no
-//! conversation, no mail and no grant of ours; each of its Task calls is a task without a parent.
+//! The door for a host: a program with a model of its own, whose Task calls start tasks without a parent.
 //!
-//! It sees the tasks that were delegated so in its workspace, with all below them, also those of processes that are gone.
-//! What a person runs is not among them. It keeps what works in the background until that ends.
+//! A host is no task. It has no loop, no conversation, no mail and no grant of ours. It sees the tasks that hosts have
+//! delegated in its workspace, with all below them, also after their processes are gone. It does not see what a person
+//! runs. It keeps background tasks until they end.
 
-mod family;
+mod visible;
 
 use std::sync::Arc;
 

@@ -1,8 +1,7 @@
-//! Sub-agents for a host that does its own delegating: which there are, which one suits, one of them at work, and
-//! observers of all that are.
+//! The door for a library that does its own delegating: find an agent, create a sub-agent, run it, observe them.
 //!
-//! A thin layer over the engine, for hosts that were written against document 001: the agents are the engine's, the
-//! run is the engine's, and what observers hear is read from its journal. It decides nothing.
+//! A thin layer over the engine. The agents and the run are the engine's, and observers read its journal. It decides
+//! nothing.
 
 mod conversation;
 mod observe;

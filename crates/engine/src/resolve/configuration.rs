@@ -24,7 +24,7 @@ pub(crate) struct Frame<'a> {
 }
 
 /// A request, as far as it has a say in its task's configuration.
-pub(crate) struct Asked<'a> {
+pub(crate) struct ConfigRequest<'a> {
     pub(crate) request: &'a TaskRequest,
     pub(crate) output_schema: Option<Value>,
     pub(crate) model: ModelChoice,
@@ -32,9 +32,13 @@ pub(crate) struct Asked<'a> {
 
 impl Frame<'_> {
     /// The configuration of a task, and what to say where it has fewer turns than were asked for.
-    pub(crate) fn configure(&self, definition: &AgentDefinition, asked: Asked<'_>) -> (AgentConfig, Option<String>) {
+    pub(crate) fn configure(
+        &self,
+        definition: &AgentDefinition,
+        asked: ConfigRequest<'_>,
+    ) -> (AgentConfig, Option<String>) {
         let Self { contract, rules, asker, .. } = *self;
-        let Asked { request, output_schema, model } = asked;
+        let ConfigRequest { request, output_schema, model } = asked;
         let (kind, parent, defaults) = (asker.kind(), asker.parent(), contract.defaults());
         let (max_turns, fewer_turns) = turns(definition, request.limits.max_turns, &defaults, kind);
         let mut tools = tools_at(self.tools, contract, rules, asker.depth_of_task());

@@ -1,4 +1,5 @@
-//! Delegation: a parent's call becomes a child task. It runs in the same loop, with a clean context and a narrower grant.
+//! Delegation: a parent's call becomes a child task. It runs in the same loop, with a clean context and a narrower
+//! grant.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,7 +1,7 @@
-//! The end of a task, delivered: to the call that waits for it, or into its parent's mail; and what becomes of the children
-//! that still work beside it.
+//! Delivery of a task's ending: to the call that waits for it, or into its parent's mail.
 //!
-//! One that was stopped, or that nobody is above, stops them, and waits. One that failed leaves them to its parent.
+//! A task that ends also settles its background children. A task that was stopped, or has no parent, stops them and
+//! waits. A task that failed leaves them to its parent.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Which tasks of the journal are this engine's: a journal may be shared with other engines and other processes.
+//! The tasks that observers of this engine expect. A journal may be shared with other engines and other processes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};

@@ -1,51 +1,40 @@
-//! The tasks around a task, as far as it can see them, write to them and ask them: those below it, the one above it, and
-//! those beside it.
+//! The tasks around a task, as far as it can see them, write to them and ask them: those below it, the one above it,
+//! and those beside it.
 
-mod given;
-mod reach;
-mod stand;
-mod wait;
+mod answer_wait;
+mod cached_report;
+mod question;
+mod status;
+mod visible;
 
-use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use futures_util::FutureExt as _;
 use sortie_crash::point;
 use sortie_journal::TaskState;
-use sortie_protocol::{Addressee, CallId, Event, Fact, Failure, Job, Sender, TaskId, TaskOutcome, TaskRequest};
+use sortie_protocol::{Addressee, CallId, Event, Fact, Failure, Sender, TaskId, TaskOutcome, TaskRequest};
 use sortie_tools::{
     Answered, BoxFuture, Choice, Delegated, Delegation, Glance, Kin, Listing, Note, Receipt, ReportPage, Sought, Stand,
     Work,
 };
 
-use self::given::given;
-pub(crate) use self::reach::Member;
-use self::reach::NO_SUCH_TASK;
-pub(crate) use self::stand::{
+use self::cached_report::given;
+use self::question::{PersonQuestion, ask_person, put_question, wait_for_parent};
+pub(crate) use self::status::{
     END_WITHIN, Onlooker, at_work, end_all, listing, not_ended, page_of, recorded_stand, report_page, stand_of,
 };
-use self::wait::Wait;
+pub(crate) use self::visible::Member;
+use self::visible::NO_SUCH_TASK;
 use crate::conversation::load_task::read;
 use crate::gate::children::Children;
-use crate::messages::questions::{ASK, Asker};
-use crate::messages::running_task::{Courier, Resident, SILENT, Stopper};
-use crate::ports::approval::Inquiry;
+use crate::messages::questions::Asker;
+use crate::messages::running_task::{Courier, Resident, Stopper};
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
-use crate::ports::hooks::Asking;
 use crate::tasks::delegate::Delegate;
 use crate::tasks::resume::follow_up::is_own;
 use crate::tasks::resume::reattach::{Found, end_instead};
 use crate::tasks::scope::TaskScope;
-
-/// What whoever asks the person is told whose turn does not come in time.
-const OVERTAKEN: &str = "your question was never shown to anyone: others were asked before it, and there is little time left; \
-                         go on by your best judgement, and say in your report what you assumed";
-
-/// The same, of one that asks with too little time left.
-const TOO_LATE: &str = "your question was never shown to anyone: there is too little time left for an answer; go on by your \
-                        best judgement, and say in your report what you assumed";
 
 /// The tasks around one task, as it reaches them.
 pub(crate) struct Relatives {
@@ -175,24 +164,7 @@ impl Kin for Relatives {
                 // It has read its last message; soon it has ended.
                 resident.over.cancelled().await;
             }
-            self.scope.engine.rules.check_resume()?;
-            if !self.scope.engine.rules.background {
-                let message = format!(
-                    "{task} has ended, and nothing works in the background here (`task_tool.background`); it goes on with a \
-                     call of {} whose `resume` is its id",
-                    self.scope.engine.contract.tool_name()
-                );
-                return Err(Failure::new("background_off", message));
-            }
-            let request = TaskRequest {
-                prompt: text,
-                resume: Some(task.to_string()),
-                background: true,
-                ..TaskRequest::default()
-            };
-            match self.delegate.delegate(call, request).await? {
-                Delegated::Launched(_) | Delegated::Ended(_) => Ok(Receipt::Resumed { task }),
-            }
+            self.resume_with(call, task, text).await
         })
     }
 
@@ -207,7 +179,7 @@ impl Kin for Relatives {
             let _asker = Asker { inbox: &self.scope.inbox, call };
             self.scope.inbox.may_ask(call).await;
             if !self.scope.inbox.is_put(call) {
-                self.put_question(call, whom, &question).await?;
+                put_question(self, call, whom, &question).await?;
             }
             let above: Vec<TaskId> = self.scope.job.parent.into_iter().chain(self.above_now().await).collect();
             let answered_elsewhere = OnceLock::new();
@@ -219,12 +191,12 @@ impl Kin for Relatives {
             let by_hand = async {
                 match whom {
                     Addressee::Person => {
-                        self.ask_person(PersonQuestion { call, question: &question, patience }, &answered_elsewhere)
+                        ask_person(self, PersonQuestion { call, question: &question, patience }, &answered_elsewhere)
                             .await
                     }
                     Addressee::Parent => {
                         self.scope.inbox.has_asked(call);
-                        self.wait_for_parent(patience).await
+                        wait_for_parent(self, patience).await
                     }
                 }
             };
@@ -256,32 +228,24 @@ impl Kin for Relatives {
     }
 }
 
-/// A question to the person at the terminal.
-struct PersonQuestion<'a> {
-    call: &'a CallId,
-    question: &'a str,
-    /// The time for an answer, once the question is shown.
-    patience: Duration,
-}
-
 impl Relatives {
-    /// Records the question, together with its delivery.
-    async fn put_question(&self, call: &CallId, whom: Addressee, question: &str) -> Result<(), Failure> {
-        let (call, text) = (call.clone(), question.to_owned());
-        if whom == Addressee::Person {
-            if !self.scope.engine.permissions.approver.is_present() {
-                let message = "there is nobody to ask; go on by your best judgement, and say what you assumed";
-                return Err(Failure::new("nobody", message));
-            }
-            let asking = self.scope.inbox.asking().await;
-            let fact = Fact::QuestionAsked { call: call.clone(), to: whom, text: text.clone() };
-            self.scope.sink.append_synced(fact).await.map_err(journal_failure)?;
-            asking.put(call, whom, text);
-            return Ok(());
+    /// Has a task that has ended go on with a message, in the background.
+    async fn resume_with(&self, call: &CallId, task: TaskId, text: String) -> Result<Receipt, Failure> {
+        let engine = &self.scope.engine;
+        engine.rules.check_resume()?;
+        if !engine.rules.background {
+            let message = format!(
+                "{task} has ended, and nothing works in the background here (`task_tool.background`); it goes on with a \
+                 call of {} whose `resume` is its id",
+                engine.contract.tool_name()
+            );
+            return Err(Failure::new("background_off", message));
         }
-        let own = self.scope.engine.present.find(self.scope.job.task);
-        let own = own.ok_or_else(|| Failure::new("own_task", "this task is not at work any more"))?;
-        own.ask_above(call, text).await
+        let resume = Some(task.to_string());
+        let request = TaskRequest { prompt: text, resume, background: true, ..TaskRequest::default() };
+        match self.delegate.delegate(call, request).await? {
+            Delegated::Launched(_) | Delegated::Ended(_) => Ok(Receipt::Resumed { task }),
+        }
     }
 
     /// Whether a message has reached a task by a call of this one, before that was broken off. One that was ended before it
@@ -308,74 +272,6 @@ impl Relatives {
             Ok(true)
         };
         blocking(look_it_up).await
-    }
-
-    /// Waits as long as the parent may answer; one that no longer can is a failure.
-    async fn wait_for_parent(&self, patience: Duration) -> Result<Option<Answered>, Failure> {
-        let wait = Wait::begin(self.scope.deadline.time_to_ask(), patience);
-        let silence = async {
-            loop {
-                let changed = self.scope.inbox.change();
-                let Some(above) = self.inbox_above().await else { return std::future::pending().await };
-                tokio::select! {
-                    () = above.silence() => return,
-                    // Another one may have it now.
-                    () = changed => {}
-                }
-            }
-        };
-        tokio::select! {
-            () = wait.runs_out() => wait.no_answer(),
-            () = silence => Err(Failure::new("nobody", SILENT)),
-        }
-    }
-
-    /// What the person at the terminal answers, within the patience that begins when the question is shown; then it is
-    /// the next one's turn.
-    async fn ask_person(
-        &self,
-        PersonQuestion { call, question, patience }: PersonQuestion<'_>,
-        answered: &OnceLock<()>,
-    ) -> Result<Option<Answered>, Failure> {
-        let mut turn = pin!(self.scope.engine.desk.turn());
-        let at_once = turn.as_mut().now_or_never();
-        // The next one of this task stands behind it.
-        self.scope.inbox.has_asked(call);
-        let time = self.scope.deadline.time_to_ask();
-        if !time.is_enough() {
-            return Err(Failure::new("no_answer", TOO_LATE));
-        }
-        let turn = if let Some(turn) = at_once {
-            turn
-        } else {
-            tokio::select! {
-                biased;
-                () = time.passes(None) => return Err(Failure::new("no_answer", OVERTAKEN)),
-                turn = turn => turn,
-            }
-        };
-        if !time.is_enough() {
-            return Err(Failure::new("no_answer", OVERTAKEN));
-        }
-        let wait = Wait::begin(time, patience);
-        let ground = "the agent asks";
-        let arguments = serde_json::json!({"question": question}).to_string();
-        let asking = Asking { tool: ASK, arguments: &arguments, rules: &[], ground };
-        self.scope.engine.hooks.asks(&self.scope.job, &asking);
-        let Job { task, title, config, .. } = self.scope.job.as_ref();
-        let inquiry = Inquiry { task: *task, title, chain: &config.chain, question, within: wait.within(), answered };
-        let answer = tokio::select! {
-            biased;
-            answer = self.scope.engine.permissions.approver.inquire(&inquiry) => answer,
-            () = wait.runs_out() => None,
-        };
-        drop(turn);
-        if let Some(text) = answer {
-            return Ok(Some(Answered { text, from: Sender::Person, message: None }));
-        }
-        // Nobody answers here; somebody may elsewhere.
-        wait.runs_out().await;
-        wait.no_answer()
     }
 
     /// Whether another one waits for an answer of this task, and has none.

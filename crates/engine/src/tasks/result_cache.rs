@@ -1,7 +1,7 @@
-//! Outcomes that are given again: for the same request, on the same files, where the task that answered it only read.
+//! The result cache: outcomes that are given again for the same request on the same files, if the task only read.
 //!
-//! The journal is the truth. All that is kept beside it is an index from a key to a task, which may be lost or damaged:
-//! then the work is done anew. It starts nothing and waits for nothing; who delegates asks it first, and tells it last.
+//! The journal is the truth. The cache is an index from a key to a task, and may be lost or damaged: then the work is
+//! done anew. It starts nothing and waits for nothing.
 
 mod fit;
 mod index;
@@ -96,19 +96,13 @@ impl Cache {
     }
 
     /// Keeps the outcome of a task that has ended, if it may be given again: it is completed, it and all below it only read,
-    /// nothing that it did depends on a person, and the files are as they were when it began. Returns what a person should
+    /// and the files are as they were when it began. Nothing that it did may depend on a person. Returns what a person should
     /// know, once. Blocks.
-    pub(crate) fn remember(
-        &self,
-        journal: &dyn Journal,
-        workspace: &Workspace,
-        ticket: &Ticket,
-        has_approvals: bool,
-    ) -> Option<String> {
+    pub(crate) fn remember(&self, journal: &dyn Journal, workspace: &Workspace, ticket: &Ticket) -> Option<String> {
         let Ticket { task, request, key, snapshot } = ticket;
         let is_fit = || fit::done(journal, *task, request, |call| snapshot.covers(workspace, call)).is_some();
         let is_unchanged = || Snapshot::take(workspace, self.bounds).is_ok_and(|now| now.is_untouched_since(snapshot));
-        if has_approvals || !is_fit() || !is_unchanged() {
+        if !is_fit() || !is_unchanged() {
             return None;
         }
         let kept = self.index.put(key, *task);

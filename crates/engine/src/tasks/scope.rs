@@ -1,10 +1,10 @@
-//! A task at work, as its children, its questions and its messages see it: who it is, what it may do, what it has left.
+//! The scope of a task at work: what its children, its questions and its messages know of it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use sortie_policy::Judge;
-use sortie_protocol::{CallId, Job};
+use sortie_protocol::{CallId, Job, TaskRequest};
 use tokio_util::sync::CancellationToken;
 
 use crate::budget::account::Account;
@@ -47,7 +47,7 @@ pub(crate) enum Wait {
 }
 
 impl Wait {
-    pub(crate) fn of(request: &sortie_protocol::TaskRequest) -> Self {
+    pub(crate) fn of(request: &TaskRequest) -> Self {
         if request.background { Self::Background } else { Self::ForTheEnd }
     }
 }

@@ -12,7 +12,7 @@ pub(crate) mod origin;
 use std::sync::Arc;
 
 use sortie_agents::AgentDefinition;
-use sortie_protocol::{Failure, Job, Limits, TaskRequest};
+use sortie_protocol::{AgentConfig, Failure, Job, Limits, TaskRequest};
 
 use crate::budget::account::Account;
 use crate::budget::slots::Slot;
@@ -23,7 +23,7 @@ use crate::resolve::roster::Roster;
 use crate::resolve::settings::Kind;
 use crate::tasks::observers::Asked;
 use crate::tasks::resume::follow_up;
-use crate::tasks::start::check::{Checked, Checks, Choice};
+use crate::tasks::start::check::{AgentChoice, Checked, Checks};
 use crate::tasks::start::decide::{decide, job};
 use crate::tasks::start::origin::Origin;
 use crate::tasks::state::EngineState;
@@ -53,7 +53,7 @@ pub(crate) async fn prepare(
         let request = checks.follow_up(origin.asker(), request)?;
         return Box::pin(follow_up::prepare(engine, origin, &checks, request, &asked)).await;
     }
-    let checked = checks.new_task(origin.asker(), Choice::Named, request)?;
+    let checked = checks.new_task(origin.asker(), AgentChoice::Named, request)?;
     let (agent, stop) = (checked.serving.definition, origin.cancel());
     let equipped = engine.equipping().equipped(&roster, agent, origin.asker(), &stop).await;
     new_task(engine, origin, equipped, checked)
@@ -67,7 +67,7 @@ pub(crate) fn prepare_at_once(
     request: TaskRequest,
 ) -> Result<Task, Failure> {
     let roster = engine.rosters.current();
-    let checked = Checks::of(engine, origin, &roster)?.new_task(origin.asker(), Choice::Made(agent), request)?;
+    let checked = Checks::of(engine, origin, &roster)?.new_task(origin.asker(), AgentChoice::Made(agent), request)?;
     new_task(engine, origin, Arc::clone(&roster), checked)
 }
 
@@ -105,11 +105,7 @@ pub(crate) fn account(
 }
 
 /// Refuses a limit on the cost where nobody knows the prices of the model.
-pub(crate) fn check_prices(
-    engine: &EngineState,
-    account: &Account,
-    config: &sortie_protocol::AgentConfig,
-) -> Result<(), Failure> {
+pub(crate) fn check_prices(engine: &EngineState, account: &Account, config: &AgentConfig) -> Result<(), Failure> {
     account.check_prices(&config.model, &engine.models.terms(&config.model).prices)
 }
 

@@ -1,4 +1,4 @@
-//! The life of one task: admitted, run, ended; whatever happens inside, it ends once and the ending is recorded.
+//! The life of one task: admitted, run, ended. Whatever happens inside, it ends once and the ending is recorded.
 
 mod services;
 

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use sortie_engine::{Asking, Hooks, Parameters, Resumption, Rules, SubagentError, Subagents, Verdict};
+use sortie_engine::{Asking, Authority, Hooks, Kind, Parameters, Resumption, Rules, SubagentError, Subagents, Verdict};
 use sortie_journal::Journal as _;
 use sortie_protocol::{AgentConfig, Fact, Failure, GrantLayer, Job, Status, TaskOutcome, TaskRequest};
-use sortie_testkit::{Script, reply, when};
+use sortie_sandbox::Workspace;
+use sortie_testkit::{Script, ScriptedModels, reply, when};
 use sortie_tools::BoxFuture;
 
 use crate::permissions::{rules, user, usual};
-use crate::support::{Plan, World, ask};
+use crate::support::{Plan, World, ask, folders};
 
 /// What is asked of the task in question.
 const PART: &str = "PART";
@@ -302,4 +303,47 @@ async fn a_sub_agent_of_a_library_that_is_refused_leaves_no_trace() {
     for world in [world_denied, world_vetoed] {
         assert_eq!(world.journal.tasks(usize::MAX).expect("the journal reads").len(), 0);
     }
+}
+
+/// What a dry run is against, and what the start itself is.
+async fn dry_and_real(request: TaskRequest, plan: impl FnOnce(Plan) -> Plan) -> (Option<String>, Option<String>) {
+    let plan = plan(Plan::script(Script::always(reply::text("Done."))).files(&[NAMING, TEMPLATE]).agent_files());
+    let (contract, settings, layers) =
+        (Arc::clone(&plan.contract), plan.rules.clone(), plan.permissions.layers.clone());
+    let world = plan.build();
+    let workspace = Workspace::open(&world.home.path().join("workspace")).expect("the workspace is there");
+    let agents = folders(&Arc::new(workspace)).current();
+    let authority = Authority { agents: &agents, contract: &contract, rules: &settings, layers: &layers, remote: &[] };
+    let models = ScriptedModels::of(Arc::clone(&world.model));
+    let dry = authority.check(&request, Kind::Delegated, &models).err().map(|failure| failure.code);
+    let real = match world.engine.task(request).await {
+        Ok(running) => running.outcome().await.map(|_| None).expect("the journal works"),
+        Err(failure) => Some(failure.code),
+    };
+    (dry, real)
+}
+
+const TEMPLATE: (&str, &str) =
+    (".sortie/templates/look.md", "---\ndescription: Looks.\nagent: explore\n---\nLook around.\n");
+
+#[tokio::test]
+async fn a_dry_run_is_against_what_the_start_is_against() {
+    let lead = |prompt: &str| TaskRequest { agent: "lead".to_owned(), ..ask(prompt) };
+    let usually = |prompt: &str| TaskRequest { agent_is_usual: true, ..lead(prompt) };
+    let apart = TaskRequest { background: true, ..lead("Go.") };
+    let denying = |rule: &str| user(GrantLayer { deny: rules(&[rule]), ..usual() });
+    let refused = |code: &str| (Some(code.to_owned()), Some(code.to_owned()));
+    assert_eq!(dry_and_real(lead("Go."), |plan| plan).await, (None, None));
+    assert_eq!(dry_and_real(lead(" "), |plan| plan).await, refused("empty_prompt"));
+    let still = Rules { background: false, ..Rules::default() };
+    assert_eq!(dry_and_real(apart, |plan| plan.rules(still)).await, refused("background_off"));
+    let flat = Rules { max_depth: 0, ..Rules::default() };
+    assert_eq!(dry_and_real(lead("Go."), |plan| plan.rules(flat)).await, refused("depth"));
+    assert_eq!(dry_and_real(lead("/look nope=1"), |plan| plan).await, refused("template_arguments"));
+    let deny = denying("Task(explore)");
+    assert_eq!(dry_and_real(usually("/look"), |plan| plan.permissions(deny)).await, refused("permission"));
+    let strict = |plan: Plan| plan.contract("result").permissions(denying("Write"));
+    assert_eq!(dry_and_real(lead("Go."), strict).await, refused("tool_access"));
+    let unknown = TaskRequest { model: Some("nobody-has-it".to_owned()), ..lead("Go.") };
+    assert_eq!(dry_and_real(unknown, |plan| plan).await, refused("unknown_model"));
 }

@@ -1,4 +1,4 @@
-//! A sub-agent's messages, put together again from the facts of its log.
+//! The messages of a sub-agent, put together again from the facts of its log.
 
 use sortie_protocol::{CallId, CallOutput, Fact, Message, Status, TaskOutcome};
 

@@ -1,8 +1,7 @@
-//! Observers of sub-agents. Each one reads the journal on a thread of its own, at its own pace.
+//! Observers of sub-agents: each reads the journal on a thread of its own, at its own pace.
 //!
-//! There is no queue: the journal is one already, it is on disk, and it keeps everything in order. An observer that is
-//! slow or blocks falls behind alone, costs no memory for what it has not heard yet, and misses nothing; the engine
-//! never waits for it and does not know how far it is.
+//! There is no queue. The journal is on disk already, and keeps everything in order. A slow or blocked observer falls
+//! behind alone, costs no memory for what it has not heard yet, and misses nothing. The engine never waits for it.
 
 use std::collections::HashMap;
 use std::io;

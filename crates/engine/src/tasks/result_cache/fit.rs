@@ -1,4 +1,4 @@
-//! Whether what a task did can stand for the same request made again, by its log and the logs of all below it.
+//! The test of a recorded task: whether its outcome can stand for the same request made again.
 
 use sortie_journal::{Journal, TaskState};
 use sortie_protocol::{Event, Fact, Job, Status, TaskId, TaskOutcome, Timestamp, ToolCall};

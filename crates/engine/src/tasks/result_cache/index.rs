@@ -1,5 +1,6 @@
-//! The index: which task answered which request, newest last, in one small file. Several processes may write it; who is
-//! overwritten has lost a chance to save work, nothing else.
+//! The index of the result cache: which task answered which request, newest last, in one small file.
+//!
+//! Several processes may write it. An entry that is overwritten is a lost chance to save work, nothing else.
 
 use std::sync::{Mutex, PoisonError};
 

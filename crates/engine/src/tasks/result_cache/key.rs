@@ -1,4 +1,4 @@
-//! What makes two requests the same: one number of all that the outcome can depend on.
+//! The key of a request: one number of all that its outcome can depend on.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The result cache, as whoever starts a delegated task asks it: before that starts, and after it has ended.
+//! Lookup in the result cache before a delegated task starts, and the entry after it has ended.
 
 use std::sync::Arc;
 
@@ -45,12 +45,15 @@ pub(crate) async fn known(engine: &EngineState, task: &mut Task) -> Known {
     }
 }
 
-/// Keeps the outcome of a task that has ended, if it may be given again.
+/// Keeps the outcome of a task that has ended, if it may be given again. What one tree may do by a person's word, another
+/// may not.
 pub(crate) async fn keep(engine: &EngineState, ticket: Option<Box<Ticket>>, approvals: &Approvals) {
     let (Some(cache), Some(ticket)) = (engine.cache.clone(), ticket) else { return };
+    if !approvals.is_empty() {
+        return;
+    }
     let (journal, workspace) = (Arc::clone(&engine.journal), Arc::clone(&engine.workspace));
-    let has_approvals = !approvals.is_empty();
-    let keep = move || cache.remember(journal.as_ref(), &workspace, &ticket, has_approvals);
+    let keep = move || cache.remember(journal.as_ref(), &workspace, &ticket);
     // That nothing could be kept is known from the look before.
     tokio::task::spawn_blocking(keep).await.ok();
 }

@@ -65,7 +65,7 @@ impl World {
     }
 
     fn remember(&self, ticket: &Ticket) {
-        assert_eq!(self.cache.remember(&self.journal, &self.workspace, ticket, false), None);
+        assert_eq!(self.cache.remember(&self.journal, &self.workspace, ticket), None);
     }
 
     /// Has a task do what these facts say between its start and its completion.

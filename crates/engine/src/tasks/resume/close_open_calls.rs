@@ -1,5 +1,6 @@
-//! Ending a leg that left calls open, where none of them can be run any more: each gets an answer before the ending, so
-//! that the conversation can go on one day. Children that were interrupted with their parent end with it.
+//! Answers to calls that were left open when a leg ends without running them. The conversation can then go on one day.
+//!
+//! Children that were interrupted with their parent end with it.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! Ending a task that nobody runs any more: it gets the ending that its process could not write, and so do its children.
+//! Ending an interrupted task: it gets the ending that its process could not write, and so do its children.
 //!
-//! In two steps. First all of them are taken, so that nobody else goes on with one; then what their commands have left is
-//! ended, and all endings are written. Each step is one append: the tree is stopped as a whole or not at all.
+//! It takes two steps. First all of them are taken, so that nobody else resumes one. Then what their commands have left
+//! is ended, and all endings are written. Each step is one append: the tree is stopped as a whole or not at all.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Follow-ups: a call resumes a task that has ended, instead of starting one.
 //!
-//! Calls are models' words, so they reach less far than a person: only the caller's own sub-agents and those that it has
-//! adopted, and only for some days.
+//! Calls are models' words, so they reach less far than a person: only the caller's own sub-agents and those that it
+//! has adopted, and only for some days.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,6 @@
-//! What a task may do when it goes on: what it had when it was started, within what holds now. Never more, however it is
-//! gone on with; and what was denied it for one resumption comes back with the next.
+//! The grant of a resumed task: what it had when it was started, within what holds now.
+//!
+//! It never grows. What one resumption denies comes back with the next.
 
 use sortie_agents::AgentDefinition;
 use sortie_protocol::{AgentConfig, Failure, GrantLayer, Job, Mode, Reach};

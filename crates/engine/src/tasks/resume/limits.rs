@@ -1,7 +1,7 @@
-//! What bounds the leg in which a task goes on: one that was interrupted has what is left, a new one what it gets anew.
+//! The limits of a resumed leg: an interrupted leg has what is left, a new leg gets its own.
 //!
-//! Whose wish it is decides what limits that come with it mean. What was used before is counted here; whether another
-//! model call may be made is `limits.rs`'s business.
+//! The limits that come with a resumption mean one thing from a person and another from a call. Whether another model
+//! call may be made is decided by `run/allowance.rs`.
 
 use sortie_agents::AgentDefinition;
 use sortie_protocol::{AgentConfig, Failure, Limits};

@@ -1,6 +1,6 @@
-//! Messages that were left for a task while nobody ran it: it has them before its first turn, in their order.
+//! Messages that were left for a task while nobody ran it. It gets them before its first turn, in their order.
 //!
-//! Commands stay in the journal as long as their task may go on. From here on the ear delivers what comes.
+//! Commands stay in the journal as long as their task may go on. Later ones are delivered as they come.
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
-//! Children that were started before their parent stopped, and that its open calls wait for: each goes on, or answers with
-//! what it came to. None of them is started a second time, and of none is it said that it was never started.
+//! Children that were started before their parent stopped, and that its open calls wait for.
+//!
+//! Each goes on, or answers with what it came to. None is started a second time.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,7 +1,7 @@
-//! A task and those that it waits for go on together, or not at all.
+//! The rule that a task and the tasks it waits for are resumed together, or not at all.
 //!
-//! Whoever went on alone would have its parent's call answered without it, and a parent that goes on without a child which
-//! somebody else has would have the same work done twice.
+//! A child resumed alone would find its parent's call answered without it. A parent resumed without a child that
+//! another process has would have the same work done twice.
 
 use std::collections::HashSet;
 

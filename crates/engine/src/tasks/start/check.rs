@@ -28,7 +28,7 @@ pub(crate) struct Checks<'a> {
 
 /// How a request chooses its agent.
 #[derive(Clone, Copy)]
-pub(crate) enum Choice<'a> {
+pub(crate) enum AgentChoice<'a> {
     /// By name; the prompt may call a template.
     Named,
     /// The one who asks has made the choice, and means its prompt word for word.
@@ -57,14 +57,14 @@ impl<'a> Checks<'a> {
     pub(crate) fn new_task(
         &self,
         asker: Asker<'_>,
-        choice: Choice<'a>,
+        choice: AgentChoice<'a>,
         request: TaskRequest,
     ) -> Result<Checked<'a>, Failure> {
         self.words(asker, &request)?;
         let request = match (asker.kind(), choice) {
-            (Kind::Delegated, Choice::Named) => self.templates.applied(request, self.rules.max_prompt_bytes)?,
+            (Kind::Delegated, AgentChoice::Named) => self.templates.applied(request, self.rules.max_prompt_bytes)?,
             // A person's own prompt has been read by then.
-            (Kind::Main, _) | (_, Choice::Made(_)) => request,
+            (Kind::Main, _) | (_, AgentChoice::Made(_)) => request,
         };
         let serving = self.serving(asker, choice, &request);
         if let Ok(serving) = &serving {
@@ -106,8 +106,13 @@ impl<'a> Checks<'a> {
         Err(Failure::new("background_off", message))
     }
 
-    fn serving(&self, asker: Asker<'_>, choice: Choice<'a>, request: &TaskRequest) -> Result<Serving<'a>, Failure> {
-        let Choice::Made(definition) = choice else {
+    fn serving(
+        &self,
+        asker: Asker<'_>,
+        choice: AgentChoice<'a>,
+        request: &TaskRequest,
+    ) -> Result<Serving<'a>, Failure> {
+        let AgentChoice::Made(definition) = choice else {
             return serving(self.agents, request, asker.kind(), self.contract.defaults().best_match);
         };
         let name = &definition.name;

@@ -1,10 +1,11 @@
-//! The decisions about a new task: its model, its configuration, its instructions; and the job that is run and recorded.
+//! The decisions about a new task: its model, its configuration, its instructions; and the job that is run and
+//! recorded.
 
 use sortie_contract::ReportCap;
 use sortie_protocol::{AgentConfig, Failure, Job, TaskRequest};
 
 use crate::conversation::schema_answer::asked_for;
-use crate::resolve::configuration::{Asked, Frame};
+use crate::resolve::configuration::{ConfigRequest, Frame};
 use crate::resolve::instructions::Instructions;
 use crate::resolve::roster::{Roster, undescribed};
 use crate::resolve::settings::{Asker, Kind, Serving, lowered};
@@ -37,7 +38,7 @@ pub(crate) fn decide(
     };
     let output_schema = request.output_schema.take();
     let (mut config, fewer_turns) =
-        frame.configure(definition, Asked { request: &request, output_schema, model: chosen.choice });
+        frame.configure(definition, ConfigRequest { request: &request, output_schema, model: chosen.choice });
     request.notices.extend(fewer_turns);
     request.notices.extend(undescribed(&roster.agents).filter(|_| kind == Kind::Main));
     request.notices.extend(lowered(request.limits, config.limits));

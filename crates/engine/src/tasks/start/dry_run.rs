@@ -1,4 +1,5 @@
-//! The recipe run dry: whether a request could start, and what its agent would be granted. Nothing is opened or started.
+//! The recipe run dry: whether a request could start, and what its agent would be granted. Nothing is opened or
+//! started.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,11 +10,11 @@ use sortie_llm::Models;
 use sortie_policy::{Judge, Places};
 use sortie_protocol::{AgentConfig, Failure, Grant, GrantLayer, ModelChoice, TaskRequest};
 
-use crate::resolve::configuration::{Asked, Frame};
+use crate::resolve::configuration::{ConfigRequest, Frame};
 use crate::resolve::contract_agents::{cast, mains};
 use crate::resolve::roster::{standard, task_tool};
 use crate::resolve::settings::{Asker, Kind, Rules, Serving, serving};
-use crate::tasks::start::check::{Checks, Choice};
+use crate::tasks::start::check::{AgentChoice, Checks};
 
 /// All that has a say in a start.
 #[derive(Clone, Copy)]
@@ -44,7 +45,7 @@ impl Authority<'_> {
         if request.resume.is_some() {
             return checks.follow_up(asker, request.clone()).map(drop);
         }
-        let checked = checks.new_task(asker, Choice::Named, request.clone())?;
+        let checked = checks.new_task(asker, AgentChoice::Named, request.clone())?;
         let (definition, contract) = (checked.serving.definition, self.contract.as_ref());
         self.rules.model_for(asker, definition, &checked.request, models, contract).map(drop)
     }
@@ -77,7 +78,7 @@ impl Authority<'_> {
     pub fn can_start(&self, parent: &AgentConfig, name: &str) -> Result<(), Failure> {
         let agents = self.agents_for(Kind::Delegated);
         let request = TaskRequest { prompt: "-".to_owned(), ..request_for(name) };
-        self.checks(&agents).new_task(Asker::Task(parent), Choice::Named, request).map(drop)
+        self.checks(&agents).new_task(Asker::Task(parent), AgentChoice::Named, request).map(drop)
     }
 
     fn checks<'a>(&'a self, agents: &'a Registry) -> Checks<'a> {
@@ -103,7 +104,7 @@ impl Authority<'_> {
         let frame = Frame { contract, rules, layers, tools: &tools, more_tools: remote, asker, has_person: true };
         // No model has a say in a grant.
         let model = ModelChoice { route: String::new(), id: String::new() };
-        Ok(frame.configure(definition, Asked { request: &request, output_schema: None, model }).0)
+        Ok(frame.configure(definition, ConfigRequest { request: &request, output_schema: None, model }).0)
     }
 }
 

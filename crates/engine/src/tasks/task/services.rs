@@ -1,5 +1,4 @@
-//! The services of a task's loop, put together: model, gate, limits, mail. From here on nothing asks what was said, only
-//! what is meant.
+//! The services of a task's loop, put together: model, gate, limits, mail.
 
 use std::sync::{Arc, Mutex};
 

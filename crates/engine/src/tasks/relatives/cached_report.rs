@@ -1,5 +1,7 @@
-//! Tasks whose outcome this one was given because they had done the same before. Their reports can be read as they were
-//! given, whoever they belong to and whatever has become of them since; nothing else of them is within reach.
+//! Reports that a task was given from the result cache.
+//!
+//! It can read them as they were given, whatever has become of their tasks since. Nothing else of those tasks is within
+//! reach.
 
 use std::sync::Arc;
 
@@ -7,7 +9,7 @@ use sortie_journal::{Journal, JournalError};
 use sortie_protocol::{Event, Fact, Failure, TaskId, TaskOutcome};
 use sortie_tools::{Glance, Stand};
 
-use super::reach::{ambiguous, unknown};
+use super::visible::{ambiguous, unknown};
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
 use crate::tasks::scope::TaskScope;

@@ -1,7 +1,6 @@
-//! Whom of its tree a task can see: those that work here first, since the log may not show yet what has just begun, and
-//! then all that it holds.
+//! The tasks that a task can see: those at work here first, then those in the log, which may be a moment behind.
 //!
-//! It says who is there, not what may be done with them.
+//! What may be done with them is decided elsewhere.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! How tasks stand, for whoever looks: another task of their tree, or a visitor. Who may look at whom is not decided here.
+//! The status of a task, for another task of its tree or for a host. Who may look at whom is decided elsewhere.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use sortie_journal::{Holder, Standing, TaskState};
 use sortie_protocol::{Failure, TaskId, TaskOutcome};
 use sortie_tools::{Choice, Glance, Listing, ReportPage, Stand, Work};
 
-use super::reach::Member;
+use super::visible::Member;
 use crate::messages::running_task::{Resident, Stopper};
 use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;

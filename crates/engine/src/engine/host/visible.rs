@@ -1,5 +1,4 @@
-//! The tasks that a visitor sees, and what it can do with them: the port by which the tools of our own agents are its
-//! tools, too.
+//! The tasks that a host sees, and what it can do with them: the port behind the tools for other tasks.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The wait for the answer to a question of an agent, within its patience and the time that it has.
+//! The wait for the answer to an agent's question, within its timeout and the time that the task has left.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use tokio::time::Instant;
 use crate::budget::deadline::TimeToAsk;
 use crate::gate::approval_timeout::seconds;
 
-pub(super) struct Wait {
+pub(super) struct AnswerWait {
     time: TimeToAsk,
     began: Instant,
     patience: Duration,
 }
 
-impl Wait {
+impl AnswerWait {
     pub(super) fn begin(time: TimeToAsk, patience: Duration) -> Self {
         Self { time, began: Instant::now(), patience }
     }
