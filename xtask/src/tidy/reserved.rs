@@ -8,12 +8,12 @@ use super::token::{Token, closing, is_name, text, tokens};
 /// Who hands a call to a tool.
 const RUNS_TOOLS: &[&str] = &["engine/src/engine/host", "engine/src/gate"];
 /// Who makes a task that can run.
-const BUILDS_TASKS: &[&str] = &["engine/src/tasks/delegate", "engine/src/tasks/resume", "engine/src/tasks/state"];
+const BUILDS_TASKS: &[&str] = &["engine/src/tasks/start"];
 /// Who says how a task ended.
 const BUILDS_OUTCOMES: &[&str] = &[
     "cli/src/session",
     "engine/src/conversation/outcome",
-    "engine/src/tasks/reattach",
+    "engine/src/tasks/resume/reattach",
     "protocol",
     "tools/src/tool/task_output/reports",
 ];
@@ -167,8 +167,8 @@ mod tests {
         let found = "error: crates/engine/src/gate.rs:1: a task is built by hand\n    mend: let the engine's one recipe start it, with its origin";
         for code in ["Ok(state::Task { id })", "impl Task { fn new() -> Self { Self { id } } }"] {
             assert_eq!(check("crates/engine/src/gate.rs", code), [found], "{code}");
-            assert_eq!(check("crates/engine/src/resume/task.rs", code), FINE, "{code}");
-            assert_ne!(check("crates/engine/src/resumed.rs", code), FINE, "{code}");
+            assert_eq!(check("crates/engine/src/tasks/start/build.rs", code), FINE, "{code}");
+            assert_ne!(check("crates/engine/src/tasks/started.rs", code), FINE, "{code}");
             assert_eq!(check("crates/mcp/src/gate.rs", code), FINE, "{code}");
         }
         let other = "struct Task { id: Id }\nimpl Task { fn f(self) -> Self { self } }\nimpl A for Task {}\n\

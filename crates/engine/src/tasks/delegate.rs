@@ -39,7 +39,7 @@ impl Delegation for Delegate {
     fn delegate<'a>(&'a self, call: &'a CallId, request: TaskRequest) -> BoxFuture<'a, Result<Delegated, Failure>> {
         Box::pin(async move {
             let engine = &self.scope.engine;
-            let mut delegated = self.answer(call, request).await?;
+            let mut delegated = Box::pin(self.answer(call, request)).await?;
             if let Delegated::Ended(outcome) = &mut delegated {
                 report_cap::fit(outcome, &self.room, (engine.contract.as_ref(), &engine.reports)).await;
             }
@@ -87,7 +87,7 @@ impl Delegate {
         let origin = Origin::Child { parent: &self.scope, address };
         let task = prepare(&self.scope.engine, &origin, request).await?;
         match admit(task, &origin, wait).await? {
-            Admission::Start(admitted) => self.start(call, *admitted, wait).await,
+            Admission::Start(admitted) => self.start(call, admitted, wait).await,
             Admission::GivenAgain { job, outcome } => {
                 self.record_given(call, &job, &outcome).await;
                 Ok(Delegated::Ended(outcome))
@@ -101,7 +101,7 @@ impl Delegate {
         loop {
             let admitted = match again(&self.scope, call, attached, wait).await {
                 Found::Ended(outcome) | Found::OutOfReach(outcome) => return Ok(Delegated::Ended(outcome)),
-                Found::Open(admitted) => *admitted,
+                Found::Open(admitted) => admitted,
             };
             match self.start(call, admitted, wait).await {
                 Err(held) if persistence.tries_again_after(&held).await => {}
@@ -111,10 +111,10 @@ impl Delegate {
     }
 
     /// A failure means that it was not started.
-    async fn start(&self, call: &CallId, admitted: Admitted, wait: Wait) -> Result<Delegated, Failure> {
+    async fn start(&self, call: &CallId, admitted: Box<Admitted>, wait: Wait) -> Result<Delegated, Failure> {
         match wait {
-            Wait::ForTheEnd => self.wait(call, admitted).await,
-            Wait::Background => launch(admitted).await.map(Delegated::Launched),
+            Wait::ForTheEnd => Box::pin(self.wait(call, *admitted)).await,
+            Wait::Background => Box::pin(launch(*admitted)).await.map(Delegated::Launched),
         }
     }
 

@@ -24,6 +24,8 @@ use fit::Done;
 use index::Index;
 use key::Key;
 
+use crate::ports::approval::Approvals;
+
 /// Knows which task has answered what.
 #[derive(Debug)]
 pub struct Cache {
@@ -96,13 +98,19 @@ impl Cache {
     }
 
     /// Keeps the outcome of a task that has ended, if it may be given again: it is completed, it and all below it only read,
-    /// and the files are as they were when it began. Nothing that it did may depend on a person. Returns what a person should
+    /// nothing that it did depends on a person, and the files are as they were when it began. Returns what a person should
     /// know, once. Blocks.
-    pub(crate) fn remember(&self, journal: &dyn Journal, workspace: &Workspace, ticket: &Ticket) -> Option<String> {
+    pub(crate) fn remember(
+        &self,
+        journal: &dyn Journal,
+        workspace: &Workspace,
+        ticket: &Ticket,
+        approvals: &Approvals,
+    ) -> Option<String> {
         let Ticket { task, request, key, snapshot } = ticket;
         let is_fit = || fit::done(journal, *task, request, |call| snapshot.covers(workspace, call)).is_some();
         let is_unchanged = || Snapshot::take(workspace, self.bounds).is_ok_and(|now| now.is_untouched_since(snapshot));
-        if !is_fit() || !is_unchanged() {
+        if !approvals.is_empty() || !is_fit() || !is_unchanged() {
             return None;
         }
         let kept = self.index.put(key, *task);

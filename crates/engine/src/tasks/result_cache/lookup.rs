@@ -45,15 +45,12 @@ pub(crate) async fn known(engine: &EngineState, task: &mut Task) -> Known {
     }
 }
 
-/// Keeps the outcome of a task that has ended, if it may be given again. What one tree may do by a person's word, another
-/// may not.
-pub(crate) async fn keep(engine: &EngineState, ticket: Option<Box<Ticket>>, approvals: &Approvals) {
+/// Keeps the outcome of a task that has ended, if it may be given again.
+pub(crate) async fn keep(engine: &EngineState, ticket: Option<Box<Ticket>>, approvals: &Arc<Approvals>) {
     let (Some(cache), Some(ticket)) = (engine.cache.clone(), ticket) else { return };
-    if !approvals.is_empty() {
-        return;
-    }
     let (journal, workspace) = (Arc::clone(&engine.journal), Arc::clone(&engine.workspace));
-    let keep = move || cache.remember(journal.as_ref(), &workspace, &ticket);
+    let approvals = Arc::clone(approvals);
+    let keep = move || cache.remember(journal.as_ref(), &workspace, &ticket, &approvals);
     // That nothing could be kept is known from the look before.
     tokio::task::spawn_blocking(keep).await.ok();
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use sortie_journal::{Durability, Entry, MemoryJournal};
+use sortie_policy::Places;
 use sortie_protocol::{
     AgentConfig, ApprovalAnswer, CallOutput, Fact, Grant, GrantLayer, Limits, ModelChoice, Sender, ServerTools, Status,
     Timestamp, ToolCall, ToolOutput, Usage,
@@ -65,7 +66,8 @@ impl World {
     }
 
     fn remember(&self, ticket: &Ticket) {
-        assert_eq!(self.cache.remember(&self.journal, &self.workspace, ticket), None);
+        let approvals = Approvals::default();
+        assert_eq!(self.cache.remember(&self.journal, &self.workspace, ticket, &approvals), None);
     }
 
     /// Has a task do what these facts say between its start and its completion.
@@ -469,7 +471,9 @@ async fn where_a_person_has_approved_of_more_nothing_is_given_or_kept() {
     let (world, job) = (World::new(), job(0));
     let ticket = world.ticket(&job);
     world.work(&job, reading()).await;
-    assert_eq!(world.cache.remember(&world.journal, &world.workspace, &ticket, true), None);
+    let approvals = Approvals::default();
+    approvals.add(&["Read".to_owned()], &Places::default());
+    assert_eq!(world.cache.remember(&world.journal, &world.workspace, &ticket, &approvals), None);
     assert!(world.hit(&again(&job)).is_none());
     world.remember(&ticket);
     let inquiry =

@@ -7,6 +7,7 @@ use sortie_protocol::Failure;
 use sortie_tools::{Seen, Shells};
 
 use crate::budget::deadline::Deadline;
+use crate::conversation::replay::Past;
 use crate::gate::Gate;
 use crate::gate::approval_timeout::Patience;
 use crate::gate::call_order::Words;
@@ -84,8 +85,8 @@ fn scope(task: &Task, judge: Arc<Judge>, deadline: &Arc<Deadline>) -> TaskScope 
         cancel: task.cancel.clone(),
         deadline: Arc::clone(deadline),
         inbox: Arc::clone(&task.inbox),
-        attached: past.map(|past| past.attached()).unwrap_or_default(),
-        begun: past.map(|past| past.begun()).unwrap_or_default(),
+        attached: past.map(Past::attached).unwrap_or_default(),
+        begun: past.map(Past::begun).unwrap_or_default(),
         takes_over: task.takes_over(),
     }
 }
