@@ -29,7 +29,7 @@ use crate::tasks::result_cache::Cache;
 use crate::tasks::resume::end_interrupted::abandon;
 use crate::tasks::resume::{Resumption, resume};
 use crate::tasks::running::Running;
-use crate::tasks::scope::Wait;
+use crate::tasks::scope::LaunchMode;
 use crate::tasks::start::admission::admit;
 use crate::tasks::start::origin::Origin;
 use crate::tasks::start::prepare;
@@ -144,8 +144,8 @@ impl Engine {
     }
 
     async fn start(&self, origin: &Origin<'_>, request: TaskRequest) -> Result<Running, Failure> {
-        let wait = Wait::of(&request);
+        let mode = LaunchMode::of(&request);
         let task = prepare(&self.state, origin, request).await?;
-        Running::start(admit(task, origin, wait).await?).await.map_err(journal_failure)
+        Running::start(admit(task, origin, mode).await?).await.map_err(journal_failure)
     }
 }

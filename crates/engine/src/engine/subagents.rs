@@ -15,7 +15,7 @@ pub use self::conversation::SubagentStatus;
 pub use self::observe::{Observation, ObserveError, Observed, SubagentObserver};
 use crate::engine::Engine;
 use crate::tasks::running::Running;
-use crate::tasks::scope::Wait;
+use crate::tasks::scope::LaunchMode;
 use crate::tasks::start::admission::admit;
 use crate::tasks::start::origin::Origin;
 use crate::tasks::start::prepare_at_once;
@@ -122,7 +122,7 @@ impl Subagent {
     ///
     /// It is refused where a start hook is against it, and where too many were started of late.
     pub async fn execute(self) -> Result<String, SubagentError> {
-        let admission = Box::pin(admit(self.task, &Origin::Library, Wait::ForTheEnd)).await?;
+        let admission = Box::pin(admit(self.task, &Origin::Library, LaunchMode::Foreground)).await?;
         let running = Box::pin(Running::start(admission)).await.map_err(EngineError::from)?;
         let outcome = running.outcome().await?;
         match outcome.status {

@@ -7,7 +7,7 @@ use sortie_contract::{AtMaxDepth, Contract};
 use sortie_protocol::{AgentConfig, GrantLayer, Limits, ModelChoice, TaskRequest};
 
 use crate::resolve::contract_agents::conduct;
-use crate::resolve::settings::{Asker, Kind, Rules, turns};
+use crate::resolve::settings::{Kind, Requester, Rules, turns};
 
 /// All that has a say in what an agent gets, but for its model and its instructions.
 pub(crate) struct Frame<'a> {
@@ -18,7 +18,7 @@ pub(crate) struct Frame<'a> {
     pub(crate) tools: &'a sortie_tools::Registry,
     /// Names of further tools that are taken to exist.
     pub(crate) more_tools: &'a [String],
-    pub(crate) asker: Asker<'a>,
+    pub(crate) requester: Requester<'a>,
     /// There is a person who can answer questions.
     pub(crate) has_person: bool,
 }
@@ -37,11 +37,11 @@ impl Frame<'_> {
         definition: &AgentDefinition,
         asked: ConfigRequest<'_>,
     ) -> (AgentConfig, Option<String>) {
-        let Self { contract, rules, asker, .. } = *self;
+        let Self { contract, rules, requester, .. } = *self;
         let ConfigRequest { request, output_schema, model } = asked;
-        let (kind, parent, defaults) = (asker.kind(), asker.parent(), contract.defaults());
+        let (kind, parent, defaults) = (requester.kind(), requester.parent(), contract.defaults());
         let (max_turns, fewer_turns) = turns(definition, request.limits.max_turns, &defaults, kind);
-        let mut tools = tools_at(self.tools, contract, rules, asker.depth_of_task());
+        let mut tools = tools_at(self.tools, contract, rules, requester.depth_of_task());
         if parent.is_none() && !self.has_person {
             // Neither a parent nor a person could answer.
             tools.retain(|tool| tool != "Ask");
@@ -55,7 +55,7 @@ impl Frame<'_> {
             output_schema,
             default_limits: rules.limits(kind),
             model,
-            depth: asker.depth_of_task(),
+            depth: requester.depth_of_task(),
             tools: &tools,
         });
         if kind == Kind::Delegated {
@@ -69,19 +69,19 @@ impl Frame<'_> {
 /// An agent's configuration where only its grant and its tools matter: no model and no limit has a say in them.
 pub(crate) fn granted(
     definition: &AgentDefinition,
-    asker: Asker<'_>,
+    requester: Requester<'_>,
     root_layers: &[GrantLayer],
     tools: &[String],
 ) -> AgentConfig {
     sortie_agents::resolve(Resolution {
         definition,
-        parent: asker.parent(),
+        parent: requester.parent(),
         root_layers,
         asked: Limits::default(),
         output_schema: None,
         default_limits: Limits::default(),
         model: ModelChoice { route: String::new(), id: String::new() },
-        depth: asker.depth_of_task(),
+        depth: requester.depth_of_task(),
         tools,
     })
 }

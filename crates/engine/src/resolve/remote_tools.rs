@@ -15,7 +15,7 @@ use crate::ports::redaction::redacted;
 use crate::resolve::configuration::{granted, tools_at};
 use crate::resolve::permissions::Permissions;
 use crate::resolve::roster::Roster;
-use crate::resolve::settings::{Asker, Kind, Rules};
+use crate::resolve::settings::{Kind, Requester, Rules};
 
 /// Whoever has such tools.
 pub trait RemoteTools: Send + Sync {
@@ -76,16 +76,16 @@ impl Equipping<'_> {
         &self,
         roster: &Arc<Roster>,
         agent: &AgentDefinition,
-        asker: Asker<'_>,
+        requester: Requester<'_>,
         stop: &CancellationToken,
     ) -> Arc<Roster> {
         let only_some = self.contract.defaults().only_tools.is_some();
-        if asker.kind() == Kind::Delegated && only_some {
+        if requester.kind() == Kind::Delegated && only_some {
             return Arc::clone(roster);
         }
-        let tools = tools_at(&roster.tools, self.contract, self.rules, asker.depth_of_task());
+        let tools = tools_at(&roster.tools, self.contract, self.rules, requester.depth_of_task());
         // Servers' tools are not known yet.
-        let config = granted(agent, asker, &self.permissions.layers, &tools);
+        let config = granted(agent, requester, &self.permissions.layers, &tools);
         // A grant that cannot be read admits nothing; whoever starts the task says so. Paths have no bearing on it.
         let places = Places { home: Some("/".into()), ..Places::default() };
         let Ok(judge) = Judge::new(&config.grant, places) else { return Arc::clone(roster) };

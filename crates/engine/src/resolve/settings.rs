@@ -109,7 +109,7 @@ impl Kind {
 
 /// Who asks for a new task, as far as the decisions about it are concerned.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Asker<'a> {
+pub(crate) enum Requester<'a> {
     /// A person, who wants a main agent.
     Person,
     /// A program outside every task.
@@ -118,7 +118,7 @@ pub(crate) enum Asker<'a> {
     Task(&'a AgentConfig),
 }
 
-impl<'a> Asker<'a> {
+impl<'a> Requester<'a> {
     pub(crate) fn kind(self) -> Kind {
         match self {
             Self::Person => Kind::Main,
@@ -215,19 +215,19 @@ impl Rules {
     /// The model that serves a request with this agent.
     pub(crate) fn model_for(
         &self,
-        asker: Asker<'_>,
+        requester: Requester<'_>,
         definition: &AgentDefinition,
         request: &TaskRequest,
         models: &dyn Models,
         contract: &dyn Contract,
     ) -> Result<Chosen, Failure> {
         let wish = ModelWish {
-            kind: asker.kind(),
+            kind: requester.kind(),
             asked: request.model.as_deref(),
             brief: &request.prompt,
             definition,
-            type_default: type_default(&contract.defaults(), definition, asker.kind()),
-            parents: asker.parent().map(|parent| &parent.model).or(request.lent_model.as_ref()),
+            type_default: type_default(&contract.defaults(), definition, requester.kind()),
+            parents: requester.parent().map(|parent| &parent.model).or(request.lent_model.as_ref()),
         };
         self.choose_model(models, wish)
     }

@@ -17,7 +17,7 @@ use crate::resolve::settings::{Kind, serving};
 use crate::tasks::result_cache::lookup::{keep, whence};
 use crate::tasks::resume::follow_up::agent_of;
 use crate::tasks::resume::reattach::{Found, Persistence, again};
-use crate::tasks::scope::{TaskScope, Wait};
+use crate::tasks::scope::{LaunchMode, TaskScope};
 use crate::tasks::start::admission::{Admission, Admitted, admit};
 use crate::tasks::start::origin::Origin;
 use crate::tasks::start::prepare;
@@ -76,18 +76,18 @@ impl Delegation for Delegate {
 impl Delegate {
     /// The answer to a call: a child that has ended, or that goes on by itself.
     async fn answer(&self, call: &CallId, request: TaskRequest) -> Result<Delegated, Failure> {
-        let wait = Wait::of(&request);
+        let mode = LaunchMode::of(&request);
         match self.scope.attached.get(call) {
             // It goes on by itself, since the task did.
             Some(attached) if attached.is_released => return self.launched_before(attached.child).await,
-            Some(attached) => return self.answer_again(call, *attached, wait).await,
+            Some(attached) => return self.answer_again(call, *attached, mode).await,
             None => {}
         }
-        let address = self.scope.address(call, wait);
+        let address = self.scope.address(call, mode);
         let origin = Origin::Child { parent: &self.scope, address };
         let task = prepare(&self.scope.engine, &origin, request).await?;
-        match admit(task, &origin, wait).await? {
-            Admission::Start(admitted) => self.start(call, admitted, wait).await,
+        match admit(task, &origin, mode).await? {
+            Admission::Start(admitted) => self.start(call, admitted, mode).await,
             Admission::GivenAgain { job, outcome } => {
                 self.record_given(call, &job, &outcome).await;
                 Ok(Delegated::Ended(outcome))
@@ -96,14 +96,14 @@ impl Delegate {
     }
 
     /// The answer of a child that was started before a crash.
-    async fn answer_again(&self, call: &CallId, attached: Attached, wait: Wait) -> Result<Delegated, Failure> {
+    async fn answer_again(&self, call: &CallId, attached: Attached, mode: LaunchMode) -> Result<Delegated, Failure> {
         let persistence = Persistence::new();
         loop {
-            let admitted = match again(&self.scope, call, attached, wait).await {
+            let admitted = match again(&self.scope, call, attached, mode).await {
                 Found::Ended(outcome) | Found::OutOfReach(outcome) => return Ok(Delegated::Ended(outcome)),
                 Found::Open(admitted) => admitted,
             };
-            match self.start(call, admitted, wait).await {
+            match self.start(call, admitted, mode).await {
                 Err(held) if persistence.tries_again_after(&held).await => {}
                 answered => return answered,
             }
@@ -111,10 +111,10 @@ impl Delegate {
     }
 
     /// A failure means that it was not started.
-    async fn start(&self, call: &CallId, admitted: Box<Admitted>, wait: Wait) -> Result<Delegated, Failure> {
-        match wait {
-            Wait::ForTheEnd => Box::pin(self.wait(call, *admitted)).await,
-            Wait::Background => Box::pin(launch(*admitted)).await.map(Delegated::Launched),
+    async fn start(&self, call: &CallId, admitted: Box<Admitted>, mode: LaunchMode) -> Result<Delegated, Failure> {
+        match mode {
+            LaunchMode::Foreground => Box::pin(self.wait(call, *admitted)).await,
+            LaunchMode::Background => Box::pin(launch(*admitted)).await.map(Delegated::Launched),
         }
     }
 

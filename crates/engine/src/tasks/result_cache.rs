@@ -36,7 +36,7 @@ pub struct Cache {
 }
 
 /// What is asked before a task starts.
-pub(crate) struct Inquiry<'a> {
+pub(crate) struct CacheQuery<'a> {
     pub(crate) job: &'a Job,
     /// Those that it may delegate to.
     pub(crate) agents: &'a Registry,
@@ -78,18 +78,18 @@ impl Cache {
     }
 
     /// Whether the request has been answered. Reads the workspace, so it blocks.
-    pub(crate) fn look_up(&self, journal: &dyn Journal, workspace: &Workspace, inquiry: &Inquiry<'_>) -> Looked {
+    pub(crate) fn look_up(&self, journal: &dyn Journal, workspace: &Workspace, query: &CacheQuery<'_>) -> Looked {
         // What one tree may do by a person's word, another may not.
-        if inquiry.has_approvals {
+        if query.has_approvals {
             return Looked::Unable(None);
         }
         let snapshot = match Snapshot::take(workspace, self.bounds) {
             Ok(snapshot) => snapshot,
             Err(error) => return Looked::Unable(self.once(format!("no result is kept for later: {error}"))),
         };
-        let job = inquiry.job;
+        let job = query.job;
         let request = Key::of_request(job);
-        let key = Key::of_request_on(&request, inquiry, &snapshot);
+        let key = Key::of_request_on(&request, query, &snapshot);
         let found = self.index.find(&key);
         match found.and_then(|task| fit::done(journal, task, &request, |call| snapshot.covers(workspace, call))) {
             Some(done) => Looked::Hit(Box::new(given_again(done, job))),

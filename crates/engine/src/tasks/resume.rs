@@ -27,7 +27,7 @@ use crate::tasks::resume::grant::{Renewed, renewed};
 use crate::tasks::resume::limits::{Wisher, definition_of, limits_of_leg};
 use crate::tasks::resume::together::{refuse_alone, refuse_without};
 use crate::tasks::running::Running;
-use crate::tasks::scope::Wait;
+use crate::tasks::scope::LaunchMode;
 use crate::tasks::start::admission::admit;
 use crate::tasks::start::origin::Origin;
 use crate::tasks::start::{Decided, account, build, check_prices};
@@ -97,7 +97,7 @@ pub(crate) async fn resume(
     let wish = Wish::Leg { prompt: asked.map(|asked| asked.prompt), limits, by: Wisher::Person };
     let origin = Origin::Person;
     let task = prepare(engine, &origin, GoingOn { remembered, wish, notices, takes_over }).await?;
-    Running::start(admit(task, &origin, Wait::ForTheEnd).await?).await.map_err(journal_failure)
+    Running::start(admit(task, &origin, LaunchMode::Foreground).await?).await.map_err(journal_failure)
 }
 
 /// Makes a task as it goes on. Nothing is written yet: a failure means that it stays as it is.
@@ -113,7 +113,7 @@ pub(crate) async fn prepare(
     let stop = origin.cancel();
     let roster = engine.equipping().equipped_again(&current, definition, &first.tools, &stop).await;
     let Renewed { mut config, reach, mut notices } =
-        renewed(engine, &roster, &remembered.past, origin.asker().parent())?;
+        renewed(engine, &roster, &remembered.past, origin.requester().parent())?;
     notices.extend(roster.notices());
     notices.extend(said);
     let prompt = match wish {

@@ -37,26 +37,26 @@ pub(crate) struct TaskScope {
     pub(crate) takes_over: bool,
 }
 
-/// What a call does after it has started a child.
+/// How a task is started, as its starter sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wait {
-    /// Waits for the child's end.
-    ForTheEnd,
-    /// Returns at once; the child works in the background.
+pub(crate) enum LaunchMode {
+    /// The starter waits for the end.
+    Foreground,
+    /// The starter goes on at once.
     Background,
 }
 
-impl Wait {
+impl LaunchMode {
     pub(crate) fn of(request: &TaskRequest) -> Self {
-        if request.background { Self::Background } else { Self::ForTheEnd }
+        if request.background { Self::Background } else { Self::Foreground }
     }
 }
 
 impl TaskScope {
     /// The address for the report of a child that this call starts.
-    pub(crate) fn address(&self, call: &CallId, wait: Wait) -> Arc<Address> {
+    pub(crate) fn address(&self, call: &CallId, mode: LaunchMode) -> Arc<Address> {
         let (sink, inbox) = (self.sink.clone(), Arc::clone(&self.inbox));
-        let waits = wait == Wait::ForTheEnd;
+        let waits = mode == LaunchMode::Foreground;
         Address::new(Recipient { sink, inbox, call: call.clone(), waits, is_over: false }, &self.deadline)
     }
 

@@ -50,12 +50,12 @@ pub(crate) async fn prepare(
     let roster = engine.rosters.current();
     let checks = Checks::of(engine, origin, &roster)?;
     if let Some(asked) = request.resume.clone() {
-        let request = checks.follow_up(origin.asker(), request)?;
+        let request = checks.follow_up(origin.requester(), request)?;
         return Box::pin(follow_up::prepare(engine, origin, &checks, request, &asked)).await;
     }
-    let checked = checks.new_task(origin.asker(), AgentChoice::Named, request)?;
+    let checked = checks.new_task(origin.requester(), AgentChoice::Named, request)?;
     let (agent, stop) = (checked.serving.definition, origin.cancel());
-    let equipped = engine.equipping().equipped(&roster, agent, origin.asker(), &stop).await;
+    let equipped = engine.equipping().equipped(&roster, agent, origin.requester(), &stop).await;
     new_task(engine, origin, equipped, checked)
 }
 
@@ -67,7 +67,8 @@ pub(crate) fn prepare_at_once(
     request: TaskRequest,
 ) -> Result<Task, Failure> {
     let roster = engine.rosters.current();
-    let checked = Checks::of(engine, origin, &roster)?.new_task(origin.asker(), AgentChoice::Made(agent), request)?;
+    let checked =
+        Checks::of(engine, origin, &roster)?.new_task(origin.requester(), AgentChoice::Made(agent), request)?;
     new_task(engine, origin, Arc::clone(&roster), checked)
 }
 
@@ -78,7 +79,7 @@ fn new_task(
     checked: Checked<'_>,
 ) -> Result<Task, Failure> {
     let asked = Asked::from(&checked.request);
-    let (config, request) = decide(engine, &roster, origin.asker(), checked)?;
+    let (config, request) = decide(engine, &roster, origin.requester(), checked)?;
     let account = account(engine, origin, config.limits, None);
     check_prices(engine, &account, &config)?;
     origin.count_child()?;

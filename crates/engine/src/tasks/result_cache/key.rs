@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 use sortie_protocol::Job;
 use sortie_tools::Snapshot;
 
-use super::Inquiry;
+use super::CacheQuery;
 
 /// A digest, written as 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,8 +41,8 @@ impl Key {
 
     /// Of a request on these files, with where its model is reached; where it can delegate, with the agents that it could
     /// delegate to, and where all models are reached.
-    pub(super) fn of_request_on(request: &Self, inquiry: &Inquiry<'_>, snapshot: &Snapshot) -> Self {
-        let Inquiry { job, agents, endpoints, .. } = inquiry;
+    pub(super) fn of_request_on(request: &Self, query: &CacheQuery<'_>, snapshot: &Snapshot) -> Self {
+        let CacheQuery { job, agents, endpoints, .. } = query;
         let mut whole = Sha256::new();
         whole.update(request.0);
         whole.update(snapshot.digest());

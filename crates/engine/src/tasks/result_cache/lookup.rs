@@ -7,7 +7,7 @@ use sortie_protocol::TaskOutcome;
 
 use crate::messages::report_cap::leave_room;
 use crate::ports::approval::Approvals;
-use crate::tasks::result_cache::{Inquiry, Looked, Ticket};
+use crate::tasks::result_cache::{CacheQuery, Looked, Ticket};
 use crate::tasks::state::EngineState;
 use crate::tasks::task::Task;
 
@@ -26,8 +26,8 @@ pub(crate) async fn known(engine: &EngineState, task: &mut Task) -> Known {
     let (job, roster, has_approvals) = (Arc::clone(&task.job), Arc::clone(&task.roster), !task.approvals.is_empty());
     let endpoints = engine.models.endpoints();
     let look = move || {
-        let inquiry = Inquiry { job: &job, agents: &roster.agents, endpoints: &endpoints, has_approvals };
-        cache.look_up(journal.as_ref(), &workspace, &inquiry)
+        let query = CacheQuery { job: &job, agents: &roster.agents, endpoints: &endpoints, has_approvals };
+        cache.look_up(journal.as_ref(), &workspace, &query)
     };
     match tokio::task::spawn_blocking(look).await {
         Ok(Looked::Hit(mut outcome)) => {

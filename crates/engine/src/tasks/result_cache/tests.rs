@@ -46,8 +46,8 @@ impl World {
     }
 
     fn look_up(&self, job: &Job) -> Looked {
-        let inquiry = Inquiry { job, agents: &self.agents, endpoints: &self.endpoints, has_approvals: false };
-        self.cache.look_up(&self.journal, &self.workspace, &inquiry)
+        let query = CacheQuery { job, agents: &self.agents, endpoints: &self.endpoints, has_approvals: false };
+        self.cache.look_up(&self.journal, &self.workspace, &query)
     }
 
     fn hit(&self, job: &Job) -> Option<TaskOutcome> {
@@ -240,8 +240,8 @@ async fn another_process_finds_it_too() {
     assert!(world.is_kept_after(reading()).await);
     let other = Cache::within(SpillDir::open(&world.home.path().join("cache")).unwrap(), BOUNDS);
     let job = again(&job(0));
-    let inquiry = Inquiry { job: &job, agents: &world.agents, endpoints: &world.endpoints, has_approvals: false };
-    assert!(matches!(other.look_up(&world.journal, &world.workspace, &inquiry), Looked::Hit(_)));
+    let query = CacheQuery { job: &job, agents: &world.agents, endpoints: &world.endpoints, has_approvals: false };
+    assert!(matches!(other.look_up(&world.journal, &world.workspace, &query), Looked::Hit(_)));
 }
 
 #[tokio::test]
@@ -476,9 +476,9 @@ async fn where_a_person_has_approved_of_more_nothing_is_given_or_kept() {
     assert_eq!(world.cache.remember(&world.journal, &world.workspace, &ticket, &approvals), None);
     assert!(world.hit(&again(&job)).is_none());
     world.remember(&ticket);
-    let inquiry =
-        Inquiry { job: &again(&job), agents: &world.agents, endpoints: &world.endpoints, has_approvals: true };
-    let looked = world.cache.look_up(&world.journal, &world.workspace, &inquiry);
+    let query =
+        CacheQuery { job: &again(&job), agents: &world.agents, endpoints: &world.endpoints, has_approvals: true };
+    let looked = world.cache.look_up(&world.journal, &world.workspace, &query);
     assert!(matches!(looked, Looked::Unable(None)), "{looked:?}");
 }
 
@@ -488,8 +488,8 @@ fn a_workspace_beyond_the_bounds_is_told_of_once() {
     let bounds = SnapshotBounds { files: 2, ..BOUNDS };
     let cache = Cache::within(SpillDir::open(&world.home.path().join("cache")).unwrap(), bounds);
     let job = job(0);
-    let inquiry = Inquiry { job: &job, agents: &world.agents, endpoints: &world.endpoints, has_approvals: false };
-    let looked = || match cache.look_up(&world.journal, &world.workspace, &inquiry) {
+    let query = CacheQuery { job: &job, agents: &world.agents, endpoints: &world.endpoints, has_approvals: false };
+    let looked = || match cache.look_up(&world.journal, &world.workspace, &query) {
         Looked::Unable(notice) => notice,
         other => panic!("{other:?}"),
     };

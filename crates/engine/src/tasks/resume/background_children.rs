@@ -7,7 +7,7 @@ use crate::conversation::replay::{Attached, IN_BACKGROUND, PastCharge};
 use crate::tasks::delegate::launch;
 use crate::tasks::resume::end_interrupted::{Caller, report_of};
 use crate::tasks::resume::reattach::{Found, Persistence, again};
-use crate::tasks::scope::{TaskScope, Wait};
+use crate::tasks::scope::{LaunchMode, TaskScope};
 
 /// Takes all of them up again, before the task's next turn. What to say of those that cannot go on.
 ///
@@ -30,7 +30,7 @@ async fn take_up_one(scope: &TaskScope, PastCharge { child, ended_leg, .. }: Pas
     let persistence = Persistence::new();
     loop {
         let attached = Attached { child, ended_leg, is_released: true };
-        match again(scope, &call, attached, Wait::Background).await {
+        match again(scope, &call, attached, LaunchMode::Background).await {
             Found::Ended(_) => {
                 let report = report_of(&scope.engine, child, ended_leg, scope.caller(&call)).await?;
                 scope.inbox.report(child, report);

@@ -17,7 +17,7 @@ use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
 use crate::tasks::resume::end_interrupted::{Caller, end_attached};
 use crate::tasks::resume::{self, GoingOn, Wish};
-use crate::tasks::scope::{TaskScope, Wait};
+use crate::tasks::scope::{LaunchMode, TaskScope};
 use crate::tasks::start::admission::{Admission, Admitted, admit};
 use crate::tasks::start::check::Checks;
 use crate::tasks::start::origin::Origin;
@@ -59,10 +59,10 @@ pub(crate) enum Found {
 }
 
 /// Finds the child that answers a call already: its outcome, or itself, to go on.
-pub(crate) async fn again(scope: &TaskScope, call: &CallId, attached: Attached, wait: Wait) -> Found {
+pub(crate) async fn again(scope: &TaskScope, call: &CallId, attached: Attached, mode: LaunchMode) -> Found {
     let why = match look_for(scope, attached).await {
         Ok(Err(outcome)) => return Found::Ended(Box::new(outcome)),
-        Ok(Ok(recalled)) => match Box::pin(go_on(scope, call, recalled, wait)).await {
+        Ok(Ok(recalled)) => match Box::pin(go_on(scope, call, recalled, mode)).await {
             Ok(Admission::Start(admitted)) => return Found::Open(admitted),
             Ok(Admission::GivenAgain { outcome, .. }) => return Found::Ended(outcome),
             Err(why) => why,
@@ -77,16 +77,16 @@ async fn go_on(
     scope: &TaskScope,
     call: &CallId,
     (remembered, notices): Recalled,
-    wait: Wait,
+    mode: LaunchMode,
 ) -> Result<Admission, Failure> {
     let (engine, roster) = (&scope.engine, scope.engine.rosters.current());
-    let origin = Origin::Child { parent: scope, address: scope.address(call, wait) };
+    let origin = Origin::Child { parent: scope, address: scope.address(call, mode) };
     let checks = Checks::of(engine, &origin, &roster)?;
-    checks.depth(origin.asker())?;
+    checks.depth(origin.requester())?;
     checks.stored_agent(&remembered.past.job.config.agent)?;
     let going_on = GoingOn { remembered, wish: Wish::AsItWas, notices, takes_over: scope.takes_over };
     let task = resume::prepare(engine, &origin, going_on).await?;
-    admit(task, &origin, wait).await
+    admit(task, &origin, mode).await
 }
 
 /// The outcome of a child that has ended, or itself, read back. Whoever stops it meanwhile has it for a moment.

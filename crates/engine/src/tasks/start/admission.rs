@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use crate::budget::deadline::until;
 use crate::tasks::result_cache::Ticket;
 use crate::tasks::result_cache::lookup::{Known, known};
-use crate::tasks::scope::Wait;
+use crate::tasks::scope::LaunchMode;
 use crate::tasks::start::origin::Origin;
 use crate::tasks::task::{Resumed, Task};
 
@@ -32,18 +32,18 @@ pub(crate) enum Admission {
 }
 
 /// Lets a prepared task start, or says why it must not. A task that is resumed in the middle of a leg was admitted before.
-pub(crate) async fn admit(task: Task, origin: &Origin<'_>, wait: Wait) -> Result<Admission, Failure> {
+pub(crate) async fn admit(task: Task, origin: &Origin<'_>, mode: LaunchMode) -> Result<Admission, Failure> {
     let is_new = task.past.is_none();
-    let admission = Box::pin(decide(task, origin, wait)).await;
+    let admission = Box::pin(decide(task, origin, mode)).await;
     if is_new && !matches!(admission, Ok(Admission::Start(_))) {
         origin.uncount_child();
     }
     admission
 }
 
-async fn decide(mut task: Task, origin: &Origin<'_>, wait: Wait) -> Result<Admission, Failure> {
+async fn decide(mut task: Task, origin: &Origin<'_>, mode: LaunchMode) -> Result<Admission, Failure> {
     let engine = Arc::clone(&task.engine);
-    let has_asked_cache = task.past.is_none() && wait == Wait::ForTheEnd && origin.takes_earlier_outcomes();
+    let has_asked_cache = task.past.is_none() && mode == LaunchMode::Foreground && origin.takes_earlier_outcomes();
     let known = if has_asked_cache { known(&engine, &mut task).await } else { Known::New(None) };
     let ticket = match known {
         // Nobody is told of a start that there is not.
@@ -56,10 +56,10 @@ async fn decide(mut task: Task, origin: &Origin<'_>, wait: Wait) -> Result<Admis
         }
         consult_hooks(&mut task).await?;
     }
-    let notice = match wait {
-        Wait::ForTheEnd => None,
+    let notice = match mode {
+        LaunchMode::Foreground => None,
         // The file is named in the launch notice.
-        Wait::Background => task.sink.tell_in(&engine.reports, &[]),
+        LaunchMode::Background => task.sink.tell_in(&engine.reports, &[]),
     };
     Ok(Admission::Start(Box::new(Admitted { task, ticket, notice })))
 }

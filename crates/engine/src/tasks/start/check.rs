@@ -9,7 +9,7 @@ use sortie_protocol::{AgentConfig, Failure, Grant, GrantLayer, TaskRequest};
 
 use crate::resolve::permissions::refuse_denied;
 use crate::resolve::roster::Roster;
-use crate::resolve::settings::{Asker, Kind, Rules, Serving, serving};
+use crate::resolve::settings::{Kind, Requester, Rules, Serving, serving};
 use crate::tasks::start::origin::Origin;
 use crate::tasks::state::EngineState;
 
@@ -46,41 +46,41 @@ impl<'a> Checks<'a> {
         Ok(Self {
             rules: &engine.rules,
             contract: engine.contract.as_ref(),
-            agents: roster.agents_for(origin.asker().kind()),
+            agents: roster.agents_for(origin.requester().kind()),
             templates: roster.templates(),
             layers: &engine.permissions.layers,
-            judge: (origin.asker().kind() == Kind::Delegated).then(|| origin.judge(engine)).transpose()?,
+            judge: (origin.requester().kind() == Kind::Delegated).then(|| origin.judge(engine)).transpose()?,
         })
     }
 
     /// Checks a request for a new task, and says which agent serves it.
     pub(crate) fn new_task(
         &self,
-        asker: Asker<'_>,
+        requester: Requester<'_>,
         choice: AgentChoice<'a>,
         request: TaskRequest,
     ) -> Result<Checked<'a>, Failure> {
-        self.words(asker, &request)?;
-        let request = match (asker.kind(), choice) {
+        self.words(requester, &request)?;
+        let request = match (requester.kind(), choice) {
             (Kind::Delegated, AgentChoice::Named) => self.templates.applied(request, self.rules.max_prompt_bytes)?,
             // A person's own prompt has been read by then.
             (Kind::Main, _) | (_, AgentChoice::Made(_)) => request,
         };
-        let serving = self.serving(asker, choice, &request);
+        let serving = self.serving(requester, choice, &request);
         if let Ok(serving) = &serving {
-            self.circle(asker, serving.definition)?;
+            self.circle(requester, serving.definition)?;
         }
-        self.depth(asker)?;
+        self.depth(requester)?;
         let serving = serving?;
         self.denied(serving.definition)?;
-        self.missing_tools(asker, serving.definition)?;
+        self.missing_tools(requester, serving.definition)?;
         Ok(Checked { serving, request })
     }
 
     /// Checks a request for the next leg of a task that has ended. Its agent serves, whoever is named.
-    pub(crate) fn follow_up(&self, asker: Asker<'_>, request: TaskRequest) -> Result<TaskRequest, Failure> {
-        self.words(asker, &request)?;
-        self.depth(asker)?;
+    pub(crate) fn follow_up(&self, requester: Requester<'_>, request: TaskRequest) -> Result<TaskRequest, Failure> {
+        self.words(requester, &request)?;
+        self.depth(requester)?;
         self.templates.applied(request, self.rules.max_prompt_bytes)
     }
 
@@ -91,15 +91,15 @@ impl<'a> Checks<'a> {
     }
 
     /// Refuses to delegate where that is switched off, and at the depth limit.
-    pub(crate) fn depth(&self, asker: Asker<'_>) -> Result<(), Failure> {
-        asker.depth().map_or(Ok(()), |depth| self.rules.check_depth(depth))
+    pub(crate) fn depth(&self, requester: Requester<'_>) -> Result<(), Failure> {
+        requester.depth().map_or(Ok(()), |depth| self.rules.check_depth(depth))
     }
 
     /// Refuses an empty or too long prompt, and work in the background where there is none.
-    fn words(&self, asker: Asker<'_>, request: &TaskRequest) -> Result<(), Failure> {
+    fn words(&self, requester: Requester<'_>, request: &TaskRequest) -> Result<(), Failure> {
         self.rules.check_prompt(request)?;
         let has_background = self.contract.defaults().companions && self.rules.background;
-        if asker.kind() == Kind::Main || !request.background || has_background {
+        if requester.kind() == Kind::Main || !request.background || has_background {
             return Ok(());
         }
         let message = "`run_in_background` is switched off here (`task_tool.background`); call again without it";
@@ -108,12 +108,12 @@ impl<'a> Checks<'a> {
 
     fn serving(
         &self,
-        asker: Asker<'_>,
+        requester: Requester<'_>,
         choice: AgentChoice<'a>,
         request: &TaskRequest,
     ) -> Result<Serving<'a>, Failure> {
         let AgentChoice::Made(definition) = choice else {
-            return serving(self.agents, request, asker.kind(), self.contract.defaults().best_match);
+            return serving(self.agents, request, requester.kind(), self.contract.defaults().best_match);
         };
         let name = &definition.name;
         if !definition.delegable {
@@ -125,9 +125,9 @@ impl<'a> Checks<'a> {
     }
 
     /// Refuses an agent that is already at work further up, where the contract does: it would wait for itself.
-    fn circle(&self, asker: Asker<'_>, definition: &AgentDefinition) -> Result<(), Failure> {
+    fn circle(&self, requester: Requester<'_>, definition: &AgentDefinition) -> Result<(), Failure> {
         let refuses = self.contract.defaults().refuses_circles;
-        asker.parent().filter(|_| refuses).map_or(Ok(()), |parent| refuse_circle(parent, &definition.name))
+        requester.parent().filter(|_| refuses).map_or(Ok(()), |parent| refuse_circle(parent, &definition.name))
     }
 
     /// Refuses an agent that a rule denies.
@@ -136,19 +136,19 @@ impl<'a> Checks<'a> {
     }
 
     /// Refuses a sub-agent that asks by name for a tool which it would not get, where the contract does.
-    fn missing_tools(&self, asker: Asker<'_>, definition: &AgentDefinition) -> Result<(), Failure> {
-        if asker.kind() == Kind::Main || !self.contract.defaults().refuses_missing_tools {
+    fn missing_tools(&self, requester: Requester<'_>, definition: &AgentDefinition) -> Result<(), Failure> {
+        if requester.kind() == Kind::Main || !self.contract.defaults().refuses_missing_tools {
             return Ok(());
         }
         let named: Vec<String> = definition.named_tools().map(str::to_owned).collect();
         let of_user = || Grant { layers: self.layers.to_vec() };
-        let grant = asker.parent().map_or_else(of_user, |parent| parent.grant.clone());
+        let grant = requester.parent().map_or_else(of_user, |parent| parent.grant.clone());
         let had = sortie_policy::offerable(&grant, &named);
         let missing: Vec<&str> = named.iter().filter(|tool| !had.contains(tool)).map(String::as_str).collect();
         if missing.is_empty() {
             return Ok(());
         }
-        let who = if asker.parent().is_some() { "that its parent may not use" } else { "that are denied here" };
+        let who = if requester.parent().is_some() { "that its parent may not use" } else { "that are denied here" };
         let message = format!("`{}` needs tools {who}: {}", definition.name, missing.join(", "));
         Err(Failure::new("tool_access", message).about(missing))
     }

@@ -8,7 +8,7 @@ use crate::conversation::schema_answer::asked_for;
 use crate::resolve::configuration::{ConfigRequest, Frame};
 use crate::resolve::instructions::Instructions;
 use crate::resolve::roster::{Roster, undescribed};
-use crate::resolve::settings::{Asker, Kind, Serving, lowered};
+use crate::resolve::settings::{Kind, Requester, Serving, lowered};
 use crate::tasks::start::check::Checked;
 use crate::tasks::state::EngineState;
 
@@ -19,13 +19,13 @@ const MAX_TITLE_CHARS: usize = 200;
 pub(crate) fn decide(
     engine: &EngineState,
     roster: &Roster,
-    asker: Asker<'_>,
+    requester: Requester<'_>,
     checked: Checked<'_>,
 ) -> Result<(AgentConfig, TaskRequest), Failure> {
     let Checked { serving: Serving { definition, notice }, mut request } = checked;
-    let (contract, rules, kind) = (engine.contract.as_ref(), &engine.rules, asker.kind());
+    let (contract, rules, kind) = (engine.contract.as_ref(), &engine.rules, requester.kind());
     request.notices.extend(roster.notices().chain(notice));
-    let chosen = rules.model_for(asker, definition, &request, engine.models.as_ref(), contract)?;
+    let chosen = rules.model_for(requester, definition, &request, engine.models.as_ref(), contract)?;
     request.notices.extend(chosen.notice);
     let frame = Frame {
         contract,
@@ -33,7 +33,7 @@ pub(crate) fn decide(
         layers: &engine.permissions.layers,
         tools: &roster.tools,
         more_tools: &[],
-        asker,
+        requester,
         has_person: engine.permissions.approver.is_present(),
     };
     let output_schema = request.output_schema.take();

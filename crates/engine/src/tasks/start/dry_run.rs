@@ -13,7 +13,7 @@ use sortie_protocol::{AgentConfig, Failure, Grant, GrantLayer, ModelChoice, Task
 use crate::resolve::configuration::{ConfigRequest, Frame};
 use crate::resolve::contract_agents::{cast, mains};
 use crate::resolve::roster::{standard, task_tool};
-use crate::resolve::settings::{Asker, Kind, Rules, Serving, serving};
+use crate::resolve::settings::{Kind, Requester, Rules, Serving, serving};
 use crate::tasks::start::check::{AgentChoice, Checks};
 
 /// All that has a say in a start.
@@ -32,9 +32,9 @@ impl Authority<'_> {
     /// Says whether a request can be started at all, before an engine is made for it. Of a request that names a task, only
     /// what needs no look at that task is checked.
     pub fn check(&self, request: &TaskRequest, kind: Kind, models: &dyn Models) -> Result<(), Failure> {
-        let asker = match kind {
-            Kind::Main => Asker::Person,
-            Kind::Delegated => Asker::Program,
+        let requester = match kind {
+            Kind::Main => Requester::Person,
+            Kind::Delegated => Requester::Program,
         };
         let agents = self.agents_for(kind);
         // Which agent a rule is about has nothing to do with paths, so any home directory will do.
@@ -43,21 +43,21 @@ impl Authority<'_> {
         let judge = judge.transpose().map_err(|error| Failure::new("grant", error.to_string()))?;
         let checks = Checks { judge: judge.map(Arc::new), ..self.checks(&agents) };
         if request.resume.is_some() {
-            return checks.follow_up(asker, request.clone()).map(drop);
+            return checks.follow_up(requester, request.clone()).map(drop);
         }
-        let checked = checks.new_task(asker, AgentChoice::Named, request.clone())?;
+        let checked = checks.new_task(requester, AgentChoice::Named, request.clone())?;
         let (definition, contract) = (checked.serving.definition, self.contract.as_ref());
-        self.rules.model_for(asker, definition, &checked.request, models, contract).map(drop)
+        self.rules.model_for(requester, definition, &checked.request, models, contract).map(drop)
     }
 
     /// The configuration of an agent that runs as the main agent.
     pub fn of_main(&self, name: &str) -> Result<AgentConfig, Failure> {
-        self.config(name, Asker::Person)
+        self.config(name, Requester::Person)
     }
 
     /// The configuration of an agent that `parent` delegates to.
     pub fn below(&self, parent: &AgentConfig, name: &str) -> Result<AgentConfig, Failure> {
-        self.config(name, Asker::Task(parent))
+        self.config(name, Requester::Task(parent))
     }
 
     /// The agent that would serve a call which names this one, and what to say where it is another. A call's title may
@@ -78,7 +78,7 @@ impl Authority<'_> {
     pub fn can_start(&self, parent: &AgentConfig, name: &str) -> Result<(), Failure> {
         let agents = self.agents_for(Kind::Delegated);
         let request = TaskRequest { prompt: "-".to_owned(), ..request_for(name) };
-        self.checks(&agents).new_task(Asker::Task(parent), AgentChoice::Named, request).map(drop)
+        self.checks(&agents).new_task(Requester::Task(parent), AgentChoice::Named, request).map(drop)
     }
 
     fn checks<'a>(&'a self, agents: &'a Registry) -> Checks<'a> {
@@ -93,15 +93,15 @@ impl Authority<'_> {
         }
     }
 
-    fn config(&self, name: &str, asker: Asker<'_>) -> Result<AgentConfig, Failure> {
+    fn config(&self, name: &str, requester: Requester<'_>) -> Result<AgentConfig, Failure> {
         let Self { contract, rules, layers, remote, .. } = *self;
-        let agents = self.agents_for(asker.kind());
+        let agents = self.agents_for(requester.kind());
         let request = request_for(name);
-        let definition = serving(&agents, &request, asker.kind(), false)?.definition;
+        let definition = serving(&agents, &request, requester.kind(), false)?.definition;
         let task_tool = Arc::new(task_tool(contract, &self.agents_for(Kind::Delegated), rules));
         let tools = standard(contract.as_ref(), Some(task_tool), true);
         let contract = contract.as_ref();
-        let frame = Frame { contract, rules, layers, tools: &tools, more_tools: remote, asker, has_person: true };
+        let frame = Frame { contract, rules, layers, tools: &tools, more_tools: remote, requester, has_person: true };
         // No model has a say in a grant.
         let model = ModelChoice { route: String::new(), id: String::new() };
         Ok(frame.configure(definition, ConfigRequest { request: &request, output_schema: None, model }).0)

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::messages::report_target::Address;
 use crate::ports::approval::Approvals;
-use crate::resolve::settings::Asker;
+use crate::resolve::settings::Requester;
 use crate::tasks::scope::TaskScope;
 use crate::tasks::state::EngineState;
 
@@ -25,11 +25,11 @@ pub(crate) enum Origin<'a> {
 }
 
 impl Origin<'_> {
-    pub(crate) fn asker(&self) -> Asker<'_> {
+    pub(crate) fn requester(&self) -> Requester<'_> {
         match self {
-            Self::Person => Asker::Person,
-            Self::Host | Self::Library => Asker::Program,
-            Self::Child { parent, .. } => Asker::Task(&parent.job.config),
+            Self::Person => Requester::Person,
+            Self::Host | Self::Library => Requester::Program,
+            Self::Child { parent, .. } => Requester::Task(&parent.job.config),
         }
     }
 
