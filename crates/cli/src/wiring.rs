@@ -143,6 +143,8 @@ impl<'a> Plan<'a> {
                 let servers = local_server::servers(&settings.environment);
                 Err(servers.iter().fold(problem, |problem, server| problem.hint(local_server::offer(server))))
             }
+            // The caller can mend this one by itself, whoever has set what.
+            _ if failure.code == "background_off" => Ok(Err(failure)),
             _ => Ok(Err(settings.explained(failure))),
         }
     }
