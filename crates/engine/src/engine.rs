@@ -9,7 +9,7 @@ use sortie_agents::Agents;
 use sortie_contract::Contract;
 use sortie_journal::Journal;
 use sortie_llm::Models;
-use sortie_protocol::{Failure, TaskId, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, FailureCode, TaskId, TaskOutcome, TaskRequest};
 use sortie_sandbox::{SpillDir, Workspace};
 use sortie_tools::{ShellSetup, Tool};
 use tokio::sync::Semaphore;
@@ -154,7 +154,7 @@ impl Engine {
         let serving = serving(agents, &request, kind, state.contract.defaults().best_match)?;
         if kind == Kind::Delegated {
             let judge = state.permissions.judge(state.places.clone());
-            let judge = judge.map_err(|error| Failure::new("grant", error.to_string()))?;
+            let judge = judge.map_err(|error| Failure::new(FailureCode::Grant, error.to_string()))?;
             refuse_denied(&judge, state.contract.as_ref(), serving.definition)?;
         }
         let is_apart = request.background;
@@ -176,6 +176,6 @@ impl Engine {
             // Whoever is told of it is told of its file, if there is one.
             task.sink.tell_in(&state.reports, &[]);
         }
-        Running::keeping(task, ticket).await.map_err(|error| Failure::new("journal", error.to_string()))
+        Running::keeping(task, ticket).await.map_err(|error| Failure::new(FailureCode::Journal, error.to_string()))
     }
 }

@@ -10,7 +10,7 @@ mod observe;
 use std::sync::Arc;
 
 use sortie_agents::{AgentDefinition, Finding, rank};
-use sortie_protocol::{Failure, Job, Status, TaskId, TaskOutcome, TaskRequest};
+use sortie_protocol::{Failure, FailureCode, Job, Status, TaskId, TaskOutcome, TaskRequest};
 
 pub use self::conversation::SubagentStatus;
 pub use self::observe::{Observation, ObserveError, Observed, SubagentObserver};
@@ -96,7 +96,7 @@ impl Subagents {
         let roster = state.rosters.current();
         let name = &configuration.name;
         if !configuration.delegable {
-            return Err(Failure::new("unknown_agent", format!("`{name}` is no agent to delegate to")));
+            return Err(Failure::new(FailureCode::UnknownAgent, format!("`{name}` is no agent to delegate to")));
         }
         let is_meant = roster.agents.get_delegable(&request.agent).is_ok_and(|meant| meant.name == *name);
         let notice = (!is_meant).then(|| format!("asked for was `{}`; `{name}` serves", request.agent));

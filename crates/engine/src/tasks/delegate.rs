@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use sortie_agents::AgentDefinition;
 use sortie_policy::Judge;
-use sortie_protocol::{AgentConfig, CallId, Failure, Grant, Job, Launched, Resource, TaskId, TaskRequest};
+use sortie_protocol::{AgentConfig, CallId, Failure, FailureCode, Grant, Job, Launched, Resource, TaskId, TaskRequest};
 use sortie_tools::{AnswerParts, BoxFuture, Delegated, Delegation};
 use tokio_util::sync::CancellationToken;
 
@@ -187,7 +187,7 @@ impl Delegate {
             Ok(outcome) => outcome,
             // It ran, but its ending could not be recorded. What it spent is known all the same.
             Err(error) => {
-                let failure = Failure::new("internal", error.to_string());
+                let failure = Failure::new(FailureCode::Internal, error.to_string());
                 Tally::new(&account, &job.notices).outcome(&job, Ending::Failed { failure, text: String::new() })
             }
         })))
@@ -302,7 +302,7 @@ fn refuse_circle(parent: &AgentConfig, name: &str) -> Result<(), Failure> {
     let start = usize::from(has_main && first > 0);
     let circle: Vec<&str> = chain[start..].iter().map(String::as_str).chain([name]).collect();
     let message = format!("`{name}` is already at work further up: {}; do this part yourself", circle.join(" -> "));
-    Err(Failure::new("circular", message).about(circle))
+    Err(Failure::new(FailureCode::Circular, message).about(circle))
 }
 
 /// A definition that asks for a tool by name is not run without it.
@@ -314,5 +314,5 @@ fn refuse_missing_tools(grant: &Grant, definition: &AgentDefinition) -> Result<(
         return Ok(());
     }
     let message = format!("`{}` needs tools that its parent may not use: {}", definition.name, missing.join(", "));
-    Err(Failure::new("tool_access", message).about(missing))
+    Err(Failure::new(FailureCode::ToolAccess, message).about(missing))
 }

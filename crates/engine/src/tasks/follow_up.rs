@@ -9,7 +9,7 @@ use std::time::Duration;
 use sortie_agents::AgentDefinition;
 use sortie_journal::{Journal, TaskState};
 use sortie_policy::Judge;
-use sortie_protocol::{Event, Fact, Failure, Resource, Sender, TaskId, TaskRequest};
+use sortie_protocol::{Event, Fact, Failure, FailureCode, Resource, Sender, TaskId, TaskRequest};
 
 use crate::conversation::load_task::{Remembered, remember};
 use crate::messages::inbox::Message;
@@ -59,7 +59,7 @@ impl EngineState {
         let request = self.in_full(request)?;
         let (remembered, mut notices) = self.wanted(asked, None).await?;
         let judge = self.permissions.judge(self.places.clone());
-        let judge = judge.map_err(|error| Failure::new("grant", error.to_string()))?;
+        let judge = judge.map_err(|error| Failure::new(FailureCode::Grant, error.to_string()))?;
         notices.extend(self.differences(&request, &remembered, &judge)?);
         let wish = Wish::Leg { prompt: Some(request.prompt), limits: request.limits, by: Wisher::Call };
         let mut task = self.go_on(GoingOn { remembered, wish, notices, above: None, takes_over: false }).await?;
@@ -73,14 +73,14 @@ impl EngineState {
     /// The task that a call of `by` wants to go on with, read back, and what is not known of it; or why it cannot.
     pub(crate) async fn wanted(&self, asked: &str, by: Option<TaskId>) -> Result<(Remembered, Vec<String>), Failure> {
         let within = self.rules.check_resume()?;
-        let unknown = || Failure::new("no_such_task", format!("there is no task `{}`", asked.trim()));
+        let unknown = || Failure::new(FailureCode::NoSuchTask, format!("there is no task `{}`", asked.trim()));
         let task: TaskId = asked.trim().parse().map_err(|_| unknown())?;
         let journal = Arc::clone(&self.journal);
         let read = move || {
             let standing = journal.standing(task).map_err(journal_failure)?;
             if standing.state == TaskState::Interrupted {
                 let message = format!("{task} was interrupted; it takes a follow-up when it has gone on to its end");
-                return Err(Failure::new("still_open", message));
+                return Err(Failure::new(FailureCode::StillOpen, message));
             }
             let remembered = remember(journal.as_ref(), standing)?;
             let parent = remembered.0.past.job.parent;
@@ -88,11 +88,11 @@ impl EngineState {
                 return Ok(remembered);
             }
             let message = format!("{task} is no sub-agent of this task; only the task that has it can go on with it");
-            Err(Failure::new("not_own_task", message))
+            Err(Failure::new(FailureCode::NotOwnTask, message))
         };
         let remembered = blocking(read).await;
         let (remembered, notices) =
-            remembered.map_err(|failure| if failure.code == "no_such_task" { unknown() } else { failure })?;
+            remembered.map_err(|failure| if failure.code == FailureCode::NoSuchTask { unknown() } else { failure })?;
         self.refuse_expired(&remembered, within)?;
         Ok((remembered, notices))
     }
@@ -110,7 +110,7 @@ impl EngineState {
             days(age),
             days(within)
         );
-        Err(Failure::new("expired", message))
+        Err(Failure::new(FailureCode::Expired, message))
     }
 
     /// What is said to a task that goes on: where a template is called, in the template's words.
@@ -134,7 +134,7 @@ impl EngineState {
         if request.output_schema.is_some() && request.output_schema != stored.output_schema {
             let message =
                 "a task goes on with the `output_schema` that it began with; leave it out, or start a new task";
-            return Err(Failure::new("invalid_arguments", message));
+            return Err(Failure::new(FailureCode::InvalidArguments, message));
         }
         Ok(self.otherwise(request, remembered))
     }

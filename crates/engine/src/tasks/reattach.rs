@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sortie_journal::{Journal, TaskState};
 use sortie_protocol::{
-    AgentConfig, CallId, Event, Fact, Failure, Limits, ModelChoice, Status, TaskId, TaskOutcome, Usage,
+    AgentConfig, CallId, Event, Fact, Failure, FailureCode, Limits, ModelChoice, Status, TaskId, TaskOutcome, Usage,
 };
 use sortie_tools::BoxFuture;
 use tokio::time::Instant;
@@ -42,7 +42,7 @@ impl Persistence {
 
     /// Whether to try again, a moment after somebody else had the task.
     pub(crate) async fn tries_again_after(&self, failure: &Failure) -> bool {
-        let tries = failure.code == "still_running" && Instant::now() < self.until;
+        let tries = failure.code == FailureCode::StillRunning && Instant::now() < self.until;
         if tries {
             tokio::time::sleep(PERIOD).await;
         }
@@ -196,6 +196,7 @@ fn nothing_known(task_id: TaskId, agent: String, failure: Failure) -> TaskOutcom
         deadline_ms: None,
         notices: Vec::new(),
         error: Some(failure),
+        given_again: None,
     }
 }
 
@@ -203,7 +204,7 @@ impl Children for Delegate {
     fn let_go<'a>(&'a self, call: &'a CallId, refusal: &'a str) -> BoxFuture<'a, Option<TaskOutcome>> {
         Box::pin(async move {
             let attached = *self.attached.get(call)?;
-            match self.end_instead(call, attached, Failure::new("permission", refusal)).await {
+            match self.end_instead(call, attached, Failure::new(FailureCode::Permission, refusal)).await {
                 Found::Ended(outcome) | Found::OutOfReach(outcome) => Some(*outcome),
                 Found::Open(_) => None,
             }

@@ -13,14 +13,13 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use sortie_crash::point;
 use sortie_journal::TaskState;
-use sortie_protocol::{Addressee, CallId, Event, Fact, Failure, Job, Sender, TaskId, TaskRequest};
+use sortie_protocol::{Addressee, CallId, Event, Fact, Failure, FailureCode, Job, Sender, TaskId, TaskRequest};
 use sortie_tools::{
     Answered, BoxFuture, Choice, Delegated, Delegation as _, Glance, Kin, Listing, Note, Receipt, ReportPage, Sought,
     Stand,
 };
 
 pub(crate) use self::reach::Member;
-use self::reach::NO_SUCH_TASK;
 pub(crate) use self::stand::{END_WITHIN, Onlooker, listing, not_ended};
 use self::wait::Wait;
 use crate::conversation::load_task::read;
@@ -46,7 +45,7 @@ impl Kin for Delegate {
         Box::pin(async move {
             let member = match self.below(task).await {
                 // It has ended before this task asked.
-                Err(none) if none.code == NO_SUCH_TASK => return self.given(task).await.map(Glance::from),
+                Err(none) if none.code == FailureCode::NoSuchTask => return self.given(task).await.map(Glance::from),
                 member => member?,
             };
             if let Some(resident) = self.engine.present.find(member.task) {
@@ -89,7 +88,7 @@ impl Kin for Delegate {
         Box::pin(async move {
             match self.below(task).await {
                 Ok(member) => self.engine.report_page(member.task, from, most).await,
-                Err(none) if none.code == NO_SUCH_TASK => {
+                Err(none) if none.code == FailureCode::NoSuchTask => {
                     self.engine.page_of(*self.given(task).await?.outcome, from, most).await
                 }
                 Err(failure) => Err(failure),
@@ -132,7 +131,7 @@ impl Kin for Delegate {
                 let is_over = resident.is_some() || matches!(state, TaskState::Ended(_));
                 let how = if is_over { "has ended" } else { "is not at work here" };
                 let message = format!("{task} {how}; only the task that has it can have it go on");
-                return Err(Failure::new("has_ended", message));
+                return Err(Failure::new(FailureCode::HasEnded, message));
             }
             if let Some(resident) = resident {
                 // It has read its last message; soon it has ended.
@@ -145,7 +144,7 @@ impl Kin for Delegate {
                      call of {} whose `resume` is its id",
                     self.engine.contract.tool_name()
                 );
-                return Err(Failure::new("background_off", message));
+                return Err(Failure::new(FailureCode::BackgroundOff, message));
             }
             let request = TaskRequest {
                 prompt: text,
@@ -222,7 +221,7 @@ impl Delegate {
         if whom == Addressee::Person {
             if !self.engine.permissions.approver.is_present() {
                 let message = "there is nobody to ask; go on by your best judgement, and say what you assumed";
-                return Err(Failure::new("nobody", message));
+                return Err(Failure::new(FailureCode::Nobody, message));
             }
             let asking = self.inbox.asking().await;
             let fact = Fact::QuestionAsked { call: call.clone(), to: whom, text: text.clone() };
@@ -231,7 +230,7 @@ impl Delegate {
             return Ok(());
         }
         let own = self.engine.present.find(self.parent.task);
-        let own = own.ok_or_else(|| Failure::new("own_task", "this task is not at work any more"))?;
+        let own = own.ok_or_else(|| Failure::new(FailureCode::OwnTask, "this task is not at work any more"))?;
         own.ask_above(call, text).await
     }
 
@@ -254,7 +253,7 @@ impl Delegate {
             let past = read(journal.as_ref(), task)?;
             if past.ended.is_some() && past.messages.iter().any(|message| message.number == number) {
                 let message = format!("{task} had the message, and was ended before it read it");
-                return Err(Failure::new("has_ended", message));
+                return Err(Failure::new(FailureCode::HasEnded, message));
             }
             Ok(true)
         };
@@ -277,7 +276,7 @@ impl Delegate {
         };
         tokio::select! {
             () = wait.runs_out() => wait.no_answer(),
-            () = silence => Err(Failure::new("nobody", SILENT)),
+            () = silence => Err(Failure::new(FailureCode::Nobody, SILENT)),
         }
     }
 
@@ -294,19 +293,19 @@ impl Delegate {
         self.inbox.has_asked(call);
         let time = self.deadline.time_to_ask();
         if !time.is_enough() {
-            return Err(Failure::new("no_answer", TOO_LATE));
+            return Err(Failure::new(FailureCode::NoAnswer, TOO_LATE));
         }
         let turn = if let Some(turn) = at_once {
             turn
         } else {
             tokio::select! {
                 biased;
-                () = time.passes(None) => return Err(Failure::new("no_answer", OVERTAKEN)),
+                () = time.passes(None) => return Err(Failure::new(FailureCode::NoAnswer, OVERTAKEN)),
                 turn = turn => turn,
             }
         };
         if !time.is_enough() {
-            return Err(Failure::new("no_answer", OVERTAKEN));
+            return Err(Failure::new(FailureCode::NoAnswer, OVERTAKEN));
         }
         let wait = Wait::begin(time, patience);
         let ground = "the agent asks";

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use sortie_journal::TaskState;
-use sortie_protocol::{AgentConfig, Failure, Limits, Status, TaskId, TaskRequest};
+use sortie_protocol::{AgentConfig, Failure, FailureCode, Limits, Status, TaskId, TaskRequest};
 use sortie_sandbox::process::KeeperMark;
 use tokio_util::sync::CancellationToken;
 
@@ -187,7 +187,7 @@ impl EngineState {
         let Remembered { past, standing, .. } = remembered;
         match standing.state {
             TaskState::Ended(Status::Completed) => {
-                Err(Failure::new("prompt_missing", "this task is completed; say what it should do next"))
+                Err(Failure::new(FailureCode::PromptMissing, "this task is completed; say what it should do next"))
             }
             TaskState::Ended(_) => Ok(past.needs_word().then(|| GO_ON.to_owned())),
             TaskState::Running | TaskState::Interrupted => Ok(None),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sortie_agents::AgentDefinition;
-use sortie_protocol::{AgentConfig, Failure, GrantLayer, Job, Mode, Reach};
+use sortie_protocol::{AgentConfig, Failure, FailureCode, GrantLayer, Job, Mode, Reach};
 use sortie_sandbox::Workspace;
 use sortie_tools::ShellSetup;
 
@@ -74,12 +74,12 @@ impl EngineState {
         let root = self.workspace.root().display().to_string();
         if job.workspace != root {
             let message = format!("this task works in {}, not in {root}; resume it there", job.workspace);
-            return Err(Failure::new("other_workspace", message));
+            return Err(Failure::new(FailureCode::OtherWorkspace, message));
         }
         let (spoken, here) = (&job.contract, self.contract.name());
         if spoken != here {
             let message = format!("this task speaks the contract `{spoken}`, not `{here}`; resume it in that one");
-            return Err(Failure::new("other_contract", message));
+            return Err(Failure::new(FailureCode::OtherContract, message));
         }
         Ok(())
     }

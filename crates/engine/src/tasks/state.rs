@@ -7,7 +7,7 @@ use sortie_contract::{Contract, ReportCap};
 use sortie_journal::{Journal, JournalError};
 use sortie_llm::Models;
 use sortie_policy::Places;
-use sortie_protocol::{AgentConfig, Failure, Job, Limits, TaskRequest};
+use sortie_protocol::{AgentConfig, Failure, FailureCode, Job, Limits, TaskRequest};
 use sortie_sandbox::{SpillDir, Workspace};
 use sortie_tools::{Changes, ShellSetup};
 use tokio::sync::Semaphore;
@@ -141,7 +141,7 @@ impl EngineState {
             return Ok(());
         }
         let message = "`run_in_background` is switched off here (`task_tool.background`); call again without it";
-        Err(Failure::new("background_off", message))
+        Err(Failure::new(FailureCode::BackgroundOff, message))
     }
 
     /// From an agent's definition to its configuration for one task: below a parent, or without one. What should be
@@ -198,7 +198,7 @@ impl EngineState {
         config.server_tools = roster.server_tools(&config.tools);
         if kind == Kind::Main || self.rules.instructions.for_children {
             let guard = self.permissions.reading(&self.workspace);
-            let guard = guard.map_err(|error| Failure::new("grant", error.to_string()))?;
+            let guard = guard.map_err(|error| Failure::new(FailureCode::Grant, error.to_string()))?;
             let instructions = Instructions::read(&self.workspace, &guard, &self.rules.instructions);
             let instructions = instructions.without_secrets(&self.permissions.redactor);
             config.system = instructions.after(&config.system);

@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use sortie_crash::point;
 use sortie_journal::JournalError;
 use sortie_policy::{Judge, Places};
-use sortie_protocol::{CallId, Fact, Failure, Job, Launched, Limit, TaskOutcome, ToolSpec};
+use sortie_protocol::{CallId, Fact, Failure, FailureCode, Job, Launched, Limit, TaskOutcome, ToolSpec};
 use sortie_tools::{Seen, Shells};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -170,7 +170,8 @@ impl Task {
             self.engine.close(past, (&self.sink, self.takes_over()), &mut tally).await?;
         }
         let written = past.map(|past| past.history.last_text()).unwrap_or_default();
-        Ok(tally.outcome(&self.job, Ending::Failed { failure: Failure::new("internal", text), text: written }))
+        Ok(tally
+            .outcome(&self.job, Ending::Failed { failure: Failure::new(FailureCode::Internal, text), text: written }))
     }
 
     async fn admit_and_run(&self) -> Result<TaskOutcome, JournalError> {
@@ -258,7 +259,7 @@ impl Task {
         let workspace = self.engine.workspace_of(&self.job.reach);
         let places = self.engine.permissions.places(&workspace);
         let judge = Judge::new(&config.grant, places.clone());
-        let judge = Arc::new(judge.map_err(|error| Failure::new("grant", error.to_string()))?);
+        let judge = Arc::new(judge.map_err(|error| Failure::new(FailureCode::Grant, error.to_string()))?);
         let (report_room, words) = (Arc::<Room>::default(), Arc::<Words>::default());
         let delegate = Delegate {
             engine: Arc::clone(&self.engine),
@@ -407,8 +408,8 @@ impl Task {
         let parents = self.address.as_ref().and_then(|address| address.deadline.at());
         let verdict = tokio::select! {
             biased;
-            () = self.cancel.cancelled() => return Err(unheard("cancelled", "the task was stopped")),
-            () = until(own.into_iter().chain(parents).min()) => return Err(unheard("timeout", "the time ran out")),
+            () = self.cancel.cancelled() => return Err(unheard(FailureCode::Cancelled, "the task was stopped")),
+            () = until(own.into_iter().chain(parents).min()) => return Err(unheard(FailureCode::Timeout, "the time ran out")),
             verdict = hooks.before_start(&job, self.sink.leg()) => verdict,
         };
         if let Some(veto) = verdict.failure() {
@@ -459,6 +460,6 @@ pub(crate) fn launched(job: &Job, output_file: Option<String>) -> Launched {
 }
 
 /// Why a task does not start whose hooks have not spoken.
-fn unheard(code: &str, why: &str) -> Failure {
+fn unheard(code: FailureCode, why: &str) -> Failure {
     Failure::new(code, format!("{why} before a hook let the task start"))
 }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use sortie_contract::{AgentLine, Call, Contract};
-use sortie_protocol::{Failure, Fault, Launched, Resource, TaskOutcome, ToolOutput, ToolSpec};
+use sortie_protocol::{Failure, FailureCode, Fault, Launched, Resource, TaskOutcome, ToolOutput, ToolSpec};
 
 use crate::call::context::CallContext;
 use crate::call::tool::{Order, Tool};
@@ -123,7 +123,11 @@ impl Tool for TaskTool {
     }
 
     fn refused(&self, arguments: &str, context: CallContext<'_>, refusal: &ToolOutput) -> Option<ToolOutput> {
-        let code = if refusal.fault == Some(Fault::Arguments) { "invalid_arguments" } else { "permission" };
+        let code = if refusal.fault == Some(Fault::Arguments) {
+            FailureCode::InvalidArguments
+        } else {
+            FailureCode::Permission
+        };
         let failure = Failure::new(code, refusal.for_model.clone());
         // Where nobody delegates, that says more than that the tool is not there.
         Some(self.answer(arguments, context, context.delegation.is_switched_on().and(Err(failure))))
