@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use sortie_agents::{Agents, Registry};
 use sortie_engine::{
-    AgentFolders, Approver, Cache, Engine, EngineParts, Hooks, Kind, Permissions, RandomIds, SystemClock, preflight,
-    tool_names,
+    AgentFolders, Approver, Cache, Engine, EngineParts, Hooks, Kind, MAIN_ROUTE_SETTING, Permissions, RandomIds,
+    SystemClock, preflight, tool_names,
 };
 use sortie_journal::{Journal, SqliteJournal};
 use sortie_llm::route::{LIGHT_ROUTE, MAIN_ROUTE};
@@ -135,9 +135,8 @@ impl<'a> Plan<'a> {
         let bounds = (&settings.rules(), &settings.permission_layers()[..]);
         let checked = preflight(request, kind, &self.agents(), &self.models, settings.contract().as_ref(), bounds);
         let Err(failure) = checked else { return Ok(checked) };
-        let without_main = self.models.choose(None, None).err().map(|error| error.to_string());
         match settings.problem_of_main() {
-            Some(problem) if without_main.is_some_and(|said| failure.message.ends_with(&said)) => {
+            Some(problem) if failure.setting == Some(MAIN_ROUTE_SETTING) => {
                 let servers = local_server::servers(&settings.environment);
                 Err(servers.iter().fold(problem, |problem, server| problem.hint(local_server::offer(server))))
             }

@@ -279,7 +279,7 @@ fn retries_refusals_notices_and_limits_are_never_silent() {
 fn text_from_models_and_tools_cannot_drive_the_terminal() {
     let evil = "\u{1b}[2J\u{1b}]52;c;aGk=\u{7}\r\u{9b}1mname\u{202e}";
     let mut ending = outcome('a', "explore", Status::Failed, &format!("{evil}\n{evil}"));
-    ending.error = Some(Failure::new(evil, evil));
+    ending.error = Some(Failure::new(FailureCode::read(evil), evil));
     ending.notices = vec![evil.to_owned()];
     let tale = Tale::default()
         .started('m', "main", evil)
@@ -294,7 +294,7 @@ fn text_from_models_and_tools_cannot_drive_the_terminal() {
                 turn: 1,
                 attempt: 1,
                 wait_ms: 1,
-                error: Failure::new(evil, evil),
+                error: Failure::new(FailureCode::read(evil), evil),
                 usage: Usage::default(),
             },
         )

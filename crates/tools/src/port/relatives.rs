@@ -9,7 +9,7 @@ use std::time::Duration;
 use sortie_protocol::{Addressee, CallId, Failure, FailureCode, ReportMark, Sender, TaskId, TaskOutcome};
 
 use super::future::BoxFuture;
-use super::task_status::{INTERRUPTED, RUNNING, WAITING};
+use sortie_protocol::open_status::{INTERRUPTED, RUNNING, WAITING};
 
 /// What a task may see and do of its kin. Whom it may not reach is an error that names it, like one that does not
 /// exist. Unless said otherwise there is nobody beside or above the caller, and no tree around it.

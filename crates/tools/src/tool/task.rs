@@ -13,9 +13,6 @@ use crate::port::delegation::{AnswerParts, Delegated};
 use crate::port::future::BoxFuture;
 use crate::port::outcome_digest::essence;
 
-/// What people read first of a call that started nobody.
-pub const NOT_STARTED: &str = "not started: ";
-
 /// The essence of a call whose sub-agent has come to nothing yet.
 const LAUNCHED: &str = "launched";
 
@@ -80,7 +77,7 @@ pub fn task_answer(
     let (did_not_run, essence) = (answer.is_err(), Some(essence(answer)));
     let (for_people, files_changed) = match started {
         Ok(outcome) => (format!("{} {}", outcome.task_id, outcome.status), outcome.files_changed),
-        Err(failure) => (format!("{NOT_STARTED}{failure}"), Vec::new()),
+        Err(failure) => (format!("not started: {failure}"), Vec::new()),
     };
     ToolOutput {
         failed,
