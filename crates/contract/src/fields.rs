@@ -7,8 +7,6 @@ use sortie_protocol::{Failure, FailureCode};
 
 use crate::json;
 
-/// The code for what a dialect has words for and no version of the engine does yet.
-
 pub(crate) struct Fields(Map<String, Value>);
 
 impl Fields {

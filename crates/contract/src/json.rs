@@ -6,8 +6,6 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use sortie_protocol::{Failure, FailureCode};
 
-/// The code of every failure to understand the arguments.
-
 /// Reads a JSON object. The failure says what is wrong and where.
 pub(crate) fn object(text: &str) -> Result<Map<String, Value>, Failure> {
     match serde_json::from_str::<Unique>(text) {

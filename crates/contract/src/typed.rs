@@ -52,8 +52,6 @@ const MAX_TURNS_ASKED: u32 = 100;
 /// What stands behind the number of turns in the engine's notice that fewer were given.
 const TURNS_ASKED: &str = " turns were asked for; ";
 
-/// The code of a start that a hook was against.
-
 const MODELS: [&str; 3] = ["haiku", "sonnet", "opus"];
 
 /// Stands where a report will not be found: a call that nobody waits for, or no longer, has none yet.

@@ -14,8 +14,6 @@ use crate::ports::blocking::blocking;
 use crate::ports::failure::journal_failure;
 use crate::tasks::delegate::Delegate;
 
-/// The code of one that does not exist, or is out of reach.
-
 /// A task of the tree.
 pub(crate) struct Member {
     pub(crate) task: TaskId,
